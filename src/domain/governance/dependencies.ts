@@ -1,4 +1,4 @@
-// What the governance area is given when domain.ts joins the parts. What its own files share besides is in parts.ts.
+// Dependencies of the governance area, supplied by domain.ts. parts.ts adds the area's own shared parts.
 import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
@@ -9,7 +9,7 @@ import type { Identity } from "../identity/service.ts";
 import type { RunTask } from "./tasks.ts";
 
 export interface GovernanceSettings {
-  /** undefined where gateway mode is off */
+  /** undefined if gateway mode is off */
   gatewayType: "litellm" | undefined;
   /** SemVer of this program */
   serverVersion: string;

@@ -1,4 +1,4 @@
-// SQL that takes a person's name off policy revisions: the only change that a revision ever sees.
+// SQL that removes a person's name from policy revisions. No other statement ever changes a revision.
 import { and, eq, inArray, isNotNull, or, sql } from "drizzle-orm";
 import type { Tx } from "../../platform/database/database.ts";
 import { changesOf } from "../../platform/database/drizzle.ts";
@@ -8,11 +8,11 @@ import { governanceRevisions as revisions } from "./tables.ts";
 export interface Author {
   organizationId: string;
   userId: string | undefined;
-  /** folded */
+  /** case-folded */
   addresses: readonly string[];
 }
 
-/** @returns how many revisions of this author there are, whose name is `pseudonym` now */
+/** @returns the number of revisions by this author; their author is now `pseudonym` */
 export function renameAuthor(
   tx: Tx,
   { organizationId, userId, addresses }: Author,
@@ -30,16 +30,16 @@ export function renameAuthor(
   return changesOf(renamed.run());
 }
 
-/** Comments that are looked at: more than anybody writes about one person. */
+/** Limit for comments that are searched: more than anybody writes about one person. */
 const COMMENTS_MAX = 10_000;
 
-/** What was said of a revision when it was published. */
+/** The comment of a revision. */
 export interface Comment {
   id: string;
   comment: string;
 }
 
-/** @returns comments that contain one of the addresses in any case, within longer words too */
+/** @returns comments that contain one of the addresses in any case, also inside longer words */
 export const commentsWith = (tx: Tx, { organizationId, addresses }: Author): Comment[] =>
   tx
     .select({ id: revisions.id, comment: sql<string>`${revisions.comment}` })

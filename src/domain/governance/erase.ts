@@ -1,4 +1,4 @@
-// What an erasure changes of policies: who published a revision, and addresses in its comment. What the policy says stays.
+// Erases a person from the policy history: the author of a revision, and addresses in its comment. The policy itself stays.
 import { type ErasePersonalData, replaceAddresses } from "../shared/personal-data.ts";
 import * as store from "./erase-store.ts";
 

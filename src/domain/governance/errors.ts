@@ -1,7 +1,7 @@
-// What publishing refuses, in words that say the next step.
+// Errors of publishing; each message says what to do next.
 import { DomainError, type Problem } from "../../platform/errors.ts";
 
-/** Places that one refusal or audit entry names at most. */
+/** Maximum number of places that one error or audit entry names. */
 export const PATHS_NAMED_MAX = 100;
 
 /** @throws DomainError `governance.invalid` with every problem, unless there is none */
@@ -20,13 +20,13 @@ export function refuseProblems(problems: readonly Problem[]): void {
   );
 }
 
-/** @returns what is told where nothing was ever published */
+/** @returns the error if nothing was ever published */
 export const noPolicy = () =>
   new DomainError("not_found", "governance.no_policy", "no policy is published yet", {
     hint: "the service publishes one when it starts",
   });
 
-/** @returns what is told to an author who began from another revision (API-2) */
+/** @returns the error for an author who started from another revision (API-2) */
 export const staleRevision = (current: string, places: readonly string[]) =>
   new DomainError(
     "conflict",

@@ -1,5 +1,5 @@
-// The policy document and who may see which package: shapes and limits (handbook: policy-file). What a document may
-// say is checked in document/, how one becomes a revision in publishing.ts, who gets what in delivery.ts.
+// Shapes and limits of the policy document and its audiences (handbook: policy-file). The folder document checks content,
+// publishing creates revisions, delivery decides who gets what.
 import { type Static, Type } from "@sinclair/typebox";
 import { ManagedPackage } from "../catalog/service.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../harnesses/harnesses.ts";
@@ -8,19 +8,19 @@ import type { Origin } from "./wire.ts";
 /** Bytes of a document as JSON. */
 export const DOCUMENT_BYTES_MAX = 2 * 1024 * 1024;
 export const MCP_SERVERS_MAX = 128;
-/** arguments of one MCP server, and variables of one */
+/** Arguments of one MCP server, and variables of one. */
 export const MCP_ARGUMENTS_MAX = 256;
-/** of a command, an argument, a variable */
+/** Characters of a command, an argument or a variable. */
 export const MCP_TEXT_CHARACTERS_MAX = 32_768;
-/** of revision, capability, version, name and transport of an MCP server */
+/** Characters of a revision, a capability, a version, and the name and transport of an MCP server. */
 export const LABEL_CHARACTERS_MAX = 256;
-/** of a setting of a harness that must be text, such as the model */
+/** Characters of a text setting of a harness, such as the model. */
 export const SETTING_CHARACTERS_MAX = 1_024;
 export const URL_CHARACTERS_MAX = 2_048;
 export const CAPABILITIES_MAX = 64;
-/** entries of `harnesses` and of `allowed_harnesses` that are looked at */
+/** Entries of `harnesses` and of `allowed_harnesses` that are checked. */
 export const HARNESSES_MAX = 64;
-/** of one harness; as many as packages of a list */
+/** MCP servers of one harness; equals the packages of a list. */
 export const OVERRIDES_MAX = 5_000;
 export const TTL_SECONDS_MAX = 86_400;
 export const AUDIENCE_USERS_MAX = 10_000;

@@ -1,19 +1,19 @@
-// SQL of policy revisions and of what the deployment file said last. A revision is only ever added.
+// SQL of policy revisions and of the deployment file as it was last read. Revisions are only added.
 import { and, desc, eq, type SQL } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { named } from "../../platform/database/drizzle.ts";
 import type { GovernanceConfig, PackageAudiences, Revision } from "./model.ts";
 import { governanceDeployments, governanceRevisions } from "./tables.ts";
 
-/** A revision without what it says. */
+/** A revision without its document. */
 export type RevisionSummary = Omit<Revision, "document" | "audiences">;
 
-/** What the deployment file said last, and where it was not followed. */
+/** The deployment file as it was last read, and where it was not followed. */
 export interface Deployment {
   organizationId: string;
-  /** as the file had it, nothing stamped; a GovernanceConfig as JSON */
+  /** as the file had it, without stamps; a GovernanceConfig as JSON */
   baseline: string;
-  /** merge paths as of merge.ts */
+  /** merge paths as in merge.ts */
   conflicts: readonly string[];
   updatedAtMs: number;
 }
@@ -39,7 +39,7 @@ const newest = statement((connection) =>
     .prepare(),
 );
 
-/** @returns the revision in force */
+/** @returns the current revision */
 export const newestId = (connection: Connection, organizationId: string): string | undefined =>
   newest(connection).get({ organizationId })?.id;
 
@@ -52,7 +52,7 @@ export function findRevision(
   return revision;
 }
 
-/** @returns who is named as the author of a revision, and the comment */
+/** @returns the author's name and the comment of a revision */
 export const bylineOf = (
   connection: Connection,
   id: string,
@@ -64,7 +64,7 @@ export const bylineOf = (
     .limit(1)
     .get();
 
-/** @param sequence place in the order of publishing, from 1 */
+/** @param sequence position in the order of publishing, from 1 */
 export const idOfSequence = (
   connection: Connection,
   organizationId: string,
@@ -79,11 +79,11 @@ export const idOfSequence = (
     .limit(1)
     .get()?.id;
 
-/** @returns the newest revisions whole, the one in force first */
+/** @returns the newest revisions with their documents, the current one first */
 export const newestRevisions = (connection: Connection, organizationId: string, limit: number): Revision[] =>
   newestFirst(connection, { organizationId, limit });
 
-/** @returns the newest revisions without their documents, the one in force first */
+/** @returns the newest revisions without their documents, the current one first */
 export const listRevisions = (
   connection: Connection,
   organizationId: string,
@@ -97,7 +97,7 @@ export const listRevisions = (
     .limit(limit)
     .all();
 
-/** @param text the document as JSON, where it is written already @returns the revision with its place in the order */
+/** @param text the document as JSON, if it was written before @returns the revision with its position in the order */
 export function insertRevision(
   tx: Tx,
   revision: Omit<Revision, "sequence">,
@@ -122,7 +122,7 @@ export function findDeployment(connection: Connection, organizationId: string): 
   return row && { ...row, conflicts: JSON.parse(row.conflicts) };
 }
 
-/** @returns merge paths as of merge.ts */
+/** @returns merge paths as in merge.ts */
 export function conflictsOf(connection: Connection, organizationId: string): readonly string[] {
   const row = connection
     .select({ conflicts: governanceDeployments.conflicts })

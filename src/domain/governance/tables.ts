@@ -1,8 +1,8 @@
-// Tables of policy revisions and of the deployment file's last word; constraints and indices are in migrations.
+// Tables of policy revisions and of the deployment file as it was last read; migrations define constraints and indices.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const governanceRevisions = sqliteTable("governance_revisions", {
-  /** the highest one is in force */
+  /** the highest one is current */
   sequence: integer("sequence").primaryKey({ autoIncrement: true }),
   id: text("id").notNull(),
   organizationId: text("organization_id").notNull(),
@@ -19,9 +19,9 @@ export const governanceRevisions = sqliteTable("governance_revisions", {
 
 export const governanceDeployments = sqliteTable("governance_deployments", {
   organizationId: text("organization_id").primaryKey(),
-  /** JSON: the document of the deployment file as it was read last */
+  /** JSON: the document of the deployment file as it was last read */
   baseline: text("baseline").notNull(),
-  /** JSON: paths where the dashboard said otherwise and still does */
+  /** JSON: paths where the dashboard differs from the file */
   conflicts: text("conflicts").notNull(),
   updatedAtMs: integer("updated_at_ms").notNull(),
 });

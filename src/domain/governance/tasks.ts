@@ -1,5 +1,5 @@
-// What reading, judging and showing a policy costs in processor time, by name: a service has it done by a thread where a
-// document is large, so that it goes on answering; a command does it at once. Each is a pure function of plain values.
+// Processor-heavy work on policies, by name. A service lets a thread do it if a document is large, so that it continues to
+// answer; a command does it at once. Each task is a pure function of plain values.
 
 import {
   compare,
@@ -28,7 +28,7 @@ export interface GovernanceTasks {
   exported: typeof exportedBytes;
 }
 
-/** The functions themselves; those that read YAML ask whether the time is over. */
+/** The functions themselves; those that read YAML check the time limit. */
 export type TaskTable<
   Tasks extends { [Name in keyof Tasks]: (request: never, read: TimeIsOver) => unknown },
 > = {
@@ -49,11 +49,11 @@ export const GOVERNANCE_TASKS: TaskTable<GovernanceTasks> = {
   exported: exportedBytes,
 };
 
-/** Does one task, at once or elsewhere. */
+/** Runs one task, at once or in a thread. */
 export type RunTask = <Name extends keyof GovernanceTasks>(
   name: Name,
   request: Parameters<GovernanceTasks[Name]>[0],
 ) => Promise<ReturnType<GovernanceTasks[Name]>>;
 
-/** For commands, which nobody waits for meanwhile. */
+/** For commands, which serve nobody else. */
 export const runAtOnce: RunTask = async (name, request) => GOVERNANCE_TASKS[name](request, () => false);

@@ -5,10 +5,10 @@ export const CONTRACT_GENERATION = 3;
 
 export const CONTRACT_VERSION_HEADER = "x-blue-contract-version";
 export const CAPABILITIES_HEADER = "x-blue-capabilities";
-/** Sent with 200 and 426 where the document pins a client version. */
+/** Sent with 200 and 426 if the document requires a client version. */
 export const REQUIRED_CLIENT_VERSION_HEADER = "x-blue-required-client-version";
 
-/** What a client must be able to do for a document that uses it. */
+/** Capabilities that a client needs for a document that uses them. */
 export const POLICY_CAPABILITIES = [
   "adapter_intervals",
   "compiled_harness_registry",
@@ -20,6 +20,6 @@ export const POLICY_CAPABILITIES = [
 ] as const;
 export type PolicyCapability = (typeof POLICY_CAPABILITIES)[number];
 
-/** Who published a revision; the command line and the dashboard are one to clients. */
+/** The author of a revision; to clients the command line and the dashboard are one author. */
 export const ORIGINS = ["bootstrap", "deployment", "dashboard", "operator"] as const;
 export type Origin = (typeof ORIGINS)[number];

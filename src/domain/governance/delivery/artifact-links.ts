@@ -1,16 +1,16 @@
-// Archives for workstations: who may fetch which one, and the short-lived links under which they are fetched without a
-// login. The bytes and their digests are the catalog's; a link names a digest, so what it gives never changes.
+// Archives for workstations: who may fetch an archive, and the short-lived links that fetch it without a login. The catalog
+// stores the bytes and their digests. A link names a digest, so its content never changes.
 import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { FORMER_REVISIONS_SERVED, type PackageAudience, type Revision } from "../model.ts";
 
-/** How long a download may begin after it was asked for. */
+/** How long after its creation a link can start a download. */
 export const LINK_TTL_SECONDS = 300;
 const PURPOSE = "artifact-link";
 
-/** What stands in a link. */
+/** The content of a link. */
 export interface ArtifactLink {
   /** SHA-256, lower case */
   digest: string;
@@ -28,9 +28,9 @@ export interface ArtifactLinksDependencies {
   blobs: Pick<Blobs, "path" | "has">;
   clock: Clock;
   sealing: Pick<Sealing, "mac" | "isMac">;
-  /** @returns the revision in force, the same object as long as it is */
+  /** @returns the current revision; the same object until another one is published */
   inForce(organizationId: string): Revision;
-  /** @returns the newest revisions, the one in force first */
+  /** @returns the newest revisions, the current one first */
   recent(organizationId: string, limit: number): Revision[];
 }
 
@@ -40,8 +40,8 @@ export class ArtifactLinks {
   constructor(private readonly own: ArtifactLinksDependencies) {}
 
   /**
-   * @returns a link to the archive for a user who sees a package with it in the revision in force or one of those before
-   * @throws DomainError `artifact.not_found` for everybody else, administrators too; `artifact.bytes_missing`
+   * @returns a link to the archive if the user sees a package with it in the current revision or a recent one
+   * @throws DomainError `artifact.not_found` for everybody else, administrators included; `artifact.bytes_missing`
    */
   async offer(
     { organizationId, userId }: { organizationId: string; userId: string },
@@ -56,8 +56,8 @@ export class ArtifactLinks {
   }
 
   /**
-   * @returns where the bytes lie that the link is for
-   * @throws DomainError `artifact.link_refused` for a link that is over or not ours, `artifact.not_found`
+   * @returns the location of the linked bytes
+   * @throws DomainError `artifact.link_refused` if the link has expired or is not ours, `artifact.not_found`
    */
   async open({ signature, ...link }: ArtifactLink): Promise<ArtifactFile> {
     const { blobs, clock, sealing } = this.own;
@@ -84,7 +84,7 @@ interface Served {
   audiences: ((userId: string) => boolean)[];
 }
 
-/** @returns by id, every archive that a package of the revisions names */
+/** @returns every archive that a package of the revisions names, by id */
 function createServedArtifacts(revisions: readonly Revision[]): Map<string, Served> {
   const served = new Map<string, Served>();
   for (const { id, digest, isIn } of revisions.flatMap(namedIn)) {
@@ -95,7 +95,7 @@ function createServedArtifacts(revisions: readonly Revision[]): Map<string, Serv
   return served;
 }
 
-/** A package names one for itself, and one for each platform. */
+/** A package names one archive for itself and one for each platform. */
 const namedIn = ({ document, audiences }: Revision) =>
   document.packages.flatMap((managed) => {
     const isIn = membership(audiences[managed.id]);

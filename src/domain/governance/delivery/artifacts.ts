@@ -1,6 +1,6 @@
-// Whether workstations can get the archives that packages name: our artifacts must be ours and be the promised bytes.
-// A place that workstations may not reach is a warning: organizations place archives with
-// tools of their own, and the digest is pinned.
+// Checks whether workstations can get the archives that packages name. An artifact of ours must be stored here and match its
+// digest. An address that workstations may not reach is only a warning: organizations distribute archives with their own tools,
+// and the digest is pinned.
 
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import type { Steps } from "../../../platform/steps.ts";
@@ -9,7 +9,7 @@ import type { GovernanceConfig } from "../model.ts";
 
 /** An artifact that a package names. */
 export interface ArtifactReference {
-  /** of the package or its platform, into the document */
+  /** pointer into the document: of the package or its platform */
   pointer: string;
   id: string;
   /** lower case */
@@ -33,7 +33,7 @@ const referenceAt = (
 ): ArtifactReference[] =>
   id === undefined ? [] : [{ pointer: pointerOf(path), id, sha256: sha256.toLowerCase() }];
 
-/** @returns one problem for each reference that names nothing, or other bytes */
+/** @returns one problem for each reference that names an unknown artifact or other bytes */
 export function* artifactProblems(
   catalog: Pick<Catalog, "findArtifact">,
   organizationId: string,
@@ -50,7 +50,7 @@ export function* artifactProblems(
 const ON_WORKSTATION =
   "is a file that must lie on every workstation; to let workstations fetch it from here, seed the catalog with the archive and name its artifact_id";
 
-/** @returns what may keep workstations from an archive, with pointers into the document */
+/** @returns reasons why workstations may not get an archive, with pointers into the document */
 export const sourceWarningsOf = ({ packages }: Pick<GovernanceConfig, "packages">): Problem[] =>
   sourceWarnings(packages, { local: ON_WORKSTATION }).map(({ pointer, detail }) => ({
     pointer: `/packages${pointer}`,

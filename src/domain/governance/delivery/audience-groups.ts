@@ -1,5 +1,5 @@
-// What the users of an organization get of one revision: users who may see the same packages are one group, whose document
-// is put together once. Who may see what is audiences.ts's.
+// The documents that the users of an organization get from one revision. Users who may see the same packages form one group,
+// whose document is built once. audiences.ts decides who may see which package.
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { invariant } from "../../../platform/errors.ts";
@@ -7,7 +7,7 @@ import { sha256Hex } from "../../../platform/ids.ts";
 import type { GovernanceConfig, Revision } from "../model.ts";
 import { hiddenPackages, withoutPackages } from "./audiences.ts";
 
-/** What one group gets; the same object for all of it, as long as it is kept. */
+/** The document of one group; all its members share one object while it is cached. */
 export interface PolicyView {
   document: GovernanceConfig;
   /** the document as JSON */
@@ -15,14 +15,14 @@ export interface PolicyView {
 }
 
 /**
- * Bytes of the documents that are kept; the group that was asked for longest ago is put together again. As much again lies in
- * the answers that are made of them.
+ * Limit for the bytes of cached documents; the group that was used least recently is built again. The answers built from them
+ * take about as much again.
  */
 export const VIEW_BYTES_KEPT_MAX = 32 * 1024 * 1024;
 
 const NAME_DIGITS = 32;
 
-/** Without these a document is a damaged row, and clients would take it for a policy that demands nothing. */
+/** A document without these members comes from a damaged row. Clients would treat it as a policy without demands. */
 const Essentials = Type.Object({
   revision: Type.String({ minLength: 1 }),
   contract_version: Type.Integer({ minimum: 1 }),
@@ -33,19 +33,19 @@ const Essentials = Type.Object({
 });
 
 export class AudienceGroups {
-  /** by user: which of the narrower audiences have them; who is in none is not here */
+  /** by user: the restricted audiences that contain the user; users in none are absent */
   readonly #groupOf = new Map<string, string>();
-  /** by group; a few characters each, so that nobody's document is put together only to tell that it is the same */
+  /** by group; a few characters each, so that equality can be checked without building a document */
   readonly #names = new Map<string, string>();
-  /** what all documents of the revision are made of; undefined until somebody asks for a name */
+  /** the input of every document of the revision; undefined until somebody asks for a name */
   #source: string | undefined;
-  /** by group, in the order of their last use */
+  /** by group, least recently used first */
   readonly #views = new Map<string, PolicyView>();
   #bytesKept = 0;
-  /** asked for last: it lies behind all others, where most requests want it */
+  /** Most requests ask for the group that was used last, which is at the end of the map. */
   #newest: string | undefined;
 
-  /** @throws for a revision that is no policy */
+  /** @throws if the revision is not a policy */
   constructor(
     readonly revision: Revision,
     private readonly bytesMax = VIEW_BYTES_KEPT_MAX,
@@ -57,7 +57,7 @@ export class AudienceGroups {
     }
   }
 
-  /** @returns 32 hex digits that are the same for those who get the same bytes, and other ones for all others */
+  /** @returns 32 hex digits; equal for users who get the same bytes, different otherwise */
   nameOf(userId: string): string {
     const group = this.#groupOf.get(userId) ?? "";
     const known = this.#names.get(group);
@@ -86,7 +86,7 @@ export class AudienceGroups {
     return view;
   }
 
-  /** The group asked for longest ago lies in front; the one asked for now stays, whatever its size. */
+  /** Evicts the least recently used group. The current one stays, whatever its size. */
   #makeRoom(asked: string): void {
     for (const [group, { bytes }] of this.#views) {
       if (this.#bytesKept <= this.bytesMax || group === asked) return;

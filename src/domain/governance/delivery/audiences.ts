@@ -1,5 +1,5 @@
-// Who may see which package: judges what an administrator asks for, carries it over to the next revision, and tells what
-// one user sees. A package without an entry is for the whole organization.
+// Audiences of packages: checks the request of an administrator, carries audiences over to the next revision, and decides which
+// packages one user sees. A package without an entry is for the whole organization.
 
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import type { Steps } from "../../../platform/steps.ts";
@@ -15,7 +15,7 @@ import {
 
 type Packages = readonly { id: string }[];
 
-/** As a caller writes it. */
+/** An audience as a caller writes it. */
 export interface AudienceInput {
   scope: PackageAudience["scope"];
   user_ids?: readonly string[];
@@ -23,16 +23,16 @@ export interface AudienceInput {
 
 export interface AudienceCheck {
   organizationId: string;
-  /** ids of the document that the audiences are for */
+  /** ids in the document that the audiences are for */
   packages: readonly string[];
-  /** in force until now: who was named there may stay, active or not */
+  /** the current audiences: a user named there may stay, active or not */
   former: PackageAudiences;
   findUser(id: string): User | undefined;
 }
 
 /**
- * @param problems gets everything that is wrong, with pointers below `/package_audiences`
- * @returns the audiences that are narrower than the organization
+ * @param problems receives every problem, with pointers below `/package_audiences`
+ * @returns the audiences that are smaller than the organization
  */
 export function* readAudiences(
   input: Readonly<Record<string, AudienceInput>>,
@@ -67,18 +67,18 @@ function shapeProblems(scope: PackageAudience["scope"], userIds: readonly string
 
 function userProblem(id: string, check: AudienceCheck, known: ReadonlySet<string>): string | undefined {
   const user = check.findUser(id);
-  if (known.has(id)) return undefined; // whoever was erased has no row any more
+  if (known.has(id)) return undefined; // an erased user has no row
   if (user?.organizationId !== check.organizationId) return "no user has this id";
   return user.status === "active" ? undefined : `this user is ${user.status}`;
 }
 
-/** @returns the audiences of those packages that are still there; new packages are for everybody */
+/** @returns the audiences of the packages that still exist; new packages are for everybody */
 export function carryOverAudiences(audiences: PackageAudiences, packages: Packages): PackageAudiences {
   const ids = new Set(packages.map(({ id }) => id));
   return Object.fromEntries(Object.entries(audiences).filter(([id]) => ids.has(id)));
 }
 
-/** A package may be called `constructor`. */
+/** A package may be named `constructor`. */
 const audienceOf = (audiences: PackageAudiences, id: string): PackageAudience | undefined =>
   Object.hasOwn(audiences, id) ? audiences[id] : undefined;
 
@@ -94,7 +94,7 @@ export const listAudiences = ({
     ]),
   );
 
-/** @returns ids of the packages that the user must not see, in the document's order */
+/** @returns ids of the packages that the user must not see, in the order of the document */
 export const hiddenPackages = ({ document, audiences }: Revision, userId: string): string[] =>
   document.packages
     .map(({ id }) => id)
@@ -103,7 +103,7 @@ export const hiddenPackages = ({ document, audiences }: Revision, userId: string
       return audience?.scope === "users" && !audience.user_ids.includes(userId);
     });
 
-/** @returns the document without those packages, nor any override of them */
+/** @returns the document without those packages and their overrides */
 export function withoutPackages(document: GovernanceConfig, hidden: readonly string[]): GovernanceConfig {
   if (hidden.length === 0) return document;
   const isHidden = new Set(hidden);

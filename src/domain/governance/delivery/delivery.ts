@@ -1,5 +1,5 @@
-// What one caller gets of the policy in force: the document of the caller's audience group and, in gateway mode, with the
-// caller's own way to the inference proxy in it. A policy that cannot be put together is a refusal, never an empty one.
+// Builds the policy for one caller: the document of the caller's audience group and, in gateway mode, the caller's access to
+// the inference proxy. If the policy cannot be built, the request is refused; it never yields an empty policy.
 
 import { DomainError } from "../../../platform/errors.ts";
 import type { GatewayKeyStatus, InferenceToken, KeyAnswer, Workstation } from "../../gateway/service.ts";
@@ -9,7 +9,7 @@ import { AudienceGroups, type PolicyView } from "./audience-groups.ts";
 
 export type { PolicyView } from "./audience-groups.ts";
 
-/** What delivery needs of gateway mode. */
+/** The parts of gateway mode that delivery uses. */
 export interface DeliveryGateway {
   ensureKey(request: { actor: Actor; user: { id: string; email: string } }): Promise<KeyAnswer>;
   mint(workstation: Workstation): Promise<InferenceToken>;
@@ -17,19 +17,19 @@ export interface DeliveryGateway {
 
 export interface DeliveryDependencies {
   inForce(organizationId: string): Revision;
-  /** undefined where gateway mode is off */
+  /** undefined if gateway mode is off */
   gateway: DeliveryGateway | undefined;
 }
 
-/** What most requests need of a policy: whether the caller has it already, and may have it. */
+/** The part of a policy that most requests need: whether the caller is up to date, and whether the caller may have it. */
 export interface PolicyGlance {
   /** as `AudienceGroups.nameOf` */
   name: string;
-  /** what everybody's document says, beside packages and what belongs to them */
+  /** the members that all documents share: everything except packages and what belongs to them */
   common: GovernanceConfig;
 }
 
-/** The workstation that asks, and on whose behalf. */
+/** The requesting workstation and its user. */
 export interface PolicyCaller {
   actor: Actor;
   email: string;
@@ -40,7 +40,7 @@ const RETRY_SECONDS = 10;
 
 export type Delivery = ReturnType<typeof createDelivery>;
 
-/** @returns the operations; made once, in domain.ts */
+/** @returns the operations; created once, in domain.ts */
 export function createDelivery({ inForce, gateway }: DeliveryDependencies) {
   const groups = new Map<string, AudienceGroups>();
 
@@ -54,13 +54,13 @@ export function createDelivery({ inForce, gateway }: DeliveryDependencies) {
 
   return {
     /**
-     * @returns the revision in force
+     * @returns the current revision
      * @throws DomainError `governance.no_policy`, `governance.not_computed`
      */
     inForce: (organizationId: string): Revision => computed(() => inForce(organizationId)),
 
     /**
-     * Puts no document together.
+     * Builds no document.
      * @throws as `viewFor`
      */
     glanceFor: ({ organizationId, userId }: { organizationId: string; userId: string }): PolicyGlance =>
@@ -70,18 +70,18 @@ export function createDelivery({ inForce, gateway }: DeliveryDependencies) {
       }),
 
     /**
-     * @returns what the user gets; the same object for everybody who gets the same
+     * @returns the document for the user; users with the same document share one object
      * @throws DomainError `governance.no_policy`, `governance.not_computed`
      */
     viewFor: ({ organizationId, userId }: { organizationId: string; userId: string }): PolicyView =>
       computed(() => groupsOf(inForce(organizationId)).viewOf(userId)),
 
     /**
-     * Makes sure that the caller has a gateway key.
+     * Ensures that the caller has a gateway key.
      * @param document one with a gateway block
-     * @returns the document with where the inference proxy is and a new token for it: for this caller, and for now
-     * @throws DomainError `gateway.key_needed`, `gateway.login_ended`, `gateway.session_revoked`,
-     *   `governance.gateway_off`; ProvisionerError where the gateway refused
+     * @returns the document with the address of the inference proxy and a new token for this caller
+     * @throws DomainError `gateway.key_needed`, `gateway.login_ended`, `gateway.session_revoked`, `governance.gateway_off`;
+     *   ProvisionerError if the gateway refused
      */
     async withGateway(document: GovernanceConfig, caller: PolicyCaller): Promise<GovernanceConfig> {
       if (!gateway) throw gatewayIsOff();
@@ -97,7 +97,7 @@ export function createDelivery({ inForce, gateway }: DeliveryDependencies) {
   };
 }
 
-/** A later request may succeed. Until then the client keeps the policy that it has. */
+/** A later request may succeed. Until then the client keeps its current policy. */
 function computed<T>(compute: () => T): T {
   try {
     return compute();
@@ -111,7 +111,7 @@ function computed<T>(compute: () => T): T {
   }
 }
 
-/** Clients show the text as it is, its first two hundred characters. */
+/** Clients show the first 200 characters of the text unchanged. */
 const keyNeeded = ({ status }: GatewayKeyStatus) =>
   new DomainError(
     "conflict",

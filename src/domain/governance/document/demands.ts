@@ -1,11 +1,11 @@
-// What a document demands of the clients that are to follow it, worked out from the document. Stamping
-// writes it down, checking finds where it is not written down.
+// Derives what a document demands of its clients. Stamping writes the demands into the document; checking finds undeclared
+// ones.
 
 import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
 import type { GovernanceConfig } from "../model.ts";
 import type { PolicyCapability } from "../wire.ts";
 
-/** Some capabilities and why they are needed. */
+/** Some capabilities and the reason why they are needed. */
 interface Demand {
   readonly capabilities: readonly PolicyCapability[];
   /** for a person */
@@ -32,14 +32,14 @@ const PIN: Demand = {
 };
 
 export interface Demands {
-  /** some part depends on the version of a harness; bounds of availability alone do not count */
+  /** some part depends on the version of a harness; availability bounds alone do not count */
   readonly isVersionAware: boolean;
   readonly demands: readonly Demand[];
   /** of all demands */
   readonly capabilities: readonly PolicyCapability[];
 }
 
-/** @returns what clients must be able to do */
+/** @returns the capabilities that clients must have */
 export const demandsOf = (document: GovernanceConfig): Demands => {
   const { gateway, packages, required_client_version } = document;
   const policies = HARNESS_KEYS.flatMap((key) => document.harnesses[key] ?? []);

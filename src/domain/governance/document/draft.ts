@@ -1,5 +1,5 @@
-// The shape of a policy document: reads every member with its default and judges each place by itself; unknown members
-// are refused. What the members must be to each other is check.ts.
+// The shape of a policy document: reads every member with its default and checks each one by itself. Unknown members are
+// refused. check.ts checks the relations between members.
 
 import { closest } from "fastest-levenshtein";
 import type { Problem } from "../../../platform/errors.ts";
@@ -22,9 +22,9 @@ import { urlProblem } from "./url.ts";
 
 const GATEWAY_MEMBERS = ["type", "proxy_url", "token", "auth_style"];
 
-/** What could be read of an input. */
+/** The readable part of an input. */
 export interface Draft {
-  /** in the shape of the answer, with defaults; lacks what the problems are about */
+  /** in the shape of the answer, with defaults; members with problems are missing */
   document: GovernanceConfig;
   /** with pointers from the root of the document */
   problems: Problem[];
@@ -52,7 +52,7 @@ const readVersion = (members: ObjectReader, name: string): string | undefined =>
   return undefined;
 };
 
-/** Reads an object with nothing but a URL in it. */
+/** Reads an object whose only member is a URL. */
 const readUrlBlock = (members: ObjectReader, block: string, name: string): string | undefined => {
   if (!members.has(block)) return undefined;
   const place = { value: members.value(block), pointer: members.at(block) };
@@ -63,7 +63,7 @@ const readUrlBlock = (members: ObjectReader, block: string, name: string): strin
   return fault ? undefined : url;
 };
 
-/** Never repeats a value: it may be somebody's token. */
+/** Never repeats a value, because it may be a token. */
 const readGateway = (members: ObjectReader): GatewayBlock | undefined => {
   if (!members.has("gateway")) return undefined;
   const place = { value: members.value("gateway"), pointer: members.at("gateway") };
@@ -120,8 +120,8 @@ const NOTHING: GovernanceConfig = {
 };
 
 /**
- * Reads shape, defaults and everything that concerns one place; unknown members are refused.
- * What stamp() can still supply is not missed here, so: readDraft, merge, stamp, checkDocument.
+ * Reads the shape, the defaults and everything that concerns one member; refuses unknown members. Members that stamp() adds may
+ * be absent, so the order is: readDraft, merge, stamp, checkDocument.
  * @source handbook: policy-file, Members
  */
 export const readDraft = (input: unknown): Draft => {

@@ -1,4 +1,4 @@
-// The registry of harnesses as it is published: shape and content of GET /harness-metadata.
+// The published registry of harnesses: shape and content of GET /harness-metadata.
 
 import { type Static, Type } from "@sinclair/typebox";
 import {
@@ -82,7 +82,7 @@ const published = ({ generations, ...harness }: Harness): HarnessMetadata["harne
   };
 };
 
-/** @param harnesses in force. @returns the whole registry in its own order */
+/** @param harnesses the current facts. @returns the whole registry in its own order */
 export const harnessMetadata = (harnesses: readonly Harness[]): HarnessMetadata => ({
   contract_version: CONTRACT_GENERATION,
   harnesses: harnesses.map(published),

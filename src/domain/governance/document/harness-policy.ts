@@ -1,5 +1,4 @@
-// What a document says of one harness: versions, settings, MCP servers and package overrides
-// (handbook: policy-file, Members).
+// The policy for one harness: versions, settings, MCP servers and package overrides (handbook: policy-file, Members).
 
 import { ObjectReader, readText } from "../../../platform/text/object-reader.ts";
 import { quoted } from "../../../platform/text/problem-list.ts";
@@ -17,7 +16,7 @@ const POLICY_MEMBERS = [
   "package_overrides",
 ];
 const OVERRIDE_MEMBERS = ["enabled", "settings"];
-/** settings with a type of their own; all others are the harness's business */
+/** Settings whose type we know; the harness defines all others. */
 const TEXT_SETTINGS = ["model", "approval_policy", "sandbox_mode", "reasoning_effort"];
 const FLAG_SETTINGS = ["auto_approve", "fast_mode"];
 
@@ -39,7 +38,7 @@ const readAllowsUnverified = (members: ObjectReader): boolean => {
   return isAllowed;
 };
 
-/** Null means absent for settings with a type, and is a value like any other for the rest. */
+/** Null means absent for settings whose type we know; for all others it is an ordinary value. */
 const readManagedConfig = (members: ObjectReader): HarnessPolicy["managed_config"] => {
   const { problems } = members;
   const config = readFreeFormObject(members, "managed_config");
@@ -55,7 +54,7 @@ const readManagedConfig = (members: ObjectReader): HarnessPolicy["managed_config
   return Object.fromEntries(Object.entries(config).filter((entry) => !isAbsent(entry)));
 };
 
-/** Whether the packages exist is judged with the whole document. */
+/** Whether the packages exist is checked with the whole document. */
 const readOverrides = (members: ObjectReader): HarnessPolicy["package_overrides"] =>
   Object.fromEntries(
     members.entries("package_overrides", OVERRIDES_MAX).flatMap(([id, place]) => {
@@ -79,7 +78,7 @@ const readPolicy = (members: ObjectReader): HarnessPolicy => {
   };
 };
 
-/** Reads `harnesses` of a document. @returns what is said of each harness, by canonical key */
+/** Reads `harnesses` of a document. @returns the policy for each harness, by canonical key */
 export const readHarnesses = (members: ObjectReader): { [Key in HarnessKey]?: HarnessPolicy } => {
   const harnesses: { [Key in HarnessKey]?: HarnessPolicy } = {};
   for (const [name, place] of members.entries("harnesses", HARNESSES_MAX)) {
@@ -93,7 +92,7 @@ export const readHarnesses = (members: ObjectReader): { [Key in HarnessKey]?: Ha
   return harnesses;
 };
 
-/** Reads `allowed_harnesses` of a document. @returns each canonical key once, in its first place */
+/** Reads `allowed_harnesses` of a document. @returns each canonical key once, at its first position */
 export const readAllowedHarnesses = (members: ObjectReader): HarnessKey[] => {
   const { problems } = members;
   const keys = members.items("allowed_harnesses", HARNESSES_MAX).flatMap((place) => {

@@ -1,5 +1,5 @@
-// The MCP servers of one harness: local ones have a command, remote ones a URL.
-// No message repeats a command line, a variable or a URL, which may hold credentials.
+// The MCP servers of one harness. Local servers have a command, remote servers a URL. No message repeats a command line, a
+// variable or a URL, because they may contain credentials.
 
 import { jsonTypeOf, ObjectReader, type Place } from "../../../platform/text/object-reader.ts";
 import { type ProblemList, quoted } from "../../../platform/text/problem-list.ts";
@@ -37,7 +37,7 @@ const readVariables = (members: ObjectReader): Record<string, string> =>
     }),
   );
 
-/** @returns the text unless it is blank, which counts as absent */
+/** @returns the text; undefined if it is blank, which counts as absent */
 const readWords = (members: ObjectReader, name: string, charactersMax: number): string | undefined => {
   const text = members.text(name, charactersMax);
   return text?.trim() === "" ? undefined : text;
@@ -95,7 +95,7 @@ const readServer = (members: ObjectReader, firstByName: Map<string, string>): Mc
   };
 };
 
-/** Reads `mcp` of a harness. @returns the servers without any problem, in their order */
+/** Reads `mcp` of a harness. @returns the servers without problems, in their order */
 export const readMcpServers = (members: ObjectReader): McpServer[] => {
   const { problems } = members;
   const firstByName = new Map<string, string>();

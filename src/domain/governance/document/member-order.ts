@@ -1,4 +1,4 @@
-// The members of a policy document, and the one order in which they are written, so that equal documents are equal texts.
+// The members of a policy document and their fixed order, so that equal documents have equal texts.
 
 import type { GovernanceConfig } from "../model.ts";
 

@@ -1,5 +1,5 @@
-// What a document demands of clients, written into it on publishing, and taken out again
-// before the next change: nothing stays behind once its cause is gone.
+// Writes the demands on clients into a document when it is published, and removes them before the next change, so that no
+// demand outlives its cause.
 
 import { parseVersion } from "../../shared/exact-version.ts";
 import type { GovernanceConfig } from "../model.ts";
@@ -8,9 +8,9 @@ import { demandsOf } from "./demands.ts";
 import { orderMembers } from "./member-order.ts";
 
 export interface StampOptions {
-  /** gateway mode: the block is projected into the document, else removed */
+  /** gateway mode: the block is added to the document, else removed */
   gateway: boolean;
-  /** SemVer, without a leading v; anything else, as a development build has, counts as 0.0.0 */
+  /** SemVer without a leading v; any other text, such as that of a development build, counts as 0.0.0 */
   serverVersion: string;
 }
 
@@ -21,8 +21,8 @@ const needsNewestContract = (document: GovernanceConfig): boolean =>
   document.gateway !== undefined || demandsOf(document).isVersionAware;
 
 /**
- * Takes out what stamping has put in, so that only what administrators wrote is left; call it before changing a revision.
- * The minimum client version stays: it binds no client, and who wrote it cannot be told.
+ * Removes what stamping added, so that only the administrators' members remain; call it before changing a revision. The minimum
+ * client version stays: it restricts no client, and its author is unknown.
  */
 export const unstamped = (document: GovernanceConfig): GovernanceConfig => {
   const demanded: readonly string[] = demandsOf(document).capabilities;
@@ -36,8 +36,8 @@ export const unstamped = (document: GovernanceConfig): GovernanceConfig => {
 };
 
 /**
- * Capabilities that the document names already are kept, needed or not: administrators may ask for more.
- * @returns the document with contract version, capabilities, minimum client version and gateway block as it needs them
+ * Keeps capabilities that the document already lists, needed or not: administrators may demand more.
+ * @returns the document with the contract version, capabilities, minimum client version and gateway block that it needs
  */
 export const stamp = (
   document: GovernanceConfig,

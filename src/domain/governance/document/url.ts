@@ -1,6 +1,6 @@
-// URLs in a document: absolute, http or https. Whether somebody answers there is not looked at.
+// Checks URLs in a document: absolute, http or https. Reachability is not checked.
 
-/** @returns why the text is no such URL; never repeats it, it may hold credentials */
+/** @returns why the text is not such a URL; never repeats the text, which may contain credentials */
 export const urlProblem = (text: string): string | undefined =>
   /^https?:\/\//i.test(text) && URL.canParse(text)
     ? undefined

@@ -1,4 +1,4 @@
-// A document as YAML text: whole and canonical, and the part that an administrator edits.
+// Writes a document as YAML: the canonical whole, and the part that an administrator edits.
 
 import { yamlText } from "../../../platform/text/yaml-write.ts";
 import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
@@ -6,12 +6,10 @@ import type { GovernanceConfig } from "../model.ts";
 import { orderMembers } from "./member-order.ts";
 import { unstamped } from "./stamp.ts";
 
-/** @returns the canonical text of the whole document: the same document gives the same text */
+/** @returns the canonical text of the whole document: equal documents give equal texts */
 export const documentYaml = (document: GovernanceConfig): string => yamlText(orderMembers(document));
 
-/**
- * @returns the text to edit and send back: without extension-owned parts, and without what stamping adds again
- */
+/** @returns the text to edit and send back: without extensions, and without what stamping adds again */
 export const managedYaml = (document: GovernanceConfig): string => {
   const { packages: _packages, contract_version, harnesses, revision, ...rest } = unstamped(document);
   const own = HARNESS_KEYS.flatMap((key) => {

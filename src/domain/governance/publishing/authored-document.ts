@@ -1,5 +1,5 @@
-// A whole document that an operator wrote into a file: reads it, puts in what the environment holds for its references,
-// and judges it as it would be published. Administrators' texts get nothing from the environment: it is not theirs.
+// A complete document that an operator wrote into a file: reads it, replaces references to environment variables, and checks it
+// as it would be published. Documents from administrators never read the environment.
 
 import { referenceIn } from "../../../platform/config/references.ts";
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
@@ -12,13 +12,13 @@ import { readDocumentText } from "../document/text.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { withoutRevisionFields } from "./finalize.ts";
 
-/** @returns the text of an environment variable */
+/** @returns the value of an environment variable */
 export type ReadVariable = (name: string) => string | undefined;
 
 export interface Authored {
   /** without stamps */
   document: GovernanceConfig;
-  /** as it would be published; only good without problems */
+  /** as it would be published; valid only without problems */
   stamped: GovernanceConfig;
   /** pointers from the root of the input */
   problems: Problem[];
@@ -26,11 +26,11 @@ export interface Authored {
 
 interface AuthoredReaders {
   catalog: Catalog;
-  /** stamps and judges the whole */
+  /** stamps and checks the whole document */
   finish(document: GovernanceConfig, problems: Problem[]): GovernanceConfig;
 }
 
-/** Reads a document that was parsed already; archives are looked for and the whole is judged where it has no problems. */
+/** Reads a parsed document. Archives and relations are checked only if it has no other problem. */
 export function readAuthored({
   input,
   variable,
@@ -45,7 +45,7 @@ export function readAuthored({
   return { document, problems, references: problems.length > 0 ? [] : artifactReferences(document) };
 }
 
-/** Reads and judges text in YAML or JSON, all at once; problems have lines. */
+/** Reads and checks YAML or JSON text; problems have lines. */
 export function readAuthoredText(
   { catalog, finish }: AuthoredReaders,
   organizationId: string,

@@ -1,11 +1,11 @@
-// What differs between two policies, place by place. Values are for administrators; logs and the audit log get the places
+// The differences between two policies, place by place. Only administrators see values; logs and the audit log name places
 // only.
 import type { Revision } from "../model.ts";
 import { displayPath, isSame, splitParts } from "./document-paths.ts";
 
-/** One place that differs; a side that has nothing there lacks its member. */
+/** One place that differs; a side without a value there lacks its member. */
 export interface Change {
-  /** as of document-paths.ts */
+  /** as in document-paths.ts */
   path: string;
   before?: unknown;
   after?: unknown;
@@ -18,7 +18,7 @@ export function diffDocuments(before: object, after: object): Change[] {
   return changes;
 }
 
-/** @returns the same for revisions; who may see a package is a place below `/package_audiences` */
+/** @returns the same for revisions; an audience is a place below `/package_audiences` */
 export const diffRevisions = (before: Said, after: Said): Change[] => [
   ...diffDocuments(before.document, after.document),
   ...diffAudiences(before, after),
@@ -33,13 +33,13 @@ const diffAudiences = (before: Pick<Said, "audiences">, after: Pick<Said, "audie
 
 type Said = Pick<Revision, "document" | "audiences">;
 
-/** @returns the document without the id that each revision has of its own */
+/** @returns the document without its revision id */
 export function withoutRevision(document: object): object {
   const { revision: _, ...rest } = { revision: undefined, ...document };
   return rest;
 }
 
-/** `undefined` stands for nothing. */
+/** `undefined` means that there is no value. */
 function compareAt(
   path: readonly string[],
   before: unknown,
@@ -60,6 +60,6 @@ function compareAt(
   }
 }
 
-/** Lists whose entries are the same, in another order. */
+/** Lists with the same entries in another order. */
 const isReordered = (from: ReadonlyMap<string, unknown>, to: ReadonlyMap<string, unknown>): boolean =>
   from.size === to.size && [...from].every(([name, value]) => isSame(value, to.get(name)));

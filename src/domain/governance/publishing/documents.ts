@@ -1,5 +1,5 @@
-// Whole documents from files, as operators apply them: packages, MCP servers and overrides included. Audiences are not
-// part of a document and carry over.
+// Complete documents from files, as operators apply them, with packages, MCP servers and overrides. Audiences are not part of a
+// document and carry over.
 
 import type { Problem } from "../../../platform/errors.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -19,22 +19,22 @@ export interface DocumentSource {
   variable: ReadVariable;
 }
 
-/** What publishing a document would do. */
+/** The effect of publishing a document. */
 export interface DocumentPlan {
-  /** in force */
+  /** the current revision */
   base: Revision;
   /** stamped */
   document: GovernanceConfig;
-  /** against what is in force; none where publishing would change nothing */
+  /** against the current revision; none if publishing would change nothing */
   changes: Change[];
-  /** what may keep workstations from an archive, with pointers into the document */
+  /** reasons why workstations may not get an archive, with pointers into the document */
   warnings: Problem[];
 }
 
 export class Documents {
   constructor(private readonly parts: GovernanceParts) {}
 
-  /** @returns everything that keeps the document from being published, with lines */
+  /** @returns every problem that prevents publishing the document, with lines */
   check(organizationId: string, source: DocumentSource): Problem[] {
     return this.#read(organizationId, source).problems;
   }
@@ -53,7 +53,7 @@ export class Documents {
   }
 
   /**
-   * Publishes what `plan` gave, unless somebody else has published since.
+   * Publishes the result of `plan`, unless somebody else has published since.
    * @throws DomainError `governance.stale_revision`, `governance.invalid`
    */
   async apply(
@@ -87,7 +87,7 @@ export class Documents {
   }
 }
 
-/** Where the file says none, the version of this program may have gone up since: the same file stays the same policy. */
+/** If the file names no client version, a newer program may have raised it since. The same file stays the same policy. */
 const withFormerMinimum = (
   written: GovernanceConfig,
   { stamped, base }: { stamped: GovernanceConfig; base: GovernanceConfig },

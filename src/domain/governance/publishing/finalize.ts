@@ -1,5 +1,5 @@
-// Stamps and judges whole documents: what every author's document goes through before it is published. Pure, because a
-// thread may do it (tasks.ts).
+// Stamps and checks complete documents, whoever wrote them, before they are published. Pure functions, because a thread may run
+// them (tasks.ts).
 import type { Problem } from "../../../platform/errors.ts";
 import { extendHarnesses, type HarnessExtension } from "../../harnesses/harness-extension.ts";
 import { checkDocument } from "../document/check.ts";
@@ -8,24 +8,24 @@ import type { GovernanceConfig } from "../model.ts";
 import { checkRanges } from "../versions/coverage.ts";
 import { isSame } from "./document-paths.ts";
 
-/** What a document is stamped and judged by, beside what it says. */
+/** The inputs of stamping and checking, beside the document. */
 export interface FinalizeContext {
   /** whether the document gets a gateway block: see `Publisher.hasGateway` */
   gateway: boolean;
   /** SemVer of this program */
   serverVersion: string;
-  /** id that a published document is to have */
+  /** id of the new revision */
   revision: string;
-  /** of the harness facts in force */
+  /** of the current harness facts */
   extension: HarnessExtension;
 }
 
 /**
- * Stamps what an administrator wrote, and judges the whole; a range that is in force already is no reason to refuse what
- * does not touch it.
+ * Stamps and checks an administrator's document. A range of the current revision is not refused if the change does not touch
+ * it.
  * @param document without stamps
- * @param base in force; undefined for the first
- * @param problems gets everything that is wrong, with pointers into the document
+ * @param base the current document; undefined for the first
+ * @param problems receives every problem, with pointers into the document
  */
 export function finalizeDocument(
   document: GovernanceConfig,
@@ -40,8 +40,8 @@ export function finalizeDocument(
 }
 
 /**
- * The same, but for ranges that no certified version satisfies: what was published once, or stands in the deployment
- * file, must not be refused because other versions are certified today.
+ * The same, except that ranges without a certified version are allowed: a document that was published before, or that stands in
+ * the deployment file, must not be refused because other versions are certified today.
  */
 export function finalizeUnchanged(
   document: GovernanceConfig,
@@ -52,11 +52,11 @@ export function finalizeUnchanged(
   return { ...stamped, revision };
 }
 
-/** @returns whether two stamped documents say the same to administrators */
+/** @returns whether two stamped documents are the same to administrators */
 export const isSameDocument = (one: GovernanceConfig, other: GovernanceConfig): boolean =>
   isSame(withoutRevisionFields(one), withoutRevisionFields(other)) && isSame(one.gateway, other.gateway);
 
-/** @returns what administrators wrote, without what each revision has of its own */
+/** @returns the administrators' members, without those that each revision adds */
 export const withoutRevisionFields = (document: GovernanceConfig): GovernanceConfig => ({
   ...unstamped(document),
   revision: "",

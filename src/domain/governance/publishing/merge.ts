@@ -1,35 +1,35 @@
-// Two authors of one policy: the deployment file and the dashboard. Joins what both changed since the file was read
-// last; where they disagree the dashboard stays, and the place is kept until they agree.
+// Merges two authors of one policy: the deployment file and the dashboard. Takes the changes of both since the file was last
+// read. On a conflict the dashboard wins, and the place is recorded until both agree.
 import { changedPlaces, displayPath, isSame, joinParts, splitParts, type ValueAt } from "./document-paths.ts";
 
-/** One document as both authors knew it, and what each made of it. */
+/** The common base of both authors and the version of each. */
 export interface Versions<T> {
-  /** what the file said when it was read last */
+  /** the file as it was last read */
   baseline: T;
-  /** what is in force */
+  /** the current document */
   current: T;
-  /** what the file says now */
+  /** the file as it is now */
   wanted: T;
 }
 
 export interface Merge<T> {
   merged: T;
-  /** paths where both changed the same thing differently, as of document-paths.ts; what is in force stayed there */
+  /** paths that both changed differently, as in document-paths.ts; the current value stayed */
   conflicts: readonly string[];
 }
 
 /**
- * Takes every change of the file that the dashboard has not contradicted. Mappings are joined by member, packages by
- * id, MCP servers by name, in the order that is in force; any other list is one value.
+ * Applies every change of the file that does not conflict with the dashboard. Mappings are merged by member, packages by id,
+ * MCP servers by name, in the current order; any other list is one value.
  */
 export function mergeDocuments<T extends object>(versions: Versions<T>): Merge<T> {
   const conflicts: string[] = [];
   const merged = mergeAt([], versions, conflicts);
-  // Documents are joined member by member, so the result has the members of documents.
+  // Documents are merged member by member, so the result has the members of documents.
   return { merged: merged as T, conflicts };
 }
 
-/** @returns those paths where what is in force still differs from what the file says */
+/** @returns those paths where the current document still differs from the file */
 export const openConflicts = (
   paths: readonly string[],
   { current, wanted }: Omit<Versions<object>, "baseline">,
@@ -40,7 +40,7 @@ const stillConflicting = (
   { inForce, inFile }: { inForce: ValueAt; inFile: ValueAt },
 ): string[] => [...new Set(paths)].filter((path) => !isSame(inForce(path), inFile(path)));
 
-/** `undefined` stands for nothing: the value was not there, or was taken away. */
+/** `undefined` means that there was no value, or that it was removed. */
 function mergeAt(path: readonly string[], versions: Versions<unknown>, conflicts: string[]): unknown {
   const { baseline, current, wanted } = versions;
   if (isSame(baseline, wanted) || isSame(current, wanted)) return current;

@@ -1,5 +1,5 @@
-// Who owns which part of a document: the policy operation all but packages, MCP servers and package overrides, which are
-// the extensions operation's; the gateway block is the deployment's.
+// Which operation owns which part of a document. The policy operation owns everything except packages, MCP servers and package
+// overrides, which the extensions operation owns. The deployment owns the gateway block.
 
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
@@ -32,7 +32,10 @@ export function findForeignMembers(input: unknown): Problem[] {
   ];
 }
 
-/** @returns the document with packages, MCP servers and overrides of another; its harnesses stay, and those that have either come back */
+/**
+ * @returns the document with the packages, MCP servers and overrides of another; keeps its harnesses and restores those that
+ *   have either
+ */
 export function withExtensions(document: GovernanceConfig, extensions: Extensions): GovernanceConfig {
   const entries = HARNESS_KEYS.flatMap((key): [HarnessKey, HarnessPolicy][] => {
     const own = document.harnesses[key];

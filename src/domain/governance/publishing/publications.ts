@@ -1,5 +1,5 @@
-// What administrators send to be published, and where a place of the document stands in what they sent: problems name
-// what the author wrote. What is published, and in which order it is checked, is publishing.ts's.
+// Reads what administrators send to be published, and maps places of the document to places in the request, so that problems
+// name what the author wrote. publishing.ts publishes it and defines the order of checks.
 
 import { DomainError, type Problem, pointerOf } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
@@ -10,9 +10,9 @@ import type { AudienceInput } from "../delivery/audiences.ts";
 import { DOCUMENT_BYTES_MAX } from "../model.ts";
 
 export interface Publication {
-  /** id of the revision that the author began from */
+  /** id of the revision from which the author started */
   baseRevision: string;
-  /** why, at most COMMENT_LENGTH_MAX characters */
+  /** reason for the change, at most COMMENT_LENGTH_MAX characters */
   comment?: string | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface PolicyPublication extends Publication {
   managedYaml: string;
 }
 
-/** Not yet judged, but for the audiences' shape. */
+/** Not checked yet, except for the shape of the audiences. */
 export interface ExtensionsPublication extends Publication {
   packages: readonly unknown[];
   packageAudiences?: Readonly<Record<string, AudienceInput>> | undefined;
@@ -38,12 +38,12 @@ export interface HarnessPublication extends Publication {
   allowUnverifiedVersions?: boolean | undefined;
 }
 
-/** words and marks of YAML in the settings of one harness */
+/** Limit for YAML tokens in the settings of one harness. */
 const SETTINGS_TOKENS_MAX = 200_000;
 
 /**
  * @returns the canonical key
- * @throws DomainError `governance.unknown_harness`; aliases are unknown, too
+ * @throws DomainError `governance.unknown_harness`; aliases are unknown as well
  */
 export function readHarnessKey(harness: string) {
   if (isHarnessKey(harness)) return harness;
@@ -54,7 +54,7 @@ export function readHarnessKey(harness: string) {
   );
 }
 
-/** @returns the settings of one harness, and what is wrong with the text */
+/** @returns the settings of one harness, and the problems of the text */
 export function readSettings(
   text: string,
   isOver?: () => boolean,
@@ -73,7 +73,7 @@ export function readSettings(
   };
 }
 
-/** A document that has the extensions and nothing else: no harness is allowed, so nothing has to be covered. */
+/** A document with only the extensions. It allows no harness, so packages need not cover any version. */
 export function extensionsDocument({
   packages,
   packageOverrides = {},
@@ -92,7 +92,7 @@ export function extensionsDocument({
 
 const EXTENSION_PLACE = /^\/harnesses\/([^/]+)\/(mcp|package_overrides)(.*)$/s;
 
-/** A document keeps by harness what a publication keeps by kind. */
+/** A document groups by harness what a publication groups by kind. */
 export const extensionsPointer =
   (mcp: object, overrides: object) =>
   (problem: Problem): Problem => {
@@ -105,7 +105,7 @@ export const extensionsPointer =
     return unknown !== undefined && holder ? { ...problem, pointer: `/${holder[0]}/${unknown}` } : problem;
   };
 
-/** The publication has the harness's own members at its root. */
+/** The publication has the members of the harness at its root. */
 export const harnessPointer =
   (key: string) =>
   (problem: Problem): Problem => {

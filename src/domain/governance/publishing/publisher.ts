@@ -1,5 +1,5 @@
-// The one way to a new revision, whoever its author: begun from the revision that is in force, and compared again
-// inside the transaction that adds it. What an author may change is publishing.ts's, what is judged is validation.ts's.
+// The only way to create a revision, whoever its author is. It is based on the current revision, which is compared again inside
+// the transaction. publishing.ts decides what an author may change; validation.ts checks it.
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -13,13 +13,13 @@ import { changedAudiences } from "./diff.ts";
 import { type FinalizeContext, withoutRevisionFields } from "./finalize.ts";
 import { openConflicts } from "./merge.ts";
 
-/** A revision that somebody wants, stamped and judged. */
+/** A requested revision, stamped and checked. */
 export interface Proposal {
-  /** with the id that the revision is to have */
+  /** with the id of the new revision */
   document: GovernanceConfig;
   /** the same as JSON */
   text: string;
-  /** places where the document differs from the one in force */
+  /** places where the document differs from the current one */
   changed: readonly string[];
   audiences: PackageAudiences;
   comment?: string | undefined;
@@ -31,7 +31,7 @@ export class Publisher {
   constructor(private readonly dependencies: GovernanceDependencies & { revisions: Revisions }) {}
 
   /**
-   * @returns the revision in force, from which the author began
+   * @returns the current revision, from which the author started
    * @throws DomainError `governance.no_policy`, `governance.stale_revision`
    */
   async begin({ organizationId }: Pick<Actor, "organizationId">, baseRevision: string): Promise<Revision> {
@@ -42,7 +42,7 @@ export class Publisher {
     return current;
   }
 
-  /** @returns what the next document of an author is stamped and judged by */
+  /** @returns the inputs for stamping and checking an author's next document */
   frame({ gateway }: Pick<FinalizeContext, "gateway">): FinalizeContext {
     const { settings, ids, harnesses } = this.dependencies;
     const { extension } = harnesses.inForce();
@@ -50,8 +50,8 @@ export class Publisher {
   }
 
   /**
-   * The service knows whether it runs in gateway mode. A command may run without the service's configuration, so what an
-   * operator publishes stays in the mode that is in force.
+   * The service knows whether it runs in gateway mode. A command may run without the service's configuration, so a document
+   * that an operator publishes keeps the current mode.
    */
   hasGateway({ kind }: Pick<Actor, "kind">, base: Revision | undefined): boolean {
     if (kind === "operator") return base?.document.gateway !== undefined;
@@ -59,7 +59,7 @@ export class Publisher {
   }
 
   /**
-   * Publishes on top of a revision.
+   * Publishes a revision on top of another.
    * @throws DomainError `governance.invalid`, `governance.stale_revision`
    */
   async publish(actor: Actor, base: Revision, proposal: Proposal): Promise<Revision> {
@@ -73,13 +73,13 @@ export class Publisher {
     throw await this.#stale(this.dependencies.revisions.inForce(organizationId), base.id);
   }
 
-  /** Refuses what is wrong with a comment where there is nothing to publish it with. */
+  /** Refuses an invalid comment even if there is nothing to publish. */
   unchanged(base: Revision, { comment }: Pick<Proposal, "comment">): Revision {
     refuseProblems(commentProblems(comment));
     return base;
   }
 
-  /** Adds the revision and its audit entry; the caller has compared what it is based on in this transaction. */
+  /** Adds the revision and its audit entry; the caller compared the base revision in this transaction. */
   add(tx: Tx, actor: Actor, next: Proposal & { base: Revision | undefined; origin: Origin }): Revision {
     const { clock, audit } = this.dependencies;
     const { base, document, text, audiences, origin, comment, action, changed } = next;
@@ -108,7 +108,7 @@ export class Publisher {
     return revision;
   }
 
-  /** A place where the authors have come to agree is no conflict any more, and none again when only one moves on. */
+  /** A place where the authors agree again is no longer a conflict, even if only one of them changes it later. */
   #settleConflicts(tx: Tx, { organizationId, document }: Revision): void {
     if (store.conflictsOf(tx, organizationId).length === 0) return;
     const deployment = store.findDeployment(tx, organizationId);

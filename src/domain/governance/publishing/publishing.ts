@@ -1,5 +1,5 @@
-// What administrators publish: the policy without its extensions, the extensions, one harness, a former revision.
-// Each goes through publisher.ts. The order of the checks is promised to clients: see publishing.test.ts.
+// The publications of administrators: the policy without extensions, the extensions, one harness, a former revision. Each uses
+// publisher.ts. Clients rely on the order of the checks: see publishing.test.ts.
 
 import { setImmediate } from "node:timers/promises";
 import { invariant, type Problem } from "../../../platform/errors.ts";
@@ -22,7 +22,7 @@ import {
 } from "./publications.ts";
 import type { Validated } from "./validation.ts";
 
-/** What becomes of a judged document. */
+/** The result of a checked document. */
 interface Outcome {
   comment: string | undefined;
   action: string;
@@ -33,7 +33,7 @@ export class Publishing {
   constructor(private readonly parts: GovernanceParts) {}
 
   /**
-   * Replaces all that is not an extension; harnesses left out disappear, but for their MCP servers and overrides.
+   * Replaces everything except extensions. Harnesses that are left out disappear, except for their MCP servers and overrides.
    * @throws DomainError `governance.no_policy`, `governance.stale_revision`, `governance.invalid`, `governance.too_slow`
    */
   async publishPolicy(actor: Actor, publication: PolicyPublication): Promise<Revision> {
@@ -44,7 +44,7 @@ export class Publishing {
   }
 
   /**
-   * Replaces packages, audiences, overrides and MCP servers; what is left out is gone.
+   * Replaces packages, audiences, overrides and MCP servers; those that are left out are removed.
    * @throws DomainError as publishPolicy, with pointers into the publication
    */
   async publishExtensions(actor: Actor, publication: ExtensionsPublication): Promise<Revision> {
@@ -71,7 +71,7 @@ export class Publishing {
   }
 
   /**
-   * Replaces settings and range of one harness and nothing else.
+   * Replaces only the settings and the range of one harness.
    * @throws DomainError as publishPolicy, with pointers into the publication
    */
   async publishHarness(actor: Actor, publication: HarnessPublication): Promise<Revision> {
@@ -91,9 +91,9 @@ export class Publishing {
   }
 
   /**
-   * Publishes what a former revision said, its audiences included, stamped as of today.
+   * Publishes a former revision again, with its audiences, stamped as of today.
    * @param to id of that revision
-   * @throws DomainError `governance.not_found` beside those of publishPolicy
+   * @throws DomainError `governance.not_found`, and those of publishPolicy
    */
   async rollback(
     actor: Actor,
@@ -121,7 +121,7 @@ export class Publishing {
     return { base: JSON.stringify(base.document), frame: this.#frame(actor, base) };
   }
 
-  /** The same again publishes nothing. */
+  /** An unchanged document is not published. */
   async #publish(
     actor: Actor,
     base: Revision,

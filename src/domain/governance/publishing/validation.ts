@@ -1,6 +1,6 @@
-// Judges what administrators send against the policy in force, and joins the deployment file with it, as functions of plain
-// values: a thread may do this work (tasks.ts). Documents are JSON texts here, which cross to a thread for the price of a
-// copy. What needs the database - artifacts, users, the transaction - is publishing.ts's and deployment.ts's.
+// Checks what administrators send against the current policy, and merges the deployment file with it. These are pure functions
+// of plain values, because a thread may run them (tasks.ts). Documents are JSON texts here, which are cheap to copy to a
+// thread. publishing.ts and deployment.ts do what needs the database: artifacts, users, the transaction.
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import { extendHarnesses } from "../../harnesses/harness-extension.ts";
 import type { HarnessKey } from "../../harnesses/harnesses.ts";
@@ -32,24 +32,24 @@ import {
   readSettings,
 } from "./publications.ts";
 
-/** A document against the one that is in force. */
+/** A document compared with the current one. */
 export interface Validated {
-  /** with pointers into what the author sent; the rest means nothing where there are any */
+  /** with pointers into the request; with problems the other members have no meaning */
   problems: Problem[];
   /** stamped, as JSON */
   document: string;
-  /** whether it says what is in force already */
+  /** whether it equals the current document */
   isUnchanged: boolean;
   /** places that differ, at most PATHS_NAMED_MAX */
   changed: string[];
 }
 
-/** Asked now and then while a text is read: whether it has taken too long. */
+/** Called repeatedly while a text is read: whether it has taken too long. */
 export type TimeIsOver = () => boolean;
 
-/** What every author's work begins from. */
+/** The starting point of every author. */
 export interface BaseRevisionText {
-  /** the document in force, as JSON */
+  /** the current document, as JSON */
   base: string;
   frame: FinalizeContext;
 }
@@ -69,13 +69,13 @@ const refused = (problems: Problem[]): Validated => ({
   changed: [],
 });
 
-/** Places only: values may be secrets. */
+/** Places only, because values may be secrets. */
 const placesOf = (before: GovernanceConfig, after: GovernanceConfig): string[] =>
   diffDocuments(before, after)
     .slice(0, PATHS_NAMED_MAX)
     .map(({ path }) => path);
 
-/** Judges the text of a policy without its extensions. @throws DomainError `document.too_slow` */
+/** Checks the text of a policy without its extensions. @throws DomainError `document.too_slow` */
 export function validatePolicy(
   { text, base, frame }: BaseRevisionText & { text: string },
   isOver?: TimeIsOver,
@@ -95,20 +95,20 @@ export function validatePolicy(
   return problems.length > 0 ? refused(source.locate(problems)) : judged(document, current);
 }
 
-/** Extensions, by themselves and on top of what is in force. */
+/** Extensions, by themselves and applied to the current document. */
 export interface ValidatedExtensions {
-  /** of the extensions by themselves: before and after those of the archives in the order of telling */
+  /** problems of the extensions alone: those reported before and after the problems of archives */
   before: Problem[];
   after: Problem[];
-  /** archives that packages name; none where packages cannot be read */
+  /** archives that packages name; none if packages cannot be read */
   references: ArtifactReference[];
-  /** undefined where the extensions are wrong, or nothing that is in force was given */
+  /** undefined if the extensions are invalid or no current document was given */
   whole: Validated | undefined;
   /** ids of the packages, in their order */
   packages: string[];
 }
 
-/** @param extensions an ExtensionsPublication as JSON; @param base undefined where the author began from another */
+/** @param extensions an ExtensionsPublication as JSON; @param base undefined if the author started from another revision */
 export function validateExtensions({
   extensions,
   base,
@@ -122,7 +122,7 @@ export function validateExtensions({
   const { packageOverrides = {}, mcp = {} } = publication;
   const { document, problems } = readDraft(extensionsDocument(publication));
   const placed = (found: readonly Problem[]) => found.map(extensionsPointer(mcp, packageOverrides));
-  // The draft lacks packages that cannot be read, so their neighbors would be named by the wrong number.
+  // The draft lacks unreadable packages, so the following ones would get wrong numbers.
   const areRead = !problems.some(({ pointer }) => pointer.startsWith("/packages"));
   const after: Problem[] = [];
   if (problems.length === 0)
@@ -148,7 +148,7 @@ function extended(
   return problems.length > 0 ? refused(placed(problems)) : judged(document, current);
 }
 
-/** @returns only problems where the settings cannot be read: that is told before whether the author is up to date */
+/** @returns only problems if the settings cannot be read: they are reported before a stale revision */
 export function validateHarness(
   {
     harness,
@@ -156,7 +156,7 @@ export function validateHarness(
     base,
     frame,
   }: {
-    /** undefined for one that there is not: then only the settings are read */
+    /** undefined for an unknown one: then only the settings are read */
     harness: HarnessKey | undefined;
     publication: Pick<
       HarnessPublication,
@@ -189,7 +189,7 @@ export function validateHarness(
   return { unread, whole };
 }
 
-/** @param former a document that was published once; its ranges are not judged again */
+/** @param former a document that was published once; its ranges are not checked again */
 export function validateFormerRevision({
   former,
   base,
@@ -204,12 +204,12 @@ export function validateFormerRevision({
 export interface WantedSection {
   /** as JSON */
   input: string;
-  /** of the environment, those that the file refers to */
+  /** environment variables that the file refers to */
   variables: Readonly<Record<string, string>>;
   frame: FinalizeContext;
 }
 
-/** @returns the document without stamps, as JSON, and what is wrong with it; archives are the caller's to look for */
+/** @returns the document without stamps, as JSON, and its problems; the caller checks archives */
 export function validateSection({ input, variables, frame }: WantedSection): {
   before: Problem[];
   after: Problem[];
@@ -223,31 +223,31 @@ export function validateSection({ input, variables, frame }: WantedSection): {
   return { before: problems, after, references, document: JSON.stringify(document) };
 }
 
-/** A deployment file's document joined with what is in force. */
+/** The document of a deployment file merged with the current one. */
 export interface Joined {
   conflicts: string[];
   problems: Problem[];
-  /** what is published all the same and may keep workstations from a harness or an archive */
+  /** published anyway, although workstations may not get a harness or an archive */
   warnings: Problem[];
   /** stamped, as JSON */
   document: string;
-  /** what the file says from now on, as JSON */
+  /** the new base of the file, as JSON */
   baseline: string;
   isChanged: boolean;
   changed: string[];
 }
 
 export interface JoinRequest {
-  /** in force; undefined for the first start */
+  /** the current document; undefined at the first start */
   current: string | undefined;
-  /** what the file said last, and where it was not followed */
+  /** the file as it was last read, and where it was not followed */
   known: { baseline: string; conflicts: readonly string[] } | undefined;
-  /** what it says now; undefined where it has no section */
+  /** the file as it is now; undefined if it has no section */
   wanted: string | undefined;
   frame: FinalizeContext;
 }
 
-/** Joins the policy section of the deployment file with the policy in force (merge.ts) and checks the result. */
+/** Merges the policy section of the deployment file with the current policy (merge.ts) and checks the result. */
 export function joinSection({ current, known, wanted, frame }: JoinRequest): Joined {
   const baseline = known ? parse(known.baseline) : withoutRevisionFields(safeDefault());
   const says = wanted === undefined ? baseline : parse(wanted);
@@ -271,11 +271,11 @@ export function joinSection({ current, known, wanted, frame }: JoinRequest): Joi
   };
 }
 
-/** @returns places that differ between two documents, for a caller that began from the former */
+/** @returns places that differ between two documents, for a caller that started from the former */
 export const compare = ({ before, after }: { before: string; after: string }): string[] =>
   placesOf(parse(before), parse(after));
 
-/** @returns the problem as it is told of a section of a file */
+/** @returns the problem with a pointer into the section of a file */
 export const atSection = (problem: Problem): Problem => ({
   ...problem,
   pointer: pointerOf(["governance"]) + problem.pointer,

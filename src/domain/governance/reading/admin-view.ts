@@ -1,5 +1,5 @@
-// The policy as administrators see and send it: schemas, and revisions in their shape. Never
-// personalized; the command line and the dashboard are one author to clients.
+// The policy as administrators read and send it: schemas, and revisions in their shape. It is never personalized; to clients
+// the command line and the dashboard are one author.
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { yamlText } from "../../../platform/text/yaml-write.ts";
@@ -75,7 +75,7 @@ export const UpdateAdminConfig = Type.Object(
   { additionalProperties: false },
 );
 
-/** What is in packages, overrides and servers is judged by the domain, which names everything that is wrong. */
+/** The domain checks packages, overrides and servers, and names every problem. */
 export const UpdateExtensions = Type.Object(
   {
     ...publication,
@@ -110,7 +110,7 @@ export const UpdateHarnessManagedConfig = Type.Object(
   { additionalProperties: false },
 );
 
-/** A revision as texts, which cross to a thread for the price of a copy. */
+/** A revision as texts, which are cheap to copy to a thread. */
 export interface RevisionText {
   id: string;
   createdAtMs: number;
@@ -159,7 +159,7 @@ export const harnessConfigBytes = ({
 export const harnessConfigsBytes = (revision: RevisionText): JsonBytes =>
   jsonBytes(toHarnessConfigs(revisionOf(revision)));
 
-/** @param conflicts places where the deployment file says otherwise */
+/** @param conflicts places where the deployment file differs */
 export const toAdminConfig = (revision: Shown, conflicts: readonly string[]): Static<typeof AdminConfig> => ({
   revision: revision.id,
   yaml: documentYaml(revision.document),

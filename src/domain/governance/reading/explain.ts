@@ -1,5 +1,5 @@
-// Why one user on one harness has what they have: which revision, whether the harness and the installed version may run,
-// each managed value with its line in the policy, and each package with what becomes of it (USE-7).
+// Explains the policy of one user on one harness: the revision, whether the harness and the installed version are allowed, each
+// managed value with its line in the policy, and the status of each package (USE-7).
 
 import { pointerOf } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
@@ -11,7 +11,7 @@ import type { HarnessPolicy, Revision } from "../model.ts";
 import { layoutFor } from "../versions/layout-selection.ts";
 import { checkVersion } from "../versions/versions.ts";
 
-/** One value that the policy sets. Everything that is not set is the user's to choose. */
+/** One value that the policy sets. The user chooses everything else. */
 export interface ExplainedValue {
   /** RFC 6901 pointer into the document */
   pointer: string;
@@ -23,7 +23,7 @@ export interface ExplainedValue {
 export interface ExplainedPackage {
   id: string;
   version: string;
-  /** installed, or why not */
+  /** installed, or the reason why not */
   state: "installed" | "hidden" | "disabled" | "other_harness" | "other_version";
   line: number | undefined;
 }
@@ -34,7 +34,7 @@ export interface Explanation {
   isAllowed: boolean;
   /** whether workstations refuse to run on a stale policy */
   isRequired: boolean;
-  /** why the version given may not run; nothing where it may, or none was given */
+  /** why the given version is not allowed; absent if it is allowed or none was given */
   versionRefusal: string | undefined;
   values: ExplainedValue[];
   packages: ExplainedPackage[];
@@ -47,7 +47,9 @@ export interface Question {
   version?: string | undefined;
 }
 
-/** @param harnesses in force, asked for where a version is to be judged. @returns what the revision means for the user */
+/**
+ * @param harnesses the current facts, requested if a version is to be checked. @returns the effect of the revision on the user
+ */
 export function explain(
   revision: Revision,
   question: Question,
@@ -70,7 +72,7 @@ export function explain(
 
 type LineOf = (pointer: string) => number | undefined;
 
-/** The text is what `policy show` prints. */
+/** The text that `policy show` prints. */
 function linesOf({ document }: Revision): LineOf {
   const text = readDocumentText(documentYaml(document));
   return (pointer) => text.locate([{ pointer, detail: "" }])[0]?.line;
@@ -84,7 +86,7 @@ function valuesOf(policy: HarnessPolicy, above: readonly string[], lineOf: LineO
   });
 }
 
-/** Lists are one value; empty mappings and lists set nothing. */
+/** A list is one value; empty mappings and lists set nothing. */
 function leavesOf(value: unknown, path: readonly string[]): { path: readonly string[]; value: unknown }[] {
   if (isJsonObject(value))
     return Object.entries(value).flatMap(([key, member]) => leavesOf(member, [...path, key]));

@@ -1,5 +1,5 @@
-// The deployment file that would give this policy again: the configuration file with the document as its section
-// `governance`, every secret replaced by a reference to the environment.
+// The deployment file that would produce this policy again: the configuration file with the document as its section
+// `governance`. Every secret is replaced by a reference to the environment.
 
 import { referenceIn, referenceTo } from "../../../platform/config/references.ts";
 import { pointerOf } from "../../../platform/errors.ts";
@@ -28,7 +28,7 @@ export function exportedBytes({
   return jsonBytes({ yaml, redactions: listed });
 }
 
-/** The configuration file, and which of its settings are secrets whatever their name. */
+/** The configuration file, and the settings that are secrets whatever their names are. */
 export interface Configuration {
   /** a mapping, as JSON */
   content: string;
@@ -50,12 +50,12 @@ interface DeploymentExport {
 const SECTION = "governance";
 const SECRET_NAME =
   /(?:^|_)(?:token|secret|password|passwd|passphrase|credential|authorization|bearer|cookie|(?:api|private|access|secret|signing|encryption|sealing|admin|auth)_?key)s?(?:$|_(?:value|text|data|pem|base64|json))/;
-/** what the issuers of keys and tokens begin them with */
+/** prefixes that issuers of keys and tokens use */
 const SECRET_VALUE =
   /^(?:sk-|pk-|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza|eyJ[\w-]+\.|-----BEGIN |Bearer\s|Basic\s)/;
 const SECRET_FLAG = /^--?([\w-]+)(?:=(.*))?$/s;
 
-/** @returns the file as text, and what was taken out of it */
+/** @returns the file as text, and the values that were removed from it */
 function exportDeployment(
   document: GovernanceConfig,
   configuration: Configuration | undefined,
@@ -74,7 +74,7 @@ interface Walk {
   secrets: ReadonlyMap<string, string>;
   redactions: Redaction[];
   names: FreeNames;
-  /** the name or the place says that every text here is a secret */
+  /** the name or the place marks every text here as a secret */
   isSecret?: boolean;
 }
 
@@ -110,11 +110,11 @@ function redactText(text: string, { path, secrets, redactions, names, isSecret }
   return referenceTo(environmentVariable);
 }
 
-/** Whoever writes a variable for a server mostly writes a key; what is none costs nothing to give again. */
+/** Treats every server variable as a secret. A reference in place of a harmless value costs little. */
 const isServerEnvironment = (path: readonly string[], name: string): boolean =>
   name === "env" && path.at(-2) === "mcp";
 
-/** @returns whether a URL carries a password or a key */
+/** @returns whether a URL contains a password or a key */
 function hasSecretIn(text: string): boolean {
   const url = URL.parse(text);
   if (!url) return false;
@@ -136,18 +136,18 @@ const variableFor = (path: readonly string[]): string =>
     .replaceAll(/[^A-Za-z0-9]+/g, "_")
     .toUpperCase()}`;
 
-/** Two places may come to the same name; the second gets a number. */
+/** Two places may lead to the same name; the second gets a number. */
 class FreeNames {
   readonly #taken = new Set<string>();
   readonly #numbers = new Map<string, number>();
 
-  /** @returns the name, which is the variable of a setting: it is its own, whatever else has that name */
+  /** @returns the name of a setting's variable, which is reserved for the setting */
   fixed(name: string | undefined): string | undefined {
     if (name !== undefined) this.#taken.add(name);
     return name;
   }
 
-  /** @returns the name, or the first numbered one that nothing has */
+  /** @returns the name, or the first numbered one that is free */
   free(name: string): string {
     let candidate = name;
     let number = this.#numbers.get(name) ?? 1;

@@ -1,12 +1,12 @@
-// Reading revisions: the one in force, any other, the list. What a revision says never changes, so one that was read is kept;
-// which one is in force, and who is named as its author, is looked up whenever governance rows may have changed.
+// Reads revisions: the current one, any other, the list. A revision never changes, so revisions are cached. The current
+// revision and the names of authors are read again whenever governance rows may have changed.
 import { LRUCache } from "lru-cache";
 import type { Connection, Db } from "../../../platform/database/database.ts";
 import { noPolicy, revisionNotFound } from "../errors.ts";
 import { REVISIONS_LISTED_MAX, type Revision } from "../model.ts";
 import * as store from "../store.ts";
 
-/** Revisions kept in memory: workstations report on the current one and on few before it. */
+/** Revisions kept in memory: workstations report on the current one and a few before it. */
 export const REVISIONS_KEPT_MAX = 8;
 
 interface Known {
@@ -27,7 +27,7 @@ export class Revisions {
 
   constructor(private readonly db: Db) {}
 
-  /** @returns the revision in force, the same object as long as it is; nothing before the first start */
+  /** @returns the current revision, the same object until another one is published; undefined before the first start */
   current(organizationId: string): Revision | undefined {
     const at = this.db.revision("governance");
     const known = this.#current.get(organizationId);
@@ -39,22 +39,22 @@ export class Revisions {
   }
 
   /**
-   * @param connection a transaction, where nothing may be published until it ends
-   * @returns the packages that the policy in force names, each with the number of the revision
+   * @param connection a transaction, which prevents publishing until it ends
+   * @returns the packages that the current policy names, each with the number of the revision
    */
   packagesInUse(connection: Connection, organizationId: string): Map<string, number> {
     const [newest] = store.newestRevisions(connection, organizationId, 1);
     return new Map(newest?.document.packages.map(({ id }) => [id, newest.sequence]));
   }
 
-  /** @returns the revision of that id in the organization, current or former */
+  /** @returns the revision with that id in the organization, current or former */
   find(organizationId: string, id: string): Revision | undefined {
     const known = this.#upToDate(id) ?? store.findRevision(this.db.read, organizationId, id);
     if (known?.organizationId !== organizationId) return undefined;
     return this.keep(known);
   }
 
-  /** An erasure takes the author's name off a revision. */
+  /** An erasure removes the author's name from a revision. */
   #upToDate(id: string): Revision | undefined {
     const kept = this.#kept.get(id);
     if (!kept || kept.at === this.db.revision("governance")) return kept?.revision;
@@ -65,7 +65,7 @@ export class Revisions {
   }
 
   /**
-   * @returns the revision of that id
+   * @returns the revision with that id
    * @throws DomainError `governance.not_found`
    */
   show(organizationId: string, id: string): Revision {
@@ -85,7 +85,7 @@ export class Revisions {
   }
 
   /**
-   * @returns the revision in force
+   * @returns the current revision
    * @throws DomainError `governance.no_policy`
    */
   inForce(organizationId: string): Revision {
@@ -94,17 +94,17 @@ export class Revisions {
     return revision;
   }
 
-  /** @returns at most REVISIONS_LISTED_MAX without their documents, the one in force first */
+  /** @returns at most REVISIONS_LISTED_MAX without their documents, the current one first */
   list(organizationId: string): store.RevisionSummary[] {
     return store.listRevisions(this.db.read, organizationId, REVISIONS_LISTED_MAX);
   }
 
-  /** @returns the newest revisions, the one in force first */
+  /** @returns the newest revisions, the current one first */
   recent(organizationId: string, limit: number): Revision[] {
     return store.newestRevisions(this.db.read, organizationId, limit);
   }
 
-  /** The one used last is dropped last. @returns it */
+  /** Marks a revision as most recently used, so that it is evicted last. @returns it */
   keep(revision: Revision): Revision {
     this.#kept.set(revision.id, { at: this.db.revision("governance"), revision });
     return revision;

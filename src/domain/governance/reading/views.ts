@@ -1,5 +1,5 @@
-// A revision as administrators read it: whole answers as bytes, because writing a large document as YAML takes longer
-// than others should wait. Their shapes are admin-view.ts's and export.ts's.
+// A revision as administrators read it: complete answers as bytes, because writing a large document as YAML takes longer than
+// other callers should wait. admin-view.ts and export.ts define their shapes.
 import { sha256Hex } from "../../../platform/ids.ts";
 import type { HarnessKey } from "../../harnesses/harnesses.ts";
 import type { Revision } from "../model.ts";
@@ -12,8 +12,8 @@ export class Views {
   constructor(private readonly parts: Pick<GovernanceParts, "db" | "runTask">) {}
 
   /**
-   * @returns names what `adminConfig` shows: the id of the revision, and behind a dot a mark of the conflicts with the
-   *   deployment file where there are any, for these change without a new revision
+   * @returns a name for the content of `adminConfig`: the id of the revision and, behind a dot, a digest of the conflicts with
+   *   the deployment file if there are any, because these change without a new revision
    */
   adminVersion({ id, organizationId }: Pick<Revision, "id" | "organizationId">): string {
     const conflicts = store.conflictsOf(this.parts.db.read, organizationId);

@@ -1,5 +1,5 @@
-// Which versions of a harness a policy lets run, without listing them all: ranges, generations and layouts change at few
-// places only, so looking around those places finds a version wherever there is one.
+// The versions of a harness that a policy allows, without listing all of them. Ranges, generations and layouts change at few
+// versions, so checking the neighbors of these finds an allowed version if one exists.
 
 import { compare, type SemVer } from "semver";
 import type { Harness, HarnessKey } from "../../harnesses/harnesses.ts";
@@ -14,15 +14,15 @@ import {
   versionRuleOf,
 } from "./generations.ts";
 
-/** The versions of one harness that may run. */
+/** The allowed versions of one harness. */
 export interface Allowed {
   /** whether there are any */
   readonly isAny: boolean;
-  /** @returns a version in the interval that may run, the lowest of those looked at; nothing when there is none */
+  /** @returns an allowed version in the interval, the lowest of the candidates; undefined if there is none */
   lowestIn(interval: Interval): SemVer | undefined;
 }
 
-/** @returns the version and what follows it next in each way */
+/** @returns the version and its next version in each direction */
 const around = ({ version, major, minor, patch, prerelease }: SemVer): SemVer[] =>
   [
     version,
@@ -33,7 +33,7 @@ const around = ({ version, major, minor, patch, prerelease }: SemVer): SemVer[] 
     `${major + 1}.0.0`,
   ].flatMap((text) => parseVersion(text) ?? []);
 
-/** @param policy checked; absent when the document has none for the harness */
+/** @param policy checked; absent if the document has none for the harness */
 export const allowedVersions = (
   harnesses: readonly Harness[],
   policy: HarnessPolicy | undefined,

@@ -1,5 +1,5 @@
-// The generations of harnesses with their bounds ready to compare: which one a version belongs to, and which versions a
-// policy lets run. The registry itself is harnesses.ts.
+// The generations of harnesses with parsed bounds: the generation of a version, and the versions that a policy allows.
+// harnesses.ts is the registry.
 
 import { compare, type SemVer } from "semver";
 import { invariant } from "../../../platform/errors.ts";
@@ -8,7 +8,7 @@ import { parseVersion } from "../../shared/exact-version.ts";
 import type { HarnessPolicy } from "../model.ts";
 import { parseRequirement, type Requirement } from "./requirement.ts";
 
-/** `introduced` is included, `before` excluded; null means that it never ends. */
+/** `introduced` is included, `before` excluded; null means no end. */
 export interface Interval {
   readonly introduced: SemVer;
   readonly before: SemVer | null;
@@ -20,7 +20,7 @@ export interface BoundedGeneration extends Interval {
   readonly verifiedBefore: SemVer;
 }
 
-/** @returns a version that is known to be one: of the registry, or of a package that was checked */
+/** @returns a version that is known to be valid: from the registry, or from a checked package */
 export const knownVersion = (text: string): SemVer => {
   const version = parseVersion(text);
   invariant(version, `${text} is a version`);
@@ -44,7 +44,7 @@ const byHarness = (harnesses: readonly Harness[]): ReadonlyMap<HarnessKey, reado
   return made;
 };
 
-/** @returns whether the version lies in the interval by the order of SemVer, where a pre-release comes before its release */
+/** @returns whether the version lies in the interval by SemVer order, where a pre-release precedes its release */
 export const isWithin = ({ introduced, before }: Interval, version: SemVer): boolean =>
   compare(version, introduced) >= 0 && (before === null || compare(version, before) < 0);
 
@@ -52,7 +52,7 @@ export const isWithin = ({ introduced, before }: Interval, version: SemVer): boo
 export const generationsOf = (harnesses: readonly Harness[], key: HarnessKey): readonly BoundedGeneration[] =>
   byHarness(harnesses).get(key) ?? [];
 
-/** @returns the generation the version belongs to; a pre-release of a boundary belongs to the older one */
+/** @returns the generation of the version; a pre-release of a boundary belongs to the older one */
 export const generationOf = (
   harnesses: readonly Harness[],
   key: HarnessKey,
@@ -60,14 +60,14 @@ export const generationOf = (
 ): BoundedGeneration | undefined =>
   generationsOf(harnesses, key).find((generation) => isWithin(generation, version));
 
-/** What a policy asks of the version of one harness. */
+/** What a policy demands of the version of one harness. */
 export interface VersionRule {
   /** absent: every version */
   readonly requirement: Requirement | undefined;
   readonly allowsUnverified: boolean;
 }
 
-/** @param policy checked: its requirement can be read */
+/** @param policy checked: its requirement is valid */
 export const versionRuleOf = (policy: HarnessPolicy | undefined): VersionRule => {
   const text = policy?.version_requirement;
   return {
@@ -76,7 +76,7 @@ export const versionRuleOf = (policy: HarnessPolicy | undefined): VersionRule =>
   };
 };
 
-/** @returns whether the policy certifies or tolerates this version of the generation, whatever range it asks for */
+/** @returns whether the policy certifies or tolerates this version of the generation, regardless of its range */
 export const isBelowCeiling = (
   { verifiedBefore }: BoundedGeneration,
   { allowsUnverified }: VersionRule,

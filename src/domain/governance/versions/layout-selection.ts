@@ -1,4 +1,4 @@
-// Which layout of an adapter serves an installed version.
+// Selects the layout of an adapter for an installed version.
 
 import { compare, type SemVer } from "semver";
 import type { PackageAdapter, PackageLayout } from "../../catalog/model.ts";
@@ -6,7 +6,7 @@ import { componentsOf } from "../../catalog/service.ts";
 import { parseVersion } from "../../shared/exact-version.ts";
 import { type Interval, isWithin, knownVersion } from "./generations.ts";
 
-/** A stretch of versions that one layout serves, or none. */
+/** An interval of versions that one layout serves, or none. */
 export interface Stretch extends Interval {
   readonly layout: PackageLayout | undefined;
 }
@@ -14,8 +14,8 @@ export interface Stretch extends Interval {
 const FIRST_VERSION = knownVersion("0.0.0");
 
 /**
- * Lays out every version from 0.0.0 on: variants where they are, between them the fallback, if the adapter has one or has
- * no variants, and nothing outside of the availability.
+ * Divides all versions from 0.0.0 on: variants at their intervals, between them the fallback if the adapter has one or has no
+ * variants, and nothing outside of the availability.
  * @param adapter checked: its bounds are versions, its variants ascend and do not overlap
  */
 export const stretchesOf = (adapter: PackageAdapter): Stretch[] => {
@@ -38,7 +38,7 @@ export const stretchesOf = (adapter: PackageAdapter): Stretch[] => {
   return stretches;
 };
 
-/** @param version full SemVer @returns nothing when the adapter does not serve this version */
+/** @param version full SemVer @returns undefined if the adapter does not serve this version */
 export const layoutFor = (adapter: PackageAdapter, version: SemVer | string): PackageLayout | undefined => {
   const parsed = typeof version === "string" ? parseVersion(version) : version;
   return parsed ? stretchesOf(adapter).find((stretch) => isWithin(stretch, parsed))?.layout : undefined;

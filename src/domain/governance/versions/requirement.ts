@@ -1,6 +1,6 @@
-// Version requirements as policies write them, Cargo style, in terms of the semver library. For releases both mean the
-// same by every operator. They differ in grammar, in what a version without operator means, and in pre-releases of
-// partial versions: there `>=2` begins behind every pre-release of 2, and `^2` takes them all.
+// Version requirements in the style of Cargo, translated for the semver library. For releases both agree on every operator.
+// They differ in grammar, in the meaning of a version without an operator, and in pre-releases of partial versions: in policies
+// `>=2` excludes every pre-release of 2, and `^2` includes them all.
 
 import { Range, SemVer } from "semver";
 
@@ -18,16 +18,16 @@ const COMPARATOR = new RegExp(
 const NUMBERS_MAX = 3;
 const EVERYTHING = new RegExp(`^ *${ANY} *$`);
 
-/** One comparator in the library's words. */
+/** One comparator in the syntax of the library. */
 interface Comparator {
   readonly releases: string;
   readonly prereleases: string;
-  /** the version when it is complete and a pre-release: what lets pre-releases of its triple match */
+  /** the version if it is complete and a pre-release: allows pre-releases of its triple to match */
   readonly tagged: SemVer | undefined;
 }
 
 const NOTHING = "<0.0.0-0";
-/** what operators before a partial version take among pre-releases; the others take what they take among releases */
+/** for operators before a partial version: the pre-releases that match; all others treat them like releases */
 const PARTIAL_PRERELEASES: Readonly<Record<string, (version: string) => string>> = {
   "=": () => NOTHING,
   "~": () => NOTHING,
@@ -40,7 +40,7 @@ const comparatorOf = (text: string): Comparator | undefined => {
   const sign = operator ?? (wild === "" ? "^" : "=");
   if (full !== undefined) {
     const releases = sign + full;
-    // Below 1.0.0 the library's caret takes pre-releases of the version itself, once it takes any.
+    // Below 1.0.0 the library's caret includes pre-releases of the version itself once it includes any.
     const prereleases = sign === "^" ? `>=${full} ${releases}` : releases;
     return { releases, prereleases, tagged: full.includes("-") ? new SemVer(full) : undefined };
   }
@@ -49,13 +49,13 @@ const comparatorOf = (text: string): Comparator | undefined => {
   return { releases, prereleases: PARTIAL_PRERELEASES[sign]?.(partial) ?? releases, tagged: undefined };
 };
 
-/** What a version has to satisfy: every comparator; for a pre-release one of them must name its triple with a tag. */
+/** What a version must satisfy: every comparator; for a pre-release one of them must name its triple with a tag. */
 export class Requirement {
   readonly #releases: Range;
   readonly #prereleases: Range;
   readonly #tagged: readonly SemVer[];
 
-  /** @throws TypeError for a tag or a number that SemVer does not have */
+  /** @throws TypeError for a tag or a number that SemVer does not allow */
   constructor(comparators: readonly Comparator[]) {
     this.#releases = new Range(comparators.map(({ releases }) => releases).join(" "));
     this.#prereleases = new Range(comparators.map(({ prereleases }) => prereleases).join(" "), {
@@ -69,15 +69,15 @@ export class Requirement {
     return this.#tagged.some((named) => named.compareMain(version) === 0) && this.#prereleases.test(version);
   }
 
-  /** @returns the versions where it begins or ends; none for `*` */
+  /** @returns the versions at which it begins or ends; none for `*` */
   endpoints(): SemVer[] {
     return this.#releases.set.flat().flatMap(({ semver }) => (semver instanceof SemVer ? [semver] : []));
   }
 }
 
 /**
- * Reads a requirement: comparators joined by commas, all of which must hold, or `*` alone.
- * @returns nothing when the text is none, such as the empty one
+ * Parses a requirement: comparators separated by commas, all of which must hold, or `*` alone.
+ * @returns undefined if the text is not a requirement, such as the empty text
  * @source handbook: policy-file, Versions
  */
 export const parseRequirement = (text: string): Requirement | undefined => {
@@ -89,7 +89,7 @@ export const parseRequirement = (text: string): Requirement | undefined => {
     const comparators = parts.flatMap((part) => comparatorOf(part) ?? []);
     return comparators.length === parts.length ? new Requirement(comparators) : undefined;
   } catch {
-    // A tag or a number that SemVer does not have, such as `1.2.3-01`: no requirement either.
+    // A tag or a number that SemVer does not allow, such as `1.2.3-01`, is no requirement either.
     return undefined;
   }
 };

@@ -1,4 +1,4 @@
-// Whether an installed version of a harness is one that a policy wants (handbook: policy-file, Versions).
+// Decides whether a policy allows an installed version of a harness (handbook: policy-file, Versions).
 
 import { quoted } from "../../../platform/text/problem-list.ts";
 import type { Harness, HarnessKey } from "../../harnesses/harnesses.ts";
@@ -7,10 +7,10 @@ import type { HarnessPolicy } from "../model.ts";
 import { generationOf, isBelowCeiling, versionRuleOf } from "./generations.ts";
 
 /**
- * @param harnesses in force
- * @param policy of the harness; absent when the document has none
+ * @param harnesses the current facts
+ * @param policy of the harness; absent if the document has none
  * @param version as reported, full SemVer
- * @returns why the version does not do, a clause without the harness's name; nothing when it does
+ * @returns why the version is not allowed, as a clause without the harness's name; undefined if it is allowed
  */
 export const checkVersion = (
   harnesses: readonly Harness[],
