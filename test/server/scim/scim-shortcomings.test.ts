@@ -1,5 +1,5 @@
-// Tests behavior that the reference service gets wrong, one group per known shortcoming. All requests use HTTP, as an
-// identity provider would.
+// Behavior that SCIM services often get wrong, one group per mistake. All requests use HTTP, as those of an identity provider
+// do.
 import { describe, expect, test } from "bun:test";
 import type { User } from "../../../src/domain/identity/service.ts";
 import { CORE_GROUP, CORE_USER, ENTERPRISE_USER, PATCH_OP } from "../../../src/domain/scim/wire.ts";
@@ -32,8 +32,8 @@ const found = async (scim: ScimFace, path: string, filter: string): Promise<stri
   return body.Resources.map(({ id }: { id: string }) => id);
 };
 
-describe("1: a removal of members with a list of values", () => {
-  test("takes out only those", async () => {
+describe("a removal of members with a list of values", () => {
+  test("removes only those members", async () => {
     const scim = await sharedScim();
     const { ada, ben, group } = await engineering(scim);
     const operation = { op: "Remove", path: "members", value: [{ $ref: null, value: ada }] };
@@ -41,7 +41,7 @@ describe("1: a removal of members with a list of values", () => {
     expect(await scim.membersOf(group)).toEqual([ben]);
   });
 
-  test("without values empties the group", async () => {
+  test("removes all members without a list", async () => {
     const scim = await sharedScim();
     const { group } = await engineering(scim);
     expect((await patch(scim, `/Groups/${group}`, { op: "remove", path: "members" })).status).toBe(204);
@@ -49,8 +49,8 @@ describe("1: a removal of members with a list of values", () => {
   });
 });
 
-describe("2: an operation that is not known", () => {
-  test("is refused and empties no group", async () => {
+describe("a wrong operation on a group", () => {
+  test("is refused if its name is unknown, and changes no member", async () => {
     const scim = await sharedScim();
     const { ada, ben, group } = await engineering(scim);
     const answer = await patch(scim, `/Groups/${group}`, { op: "drop", path: "members", value: [] });
@@ -58,7 +58,7 @@ describe("2: an operation that is not known", () => {
     expect(await scim.membersOf(group)).toEqual([ada, ben]);
   });
 
-  test("nor does a removal without a path, which adds nobody, either", async () => {
+  test("is refused if it is a removal without a path, and adds nobody", async () => {
     const scim = await sharedScim();
     const { ada, ben, group } = await engineering(scim);
     const cyd = await scim.user("cyd@example.com");
@@ -71,19 +71,19 @@ describe("2: an operation that is not known", () => {
   });
 });
 
-describe("3: a deactivation as text", () => {
+describe("a deactivation as text", () => {
   test.each([
     [{ op: "Replace", path: "active", value: "False" }],
     [{ op: "replace", value: { active: "False" } }],
     [{ op: "Add", value: { Active: "false" } }],
-  ])("by %j deactivates", async (operation) => {
+  ])("%j deactivates the user", async (operation) => {
     const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
     const { status, body } = await patch(scim, `/Users/${id}`, operation);
     expect([status, body.active, accountOf(scim, id).status]).toEqual([200, false, "suspended"]);
   });
 
-  test("that cannot be read is refused and not passed over", async () => {
+  test("that is not a boolean is refused, not ignored", async () => {
     const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
     const answer = await patch(scim, `/Users/${id}`, { op: "replace", value: { active: "nope" } });
@@ -92,7 +92,7 @@ describe("3: a deactivation as text", () => {
 });
 
 test.each([[{}], [{ active: null }]])(
-  "4: a PUT with %j for active leaves a suspended user suspended",
+  "a PUT with %j for active leaves a suspended user suspended",
   async (active) => {
     const scim = await sharedScim();
     const id = await scim.user("ada@example.com", { active: false });
@@ -103,7 +103,7 @@ test.each([[{}], [{ active: null }]])(
   },
 );
 
-test("5: a user deleted through SCIM is provisioned again under the same id, as often as wanted", async () => {
+test("a user deleted through SCIM is provisioned again under the same id, as often as wanted", async () => {
   const scim = await sharedScim();
   const first = await scim.user("ada@example.com");
   for (let round = 0; round < 3; round += 1) {
@@ -114,7 +114,7 @@ test("5: a user deleted through SCIM is provisioned again under the same id, as 
   expect(accountOf(scim, first).status).toBe("active");
 });
 
-test("6: a change of the address ends the sessions and tokens of the old one", async () => {
+test("a change of the address ends the sessions and tokens of the old one", async () => {
   const scim = await sharedScim();
   const id = await scim.user("ada@example.com");
   const { accessToken, cookie } = await scim.face.signInAgain(accountOf(scim, id));
@@ -130,8 +130,8 @@ test("6: a change of the address ends the sessions and tokens of the old one", a
   expect(accountOf(scim, id).email).toBe("lovelace@example.com");
 });
 
-describe("7: what is kept", () => {
-  test("of a name are the parts that a value without a path does not mention", async () => {
+describe("a change of a user", () => {
+  test("keeps the parts of a name that a value without a path leaves out", async () => {
     const scim = await sharedScim();
     const name = { givenName: "Ada", familyName: "Lovelace" };
     const id = await scim.user("ada@example.com", { name });
@@ -142,7 +142,7 @@ describe("7: what is kept", () => {
     expect(body.name).toEqual({ ...name, givenName: "Augusta" });
   });
 
-  test("are all e-mails with their types, displayName and everything else the schema has", async () => {
+  test("keeps all e-mails with their types, displayName and all other attributes of the schema", async () => {
     const scim = await sharedScim();
     const sent = {
       displayName: "Ada L.",
@@ -159,7 +159,7 @@ describe("7: what is kept", () => {
     expect((await scim.ask("GET", `/Users/${id}`)).body).toMatchObject(sent);
   });
 
-  test("is a displayName that a path names", async () => {
+  test("sets a displayName by its path", async () => {
     const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
     const { body } = await patch(scim, `/Users/${id}`, { op: "replace", path: "displayName", value: "Ada" });
@@ -167,8 +167,8 @@ describe("7: what is kept", () => {
   });
 });
 
-describe("8: names with dots and URNs", () => {
-  test("in a value without a path are paths", async () => {
+describe("names with dots and URNs", () => {
+  test("are paths in a value without a path", async () => {
     const scim = await sharedScim();
     const id = await scim.user("ada@example.com", { name: { familyName: "Lovelace" } });
     const value = { displayName: "A", "name.givenName": "Ada", [`${ENTERPRISE_USER}:department`]: "Engines" };
@@ -178,7 +178,7 @@ describe("8: names with dots and URNs", () => {
     expect(body.schemas).toEqual([CORE_USER, ENTERPRISE_USER]);
   });
 
-  test("of the enterprise extension are good paths", async () => {
+  test("are paths of the enterprise extension", async () => {
     const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
     const path = `${ENTERPRISE_USER}:employeeNumber`;
@@ -187,7 +187,7 @@ describe("8: names with dots and URNs", () => {
   });
 });
 
-test("9: parallel changes of one group lose nothing", async () => {
+test("parallel changes of one group lose nothing", async () => {
   const scim = await sharedScim();
   const group = await scim.group("Engineering");
   const ids = await Promise.all(Array.from({ length: 20 }, (_, at) => scim.user(`user${at}@example.com`)));
@@ -202,7 +202,7 @@ test("9: parallel changes of one group lose nothing", async () => {
   expect(await scim.membersOf(group)).toEqual(ids.slice(0, 1));
 });
 
-describe("10: filters", () => {
+describe("filters", () => {
   test.each([
     ['id eq "{{ada}}"'],
     ['emails.value eq "ADA@home.example"'],
@@ -211,7 +211,7 @@ describe("10: filters", () => {
     ['emails[type eq "home"].value eq "ada@home.example" and active eq "False"'],
     [`${ENTERPRISE_USER}:department sw "eng"`],
     ['not (userName ne "ada") or externalId eq "nothing"'],
-  ])("like %s find who they mean", async (filter) => {
+  ])("such as %s find the user", async (filter) => {
     const scim = await sharedScim();
     const ada = await scim.user("Ada", {
       displayName: "Ada L.",
@@ -226,7 +226,7 @@ describe("10: filters", () => {
     expect(await found(scim, "/Users", filter.replace("{{ada}}", ada))).toEqual([ada]);
   });
 
-  test("of an unknown attribute are refused, and never an empty list", async () => {
+  test("by an unknown attribute are refused, not answered with an empty list", async () => {
     const scim = await sharedScim();
     const answer = await scim.ask("GET", `/Users?filter=${encodeURIComponent('nope eq "x"')}`);
     expect(expectRefusal(answer)).toBe("400 invalidFilter");
@@ -234,7 +234,7 @@ describe("10: filters", () => {
   });
 });
 
-describe("11: roles", () => {
+describe("roles", () => {
   const mapped = { groupRoleMappings: { Engineering: "admin" } } as const;
 
   test("follow a changed mapping at the next start", async () => {
@@ -248,7 +248,7 @@ describe("11: roles", () => {
     expect(await restarted.domain.scim.roles.applyMapping(world.system)).toBe(0);
   });
 
-  test("are not touched by a group that is not mapped: logins go on", async () => {
+  test("are not changed by an unmapped group, and logins continue", async () => {
     await using scim = await createScimFace({ scim: mapped });
     const { ada } = await engineering(scim);
     const other = await scim.group("Other");
@@ -261,8 +261,8 @@ describe("11: roles", () => {
   });
 });
 
-describe("12: what was not there", () => {
-  test("is there: entity tags, orders, projections, searches, bulk requests, single discovery documents", async () => {
+describe("the service", () => {
+  test("has entity tags, sorting, projections, searches, bulk requests and single discovery documents", async () => {
     const scim = await sharedScim();
     const { ada, ben } = await engineering(scim);
     expect((await scim.ask("GET", `/Users/${ada}`)).headers.get("etag")).toBe('W/"2"');
@@ -280,7 +280,7 @@ describe("12: what was not there", () => {
     expect((await scim.ask("GET", "/ResourceTypes/Group")).body.schema).toBe(CORE_GROUP);
   });
 
-  test("are refusals in SCIM words, wherever they come from", async () => {
+  test("answers every refusal with a SCIM error", async () => {
     const scim = await sharedScim();
     const headers = { "content-type": "text/plain" };
     const refusals = [
@@ -292,7 +292,7 @@ describe("12: what was not there", () => {
     expect(refusals.map(expectRefusal)).toEqual(["404", "400 invalidSyntax", "415", "404"]);
   });
 
-  test("is a second token, so that one can be exchanged for another without a pause", async () => {
+  test("accepts a second token, so that one can be replaced without a pause", async () => {
     const scim = await sharedScim();
     const { domain, world } = scim.face;
     const made = await domain.scim.tokens.create(world.system, { label: "new", profile: "standard" });
@@ -301,7 +301,7 @@ describe("12: what was not there", () => {
     }
   });
 
-  test("are the names of attributes in conflicts", async () => {
+  test("names the attribute of a conflict", async () => {
     const scim = await sharedScim();
     await scim.user("ada@example.com", { externalId: "one" });
     await scim.group("Engineering");
@@ -317,7 +317,7 @@ describe("12: what was not there", () => {
   });
 });
 
-describe("13: PATCH of a group", () => {
+describe("PATCH of a group", () => {
   test.each([
     [{ op: "replace", path: "externalId", value: 7 }, "7"],
     [{ op: "replace", value: { externalId: "new" } }, "new"],
@@ -332,7 +332,7 @@ describe("13: PATCH of a group", () => {
     expect((await scim.ask("GET", `/Groups/${made.id}`)).body.externalId).toBe(externalId);
   });
 
-  test("with an externalId that is no text is refused and clears nothing", async () => {
+  test("with an externalId that is not text is refused and clears nothing", async () => {
     const scim = await sharedScim();
     const { body: made } = await scim.ask("POST", "/Groups", {
       body: { displayName: "G", externalId: "old" },

@@ -1,4 +1,4 @@
-// Routes of the reference that would let accounts bypass the rules of this service: present, but always refused.
+// Routes that clients of similar services know and that would bypass the rules of this service: present, but always refused.
 // Administrators manage users and invitations with the administration routes.
 import { ISSUER_PATH } from "../../../domain/access/wire.ts";
 import { DomainError } from "../../../platform/errors.ts";
