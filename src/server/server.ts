@@ -3,7 +3,6 @@ import { Elysia } from "elysia";
 import type { Log } from "../platform/observe/log.ts";
 import type { Metrics } from "../platform/observe/metrics.ts";
 import { renewSessionCookie } from "./auth/cookies.ts";
-import { answerAfterVerification } from "./auth/guard.ts";
 import { complete } from "./http/answers.ts";
 import { BODY_TIMES, endBody, keepStreamReadable } from "./http/bodies/body-end.ts";
 import { type BodyTimes, type Exchange, openExchange } from "./http/exchange.ts";
@@ -61,7 +60,6 @@ export function createServer(options: ServerOptions): Server {
   const allowed = allowedMethods(routes);
   const refusals = createRefusalLog(options);
   const settle = createAnswerRecorder({ ...options, refusals }, routes);
-
   return {
     routes,
     endStreams() {
@@ -69,7 +67,7 @@ export function createServer(options: ServerOptions): Server {
       refusals.flush();
       failures.flush();
     },
-    handle(request, addressOf = () => null, forwardingOf = () => "none") {
+    async handle(request, addressOf = () => null, forwardingOf = () => "none") {
       const own = { request, addressOf, forwardingOf, bodyTimes };
       const exchange: Exchange = new OpenExchange(ids.uuid(), own);
       const startedMs = performance.now();
@@ -77,22 +75,20 @@ export function createServer(options: ServerOptions): Server {
       const routed = target ?? request;
       openExchange(routed, exchange);
       keepStreamReadable(routed);
-      const finish = (response: Response): Response | Promise<Response> => {
-        secure ??= baseUrl().startsWith("https:");
-        settle({ request, exchange, response, durationMs: performance.now() - startedMs });
-        if (exchange.principal?.renewed) {
-          const maxAgeSeconds = domain.access.settings.browserSessionTtlSeconds;
-          renewSessionCookie(request, response, { baseUrl: baseUrl(), maxAgeSeconds });
-        }
-        return endBody(routed, exchange, complete(response, { requestId: exchange.requestId, secure }));
-      };
-      if (!target) return finish(refuse(unreadableHost(), { request, path: "" }));
-      const answer = answerAfterVerification(exchange, () => app.fetch(routed));
-      if (!(answer instanceof Promise)) return finish(answer);
-      // The framework does not catch the rejection of a route that it considers synchronous.
-      return answer.then(finish, (error) =>
-        finish(refuse(error, { request: routed, path: new URL(routed.url).pathname })),
-      );
+      let response: Response;
+      try {
+        response = target ? await app.fetch(target) : refuse(unreadableHost(), { request, path: "" });
+      } catch (error) {
+        // The framework does not catch the rejection of a handler that returns a promise without being async.
+        response = refuse(error, { request: routed, path: new URL(routed.url).pathname });
+      }
+      settle({ request, exchange, response, durationMs: performance.now() - startedMs });
+      if (exchange.principal?.renewed) {
+        const maxAgeSeconds = domain.access.settings.browserSessionTtlSeconds;
+        renewSessionCookie(request, response, { baseUrl: baseUrl(), maxAgeSeconds });
+      }
+      secure ??= baseUrl().startsWith("https:");
+      return endBody(routed, exchange, complete(response, { requestId: exchange.requestId, secure }));
     },
   };
 }
@@ -101,8 +97,6 @@ export function createServer(options: ServerOptions): Server {
 class OpenExchange implements Exchange {
   route: string | undefined = undefined;
   principal: Exchange["principal"] = undefined;
-  verification: Exchange["verification"] = undefined;
-  verified: Exchange["verified"] = undefined;
   scim: Exchange["scim"] = undefined;
   isAdmitted = false;
 

@@ -1,7 +1,7 @@
 // Decides who may call a route. Every route declares `requires`; the check runs before the body, query or path is read. The
 // access area authenticates; this file finds the credential and compares it with the requirement.
 import { bearer } from "@elysiajs/bearer";
-import { Elysia, status } from "elysia";
+import { Elysia } from "elysia";
 import type { Authenticator, Principal } from "../../domain/access/authentication/authenticate.ts";
 import { type Scope, USER_SCOPES } from "../../domain/access/wire.ts";
 import { DomainError } from "../../platform/errors.ts";
@@ -34,7 +34,7 @@ export interface GuardOptions {
   /** origin of our own pages; session cookies are ignored on requests that another site started */
   baseUrl(): string;
   canReadMetrics(request: Request, exchange: Exchange): boolean;
-  /** stores the calling identity provider in the exchange, or throws the refusal; synchronous */
+  /** stores the calling identity provider in the exchange, or throws the refusal */
   admitProvider(request: Request): void;
   /** throws unless the caller is the inference proxy */
   admitProxy(request: Request): void;
@@ -46,126 +46,49 @@ const WORKSTATION_SCOPE: Scope = "governance:read";
 
 /** @returns the plugin with the macro `requires` */
 export function createGuard(options: GuardOptions) {
-  return new Elysia({ name: "guard" }).macro({
+  return new Elysia({ name: "guard" }).use(bearer()).macro({
     requires: (requirement: Requirement) => {
-      const address: Address = { check: () => {} };
       const detail: { "x-requires": Requirement; hide?: boolean } = { "x-requires": requirement };
+      let checkAddress: ReturnType<typeof createAddressCheck> = () => {};
       return {
         detail,
         introspect(route: Schemas) {
-          address.check = createAddressCheck(route);
+          checkAddress = createAddressCheck(route);
         },
-        transform: [nameRoute, gate(options, requirement), checkAddress.bind(undefined, address)],
+        transform: async ({ request, route, bearer, params, query }) => {
+          const exchange = exchangeOf(request);
+          exchange.route = route;
+          await admit({ ...options, requirement, request, exchange, bearer });
+          checkAddress({ request, params, query });
+        },
       };
     },
   });
 }
 
-/** The framework reads this function's source text: it only provides context members that are destructured here. */
-function nameRoute({ request, route }: { request: Request; route: string }): void {
-  exchangeOf(request).route = route;
-}
-
-interface Address {
-  check: ReturnType<typeof createAddressCheck>;
-}
-
-/** Used with bind for the same reason as `admit`, and runs after it. */
-function checkAddress(address: Address, context: Parameters<Address["check"]>[0]): void {
-  address.check(context);
-}
-
-const SCHEME = "Bearer ";
-
-/** Ends the first pass of a request whose token still has to be verified. Callers never see this answer. */
-const UNDECIDED = status(401);
-
-/**
- * Runs the route a second time after a queued token verification. A route with async hooks always answers with a promise,
- * which costs more than the check itself. The guard therefore stays synchronous: when a verification has to wait, it ends the
- * pass with UNDECIDED and the route runs again afterwards.
- * @param ask runs the route for the request of this exchange
- */
-export function answerAfterVerification(
-  exchange: Exchange,
-  ask: () => Response | Promise<Response>,
-): Response | Promise<Response> {
-  const answer = ask();
-  return exchange.verification ? exchange.verification.then(ask) : answer;
-}
-
-type Hook = (context: { request: Request }) => void;
-
-function gate(options: GuardOptions, requirement: Requirement): Hook {
-  if (requirement === "nobody") return () => {};
-  if (requirement === "scim") return admitProvider.bind(undefined, options);
-  if (requirement === "proxy") return admitProxy.bind(undefined, options);
-  return admit.bind(undefined, { ...options, requirement });
+interface Asked extends GuardOptions {
+  requirement: Requirement;
+  request: Request;
+  exchange: Exchange;
+  /** the token as the plugin found it, not necessarily in the Authorization header */
+  bearer: string | undefined;
 }
 
 /** The requirements that a principal is checked against. */
 type Wanted = Exclude<Requirement, "nobody" | "scim" | "proxy">;
 
-interface Gate extends GuardOptions {
-  requirement: Wanted;
-}
-
-/** Used with bind for the same reason as `admit`. User tokens and cookies are ignored here. */
-function admitProvider(options: GuardOptions, { request }: { request: Request }): void {
-  options.admitProvider(request);
-  exchangeOf(request).isAdmitted = true;
-}
-
-/** Used with bind for the same reason as `admit`. */
-function admitProxy(options: GuardOptions, { request }: { request: Request }): void {
-  options.admitProxy(request);
-  exchangeOf(request).isAdmitted = true;
-}
-
-/**
- * Callers use it with bind to hide the source text, because the framework would otherwise treat it as an async hook.
- * @returns UNDECIDED while the token is being verified; undefined to continue
- */
-function admit(gate: Gate, { request }: { request: Request }): typeof UNDECIDED | undefined {
-  const exchange = exchangeOf(request);
-  if (gate.requirement === "metrics" && gate.canReadMetrics(request, exchange)) return undefined;
-  const principal = exchange.verified ? exchange.verified() : identify(gate, { request, exchange });
-  if (!principal) {
-    exchange.verification = verify(gate, { request, exchange });
-    return UNDECIDED;
+async function admit(asked: Asked): Promise<void> {
+  const { requirement, request, exchange } = asked;
+  if (requirement === "nobody") return;
+  // User tokens and cookies do not count on these two.
+  if (requirement === "scim") asked.admitProvider(request);
+  else if (requirement === "proxy") asked.admitProxy(request);
+  else if (requirement !== "metrics" || !asked.canReadMetrics(request, exchange)) {
+    const principal = await identify(asked, requirement);
+    exchange.principal = principal; // set before the check below so that the log names a refused caller
+    refuseUnfit(principal, requirement);
   }
-  exchange.principal = principal; // set before the checks below so that the log names a refused caller
-  refuseUnfit(principal, gate.requirement);
   exchange.isAdmitted = true;
-  return undefined;
-}
-
-/**
- * Reads the bearer token with the plugin. It passes only the Authorization header, because the plugin would also accept
- * `?access_token=`, which RFC 9700 section 4.3.2 forbids.
- */
-const tokenReader = new Elysia().use(bearer()).get("/", ({ bearer }) => bearer ?? "");
-
-async function readToken(request: Request): Promise<string> {
-  const headers = { authorization: request.headers.get("authorization") ?? "" };
-  const answer = await tokenReader.handle(new Request("http://localhost/", { headers }));
-  return await answer.text();
-}
-
-/** Stores the result, including a refusal, for the second pass, so that the route answers it. */
-async function verify(
-  { authenticator, verificationLimit }: GuardOptions,
-  { request, exchange }: { request: Request; exchange: Exchange },
-): Promise<void> {
-  try {
-    const token = await readToken(request);
-    const principal = await verificationLimit.inTurn(exchange.address, () => authenticator.bearer(token));
-    exchange.verified = () => principal;
-  } catch (refusal) {
-    exchange.verified = () => {
-      throw refusal;
-    };
-  }
 }
 
 function refuseUnfit(principal: Principal, requirement: Wanted): void {
@@ -195,28 +118,23 @@ function requireScope(principal: Principal, scope: Scope): void {
 }
 
 /**
- * A request with a bearer token never falls back to the cookie, even if the token is invalid.
- * @returns undefined for a token whose verification has to wait
+ * A request with a bearer token never falls back to the cookie, even if the token is invalid. The plugin also accepts
+ * `?access_token=`, which RFC 9700 section 4.3.2 forbids, and `Bearerabc`; neither counts as a token here.
  */
-function identify(
-  gate: Gate,
-  { request, exchange }: { request: Request; exchange: Exchange },
-): Principal | undefined {
-  const authorization = request.headers.get("authorization");
-  // The plugin also accepts `Bearerabc`, which is not a valid credential.
-  if (authorization?.startsWith(SCHEME)) {
-    const { authenticator, verificationLimit } = gate;
-    const token = authorization.slice(SCHEME.length);
-    return (
-      authenticator.known(token) ??
-      verificationLimit.verifyNow(exchange.address, () => authenticator.bearer(token))
-    );
+async function identify(asked: Asked, wanted: Wanted): Promise<Principal> {
+  const { request, exchange, bearer, authenticator, verificationLimit } = asked;
+  if (bearer !== undefined && request.headers.get("authorization")?.startsWith(SCHEME)) {
+    const verify = () => authenticator.bearer(bearer);
+    return authenticator.known(bearer) ?? (await verificationLimit.run(exchange.address, verify));
   }
-  const token = sessionTokenOf(request, gate.baseUrl());
-  if (token === undefined) throw noCredential(gate.requirement);
-  refuseForeignOrigin(request, gate.baseUrl());
-  return gate.authenticator.session(token);
+  const baseUrl = asked.baseUrl();
+  const token = sessionTokenOf(request, baseUrl);
+  if (token === undefined) throw noCredential(wanted);
+  refuseForeignOrigin(request, baseUrl);
+  return authenticator.session(token);
 }
+
+const SCHEME = "Bearer ";
 
 const noCredential = (requirement: Wanted) =>
   new DomainError(

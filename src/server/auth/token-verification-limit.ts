@@ -32,17 +32,13 @@ export interface TokenVerificationLimitOptions {
   elapsedMs?: () => number;
 }
 
-/** A queued verification. */
-interface Waiting {
-  run(): void;
-}
-
 /** All token verifications go through one instance. */
 export class TokenVerificationLimit {
   readonly #refused;
   readonly #elapsedMs: () => number;
   readonly #observe: (verdict: Verdict) => void;
-  readonly #waiting: Waiting[] = [];
+  /** queued verifications */
+  readonly #waiting: (() => void)[] = [];
   #isDraining = false;
   /** when verification in this turn must stop; undefined before the first verification of the turn */
   #turnEndsMs: number | undefined;
@@ -66,36 +62,24 @@ export class TokenVerificationLimit {
   }
 
   /**
-   * Verifies a token in this turn if there is time left.
+   * Verifies a token: in this turn if there is time left, otherwise when the callers before it are done.
    * @param verify throws for a refused token
-   * @returns the result of `verify`; undefined, without calling it, if the caller has to wait
-   * @throws what `verify` throws; DomainError `access.tokens_refused` for an address that sent too many bad tokens
-   */
-  verifyNow<T>(address: string | null, verify: () => T): T | undefined {
-    this.#refuseExhausted(address);
-    if (this.#waiting.length > 0 || !this.#hasTime()) return undefined;
-    return this.#verify(address, verify);
-  }
-
-  /**
-   * Queues a verification.
    * @returns the result of `verify`
-   * @throws as `verifyNow`; DomainError `access.verification_busy` if too many callers wait
+   * @throws what `verify` throws; DomainError `access.tokens_refused` for an address that sent too many bad tokens,
+   *   `access.verification_busy` if too many callers wait
    */
-  async inTurn<T>(address: string | null, verify: () => T): Promise<T> {
+  async run<T>(address: string | null, verify: () => T): Promise<T> {
+    this.#refuseExhausted(address);
+    if (this.#waiting.length === 0 && this.#hasTime()) return this.#verify(address, verify);
     if (this.#waiting.length >= WAITING_MAX) throw busy();
-    return await new Promise<T>((resolve, reject) => {
-      const run = () => {
-        try {
-          this.#refuseExhausted(address);
-          resolve(this.#verify(address, verify));
-        } catch (error) {
-          reject(error);
-        }
-      };
-      this.#waiting.push({ run });
-      this.#drainSoon();
-    });
+    const { promise, resolve } = Promise.withResolvers<T>();
+    const verifyLater = () => {
+      this.#refuseExhausted(address);
+      return this.#verify(address, verify);
+    };
+    this.#waiting.push(() => resolve(Promise.try(verifyLater)));
+    this.#drainSoon();
+    return await promise;
   }
 
   /** Runs in the next turn, or later if refusals have used up their share. */
@@ -111,7 +95,7 @@ export class TokenVerificationLimit {
     this.#turnEndsMs = undefined;
     let taken = 0;
     while (taken < this.#waiting.length && this.#hasTime()) {
-      this.#waiting[taken]?.run();
+      this.#waiting[taken]?.();
       taken += 1;
     }
     this.#waiting.splice(0, taken);

@@ -30,10 +30,6 @@ export interface Exchange {
   principal: Principal | undefined;
   /** set when a caller is refused: the reason for the log, because a form shows its page again instead of a problem */
   refusal?: Refusal | undefined;
-  /** set by the guard while the verification of a new token waits; never rejects */
-  verification?: Promise<void> | undefined;
-  /** result of the verification: returns the caller or throws the refusal */
-  verified?: (() => Principal) | undefined;
   /** set by the guard on SCIM routes, before the provider is known */
   scim: ScimExchange | undefined;
 }

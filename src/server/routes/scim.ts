@@ -4,7 +4,6 @@
 import { Elysia } from "elysia";
 import { ScimError, scimInvalid, scimNotFound } from "../../domain/scim/errors.ts";
 import { countIgnored, countIgnoredInBulk } from "../../domain/scim/messages/ignored-attributes.ts";
-import type { ScimResources } from "../../domain/scim/model.ts";
 import type { SearchScope } from "../../domain/scim/search/search-request.ts";
 import type { Scim } from "../../domain/scim/service.ts";
 import { ENDPOINTS, type ResourceTypeName, SCIM_BASE_PATH } from "../../domain/scim/wire.ts";
@@ -38,18 +37,13 @@ export function scimRoutes(context: RouteContext, admission: Admission) {
   return all.use(closingRoutes(context, routes));
 }
 
-interface Asked {
-  request: Request;
-  params: { id: string };
-}
-
 function resourceRoutes({ guard }: RouteContext, scim: Scim, type: ResourceTypeName) {
   const resources = type === "User" ? scim.users : scim.groups;
   const accepts = type === "User" ? "scim" : "scim-group";
   const path = `${SCIM_BASE_PATH}${ENDPOINTS[type]}`;
   const texts = described[type];
   return createRouter(guard, `scim${ENDPOINTS[type]}`)
-    .get(path, list.bind(undefined, scim, type), { requires: "scim", detail: texts.list })
+    .get(path, async ({ request }) => list(scim, type, request), { requires: "scim", detail: texts.list })
     .post(
       path,
       async ({ request, body }) => {
@@ -59,7 +53,15 @@ function resourceRoutes({ guard }: RouteContext, scim: Scim, type: ResourceTypeN
       },
       { requires: "scim", accepts, detail: texts.create },
     )
-    .get(`${path}/:id`, show.bind(undefined, resources), { requires: "scim", detail: texts.get })
+    .get(
+      `${path}/:id`,
+      async ({ request, params }) => {
+        const ifNoneMatch = request.headers.get("if-none-match") ?? undefined;
+        const asked = { ...viewOf(readQuery(request)), ifNoneMatch };
+        return await shown(request, resources.get(providerOf(request), idOf(request, params), asked));
+      },
+      { requires: "scim", detail: texts.get },
+    )
     .put(
       `${path}/:id`,
       async ({ request, params, body }) => {
@@ -90,28 +92,8 @@ function resourceRoutes({ guard }: RouteContext, scim: Scim, type: ResourceTypeN
     );
 }
 
-/**
- * Used with bind to hide the source text: the framework would treat it as an async hook (catalog/catalog.ts).
- * @returns a promise for a large group, which is streamed and may be refused before the first chunk
- */
-function show(resources: ScimResources, { request, params }: Asked): Response | Promise<Response> {
-  const ifNoneMatch = request.headers.get("if-none-match") ?? undefined;
-  const asked = { ...viewOf(readQuery(request)), ifNoneMatch };
-  return shown(request, resources.get(providerOf(request), idOf(request, params), asked));
-}
-
-/** Used with bind for the same reason. */
-function list(
-  scim: Scim,
-  scope: SearchScope,
-  { request }: Pick<Asked, "request">,
-): Response | Promise<Response> {
-  return listed(request, scim.search.list(providerOf(request), scope, listOf(readQuery(request))));
-}
-
-/** A list without a scan is available synchronously, and an answer that is not a promise costs less. */
-const listed = (request: Request, json: string | Promise<string>): Response | Promise<Response> =>
-  typeof json === "string" ? scimJson(request, json) : json.then((text) => scimJson(request, text));
+const list = async (scim: Scim, scope: SearchScope, request: Request): Promise<Response> =>
+  scimJson(request, await scim.search.list(providerOf(request), scope, listOf(readQuery(request))));
 
 const changeOf = (request: Request) => ({
   ...viewOf(readQuery(request)),
@@ -144,16 +126,18 @@ const SEARCHES = [
 
 /** Queries over all resource types, and queries sent by POST. */
 function queryRoutes({ guard }: RouteContext, scim: Scim) {
-  const router = createRouter(guard, "scim/queries").get(SCIM_BASE_PATH, list.bind(undefined, scim, "all"), {
-    requires: "scim",
-    detail: described.listAll,
-  });
+  const router = createRouter(guard, "scim/queries").get(
+    SCIM_BASE_PATH,
+    async ({ request }) => list(scim, "all", request),
+    { requires: "scim", detail: described.listAll },
+  );
   for (const [path, scope, detail] of SEARCHES) {
     router.post(
       `${SCIM_BASE_PATH}${path}`,
-      ({ request, body }) => {
+      async ({ request, body }) => {
         readQuery(request); // rejects a secret in the query
-        return listed(request, scim.search.list(providerOf(request), scope, readSearchMessage(body)));
+        const message = readSearchMessage(body);
+        return scimJson(request, await scim.search.list(providerOf(request), scope, message));
       },
       { requires: "scim", accepts: "scim", detail },
     );

@@ -27,12 +27,11 @@ export const scimJson = (request: Request, text: string): Response =>
   new Response(text, { headers: noStoreHeaders(request) });
 
 /** @returns the response to a read: the resource, or 304 if the caller has this version */
-export function shown(request: Request, answer: ScimAnswer): Response | Promise<Response> {
+export async function shown(request: Request, answer: ScimAnswer): Promise<Response> {
   const { json } = answer;
   if (json === undefined) return unchanged(etagOf(answer.version));
-  const headers = noCacheHeaders(request);
-  if (typeof json === "string") return located(new Response(json, { headers }), answer);
-  return streamed(json).then((stream) => located(new Response(stream, { headers }), answer));
+  const body = typeof json === "string" ? json : await streamed(json);
+  return located(new Response(body, { headers: noCacheHeaders(request) }), answer);
 }
 
 /** @returns the response to a change: 201 or 200 with the resource, or 204 if the caller requested none */

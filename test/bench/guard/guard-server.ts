@@ -3,7 +3,7 @@
 import "../../../src/platform/production.ts";
 import { Elysia } from "elysia";
 import { systemClock } from "../../../src/platform/clock.ts";
-import { answerAfterVerification, createGuard } from "../../../src/server/auth/guard.ts";
+import { createGuard } from "../../../src/server/auth/guard.ts";
 import { TokenVerificationLimit } from "../../../src/server/auth/token-verification-limit.ts";
 import { plainText } from "../../../src/server/http/answers.ts";
 import { BODY_TIMES } from "../../../src/server/http/bodies/body-end.ts";
@@ -49,7 +49,7 @@ const server = Bun.serve({
       bodyTimes: BODY_TIMES,
     };
     openExchange(request, exchange);
-    return answerAfterVerification(exchange, () => app.fetch(request));
+    return app.fetch(request);
   },
 });
 console.log(server.url.origin);

@@ -296,6 +296,16 @@ test.each([
   }
 });
 
+test("a good token in the body does not authenticate", async () => {
+  const { accessToken } = await face.signedIn("admin");
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  for (const route of guarded(face).filter(({ method }) => method !== "GET")) {
+    const sent = { body: `access_token=${accessToken}`, headers };
+    const { status } = await face.request(methodOf(route), pathOf(route), sent);
+    expect(`${route.path} ${status}`).toBe(`${route.path} 401`);
+  }
+});
+
 test("refuses an unauthenticated caller before validating path or query", async () => {
   const outcome = async (path: string) => (await face.request("GET", path)).status;
   expect(await outcome("/admin/users/no-uuid")).toBe(401);

@@ -39,54 +39,52 @@ const refuse = () => {
   throw new DomainError("unauthenticated", "access.token_invalid", "no");
 };
 
-function reasonOf(act: () => unknown): unknown {
-  try {
-    return act();
-  } catch (error) {
-    return error instanceof DomainError ? error.reason : error;
-  }
-}
+/** @returns the answer, or the reason of the refusal */
+const answerOf = async <T>(answer: Promise<T>): Promise<T | string> =>
+  answer.catch((error) => (error instanceof DomainError ? error.reason : String(error)));
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("the share of the processor", () => {
   test.each([
-    ["below", -1, "next"],
-    ["at", 0, undefined],
-    ["above", 1, undefined],
+    ["below", -1, 0],
+    ["at", 0, 1],
+    ["above", 1, 1],
   ])(
-    "with work %s the time of a turn, the next token is verified at once or not looked at",
-    (_, more, next) => {
+    "with work %s the time of a turn, the next token is verified at once or waits for the next turn",
+    async (_, more, waiting) => {
       const { sights, work } = gate();
-      expect(sights.verifyNow(ADDRESS, work(TURN_MS + more, "first"))).toBe("first");
+      expect(await sights.run(ADDRESS, work(TURN_MS + more, "first"))).toBe("first");
       let asked = 0;
-      const count = () => {
+      const next = sights.run(ADDRESS, () => {
         asked += 1;
         return "next";
-      };
-      expect<string | undefined>(sights.verifyNow(ADDRESS, count)).toBe(next);
-      expect(asked).toBe(next === undefined ? 0 : 1);
+      });
+      expect([asked, sights.waiting]).toEqual([1 - waiting, waiting]);
+      expect(await next).toBe("next");
+      expect([asked, sights.waiting]).toEqual([1, 0]);
     },
   );
 
   test("each turn has its own time budget", async () => {
     const { sights, work } = gate();
-    sights.verifyNow(ADDRESS, work(TURN_MS, "long"));
+    await sights.run(ADDRESS, work(TURN_MS, "long"));
     await nextTurn();
-    expect(sights.verifyNow(ADDRESS, () => "next")).toBe("next");
+    void sights.run(ADDRESS, () => "next");
+    expect(sights.waiting).toBe(0);
   });
 
   test("callers are answered in order of arrival", async () => {
     const { sights, work } = gate();
-    sights.verifyNow(ADDRESS, work(TURN_MS, "long"));
+    await sights.run(ADDRESS, work(TURN_MS, "long"));
     const order: string[] = [];
     const waiting = ["one", "two", "three"].map((name) =>
-      sights.inTurn(ADDRESS, () => {
+      sights.run(ADDRESS, () => {
         order.push(name);
         return name;
       }),
     );
-    expect(sights.verifyNow(ADDRESS, () => "overtakes")).toBeUndefined();
+    expect(sights.waiting).toBe(3);
     expect(await Promise.all(waiting)).toEqual(["one", "two", "three"]);
     expect(order).toEqual(["one", "two", "three"]);
     expect(sights.waiting).toBe(0);
@@ -98,16 +96,20 @@ describe("the share of the processor", () => {
       work(2 * REFUSAL_BURST_MS, "")();
       return refuse();
     };
-    reasonOf(() => sights.verifyNow(ADDRESS, slowRefusal));
+    await answerOf(sights.run(ADDRESS, slowRefusal));
     await nextTurn();
-    expect(sights.verifyNow("198.51.100.1", () => "let in")).toBeUndefined();
+    const waiting = sights.run("198.51.100.1", () => "let in");
+    expect(sights.waiting).toBe(1);
     rest(REFUSAL_BURST_MS / REFUSAL_SHARE);
-    expect(sights.verifyNow("198.51.100.1", () => "let in")).toBe("let in");
+    expect(await waiting).toBe("let in");
   });
 
   test("a waiting caller receives its refusal", async () => {
-    const { sights } = gate();
-    expect(await sights.inTurn(ADDRESS, refuse).catch(({ reason }) => reason)).toBe("access.token_invalid");
+    const { sights, work } = gate();
+    await sights.run(ADDRESS, work(TURN_MS, "long"));
+    const refused = answerOf(sights.run(ADDRESS, refuse));
+    expect(sights.waiting).toBe(1);
+    expect(await refused).toBe("access.token_invalid");
   });
 
   test.each([
@@ -115,9 +117,10 @@ describe("the share of the processor", () => {
     ["at", 0],
     ["above", 1],
   ])("callers %s the number that may wait", async (_where, more) => {
-    const { sights } = gate();
+    const { sights, work } = gate();
+    await sights.run(ADDRESS, work(TURN_MS, "long"));
     const answers = Array.from({ length: WAITING_MAX + more }, () =>
-      sights.inTurn(ADDRESS, () => "let in").catch(({ reason }) => reason),
+      answerOf(sights.run(ADDRESS, () => "let in")),
     );
     const refused = (await Promise.all(answers)).filter((answer) => answer !== "let in");
     expect(refused).toEqual(more > 0 ? ["access.verification_busy"] : []);
@@ -129,25 +132,24 @@ describe("an address whose tokens are refused", () => {
     ["below", -1, "let in"],
     ["at", 0, "access.tokens_refused"],
     ["above", 1, "access.tokens_refused"],
-  ])("is listened to or not, %s the limit", (_where, more, expected) => {
+  ])("is listened to or not, %s the limit", async (_where, more, expected) => {
     const { sights } = gate();
     for (let sent = 0; sent < REFUSED_TOKENS.burst + more; sent += 1)
-      reasonOf(() => sights.verifyNow(ADDRESS, refuse));
-    expect(reasonOf(() => sights.verifyNow(ADDRESS, () => "let in"))).toBe(expected);
-    expect(reasonOf(() => sights.verifyNow("198.51.100.1", () => "let in"))).toBe("let in");
+      await answerOf(sights.run(ADDRESS, refuse));
+    expect(await answerOf(sights.run(ADDRESS, () => "let in"))).toBe(expected);
+    expect(await answerOf(sights.run("198.51.100.1", () => "let in"))).toBe("let in");
   });
 
-  test("is admitted again after some time", () => {
+  test("is admitted again after some time", async () => {
     const { sights, clock } = gate();
-    for (let sent = 0; sent <= REFUSED_TOKENS.burst; sent += 1)
-      reasonOf(() => sights.verifyNow(ADDRESS, refuse));
+    for (let sent = 0; sent <= REFUSED_TOKENS.burst; sent += 1) await answerOf(sights.run(ADDRESS, refuse));
     clock.advance(SECOND_MS);
-    expect(reasonOf(() => sights.verifyNow(ADDRESS, () => "let in"))).toBe("let in");
+    expect(await answerOf(sights.run(ADDRESS, () => "let in"))).toBe("let in");
   });
 
-  test("valid tokens do not use its budget", () => {
+  test("valid tokens do not use its budget", async () => {
     const { sights } = gate();
     for (let sent = 0; sent < 3 * REFUSED_TOKENS.burst; sent += 1)
-      expect(sights.verifyNow(ADDRESS, () => "let in")).toBe("let in");
+      expect(await sights.run(ADDRESS, () => "let in")).toBe("let in");
   });
 });

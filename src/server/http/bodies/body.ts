@@ -33,7 +33,10 @@ export const bodies = new Elysia({ name: "bodies" }).macro({
         reader.bytesMax = bodyBytesMax(route.detail?.["x-requires"]);
       },
       parse: () => ({}), // keeps the framework's own parsers away from the body
-      transform: fillBody.bind(undefined, reader),
+      transform: async (context: { request: Request; body: unknown }) => {
+        context.body = await readBody(context.request, reader);
+        reader.check(context.body);
+      },
     };
   },
 });
@@ -54,20 +57,6 @@ interface Reader {
   bytesMax: number;
   /** throws if the body does not match the schema */
   check(body: unknown): void;
-}
-
-interface Bodied {
-  request: Request;
-  body: unknown;
-}
-
-/**
- * Used with bind to hide the source text. The framework analyzes hooks, and because this one passes its whole context on, the
- * framework would prepare cookies, query and everything else.
- */
-async function fillBody(reader: Reader, context: Bodied): Promise<void> {
-  context.body = await readBody(context.request, reader);
-  reader.check(context.body);
 }
 
 /** OpenAPI description of the body. */

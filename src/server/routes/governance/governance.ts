@@ -16,7 +16,8 @@ import {
   unchangedHeaders,
 } from "../../http/conditional.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
-import { type CountFetch, createFetchMetrics } from "../../metrics/policy-metrics.ts";
+import { failureOf } from "../../http/problems/problem.ts";
+import { createFetchMetrics } from "../../metrics/policy-metrics.ts";
 import { operationsOf } from "../../openapi.ts";
 import {
   createNegotiation,
@@ -35,25 +36,38 @@ export function governanceRoutes({ guard, domain, metrics, streams }: RouteConte
     prepared: new WeakMap(),
     unchanged: new LRUCache({ max: UNCHANGED_KEPT_MAX }),
     refuseOldClient: createNegotiation(),
-    count: createFetchMetrics(metrics, domain),
   };
+  const count = createFetchMetrics(metrics, domain);
 
   return createRouter(guard, "governance")
-    .get("/governance-config", answerPolicy.bind(undefined, own), {
-      requires: "governance:read",
-      detail: describe("getGovernanceConfig", "The policy of the caller", {
-        200: {
-          description: `The document, without packages that are not for the caller; ${REQUIRED_CLIENT_VERSION_HEADER} where it pins a client version. In gateway mode with the caller's own inference token, and never to be kept`,
-          schema: GovernanceConfig,
-        },
-        304: { description: "Unchanged since the ETag in If-None-Match; not in gateway mode" },
-        404: { description: "No policy is published yet" },
-        409: { description: "The caller has no usable gateway key; the text says how to get one" },
-        426: { description: "The client's contract version or capabilities do not suffice" },
-        502: { description: "The gateway is unavailable, or refused" },
-        503: { description: "The policy cannot be put together now" },
-      }),
-    })
+    .get(
+      "/governance-config",
+      async ({ request }) => {
+        try {
+          const response = await answerPolicy(own, request);
+          count(response.status);
+          return response;
+        } catch (error) {
+          count(failureOf(error)?.status ?? 500);
+          throw error;
+        }
+      },
+      {
+        requires: "governance:read",
+        detail: describe("getGovernanceConfig", "The policy of the caller", {
+          200: {
+            description: `The document, without packages that are not for the caller; ${REQUIRED_CLIENT_VERSION_HEADER} where it pins a client version. In gateway mode with the caller's own inference token, and never to be kept`,
+            schema: GovernanceConfig,
+          },
+          304: { description: "Unchanged since the ETag in If-None-Match; not in gateway mode" },
+          404: { description: "No policy is published yet" },
+          409: { description: "The caller has no usable gateway key; the text says how to get one" },
+          426: { description: "The client's contract version or capabilities do not suffice" },
+          502: { description: "The gateway is unavailable, or refused" },
+          503: { description: "The policy cannot be put together now" },
+        }),
+      },
+    )
     .get("/governance-config/events", ({ request }) => eventStream(streams.open(principalOf(request))), {
       requires: "governance:read",
       detail: describe("streamGovernanceRevisions", "Events with the ids of policy revisions", {
@@ -79,27 +93,21 @@ interface Own {
   /** headers of 304 answers by entity tag */
   unchanged: LRUCache<string, Headers>;
   refuseOldClient: RefuseOldClient;
-  count: CountFetch;
 }
 
 /** Size limit of the cache of 304 headers; one entry per audience group. */
 const UNCHANGED_KEPT_MAX = 1_024;
 const CACHE_CONTROL = "private, no-cache";
 
-/**
- * Used with bind to hide the source text: the framework would treat it as an async hook, which costs as much as the rest of
- * the request.
- */
-function answerPolicy(own: Own, { request }: { request: Request }): Response | Promise<Response> {
-  return own.count(() => {
-    const { delivery } = own;
-    const principal = principalOf(request);
-    const glance = delivery.glanceFor(principal);
-    own.refuseOldClient(request, glance.common);
-    if (glance.common.gateway) return answerForOne(delivery, request, delivery.viewFor(principal));
-    if (hasCurrent(request, tagOf(glance))) return answerUnchanged(unchangedOf(own.unchanged, glance));
-    return answerWhole(preparedOf(own.prepared, delivery.viewFor(principal), glance));
-  });
+/** @returns a promise in gateway mode */
+function answerPolicy(own: Own, request: Request): Response | Promise<Response> {
+  const { delivery } = own;
+  const principal = principalOf(request);
+  const glance = delivery.glanceFor(principal);
+  own.refuseOldClient(request, glance.common);
+  if (glance.common.gateway) return answerForOne(delivery, request, delivery.viewFor(principal));
+  if (hasCurrent(request, tagOf(glance))) return answerUnchanged(unchangedOf(own.unchanged, glance));
+  return answerWhole(preparedOf(own.prepared, delivery.viewFor(principal), glance));
 }
 
 const tagOf = ({ name }: PolicyGlance): string => `"${name}"`;

@@ -52,13 +52,6 @@ describe("the package catalog", () => {
     expect((await get({ "if-none-match": etag })).status).toBe(304);
   });
 
-  test("is answered without waiting for anything once the token is known", async () => {
-    const headers = { authorization: `Bearer ${admin.accessToken}` };
-    const ask = () => site.server.handle(new Request(`http://control.example.com${PATH}`, { headers }));
-    expect((await ask()).status).toBe(200);
-    expect(ask()).toBeInstanceOf(Response);
-  });
-
   test.each([
     ["the tag", (tag: string) => tag, 304],
     ["a weak form of it", (tag: string) => `W/${tag}`, 304],

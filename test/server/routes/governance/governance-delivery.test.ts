@@ -121,14 +121,6 @@ describe("the entity tag", () => {
   });
 });
 
-test("the policy is answered without waiting for anything once the token is known", async () => {
-  await publishFirst(site);
-  const headers = { authorization: `Bearer ${ana.accessToken}` };
-  const ask = () => site.server.handle(new Request(`http://control.example.com${PATH}`, { headers }));
-  expect((await ask()).status).toBe(200);
-  expect(ask()).toBeInstanceOf(Response);
-});
-
 describe("a client", () => {
   const version = (text: string) => ({ "x-blue-contract-version": text });
   const capable = (...names: string[]) => ({ "x-blue-capabilities": names.join(",") });
