@@ -14,6 +14,7 @@ import attemptOwner from "./0011_attempt_owner.sql" with { type: "text" };
 import auditRetention from "./0012_audit_retention.sql" with { type: "text" };
 import erasure from "./0013_erasure.sql" with { type: "text" };
 import userCodeIndex from "./0014_user_code_index.sql" with { type: "text" };
+import listIndexes from "./0015_list_indexes.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -37,4 +38,5 @@ export const migrations: readonly Migration[] = [
   { id: 12, name: "audit_retention", sql: auditRetention },
   { id: 13, name: "erasure", sql: erasure },
   { id: 14, name: "user_code_index", sql: userCodeIndex },
+  { id: 15, name: "list_indexes", sql: listIndexes },
 ];

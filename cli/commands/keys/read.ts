@@ -10,12 +10,17 @@ export async function list(call: Call): Promise<void> {
   const state = STORED_STATES.find((name) => name === text("state"));
   const wanted = { state, withProblem: has("problems") };
   warnOfPendingRevocations(call);
-  await printPages(call, (query) => administration.list(actor.organizationId, { ...query, ...wanted }), {
+  const listing = {
     columns: KEY_COLUMNS,
     json: keyDocument,
     empty: "no gateway keys",
     more: { enabled: mode !== undefined, revocations_pending: figures().revocationsPending },
-  });
+  };
+  await printPages(
+    call,
+    (query, after) => administration.list(actor.organizationId, { ...query, ...wanted, after }),
+    listing,
+  );
 }
 
 export async function show(call: Call): Promise<void> {

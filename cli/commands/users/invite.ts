@@ -29,7 +29,11 @@ export async function list(call: Call): Promise<void> {
     json: (one: Invitation) => documentOf(call, one),
     empty: "no invitations",
   };
-  await printPages(call, (query) => invitations.list(actor.organizationId, { ...filter, ...query }), listing);
+  await printPages(
+    call,
+    (query, after) => invitations.list(actor.organizationId, { ...filter, ...query, after }),
+    listing,
+  );
 }
 
 export async function show(call: Call): Promise<void> {

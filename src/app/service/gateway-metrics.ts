@@ -2,10 +2,11 @@
 // (gateway/provisioners/provisioner.ts).
 import { KEY_STATES } from "../../domain/gateway/model.ts";
 import { PROVISIONER_CODES } from "../../domain/gateway/provisioners/provisioner.ts";
-import type { Gateway, ProvisionerCall } from "../../domain/gateway/service.ts";
+import type { Gateway, GatewayFigures, ProvisionerCall } from "../../domain/gateway/service.ts";
 import { SECOND_MS } from "../../platform/clock.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { Metrics } from "../../platform/observe/metrics.ts";
+import { runInTurns } from "../../platform/steps.ts";
 
 const OPERATIONS: readonly ProvisionerCall["operation"][] = ["provision", "revoke"];
 const CALL_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
@@ -38,21 +39,25 @@ export function watchProvisioner({
   };
 }
 
-/** Adds metrics that are computed on each scrape. */
-export function watchKeys(metrics: Metrics, gateway: Pick<Gateway, "figures">): void {
+/** Adds metrics that are counted on each scrape, once for all of them. */
+export function watchKeys(metrics: Metrics, gateway: Pick<Gateway, "figuresInSteps">): void {
+  let figures: GatewayFigures | undefined;
+  metrics.beforeRender(async () => {
+    figures = await runInTurns(gateway.figuresInSteps());
+  });
   metrics.gauge("gateway_keys", "Gateway keys in each state", {
     labels: { state: KEY_STATES.filter((state) => state !== "missing") },
     read: (set) => {
-      for (const { state, total } of gateway.figures().keys) set(total, state);
+      for (const { state, total } of figures?.keys ?? []) set(total, state);
     },
   });
   metrics.gauge("gateway_keys_due", "Gateway keys that are to be looked after now", {
-    read: (set) => set(gateway.figures().due),
+    read: (set) => set(figures?.due ?? 0),
   });
   metrics.gauge("gateway_keys_with_problem", "Gateway keys whose last attempt failed, usable or not", {
-    read: (set) => set(gateway.figures().problems),
+    read: (set) => set(figures?.problems ?? 0),
   });
   metrics.gauge("gateway_revocations_pending", "Keys that are yet to be revoked at the gateway", {
-    read: (set) => set(gateway.figures().revocationsPending),
+    read: (set) => set(figures?.revocationsPending ?? 0),
   });
 }

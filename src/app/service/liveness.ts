@@ -13,9 +13,8 @@ export function livenessOf(
   const figures = () => {
     const organization = identity.organization();
     if (!organization) return "no organization";
-    const { current, outdated, attention } = clients.inventory.counts(organization.id);
     const revision = governance.current(organization.id)?.sequence ?? "none";
-    return `policy revision ${revision}, ${current + outdated + attention} clients`;
+    return `policy revision ${revision}, ${clients.inventory.total(organization.id)} clients`;
   };
   return {
     readDatabase: () => void identity.findOrganization(db.read),

@@ -1,7 +1,6 @@
 // SQL for the lists, facets and counts of the inventory. Defines health once for all of them.
 import {
   and,
-  asc,
   count,
   desc,
   eq,
@@ -14,8 +13,19 @@ import {
   type SQLWrapper,
   sql,
 } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../platform/database/database.ts";
-import { likePattern, type PageSlice } from "../shared/page.ts";
+import {
+  boundsOf,
+  isInSpan,
+  NAMED,
+  orderedRows,
+  orderOf,
+  placesOf,
+  type RowOrder,
+} from "../shared/ordered-rows-store.ts";
+import { likePattern } from "../shared/page.ts";
+import type { OrderedRows, Span } from "../shared/page-steps.ts";
 import { CLIENTS_PER_USER_MAX } from "./limits.ts";
 import type { Health, Sort } from "./model.ts";
 import type { RowId } from "./store.ts";
@@ -35,7 +45,8 @@ const healthSince = (inForce: string | null): SQL<Health> => sql`CASE
   ELSE 'outdated' END`;
 
 export interface InventoryFilter {
-  q?: { text: string; userIds: SQLWrapper } | undefined;
+  /** `hasAddress` is a condition for the users whose address contains the text */
+  q?: { text: string; hasAddress: (userId: SQLiteColumn) => SQL } | undefined;
   userId?: string | undefined;
   harness?: string | undefined;
   health?: Health | undefined;
@@ -43,63 +54,85 @@ export interface InventoryFilter {
   seenBeforeMs?: number | undefined;
 }
 
-export interface InventorySlice extends PageSlice {
+export interface WantedReports {
   filter: InventoryFilter;
   inForce: string | null;
   sort: Sort;
-  /** the slice starts after this row */
-  after?: { id: string; lastSeenAtMs: number } | undefined;
 }
 
 /** A table row, plus its health. */
 export type InventoryRow = ReturnType<typeof selectShown>[number];
 
-/** Ordered by time of the last report, then by id. */
-export function listReports(
+/** @returns records by the time of the last report, then by id */
+export function reportsLike(
   connection: Connection,
   organizationId: string,
-  { filter, after, known, ...slice }: InventorySlice,
+  { filter, inForce, sort }: WantedReports,
+): OrderedRows<InventoryRow> {
+  const { seenFromMs: from, seenBeforeMs: before, ...conditions } = filter;
+  const order: RowOrder = { ...BY_LAST_REPORT, isDescending: sort !== "last_seen_asc", from, before };
+  return orderedRows(connection, {
+    order,
+    within: eq(clientReports.organizationId, organizationId),
+    matching: and(...conditionsOf(conditions, inForce)),
+    read: (where, window) => selectShown(connection, { where, inForce, order, ...window }),
+  });
+}
+
+const BY_LAST_REPORT = { table: clientReports, columns: [lastSeenAtMs, shown.id] } as const;
+const NEWEST_FIRST: RowOrder = { ...BY_LAST_REPORT, isDescending: true };
+
+/**
+ * Lists records of one user, of whom there are at most CLIENTS_PER_USER_MAX.
+ * @returns the page, and the number of matching records
+ */
+export function listReportsOf(
+  connection: Connection,
+  organizationId: string,
+  { filter, inForce, sort, ...window }: WantedReports & { offset: number; limit: number },
 ): { items: InventoryRow[]; total: number } {
-  const { inForce, sort } = slice;
-  const matching = and(eq(clientReports.organizationId, organizationId), ...conditionsOf(filter, inForce));
-  const total =
-    known ?? connection.select({ total: count() }).from(clientReports).where(matching).get()?.total ?? 0;
-  const behind = sql.raw(sort === "last_seen_asc" ? ">" : "<");
-  const isBehind =
-    after && sql`(${lastSeenAtMs}, ${shown.id}) ${behind} (${after.lastSeenAtMs}, ${after.id})`;
-  return { items: selectShown(connection, { ...slice, matching: and(matching, isBehind) }), total };
+  const { seenFromMs, seenBeforeMs, ...conditions } = filter;
+  const where = and(
+    // The plus keeps SQLite from the index on the time of the last report, where it would look at every record.
+    sql`+${clientReports.organizationId} = ${organizationId}`,
+    ...conditionsOf(conditions, inForce),
+    seenFromMs === undefined ? undefined : gte(lastSeenAtMs, seenFromMs),
+    seenBeforeMs === undefined ? undefined : lt(lastSeenAtMs, seenBeforeMs),
+  );
+  const total = connection.select({ total: count() }).from(clientReports).where(where).get()?.total ?? 0;
+  const order: RowOrder = { ...BY_LAST_REPORT, isDescending: sort !== "last_seen_asc" };
+  return { items: selectShown(connection, { where, inForce, order, ...window }), total };
 }
 
-interface Selection extends Omit<InventorySlice, "filter" | "after" | "known"> {
-  matching: SQL | undefined;
+interface Selection {
+  where: SQL | undefined;
+  inForce: string | null;
+  order: RowOrder;
+  offset: number;
+  limit: number;
 }
 
-function selectShown(connection: Connection, { matching, inForce, sort, offset, limit }: Selection) {
-  const direction = sort === "last_seen_asc" ? asc : desc;
+function selectShown(connection: Connection, { where, inForce, order, offset, limit }: Selection) {
   return connection
     .select({ ...shown, health: healthSince(inForce) })
     .from(clientReports)
-    .where(matching)
-    .orderBy(direction(lastSeenAtMs), direction(shown.id))
+    .where(where)
+    .orderBy(...orderOf(order))
     .limit(limit)
     .offset(offset)
     .all();
 }
 
-const conditionsOf = (filter: InventoryFilter, inForce: string | null): (SQL | undefined)[] => [
-  filter.q &&
-    or(
-      contains(shown.hostname, filter.q.text),
-      contains(shown.instanceId, filter.q.text),
-      inArray(shown.userId, filter.q.userIds),
-    ),
-  filter.userId === undefined ? undefined : eq(shown.userId, filter.userId),
-  filter.harness === undefined
+const conditionsOf = (
+  { q, userId, harness, health }: InventoryFilter,
+  inForce: string | null,
+): (SQL | undefined)[] => [
+  userId === undefined ? undefined : eq(shown.userId, userId),
+  q && or(contains(shown.hostname, q.text), contains(shown.instanceId, q.text), q.hasAddress(shown.userId)),
+  harness === undefined
     ? undefined
-    : sql`EXISTS (SELECT 1 FROM json_each(${harnessNames}) WHERE value = ${filter.harness})`,
-  filter.health === undefined ? undefined : eq(healthSince(inForce), filter.health),
-  filter.seenFromMs === undefined ? undefined : gte(lastSeenAtMs, filter.seenFromMs),
-  filter.seenBeforeMs === undefined ? undefined : lt(lastSeenAtMs, filter.seenBeforeMs),
+    : sql`EXISTS (SELECT 1 FROM json_each(${harnessNames}) WHERE value = ${harness})`,
+  health === undefined ? undefined : eq(healthSince(inForce), health),
 ];
 
 const contains = (column: SQLWrapper, text: string): SQL =>
@@ -111,22 +144,20 @@ export function findReport(
   { organizationId, id }: RowId,
   inForce: string | null,
 ): InventoryRow | undefined {
-  const matching = and(eq(clientReports.organizationId, organizationId), eq(shown.id, id));
-  return selectShown(connection, { ...ONE, matching, inForce })[0];
+  const where = and(eq(clientReports.organizationId, organizationId), eq(shown.id, id));
+  return selectShown(connection, { where, inForce, order: NEWEST_FIRST, offset: 0, limit: 1 })[0];
 }
 
 /** @returns the records with that instance id or host name (case-insensitive), most recently seen first */
 export function findNamed(
   connection: Connection,
   { organizationId, name }: { organizationId: string; name: string },
-  { inForce, limit }: Pick<InventorySlice, "inForce" | "limit">,
+  { inForce, limit }: { inForce: string | null; limit: number },
 ): InventoryRow[] {
   const isNamed = or(eq(shown.instanceId, name), sql`${shown.hostname} = ${name} COLLATE NOCASE`);
-  const matching = and(eq(clientReports.organizationId, organizationId), isNamed);
-  return selectShown(connection, { ...ONE, matching, inForce, limit });
+  const where = and(eq(clientReports.organizationId, organizationId), isNamed);
+  return selectShown(connection, { where, inForce, order: NEWEST_FIRST, offset: 0, limit });
 }
-
-const ONE = { sort: "last_seen_desc", offset: 0, limit: 1 } as const;
 
 /** @returns the user's other records with the same login session, most recently seen first */
 export const listCompanions = (
@@ -170,42 +201,45 @@ export const listReporters = (
     .limit(CLIENTS_PER_USER_MAX)
     .all();
 
-/** @returns the number of clients per health. One pass with filters, because GROUP BY would sort all rows. */
-export function countByHealth(
+/** @returns the places of records for `overSpans`, newest first */
+export const reportPlaces = (connection: Connection, organizationId: string) =>
+  placesOf(connection, {
+    order: NEWEST_FIRST,
+    within: eq(clientReports.organizationId, organizationId),
+  });
+
+/**
+ * @returns a function that counts the records of a span by health. One pass with filters, because GROUP BY would sort the rows.
+ */
+export function healthCounter(
   connection: Connection,
   { organizationId, inForce }: { organizationId: string; inForce: string | null },
-): Record<Health, number> {
+): (span: Span) => Record<Health, number> {
   const countOf = (health: Health): SQL<number> =>
     sql`count(*) FILTER (WHERE ${eq(healthSince(inForce), health)})`;
-  const counts = connection
+  const counted = connection
     .select({
       current: countOf("current"),
       outdated: countOf("outdated"),
       attention: countOf("attention"),
     })
     .from(clientReports)
-    .where(eq(clientReports.organizationId, organizationId))
-    .get();
-  return counts ?? { current: 0, outdated: 0, attention: 0 };
+    .where(and(eq(clientReports.organizationId, organizationId), isInSpan(NEWEST_FIRST, NAMED)))
+    .prepare();
+  return (span) =>
+    counted.get({ ...boundsOf(NEWEST_FIRST, span) }) ?? { current: 0, outdated: 0, attention: 0 };
 }
 
-/** @returns the names of reported harnesses, sorted. Finds the distinct combinations first, because there are only a few. */
-export function listHarnessNames(connection: Connection, organizationId: string, limit: number): string[] {
-  const combinations = connection
+/** @returns a function that gives the different lists of harnesses in the records of a span, as JSON */
+export function harnessLists(connection: Connection, organizationId: string): (span: Span) => string[] {
+  const lists = connection
     .selectDistinct({ names: harnessNames })
     .from(clientReports)
-    .where(eq(clientReports.organizationId, organizationId))
-    .as("combinations");
-  return connection
-    .selectDistinct({ name: sql<string>`json_each.value` })
-    .from(combinations)
-    .innerJoin(sql`json_each(${combinations.names})`, sql`true`)
-    .orderBy(sql`json_each.value`)
-    .limit(limit)
-    .all()
-    .map(({ name }) => name);
+    .where(and(eq(clientReports.organizationId, organizationId), isInSpan(NEWEST_FIRST, NAMED)))
+    .prepare();
+  return (span) => lists.all({ ...boundsOf(NEWEST_FIRST, span) }).map(({ names }) => names);
 }
 
-/** @returns a subquery for the ids of all users who have reported, to embed in another area's statement */
-export const reporterIds = (connection: Connection): SQLWrapper =>
-  connection.select({ id: shown.userId }).from(clientReports);
+/** A condition for users who have reported, to embed in another area's statement. */
+export const hasReported = (userId: SQLiteColumn): SQL =>
+  sql`EXISTS (SELECT 1 FROM ${clientReports} WHERE ${shown.userId} = ${userId})`;

@@ -6,9 +6,11 @@ import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
 import type { Problem } from "../../platform/errors.ts";
 import { UUID_PATTERN } from "../../platform/ids.ts";
+import { runSynchronously, type Steps } from "../../platform/steps.ts";
 import type { Identity } from "../identity/service.ts";
 import { type DayRangeQuery, readDayRange } from "../shared/day-range.ts";
 import { offsetOf, type Page, type PageQuery, readPageQuery, readSearchText } from "../shared/page.ts";
+import { overSpans, type PageWindow, pageInSteps, RowTotals } from "../shared/page-steps.ts";
 import { clientAmbiguous, clientNotFound, refuseQuery } from "./errors.ts";
 import * as store from "./inventory-store.ts";
 import { FACET_HARNESSES_MAX, FACET_USERS_MAX, REFERENCE_MATCHES_MAX, STALE_AFTER_DAYS } from "./limits.ts";
@@ -60,44 +62,81 @@ export interface FacetQuery {
   selectedUserId?: string | undefined;
 }
 
+/** Operations in steps are for callers who let the event loop turn. */
 export class Inventory {
-  constructor(private readonly own: InventoryDependencies) {}
+  readonly #totals: RowTotals;
+
+  constructor(private readonly own: InventoryDependencies) {
+    this.#totals = new RowTotals(own.db, "client_rows");
+  }
+
+  /** See `listInSteps`. */
+  list(organizationId: string, query: ClientQuery): ClientPage {
+    return runSynchronously(this.listInSteps(organizationId, query));
+  }
 
   /**
    * @returns clients ordered by last report; `q` searches host name, instance id and the user's email address
    * @throws DomainError `client.invalid`
    */
-  list(organizationId: string, query: ClientQuery): ClientPage {
+  *listInSteps(organizationId: string, query: ClientQuery): Steps<ClientPage> {
     const problems: Problem[] = [];
     const request = readPageQuery(query, problems);
-    const filter = this.#readFilter(organizationId, { ...query, q: request.q }, problems);
+    const filter = this.#readFilter({ ...query, q: request.q }, problems);
     const sort = readWord(query.sort, { name: "sort", words: SORTS, problems }) ?? SORTS[0];
     refuseQuery(problems);
     const { page, perPage } = request;
     const currentRevision = this.#inForce(organizationId);
     const { after, known } = query;
-    const offset = after ? 0 : offsetOf(request);
-    const slice = { filter, sort, inForce: currentRevision, after, offset, limit: perPage, known };
-    const { items, total } = store.listReports(this.own.db.read, organizationId, slice);
+    const wanted = { filter, sort, inForce: currentRevision };
+    const place = after && { first: after.lastSeenAtMs, second: after.id };
+    const window = { after: place, offset: after ? 0 : offsetOf(request), limit: perPage, known };
+    const { items, total } = yield* this.#read(organizationId, wanted, window);
     return { page, perPage, total, items: items.map((row) => this.#viewOf(row)), currentRevision };
+  }
+
+  *#read(
+    organizationId: string,
+    wanted: store.WantedReports,
+    window: PageWindow,
+  ): Steps<{ items: store.InventoryRow[]; total: number }> {
+    const { read } = this.own.db;
+    if (wanted.filter.userId !== undefined && !window.after)
+      return store.listReportsOf(read, organizationId, { ...wanted, ...window });
+    const rows = store.reportsLike(read, organizationId, wanted);
+    const isWhole = Object.values(wanted.filter).every((value) => value === undefined);
+    const known = window.known ?? (isWhole ? yield* this.#totals.of(organizationId, rows) : undefined);
+    return yield* pageInSteps(rows, { ...window, known });
   }
 
   /**
    * @returns up to FACET_USERS_MAX users who have reported, the selected one first, and up to FACET_HARNESSES_MAX harnesses
    * @throws DomainError `client.invalid`
    */
-  facets(organizationId: string, { userQ, selectedUserId: selectedId }: FacetQuery): ClientFacets {
+  *facets(organizationId: string, { userQ, selectedUserId: selectedId }: FacetQuery): Steps<ClientFacets> {
     const searching: Problem[] = [];
     const q = readSearchText(userQ, searching);
     const problems = searching.map(({ detail }) => ({ pointer: "/user_q", detail: `user_${detail}` }));
     const id = readUuid(selectedId, "selected_user_id", problems);
     refuseQuery(problems);
-    const { identity, db } = this.own;
-    const wanted = { ids: store.reporterIds(db.read), q, selectedId: id, limit: FACET_USERS_MAX };
+    const wanted = { isAmong: store.hasReported, q, selectedId: id, limit: FACET_USERS_MAX };
+    const users = yield* this.own.identity.users.among(organizationId, wanted);
     return {
-      users: identity.users.among(organizationId, wanted),
-      harnesses: store.listHarnessNames(db.read, organizationId, FACET_HARNESSES_MAX),
+      users: users.map(({ id, email }) => ({ id, email })),
+      harnesses: yield* this.#harnessNames(organizationId),
     };
+  }
+
+  *#harnessNames(organizationId: string): Steps<string[]> {
+    const { read } = this.own.db;
+    const listsIn = store.harnessLists(read, organizationId);
+    const lists = new Set<string>();
+    yield* overSpans({ placeAhead: store.reportPlaces(read, organizationId) }, (span) => {
+      for (const list of listsIn(span)) lists.add(list);
+      return true;
+    });
+    const names = new Set([...lists].flatMap((list): string[] => JSON.parse(list)));
+    return [...names].sort(byBytes).slice(0, FACET_HARNESSES_MAX);
   }
 
   /** @returns the workstation that last reported with each grant; grants that never reported are absent */
@@ -128,25 +167,41 @@ export class Inventory {
     return store.listCompanions(this.own.db.read, client);
   }
 
-  /** @returns the number of clients per health */
+  /** @returns the number of clients; it is counted again only after one was added or removed */
+  total(organizationId: string): number {
+    const wanted = { filter: {}, sort: SORTS[0], inForce: null };
+    const rows = store.reportsLike(this.own.db.read, organizationId, wanted);
+    return runSynchronously(this.#totals.of(organizationId, rows));
+  }
+
+  /** See `countsInSteps`. */
   counts(organizationId: string): Readonly<Record<Health, number>> {
-    const inForce = this.#inForce(organizationId);
-    return store.countByHealth(this.own.db.read, { organizationId, inForce });
+    return runSynchronously(this.countsInSteps(organizationId));
+  }
+
+  /** @returns the number of clients per health */
+  *countsInSteps(organizationId: string): Steps<Readonly<Record<Health, number>>> {
+    const { read } = this.own.db;
+    const countIn = store.healthCounter(read, { organizationId, inForce: this.#inForce(organizationId) });
+    const counts: Record<Health, number> = { current: 0, outdated: 0, attention: 0 };
+    yield* overSpans({ placeAhead: store.reportPlaces(read, organizationId) }, (span) => {
+      const counted = countIn(span);
+      for (const health of HEALTHS) counts[health] += counted[health];
+      return true;
+    });
+    return counts;
   }
 
   #inForce(organizationId: string): string | null {
     return this.own.revisionInForce(organizationId) ?? null;
   }
 
-  #readFilter(organizationId: string, query: ClientQuery, problems: Problem[]): store.InventoryFilter {
+  #readFilter(query: ClientQuery, problems: Problem[]): store.InventoryFilter {
     const { q, harness, lastSeen = {}, seenBeforeMs } = query;
     const userId = readUuid(query.userId, "user_id", problems);
     const days = readDayRange(lastSeen, { name: "last_seen", problems });
     return {
-      q:
-        q === undefined
-          ? undefined
-          : { text: q, userIds: this.own.identity.users.idsByAddress(organizationId, q) },
+      q: q === undefined ? undefined : { text: q, hasAddress: this.own.identity.users.hasAddressLike(q) },
       userId,
       harness,
       health: readWord(query.health, { name: "health", words: HEALTHS, problems }),
@@ -208,3 +263,6 @@ export const toAdminClientStatus = (client: ClientView): Static<typeof AdminClie
   last_seen_at: toRfc3339(client.lastSeenAtMs),
   activity_status: client.activity,
 });
+
+/** The order of SQLite, which differs from the one of JavaScript for characters outside the basic plane. */
+const byBytes = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other));

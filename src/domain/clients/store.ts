@@ -2,6 +2,7 @@
 import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, or } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { changesOf, insertAll, named, overwriteAll, updateAll } from "../../platform/database/drizzle.ts";
+import { moveRevision } from "../../platform/database/moved-topics.ts";
 import { BATCH_ROWS, CLIENTS_PER_USER_MAX } from "./limits.ts";
 import { clientReports } from "./tables.ts";
 
@@ -46,8 +47,11 @@ const upsert = statement((connection) =>
 );
 
 /** @returns whether the installation is new to the inventory */
-export const put = (tx: Tx, row: ReportRow): boolean =>
-  changesOf(rewrite(tx).run(row)) === 0 && upsert(tx).get(row)?.id === row.id;
+export function put(tx: Tx, row: ReportRow): boolean {
+  const isNew = changesOf(rewrite(tx).run(row)) === 0 && upsert(tx).get(row)?.id === row.id;
+  if (isNew) moveRevision(tx, "client_rows");
+  return isNew;
+}
 
 const deleteSurplus = statement((connection) => {
   const surplus = connection
@@ -61,7 +65,10 @@ const deleteSurplus = statement((connection) => {
 });
 
 /** Keeps a user's CLIENTS_PER_USER_MAX most recently seen records and removes the rest, up to BATCH_ROWS. */
-export const removeSurplus = (tx: Tx, userId: string): void => void deleteSurplus(tx).run({ userId });
+export function removeSurplus(tx: Tx, userId: string): void {
+  moveRevision(tx, "client_rows");
+  deleteSurplus(tx).run({ userId });
+}
 
 /** One record and the organization it must belong to. */
 export interface RowId {
@@ -70,12 +77,14 @@ export interface RowId {
 }
 
 /** Deletes a record. @returns the deleted record; undefined for none */
-export const take = (tx: Tx, { organizationId, id }: RowId): ReportRow | undefined =>
-  tx
+export function take(tx: Tx, { organizationId, id }: RowId): ReportRow | undefined {
+  moveRevision(tx, "client_rows");
+  return tx
     .delete(clientReports)
     .where(and(eq(clientReports.organizationId, organizationId), eq(clientReports.id, id)))
     .returning()
     .get();
+}
 
 /** Selects records last seen before a time in UTC milliseconds. */
 export interface Unseen {
@@ -97,20 +106,24 @@ const unseenIds = (connection: Connection, unseen: Unseen) =>
     .limit(unseen.limit);
 
 /** @returns the deleted records */
-export const takeUnseen = (tx: Tx, unseen: Unseen): ReportRow[] =>
-  tx
+export function takeUnseen(tx: Tx, unseen: Unseen): ReportRow[] {
+  moveRevision(tx, "client_rows");
+  return tx
     .delete(clientReports)
     .where(inArray(clientReports.id, unseenIds(tx, unseen)))
     .returning()
     .all();
+}
 
 /** @returns the number of deleted records */
-export const removeUnseen = (tx: Tx, unseen: Unseen): number =>
-  tx
+export function removeUnseen(tx: Tx, unseen: Unseen): number {
+  moveRevision(tx, "client_rows");
+  return tx
     .delete(clientReports)
     .where(inArray(clientReports.id, unseenIds(tx, unseen)))
     .returning({ id: clientReports.id })
     .all().length;
+}
 
 /** @returns whether a record seen since then uses the same login session */
 export const isLoginInUse = (
@@ -160,5 +173,7 @@ export function updateVerdict(
 }
 
 /** @returns the number of the user's reports removed */
-export const removeOfUser = (tx: Tx, userId: string): number =>
-  changesOf(tx.delete(clientReports).where(eq(clientReports.userId, userId)).run());
+export function removeOfUser(tx: Tx, userId: string): number {
+  moveRevision(tx, "client_rows");
+  return changesOf(tx.delete(clientReports).where(eq(clientReports.userId, userId)).run());
+}

@@ -1,10 +1,11 @@
 // Assembles the management of users' gateway keys. inference/inference.ts assembles the inference part.
+import { runSynchronously, type Steps } from "../../platform/steps.ts";
 import { KeyAdministration } from "./administration/administration.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import { GatewayKeys } from "./keys/keys.ts";
 import { Reconciler } from "./keys/reconciler.ts";
 import * as store from "./keys/store.ts";
-import { dueKeys } from "./model.ts";
+import { dueKeys, type KeyState } from "./model.ts";
 
 export type { KeyView } from "./administration/key-directory.ts";
 export type { AttemptOwner, GatewayDependencies, GatewayMode, ProvisionerCall } from "./dependencies.ts";
@@ -31,16 +32,29 @@ export function createGateway(dependencies: GatewayDependencies) {
     administration: new KeyAdministration(dependencies, { keys, reconciler }),
     /** @returns the number of keys per provisioner error code, most frequent first */
     problems: () => store.countProblems(dependencies.db.read),
-    /**
-     * @returns the number of keys per stored state, of keys with a problem, of keys that are due, and of pending revocations
-     */
-    figures: () => ({
-      ...store.countWaiting(
-        dependencies.db.read,
-        dueKeys(dependencies.clock.nowMs(), mode?.settings.provisioner.reconcileTtlSeconds ?? 0),
-      ),
-      keys: store.countStates(dependencies.db.read),
-      revocationsPending: store.countRevocations(dependencies.db.read),
-    }),
+    /** See `figuresInSteps`. */
+    figures: (): GatewayFigures => runSynchronously(figuresInSteps(dependencies)),
+    figuresInSteps: (): Steps<GatewayFigures> => figuresInSteps(dependencies),
   };
+}
+
+export interface GatewayFigures {
+  /** keys per stored state */
+  keys: { state: KeyState; total: number }[];
+  due: number;
+  /** keys whose last attempt failed */
+  problems: number;
+  revocationsPending: number;
+}
+
+/** Counts in several steps, each in an index of its own. */
+function* figuresInSteps({ db, clock, mode }: GatewayDependencies): Steps<GatewayFigures> {
+  const times = dueKeys(clock.nowMs(), mode?.settings.provisioner.reconcileTtlSeconds ?? 0);
+  const keys = store.countStates(db.read);
+  yield;
+  const due = store.countDue(db.read, times);
+  yield;
+  const problems = store.countWithProblem(db.read);
+  yield;
+  return { keys, due, problems, revocationsPending: store.countRevocations(db.read) };
 }

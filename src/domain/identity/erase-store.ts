@@ -25,6 +25,7 @@ export const forgetInviter = (tx: Tx, inviterId: string): void =>
 /** @returns whether the user existed */
 export function removeUser(tx: Tx, { organizationId, id }: RowId): boolean {
   moveRevision(tx, "access");
+  moveRevision(tx, "user_rows");
   const isUser = and(eq(users.organizationId, organizationId), eq(users.id, id));
   return changesOf(tx.delete(users).where(isUser).run()) === 1;
 }

@@ -11,14 +11,15 @@ import {
   notInArray,
   or,
   type SQL,
-  type SQLWrapper,
   sql,
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { named } from "../../platform/database/drizzle.ts";
 import { moveRevision } from "../../platform/database/moved-topics.ts";
-import { likePattern, type PageSlice } from "../shared/page.ts";
+import { type OrderedList, orderedRows, orderOf } from "../shared/ordered-rows-store.ts";
+import { likePattern } from "../shared/page.ts";
+import type { OrderedRows } from "../shared/page-steps.ts";
 import type { Organization, ProvisioningSource, Role, SignInUser, User, UserStatus } from "./model.ts";
 import { organizations, users } from "./tables.ts";
 
@@ -114,8 +115,10 @@ export function insertOrganization(tx: Tx, organization: typeof organizations.$i
   tx.insert(organizations).values(organization).run();
 }
 
-export const insertUser = (tx: Tx, user: typeof users.$inferInsert): User =>
-  tx.insert(users).values(user).returning(shown).get();
+export function insertUser(tx: Tx, user: typeof users.$inferInsert): User {
+  moveRevision(tx, "user_rows");
+  return tx.insert(users).values(user).returning(shown).get();
+}
 
 /** @returns the user after the change; undefined if there is no such row */
 export function updateUser(
@@ -155,115 +158,133 @@ export function countOtherAdministrators(connection: Connection, { organizationI
   const others = and(
     eq(users.organizationId, organizationId),
     ne(users.id, id),
-    eq(users.role, "admin"),
+    sql`${users.role} = 'admin'`, // as text: the index has administrators only, and SQLite must see that it fits
     eq(users.status, "active"),
   );
   return connection.select({ total: count() }).from(users).where(others).get()?.total ?? 0;
 }
 
-export interface UserSlice extends PageSlice {
-  filter: UserFilter;
-  /** the user after which the page begins */
-  after?: { emailKey: string; id: string } | undefined;
-}
+/** The order of every list of users. */
+const BY_ADDRESS = { table: users, columns: [emailKey, users.id] } as const;
 
-/** Ordered by folded address, then id. */
-export function listUsers(
+/** @returns users by folded address, then id */
+export const usersLike = (
   connection: Connection,
   organizationId: string,
-  { filter, after, offset, limit, known }: UserSlice,
-): { items: User[]; total: number } {
-  const matching = and(
-    eq(users.organizationId, organizationId),
-    filter.q === undefined ? undefined : or(contains(emailKey, filter.q), contains(users.subject, filter.q)),
-    filter.role && eq(users.role, filter.role),
-    filter.status && eq(users.status, filter.status),
-    filter.provisioningSource && eq(users.provisioningSource, filter.provisioningSource),
+  filter: UserFilter,
+): OrderedRows<User> => usersInOrder(connection, organizationId, conditionsOf(filter));
+
+/** @returns users who are not removed */
+export const presentUsers = (connection: Connection, organizationId: string): OrderedRows<User> =>
+  usersInOrder(connection, organizationId, ne(users.status, "removed"));
+
+const conditionsOf = ({ q, role, status, provisioningSource }: UserFilter): SQL | undefined =>
+  and(
+    q === undefined ? undefined : or(contains(emailKey, q), contains(users.subject, q)),
+    role && eq(users.role, role),
+    status && eq(users.status, status),
+    provisioningSource && eq(users.provisioningSource, provisioningSource),
   );
-  const total = known ?? connection.select({ total: count() }).from(users).where(matching).get()?.total ?? 0;
-  const isBehind = after && sql`(${emailKey}, ${users.id}) > (${after.emailKey}, ${after.id})`;
-  const items = inOrder(connection, and(matching, isBehind)).limit(limit).offset(offset).all();
-  return { items, total };
-}
 
-export const listPresent = (connection: Connection, organizationId: string, limit: number): User[] =>
-  inOrder(connection, isPresent(organizationId)).limit(limit).all();
-
+/** Selected users who are not removed. */
 export const listSelected = (
   connection: Connection,
   organizationId: string,
   { ids, limit }: { ids: readonly string[]; limit: number },
 ): User[] =>
-  inOrder(connection, and(isPresent(organizationId), inArray(users.id, [...ids])))
+  connection
+    .select(shown)
+    .from(users)
+    .where(
+      and(eq(users.organizationId, organizationId), ne(users.status, "removed"), inArray(users.id, [...ids])),
+    )
+    .orderBy(...orderOf(BY_ADDRESS))
     .limit(limit)
     .all();
 
-/** Active users whose address contains the text, except the given ones. */
-export const listActiveExcept = (
+/** @returns active users whose address contains the text, except the given ones */
+export const activeUsersExcept = (
   connection: Connection,
   organizationId: string,
-  { q, except, limit }: { q: string | undefined; except: readonly string[]; limit: number },
-): User[] =>
-  inOrder(
-    connection,
-    and(
-      eq(users.organizationId, organizationId),
-      eq(users.status, "active"),
-      notInArray(users.id, [...except]),
-      q === undefined ? undefined : contains(emailKey, q),
-    ),
-  )
-    .limit(limit)
-    .all();
+  { q, except }: { q: string | undefined; except: readonly string[] },
+): OrderedRows<User> => {
+  const matching = and(
+    eq(users.status, "active"),
+    notInArray(users.id, [...except]),
+    q === undefined ? undefined : contains(emailKey, q),
+  );
+  return usersInOrder(connection, organizationId, matching);
+};
 
-/** A query for user ids that other areas can embed in their statements. */
-export type UserIdQuery = SQLWrapper;
+/** A condition on a column with ids of users, for statements of other areas. */
+export type UserCondition = (userId: SQLiteColumn) => SQL;
 
 /**
  * @param text folded
- * @returns a query for all users whose address contains it, in any status
+ * @returns a condition for users whose address contains it, in any status
  */
-export const idsByAddress = (connection: Connection, organizationId: string, text: string): UserIdQuery =>
-  connection
-    .select({ id: users.id })
-    .from(users)
-    .where(and(eq(users.organizationId, organizationId), contains(emailKey, text)));
+export const hasAddressLike =
+  (text: string): UserCondition =>
+  (userId) =>
+    sql`EXISTS (SELECT 1 FROM ${users} WHERE ${users.id} = ${userId} AND ${contains(emailKey, text)})`;
 
 export interface AmongUsers {
-  ids: UserIdQuery;
+  /** selects the users */
+  isAmong: UserCondition;
   /** folded */
   q: string | undefined;
-  /** listed first, even if it does not contain `q` */
-  selectedId: string | undefined;
-  limit: number;
+  /** left out */
+  except: string | undefined;
 }
 
-/** @returns the users that the query selects, in any status, by folded address */
-export const listAmong = (
+/** @returns the selected users whose address contains the text, in any status */
+export const usersAmong = (
   connection: Connection,
   organizationId: string,
-  { ids, q, selectedId, limit }: AmongUsers,
-): { id: string; email: string }[] => {
-  const isSelected = eq(users.id, selectedId ?? "");
-  const fits = q === undefined ? undefined : or(isSelected, contains(emailKey, q));
-  return connection
-    .select({ id: users.id, email: users.email })
-    .from(users)
-    .where(and(eq(users.organizationId, organizationId), inArray(users.id, ids), fits))
-    .orderBy(desc(isSelected), asc(emailKey), asc(users.id))
-    .limit(limit)
-    .all();
+  { isAmong, q, except }: AmongUsers,
+): OrderedRows<User> => {
+  const matching = and(
+    q === undefined ? undefined : contains(emailKey, q),
+    except === undefined ? undefined : ne(users.id, except),
+    isAmong(users.id),
+  );
+  return usersInOrder(connection, organizationId, matching);
 };
+
+/** @returns the user if the condition selects them, in any status */
+export const findAmong = (connection: Connection, row: RowId, isAmong: UserCondition): User | undefined =>
+  connection
+    .select(shown)
+    .from(users)
+    .where(and(isRow(row), isAmong(users.id)))
+    .limit(1)
+    .get();
 
 /** Matches the text literally. Folded columns need folded text; ASCII case is ignored in any case. */
 export const contains = (column: SQLiteColumn, text: string): SQL =>
   sql`${column} LIKE ${likePattern(text)} ESCAPE '\\'`;
 
-const inOrder = (connection: Connection, matching: SQL | undefined) =>
-  connection.select(shown).from(users).where(matching).orderBy(asc(emailKey), asc(users.id));
+const usersInOrder = (
+  connection: Connection,
+  organizationId: string,
+  matching: SQL | undefined,
+): OrderedRows<User> => {
+  const list: OrderedList<User> = {
+    order: BY_ADDRESS,
+    within: eq(users.organizationId, organizationId),
+    matching,
+    read: (where, { limit, offset }) =>
+      connection
+        .select(shown)
+        .from(users)
+        .where(where)
+        .orderBy(...orderOf(BY_ADDRESS))
+        .limit(limit)
+        .offset(offset)
+        .all(),
+  };
+  return orderedRows(connection, list);
+};
 
 const isRow = ({ organizationId, id }: RowId) =>
   and(eq(users.organizationId, organizationId), eq(users.id, id));
-
-const isPresent = (organizationId: string) =>
-  and(eq(users.organizationId, organizationId), ne(users.status, "removed"));

@@ -5,6 +5,7 @@ import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 /** The subject of a cache. A write that names its topic does not affect other caches; no cache holds `unobserved` rows. */
 export type Topic =
   | "access"
+  | "client_rows"
   | "branding"
   | "catalog"
   | "clients"
@@ -12,7 +13,8 @@ export type Topic =
   | "governance"
   | "jobs"
   | "provisioning"
-  | "unobserved";
+  | "unobserved"
+  | "user_rows";
 
 const moved = new WeakMap<BunSQLiteDatabase, Set<Topic>>();
 

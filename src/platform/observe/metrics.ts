@@ -51,7 +51,7 @@ export interface Metrics {
     options: { labels?: Labels; buckets: readonly number[] },
   ): Family<HistogramHandle>;
   /** Has `work` done at each rendering, before any value is read; what it throws fails the rendering. */
-  beforeRender(work: () => void): void;
+  beforeRender(work: () => void | Promise<void>): void;
   /** the Content-Type of `render()` */
   readonly contentType: string;
   /** @returns every metric in the Prometheus text format 0.0.4 */
@@ -62,12 +62,12 @@ export interface Metrics {
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const untold: Unflushed = new Set();
-  const preparations: (() => void)[] = [];
+  const preparations: (() => void | Promise<void>)[] = [];
   return {
     contentType: registry.contentType,
     beforeRender: (work) => void preparations.push(work),
     async render() {
-      for (const prepare of preparations) prepare();
+      for (const prepare of preparations) await prepare();
       for (const tell of untold) tell();
       untold.clear();
       return await registry.metrics();

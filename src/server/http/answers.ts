@@ -1,4 +1,5 @@
 // Response helpers for successful answers, and the headers of every response.
+import { runInTurns, type Steps } from "../../platform/steps.ts";
 
 /** Headers of every response that does not set its own. Pages set their own policy. */
 const DEFAULT_HEADERS: readonly (readonly [string, string])[] = [
@@ -39,6 +40,24 @@ export function json(
   const response = new Response(JSON.stringify(body), { status, headers: JSON_HEADERS });
   for (const name in headers) response.headers.set(name, headers[name] ?? "");
   return response;
+}
+
+/** Members of a list that are serialized at once. */
+const LIST_SLICE = 500;
+
+/** @returns `json` of a list; a long one is serialized in several turns of the event loop */
+export async function jsonList<T>(items: readonly T[], toItem: (item: T) => unknown): Promise<Response> {
+  const texts = await runInTurns(sliceTexts(items, toItem));
+  return jsonBytes(Buffer.from(`[${texts.join(",")}]`));
+}
+
+function* sliceTexts<T>(items: readonly T[], toItem: (item: T) => unknown): Steps<string[]> {
+  const texts: string[] = [];
+  for (let at = 0; at < items.length; at += LIST_SLICE) {
+    texts.push(JSON.stringify(items.slice(at, at + LIST_SLICE).map(toItem)).slice(1, -1));
+    yield;
+  }
+  return texts;
 }
 
 /**

@@ -12,6 +12,7 @@ import {
 } from "../../domain/clients/model.ts";
 import { SEARCH_LENGTH_MAX, toPageEnvelope } from "../../domain/shared/page.ts";
 import { invariant } from "../../platform/errors.ts";
+import { runInTurns } from "../../platform/steps.ts";
 import { json, noContent } from "../http/answers.ts";
 import { actorOf, principalOf } from "../http/exchange.ts";
 import { PageParameters, parameter, toPageQuery } from "../http/paging.ts";
@@ -87,10 +88,11 @@ export function clientRoutes({ guard, domain }: RouteContext) {
     )
     .get(
       "/admin/client-status",
-      ({ request, query }) => {
+      async ({ request, query }) => {
         const { user_id: userId, harness, health, last_seen_from: from, last_seen_to: to, sort } = query;
         const wanted = { ...toPageQuery(query), userId, harness, health, lastSeen: { from, to }, sort };
-        const page = clients.inventory.list(principalOf(request).organizationId, wanted);
+        const { organizationId } = principalOf(request);
+        const page = await runInTurns(clients.inventory.listInSteps(organizationId, wanted));
         const envelope = toPageEnvelope(page, toAdminClientStatus);
         return json({ ...envelope, current_revision: page.currentRevision });
       },
@@ -102,9 +104,10 @@ export function clientRoutes({ guard, domain }: RouteContext) {
     )
     .get(
       "/admin/client-status/facets",
-      ({ request, query }) => {
+      async ({ request, query }) => {
         const wanted = { userQ: query.user_q, selectedUserId: query.selected_user_id };
-        return json(clients.inventory.facets(principalOf(request).organizationId, wanted));
+        const { organizationId } = principalOf(request);
+        return json(await runInTurns(clients.inventory.facets(organizationId, wanted)));
       },
       {
         requires: "administrator",

@@ -43,7 +43,10 @@ test("keys are counted by state when somebody looks", async () => {
   const metrics = createMetrics();
   let total = 2;
   watchKeys(metrics, {
-    figures: () => ({ keys: [{ state: "ready", total }], due: 4, problems: 1, revocationsPending: 3 }),
+    *figuresInSteps() {
+      yield;
+      return { keys: [{ state: "ready", total }], due: 4, problems: 1, revocationsPending: 3 };
+    },
   });
   expect(await metrics.render()).toContain('quartermaster_gateway_keys{state="ready"} 2');
   total = 5;

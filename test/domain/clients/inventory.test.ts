@@ -1,5 +1,6 @@
 // The inventory: health as one thing wherever it shows, filters, order, facets, look-ups, and verdicts that live on.
 import { describe, expect, test } from "bun:test";
+import type { FacetQuery } from "../../../src/domain/clients/inventory.ts";
 import {
   FACET_USERS_MAX,
   REFERENCE_MATCHES_MAX,
@@ -9,11 +10,15 @@ import { HEALTHS } from "../../../src/domain/clients/model.ts";
 import type { ClientQuery } from "../../../src/domain/clients/service.ts";
 import { SEARCH_LENGTH_MAX } from "../../../src/domain/shared/page.ts";
 import { DAY_MS, HOUR_MS } from "../../../src/platform/clock.ts";
+import { runSynchronously } from "../../../src/platform/steps.ts";
 import { type ClientsWorld, createClientsWorld } from "./clients-world.ts";
 import { reportedHarness } from "./policies.ts";
 
 const instances = ({ domain, organizationId }: ClientsWorld, query: ClientQuery = {}): string[] =>
   domain.clients.inventory.list(organizationId, query).items.map(({ instanceId }) => instanceId);
+
+const facetsOf = ({ domain, organizationId }: ClientsWorld, query: FacetQuery = {}) =>
+  runSynchronously(domain.clients.inventory.facets(organizationId, query));
 
 /** @returns installations by health, by the filter; what each row says of itself is compared with it */
 function byHealth(clients: ClientsWorld): Record<string, string[]> {
@@ -198,7 +203,7 @@ describe("facets", () => {
     await clients.report({ harnesses: ["kimi", { name: "codex" }] }, zoe);
     await clients.report({ harnesses: ["codex", "made up"] });
     await clients.report({ instance_id: "another", harnesses: [] });
-    const facets = clients.domain.clients.inventory.facets(clients.organizationId, {});
+    const facets = facetsOf(clients);
     expect(facets).toEqual({
       users: [
         { id: clients.ana.user.id, email: "ana@example.org" },
@@ -211,7 +216,7 @@ describe("facets", () => {
   test("are searched by address, with the selected user first in any case", async () => {
     await using clients = await createClientsWorld();
     const emailsOf = (query: { userQ?: string; selectedUserId?: string }) =>
-      clients.domain.clients.inventory.facets(clients.organizationId, query).users.map(({ email }) => email);
+      facetsOf(clients, query).users.map(({ email }) => email);
     const zoe = await clients.signedIn("member", { email: "zoe@example.org" });
     await clients.report();
     await clients.report({}, zoe);
@@ -240,7 +245,7 @@ describe("facets", () => {
         const email = `u${String(number).padStart(2, "0")}@example.org`;
         await clients.report({}, await clients.signedIn("member", { email }));
       }
-      const { users } = clients.domain.clients.inventory.facets(clients.organizationId, {});
+      const { users } = facetsOf(clients);
       expect(users).toHaveLength(Math.min(count, FACET_USERS_MAX));
     },
   );

@@ -8,6 +8,7 @@ import type { Config } from "../../../platform/config/config.ts";
 import type { Log } from "../../../platform/observe/log.ts";
 import type { Metrics } from "../../../platform/observe/metrics.ts";
 import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
+import { runInTurns } from "../../../platform/steps.ts";
 
 const TIMES = { everyMs: HOUR_MS, jitterMs: 30 * SECOND_MS, timeLimitMs: 10 * MINUTE_MS };
 
@@ -36,7 +37,7 @@ export function registerClientJobs(
   });
 }
 
-/** How long a count is cached. Counting a large fleet takes about 50 ms. */
+/** How long a count is cached, because it looks at every workstation. */
 export const FIGURES_KEPT_MS = MINUTE_MS;
 
 /** Adds the number of clients per health state. */
@@ -46,13 +47,15 @@ export function addClientFigures(
   { actor, clock }: { actor: Actor; clock: Clock },
 ): void {
   let counted: { atMs: number; counts: Readonly<Record<Health, number>> } | undefined;
+  metrics.beforeRender(async () => {
+    const atMs = clock.nowMs();
+    if (counted && Math.abs(atMs - counted.atMs) < FIGURES_KEPT_MS) return;
+    counted = { atMs, counts: await runInTurns(clients.inventory.countsInSteps(actor.organizationId)) };
+  });
   metrics.gauge("clients", "Workstations in the inventory by health", {
     labels: { health: HEALTHS },
     read(set) {
-      const atMs = clock.nowMs();
-      if (!counted || Math.abs(atMs - counted.atMs) >= FIGURES_KEPT_MS)
-        counted = { atMs, counts: clients.inventory.counts(actor.organizationId) };
-      for (const health of HEALTHS) set(counted.counts[health], health);
+      for (const health of HEALTHS) set(counted?.counts[health] ?? 0, health);
     },
   });
 }

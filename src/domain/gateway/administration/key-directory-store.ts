@@ -1,7 +1,9 @@
 // SQL for the operator's view of gateway keys, and for marking all of them as due. store.ts and attempts.ts handle due keys.
-import { and, asc, count, eq, getTableColumns, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
+import { and, count, eq, getTableColumns, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
-import { likePattern, type PageSlice } from "../../shared/page.ts";
+import { orderedRows, orderOf } from "../../shared/ordered-rows-store.ts";
+import { likePattern } from "../../shared/page.ts";
+import type { OrderedRows } from "../../shared/page-steps.ts";
 import type { KeyRow } from "../model.ts";
 import { gatewayKeys, gatewayRevocations } from "../tables.ts";
 
@@ -22,32 +24,35 @@ export interface KeyFilter {
 const { sealedCredential, credentialVersion, metadata, configurationDigest, ...shown } =
   getTableColumns(gatewayKeys);
 
-/** Ordered by email address. */
-export function listKeys(
+const BY_ADDRESS = { table: gatewayKeys, columns: [gatewayKeys.email, gatewayKeys.userId] } as const;
+
+/** @returns keys by email address */
+export function keysLike(
   connection: Connection,
   organizationId: string,
-  { filter, offset, limit, known }: PageSlice & { filter: KeyFilter },
-): { items: ShownKey[]; total: number } {
-  const { state, withProblem, q } = filter;
+  { state, withProblem, q }: KeyFilter,
+): OrderedRows<ShownKey> {
   const matching = and(
-    eq(gatewayKeys.organizationId, organizationId),
     state && eq(gatewayKeys.state, state),
     withProblem === true
       ? or(isNotNull(gatewayKeys.problem), isNotNull(gatewayKeys.invalidationReason))
       : undefined,
     q === undefined ? undefined : sql`${gatewayKeys.email} LIKE ${likePattern(q)} ESCAPE '\\'`,
   );
-  const total =
-    known ?? connection.select({ total: count() }).from(gatewayKeys).where(matching).get()?.total ?? 0;
-  const items = connection
-    .select(shown)
-    .from(gatewayKeys)
-    .where(matching)
-    .orderBy(asc(gatewayKeys.email), asc(gatewayKeys.userId))
-    .limit(limit)
-    .offset(offset)
-    .all();
-  return { items, total };
+  return orderedRows(connection, {
+    order: BY_ADDRESS,
+    within: eq(gatewayKeys.organizationId, organizationId),
+    matching,
+    read: (where, { limit, offset }) =>
+      connection
+        .select(shown)
+        .from(gatewayKeys)
+        .where(where)
+        .orderBy(...orderOf(BY_ADDRESS))
+        .limit(limit)
+        .offset(offset)
+        .all(),
+  });
 }
 
 /** @returns the number of pending revocations of this user's keys */

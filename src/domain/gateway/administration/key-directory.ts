@@ -2,8 +2,10 @@
 // network calls.
 import type { Db } from "../../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
+import { runSynchronously } from "../../../platform/steps.ts";
 import type { User } from "../../identity/service.ts";
 import { offsetOf, type Page, type PageQuery, readPageQuery } from "../../shared/page.ts";
+import { pageInSteps } from "../../shared/page-steps.ts";
 import * as store from "../keys/store.ts";
 import { type KeyState, stateOf } from "../model.ts";
 import { PROVISIONER_CODES, type ProvisionerCode } from "../provisioners/provisioner.ts";
@@ -34,7 +36,10 @@ export interface KeyView {
   sealingKeyId: string | null;
 }
 
-export interface KeyQuery extends PageQuery, Omit<directoryStore.KeyFilter, "q"> {}
+export interface KeyQuery extends PageQuery, Omit<directoryStore.KeyFilter, "q"> {
+  /** the last key of the previous page; unlike a page number, it does not require scanning the earlier pages */
+  after?: Pick<KeyView, "email" | "userId"> | undefined;
+}
 
 export class KeyDirectory {
   constructor(private readonly db: Db) {}
@@ -43,18 +48,15 @@ export class KeyDirectory {
    * @returns stored keys, ordered by email address; users without a key are not listed
    * @throws DomainError `gateway_key.invalid`
    */
-  list(organizationId: string, { state, withProblem, ...query }: KeyQuery): Page<KeyView> {
+  list(organizationId: string, { state, withProblem, after, ...query }: KeyQuery): Page<KeyView> {
     const problems: Problem[] = [];
     const request = readPageQuery(query, problems);
     if (problems.length > 0) throw invalidQuery(problems);
     const { page, perPage, q } = request;
-    const slice = {
-      filter: { state, withProblem, q },
-      offset: offsetOf(request),
-      limit: perPage,
-      known: query.known,
-    };
-    const { items, total } = directoryStore.listKeys(this.db.read, organizationId, slice);
+    const rows = directoryStore.keysLike(this.db.read, organizationId, { state, withProblem, q });
+    const place = after && { first: after.email, second: after.userId };
+    const slice = { after: place, offset: after ? 0 : offsetOf(request), limit: perPage, known: query.known };
+    const { items, total } = runSynchronously(pageInSteps(rows, slice));
     return { page, perPage, total, items: items.map(viewOf) };
   }
 

@@ -90,14 +90,16 @@ export const endServiceAttempts = (tx: Tx, nowMs: number): number =>
     .returning({ userId: gatewayKeys.userId })
     .all().length;
 
-/** @returns the number of keys that are due, and of keys with a problem, usable or not */
-export const countWaiting = (connection: Connection, due: DueTimes): { due: number; problems: number } => ({
-  due: countWhere(
+/** @returns the number of keys that are due */
+export const countDue = (connection: Connection, due: DueTimes): number =>
+  countWhere(
     connection,
     and(isNotNull(gatewayKeys.nextAttemptAtMs), isDue(gatewayKeys.nextAttemptAtMs, due)),
-  ),
-  problems: countWhere(connection, isNotNull(gatewayKeys.problem)),
-});
+  );
+
+/** @returns the number of keys with a problem, usable or not */
+export const countWithProblem = (connection: Connection): number =>
+  countWhere(connection, isNotNull(gatewayKeys.problem));
 
 /** @returns the number of keys per problem, most frequent first */
 export const countProblems = (connection: Connection): { code: string; total: number }[] =>
@@ -122,12 +124,12 @@ export function makeDue(tx: Tx, { userIds, nowMs }: { userIds: readonly string[]
     .run();
 }
 
-/** @returns the number of keys per stored state */
+/** @returns the number of keys per stored state. Groups in the order of an index, because other groups would be sorted. */
 export const countStates = (connection: Connection): { state: KeyRow["state"]; total: number }[] =>
   connection
     .select({ state: gatewayKeys.state, total: count() })
     .from(gatewayKeys)
-    .groupBy(gatewayKeys.state)
+    .groupBy(gatewayKeys.organizationId, gatewayKeys.state)
     .all();
 
 /** Queues a revocation. An external id is queued only once. */

@@ -1,22 +1,8 @@
 // SQL of invitations. Every transition out of `pending` is one conditional statement, so it happens once.
-import {
-  and,
-  count,
-  desc,
-  eq,
-  exists,
-  gt,
-  inArray,
-  isNull,
-  lt,
-  lte,
-  ne,
-  or,
-  type SQL,
-  sql,
-} from "drizzle-orm";
+import { and, count, eq, exists, gt, inArray, isNull, lt, lte, ne, or, type SQL, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
-import type { PageSlice } from "../../shared/page.ts";
+import { orderedRows, orderOf } from "../../shared/ordered-rows-store.ts";
+import type { OrderedRows } from "../../shared/page-steps.ts";
 import type { Invitation, Role } from "../model.ts";
 import { contains, type RowId } from "../store.ts";
 import { invitations, users } from "../tables.ts";
@@ -52,26 +38,34 @@ export const findInvitation = (connection: Connection, row: RowId): Invitation |
 export const findInvitationByToken = (connection: Connection, tokenHash: string): Invitation | undefined =>
   invitationsWhere(connection, eq(invitations.tokenHash, tokenHash)).limit(1).get();
 
-/** Newest first; ids are time-ordered and break ties. */
-export function listInvitations(
+const NEWEST_FIRST = {
+  table: invitations,
+  columns: [invitations.createdAtMs, invitations.id],
+  isDescending: true,
+} as const;
+
+/** @returns invitations, newest first */
+export function invitationsLike(
   connection: Connection,
   organizationId: string,
-  { filter, offset, limit, known }: PageSlice & { filter: InvitationFilter },
-): { items: Invitation[]; total: number } {
+  { q, role, status }: InvitationFilter,
+): OrderedRows<Invitation> {
   const matching = and(
-    eq(invitations.organizationId, organizationId),
-    filter.q === undefined ? undefined : contains(invitations.emailKey, filter.q),
-    filter.role && eq(invitations.role, filter.role),
-    filter.status && eq(invitations.status, "pending"),
+    q === undefined ? undefined : contains(invitations.emailKey, q),
+    role && eq(invitations.role, role),
+    status && eq(invitations.status, "pending"),
   );
-  const total =
-    known ?? connection.select({ total: count() }).from(invitations).where(matching).get()?.total ?? 0;
-  const items = invitationsWhere(connection, matching)
-    .orderBy(desc(invitations.createdAtMs), desc(invitations.id))
-    .limit(limit)
-    .offset(offset)
-    .all();
-  return { items, total };
+  return orderedRows(connection, {
+    order: NEWEST_FIRST,
+    within: eq(invitations.organizationId, organizationId),
+    matching,
+    read: (where, { limit, offset }) =>
+      invitationsWhere(connection, where)
+        .orderBy(...orderOf(NEWEST_FIRST))
+        .limit(limit)
+        .offset(offset)
+        .all(),
+  });
 }
 
 export function insertInvitation(tx: Tx, invitation: typeof invitations.$inferInsert): void {
@@ -193,11 +187,14 @@ export interface Inviters {
   ids: readonly string[];
 }
 
-/** Binds one value however many ids there are: a group may have more users than a statement may have parameters. */
+/**
+ * Binds one value however many ids there are: a group may have more users than a statement may have parameters. The status is text
+ * of the statement: the index has pending invitations only, and SQLite must see that it fits.
+ */
 const isPendingFrom = ({ organizationId, ids }: Inviters) =>
   and(
     eq(invitations.organizationId, organizationId),
-    eq(invitations.status, "pending"),
+    sql`${invitations.status} = 'pending'`,
     inArray(invitations.inviterId, sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`),
   );
 

@@ -5,11 +5,13 @@ import type { Connection, Tx } from "../../../platform/database/database.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { randomToken, sha256Hex } from "../../../platform/ids.ts";
 import { Secret } from "../../../platform/secret.ts";
+import { runSynchronously, type Steps } from "../../../platform/steps.ts";
 import type { AuditSummary } from "../../audit/service.ts";
 import type { Repeatable } from "../../idempotency/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { Expectation } from "../../shared/expectation.ts";
 import { offsetOf, type Page, type PageQuery, readPageQuery } from "../../shared/page.ts";
+import { pageInSteps } from "../../shared/page-steps.ts";
 import type { IdentityDependencies } from "../dependencies.ts";
 import {
   alreadyInvited,
@@ -42,6 +44,8 @@ import * as store from "./invitation-store.ts";
 export interface InvitationQuery extends PageQuery {
   role?: string | undefined;
   status?: string | undefined;
+  /** the last invitation of the previous page; unlike a page number, it does not require scanning the earlier pages */
+  after?: Pick<Invitation, "id" | "createdAtMs"> | undefined;
 }
 
 export interface NewInvitation {
@@ -97,11 +101,17 @@ export class Invitations {
     return await this.#once(actor, { key: idempotencyKey, request: ["create", email, role], create });
   }
 
+  /** See `listInSteps`. */
+  list(organizationId: string, query: InvitationQuery): Page<Invitation> {
+    return runSynchronously(this.listInSteps(organizationId, query));
+  }
+
   /**
+   * For callers who let the event loop turn.
    * @returns invitations newest first; `outstanding` selects pending ones, including expired ones
    * @throws DomainError `identity.invalid`
    */
-  list(organizationId: string, query: InvitationQuery): Page<Invitation> {
+  *listInSteps(organizationId: string, { after, ...query }: InvitationQuery): Steps<Page<Invitation>> {
     const problems: Problem[] = [];
     const request = readPageQuery(query, problems);
     const filter = {
@@ -111,8 +121,10 @@ export class Invitations {
     };
     refuseInvalid(problems);
     const { page, perPage } = request;
-    const slice = { filter, offset: offsetOf(request), limit: perPage, known: query.known };
-    return { page, perPage, ...store.listInvitations(this.dependencies.db.read, organizationId, slice) };
+    const rows = store.invitationsLike(this.dependencies.db.read, organizationId, filter);
+    const place = after && { first: after.createdAtMs, second: after.id };
+    const slice = { after: place, offset: after ? 0 : offsetOf(request), limit: perPage, known: query.known };
+    return { page, perPage, ...(yield* pageInSteps(rows, slice)) };
   }
 
   /** @throws DomainError `invitation.not_found` */

@@ -1,7 +1,9 @@
 // Reads users: pages, one user, options for selection. users.ts creates and
 // changes them.
 import type { Problem } from "../../../platform/errors.ts";
+import { runSynchronously, type Steps } from "../../../platform/steps.ts";
 import { offsetOf, type Page, type PageQuery, readPageQuery, readSearchText } from "../../shared/page.ts";
+import { type OrderedRows, pageInSteps, RowTotals } from "../../shared/page-steps.ts";
 import type { IdentityDependencies } from "../dependencies.ts";
 import { refuseInvalid, userNotFound } from "../errors.ts";
 import {
@@ -30,29 +32,34 @@ export interface UserSearch {
   selectedUserIds?: readonly string[] | undefined;
 }
 
-/** Users as administrators and commands see them. */
+/** Users as administrators and commands see them. Operations in steps are for callers who let the event loop turn. */
 export class UserDirectory {
-  constructor(protected readonly dependencies: IdentityDependencies) {}
+  readonly #totals: RowTotals;
+
+  constructor(protected readonly dependencies: IdentityDependencies) {
+    this.#totals = new RowTotals(dependencies.db, "user_rows");
+  }
+
+  /** See `listInSteps`. */
+  list(organizationId: string, query: UserQuery): Page<User> {
+    return runSynchronously(this.listInSteps(organizationId, query));
+  }
 
   /**
    * @returns users of the organization, removed ones included, by folded address; `q` searches address and subject
    * @throws DomainError `identity.invalid`
    */
-  list(organizationId: string, query: UserQuery): Page<User> {
+  *listInSteps(organizationId: string, { after, ...query }: UserQuery): Steps<Page<User>> {
     const problems: Problem[] = [];
     const request = readPageQuery(query, problems);
     const filter = { ...readUserFilter(query, problems), q: request.q && emailKey(request.q) };
     refuseInvalid(problems);
     const { page, perPage } = request;
-    const { after, known } = query;
-    const slice = {
-      filter,
-      after: after && { id: after.id, emailKey: emailKey(after.email) },
-      offset: after ? 0 : offsetOf(request),
-      limit: perPage,
-      known,
-    };
-    return { page, perPage, ...store.listUsers(this.dependencies.db.read, organizationId, slice) };
+    const rows = store.usersLike(this.dependencies.db.read, organizationId, filter);
+    const known = query.known ?? (rows.isComplete ? yield* this.#totals.of(organizationId, rows) : undefined);
+    const place = after && { first: emailKey(after.email), second: after.id };
+    const offset = after ? 0 : offsetOf(request);
+    return { page, perPage, ...(yield* pageInSteps(rows, { after: place, offset, limit: perPage, known })) };
   }
 
   /** @throws DomainError `user.not_found` */
@@ -82,8 +89,9 @@ export class UserDirectory {
   }
 
   /** @returns all users who are not removed, by folded address, at most USER_OPTIONS_MAX */
-  options(organizationId: string): User[] {
-    return store.listPresent(this.dependencies.db.read, organizationId, USER_OPTIONS_MAX);
+  *options(organizationId: string): Steps<User[]> {
+    const rows = store.presentUsers(this.dependencies.db.read, organizationId);
+    return yield* firstOf(rows, USER_OPTIONS_MAX);
   }
 
   /**
@@ -91,7 +99,7 @@ export class UserDirectory {
    *   part by folded address
    * @throws DomainError `identity.invalid`
    */
-  searchOptions(organizationId: string, { q, selectedUserIds = [] }: UserSearch): User[] {
+  *searchOptions(organizationId: string, { q, selectedUserIds = [] }: UserSearch): Steps<User[]> {
     const { read } = this.dependencies.db;
     const problems: Problem[] = [];
     const text = readSearchText(q, problems);
@@ -102,28 +110,41 @@ export class UserDirectory {
     refuseInvalid(problems);
     const selection = { ids: selectedUserIds, limit: USER_SEARCH_MAX };
     const selected = store.listSelected(read, organizationId, selection);
-    const search = {
-      q: text && emailKey(text),
-      except: selectedUserIds,
-      limit: USER_SEARCH_MAX - selected.length,
-    };
-    return [...selected, ...store.listActiveExcept(read, organizationId, search)];
+    const search = { q: text && emailKey(text), except: selectedUserIds };
+    const others = store.activeUsersExcept(read, organizationId, search);
+    return [...selected, ...(yield* firstOf(others, USER_SEARCH_MAX - selected.length))];
   }
 
-  /** @returns a query for the ids of all users whose address contains the text in any case, for statements of other areas */
-  idsByAddress(organizationId: string, text: string): store.UserIdQuery {
-    return store.idsByAddress(this.dependencies.db.read, organizationId, emailKey(text));
+  /** @returns a condition for the users whose address contains the text in any case, for statements of other areas */
+  hasAddressLike(text: string): store.UserCondition {
+    return store.hasAddressLike(emailKey(text));
   }
 
   /**
-   * Finds users among those that another area's query selects, in any status.
+   * Finds users among those that another area's condition selects, in any status.
    * @param wanted `q` is part of an address in any case; the user of `selectedId` comes first, even if `q` does not match
    * @returns by folded address
    */
-  among(organizationId: string, wanted: store.AmongUsers): { id: string; email: string }[] {
-    const q = wanted.q === undefined ? undefined : emailKey(wanted.q);
-    return store.listAmong(this.dependencies.db.read, organizationId, { ...wanted, q });
+  *among(organizationId: string, { isAmong, q, selectedId, limit }: WantedUsers): Steps<User[]> {
+    const { read } = this.dependencies.db;
+    const row = selectedId === undefined ? undefined : { organizationId, id: selectedId };
+    const selected = row && store.findAmong(read, row, isAmong);
+    const wanted = { isAmong, q: q === undefined ? undefined : emailKey(q), except: selected?.id };
+    const others = store.usersAmong(read, organizationId, wanted);
+    return [...(selected ? [selected] : []), ...(yield* firstOf(others, limit - (selected ? 1 : 0)))];
   }
+}
+
+export interface WantedUsers {
+  isAmong: store.UserCondition;
+  q: string | undefined;
+  selectedId: string | undefined;
+  limit: number;
+}
+
+function* firstOf<Row>(rows: OrderedRows<Row>, limit: number): Steps<Row[]> {
+  if (limit === 0) return [];
+  return (yield* pageInSteps(rows, { offset: 0, limit, known: 0 })).items;
 }
 
 const readUserFilter = (query: UserQuery, problems: Problem[]): store.UserFilter => ({

@@ -11,6 +11,7 @@ import {
   toAdminInvitation,
 } from "../../../domain/identity/model.ts";
 import { toPageEnvelope } from "../../../domain/shared/page.ts";
+import { runInTurns } from "../../../platform/steps.ts";
 import { json, noContent } from "../../http/answers.ts";
 import {
   expectationOf,
@@ -101,12 +102,11 @@ export function invitationRoutes({ guard, domain, baseUrl, clock }: RouteContext
   return createRouter(guard, "invitations")
     .get(
       "/admin/invitations",
-      ({ request, query }) => {
+      async ({ request, query }) => {
         const wanted = { ...toPageQuery(query), role: query.role, status: query.status };
-        return jsonConditionally(
-          request,
-          toPageEnvelope(invitations.list(principalOf(request).organizationId, wanted), onWire),
-        );
+        const { organizationId } = principalOf(request);
+        const page = await runInTurns(invitations.listInSteps(organizationId, wanted));
+        return jsonConditionally(request, toPageEnvelope(page, onWire));
       },
       { requires: "administrator", query: InvitationParameters, detail: described.listInvitations },
     )

@@ -13,7 +13,8 @@ import {
   USER_STATUSES,
 } from "../../../domain/identity/model.ts";
 import { toPageEnvelope } from "../../../domain/shared/page.ts";
-import { json, noContent } from "../../http/answers.ts";
+import { runInTurns } from "../../../platform/steps.ts";
+import { json, jsonList, noContent } from "../../http/answers.ts";
 import {
   expectationOf,
   IF_MATCH,
@@ -108,26 +109,28 @@ export function userRoutes({ guard, domain }: RouteContext) {
   return createRouter(guard, "users")
     .get(
       "/admin/users",
-      ({ request, query }) => {
+      async ({ request, query }) => {
         const { role, status, provisioning_source: provisioningSource } = query;
         const wanted = { ...toPageQuery(query), role, status, provisioningSource };
-        return jsonConditionally(
-          request,
-          toPageEnvelope(users.list(principalOf(request).organizationId, wanted), toAdminUser),
-        );
+        const page = await runInTurns(users.listInSteps(principalOf(request).organizationId, wanted));
+        return jsonConditionally(request, toPageEnvelope(page, toAdminUser));
       },
       { requires: "administrator", query: UserParameters, detail: described.listUsers },
     )
     .get(
       "/admin/users/options",
-      ({ request }) => json(users.options(principalOf(request).organizationId).map(toAdminUser)),
+      async ({ request }) => {
+        const options = await runInTurns(users.options(principalOf(request).organizationId));
+        return await jsonList(options, toAdminUser);
+      },
       { requires: "administrator", detail: described.listUserOptions },
     )
     .post(
       "/admin/users/options",
-      ({ request, body }) => {
+      async ({ request, body }) => {
         const wanted = { q: body.q, selectedUserIds: body.selected_user_ids };
-        return json(users.searchOptions(principalOf(request).organizationId, wanted).map(toAdminUser));
+        const options = users.searchOptions(principalOf(request).organizationId, wanted);
+        return json((await runInTurns(options)).map(toAdminUser));
       },
       { requires: "administrator", accepts: "json", body: UserSearch, detail: described.searchUserOptions },
     )

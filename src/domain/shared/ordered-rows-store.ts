@@ -1,0 +1,104 @@
+// SQL for a list in the order of two columns, for page-steps.ts. The list's own store names table, columns and conditions.
+import { and, asc, count, desc, type Placeholder, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { Connection } from "../../platform/database/database.ts";
+import type { OrderedRows, Span } from "./page-steps.ts";
+
+export interface RowOrder {
+  table: SQLiteTable;
+  /** text or whole numbers, then text that makes the place unique */
+  columns: readonly [SQLiteColumn, SQLiteColumn];
+  isDescending?: boolean;
+  /** bounds of the first column */
+  from?: string | number | undefined;
+  before?: string | number | undefined;
+}
+
+export interface OrderedList<Row> {
+  order: RowOrder;
+  /** selects the rows of the list: equality of the columns that an index has before those of the order */
+  within: SQL;
+  /** which of them match; undefined for all */
+  matching: SQL | undefined;
+  /** reads rows in the order of `orderOf` */
+  read(where: SQL | undefined, window: { offset: number; limit: number }): Row[];
+}
+
+/** @returns the list for `pageInSteps`; its statements are compiled once, because a long list takes many steps */
+export function orderedRows<Row>(connection: Connection, list: OrderedList<Row>): OrderedRows<Row> {
+  const { order, within, matching } = list;
+  const counted = connection
+    .select({ total: count() })
+    .from(order.table)
+    .where(and(within, isInSpan(order, NAMED), matching))
+    .prepare();
+  return {
+    isComplete: matching === undefined,
+    placeAhead: placesOf(connection, list),
+    count: (span) => counted.get({ ...boundsOf(order, span) })?.total ?? 0,
+    read: (span, window) => list.read(and(within, isInSpan(order, boundsOf(order, span)), matching), window),
+  };
+}
+
+/** @returns a function that finds the ends of spans */
+export function placesOf(
+  connection: Connection,
+  { order, within }: Pick<OrderedList<unknown>, "order" | "within">,
+): OrderedRows<unknown>["placeAhead"] {
+  const { table, columns } = order;
+  const ahead = connection
+    .select({ first: sql<string | number>`${columns[0]}`, second: sql<string>`${columns[1]}` })
+    .from(table)
+    .where(and(within, isInSpan(order, NAMED)))
+    .orderBy(...orderOf(order))
+    .limit(1)
+    .offset(sql.placeholder("skipped"))
+    .prepare();
+  return (after, rows) => ahead.get({ ...boundsOf(order, { after }), skipped: rows - 1 });
+}
+
+/** @returns the ORDER BY of the list */
+export const orderOf = ({ columns, isDescending }: RowOrder): SQL[] =>
+  columns.map((column) => (isDescending ? desc(column) : asc(column)));
+
+/** Both ends of a span, as values or as placeholders. */
+type Bounds<Value> = Record<"afterFirst" | "afterSecond" | "upToFirst" | "upToSecond", Value>;
+
+/** For statements that are compiled once and run with `boundsOf`. */
+export const NAMED: Bounds<Placeholder> = {
+  afterFirst: sql.placeholder("afterFirst"),
+  afterSecond: sql.placeholder("afterSecond"),
+  upToFirst: sql.placeholder("upToFirst"),
+  upToSecond: sql.placeholder("upToSecond"),
+};
+
+/** Before and behind every row, so that one compiled statement serves every span. */
+const LOWEST = { number: Number.MIN_SAFE_INTEGER, text: "" };
+const HIGHEST = { number: Number.MAX_SAFE_INTEGER, text: "\u{10ffff}" };
+
+export function boundsOf(
+  { columns, isDescending, from, before }: RowOrder,
+  { after, upTo }: Span,
+): Bounds<string | number> {
+  const type = columns[0].dataType === "number" ? "number" : "text";
+  const lowest = { first: from ?? LOWEST[type], second: LOWEST.text };
+  const highest =
+    before === undefined
+      ? { first: HIGHEST[type], second: HIGHEST.text }
+      : { first: before, second: LOWEST.text };
+  const start = after ?? (isDescending ? highest : lowest);
+  const end = upTo ?? (isDescending ? lowest : highest);
+  return { afterFirst: start.first, afterSecond: start.second, upToFirst: end.first, upToSecond: end.second };
+}
+
+/** Row values, because SQLite finds both ends of such a range in an index. */
+export function isInSpan(
+  { columns: [first, second], isDescending }: RowOrder,
+  { afterFirst, afterSecond, upToFirst, upToSecond }: Bounds<string | number | Placeholder>,
+): SQL | undefined {
+  const [behind, notBehind] = isDescending ? ["<", ">="] : [">", "<="];
+  return and(
+    sql`(${first}, ${second}) ${sql.raw(behind)} (${afterFirst}, ${afterSecond})`,
+    sql`(${first}, ${second}) ${sql.raw(notBehind)} (${upToFirst}, ${upToSecond})`,
+  );
+}

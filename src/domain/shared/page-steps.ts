@@ -1,0 +1,100 @@
+// Reads long lists in steps of STEP_ROWS rows, so that the event loop can turn between two of them. Needs rows in a fixed order;
+// ordered-rows-store.ts has the SQL.
+import type { Db, Topic } from "../../platform/database/database.ts";
+import type { Steps } from "../../platform/steps.ts";
+
+/** Rows that one step looks at, whether they match or not: about a millisecond with the slowest filter. */
+export const STEP_ROWS = 1_000;
+
+/** The place of a row in the order. */
+export interface Place {
+  first: string | number;
+  second: string;
+}
+
+/** The rows behind a place, up to and including another; without one, from the beginning or to the end. */
+export interface Span {
+  after?: Place | undefined;
+  upTo?: Place | undefined;
+}
+
+export interface OrderedRows<Row> {
+  /** whether every row matches */
+  isComplete: boolean;
+  /** @returns the place of the row that many rows behind a place, whether it matches or not; undefined where fewer follow */
+  placeAhead(after: Place | undefined, rows: number): Place | undefined;
+  /** @returns how many rows of the span match */
+  count(span: Span): number;
+  /** @returns matching rows of the span */
+  read(span: Span, window: { offset: number; limit: number }): Row[];
+}
+
+/**
+ * Calls `work` for each STEP_ROWS rows, in their order. Each step sees what is committed by then.
+ * @param work returns whether to go on
+ */
+export function* overSpans(
+  { placeAhead }: Pick<OrderedRows<unknown>, "placeAhead">,
+  work: (span: Span) => boolean,
+  after?: Place,
+): Steps<void> {
+  for (let from = after; ; ) {
+    const upTo = placeAhead(from, STEP_ROWS);
+    if (!work({ after: from, upTo }) || !upTo) return;
+    from = upTo;
+    yield;
+  }
+}
+
+export interface PageWindow {
+  /** the row after which the page begins */
+  after?: Place | undefined;
+  /** matching rows to skip */
+  offset: number;
+  limit: number;
+  /** the total, if it is known or not wanted: then nothing behind the page is read */
+  known?: number | undefined;
+}
+
+/**
+ * @returns the page, and the number of matching rows from `after` on; a row that moves in the order meanwhile may be missing
+ *   from it
+ */
+export function* pageInSteps<Row>(
+  rows: OrderedRows<Row>,
+  { after, offset, limit, known }: PageWindow,
+): Steps<{ items: Row[]; total: number }> {
+  const items: Row[] = [];
+  let total = 0;
+  const readSpan = (span: Span): boolean => {
+    const matching = rows.isComplete && span.upTo ? STEP_ROWS : rows.count(span);
+    const left = limit - items.length;
+    if (left > 0 && total + matching > offset)
+      items.push(...rows.read(span, { offset: Math.max(0, offset - total), limit: left }));
+    total += matching;
+    return known === undefined || items.length < limit;
+  };
+  yield* overSpans(rows, readSpan, after);
+  return { items, total: known ?? total };
+}
+
+/** How many rows each organization has: counted again only after the revision of the topic has moved. */
+export class RowTotals {
+  readonly #known = new Map<string, { revision: number; total: number }>();
+
+  constructor(
+    private readonly db: Pick<Db, "revision">,
+    /** that moves with every new and every removed row */
+    private readonly topic: Topic,
+  ) {}
+
+  /** @param rows all rows of the organization */
+  *of(organizationId: string, rows: OrderedRows<unknown>): Steps<number> {
+    const revision = this.db.revision(this.topic);
+    const known = this.#known.get(organizationId);
+    if (known?.revision === revision) return known.total;
+    const { total } = yield* pageInSteps(rows, { offset: 0, limit: 0 });
+    this.#known.set(organizationId, { revision, total });
+    return total;
+  }
+}

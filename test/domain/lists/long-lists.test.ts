@@ -1,0 +1,143 @@
+// Lists over many rows: they are read in steps, their pages fit together, and what is asked for often looks at few rows.
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { STEP_ROWS } from "../../../src/domain/shared/page-steps.ts";
+import { openConnection } from "../../../src/platform/database/connection.ts";
+import type { Steps } from "../../../src/platform/steps.ts";
+import { addManyRows } from "../../support/content/many-rows.ts";
+import { createTestServer, type TestServer } from "../../support/server.ts";
+import { START_MS } from "../../support/world.ts";
+import { listenToStatements, type StatementLog } from "../scim/search/statement-log.ts";
+
+/** in the middle of a step */
+const ROWS = Math.floor(2.4 * STEP_ROWS);
+const LAST = { page: ROWS / 100, perPage: 100 };
+
+let site: TestServer;
+let statements: StatementLog;
+
+beforeAll(async () => {
+  statements = listenToStatements();
+  site = await createTestServer();
+  using connection = openConnection(site.world.file, {});
+  addManyRows(connection, { count: ROWS, nowMs: START_MS });
+});
+afterAll(async () => {
+  await site[Symbol.asyncDispose]();
+  statements[Symbol.dispose]();
+});
+
+function stepsIn(work: Steps<unknown>): number {
+  let steps = 1;
+  while (!work.next().done) steps += 1;
+  return steps;
+}
+
+describe("a step looks at a bounded number of rows", () => {
+  test.each<[string, (organizationId: string) => Steps<unknown>]>([
+    ["the last page of users", (id) => site.domain.identity.users.listInSteps(id, LAST)],
+    ["users by a text", (id) => site.domain.identity.users.listInSteps(id, { q: "nobody" })],
+    ["users by role", (id) => site.domain.identity.users.listInSteps(id, { role: "admin" })],
+    ["all users to choose from", (id) => site.domain.identity.users.options(id)],
+    ["users to choose from by a text", (id) => site.domain.identity.users.searchOptions(id, { q: "nobody" })],
+    ["the last page of invitations", (id) => site.domain.identity.invitations.listInSteps(id, LAST)],
+    ["invitations by a text", (id) => site.domain.identity.invitations.listInSteps(id, { q: "nobody" })],
+    ["the last page of workstations", (id) => site.domain.clients.inventory.listInSteps(id, LAST)],
+    ["workstations by a text", (id) => site.domain.clients.inventory.listInSteps(id, { q: "nobody" })],
+    ["workstations by harness", (id) => site.domain.clients.inventory.listInSteps(id, { harness: "kimi" })],
+    ["workstations by health", (id) => site.domain.clients.inventory.listInSteps(id, { health: "current" })],
+    [
+      "names to filter workstations by",
+      (id) => site.domain.clients.inventory.facets(id, { userQ: "nobody" }),
+    ],
+    ["workstations by health, counted", (id) => site.domain.clients.inventory.countsInSteps(id)],
+  ])("of %s", (name, list) => {
+    const steps = stepsIn(list(site.world.organizationId));
+    expect({ name, steps, isEnough: steps > ROWS / STEP_ROWS }).toEqual({ name, steps, isEnough: true });
+  });
+});
+
+describe("the pages of a long list are the list", () => {
+  const PER_PAGE = 500;
+  const lists = {
+    users: (query: object) => site.domain.identity.users.list(site.world.organizationId, query),
+    invitations: (query: object) => site.domain.identity.invitations.list(site.world.organizationId, query),
+    "workstations, newest first": (query: object) =>
+      site.domain.clients.inventory.list(site.world.organizationId, query),
+    "workstations, oldest first": (query: object) =>
+      site.domain.clients.inventory.list(site.world.organizationId, { ...query, sort: "last_seen_asc" }),
+  };
+  /** @returns all rows in the order of the list, told by SQLite in one statement */
+  const expected: Record<keyof typeof lists, string> = {
+    users: "SELECT id FROM users ORDER BY email_key, id",
+    invitations: "SELECT id FROM invitations ORDER BY created_at_ms DESC, id DESC",
+    "workstations, newest first": "SELECT id FROM client_reports ORDER BY last_seen_at_ms DESC, id DESC",
+    "workstations, oldest first": "SELECT id FROM client_reports ORDER BY last_seen_at_ms, id",
+  };
+  const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
+
+  test.each(["users", "invitations", "workstations, newest first", "workstations, oldest first"] as const)(
+    "of %s, by number and from row to row",
+    (name) => {
+      const list = lists[name];
+      using reading = new Database(site.world.file, { readonly: true });
+      const ids = idsOf(reading.query<{ id: string }, []>(expected[name]).all());
+      const byNumber: string[] = [];
+      const byRow: string[] = [];
+      let after: object | undefined;
+      for (let page = 1; page <= ids.length / PER_PAGE + 1; page++) {
+        const query = { page, perPage: PER_PAGE, isWalk: true };
+        const numbered = list(query);
+        expect(numbered.total).toBe(ids.length);
+        byNumber.push(...idsOf(numbered.items));
+        const { items } = list({ ...query, after, known: ids.length });
+        byRow.push(...idsOf(items));
+        after = items.at(-1);
+      }
+      expect(byNumber).toEqual(ids);
+      expect(byRow).toEqual(ids);
+    },
+  );
+
+  test("of those that match, however far apart they are", () => {
+    const { users } = site.domain.identity;
+    const all = users.list(site.world.organizationId, { q: "7@example", perPage: 500, isWalk: true });
+    const paged = [1, 2, 3, 4, 5].flatMap((page) => {
+      const { items, total } = users.list(site.world.organizationId, { q: "7@example", page, perPage: 60 });
+      expect(total).toBe(all.total);
+      return idsOf(items);
+    });
+    expect(paged).toEqual(idsOf(all.items));
+    expect(all.items.length).toBe(all.total);
+  });
+});
+
+test("a workstation that comes or goes is in the total", async () => {
+  const { inventory, removals } = site.domain.clients;
+  const { organizationId, system } = site.world;
+  const before = inventory.list(organizationId, {}).total;
+  await removals.remove(system, "01940000-0000-7000-8000-000000000001");
+  expect([inventory.list(organizationId, {}).total, inventory.total(organizationId)]).toEqual([
+    before - 1,
+    before - 1,
+  ]);
+});
+
+test("a change of one administrator looks at no other user, invitation or workstation", async () => {
+  const { users } = site.domain.identity;
+  await site.signedIn("admin", { email: "first@example.com" });
+  const { user } = await site.signedIn("admin", { email: "second@example.com" });
+  statements.take();
+  await users.setRole(site.world.system, user.id, "member");
+  site.domain.clients.inventory.list(site.world.organizationId, { userId: user.id });
+  using explaining = new Database(site.world.file, { readonly: true });
+  const wide = statements.take().flatMap(({ sql }) =>
+    explaining
+      .query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`)
+      .all()
+      .map(({ detail }) => detail)
+      .filter((detail) => /^SCAN (?!json_each|audit_entries$)|\(organization_id=\?\)$/.test(detail))
+      .map((detail) => [detail, sql]),
+  );
+  expect(wide).toEqual([]);
+});
