@@ -1,17 +1,17 @@
-// The package as every answer of the API shows it, and the named upper bounds of a package list.
-// Only shapes and numbers: the rules that need more than one member are in package-rules.ts and layouts.ts.
+// The package as every answer of the API shows it, and the limits of a package list. Shapes and numbers only: package-rules.ts
+// and layouts.ts have the rules that involve several members.
 
 import { type Static, Type } from "@sinclair/typebox";
 
 export const CATALOG_FILE_BYTES_MAX = 8_388_608;
-/** of words and marks of YAML; some three times those of PACKAGES_MAX ordinary packages, read in a few seconds */
+/** Limit for YAML tokens: about three times those of PACKAGES_MAX ordinary packages, read in a few seconds. */
 export const CATALOG_TOKENS_MAX = 3_000_000;
 export const PACKAGES_MAX = 5_000;
 export const ID_CHARACTERS_MAX = 128;
-/** of name, version and version bounds */
+/** Characters of name, version and version bounds. */
 export const LABEL_CHARACTERS_MAX = 256;
 export const SOURCE_REF_CHARACTERS_MAX = 2_048;
-/** of a path inside an archive; workstation clients accept no more */
+/** Bytes of a path inside an archive; workstation clients accept no more. */
 export const PATH_BYTES_MAX = 4_096;
 export const PATH_COMPONENTS_MAX = 32;
 export const PLATFORMS_MAX = 32;

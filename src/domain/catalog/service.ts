@@ -1,5 +1,5 @@
-// The organization's catalog of packages pinned by digest: what is offered, seeding it, and whether the bytes we keep
-// are still the ones promised. Publishing a package to workstations is the governance area's.
+// The organization's catalog of packages pinned by digest: its entries, their seeding, and whether the stored bytes still match
+// their digests. The governance area publishes packages to workstations.
 import { parseDigest } from "../../platform/blobs/blobs.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Actor } from "../shared/actor.ts";
@@ -26,7 +26,7 @@ export type { RunCatalogTask } from "./tasks.ts";
 
 export type Catalog = ReturnType<typeof createCatalog>;
 
-/** What a look at the stored bytes found. */
+/** The result of a check of stored bytes. */
 export interface ArtifactCheck {
   artifactId: string;
   sha256: string;
@@ -34,7 +34,7 @@ export interface ArtifactCheck {
   result: "intact" | "damaged" | "missing";
 }
 
-/** @returns the operations of the area; made once, in domain.ts */
+/** @returns the operations of the area; created once, in domain.ts */
 export function createCatalog(dependencies: ChangeDependencies) {
   const { db, audit, blobs } = dependencies;
   return {
@@ -44,13 +44,13 @@ export function createCatalog(dependencies: ChangeDependencies) {
     /** Grows whenever the catalog may have changed, by us or by another process. */
     revision: (): number => db.revision("catalog"),
 
-    /** @returns the JSON array of every ManagedPackage in the catalog's order, as bytes ready to send */
+    /** @returns the JSON array of every ManagedPackage in the order of the catalog, as bytes ready to send */
     listing(organizationId: string): Uint8Array<ArrayBuffer> {
       const entries = store.listPackages(db.read, organizationId).map(({ entry }) => entry);
       return Buffer.from(`[${entries.join(",")}]`);
     },
 
-    /** @returns every package in the catalog's order */
+    /** @returns every package in the order of the catalog */
     list: (organizationId: string): ManagedPackage[] =>
       store.listPackages(db.read, organizationId).map(({ entry }) => JSON.parse(entry)),
 
@@ -61,7 +61,7 @@ export function createCatalog(dependencies: ChangeDependencies) {
       return JSON.parse(row.entry);
     },
 
-    /** @returns a package that `remove` would take off the list @throws as `remove` */
+    /** @returns a package that `remove` would remove @throws as `remove` */
     removable(organizationId: string, id: string, check: RemovalCheck): ManagedPackage {
       const managed = this.get(organizationId, id);
       refuseDangling([managed], check, { connection: db.read, hint: DANGLING_HINT });
@@ -69,7 +69,7 @@ export function createCatalog(dependencies: ChangeDependencies) {
     },
 
     /**
-     * Takes one package off the list; its artifact stays, for policies that name it.
+     * Removes one package from the list; its artifact stays for policies that name it.
      * @throws DomainError `catalog.not_found`, `catalog.dangling`
      */
     remove: (actor: Actor, id: string, check: RemovalCheck): Promise<void> =>
@@ -81,15 +81,15 @@ export function createCatalog(dependencies: ChangeDependencies) {
         audit.record(tx, { actor, action: "catalog.remove", target: id, before: { version, sha256 } });
       }, "catalog"),
 
-    /** @returns the stored artifact of that digest (lower case) */
+    /** @returns the stored artifact with that digest (lower case) */
     findArtifact: (organizationId: string, sha256: string): store.ArtifactRow | undefined =>
       store.findArtifactByDigest(db.read, organizationId, sha256),
 
-    /** @returns what `verify` is going to read */
+    /** @returns what `verify` will read */
     artifactTotals: (organizationId: string): { count: number; sizeBytes: number } =>
       store.sumArtifacts(db.read, organizationId),
 
-    /** Reads every stored artifact again; yields one result after the other, so that a face can show progress. */
+    /** Reads every stored artifact again; yields the results one by one, so that a face can show progress. */
     async *verify(
       organizationId: string,
       options: { signal?: AbortSignal } = {},

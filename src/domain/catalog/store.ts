@@ -8,10 +8,10 @@ import { artifacts, catalogPackages } from "./tables.ts";
 export type PackageRow = typeof catalogPackages.$inferSelect;
 export type ArtifactRow = typeof artifacts.$inferSelect;
 
-/** Artifacts handed out at once; the caller asks on from the last id. */
+/** Artifacts returned at once; the caller continues after the last id. */
 export const ARTIFACT_PAGE_MAX = 500;
 
-/** @returns every entry in the catalog's own order */
+/** @returns every entry in the order of the catalog */
 export const listPackages = (connection: Connection, organizationId: string): PackageRow[] =>
   connection
     .select()
@@ -50,7 +50,7 @@ export function putPackage(tx: Tx, row: PackageRow): void {
   upsert(tx).run(row);
 }
 
-/** @returns the entry that was there */
+/** @returns the previous entry */
 export const takePackage = (tx: Tx, organizationId: string, id: string): PackageRow | undefined =>
   tx
     .delete(catalogPackages)

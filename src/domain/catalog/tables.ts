@@ -1,4 +1,4 @@
-// The tables of the catalog and its artifacts; the SQL that made them is in migrations/.
+// Tables of the catalog and its artifacts; migrations contain their SQL.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const catalogPackages = sqliteTable(

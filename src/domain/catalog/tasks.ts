@@ -1,15 +1,15 @@
-// What reading a catalog file costs in processor time: a service has it done by a thread, so that it goes on answering; a
-// command does it at once. Pure functions of plain values.
+// Processor-heavy work on catalog files. A service lets a thread do it, so that it continues to answer; a command does it at
+// once. Pure functions of plain values.
 import { parseCatalog, readCatalogText } from "./seed/catalog-document.ts";
 
-/** A catalog file's packages; each text is a JSON array of some of them, in their order. */
+/** The packages of a catalog file; each text is a JSON array of some of them, in their order. */
 export interface CatalogParts {
   parts: string[];
-  /** where the list stands in the file */
+  /** the place of the list in the file */
   root: string;
 }
 
-/** Characters of one part at least, but for the last: parsing one must not keep others waiting. */
+/** Minimum characters of a part, except for the last one: parsing one part must not delay other requests. */
 const PART_CHARACTERS = 128 * 1024;
 
 /** @throws DomainError `catalog.invalid` with all problems */
@@ -55,11 +55,11 @@ export const CATALOG_TASKS: {
   ) => ReturnType<CatalogTasks[Name]>;
 } = { readCatalog, catalogLines };
 
-/** Does one task, at once or elsewhere. */
+/** Runs one task, at once or in a thread. */
 export type RunCatalogTask = <Name extends keyof CatalogTasks>(
   name: Name,
   request: Parameters<CatalogTasks[Name]>[0],
 ) => Promise<ReturnType<CatalogTasks[Name]>>;
 
-/** For commands, which nobody waits for meanwhile. */
+/** For commands, which serve nobody else. */
 export const runCatalogAtOnce: RunCatalogTask = async (name, request) => CATALOG_TASKS[name](request);

@@ -1,5 +1,5 @@
-// The rule for a published archive: what every client accepts, checked before it is offered to any of them.
-// It reads a stream once and keeps no file bytes; where the bytes come from and go to is the caller's affair.
+// Checks a published archive against the rules that every client applies. It reads a stream once and keeps no file bytes; the
+// caller decides where the bytes come from and go to.
 import { ByteSource, gunzip, metered } from "./bytes.ts";
 import { ImportRules, type OnBroken } from "./import-rules.ts";
 import { ARCHIVE_LIMITS, type ArchiveLimits, refusal } from "./limits.ts";
@@ -10,18 +10,18 @@ export { ARCHIVE_LIMITS, type ArchiveLimits } from "./limits.ts";
 export type { RequiredPath } from "./paths.ts";
 
 export interface InspectOptions {
-  /** tighter or wider than `ARCHIVE_LIMITS` */
+  /** overrides some of `ARCHIVE_LIMITS` */
   limits?: Partial<ArchiveLimits>;
-  /** what the package's adapters name: all of it must be in the archive */
+  /** paths that the package's adapters name: the archive must contain all of them */
   requiredPaths?: readonly RequiredPath[];
   /**
-   * told of each broken rule that clients do not have (archive/import-rules.ts), for an archive stored before there were
-   * these rules; without it the first one is thrown
+   * receives each broken rule that clients do not check (archive/import-rules.ts), for an archive stored before these rules
+   * existed; without it the first broken rule is thrown
    */
   onOutdated?: OnBroken | undefined;
-  /** told the path of each entry that has passed, in their order; a folder's ends without a slash */
+  /** receives the path of each accepted entry, in their order; a folder's path ends without a slash */
   onEntry?: (path: string) => void;
-  /** told the path and the bytes of each file that has passed and has at most `fileBytesMax` bytes */
+  /** receives the path and the bytes of each accepted file of at most `fileBytesMax` bytes */
   onFile?: { fileBytesMax: number; look(path: string, bytes: Uint8Array): void };
 }
 
@@ -33,8 +33,8 @@ export interface ArchiveContents {
 }
 
 /**
- * Reads a whole `.tar.gz` and refuses it at the first broken rule; only missing required paths are all named.
- * @param stream the compressed bytes; what it throws is passed on
+ * Reads a whole `.tar.gz` and refuses it at the first broken rule. Only missing paths are reported together.
+ * @param stream the compressed bytes; its errors are passed on
  * @throws DomainError of kind `unverified` with a reason `archive.<what>`
  * @source handbook: catalog-file, Archives
  */

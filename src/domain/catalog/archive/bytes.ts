@@ -1,5 +1,5 @@
-// Streams of bytes for the archive reader: counted, unpacked, and taken in exact lengths. At most one piece and
-// one metadata record are in memory at a time. What the bytes mean is decided in tar.ts.
+// Streams of bytes for the archive reader: counts, unpacks and reads exact lengths. At most one piece and one metadata record
+// are in memory at a time. tar.ts interprets the bytes.
 import { pipeline } from "node:stream";
 import { createGunzip, type Gunzip } from "node:zlib";
 import { refusal } from "./limits.ts";
@@ -13,11 +13,11 @@ const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
 export interface Meter {
   bytes: number;
   max: number;
-  /** makes the refusal for one byte too many */
+  /** creates the error for one byte too many */
   refuse(): Error;
 }
 
-/** Passes `stream` on, counting into `meter`, until there is too much. */
+/** Passes `stream` on and counts into `meter`; throws once the limit is exceeded. */
 export async function* metered(stream: Bytes, meter: Meter): AsyncGenerator<Uint8Array> {
   for await (const chunk of stream) {
     meter.bytes += chunk.byteLength;
@@ -28,8 +28,7 @@ export async function* metered(stream: Bytes, meter: Meter): AsyncGenerator<Uint
 
 /**
  * Unpacks exactly one gzip member (RFC 1952 section 2.2) with nothing after it.
- * @throws DomainError `archive.not_gzip`, `archive.corrupt`, `archive.truncated`, `archive.trailing_data`;
- *   whatever the stream throws
+ * @throws DomainError `archive.not_gzip`, `archive.corrupt`, `archive.truncated`, `archive.trailing_data`; errors of the stream
  */
 export async function* gunzip(compressed: Bytes): AsyncGenerator<Uint8Array> {
   const intake = { bytes: 0, firstTwo: EMPTY, lastFour: EMPTY };
@@ -65,7 +64,7 @@ async function* watched(compressed: Bytes, intake: Intake): AsyncGenerator<Uint8
   }
 }
 
-/** Readers disagree on what follows the first member: some unpack it, some do not. So nothing may follow. */
+/** Readers disagree on bytes after the first member: some unpack them, some do not. So they are not allowed. */
 function refuseMoreThanOneMember(unpacker: Gunzip, intake: Intake, expandedBytes: number): void {
   if (unpacker.bytesWritten !== intake.bytes) {
     throw refusal("trailing_data", "there are bytes after the end of the gzip data", REPACK);
@@ -85,14 +84,14 @@ function gzipRefusal(error: unknown, { firstTwo }: Intake): Error | undefined {
     : refusal("not_gzip", "it is not gzip data", REPACK);
 }
 
-/** How an archive that passes is made. */
+/** How to create an archive that passes. */
 export const REPACK = "pack it again from inside its folder: tar czf package.tar.gz *";
 
-/** @returns the refusal of an archive that stops too early */
+/** @returns the error for an archive that ends too early */
 export const truncated = (): Error =>
   refusal("truncated", "it ends in the middle: part of it is missing", "fetch or pack it again");
 
-/** Takes exact lengths from a stream of pieces of any length. */
+/** Reads exact lengths from a stream of pieces of any length. */
 export class ByteSource {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #rest: Uint8Array = EMPTY;
@@ -133,7 +132,7 @@ export class ByteSource {
     }
   }
 
-  /** Lets go of the stream, also before its end. */
+  /** Closes the stream, also before its end. */
   async close(): Promise<void> {
     await this.#chunks.return?.();
   }

@@ -1,5 +1,5 @@
-// Limits of a published archive, and the wording of a refusal. Workstation clients refuse an archive above these limits.
-// The neighboring files check the rules.
+// Limits of a published archive, and the text of errors. Workstation clients refuse an archive above these limits. The
+// neighboring files check the rules.
 import { DomainError } from "../../../platform/errors.ts";
 
 const KIB = 1024;
@@ -36,7 +36,7 @@ const QUOTED_LENGTH_MAX = 80;
 export const refusal = (what: string, message: string, hint?: string): DomainError =>
   new DomainError("unverified", `archive.${what}`, message, hint === undefined ? {} : { hint });
 
-/** @returns a name from the archive fit for a terminal: in quotes, shortened, without invisible characters */
+/** @returns a name from the archive that is safe to print on a terminal: quoted, shortened, without invisible characters */
 export function quoted(name: string | Uint8Array): string {
   const text = typeof name === "string" ? name : new TextDecoder().decode(name);
   const short = text.length > QUOTED_LENGTH_MAX ? `${text.slice(0, QUOTED_LENGTH_MAX)}…` : text;

@@ -1,5 +1,5 @@
-// The archives that a catalog file names by a local path: read once, checked against digest and archive rules, and
-// later stored by digest. Clients get them from us, so a broken one must not get in.
+// The archives that a catalog file names by a local path. Each is read once, checked against its digest and the archive rules,
+// and later stored by digest. Clients fetch them from us, so a broken archive must not be stored.
 import type { Blobs, Digest } from "../../../platform/blobs/blobs.ts";
 import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import { DomainError, type Problem, pointerOf } from "../../../platform/errors.ts";
@@ -9,7 +9,7 @@ import { type ArchiveOfPackage, requiredPathsOf } from "../packages/required-pat
 import type { ArtifactRow } from "../store.ts";
 import { ARCHIVE_LIMITS, inspectArchive } from "./archive.ts";
 
-/** Reads what a local source names; the face knows which folder a relative path starts from. */
+/** Reads the file of a local source; the face knows the folder from which a relative path starts. */
 export interface LocalFiles {
   /** @returns an absolute path */
   resolve(sourceRef: string): string;
@@ -17,13 +17,13 @@ export interface LocalFiles {
   open(path: string): Promise<OpenedFile>;
 }
 
-/** Told of every piece of an archive that was read; each archive is read once for its digest and once to unpack it. */
+/** Receives every piece of an archive that is read; each archive is read once for its digest and once to unpack it. */
 export type ReportProgress = (progress: { name: string; bytes: number }) => void;
 
 /** A source that workstations fetch. */
 export interface FetchedSource extends ArchiveOfPackage {
   source: PackageSource;
-  /** pointer to the source's members */
+  /** pointer to the members of the source */
   at: readonly (string | number)[];
 }
 
@@ -31,7 +31,7 @@ export interface FetchedSource extends ArchiveOfPackage {
 export interface CheckedArchive {
   digest: Digest;
   sizeBytes: number;
-  /** where to read it; undefined when it is stored already */
+  /** path of the file; undefined if the archive is already stored */
   path: string | undefined;
   entries: number;
   expandedBytes: number;
@@ -40,7 +40,7 @@ export interface CheckedArchive {
 export interface CheckOptions {
   files: LocalFiles;
   blobs: Blobs;
-  /** @returns the artifact of a digest that the organization has already */
+  /** @returns the artifact with that digest, if the organization has it already */
   findArtifact(digest: string): ArtifactRow | undefined;
   onProgress?: ReportProgress | undefined;
   signal?: AbortSignal | undefined;
@@ -51,7 +51,7 @@ const isLocal = ({ source_ref }: PackageSource): boolean => !source_ref.startsWi
 
 /**
  * Checks every local archive of a list. Reads them one after the other, so memory does not grow with their number.
- * @returns archives by digest, and everything that is wrong, with pointers into the list
+ * @returns archives by digest, and all problems, with pointers into the list
  */
 export async function checkLocalArchives(
   packages: readonly ManagedPackage[],
@@ -75,7 +75,7 @@ export async function checkLocalArchives(
   return { archives, problems, unverified };
 }
 
-/** @returns the package's own source, or those of its platforms: with them clients never look at its own */
+/** @returns the package's own source, or those of its platforms, which replace its own */
 export function fetchedSourcesOf(managed: ManagedPackage, index: number): FetchedSource[] {
   const platforms = Object.entries(managed.platform_sources ?? {});
   const own = { source: managed, managed, index, platform: undefined, at: [index] };
@@ -123,8 +123,8 @@ interface Expected {
 }
 
 /**
- * The digest is compared before the archive is unpacked: bytes that are not the ones meant explain every other fault.
- * What is stored needs no file, so an exported catalog can be seeded again where its archives are.
+ * Compares the digest before the archive is unpacked: a wrong file explains every other problem. A stored archive needs no
+ * file, so an exported catalog can be seeded again where its archives are.
  */
 async function sizeIfMatching({ path, digest, isStored }: Expected, options: CheckOptions): Promise<number> {
   try {

@@ -1,5 +1,5 @@
-// The paths of an archive: which are allowed, that none is there twice or under a file, and which are missing.
-// Memory is bounded by the limits on entries and on metadata, without which no path is longer than 256 bytes.
+// Checks the paths of an archive: which are allowed, that none occurs twice or below a file, and which are missing. The limits
+// on entries and on metadata bound the memory; without metadata no path is longer than 256 bytes.
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { REPACK } from "./bytes.ts";
 import { type ArchiveLimits, quoted, refusal } from "./limits.ts";
@@ -10,7 +10,7 @@ export interface RequiredPath {
   /** relative to the archive's root; `.` components and a slash at the end do not matter */
   path: string;
   kind: TarEntry["kind"];
-  /** RFC 6901 pointer to where it is named */
+  /** RFC 6901 pointer to the place that names it */
   pointer: string;
 }
 
@@ -22,7 +22,7 @@ export class ArchivePaths {
   readonly #kinds = new Map<string, TarEntry["kind"] | "parent">();
 
   /**
-   * @returns the path as text, a folder's without the slash at its end
+   * @returns the path as text; a folder's path without the slash at its end
    * @throws DomainError `archive.duplicate_path` and the `archive.path_*` reasons
    */
   add(entry: TarEntry, limits: ArchiveLimits): string {
@@ -46,7 +46,7 @@ export class ArchivePaths {
     }
   }
 
-  /** @throws DomainError `archive.missing_path` with one problem for each path that is not there as it should be */
+  /** @throws DomainError `archive.missing_path` with one problem for each required path that is absent or of another type */
   require(required: readonly RequiredPath[]): void {
     const problems = required.flatMap((wanted) => this.#problemOf(wanted) ?? []);
     if (problems.length === 0) return;

@@ -1,4 +1,5 @@
-// Archives that are stored already: they stay usable when the rules for new archives become stricter, and people are warned.
+// Checks archives that are already stored. They stay usable when the rules for new archives become stricter; operators get a
+// warning.
 import type { Blobs, Digest } from "../../../platform/blobs/blobs.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { inspectArchive } from "./archive.ts";

@@ -1,5 +1,5 @@
-// Judges a bundle whose signature and digests hold: its packages by the rules of every catalog, its archives by those that
-// clients have, and that each archive is needed and each needed one there. Everything wrong is told at once.
+// Checks the content of a bundle whose signature and digests are valid: its packages by the rules of every catalog, its
+// archives by those of clients, and that exactly the needed archives are present. All problems are reported together.
 import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import { DomainError, type Problem, pointerOf } from "../../../platform/errors.ts";
 import { inspectArchive } from "../archive/archive.ts";
@@ -20,7 +20,7 @@ import { type BundledArchive, type ReadBundleOptions, readBundle } from "./bundl
 
 export interface CheckBundleOptions extends ReadBundleOptions {
   blobs: Pick<Blobs, "has">;
-  /** @returns the artifact of a digest that the organization has already */
+  /** @returns the artifact with that digest, if the organization has it already */
   findArtifact(digest: string): ArtifactRow | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface CheckedBundle {
   places: ReadonlyMap<string, BundledArchive>;
   /** by package; of one archive at most DOWNLOADS_LISTED_MAX */
   fetches: ({ id: string } & RuntimeDownload)[];
-  /** what archives that are stored here already would be refused for if they were new */
+  /** rules for new archives that already stored archives break */
   warnings: string[];
   totals: { count: number; new: number; sizeBytes: number };
 }
@@ -42,7 +42,7 @@ const LIST = "/package_catalog/packages";
 
 /**
  * @throws DomainError `bundle.*` of reading, `catalog.invalid` for a list that breaks the rules, `catalog.unverified` for
- *   digests that are nowhere, archives that nobody names, and archives that clients would refuse
+ *   digests without an archive, archives without a package, and archives that clients would refuse
  */
 export async function checkBundle(file: BundleFile, options: CheckBundleOptions): Promise<CheckedBundle> {
   const { manifest, signer, archives: places } = await readBundle(file, options);
@@ -77,7 +77,7 @@ function packagesOf(
 
 const inList = (problem: Problem): Problem => ({ ...problem, pointer: LIST + problem.pointer });
 
-/** What the bundle does not bring must be here. */
+/** An archive that is not in the bundle must be stored here. */
 async function missingDigests(
   sources: readonly FetchedSource[],
   places: ReadonlyMap<string, BundledArchive>,

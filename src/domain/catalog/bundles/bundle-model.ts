@@ -1,5 +1,5 @@
-// The file on which a catalog travels: a tar of manifest.json, the signature over its very bytes, and one member for each
-// archive that the manifest names by digest. Any tar lists it and openssl checks it; what is believed of it is bundle-read.ts.
+// The file format of a bundle: a tar with manifest.json, the signature over its bytes, and one member for each archive that the
+// manifest names by digest. Any tar program lists it and openssl verifies it. bundle-read.ts decides what to trust.
 import { type Static, Type } from "@sinclair/typebox";
 import type { TrustedKey } from "../../../platform/crypto/file-signatures.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -43,19 +43,19 @@ export const archiveName = (sha256: string): string => `archives/${sha256}.tar.g
 
 /** A bundle on disk, which is read several times. */
 export interface BundleFile {
-  /** how the person who reads an error knows it */
+  /** the name of the file, for errors */
   name: string;
   sizeBytes: number;
   /** @returns all bytes, or `length` of them from `offset` on */
   read(range?: { offset: number; length: number }): AsyncIterable<Uint8Array>;
 }
 
-/** The keys by which a signature counts, and how the operator knows them. */
+/** The keys whose signatures count, and the operator's name for them. */
 export interface TrustedSigners {
   name: string;
   keys: readonly TrustedKey[];
 }
 
-/** @returns the refusal of a bundle; its reason is `bundle.<what>` */
+/** @returns the error for a bundle; its reason is `bundle.<what>` */
 export const bundleRefusal = (what: string, message: string, hint?: string): DomainError =>
   new DomainError("unverified", `bundle.${what}`, message, hint === undefined ? {} : { hint });

@@ -1,5 +1,5 @@
-// Writes a catalog and every archive it needs as a bundle, one archive after the other, each hashed again on its way out:
-// what has become damaged here does not leave. Where the bytes go is the caller's affair.
+// Writes a catalog and every archive it needs as a bundle, one archive after the other. Each archive is hashed again while it
+// is written, so that a damaged one is not exported. The caller decides where the bytes go.
 import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { FileSigner } from "../../../platform/crypto/file-signatures.ts";
@@ -18,14 +18,14 @@ import {
   SIGNATURE_NAME,
 } from "./bundle-model.ts";
 
-/** An archive that goes along. */
+/** An archive to include. */
 export interface HeldArchive {
   sha256: string;
   sizeBytes: number;
 }
 
 /**
- * @param find what is held under a digest
+ * @param find the artifact with a digest
  * @returns the archives that workstations fetch for these packages, once each, in the order of their digests
  * @throws DomainError `bundle.not_held` with every source whose bytes are not here
  */
@@ -61,7 +61,7 @@ export interface Bundle {
   exportedAtMs: number;
 }
 
-/** @throws DomainError `bundle.too_large` for what could not be imported */
+/** @throws DomainError `bundle.too_large` for a bundle that could not be imported */
 export function manifestOf({ packages, archives, signer, exportedAtMs }: Bundle): Uint8Array {
   const manifest: BundleManifest = {
     format: BUNDLE_FORMAT,

@@ -1,5 +1,5 @@
-// A catalog with its archives on one signed file: writes it on one side, and on the other checks everything, then stores the
-// archives and makes the catalog what the bundle says (AIR-4). The file itself is bundle-read.ts's.
+// A catalog with its archives in one signed file: exports it on one side; on the other side checks everything, stores the
+// archives and makes the catalog equal to the bundle (AIR-4). bundle-read.ts reads the file.
 import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import type { FileSigner } from "../../../platform/crypto/file-signatures.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -29,7 +29,7 @@ import { archivesFor, bundleBytes, type HeldArchive, manifestOf } from "./bundle
 
 export interface ExportRequest {
   signer: FileSigner;
-  /** leaves out the packages whose archives are not all stored here, instead of refusing */
+  /** leaves out packages whose archives are not all stored here, instead of refusing */
   leaveOutRemote: boolean;
   signal?: AbortSignal | undefined;
 }
@@ -46,18 +46,18 @@ export interface ExportedBundle {
 export interface ImportRequest extends RemovalCheck {
   file: BundleFile;
   trusted: TrustedSigners;
-  /** leaves what the catalog has besides */
+  /** keeps the other packages of the catalog */
   keep: boolean;
   onProgress?: ReportProgress | undefined;
   signal?: AbortSignal | undefined;
 }
 
 export interface ImportPlan extends SeedPlan {
-  /** of `removed`: what keeps the whole bundle from being imported */
+  /** of `removed`: removals that prevent the import of the whole bundle */
   blocked: BlockedRemoval[];
-  /** what added and changed packages seem to fetch when they run (AIR-5) */
+  /** downloads that added and changed packages appear to do when they run (AIR-5) */
   fetches: ({ id: string } & RuntimeDownload)[];
-  /** what archives that are stored here already would be refused for if they were new */
+  /** rules for new archives that already stored archives break */
   warnings: string[];
   /** id of the key that signed the bundle */
   signer: string;
@@ -71,7 +71,7 @@ export function createBundles(dependencies: ChangeDependencies) {
   const { db, clock, blobs, audit } = dependencies;
   return {
     /**
-     * Puts the catalog on a bundle.
+     * Exports the catalog as a bundle.
      * @throws DomainError `bundle.not_held`, `bundle.too_large`; while the bytes are read `bundle.archive_damaged`
      */
     export(organizationId: string, { signer, leaveOutRemote, signal }: ExportRequest): ExportedBundle {
@@ -88,12 +88,12 @@ export function createBundles(dependencies: ChangeDependencies) {
       return { packages: packages.length, archives, leftOut: others.map(({ id }) => id), bytes };
     },
 
-    /** Records that this installation has a key to sign with since now. */
+    /** Records that this installation now has a signing key. */
     keyMade: (actor: Actor, keyId: string): Promise<void> =>
       db.write((tx) => audit.record(tx, { actor, action: "bundle_key.create", target: keyId }), "catalog"),
 
     /**
-     * Checks everything that `import` checks and changes nothing; what blocks is told instead of refused.
+     * Checks everything that `import` checks and changes nothing; reports obstacles instead of throwing.
      * @throws as `import`
      */
     async plan(actor: Actor, request: ImportRequest): Promise<ImportPlan> {
@@ -103,9 +103,9 @@ export function createBundles(dependencies: ChangeDependencies) {
     },
 
     /**
-     * Stores the archives and makes the entries, all or nothing; the same bundle again changes nothing.
-     * @throws DomainError `bundle.*` and `catalog.unverified` for a bundle that is not trusted, not whole or breaks a rule,
-     *   `catalog.dangling` for removals that the policy in force forbids, `storage.*`
+     * Stores the archives and the entries, all or nothing. Importing the same bundle again changes nothing.
+     * @throws DomainError `bundle.*` and `catalog.unverified` for a bundle that is untrusted, incomplete or breaks a rule,
+     *   `catalog.dangling` for removals that the current policy forbids, `storage.*`
      */
     async import(actor: Actor, request: ImportRequest): Promise<ImportPlan> {
       const { bundle, change } = await changeFor(dependencies, actor, request);
@@ -158,7 +158,7 @@ async function storeArchives(
   { archives, places }: CheckedBundle,
   { file, signal }: ImportRequest,
 ): Promise<void> {
-  await blobs.sweepTemporary(); // what an import that was killed has left half written
+  await blobs.sweepTemporary(); // partial files of an import that was killed
   for (const { digest, sizeBytes } of archives.values()) {
     const place = places.get(digest);
     if (!place || (await blobs.has(digest))) continue;

@@ -1,5 +1,5 @@
-// The adapters of a package: per harness an availability, a fallback layout and variants, each checked for the
-// components its harness accepts and for paths that stay inside the archive.
+// The adapters of a package: for each harness an availability, a fallback layout and variants. Checks that each layout has only
+// components that its harness accepts, and that paths stay inside the archive.
 
 import { ObjectReader, type Place, readText } from "../../../platform/text/object-reader.ts";
 import { type ProblemList, quoted } from "../../../platform/text/problem-list.ts";
@@ -73,7 +73,7 @@ const readAsset = (place: Place, problems: ProblemList): PlatformAsset => {
   return { paths };
 };
 
-/** A helper becomes a file of this name in a folder of the workstation's PATH, hence no way out of that folder. */
+/** A helper becomes a file of this name in a folder of the workstation's PATH, so the name must not leave that folder. */
 const isCommandName = (name: string): boolean =>
   name !== "." && name !== ".." && !/[/\\\p{Cc}]/u.test(name) && name.isWellFormed();
 
@@ -103,7 +103,7 @@ const readLayout = (members: ObjectReader): PackageLayout => {
   return { ...layout, plugins, helpers: readHelpers(members) };
 };
 
-/** @returns which components the layout carries */
+/** @returns the components of the layout */
 export const componentsOf = (layout: PackageLayout): Set<Component> => {
   const present: Component[] = PATH_MEMBERS.filter((name) => layout[name] !== undefined);
   if (layout.plugins.length > 0) present.push("plugins");
@@ -111,7 +111,7 @@ export const componentsOf = (layout: PackageLayout): Set<Component> => {
   return new Set(present);
 };
 
-/** Reports components that no generation of the harness accepts together; the newest generation says why. */
+/** Reports components that no generation of the harness accepts together; the newest generation gives the reason. */
 const checkComponents = (members: ObjectReader, key: HarnessKey, layout: PackageLayout): void => {
   const { label, generations } = getHarness(key);
   const components = componentsOf(layout);
@@ -150,7 +150,7 @@ const readVariant = (
   return { variant: { introduced: placed.introduced.raw, ...before, ...layout }, placed };
 };
 
-/** @returns the variants; what they must be together is only judged once each of them is right */
+/** @returns the variants; their relations are checked only if each of them is valid */
 const readVariants = (places: readonly Place[], hasFallback: boolean, context: AdapterContext) => {
   const { availability, problems } = context;
   const found: ReadVariant[] = [];
@@ -186,7 +186,7 @@ const readAdapter = (place: Place, key: HarnessKey, problems: ProblemList): Pack
   return { ...bounds, ...layout, ...(variants.length > 0 ? { variants } : {}) };
 };
 
-/** Reads `adapters` of a package. @returns the usable ones in the answer's shape, keyed by harness */
+/** Reads `adapters` of a package. @returns the valid ones in the shape of the answer, by harness */
 export const readAdapters = (members: ObjectReader): ManagedPackage["adapters"] => {
   const adapters: ManagedPackage["adapters"] = {};
   for (const [name, place] of members.entries("adapters", ADAPTERS_MAX)) {

@@ -1,5 +1,5 @@
-// The rules of a package list, the same for the catalog and for published policies: everything wrong is reported at
-// once, everything right comes back in the shape of the answer. Adapters are judged in layouts.ts, files in catalog-document.ts.
+// The rules of a package list, the same for the catalog and for published policies. All problems are reported together; valid
+// packages are returned in the shape of the answer. layouts.ts checks adapters, catalog-document.ts files.
 
 import type { Problem } from "../../../platform/errors.ts";
 import { UUID_PATTERN } from "../../../platform/ids.ts";
@@ -32,7 +32,7 @@ const PACKAGE_MEMBERS = [
 ];
 
 export interface CheckedPackages {
-  /** those without any problem, in their order, in the shape of the answer */
+  /** those without problems, in their order, in the shape of the answer */
   packages: ManagedPackage[];
   /** the first ones in order; a last line counts the rest */
   problems: Problem[];
@@ -50,7 +50,7 @@ const readSha256 = (members: ObjectReader): string => {
   return (digest ?? "").toLowerCase();
 };
 
-/** @returns what is wrong with a location that clients fetch themselves; never repeats it, it may hold credentials */
+/** @returns the problem of a location that clients fetch themselves; never repeats it, because it may contain credentials */
 const sourceRefProblem = (sourceRef: string): string | undefined => {
   if (sourceRef.trim() === "") return "must not be blank";
   if (sourceRef.startsWith("https://"))
@@ -60,7 +60,7 @@ const sourceRefProblem = (sourceRef: string): string | undefined => {
     : "must be an https:// URL, a file:// URL or a path without a scheme";
 };
 
-/** Reads where an archive comes from and its digest; a mirrored archive makes the location a mere note. */
+/** Reads the location and the digest of an archive; with a mirrored archive the location is only informative. */
 const readSource = (members: ObjectReader): PackageSource => {
   const sha256 = readSha256(members);
   const artifactId = members.text("artifact_id", LABEL_CHARACTERS_MAX);
@@ -122,9 +122,9 @@ const readPackage = (members: ObjectReader, firstById: Map<string, string>): Man
 };
 
 /**
- * Judges a package list from outside: a catalog, the packages of a policy.
- * @param list parsed JSON or YAML; the pointers in the problems start at its own
- * @returns those without any problem, in their order, in the shape of the answer
+ * Checks a package list from outside: a catalog, or the packages of a policy.
+ * @param list parsed JSON or YAML; pointers in the problems start at the list
+ * @returns the packages without problems, in their order, in the shape of the answer
  * @source handbook: catalog-file, Members; unknown members are refused
  */
 export const readPackages = (list: Place, problems: ProblemList): ManagedPackage[] => {

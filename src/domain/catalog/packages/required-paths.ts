@@ -1,20 +1,20 @@
-// Which paths of an archive the adapters of a package name: all of them must be in it.
+// The paths of an archive that the adapters of a package name; the archive must contain all of them.
 import { pointerOf } from "../../../platform/errors.ts";
 import type { RequiredPath } from "../archive/archive.ts";
 import type { ManagedPackage, PackageLayout } from "../model.ts";
 
-/** The key a helper falls back to where its platform has no path of its own. */
+/** The key of a helper's path for platforms without a path of their own. */
 const DEFAULT_PLATFORM = "default";
 
 export interface ArchiveOfPackage {
   managed: ManagedPackage;
   /** position in the list, for pointers */
   index: number;
-  /** the platform whose archive it is; undefined for the one archive of every platform */
+  /** the platform of the archive; undefined for one archive for every platform */
   platform: string | undefined;
 }
 
-/** @returns every path with the pointer to where it is named */
+/** @returns every path with the pointer to its name */
 export function requiredPathsOf({ managed, index, platform }: ArchiveOfPackage): RequiredPath[] {
   return Object.entries(managed.adapters).flatMap(([harness, adapter]) => {
     const at = [index, "adapters", harness];
@@ -52,7 +52,7 @@ const required = (
   at: readonly (string | number)[],
 ): RequiredPath[] => (path === undefined ? [] : [{ path, kind, pointer: pointerOf(at) }]);
 
-/** The archive of one platform holds the helpers of that platform only. */
+/** The archive of one platform contains the helpers of that platform only. */
 function isFor(platform: string | undefined, key: string, paths: Readonly<Record<string, string>>): boolean {
   if (platform === undefined) return true;
   return key === platform || (key === DEFAULT_PLATFORM && !(platform in paths));

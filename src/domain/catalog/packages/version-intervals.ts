@@ -1,5 +1,5 @@
-// Half-open intervals of harness versions: bounds in SemVer, and how the variants of an adapter must lie in its
-// availability. Knows no components and no paths.
+// Half-open intervals of harness versions: bounds in SemVer, and how the variants of an adapter must lie in its availability.
+// Knows no components and no paths.
 
 import { compare, parse, type SemVer } from "semver";
 import type { ObjectReader } from "../../../platform/text/object-reader.ts";
@@ -7,13 +7,13 @@ import { type ProblemList, quoted } from "../../../platform/text/problem-list.ts
 import { parseVersion } from "../../shared/exact-version.ts";
 import { LABEL_CHARACTERS_MAX } from "../model.ts";
 
-/** `introduced` is included, `before` excluded; null means that it never ends. Build metadata does not count. */
+/** `introduced` is included, `before` excluded; null means no end. Build metadata does not count. */
 export interface Interval {
   readonly introduced: SemVer;
   readonly before: SemVer | null;
 }
 
-/** An interval of a list and where it stands in the input. */
+/** An interval of a list and its place in the input. */
 export interface PlacedInterval extends Interval {
   readonly pointer: string;
 }
@@ -21,7 +21,7 @@ export interface PlacedInterval extends Interval {
 const FIRST_VERSION = "0.0.0";
 const REQUIREMENT = /^\s*>=\s*([^\s,]+)\s*(?:,\s*<\s*([^\s,]+)\s*)?$/;
 
-/** @returns the bound; null when there is none; nothing when it is wrong, which is reported under `name` */
+/** @returns the bound; null if there is none; undefined if it is invalid, which is reported under `name` */
 const boundOf = (
   members: ObjectReader,
   name: string,
@@ -36,7 +36,7 @@ const boundOf = (
 const readBound = (members: ObjectReader, name: string): SemVer | null | undefined =>
   boundOf(members, name, members.text(name, LABEL_CHARACTERS_MAX));
 
-/** @returns the interval unless a bound is wrong or the end is not later than the start, which is reported */
+/** @returns the interval; undefined if a bound is invalid or the end is not after the start, which is reported */
 const intervalOf = (
   members: ObjectReader,
   introduced: SemVer | null | undefined,
@@ -49,7 +49,7 @@ const intervalOf = (
   return undefined;
 };
 
-/** @returns the availability of an adapter, from 0.0.0 when it does not say; nothing when it is wrong */
+/** @returns the availability of an adapter, from 0.0.0 by default; undefined if it is invalid */
 export const readAvailability = (members: ObjectReader): Interval | undefined => {
   const introduced = readBound(members, "introduced");
   return intervalOf(members, introduced === null ? parse(FIRST_VERSION) : introduced, {
@@ -58,7 +58,7 @@ export const readAvailability = (members: ObjectReader): Interval | undefined =>
   });
 };
 
-/** Migration input: `>=A` or `>=A, <B` stands for the two members of the interval form. */
+/** Older input: `>=A` or `>=A, <B` stands for the two members of the interval form. */
 const readRequirement = (members: ObjectReader): Interval | undefined => {
   const name = "version_requirement";
   if (members.has("introduced") || members.has("before")) {
@@ -80,7 +80,7 @@ const readRequirement = (members: ObjectReader): Interval | undefined => {
   return intervalOf(members, introduced, { before, name });
 };
 
-/** @returns the interval of a variant, also from its older spelling; nothing when it is wrong */
+/** @returns the interval of a variant, also from its older spelling; undefined if it is invalid */
 export const readVariantInterval = (members: ObjectReader): Interval | undefined => {
   if (members.has("version_requirement")) return readRequirement(members);
   const introduced = readBound(members, "introduced");
@@ -96,7 +96,7 @@ const isBefore = (one: SemVer, end: SemVer | null): boolean => end === null || c
 
 const ending = (end: SemVer | null): string => (end === null ? "without an end" : `up to ${end.raw}`);
 
-/** Reports a variant that reaches out of the availability of its adapter. */
+/** Reports a variant that is not inside the availability of its adapter. */
 export const checkInside = (problems: ProblemList, variant: PlacedInterval, availability: Interval): void => {
   if (compare(variant.introduced, availability.introduced) < 0)
     problems.add(

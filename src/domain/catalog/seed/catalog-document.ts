@@ -1,5 +1,5 @@
 // Reads a catalog from the text of a file: a plain list of packages, or a deployment file with the list in its section
-// package_catalog. Finds the list and the line of each place in it; what a package must be is package-rules.ts.
+// package_catalog. Finds the list and the line of each place in it. package-rules.ts checks the packages.
 
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
@@ -13,17 +13,17 @@ const SECTION = "package_catalog";
 const LIST = "packages";
 const BOUNDS = { bytesMax: CATALOG_FILE_BYTES_MAX, tokensMax: CATALOG_TOKENS_MAX };
 
-/** The package list of a file, not yet judged. */
+/** The package list of a file, not yet checked. */
 export interface CatalogText {
-  /** what the file holds in the place of the list; an empty list when the file could not be read */
+  /** the value at the place of the list; an empty list if the file could not be read */
   packages: unknown;
-  /** where the list stands in the file: empty for the whole of it, else /package_catalog/packages */
+  /** the place of the list in the file: empty for the whole file, else /package_catalog/packages */
   root: string;
-  /** what is wrong with the file itself; pointers start at the root of the file */
+  /** problems of the file itself; pointers start at the root of the file */
   problems: Problem[];
   /** of all problems, also those that `problems` leaves out */
   problemCount: number;
-  /** @returns the 1-based line of a place, or of the nearest place around it that exists; pointers start at the list */
+  /** @returns the 1-based line of a place, or of the nearest enclosing place that exists; pointers start at the list */
   lineOf(pointer: string): number | undefined;
 }
 
@@ -65,8 +65,8 @@ const sectionOf = (section: unknown, problems: ProblemList): { packages: unknown
 };
 
 /**
- * Reads and judges a whole catalog file.
- * @param fileName how the person who reads the error knows the file
+ * Reads and checks a whole catalog file.
+ * @param fileName the name of the file, for errors
  * @returns every package in its order and in the shape of the answer, and the text, in which later findings can be located
  * @throws DomainError invalid `catalog.invalid` with all problems; their pointers start at the root of the file
  */

@@ -1,5 +1,5 @@
-// Carries out what a catalog is to become: names the archives we hold, plans against what is there, and changes all
-// entries in one transaction. Where the packages come from is seed.ts and bundles.ts.
+// Applies a change of the catalog: assigns ids to stored archives, plans against the current entries, and changes all entries
+// in one transaction. seed.ts and bundles.ts supply the packages.
 import type { Blobs } from "../../../platform/blobs/blobs.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Connection, Db, Tx } from "../../../platform/database/database.ts";
@@ -15,7 +15,7 @@ import type { RunCatalogTask } from "../tasks.ts";
 import { type PackageVersion, type PlannedCatalog, planSeed, type SeedPlan } from "./plan.ts";
 
 export interface ChangeDependencies {
-  /** does what takes long with catalog files; at once where it is left out */
+  /** runs long work on catalog files; at once by default */
   runCatalogTask?: RunCatalogTask | undefined;
   db: Db;
   clock: Clock;
@@ -26,7 +26,7 @@ export interface ChangeDependencies {
 
 export type ArtifactIds = ReadonlyMap<string, string>;
 
-/** @returns artifact ids by digest: the known ones, and fresh ones for what is new */
+/** @returns artifact ids by digest: the known ones, and new ids for new archives */
 export function artifactIds(
   { db, ids }: Pick<ChangeDependencies, "db" | "ids">,
   organizationId: string,
@@ -38,8 +38,8 @@ export function artifactIds(
 }
 
 /**
- * @param idOf the artifact that holds what the source names
- * @returns the packages with those ids; the id comes last, for entries are compared as text
+ * @param idOf the artifact with the archive of a source
+ * @returns the packages with those ids; the id is the last member, because entries are compared as text
  */
 export const named = (
   packages: readonly ManagedPackage[],
@@ -88,19 +88,19 @@ export interface CatalogChange extends WantedCatalog {
   /** by digest */
   archives: ReadonlyMap<string, CheckedArchive>;
   ids: ArtifactIds;
-  /** in the audit log: what was done, with which file, and what else is worth knowing */
+  /** in the audit log: the action, the file, and further details */
   action: "catalog.seed" | "catalog.import";
   target: string;
   remarks?: AuditSummary;
-  /** throws when the plan must not be carried out; asked again inside the transaction */
+  /** throws if the plan must not be applied; called again inside the transaction */
   refuse?: (plan: SeedPlan, connection: Connection) => void;
   signal?: AbortSignal | undefined;
 }
 
-/** Entries written before others may go on. */
+/** Entries written before other work gets a turn. */
 const ENTRIES_PER_STEP = 100;
 
-/** Plans again inside the transaction: another process may have changed the catalog while the archives were read. */
+/** Plans again inside the transaction, because another process may have changed the catalog while the archives were read. */
 export function* commit(
   tx: Tx,
   dependencies: Pick<ChangeDependencies, "audit" | "clock">,
@@ -108,7 +108,7 @@ export function* commit(
 ): Steps<SeedPlan> {
   const { audit, clock } = dependencies;
   const { actor, remarks, action, target } = change;
-  change.signal?.throwIfAborted(); // the last moment at which nothing has changed
+  change.signal?.throwIfAborted(); // the last moment before anything changes
   const { organizationId } = actor;
   const nowMs = clock.nowMs();
   addArtifacts(tx, change, nowMs);

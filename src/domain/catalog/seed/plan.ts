@@ -1,5 +1,5 @@
-// What seeding would change: the file's entries against the catalog's, by content. Pure; the same plan is shown by a
-// dry run and carried out by a real one.
+// Plans what seeding would change: compares the entries of the file with those of the catalog by content. Pure; a dry run shows
+// the plan and a real run applies it.
 import type { ManagedPackage } from "../model.ts";
 
 /** An entry on one side of a change. */
@@ -13,9 +13,9 @@ export interface SeedPlan {
   added: PackageVersion[];
   changed: { from: PackageVersion; to: PackageVersion }[];
   removed: PackageVersion[];
-  /** entries whose content stays as it is */
+  /** entries whose content stays the same */
   unchanged: number;
-  /** entries only moved: the file has another order */
+  /** entries that are only moved: the file has another order */
   moved: number;
 }
 
@@ -27,13 +27,13 @@ export interface StoredEntry extends PackageVersion {
 
 export interface PlannedCatalog {
   plan: SeedPlan;
-  /** the whole catalog as it will be, in order */
+  /** the whole resulting catalog, in order */
   entries: readonly StoredEntry[];
 }
 
 /**
- * Puts the file's entries first, in the file's order, and behind them what the catalog has besides.
- * @param prune drops what the file does not have
+ * Puts the entries of the file first, in the order of the file, followed by the other entries of the catalog.
+ * @param prune drops entries that the file does not have
  */
 export function planSeed(
   current: readonly StoredEntry[],

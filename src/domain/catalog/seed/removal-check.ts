@@ -1,23 +1,23 @@
-// Removals that would leave the policy in force naming a package that the catalog no longer has. An operator may insist.
+// Finds removals of packages that the current policy still names. An operator may force them.
 import type { Connection } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { PackageVersion } from "./plan.ts";
 
-/** How to find what is in use, and whether that matters. */
+/** How to find packages in use, and whether they may be removed. */
 export interface RemovalCheck {
   /**
-   * @returns packages that the policy in force names, with the number of its revision; asked again inside the transaction,
+   * @returns packages that the current policy names, with the number of its revision; called again inside the transaction,
    *   because a policy may be published while archives are read and stored
    */
   inUse(connection: Connection): ReadonlyMap<string, number>;
-  /** removes those, too */
+  /** removes those as well */
   allowDangling: boolean;
 }
 
-/** A package that is to go and that the policy names. */
+/** A package that would be removed and that the policy names. */
 export type BlockedRemoval = PackageVersion & { revision: number };
 
-/** @returns those of the removals that the policy in force forbids */
+/** @returns the removals that the current policy forbids */
 export function findBlockedRemovals(
   removed: readonly PackageVersion[],
   { inUse, allowDangling }: RemovalCheck,
@@ -31,7 +31,7 @@ export function findBlockedRemovals(
   });
 }
 
-/** @throws DomainError `catalog.dangling` for removals that the policy in force forbids */
+/** @throws DomainError `catalog.dangling` for removals that the current policy forbids */
 export function refuseDangling(
   removed: readonly PackageVersion[],
   check: RemovalCheck,

@@ -1,4 +1,4 @@
-// Makes the catalog what a file says: checks everything first, stores the archives, then changes all entries at once.
+// Makes the catalog equal to a file: checks everything first, stores the archives, then changes all entries at once.
 import type { Blobs } from "../../../platform/blobs/blobs.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { runInTurns, type Steps } from "../../../platform/steps.ts";
@@ -26,11 +26,11 @@ import {
 import { isUnchanged, type SeedPlan } from "./plan.ts";
 import { type RemovalCheck, refuseDangling } from "./removal-check.ts";
 
-/** What may be removed is only checked for an operator: the service never prunes. */
+/** Removals are only checked for an operator: the service never prunes. */
 export interface SeedRequest extends Partial<RemovalCheck> {
-  /** the file's bytes, YAML or JSON */
+  /** the bytes of the file, YAML or JSON */
   bytes: Uint8Array;
-  /** how the person who reads an error knows the file */
+  /** the name of the file, for errors */
   fileName: string;
   files: LocalFiles;
   /** removes the entries that the file does not have */
@@ -39,13 +39,13 @@ export interface SeedRequest extends Partial<RemovalCheck> {
   signal?: AbortSignal | undefined;
 }
 
-/** What seeding changed, or would. */
+/** What seeding changed, or would change. */
 export interface Seeded extends SeedPlan {
-  /** what keeps workstations from an archive, with the lines of the file */
+  /** reasons why workstations may not get an archive, with the lines of the file */
   warnings: Problem[];
 }
 
-/** @returns the two operations on a catalog file: see what it would do, and do it */
+/** @returns the two operations on a catalog file: preview and apply */
 export function createSeed(dependencies: ChangeDependencies) {
   return {
     /**
@@ -60,9 +60,9 @@ export function createSeed(dependencies: ChangeDependencies) {
     },
 
     /**
-     * Stores the archives and makes the entries, all or nothing; the same file again changes nothing.
-     * @throws DomainError `catalog.invalid` with every problem of the file, `catalog.unverified` when an archive is not
-     *   what the file says or breaks the archive rules, `storage.*`
+     * Stores the archives and the entries, all or nothing. Seeding the same file again changes nothing.
+     * @throws DomainError `catalog.invalid` with every problem of the file, `catalog.unverified` if an archive has another
+     *   digest or breaks the archive rules, `storage.*`
      * @source handbook: catalog-file, Seed a catalog
      */
     async apply(actor: Actor, request: SeedRequest): Promise<Seeded> {
@@ -141,7 +141,7 @@ const placed = (
   { root, line }: { root: string; line: number | undefined },
 ): Problem => ({ pointer: root + pointer, detail, ...(line !== undefined && { line }) });
 
-/** An artifact_id must name bytes that we hold under that digest. */
+/** An artifact_id must name bytes that we store under that digest. */
 function unknownArtifacts(
   packages: readonly ManagedPackage[],
   findArtifact: (digest: string) => store.ArtifactRow | undefined,
@@ -186,7 +186,7 @@ async function storeArchives(
   archives: ReadonlyMap<string, CheckedArchive>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  await blobs.sweepTemporary(); // what a seed that was killed has left half written
+  await blobs.sweepTemporary(); // partial files of a seed that was killed
   for (const { digest, path } of archives.values()) {
     if (path === undefined) continue;
     await blobs.put(path, {
@@ -197,7 +197,7 @@ async function storeArchives(
   }
 }
 
-/** What is fetched from elsewhere keeps the id it was given; what we hold has ours. */
+/** A source elsewhere keeps its given id; an archive that we store has ours. */
 const asFileProblem =
   (ids: ArtifactIds) =>
   ({ source_ref, artifact_id: authored, sha256 }: PackageSource): string | undefined =>

@@ -1,8 +1,8 @@
 // Public repositories as package sources: the grammar of `github:owner/repository@ref`, and the URLs it stands for.
-// Fetching them is for package-sources.ts.
+// package-sources.ts fetches them.
 import { DomainError } from "../../../platform/errors.ts";
 
-/** Where the provider answers; both are fixed, and arguments only for tests. */
+/** Addresses of the provider; both are fixed, and parameters only for tests. */
 export interface GithubOrigins {
   api: string;
   archives: string;
@@ -28,7 +28,7 @@ const COORDINATES = new RegExp(`^(${SEGMENT})/(${SEGMENT})@(${SEGMENT}(?:/${SEGM
 const COMMIT = /^[0-9a-f]{40}$/;
 
 /**
- * Reads a repository reference. No segment of it may lead to another path of the provider.
+ * Parses a repository reference. No segment of it may lead to another path of the provider.
  * @param text trimmed
  * @returns undefined for text without the prefix of a repository
  * @throws DomainError `package_source.bad_repository`
@@ -47,13 +47,13 @@ export function readGithubSource(text: string): GithubSource | undefined {
   );
 }
 
-/** @returns where the provider tells the commit of the ref, as text when asked for COMMIT_MEDIA_TYPE */
+/** @returns the URL where the provider answers with the commit of the ref, as text if COMMIT_MEDIA_TYPE is requested */
 export const commitUrl = ({ owner, repository, ref }: GithubSource, { api }: GithubOrigins): string =>
   `${api}/repos/${owner}/${repository}/commits/${encodeURIComponent(ref)}`;
 
 export const COMMIT_MEDIA_TYPE = "application/vnd.github.sha";
 
-/** @throws DomainError `package_source.no_commit` unless `commit` is what commitUrl has to answer */
+/** @throws DomainError `package_source.no_commit` unless `commit` is a valid answer of commitUrl */
 export function archiveUrl(
   { owner, repository }: GithubSource,
   commit: string,

@@ -1,6 +1,6 @@
-// Package sources that an administrator names: fetched once through the door for public hosts, checked as every client
-// would check them, and kept as an artifact, so that no workstation depends on the host. Which hosts are public is the
-// door's to say (platform/outbound/outbound.ts); publishing the package is the governance area's.
+// Package sources that an administrator names. Each is fetched once by the outbound client for public hosts, checked as every
+// client would check it, and stored as an artifact, so that no workstation depends on the host. platform/outbound/outbound.ts
+// decides which hosts are public; the governance area publishes packages.
 import type { Blobs, StoredBlob } from "../../../platform/blobs/blobs.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
@@ -24,7 +24,7 @@ import { readSourceRequest, type SourceRequest } from "./source-request.ts";
 
 export type { SourceRequest } from "./source-request.ts";
 
-/** Name of all public hosts on the list of destinations; they are on it only where the setting says so. */
+/** Name of all public hosts on the list of destinations; they are on it only if the setting allows them. */
 export const PUBLIC_SOURCES_DESTINATION = "package-sources";
 /** For all requests of one inspection together. */
 export const INSPECTION_TIMEOUT_MS = OUTBOUND_TIMEOUT_MAX_MS;
@@ -35,7 +35,7 @@ const COMMIT_ANSWER_BYTES_MAX = 1_024;
 const BUSY_RETRY_SECONDS = 10;
 
 export interface InspectedSource extends ArchiveContents {
-  /** where the archive was */
+  /** address of the archive */
   sourceRef: string;
   artifactId: string;
   sha256: string;
@@ -44,7 +44,7 @@ export interface InspectedSource extends ArchiveContents {
   paths: string[];
 }
 
-/** One repository connection; there is no setting yet that makes any. */
+/** One repository connection; no setting creates one yet. */
 export interface PackageSourceConnection {
   id: string;
   name: string;
@@ -73,7 +73,7 @@ export class PackageSources {
   }
 
   /**
-   * Fetches a source, checks it, and keeps it as an artifact; the same bytes again are the same artifact.
+   * Fetches a source, checks it, and stores it as an artifact; the same bytes again are the same artifact.
    * @throws DomainError `package_source.*`, `outbound.*`, `archive.*`, `artifact.*`
    */
   async inspect(
@@ -102,7 +102,7 @@ export class PackageSources {
     });
   }
 
-  /** A ref may move; the URL that this gives always stands for the same commit. */
+  /** A ref may move; the URL that this returns always stands for the same commit. */
   async #locate(source: string, signal: AbortSignal): Promise<URL> {
     const github = readGithubSource(source);
     if (!github) return publicUrl(source);
@@ -119,7 +119,7 @@ export class PackageSources {
   }
 
   async #mirror(actor: Actor, url: URL, signal: AbortSignal): Promise<InspectedSource> {
-    await this.own.blobs.sweepTemporary(); // what an inspection that was killed has left half written
+    await this.own.blobs.sweepTemporary(); // partial files of an inspection that was killed
     const bytesMax = ARCHIVE_LIMITS.compressedBytesMax;
     const paths: string[] = [];
     const checked: { contents?: ArchiveContents } = {};

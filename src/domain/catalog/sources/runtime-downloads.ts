@@ -1,9 +1,9 @@
-// What in a package looks as if it fetched something when it runs: a pin covers only what is in the archive
-// (AIR-5). It reads text, not programs, so it can be wrong both ways; it only ever warns.
+// Finds signs that a package downloads something when it runs: a pin covers only the content of the archive (AIR-5). It
+// searches text and does not understand programs, so it can be wrong in both directions; it only warns.
 
-/** A larger file is not looked into. */
+/** Larger files are not searched. */
 export const DOWNLOAD_SCAN_BYTES_MAX = 1_048_576;
-/** of one archive; more of the same tell nothing new */
+/** of one archive; more findings add nothing */
 export const DOWNLOADS_LISTED_MAX = 10;
 
 export interface RuntimeDownload {
@@ -13,7 +13,7 @@ export interface RuntimeDownload {
   what: string;
 }
 
-/** How far behind a word its address may stand, so that a long line costs no more than a short one. */
+/** Maximum distance between a word and its address, so that a long line costs no more than a short one. */
 const REACH = "[^\\n]{0,200}";
 const REMOTE = "(?:https?|wss?)://(?!localhost\\b|127\\.|\\[::1\\])";
 
@@ -40,7 +40,7 @@ const SIGNS: readonly (readonly [what: string, sign: RegExp])[] = [
   ["names a server elsewhere", new RegExp(`"(?:url|endpoint|serverUrl)"\\s{0,8}:\\s{0,8}"${REMOTE}`)],
 ];
 
-/** @returns one entry for each sign that a file shows; none for what is not text */
+/** @returns one entry for each finding in a file; none for a file that is not text */
 export function findRuntimeDownloads(path: string, bytes: Uint8Array): RuntimeDownload[] {
   if (bytes.includes(0)) return [];
   const text = Buffer.from(bytes).toString("latin1");

@@ -1,8 +1,8 @@
-// Reads what an administrator sends to have a package source inspected: which of the two forms it is, and what is wrong.
-// Fetching it is for package-sources.ts.
+// Reads an administrator's request to inspect a package source: which of the two forms it has, and its problems.
+// package-sources.ts fetches the source.
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 
-/** What an administrator may send: one public source, or a repository of a connection, which then counts alone. */
+/** The request of an administrator: one public source, or a repository of a connection, which takes precedence. */
 export interface SourceRequest {
   source_ref?: string;
   connection_id?: string;
@@ -13,8 +13,8 @@ export interface SourceRequest {
 const REPOSITORY = /^(?!\.{1,2}\/)[A-Za-z0-9._-]+\/(?!\.{1,2}$)[A-Za-z0-9._-]+$/;
 
 /**
- * @returns the public source, trimmed and not read any further
- * @throws DomainError `package_source.invalid` with every member that is missing or wrong, `package_source.unknown_connection`
+ * @returns the public source, trimmed but not parsed
+ * @throws DomainError `package_source.invalid` with every missing or invalid member, `package_source.unknown_connection`
  */
 export function readSourceRequest(request: SourceRequest): string {
   if (request.connection_id !== undefined) throw refuseManaged(request);
@@ -25,7 +25,7 @@ export function readSourceRequest(request: SourceRequest): string {
   ]);
 }
 
-/** A malformed request is reported as such before an unknown connection. */
+/** A malformed request is reported before an unknown connection. */
 function refuseManaged({ repository = "", ref = "" }: SourceRequest): DomainError {
   const problems = [
     ...(REPOSITORY.test(repository) ? [] : [{ pointer: "/repository", detail: "must be namespace/name" }]),

@@ -1,19 +1,19 @@
-// What in a package list is allowed and still keeps workstations from an archive: places that clients refuse to fetch
-// from, files that must lie on every workstation, and platforms that no client asks for.
+// Warns about sources in a package list that are allowed but may not work on workstations: addresses that clients refuse to
+// fetch from, files that must exist on every workstation, and platforms that no client requests.
 import { isIP } from "node:net";
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import { isLocalName, isPublicAddress } from "../../../platform/outbound/public-hosts.ts";
 import { fetchedSourcesOf } from "../archive/local-archives.ts";
 import type { ManagedPackage, PackageLayout, PackageSource } from "../model.ts";
 
-/** `<os>-<arch>` as clients name the machine they run on. */
+/** `<os>-<arch>` as clients name their machine. */
 export const CLIENT_PLATFORMS = ["linux", "macos", "windows"].flatMap((os) =>
   ["x86_64", "aarch64"].map((architecture) => `${os}-${architecture}`),
 );
 
 /**
- * @param local what is said of a source that is a file; nothing where its archive is stored here
- * @returns one warning for each place, with pointers into the list; never the URL, which may hold credentials
+ * @param local the warning for a source that is a file; undefined if its archive is stored here
+ * @returns one warning for each place, with pointers into the list; never the URL, which may contain credentials
  */
 export const sourceWarnings = (
   packages: readonly ManagedPackage[],
@@ -26,7 +26,7 @@ export const sourceWarnings = (
     ...platformWarnings(managed, index),
   ]);
 
-/** Clients look at the location only where there is no artifact of ours. */
+/** Clients use the location only if there is no artifact of ours. */
 function sourceProblems({ artifact_id, source_ref }: PackageSource, local: string | undefined): string[] {
   if (artifact_id !== undefined) return [];
   if (!source_ref.startsWith("https://")) return local === undefined ? [] : [local];

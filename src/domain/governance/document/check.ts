@@ -1,5 +1,4 @@
-// What the members of a policy document must be to each other (handbook: policy-file). Each place by itself
-// is draft.ts's to judge.
+// Checks the relations between members of a policy document (handbook: policy-file). draft.ts checks each member by itself.
 
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import { ProblemList, quoted } from "../../../platform/text/problem-list.ts";
@@ -9,13 +8,13 @@ import { checkCoverage } from "../versions/coverage.ts";
 import { demandsOf } from "./demands.ts";
 
 export interface DocumentOptions {
-  /** whether the document may carry a `gateway` block: the service runs in gateway mode */
+  /** whether the document may have a `gateway` block, because the service runs in gateway mode */
   gateway: boolean;
-  /** in force */
+  /** the current harness facts */
   harnesses: readonly Harness[];
 }
 
-/** Reports what the document demands of clients without saying so, and what the installation does not offer. */
+/** Reports demands on clients that the document does not declare, and features that the installation does not offer. */
 const checkDemands = (
   problems: ProblemList,
   document: GovernanceConfig,
@@ -55,9 +54,9 @@ const checkOverrides = (problems: ProblemList, { harnesses, packages }: Governan
 };
 
 /**
- * Judges what the members of a stamped document must be to each other.
+ * Checks the relations between members of a stamped document.
  * @returns all problems, with pointers from the root of the document
- * @source handbook: policy-file; only allowed harnesses are judged for ranges
+ * @source handbook: policy-file; ranges are checked for allowed harnesses only
  */
 export const checkDocument = (document: GovernanceConfig, options: DocumentOptions): Problem[] => {
   const problems = new ProblemList();

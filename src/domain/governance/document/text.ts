@@ -1,4 +1,5 @@
-// A policy document as text, YAML or JSON: finds the document in it and the line of each place. What it must be is draft.ts.
+// A policy document as YAML or JSON text: finds the document in the text and the line of each member. draft.ts checks its
+// content.
 
 import type { Problem } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
@@ -6,33 +7,35 @@ import { ProblemList } from "../../../platform/text/problem-list.ts";
 import { locate, readYamlText } from "../../../platform/text/yaml-text.ts";
 import { DOCUMENT_BYTES_MAX } from "../model.ts";
 
-/** of words and marks of YAML; a document of DOCUMENT_BYTES_MAX with ordinary packages has some 480,000 */
+/** Limit for YAML tokens; a document of DOCUMENT_BYTES_MAX with ordinary packages has about 480,000. */
 export const DOCUMENT_TOKENS_MAX = 600_000;
 const SECTION = "governance";
 const BOUNDS = { bytesMax: DOCUMENT_BYTES_MAX, tokensMax: DOCUMENT_TOKENS_MAX };
 
-/** A document as text, not yet judged. */
+/** A document as text, not yet checked. */
 export interface DocumentText {
-  /** the document's value; undefined when the text could not be read */
+  /** the value of the document; undefined if the text could not be parsed */
   input: unknown;
-  /** where it stands in the text: empty for the whole of it, /governance when it is wrapped or a section of a file */
+  /** its place in the text: empty for the whole text, /governance if it is wrapped or a section of a file */
   root: "" | "/governance";
-  /** the sections beside `governance`, which are not the document's */
+  /** the sections beside `governance`, which are not part of the document */
   otherSections: readonly string[];
-  /** what is wrong with the text itself; pointers from the root of the text, with lines */
+  /** problems of the text itself; pointers from the root of the text, with lines */
   problems: Problem[];
   /** @param problems with pointers from the root of the document @returns the same from the root of the text, with lines */
   locate(problems: readonly Problem[]): Problem[];
 }
 
-/** Without quotes and with aliases a text may hold more than the same in JSON could, which must be allowed, too. */
+/**
+ * A text without quotes and with aliases may contain more values than JSON of the same length; that must be allowed as well.
+ */
 const checkSize = (content: unknown, problems: ProblemList): void => {
   const sizeBytes = Buffer.byteLength(JSON.stringify(content));
   if (sizeBytes <= DOCUMENT_BYTES_MAX) return;
   problems.add("", `has ${sizeBytes} bytes as JSON; the limit is ${DOCUMENT_BYTES_MAX}`);
 };
 
-/** Reads at most DOCUMENT_BYTES_MAX of text, hostile or not, in bounded time. */
+/** Parses at most DOCUMENT_BYTES_MAX of text, hostile or not, in bounded time. */
 export const readDocumentText = (text: string | Uint8Array, isOver?: () => boolean): DocumentText => {
   const problems = new ProblemList();
   const bytes = typeof text === "string" ? Buffer.from(text) : text;

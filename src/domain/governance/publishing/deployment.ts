@@ -1,6 +1,6 @@
-// The deployment file as a second author: at every start, and when the operator has the file read again, its section
-// `governance` is joined with what is in force, in one transaction. Where both disagree the dashboard stays, and the
-// place is kept and shown until they agree.
+// The deployment file as a second author. At every start, and when the operator reloads the file, its section `governance` is
+// merged with the current policy in one transaction. On a conflict the dashboard wins; the conflict is stored and shown until
+// both agree.
 import { setImmediate } from "node:timers/promises";
 import type { Tx } from "../../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
@@ -19,29 +19,29 @@ import { atSection, type Joined } from "./validation.ts";
 export interface DeploymentSection {
   /** as JSON */
   input: string;
-  /** of the environment: those that the file refers to */
+  /** environment variables that the file refers to */
   variables: Readonly<Record<string, string>>;
   /** @param pointers into the file @returns the line of each */
   linesOf(pointers: readonly string[]): Promise<readonly (number | undefined)[]>;
 }
 
-/** How often a file is joined again because somebody published meanwhile. */
+/** How often the merge is repeated because somebody published meanwhile. */
 const JOINS_MAX = 5;
 
 export interface DeploymentOutcome {
   /**
    * - `bootstrap`: the first revision was published
-   * - `deployed`: changes of the file, or of the gateway setting, were published
+   * - `deployed`: changes of the file or of the gateway setting were published
    * - `unchanged`: there was nothing to publish
-   * - `kept`: file and dashboard are each sound but not together (see `problems`); what was in force still is
+   * - `kept`: file and dashboard are valid separately but not together (see `problems`); the current revision stays
    */
   outcome: "bootstrap" | "deployed" | "unchanged" | "kept";
-  /** in force now */
+  /** the current revision */
   revision: string;
   /** every place where the file is not followed */
   conflicts: readonly string[];
   problems: readonly Problem[];
-  /** ranges that no certified version satisfies; told, not refused */
+  /** ranges that no certified version satisfies; reported, not refused */
   warnings: readonly Problem[];
 }
 
@@ -54,8 +54,8 @@ export class Deployments {
   }
 
   /**
-   * Run at every start. Without a section the first start publishes a default that lets every harness run.
-   * @throws DomainError `governance.invalid` for a bad section, with lines; then nothing has changed
+   * Runs at every start. Without a section the first start publishes a default that allows every harness.
+   * @throws DomainError `governance.invalid` for an invalid section, with lines; nothing has changed then
    */
   async apply(actor: Actor, section: DeploymentSection | undefined): Promise<DeploymentOutcome> {
     const wanted = section && (await this.#read(actor.organizationId, section));
@@ -87,7 +87,7 @@ export class Deployments {
     return judged.document;
   }
 
-  /** @returns nothing where somebody published meanwhile */
+  /** @returns undefined if somebody published meanwhile */
   async #join(actor: Actor, wanted: string | undefined): Promise<DeploymentOutcome | undefined> {
     const { db, revisions, runTask } = this.parts;
     const { organizationId } = actor;

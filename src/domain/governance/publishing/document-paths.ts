@@ -1,34 +1,34 @@
-// Places in a policy document as people and merges name them: RFC 6901 pointers in which an entry of a list that has
-// names (packages by id, MCP servers by name) is named, not numbered. Other lists are one value.
+// Names places in a policy document for people and for merges: RFC 6901 pointers in which an entry of a list with names
+// (packages by id, MCP servers by name) is named, not numbered. Any other list is one value.
 
 import { isDeepStrictEqual } from "node:util";
 import { pointerOf, tokensOf } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 
-/** @returns whether two JSON values are the same; the order of members does not count */
+/** @returns whether two JSON values are equal; the order of members does not count */
 export const isSame = (one: unknown, other: unknown): boolean => isDeepStrictEqual(one, other);
 
 /**
- * @param path where the value stands in the document
- * @returns its parts by name, in their order; nothing for a value that has no named parts
+ * @param path place of the value in the document
+ * @returns its parts by name, in their order; undefined for a value without named parts
  */
 export function splitParts(path: readonly string[], value: unknown): Map<string, unknown> | undefined {
   if (isJsonObject(value)) return new Map(Object.entries(value));
   const nameMember = Array.isArray(value) ? nameMemberOf(path) : undefined;
   if (nameMember === undefined || !Array.isArray(value)) return undefined;
   const parts = new Map(value.map((entry: unknown) => [nameOf(entry, nameMember), entry]));
-  // Twice the same name, or none: nobody could say which entry is meant.
+  // With a duplicate or missing name nobody could say which entry is meant.
   return parts.has(undefined) || parts.size < value.length ? undefined : named(parts);
 }
 
-/** Puts parts together again, as what they were taken from. */
+/** Builds the value again from its parts, in the shape of the original. */
 export const joinParts = (parts: ReadonlyMap<string, unknown>, like: unknown): unknown =>
   Array.isArray(like) ? [...parts.values()] : Object.fromEntries(parts);
 
-/** What stands at a path; undefined where there is nothing. */
+/** The value at a path; undefined if there is none. */
 export type ValueAt = (pointer: string) => unknown;
 
-/** @returns what stands where; a list is put in order once, however many of its entries are asked for */
+/** @returns a look-up of values by path; it indexes a list once, however many entries are read */
 export function changedPlaces(document: unknown): ValueAt {
   const known = new Map<unknown, ReturnType<typeof splitParts>>();
   const partsAt = (above: readonly string[], value: unknown) => {
@@ -49,7 +49,7 @@ export function changedPlaces(document: unknown): ValueAt {
 /** @returns the path as it is shown and stored */
 export const displayPath = (path: readonly string[]): string => pointerOf(path);
 
-/** Entries of these lists are compared by this member, not by their position. */
+/** Entries of these lists are compared by this member, not by position. */
 function nameMemberOf(path: readonly string[]): "id" | "name" | undefined {
   if (path.length === 1 && path[0] === "packages") return "id";
   return path.length > 1 && path.at(-1) === "mcp" ? "name" : undefined;

@@ -1,5 +1,5 @@
-// Whether the packages of a document serve every version of a harness that its policy lets run, and do not get into each
-// other's way (handbook: policy-file, Packages and harnesses). Only allowed harnesses are judged.
+// Checks whether the packages of a document serve every version of a harness that the policy allows, without conflicts
+// (handbook: policy-file, Packages and harnesses). Only allowed harnesses are checked.
 
 import { compare, type SemVer } from "semver";
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
@@ -12,7 +12,7 @@ import { type Allowed, allowedVersions } from "./allowed-versions.ts";
 import { generationsOf, type Interval } from "./generations.ts";
 import { type Stretch, stretchesOf } from "./layout-selection.ts";
 
-/** A package that takes part on a harness. */
+/** A package that applies to a harness. */
 interface Part {
   readonly managed: ManagedPackage;
   readonly pointer: string;
@@ -36,7 +36,7 @@ const partsOf = ({ packages, harnesses }: GovernanceConfig, key: HarnessKey): Pa
     ];
   });
 
-/** @returns what both hold; nothing when that is nothing */
+/** @returns the intersection; undefined if it is empty */
 const overlapOf = (one: Interval, other: Interval): Interval | undefined => {
   const introduced = compare(one.introduced, other.introduced) < 0 ? other.introduced : one.introduced;
   const ends = [one.before, other.before].flatMap((end) => end ?? []).toSorted(compare);
@@ -46,11 +46,11 @@ const overlapOf = (one: Interval, other: Interval): Interval | undefined => {
 
 interface Finding {
   readonly version: SemVer;
-  /** why the package cannot serve this version; nothing when it can */
+  /** why the package cannot serve this version; undefined if it can */
   readonly fault: string | undefined;
 }
 
-/** @returns a version that may run for every stretch and generation that has one, lowest first */
+/** @returns an allowed version for every interval and generation that has one, lowest first */
 const findingsOf = ({ stretches }: Part, { harnesses, key, allowed }: Served): Finding[] =>
   stretches.flatMap((stretch) => {
     const components = stretch.layout && componentsOf(stretch.layout);
@@ -65,7 +65,7 @@ const findingsOf = ({ stretches }: Part, { harnesses, key, allowed }: Served): F
     });
   });
 
-/** Reports the lowest version that may run and is not served, once for each package. */
+/** Reports the lowest allowed version that is not served, once for each package. */
 const checkServed = (problems: ProblemList, part: Part, harness: Served): void => {
   const findings = findingsOf(part, harness);
   const unserved = findings.find(({ fault }) => fault !== undefined);
@@ -99,8 +99,8 @@ const reachesFurther = (one: Interval, other: Interval): boolean =>
   one.before === null || (other.before !== null && compare(one.before, other.before) > 0);
 
 /**
- * Reports commands that two packages bring for the same version.
- * In order of their start it is enough to compare each with the one that reaches furthest: the others overlap it less.
+ * Reports commands that two packages provide for the same version. Packages are in the order of their start, so each is
+ * compared only with the one that reaches furthest.
  */
 const checkHelpers = (problems: ProblemList, parts: readonly Part[], { key, allowed }: Served): void => {
   for (const [name, exposures] of exposuresByName(parts)) {
@@ -142,9 +142,9 @@ const servedOf = (document: GovernanceConfig, harnesses: readonly Harness[]): Se
   }));
 
 /**
- * Judges the ranges of a document against the versions that are certified today; asked of administrators, while at start
- * it is only told, so that an old policy does not keep the service from starting.
- * @returns a problem for every allowed harness whose requirement lets no version run
+ * Checks the ranges of a document against the currently certified versions. An administrator's document must pass. At start a
+ * problem is only reported, so that an old policy does not prevent the start.
+ * @returns a problem for every allowed harness whose requirement allows no version
  * @source handbook: policy-file, Versions
  */
 export const checkRanges = (document: GovernanceConfig, harnesses: readonly Harness[]): Problem[] => {
@@ -153,7 +153,7 @@ export const checkRanges = (document: GovernanceConfig, harnesses: readonly Harn
   return problems.list();
 };
 
-/** Reports what the packages of a document do not serve, or serve twice, on its allowed harnesses. */
+/** Reports versions of allowed harnesses that the packages do not serve, or serve twice. */
 export const checkCoverage = (
   problems: ProblemList,
   document: GovernanceConfig,
