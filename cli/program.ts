@@ -20,6 +20,7 @@ import * as manual from "./commands/manual/manual.ts";
 import * as migrate from "./commands/migrate/migrate.ts";
 import * as organization from "./commands/organization/organization.ts";
 import * as policy from "./commands/policy/policy.ts";
+import * as probe from "./commands/probe/probe.ts";
 import * as scim from "./commands/scim/scim.ts";
 import * as sealingKeys from "./commands/sealing-keys/sealing-keys.ts";
 import * as serve from "./commands/serve.ts";
@@ -32,8 +33,8 @@ import * as version from "./commands/version.ts";
 import type { Context } from "./context.ts";
 import { EXIT, failureOf, failureText } from "./exit.ts";
 import { exitOnBrokenPipe, flushOutput } from "./output/broken-output.ts";
+import { hasColor } from "./output/color.ts";
 import { withPriority } from "./output/journal.ts";
-import { hasColor } from "./output/output.ts";
 
 interface Noun {
   /**
@@ -50,6 +51,7 @@ const NOUNS: readonly Noun[] = [
   setup,
   status,
   doctor,
+  probe,
   config,
   catalog,
   organization,

@@ -4,7 +4,8 @@ import { DomainError } from "../../src/platform/errors.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { Interrupted } from "../exit.ts";
-import { hasColor, outputFor } from "../output/output.ts";
+import { hasColor } from "../output/color.ts";
+import { outputFor } from "../output/output.ts";
 import { printable } from "../output/printable.ts";
 
 /** What a command will do. The dry run and the confirmation print the same text. */

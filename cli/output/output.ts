@@ -1,11 +1,11 @@
 // Prints the results of all commands: results to stdout, notes and warnings to stderr, JSON under `--json`.
 // program.ts prints errors through exit.ts; table.ts formats tables.
 import { once } from "node:events";
-import { styleText } from "node:util";
 import type { Secret } from "../../src/platform/secret.ts";
 import type { CliCommand } from "../command.ts";
-import type { Context, OutputStream } from "../context.ts";
+import type { Context } from "../context.ts";
 import { PagePrinting } from "../page-printing.ts";
+import { colored, hasColor } from "./color.ts";
 import { withPriority } from "./journal.ts";
 import { printable, printableJson } from "./printable.ts";
 import { type Listing, tableText } from "./table.ts";
@@ -15,6 +15,8 @@ export type { Listing } from "./table.ts";
 export interface Output {
   /** the command was given `--json` */
   readonly isJson: boolean;
+  /** whether text for stdout may have color */
+  readonly hasColor: boolean;
   /** Prints a JSON document, or the equivalent text. Adds the line break. The caller makes untrusted parts of the text `printable`. */
   result(json: object, text: string): void;
   /** Prints a table, or a JSON document `{"items": [...]}` with the members of `more`. */
@@ -49,6 +51,7 @@ export function outputFor(context: Context, command: CliCommand): Output {
   };
   return {
     isJson,
+    hasColor: hasColor(stdout, context.env, color),
     result: (document, text) => print(isJson ? jsonText(document) : text),
     list: (rows, { columns, json: toJson, empty }, more = {}) => {
       if (isJson) print(jsonText({ items: rows.map(toJson), ...more }));
@@ -75,18 +78,12 @@ export function outputFor(context: Context, command: CliCommand): Output {
   };
 }
 
-/** @returns whether to use color: never in a pipe or with `--no-color`, NO_COLOR or TERM=dumb */
-export const hasColor = (stream: OutputStream, env: Context["env"], color: unknown): boolean =>
-  stream.isTTY === true && color !== false && !env.NO_COLOR && env.TERM !== "dumb";
-
 const jsonText = (document: object): string => printableJson(JSON.stringify(document, null, 2));
 
 function warn(context: Context, options: { text: string; isJson: boolean; color: unknown }): void {
   const { stderr, env } = context;
   const label = "warning:";
-  const shown = hasColor(stderr, env, options.color)
-    ? styleText("yellow", label, { validateStream: false })
-    : label;
+  const shown = hasColor(stderr, env, options.color) ? colored(label, "yellow") : label;
   const text = options.isJson
     ? printableJson(JSON.stringify({ warning: options.text }))
     : `${shown} ${printable(options.text)}`;

@@ -160,6 +160,8 @@ const RULES: readonly Rule[] = [
     except: {
       "src/platform/outbound/outbound.ts": "is that door",
       "src/platform/outbound/public-https.ts": "is the part of it that leads to public hosts",
+      "src/platform/outbound/named-server.ts":
+        "is the part of it that leads to the server that the operator names on the command line",
       "src/platform/files/unix-socket.ts": "asks whether a program listens on a socket of this machine",
       "src/server/listener/listen.ts": "sets the limit that the runtime keeps in node:http",
     },
@@ -231,6 +233,14 @@ test("only the door knows its part for public hosts", () => {
     imports.some(({ target, typeOnly }) => target === part && !typeOnly),
   );
   expect(users.map(({ path }) => path)).toEqual(["src/platform/outbound/outbound.ts"]);
+});
+
+test("only the probe knows the part of the door for a named server", () => {
+  const part = "src/platform/outbound/named-server.ts";
+  const users = sources.filter(({ imports }) =>
+    imports.some(({ target, typeOnly }) => target === part && !typeOnly),
+  );
+  expect(users.map(({ path }) => path)).toEqual(["src/app/probe/probe.ts"]);
 });
 
 test("the files and their imports were found at all", () => {

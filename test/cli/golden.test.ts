@@ -15,6 +15,7 @@ import { guessOn, inviteOn, logInOn } from "../support/installed/installed-login
 import { beginPolicyOn } from "../support/installed/installed-policy.ts";
 import { presentOn, provisionOn } from "../support/installed/installed-provisioning.ts";
 import { makeOlder } from "../support/installed/older-installation.ts";
+import { createListeningServer } from "../support/network/listening-server.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
 
@@ -703,6 +704,33 @@ test("migrate", async () => {
     ...BACKUP_REPLACEMENTS,
   ]);
   expectGolden("migrate", [...current, ...steps, ...json], replace);
+});
+
+test("probe", async () => {
+  await using service = await createListeningServer();
+  using bench = createBench();
+  writeFileSync(join(bench.folder, "ca.pem"), "no certificate");
+  writeFileSync(join(bench.folder, "token"), "refused\n", { mode: 0o600 });
+  const { origin } = service;
+  const steps: Step[] = [];
+  for (const line of [
+    `probe ${origin}`,
+    `probe ${origin} --json`,
+    `probe ${origin} --token-file token`,
+    "probe http://127.0.0.1:1",
+    "probe http://127.0.0.1:1 --json",
+    "probe https://control.invalid",
+    "probe control.example.org",
+    `probe ${origin} --ca missing.pem`,
+    `probe ${origin} --ca ca.pem`,
+    "probe --help",
+  ])
+    steps.push({ line, ...(await runHere(line.split(" "), { cwd: bench.folder })) });
+  const replacing = replacements(bench)
+    .set(new URL(origin).port, "<port>")
+    .set(/EAI_AGAIN/g, "ENOTFOUND") // of a machine without a name server
+    .set(/\d+ ms/g, "N ms");
+  expectGolden("probe", steps, replacing);
 });
 
 test("help", async () => {

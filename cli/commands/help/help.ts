@@ -4,7 +4,8 @@ import { CHAPTERS } from "../../../src/handbook/contents.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { CliCommand, HELP_WIDTH } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { hasColor, outputFor } from "../../output/output.ts";
+import { hasColor } from "../../output/color.ts";
+import { outputFor } from "../../output/output.ts";
 import { printPaged } from "../../output/pager.ts";
 import { FILES, TOPICS, wrapped } from "./topics.ts";
 

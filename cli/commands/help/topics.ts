@@ -36,8 +36,11 @@ value comes from. \`quartermaster config explain SETTING\` shows the spellings o
       ["3", "not found"],
       ["4", "conflict: stale revision, wrong state, already exists"],
       ["5", "not permitted, or not signed in"],
-      ["6", "unavailable, try again later; `status` and `doctor` if the service is not running"],
-      ["7", "verification failed, such as a check of `doctor`; takes precedence over 6"],
+      [
+        "6",
+        "unavailable, try again later; `status` and `doctor` if the service is not running; `probe` if the server cannot be reached",
+      ],
+      ["7", "verification failed, such as a check of `doctor` or `probe`; takes precedence over 6"],
       ["8", "finished with some failures; the report lists them"],
       ["130", "interrupted (Ctrl-C)"],
       ["143", "terminated"],

@@ -14,7 +14,7 @@ export interface ListeningServer extends TestServer {
 export async function createListeningServer(options: TestServerOptions = {}): Promise<ListeningServer> {
   let listener: Listener | undefined;
   const baseUrl = () => listener?.address ?? "";
-  const server = await createTestServer({ ...options, access: { ...options.access, baseUrl } });
+  const server = await createTestServer({ ...options, access: { baseUrl, ...options.access } });
   const started = listen(server.server.handle, {
     listen: { kind: "tcp", host: "127.0.0.1", port: 0 },
     ...NO_PROXIES,

@@ -1,0 +1,29 @@
+// `quartermaster probe`: shows what a workstation meets on its way to a service, from the machine where the command runs.
+// The checks are in src/app/probe/.
+import { Option } from "commander";
+import type { CliCommand } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { addSecretOptions } from "../../input/secret-input.ts";
+
+/** Adds the command to the command tree. */
+export const register = (program: CliCommand, context: Context): CliCommand =>
+  addSecretOptions(
+    program
+      .command("probe")
+      .argument("<url>", "origin that clients use")
+      .description(
+        "Checks the way of a workstation to a service, from this machine, and explains how to fix each problem. Begins one device login, which expires by itself.",
+      )
+      .examples(
+        "quartermaster probe https://control.example.org",
+        "quartermaster probe https://control.example.org --ca company-ca.pem",
+        "quartermaster probe https://control.example.org --token-file token --json",
+      )
+      .addOption(new Option("--ca <file>", "also trust the certificates in this PEM file")),
+    "token",
+  )
+    .printsJson()
+    .action(async (url: string, _options: unknown, self: CliCommand) => {
+      const { runProbe } = await import("./report.ts");
+      await runProbe(context, self, url);
+    });

@@ -1,0 +1,71 @@
+// Checks what a workstation does after its sign-in, with an access token: its account, its policy, and the way of its report.
+import {
+  CAPABILITIES_HEADER,
+  CONTRACT_GENERATION,
+  CONTRACT_VERSION_HEADER,
+  POLICY_CAPABILITIES,
+} from "../../domain/governance/wire.ts";
+import { SECOND_MS, toRfc3339 } from "../../platform/clock.ts";
+import { UUID_PATTERN } from "../../platform/ids.ts";
+import type { NamedServer } from "../../platform/outbound/named-server.ts";
+import type { Secret } from "../../platform/secret.ts";
+import type { Check, Finding } from "../doctor/finding.ts";
+import { askJson, refusalText, textIn } from "./json-answer.ts";
+
+const bearer = (token: Secret): Record<string, string> => ({ authorization: `Bearer ${token.reveal()}` });
+
+const SIGN_IN =
+  "have the client sign in again; an access token expires after access.access_token_ttl_seconds";
+
+export async function checkAccount(check: Check, server: NamedServer, token: Secret): Promise<Finding> {
+  const answer = await askJson(server, "/auth/me", { headers: bearer(token) });
+  const { document } = answer;
+  if (answer.status !== 200) return check.failed(refusalText(answer), SIGN_IN);
+  const { expires_at: expiresAt } = document;
+  if (!UUID_PATTERN.test(textIn(document, "org_id") ?? "") || !Number.isInteger(expiresAt))
+    return check.failed("org_id or expires_at is not what clients need", "let the proxy change no answer");
+  return check.ok(
+    `${textIn(document, "email")}, ${textIn(document, "role")}, until ${toRfc3339(Number(expiresAt) * SECOND_MS)}`,
+  );
+}
+
+/** Fetches the policy as the newest client would. In gateway mode this may create the gateway key of the user. */
+export async function checkPolicy(check: Check, server: NamedServer, token: Secret): Promise<Finding> {
+  const headers = {
+    ...bearer(token),
+    [CONTRACT_VERSION_HEADER]: String(CONTRACT_GENERATION),
+    [CAPABILITIES_HEADER]: POLICY_CAPABILITIES.join(","),
+  };
+  const answer = await askJson(server, POLICY_PATH, { headers });
+  const { status, document, sizeBytes, headers: received } = answer;
+  if (status === 404)
+    return check.warning("no policy is published", "publish one: quartermaster help policy-file");
+  if (status === 401 || status === 403) return check.failed(refusalText(answer), SIGN_IN);
+  if (status !== 200) return check.failed(refusalText(answer), "quartermaster help troubleshoot");
+  const detail = `revision ${textIn(document, "revision")}, ${sizeBytes} bytes`;
+  if ("gateway" in document) return check.ok(`${detail}, with an inference token`);
+  const again = await server.ask(POLICY_PATH, {
+    headers: { ...headers, "if-none-match": received.etag ?? "" },
+  });
+  return again.status === 304
+    ? check.ok(`${detail}; a second request is answered with 304`)
+    : check.warning(
+        `${detail}; a second request is answered with ${again.status}, not 304`,
+        "let the proxy pass on the headers ETag and If-None-Match",
+      );
+}
+
+const POLICY_PATH = "/governance-config";
+
+/** An empty report is refused after the credential was accepted, so nothing is recorded. */
+export async function checkReport(check: Check, server: NamedServer, token: Secret): Promise<Finding> {
+  const answer = await askJson(server, "/client-status", {
+    method: "POST",
+    headers: { ...bearer(token), "content-type": "application/json" },
+    body: "{}",
+  });
+  if ((answer.status === 400 || answer.status === 422) && textIn(answer.document, "reason") !== undefined)
+    return check.ok("reports arrive: an empty one was refused as it should be, and nothing was recorded");
+  if (answer.status === 401 || answer.status === 403) return check.failed(refusalText(answer), SIGN_IN);
+  return check.failed(refusalText(answer), "let the proxy pass on POST with a body of JSON");
+}

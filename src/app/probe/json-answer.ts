@@ -1,0 +1,69 @@
+// Asks the probed server for JSON, and explains every other answer.
+import { DomainError } from "../../platform/errors.ts";
+import type { NamedRequest, NamedServer, Reply } from "../../platform/outbound/named-server.ts";
+import { isJsonObject, type JsonObject } from "../../platform/text/json-object.ts";
+
+export interface JsonAnswer extends Pick<Reply, "status" | "headers" | "durationMs"> {
+  document: JsonObject;
+  sizeBytes: number;
+}
+
+/** Characters of a foreign text that a finding repeats. */
+const TEXT_CHARACTERS_MAX = 200;
+
+/**
+ * @returns the answer, whatever its status
+ * @throws DomainError `probe.redirected`, `probe.not_json`, and those of NamedServer
+ */
+export async function askJson(server: NamedServer, path: string, asked?: NamedRequest): Promise<JsonAnswer> {
+  const { status, headers, body, durationMs } = await server.ask(path, {
+    ...asked,
+    headers: { accept: "application/json", ...asked?.headers },
+  });
+  if (status >= 300 && status < 400) throw redirected(path, headers.location);
+  const document = parsed(body);
+  if (!document) throw notJson(path, status, body);
+  return { status, headers, durationMs, document, sizeBytes: Buffer.byteLength(body) };
+}
+
+/** @returns what an answer with an error says, shortened */
+export const refusalText = ({ status, document }: JsonAnswer): string =>
+  `it answered ${status}: ${shortened(textIn(document, "detail") ?? textIn(document, "error_description") ?? textIn(document, "error") ?? "without a reason")}`;
+
+/** @returns the member if it is a text that is not empty */
+export function textIn(document: JsonObject, name: string): string | undefined {
+  const value = document[name];
+  return typeof value === "string" && value.trim() !== "" ? value : undefined;
+}
+
+function parsed(body: string): JsonObject | undefined {
+  try {
+    const document: unknown = JSON.parse(body);
+    return isJsonObject(document) ? document : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const shortened = (text: string): string =>
+  text.length > TEXT_CHARACTERS_MAX ? `${text.slice(0, TEXT_CHARACTERS_MAX)}…` : text;
+
+const redirected = (path: string, location: string | undefined): DomainError =>
+  new DomainError(
+    "unavailable",
+    "probe.redirected",
+    `${path} is redirected to ${shortened(location ?? "an unnamed place")}`,
+    { hint: "give clients the origin that the redirect names, or let the proxy pass this path on" },
+  );
+
+function notJson(path: string, status: number, body: string): DomainError {
+  const kind = /^\s*</.test(body) ? "HTML" : "something else";
+  return new DomainError(
+    "unavailable",
+    "probe.not_json",
+    `${path} answered ${status} with ${kind} in place of JSON: another server answered, or a page of a proxy`,
+    {
+      hint: "check the address, and let the proxy pass every path on to the service without a sign-in of its own",
+    },
+  );
+}

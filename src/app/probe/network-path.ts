@@ -1,0 +1,95 @@
+// Checks what proxies on the way do: the address that the service sees, buffered event streams, and latency.
+import { SECOND_MS } from "../../platform/clock.ts";
+import type { NamedServer, Reply, StreamPiece } from "../../platform/outbound/named-server.ts";
+import { isPublicAddress } from "../../platform/outbound/public-hosts.ts";
+import type { JsonObject } from "../../platform/text/json-object.ts";
+import { EVENT_PAUSE_MS } from "../../server/routes/connection.ts";
+import type { Check, Finding } from "../doctor/finding.ts";
+import { textIn } from "./json-answer.ts";
+import { isLoopbackName } from "./reach.ts";
+
+export const CONNECTION_PATH = "/connection";
+const STREAM_PATH = "/connection/events";
+/** Requests on one kept connection. */
+export const LATENCY_SAMPLES = 7;
+/** Median latency that is worth a warning. */
+export const LATENCY_WARNING_MS = 500;
+
+const OLDER = "the service does not have this check: it is older than this program, or the proxy blocks it";
+const PROXY_HELP = "quartermaster help install";
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  untrusted: `name the proxy in server.trusted_proxies and restart the service: ${PROXY_HELP}`,
+  socket: `name a proxy in server.trusted_proxies, so that the Unix socket is trusted: ${PROXY_HELP}`,
+  missing: `have the proxy send the header that server.forwarded_header names: ${PROXY_HELP}`,
+};
+const DETAILS: Readonly<Record<string, string>> = {
+  untrusted:
+    "the service does not trust the proxy, so all workstations behind it share the limits of one address",
+  socket: "the service knows no address of any workstation, so all of them share the same limits",
+  missing:
+    "the proxy is trusted but forwards no address, so all workstations behind it share the limits of one address",
+};
+
+/** @param localAddress of this machine on the way to the service */
+export function checkAddress(check: Check, { status, body }: Reply, localAddress: string): Finding {
+  if (status !== 200) return check.skipped(OLDER);
+  const document: JsonObject = JSON.parse(body);
+  const forwarding = textIn(document, "forwarding") ?? "";
+  const [detail, remedy] = [DETAILS[forwarding], REMEDIES[forwarding]];
+  if (detail !== undefined && remedy !== undefined) return check.warning(detail, remedy);
+  const seen = textIn(document, "address") ?? "";
+  if (seen === localAddress) return check.ok(`the service sees ${seen}, the address of this machine`);
+  if (forwarding === "trusted" || isTranslated(seen, localAddress))
+    return check.ok(`the service sees ${seen}; this machine has ${localAddress}`);
+  return check.warning(
+    `the service sees ${seen} in place of ${localAddress}: address translation, or a proxy that forwards no address`,
+    `if ${seen} is your proxy, have it forward the address, and name it in server.trusted_proxies: ${PROXY_HELP}`,
+  );
+}
+
+/** A private network reaches a public service by address translation. A loopback address can only be a local proxy. */
+const isTranslated = (seen: string, localAddress: string): boolean =>
+  isPublicAddress(seen) && !isPublicAddress(localAddress) && !isLoopbackName(localAddress);
+
+export async function checkEventStream(check: Check, server: NamedServer): Promise<Finding> {
+  const startMs = performance.now();
+  const { status, pieces } = await server.stream(STREAM_PATH);
+  if (status === 404) return check.skipped(OLDER);
+  if (status !== 200) return check.skipped(`it answered ${status}; try again in a moment`);
+  const [first, second] = [arrivalOf(pieces, 1), arrivalOf(pieces, 2)];
+  if (first === undefined || second === undefined)
+    return check.failed(
+      "it ended before its second event",
+      `${UNBUFFER}, and give it an idle timeout above 15 s`,
+    );
+  const firstText = `the first event came after ${Math.round(first - startMs)} ms`;
+  if (second - first >= EVENT_PAUSE_MS / 2) return check.ok(`it is not buffered: ${firstText}`);
+  return check.failed(
+    `a proxy buffers it: ${firstText}, together with one that was sent ${EVENT_PAUSE_MS / SECOND_MS} s later; workstations learn late of a new policy`,
+    UNBUFFER,
+  );
+}
+
+const UNBUFFER = `have the proxy pass events on at once, as in the examples of ${PROXY_HELP}`;
+
+/** @returns when the event had arrived, on the clock of performance.now() */
+function arrivalOf(pieces: readonly StreamPiece[], part: number): number | undefined {
+  let text = "";
+  for (const piece of pieces) {
+    text += piece.text;
+    if (text.includes(`data: {"part":${part}}\n\n`)) return piece.atMs;
+  }
+  return undefined;
+}
+
+export async function checkLatency(check: Check, server: NamedServer): Promise<Finding> {
+  const samples: number[] = [];
+  while (samples.length < LATENCY_SAMPLES) samples.push((await server.ask(CONNECTION_PATH)).durationMs);
+  const ordered = samples.toSorted((a, b) => a - b).map((sample) => Math.round(sample));
+  const median = ordered[Math.floor(ordered.length / 2)] ?? 0;
+  const detail = `${median} ms in the middle, ${ordered.at(-1)} ms at most, of ${samples.length} requests`;
+  return median > LATENCY_WARNING_MS
+    ? check.warning(detail, "look for a slow network, or a proxy that opens a connection for each request")
+    : check.ok(detail);
+}

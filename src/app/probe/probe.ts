@@ -1,0 +1,122 @@
+// Runs every check of `quartermaster probe` in order: what a workstation on this machine meets on its way to a service. Nothing
+// but the named server is asked.
+import type { Clock } from "../../platform/clock.ts";
+import { DomainError } from "../../platform/errors.ts";
+import { NamedServer, type NamedServerLimits, type Reply } from "../../platform/outbound/named-server.ts";
+import type { Secret } from "../../platform/secret.ts";
+import { type Check, examine, type Finding } from "../doctor/finding.ts";
+import { checkAccount, checkPolicy, checkReport } from "./credential.ts";
+import { checkDeviceLogin } from "./device-login.ts";
+import { checkClock, checkDiscovery, checkIssuer, type Discovery } from "./discovery.ts";
+import { CONNECTION_PATH, checkAddress, checkEventStream, checkLatency } from "./network-path.ts";
+import { checkOutgoingProxy } from "./outgoing-proxy.ts";
+import { isLoopbackName, type Reached, reach } from "./reach.ts";
+
+/** Time and size limits; clients wait 10 s for a connection and 15 s for an answer. */
+export const PROBE_LIMITS: NamedServerLimits = {
+  resolveMs: 10_000,
+  connectMs: 10_000,
+  answerMs: 15_000,
+  bodyBytesMax: 4 * 1024 * 1024,
+};
+
+export interface ProbeOptions {
+  /** http or https, without a path */
+  origin: URL;
+  clock: Clock;
+  /** of this process, for the proxies that it names */
+  env: Readonly<Record<string, string | undefined>>;
+  /** access token of a workstation */
+  token?: Secret | undefined;
+  /** PEM certificates that are trusted in addition */
+  ca?: string | undefined;
+  limits?: NamedServerLimits;
+}
+
+export interface ProbeResult {
+  findings: readonly Finding[];
+  /** whether the server accepts connections */
+  isReachable: boolean;
+}
+
+/**
+ * @param text as the operator writes it; a path is ignored, as clients do
+ * @throws DomainError `probe.bad_url`
+ */
+export function parseOrigin(text: string): URL {
+  const url = URL.parse(text);
+  const isGood = url && ["http:", "https:"].includes(url.protocol) && !url.username && !url.password;
+  if (isGood) return new URL(url.origin);
+  throw new DomainError("invalid", "probe.bad_url", "the address is not an origin with http or https", {
+    hint: "write it as clients do: https://control.example.org",
+  });
+}
+
+/** @throws nothing that a check can tell: every failure is a finding */
+export async function probe(options: ProbeOptions): Promise<ProbeResult> {
+  const { origin, clock, env, ca, limits = PROBE_LIMITS } = options;
+  using server = new NamedServer(origin, { limits, ca });
+  const proxies = checkOutgoingProxy(origin, env);
+  const reached = await reach(server, clock);
+  const rest = reached.isUsable
+    ? await checkService(server, reached, options)
+    : await skipAll(options, "needs a connection with a certificate that is trusted");
+  return {
+    findings: [...proxies, ...reached.findings, ...rest],
+    isReachable: reached.localAddress !== undefined,
+  };
+}
+
+const REMEDY = "see the log of the service and of the proxy in front of it";
+
+async function checkService(
+  server: NamedServer,
+  { localAddress = "" }: Reached,
+  options: ProbeOptions,
+): Promise<Finding[]> {
+  const found: Discovery[] = [];
+  const findings = await examine("discovery", (check) => checkDiscovery(check, server, found), REMEDY);
+  const look = async (name: string, find: (check: Check) => Finding | Promise<Finding>): Promise<void> =>
+    void findings.push(...(await examine(name, find, REMEDY)));
+  const withDiscovery =
+    (find: (check: Check, server: NamedServer, discovery: Discovery) => Promise<Finding>) =>
+    (check: Check) => {
+      const [discovery] = found;
+      return discovery ? find(check, server, discovery) : check.skipped("needs the discovery document");
+    };
+  const own = lazily(() => server.ask(CONNECTION_PATH));
+  await look("issuer", withDiscovery(checkIssuer));
+  await look("clock", async (check) => checkClock(check, await own(), options.clock));
+  await look("address", async (check) => checkAddress(check, await own(), localAddress));
+  await look("device_login", withDiscovery(checkDeviceLogin));
+  await look("event_stream", (check) => checkEventStream(check, server));
+  await look("latency", (check) => checkLatency(check, server));
+  const { token } = options;
+  for (const [name, find] of Object.entries(CREDENTIAL_CHECKS))
+    if (token) await look(name, (check) => guarded(check, server) ?? find(check, server, token));
+  return findings;
+}
+
+const CREDENTIAL_CHECKS = { account: checkAccount, policy: checkPolicy, report: checkReport };
+
+/** @returns a finding in place of sending a token without encryption */
+const guarded = (check: Check, server: NamedServer): Finding | undefined =>
+  server.isTls || isLoopbackName(server.host)
+    ? undefined
+    : check.skipped("the token is not sent without TLS");
+
+const SERVICE_CHECKS = ["discovery", "issuer", "clock", "address", "device_login", "event_stream", "latency"];
+
+async function skipAll({ token }: ProbeOptions, reason: string): Promise<Finding[]> {
+  const names = [...SERVICE_CHECKS, ...(token ? Object.keys(CREDENTIAL_CHECKS) : [])];
+  return (await Promise.all(names.map((name) => examine(name, (check) => check.skipped(reason))))).flat();
+}
+
+/** Two checks read the same answer, and either reports its failure. */
+function lazily(ask: () => Promise<Reply>): () => Promise<Reply> {
+  let asked: Promise<Reply> | undefined;
+  return () => {
+    asked ??= ask();
+    return asked;
+  };
+}

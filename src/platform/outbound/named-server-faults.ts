@@ -1,0 +1,31 @@
+// The errors of named-server.ts, and the time limit of its steps. Messages name the server: the operator named it first.
+import { DomainError } from "../errors.ts";
+
+/** @throws what `work` throws; DomainError `probe.too_slow` after the limit */
+export async function withinTime<T>(work: Promise<T>, limitMs: number, what: string): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(tooSlow(what, limitMs)), limitMs);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** @param what fails, in words that continue with the time limit */
+export const tooSlow = (what: string, limitMs: number): DomainError =>
+  fault("too_slow", `${what} within ${limitMs / 1_000} s`);
+
+/** @returns the error itself if it is a DomainError; otherwise `probe.<reason>` with the code of the error */
+export const asFault = (error: unknown, reason: string, message: string): DomainError =>
+  error instanceof DomainError ? error : fault(reason, `${message}${codeText(error)}`, error);
+
+/** @returns the short name of the error in parentheses */
+export const codeText = (error: unknown): string => {
+  if (!(error instanceof Error)) return "";
+  return ` (${"code" in error ? error.code : error.message})`;
+};
+
+/** @returns the error `probe.<reason>` */
+export const fault = (reason: string, message: string, cause?: unknown): DomainError =>
+  new DomainError("unavailable", `probe.${reason}`, message, { cause });

@@ -1,0 +1,165 @@
+// What `probe` finds at our real server: behind TLS with a private CA, behind proxies, and with an access token.
+import { describe, expect, test } from "bun:test";
+import { type ProbeOptions, parseOrigin, probe } from "../../../src/app/probe/probe.ts";
+import { DAY_MS, HOUR_MS, systemClock } from "../../../src/platform/clock.ts";
+import { Secret } from "../../../src/platform/secret.ts";
+import { publishFirst } from "../../support/content/policy.ts";
+import { createListeningServer } from "../../support/network/listening-server.ts";
+import { certify, createCertifiedServer } from "../../support/network/private-ca.ts";
+
+type Findings = Record<string, { result: string; detail: string; remedy: string | null }>;
+
+async function findingsAt(origin: string, options: Partial<ProbeOptions> = {}): Promise<Findings> {
+  const { findings } = await probe({ origin: parseOrigin(origin), clock: systemClock, env: {}, ...options });
+  return Object.fromEntries(findings.map(({ check, ...finding }) => [check, finding]));
+}
+
+const resultsOf = (findings: Findings) =>
+  Object.fromEntries(Object.entries(findings).map(([check, { result }]) => [check, result]));
+
+const HEALTHY = {
+  dns: "ok",
+  connection: "ok",
+  tls: "ok",
+  discovery: "ok",
+  issuer: "ok",
+  clock: "ok",
+  address: "ok",
+  device_login: "ok",
+  event_stream: "ok",
+  latency: "ok",
+};
+
+describe("with TLS of a private CA", () => {
+  test("every check passes if the CA is named", async () => {
+    await using service = await createCertifiedServer();
+    const findings = await findingsAt(`${service.origin}/any/path`, { ca: service.ca });
+    expect(resultsOf(findings)).toEqual(HEALTHY);
+    expect(findings.tls?.detail).toMatch(
+      /^TLSv1\.3, localhost < Example Company CA, valid until .+, 89 days$/,
+    );
+  });
+
+  test("only the certificate fails if the CA is unknown, and nothing is sent", async () => {
+    await using service = await createCertifiedServer();
+    const findings = await findingsAt(service.origin, { token: new Secret("not sent") });
+    expect(findings.tls).toMatchObject({
+      result: "failed",
+      detail: expect.stringContaining("not trusted here"),
+    });
+    expect(findings.tls?.remedy).toContain("--ca FILE");
+    expect(findings.account?.result).toBe("skipped");
+    expect(service.logged.filter(({ event }) => event === "http.answered")).toEqual([]);
+  });
+
+  test.each([
+    ["has expired", "a certificate has expired", { expiresAtMs: Date.now() - HOUR_MS }, "failed"],
+    ["expires soon", "6 days", { expiresAtMs: Date.now() + 7 * DAY_MS - HOUR_MS }, "warning"],
+    ["has another name", "for another name", { name: "other.example" }, "failed"],
+  ])("a certificate that %s is reported", async (_, detail, options, result) => {
+    const { cert, key, ca } = await certify(options);
+    const server = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      tls: { cert, key },
+      fetch: () => new Response(),
+    });
+    const { tls } = await findingsAt(`https://localhost:${server.port}`, { ca });
+    await server.stop(true);
+    expect(tls).toMatchObject({ result, detail: expect.stringContaining(detail) });
+  });
+});
+
+/** A proxy that the service does not trust; it reads each answer to its end before it passes it on. */
+function startBufferingProxy(upstream: () => string) {
+  return Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      request.headers.set("x-forwarded-for", "192.0.2.7");
+      const body = request.method === "POST" ? await request.arrayBuffer() : null;
+      const { method, headers } = request;
+      const answer = await fetch(`${upstream()}${pathname}${search}`, { method, headers, body });
+      return new Response(await answer.arrayBuffer(), { status: answer.status, headers: answer.headers });
+    },
+  });
+}
+
+test("a buffering proxy that is not trusted is reported, and the rest passes", async () => {
+  let upstream = "";
+  const proxy = startBufferingProxy(() => upstream);
+  await using service = await createListeningServer({ access: { baseUrl: () => proxy.url.origin } });
+  upstream = service.origin;
+  const findings = await findingsAt(proxy.url.origin);
+  await proxy.stop(true);
+  const { address, event_stream: stream } = findings;
+  expect(resultsOf(findings)).toEqual({ ...HEALTHY, address: "warning", event_stream: "failed" });
+  expect(stream).toMatchObject({ result: "failed", detail: expect.stringContaining("a proxy buffers it") });
+  expect(address).toMatchObject({
+    result: "warning",
+    remedy: expect.stringContaining("server.trusted_proxies"),
+  });
+});
+
+describe("with an access token", () => {
+  test("account, policy and report pass, and no client is recorded", async () => {
+    await using service = await createCertifiedServer();
+    await publishFirst(service);
+    const { accessToken, user } = await service.signedIn("member");
+    const findings = await findingsAt(service.origin, { ca: service.ca, token: new Secret(accessToken) });
+    expect(resultsOf(findings)).toEqual({ ...HEALTHY, account: "ok", policy: "ok", report: "ok" });
+    expect(findings.account?.detail).toStartWith(`${user.email}, member, until `);
+    expect(findings.policy?.detail).toMatch(
+      /^revision .+, \d+ bytes; a second request is answered with 304$/,
+    );
+    expect(service.domain.clients.inventory.list(user.organizationId, {}).total).toBe(0);
+  });
+
+  test("a missing policy is a warning", async () => {
+    await using service = await createCertifiedServer();
+    const { accessToken } = await service.signedIn("member");
+    const { policy } = await findingsAt(service.origin, { ca: service.ca, token: new Secret(accessToken) });
+    expect(policy).toMatchObject({ result: "warning", detail: "no policy is published" });
+  });
+
+  test("a token that is refused fails all three", async () => {
+    await using service = await createCertifiedServer();
+    const { account, policy, report } = await findingsAt(service.origin, {
+      ca: service.ca,
+      token: new Secret("none"),
+    });
+    for (const finding of [account, policy, report])
+      expect(finding).toMatchObject({ result: "failed", detail: expect.stringContaining("it answered 401") });
+  });
+});
+
+test("clocks that differ are reported", async () => {
+  await using service = await createListeningServer();
+  const behind = (ms: number) => findingsAt(service.origin, { clock: { nowMs: () => Date.now() - ms } });
+  expect((await behind(HOUR_MS)).clock).toMatchObject({
+    result: "failed",
+    detail: expect.stringMatching(/^the service is 3[56]\d\d s ahead of this machine$/),
+  });
+  expect((await behind(-30_000)).clock).toMatchObject({
+    result: "warning",
+    detail: expect.stringContaining("behind this machine"),
+  });
+});
+
+test("a proxy that the environment names is reported unless the service is exempt", async () => {
+  await using service = await createListeningServer();
+  const env = { HTTP_PROXY: "http://proxy.example:3128" };
+  expect((await findingsAt(service.origin, { env })).outgoing_proxy?.result).toBe("warning");
+  const exempt = { ...env, NO_PROXY: "example.org,127.0.0.1" };
+  expect(await findingsAt(service.origin, { env: exempt })).not.toContainKey("outgoing_proxy");
+});
+
+test.each([
+  "control.example.org",
+  "ftp://control.example.org",
+  "https://user:pass@control.example.org",
+  "https://",
+])("the address %s is refused without repeating it", (text) => {
+  expect(() => parseOrigin(text)).toThrow("the address is not an origin with http or https");
+});

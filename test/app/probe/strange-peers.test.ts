@@ -1,0 +1,149 @@
+// What `probe` reports about peers that are no healthy Quartermaster: unknown, closed, slow, oversized, foreign or wrong.
+import { describe, expect, test } from "bun:test";
+import { PROBE_LIMITS, parseOrigin, probe } from "../../../src/app/probe/probe.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
+import { Secret } from "../../../src/platform/secret.ts";
+
+const SHORT = { ...PROBE_LIMITS, connectMs: 500, answerMs: 200 };
+
+async function probed(origin: string, token?: Secret) {
+  const options = { origin: parseOrigin(origin), clock: systemClock, env: {}, limits: SHORT, token };
+  const { findings, isReachable } = await probe(options);
+  return { isReachable, of: (name: string) => findings.find(({ check }) => check === name) };
+}
+
+/** @returns what is found at a server that answers every request like this */
+async function probedServer(fetch: (request: Request) => Response) {
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch });
+  const found = await probed(server.url.origin);
+  await server.stop(true);
+  return found;
+}
+
+const failed = (detail: string) => ({ result: "failed", detail: expect.stringContaining(detail) });
+
+describe("a server that cannot be reached", () => {
+  test("has a name that is unknown", async () => {
+    const { isReachable, of } = await probed("https://control.invalid");
+    expect(isReachable).toBe(false);
+    expect(of("dns")).toMatchObject(failed("the name control.invalid has no address"));
+    expect(of("connection")?.result).toBe("skipped");
+    expect(of("discovery")?.result).toBe("skipped");
+  });
+
+  test("has a port where nothing listens", async () => {
+    const closed = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    closed.stop(true);
+    const { isReachable, of } = await probed(`http://127.0.0.1:${closed.port}`);
+    expect(isReachable).toBe(false);
+    expect(of("connection")).toMatchObject(failed("127.0.0.1 cannot be reached (ECONNREFUSED)"));
+  });
+});
+
+describe("a peer that never answers", () => {
+  test.each([
+    ["http", "discovery", "the answer did not end within 0.2 s"],
+    ["https", "tls", "the TLS handshake did not end within 0.5 s"],
+  ])("fails over %s at the check %s", async (scheme, check, detail) => {
+    const silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    const { isReachable, of } = await probed(`${scheme}://127.0.0.1:${silent.port}`);
+    silent.stop(true);
+    expect(isReachable).toBe(true);
+    expect(of(check)).toMatchObject(failed(detail));
+  });
+
+  test("fails when it stops in the middle of an answer", async () => {
+    const { of } = await probedServer(
+      () => new Response(new ReadableStream({ start: (controller) => controller.enqueue("{") })),
+    );
+    expect(of("discovery")).toMatchObject(failed("the answer did not end"));
+  });
+});
+
+test("an answer of 10 MB is not read to its end", async () => {
+  const { of } = await probedServer(() => new Response("x".repeat(10 * 1024 * 1024)));
+  for (const name of ["discovery", "address", "event_stream"])
+    expect(of(name)).toMatchObject(failed(`the answer has more than ${SHORT.bodyBytesMax} bytes`));
+});
+
+test("HTML in place of JSON is recognized", async () => {
+  const page = () => new Response("<!doctype html><h1>Sign in", { headers: { "content-type": "text/html" } });
+  const { of } = await probedServer(page);
+  expect(of("discovery")).toMatchObject(failed("answered 200 with HTML in place of JSON"));
+  expect(of("device_login")).toMatchObject({ result: "skipped", detail: "needs the discovery document" });
+});
+
+test("a redirect is not followed", async () => {
+  const { of } = await probedServer(() => Response.redirect("https://elsewhere.example/x"));
+  expect(of("discovery")).toMatchObject(failed("is redirected to https://elsewhere.example/x"));
+});
+
+test("an unusable discovery document is explained", async () => {
+  const { of } = await probedServer(() => Response.json({ version: 2, oauth: { scopes: "all" } }));
+  expect(of("discovery")).toMatchObject(
+    failed("version is not 1; control_api_url is no URL; oauth.issuer is no URL; oauth.client_id is missing"),
+  );
+});
+
+/** Discovery is right in itself; `issuerOf` gives the issuer that discovery and the other documents name. */
+const impostor =
+  (issuerOf: (origin: string, path: string) => string) =>
+  (request: Request): Response => {
+    const { origin, pathname } = new URL(request.url);
+    const issuer = issuerOf(origin, pathname);
+    if (pathname !== "/.well-known/metaharness") return Response.json({ issuer });
+    const oauth = { issuer, client_id: "blue-cli", scopes: [] };
+    return Response.json({ version: 1, control_api_url: origin, oauth });
+  };
+
+describe("a wrong issuer", () => {
+  test("in the metadata is noticed", async () => {
+    const { of } = await probedServer(
+      impostor((origin, path) => (path.includes("metaharness") ? `${origin}/api/auth` : `${origin}/auth`)),
+    );
+    expect(of("issuer")).toMatchObject(failed("/api/auth/.well-known/openid-configuration names http://127"));
+    expect(of("device_login")).toMatchObject(failed("device_code is missing"));
+  });
+
+  test("of another origin is noticed, and that origin is not asked", async () => {
+    const { of } = await probedServer(impostor(() => "https://elsewhere.example/api/auth"));
+    expect(of("issuer")).toMatchObject(failed("discovery names https://elsewhere.example/api/auth"));
+    expect(of("device_login")?.result).toBe("skipped");
+  });
+});
+
+test("the time of the peer is read from its header", async () => {
+  const date = "Thu, 01 Jan 2026 00:00:00 GMT";
+  const { of } = await probedServer(() => Response.json({}, { headers: { date } }));
+  expect(of("clock")).toMatchObject(failed("behind this machine"));
+});
+
+test("a service without the newer checks is not blamed", async () => {
+  const { of } = await probedServer(() => Response.json({}, { status: 404 }));
+  expect(of("address")?.result).toBe("skipped");
+  expect(of("event_stream")?.result).toBe("skipped");
+});
+
+test("an event stream that ends too early fails", async () => {
+  const { of } = await probedServer(() => new Response('event: connection\ndata: {"part":1}\n\n'));
+  expect(of("event_stream")).toMatchObject(failed("it ended before its second event"));
+});
+
+test("a token is not sent without TLS, except to a loopback address", async () => {
+  const seen: (string | null)[] = [];
+  const server = Bun.serve({
+    hostname: "0.0.0.0",
+    port: 0,
+    fetch(request) {
+      seen.push(request.headers.get("authorization"));
+      return Response.json({});
+    },
+  });
+  const { of } = await probed(`http://0.0.0.0:${server.port}`, new Secret("token"));
+  expect(of("tls")).toMatchObject(failed("the URL begins with http"));
+  expect(of("account")).toMatchObject({ result: "skipped", detail: "the token is not sent without TLS" });
+  expect(seen.filter((credential) => credential !== null)).toEqual([]);
+  await probed(`http://127.0.0.1:${server.port}`, new Secret("token"));
+  expect(seen).toContain("Bearer token");
+  await server.stop(true);
+});
