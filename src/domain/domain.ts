@@ -1,4 +1,4 @@
-// Joins database, clock, keys and areas. The only place where parts are put together; every face gets the result.
+// Joins database, clock, keys and areas. The only place where parts are connected; every face uses the result.
 import type { Blobs } from "../platform/blobs/blobs.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Passwords } from "../platform/crypto/passwords.ts";
@@ -64,16 +64,16 @@ export interface DomainOptions {
   passwords: Passwords;
   openSnapshot: OpenSnapshot;
   outbound: Outbound;
-  /** undefined where gateway mode is off */
+  /** undefined if gateway mode is off */
   gatewayMode: GatewayMode | undefined;
-  /** who makes attempts at gateway keys in this process */
+  /** identifies this process in its attempts at gateway keys */
   attemptsBy: AttemptOwner;
   observeProvisioner(call: ProvisionerCall): void;
-  /** does what takes long with policies: governance/tasks.ts */
+  /** runs long work on policies: governance/tasks.ts */
   runTask: RunTask;
   /** the same for catalog files: catalog/tasks.ts */
   runCatalogTask?: RunCatalogTask | undefined;
-  /** reads the configured harness file; only the program's facts hold where it is left out */
+  /** reads the configured harness file; without it only the program's facts apply */
   readHarnesses?: (() => HarnessesInForce) | undefined;
   settings: DomainSettings;
   secrets: DomainSecrets;
@@ -86,7 +86,7 @@ export interface DomainSettings {
   scim: ScimSettings;
 }
 
-/** What was given in the configuration and must not be shown. */
+/** Secrets of the configuration, which must not be shown. */
 export interface DomainSecrets {
   scimToken: Secret | undefined;
 }
@@ -189,7 +189,7 @@ const deliveredFrom = (
   mint: (workstation) => tokens.mint(workstation),
 });
 
-/** In the order in which rows may go: the user, to whom others refer, is the last. */
+/** In the order in which rows may be deleted: the user is last, because others refer to it. */
 const erasersOf = (machine: { ids: Ids; audit: Audit }): readonly ErasePersonalData[] => [
   createEraseKeys(machine),
   eraseClients,

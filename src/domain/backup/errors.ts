@@ -1,14 +1,14 @@
-// What is said of backups that cannot be made, read or put in force.
+// Errors of backups that cannot be created, read or restored.
 import { DomainError } from "../../platform/errors.ts";
 import type { Manifest } from "./model.ts";
 
-/** The bytes are not what they were when the backup was made. */
+/** The bytes differ from those that were written. */
 export const damaged = (path: string, what: string): DomainError =>
   new DomainError("unverified", "backup.damaged", `${path} is damaged: ${what}`, {
     hint: "use another backup; `quartermaster backup list` shows them",
   });
 
-/** The file was never a backup, or its beginning is gone. */
+/** The file is not a backup, or its beginning is missing. */
 export const notBackupFile = (path: string, why: string): DomainError =>
   new DomainError(
     "unverified",
@@ -44,14 +44,14 @@ export const newerBackup = (
     { hint: `restore it with version ${version} or newer` },
   );
 
-/** The database itself failed SQLite's check, so a copy of it is worth nothing. */
+/** The database failed SQLite's check, so a copy of it would be worthless. */
 export const databaseDamaged = (problems: readonly string[]): DomainError =>
   new DomainError("unverified", "backup.database_damaged", `the database is damaged: ${problems[0]}`, {
     hint: "restore the last backup that `quartermaster backup verify` accepts; `doctor --deep` tells more",
     problems: problems.map((detail) => ({ pointer: "", detail })),
   });
 
-/** @param bytes what is wanted, and what is there */
+/** @param bytes the required and the available bytes */
 export const insufficientDiskSpace = (
   folder: string,
   bytes: { needed: number; available: number },

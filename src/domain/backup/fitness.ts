@@ -1,4 +1,4 @@
-// Whether a database that came from outside is one of ours, whole, and nothing but what our migrations made.
+// Checks whether a database from outside is one of ours, undamaged, and contains only what our migrations create.
 import type { Inspected } from "../../platform/database/maintenance/copy.ts";
 import { damaged, foreignObjects, notBackupFile } from "./errors.ts";
 

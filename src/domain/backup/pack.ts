@@ -1,5 +1,5 @@
-// Writes the bytes of a backup: manifest, database and artifacts as one tar, in one pass, a piece at a time, with the digest
-// of everything. All of it is synchronous: it runs in a worker. Where the file goes and what is told of it is the caller's.
+// Writes the bytes of a backup: manifest, database and artifacts as one tar, in one pass, piece by piece, with all digests. It
+// is synchronous because it runs in a worker. The caller chooses the file and reports progress.
 import {
   closeSync,
   existsSync,
@@ -30,13 +30,13 @@ import {
 } from "./model.ts";
 
 export interface PackRequest {
-  /** a whole copy of the database, which nobody changes */
+  /** a complete copy of the database, which nobody changes */
   database: string;
   /** folder of the artifacts */
   artifacts: string;
-  /** the finished file; nothing may be there */
+  /** the finished file; it must not exist */
   target: string;
-  /** its name until it is whole */
+  /** its name until it is complete */
   partial: string;
   facts: Pick<Manifest, "created_at" | "version" | "organization_id" | "schema" | "sealing_key_ids"> & {
     rows: Manifest["database"]["rows"];
@@ -48,17 +48,17 @@ export interface Packed {
   sizeBytes: number;
 }
 
-/** told of each piece: bytes done so far, and of all */
+/** receives the bytes done so far, and the total, after each piece */
 export type Progress = (doneBytes: number, totalBytes: number) => void;
 
 export const PIECE_BYTES = 1024 * 1024;
-/** A gigabyte flushed at once would keep the commits of the service waiting for the disk. */
+/** Flushing a gigabyte at once would make the commits of the service wait for the disk. */
 const FLUSH_EVERY_BYTES = 32 * PIECE_BYTES;
 const MODE = 0o600;
 
 /**
- * Writes a backup that is either whole and on the disk, or not there.
- * An artifact whose bytes are not those of its name is left out, and told: one of them must not end all backups.
+ * Writes a backup that is either complete and on the disk, or absent. An artifact whose bytes do not match its name is left out
+ * and reported: one damaged artifact must not prevent all backups.
  * @throws DomainError `storage.full`
  */
 export function packBackup(request: PackRequest, progress: Progress = () => {}): Packed {
@@ -118,7 +118,7 @@ interface Artifact {
   sizeBytes: number;
 }
 
-/** By digest. What has another name is no artifact, or not yet one. */
+/** Sorted by digest. A file with another kind of name is not a finished artifact. */
 function artifactsIn(directory: string): Artifact[] {
   const root = join(directory, "sha256");
   if (!existsSync(root)) return [];
@@ -169,12 +169,12 @@ class Writer {
     return this.#position;
   }
 
-  /** Writes over what came after that position. */
+  /** Overwrites the bytes from that position on. */
   rewind(position: number): void {
     this.#position = position;
   }
 
-  /** Leaves the place of the manifest. */
+  /** Reserves the space of the manifest. */
   reserve(name: string): void {
     this.#begin(name, MANIFEST_BYTES);
     this.#manifestAt = this.#position;
@@ -206,7 +206,7 @@ class Writer {
     }
   }
 
-  /** Puts the manifest into its place, and its digest at the end. @returns the size of the file */
+  /** Writes the manifest into its reserved space, and its digest at the end. @returns the size of the file */
   finish(manifest: Buffer): number {
     const sha256 = new Bun.CryptoHasher("sha256").update(manifest).digest("hex");
     const seal = Buffer.from(`${sha256}  ${MANIFEST_NAME}\n`);

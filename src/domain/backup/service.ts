@@ -1,5 +1,5 @@
-// Backups as the data directory remembers them: which was made last, for metrics and `status`, and the audit log's entries
-// about making, removing and restoring them. The files are made by src/app/backup/backup.ts and put in force by src/app/backup/restore.ts.
+// The records of backups in the data directory: the newest ones, for metrics and `status`, and audit entries for creating,
+// removing and restoring them. src/app/backup/backup.ts writes the files and src/app/backup/restore.ts restores them.
 import { type Clock, toRfc3339 } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
@@ -8,13 +8,13 @@ import type { Actor } from "../shared/actor.ts";
 import { type BackupKind, FUTURE_TOLERANCE_MS, type Manifest } from "./model.ts";
 import * as store from "./store.ts";
 
-/** Newest backups that are remembered. */
+/** Number of newest backups that are recorded. */
 export const REMEMBERED_MAX = 100;
 
 export interface MadeBackup {
   kind: BackupKind;
   path: string;
-  /** UTC milliseconds at which it was begun: nothing later is in it */
+  /** UTC milliseconds of its start: it contains nothing later */
   createdAtMs: number;
   durationMs: number;
   sizeBytes: number;
@@ -31,24 +31,24 @@ export interface BackupsDependencies {
 export class Backups {
   constructor(private readonly own: BackupsDependencies) {}
 
-  /** @returns the backup that was made last, wherever its file is now; none that a wrong clock dated into the future */
+  /** @returns the newest backup, wherever its file is now; backups dated in the future by a wrong clock do not count */
   last(): MadeBackup | undefined {
     return store.lastBackup(this.own.db.read, this.own.clock.nowMs() + FUTURE_TOLERANCE_MS);
   }
 
-  /** @returns those that are remembered, newest first, wherever their files are now */
+  /** @returns the recorded backups, newest first, wherever their files are now */
   made(): readonly MadeBackup[] {
     return store.newestBackups(this.own.db.read, REMEMBERED_MAX);
   }
 
-  /** @returns whether this installation made the backup; one that does not say whose it is must be remembered */
+  /** @returns whether this installation created the backup; a backup without an installation id must be recorded */
   isOurs(organizationId: string, { organization_id, database }: Manifest): boolean {
     return organization_id === undefined
       ? store.isRemembered(this.own.db.read, database.sha256)
       : organization_id === organizationId;
   }
 
-  /** Remembers one whose file is whole. */
+  /** Records a backup whose file is complete. */
   async recordMade(actor: Actor, backup: MadeBackup): Promise<void> {
     const { db, ids, audit } = this.own;
     const id = ids.uuid();
@@ -64,7 +64,7 @@ export class Backups {
     }, "unobserved");
   }
 
-  /** Tells of files that the schedule keeps no longer. */
+  /** Records files that the schedule removed. */
   async recordRemoved(actor: Actor, paths: readonly string[]): Promise<void> {
     if (paths.length === 0) return;
     const { db, audit } = this.own;
@@ -74,7 +74,7 @@ export class Backups {
     );
   }
 
-  /** Tells, in the database that is about to be put in force, from where it is. */
+  /** Records, in the database that is about to be restored, where it came from. */
   async recordRestored(
     actor: Actor,
     { path, manifest }: { path: string; manifest: Manifest | undefined },

@@ -1,4 +1,4 @@
-// SQL of the backups that were made. A data directory serves one organization, and its backups are of the whole directory.
+// SQL of the recorded backups. A data directory serves one organization, and a backup contains the whole directory.
 import { desc, eq, lt, lte } from "drizzle-orm";
 import type { Connection, Tx } from "../../platform/database/database.ts";
 import { backups } from "./tables.ts";
@@ -26,7 +26,7 @@ export const isRemembered = (connection: Connection, databaseSha256: string): bo
     .limit(1)
     .get() !== undefined;
 
-/** Adds one and forgets those beyond the newest `keep`; later ones, which a wrong clock has dated, do not count. */
+/** Adds one and removes those beyond the newest `keep`; backups dated in the future by a wrong clock do not count. */
 export function addBackup(tx: Tx, row: BackupRow, keep: number): void {
   tx.insert(backups).values(row).run();
   const oldest = newest(tx, row.createdAtMs)

@@ -1,4 +1,4 @@
-// The table of backups that were made; the SQL that made it is in migrations/.
+// The table of recorded backups; migrations contain its SQL.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const backups = sqliteTable("backups", {

@@ -1,5 +1,5 @@
 // Reads the bytes of a backup: walks its members in their order, compares every digest, and copies database and artifacts to
-// where the caller wants them. Synchronous, a piece at a time: it runs in a worker. Putting them in force is for others.
+// the folders that the caller names. Synchronous, piece by piece, because it runs in a worker. Other files restore them.
 import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { Value } from "@sinclair/typebox/value";
@@ -21,14 +21,14 @@ import { PIECE_BYTES, type Progress } from "./pack.ts";
 
 export interface UnpackRequest {
   path: string;
-  /** where the database goes, to be checked there; nothing may be there */
+  /** target of the database, where it is checked; it must not exist */
   database: string;
-  /** folder that gets the artifacts as a data directory has them; without it they are only checked */
+  /** folder that receives the artifacts as a data directory has them; without it they are only checked */
   artifacts?: string;
 }
 
 /**
- * Reads a backup from end to end: every digest, SQLite's own check of the database, and its number of rows.
+ * Reads a whole backup: every digest, SQLite's own check of the database, and its number of rows.
  * @throws DomainError `backup.damaged`, `backup.unreadable`, `file.*`, `storage.*`
  */
 export function unpackBackup(request: UnpackRequest, progress: Progress = () => {}): Manifest {
@@ -42,7 +42,7 @@ export function unpackBackup(request: UnpackRequest, progress: Progress = () => 
 }
 
 /**
- * Reads the beginning and the end only: what a backup says of itself, and that it was written to its end.
+ * Reads only the beginning and the end: the manifest, and whether the file was written completely.
  * @throws DomainError `backup.damaged`, `backup.unreadable`, `file.*`
  */
 export function readManifest(path: string): Manifest & { fileBytes: number } {
@@ -162,19 +162,19 @@ class Reader {
     return hasher.digest("hex");
   }
 
-  /** What no digest covers must be nothing at all. */
+  /** Bytes that no digest covers must not exist. */
   #skipZeros(length: number): void {
     const bytes = length === 0 ? Buffer.alloc(0) : this.#take(length);
     if (!bytes) throw this.damaged("it was cut short");
     if (bytes.some((byte) => byte !== 0)) throw this.damaged("there is something between its members");
   }
 
-  /** Continues with the last member without reading what is between. */
+  /** Continues with the last member without reading the ones in between. */
   skipToSeal(): void {
     this.#position = Math.max(this.#position, this.sizeBytes - SEAL_MEMBER_BYTES);
   }
 
-  /** What comes last says that the manifest is the one that was written, and that nothing is missing. */
+  /** The last member proves that the manifest is the written one and that nothing is missing. */
   finish(): void {
     const header = this.#take(TAR_BLOCK_BYTES);
     const member = header && memberIn(header);
@@ -219,7 +219,7 @@ function writeAll(file: number, bytes: Uint8Array): void {
   }
 }
 
-/** @returns undefined for anything but the header of a regular file (POSIX.1-2017, pax, "ustar Interchange Format") */
+/** @returns undefined unless it is the header of a regular file (POSIX.1-2017, pax, "ustar Interchange Format") */
 export function memberIn(header: Buffer): Member | undefined {
   const sum = header.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 0x20 : byte), 0);
   if (octalIn(header.subarray(148, 156)) !== sum || header[156] !== 0x30) return undefined;

@@ -1,5 +1,5 @@
-// What a harness file adds to the facts that come with the program: higher certified ceilings and newer generations. Reading
-// the file is harness-file.ts's; which file is in force is harness-facts.ts's.
+// What a harness file adds to the built-in facts: higher certified ceilings and newer generations. harness-file.ts reads the
+// file; harness-facts.ts knows the current one.
 import { parseVersion } from "../shared/exact-version.ts";
 import {
   CAPABILITIES,
@@ -13,7 +13,7 @@ import {
   type HarnessKey,
 } from "./harnesses.ts";
 
-/** A generation after the newest one of the program. What it leaves out is as in the generation before it. */
+/** A generation after the newest built-in one. Absent members are taken from the generation before it. */
 export interface AddedGeneration {
   readonly introduced: string;
   readonly verified_before: string;
@@ -23,13 +23,13 @@ export interface AddedGeneration {
 }
 
 export interface HarnessAddition {
-  /** ceiling of the program's newest generation */
+  /** ceiling of the newest built-in generation */
   readonly verified_before?: string;
   /** oldest first */
   readonly generations: readonly AddedGeneration[];
 }
 
-/** Plain values: a thread that judges documents gets a copy. */
+/** Plain values, because a thread that checks documents gets a copy. */
 export type HarnessExtension = { readonly [Key in HarnessKey]?: HarnessAddition };
 
 export const NO_EXTENSION: HarnessExtension = {};
@@ -78,7 +78,7 @@ const known = new WeakMap<HarnessExtension, readonly Harness[]>();
 
 /**
  * @param extension checked by harness-file.ts
- * @returns the program's facts with the additions; the same object for the same extension, so that others can remember by it
+ * @returns the built-in facts with the additions; the same object for the same extension, so that it can be a cache key
  */
 export const extendHarnesses = (extension: HarnessExtension): readonly Harness[] => {
   if (Object.keys(extension).length === 0) return HARNESSES;

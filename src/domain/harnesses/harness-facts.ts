@@ -1,12 +1,12 @@
-// The facts about harnesses that are in force: those of the program, extended by a harness file where one is configured. All
-// areas ask here for each piece of work, so that a reload reaches every one of them.
+// The current facts about harnesses: the built-in ones, extended by the configured harness file. All areas read them here for
+// each piece of work, so that a reload reaches all of them.
 import type { Db } from "../../platform/database/database.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Actor } from "../shared/actor.ts";
 import { extendHarnesses, type HarnessExtension, NO_EXTENSION } from "./harness-extension.ts";
 import type { Harness } from "./harnesses.ts";
 
-/** Where an extension comes from. */
+/** The origin of an extension. */
 export interface HarnessSource {
   file: string;
   /** of the file's bytes, in hexadecimal */
@@ -17,7 +17,7 @@ export interface HarnessSource {
 
 export interface HarnessesInForce {
   extension: HarnessExtension;
-  /** undefined where only the program's own facts hold */
+  /** undefined if only the built-in facts apply */
   source: HarnessSource | undefined;
 }
 
@@ -38,25 +38,25 @@ export class HarnessFacts {
 
   constructor(private readonly own: HarnessFactsDependencies) {}
 
-  /** Reads the file when it is asked for the first time: most commands never need it. @throws DomainError as `read` */
+  /** Reads the file on first use, because most commands never need it. @throws DomainError as `read` */
   inForce(): HarnessesInForce {
     this.#known ??= this.own.read();
     return this.#known;
   }
 
-  /** @returns every harness; the same object for as long as the facts stay the same. @throws DomainError as `read` */
+  /** @returns every harness; the same object until the facts change. @throws DomainError as `read` */
   harnesses(): readonly Harness[] {
     return extendHarnesses(this.inForce().extension);
   }
 
-  /** Reads the file again; a bad one changes nothing. @throws DomainError as `read` */
+  /** Reads the file again; an invalid one changes nothing. @throws DomainError as `read` */
   reload(): void {
     const fresh = this.own.read();
     if (fresh.source?.sha256 !== this.#known?.source?.sha256 || this.#known === undefined)
       this.#known = fresh;
   }
 
-  /** Records in the audit log that other facts are in force than it last said. @returns whether they are */
+  /** Records in the audit log that the facts differ from the last recorded ones. @returns whether they do */
   async recordChange(actor: Actor): Promise<boolean> {
     const { source } = this.inForce();
     const last = this.own.auditLog.lastAfter(actor.organizationId, ACTION);

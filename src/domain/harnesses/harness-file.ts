@@ -1,5 +1,5 @@
-// Reads a harness file: YAML or JSON that raises certified ceilings and adds generations. It may only extend what the program
-// knows. Whether the file is trusted is for whoever opens it.
+// Reads a harness file: YAML or JSON that raises certified ceilings and adds generations. It can only extend the built-in
+// facts. The caller checks its signature.
 import { compare, type SemVer } from "semver";
 import { DomainError } from "../../platform/errors.ts";
 import { ObjectReader, type Place, readText } from "../../platform/text/object-reader.ts";
@@ -39,7 +39,7 @@ const GENERATION_MEMBERS = [
 ];
 
 /**
- * @param fileName how the person who reads the error knows the file
+ * @param fileName the name of the file, for errors
  * @throws DomainError `harnesses.invalid` with every problem and its line
  */
 export const readHarnessFile = (bytes: Uint8Array, fileName: string): HarnessExtension => {
@@ -75,7 +75,7 @@ function readExtension(content: unknown, problems: ProblemList): HarnessExtensio
   return extension;
 }
 
-/** The bound that the next generation has to respect. */
+/** The bound at which the next generation must start. */
 interface Former {
   ceiling: SemVer | null;
 }
@@ -126,7 +126,7 @@ function readGeneration(
   return { introduced: introduced.version, verified_before: ceiling.version, ...facts };
 }
 
-/** The rules of catalogs come with the program, so a generation may take away but not add what packages may carry. */
+/** The rules of catalogs are built in, so a generation may remove but not add what packages may contain. */
 function readFacts(members: ObjectReader, newest: HarnessGeneration): Partial<AddedGeneration> {
   const capabilities = readNames(members, "capabilities", CAPABILITIES);
   const components = readNames(members, "allowed_components", COMPONENTS);
@@ -185,7 +185,7 @@ function readRequiredVersion(members: ObjectReader, name: string): SemVer | unde
   return readVersion(members, name);
 }
 
-/** `before` may be left out; where it is given, the next generation begins there. */
+/** `before` is optional; if it is present, the next generation starts there. */
 function checkEnds(
   places: readonly Place[],
   generations: readonly AddedGeneration[],

@@ -1,6 +1,5 @@
-// The registry of coding agents (harnesses): which exist, their generations by version, what each generation can do
-// and which package components it accepts. Pure facts and lookups; the packages themselves are checked in catalog/,
-// policies in governance/.
+// The registry of coding agents (harnesses): their generations by version, the capabilities of each generation, and the package
+// components it accepts. Facts and look-ups only; catalog/ checks packages, governance/ checks policies.
 
 import { invariant } from "../../platform/errors.ts";
 
@@ -8,7 +7,7 @@ import { invariant } from "../../platform/errors.ts";
 export const HARNESS_KEYS = ["codex", "claude", "kimi", "opencode"] as const;
 export type HarnessKey = (typeof HARNESS_KEYS)[number];
 
-/** What a package layout may carry for a harness, in the order of the wire. */
+/** Components that a package layout may contain for a harness, in the order of the wire. */
 export const COMPONENTS = [
   "plugin_dir",
   "skills_dir",
@@ -53,7 +52,7 @@ export interface HarnessGeneration {
   readonly lifecycle: "supported" | "deprecated";
   readonly capabilities: readonly Capability[];
   readonly componentRules: ComponentRules;
-  /** components that a package must not carry for this generation */
+  /** components that a package must not contain for this generation */
   readonly refuses: readonly Component[];
   /** components that are accepted only beside `plugin_dir` */
   readonly needPluginDir: readonly Component[];
@@ -74,7 +73,7 @@ export interface Harness {
 
 type GenerationFacts = Pick<HarnessGeneration, "profile" | "introduced" | "before" | "verifiedBefore"> & {
   profileAlias?: string;
-  /** beyond mcp, packages, helpers and gateway, which all have */
+  /** in addition to mcp, packages, helpers and gateway, which all have */
   can: readonly Capability[];
   refuses?: readonly Component[];
   needPluginDir?: readonly Component[];
@@ -222,7 +221,7 @@ const harnessByKey: ReadonlyMap<string, Harness> = new Map(HARNESSES.map((entry)
 /** @returns whether the text is a canonical harness key; aliases are not */
 export const isHarnessKey = (text: string): text is HarnessKey => harnessByKey.has(text);
 
-/** @returns why the text is no canonical key, and which to write instead */
+/** @returns why the text is not a canonical key, and which to write instead */
 export const unknownHarness = (name: string): string => {
   const harness = HARNESSES.find(({ aliases }) => aliases.includes(name));
   return harness
@@ -238,8 +237,8 @@ export const getHarness = (key: HarnessKey): Harness => {
 };
 
 /**
- * Judges the components that one layout of a package carries.
- * @returns why this generation refuses them, one short clause each; empty when it accepts the set
+ * Checks the components of one layout of a package.
+ * @returns why this generation refuses them, one short clause each; empty if it accepts them
  * @source handbook: catalog-file, What each harness accepts
  */
 export const refusalsOf = (generation: HarnessGeneration, components: ReadonlySet<Component>): string[] => {

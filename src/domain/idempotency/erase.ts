@@ -1,4 +1,4 @@
-// What an erasure takes of the kept answers: those that the person asked for.
+// Erases the stored answers of a person's requests.
 import type { ErasePersonalData } from "../shared/personal-data.ts";
 import * as store from "./store.ts";
 

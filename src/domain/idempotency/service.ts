@@ -1,5 +1,5 @@
-// Requests that create something once, however often they are sent: the answer is kept in the transaction of the creation, so
-// a crash or a second sender in between cannot create twice. API-4; draft-ietf-httpapi-idempotency-key-header.
+// Creates something once, however often the request is sent. The answer is stored in the transaction of the creation, so a
+// crash or a concurrent repetition cannot create it twice. API-4; draft-ietf-httpapi-idempotency-key-header.
 import { type Clock, DAY_MS } from "../../platform/clock.ts";
 import type { Sealing } from "../../platform/crypto/sealing.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
@@ -11,11 +11,11 @@ import * as store from "./store.ts";
 
 /** How long a repetition gets the same answer. */
 export const ANSWER_KEPT_MS = DAY_MS;
-/** Characters of a key at most. */
+/** Maximum characters of a key. */
 export const KEY_CHARACTERS_MAX = 255;
-/** Answers that are kept for one caller at most. */
+/** Maximum number of stored answers for one caller. */
 export const ANSWERS_PER_CALLER_MAX = 1_000;
-/** Bytes of one kept answer at most. */
+/** Maximum bytes of one stored answer. */
 export const ANSWER_BYTES_MAX = 16 * 1024;
 const SWEEP_BATCH_ROWS = 500;
 
@@ -23,13 +23,13 @@ const KEY = new RegExp(`^[\\x21-\\x7e]{1,${KEY_CHARACTERS_MAX}}$`);
 
 /** A request that may be a repetition. */
 export interface Repeatable {
-  /** chosen by the caller; undefined where the request creates something each time */
+  /** chosen by the caller; undefined if the request creates something each time */
   key: string | undefined;
-  /** the operation and everything that was asked for: another request under the same key is refused */
+  /** the operation and its whole input: another request under the same key is refused */
   request: readonly unknown[];
 }
 
-/** Turns an answer into the text that is kept, and back. */
+/** Serializes an answer, and parses it again. */
 export interface AnswerForm<T> {
   write(answer: T): string;
   read(text: string): T;
@@ -41,15 +41,14 @@ export interface IdempotencyDependencies {
   sealing: Sealing;
 }
 
-/** The kept answers of every area. */
+/** The stored answers of every area. */
 export class Idempotency {
   constructor(private readonly own: IdempotencyDependencies) {}
 
   /**
-   * Creates something in the transaction of the caller, or gives the answer of the request that did so under the same key.
-   * Keys of other callers do not count. A refusal is not kept.
-   * @throws DomainError `idempotency.key_invalid`, `idempotency.key_reused`, `idempotency.too_many_keys`, what `create`
-   *   throws
+   * Creates something in the transaction of the caller, or returns the answer of the earlier request with the same key. Keys of
+   * other callers do not count. A refusal is not stored.
+   * @throws DomainError `idempotency.key_invalid`, `idempotency.key_reused`, `idempotency.too_many_keys`; errors of `create`
    */
   once<T>(tx: Tx, actor: Actor, { key, request, form, create }: Repeatable & Once<T>): T {
     if (key === undefined) return create();
@@ -120,7 +119,7 @@ const keyReused = (): DomainError =>
     "this Idempotency-Key was used for another request in the last 24 hours; send a new key with a new request",
   );
 
-/** @returns the kept answers, for whoever replaces the sealing key */
+/** @returns the stored answers, for the replacement of the sealing key */
 export const idempotentSecrets = ({ sealing }: { sealing: Sealing }): SealedSecrets => ({
   noun: "idempotent_answers",
   topic: "unobserved",

@@ -1,4 +1,4 @@
-// SQL of kept answers.
+// SQL of stored answers.
 import { and, asc, count, eq, gt, inArray, lte, min, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../platform/database/database.ts";
 import { changesOf } from "../../platform/database/drizzle.ts";
@@ -6,7 +6,7 @@ import { idempotentAnswers as answers } from "./tables.ts";
 
 export type AnswerRow = typeof answers.$inferSelect;
 
-/** @returns the answer that is kept under an id, unless it has expired */
+/** @returns the answer with an id, unless it has expired */
 export const findOpen = (tx: Tx, { id, nowMs }: { id: string; nowMs: number }): AnswerRow | undefined =>
   tx
     .select()
@@ -15,12 +15,12 @@ export const findOpen = (tx: Tx, { id, nowMs }: { id: string; nowMs: number }): 
     .limit(1)
     .get();
 
-/** Takes the place of an expired answer under the same id. */
+/** Replaces an expired answer with the same id. */
 export function put(tx: Tx, row: AnswerRow): void {
   tx.insert(answers).values(row).onConflictDoUpdate({ target: answers.id, set: row }).run();
 }
 
-/** @returns how many answers are kept for a caller, and when the first of them expires */
+/** @returns how many answers are stored for a caller, and when the first of them expires */
 export function openOf(
   tx: Tx,
   { callerId, nowMs }: { callerId: string; nowMs: number },
@@ -33,7 +33,7 @@ export function openOf(
   return { total: row?.total ?? 0, firstExpiresAtMs: row?.first ?? nowMs };
 }
 
-/** @returns how many expired answers were removed, `limit` at most */
+/** @returns how many expired answers were removed, at most `limit` */
 export function removeExpired(tx: Tx, { nowMs, limit }: { nowMs: number; limit: number }): number {
   const expired = tx
     .select({ id: answers.id })
@@ -43,7 +43,7 @@ export function removeExpired(tx: Tx, { nowMs, limit }: { nowMs: number; limit: 
   return tx.delete(answers).where(inArray(answers.id, expired)).returning({ id: answers.id }).all().length;
 }
 
-/** A sealed text begins with the id of its key and a dot. */
+/** A sealed text starts with the id of its key and a dot. */
 const sealingKeyId = sql<string>`substr(${answers.sealedAnswer}, 1, instr(${answers.sealedAnswer}, '.') - 1)`;
 
 /** @returns how many answers there are under each sealing key */
@@ -70,7 +70,7 @@ export const listUnder = (
     .limit(limit)
     .all();
 
-/** Replaces the wrapping of an answer, and nothing else. */
+/** Replaces only the wrapping of an answer. */
 export function reseal(tx: Tx, { id, sealedAnswer }: Pick<AnswerRow, "id" | "sealedAnswer">): void {
   tx.update(answers).set({ sealedAnswer }).where(eq(answers.id, id)).run();
 }

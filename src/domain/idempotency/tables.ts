@@ -1,4 +1,4 @@
-// The table of kept answers; its constraints and indices are in migrations.
+// The table of stored answers; migrations define its constraints and indices.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const idempotentAnswers = sqliteTable("idempotent_answers", {

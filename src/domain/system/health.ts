@@ -1,5 +1,5 @@
-// How the parts that answers depend on are now, for clients and monitors: the database, the store of artifacts, gateway keys,
-// and the inference proxy where there is one. What is wrong is told by name and in a few general words, never in detail.
+// The health of the parts that answers depend on, for clients and monitors: the database, the artifact store, gateway keys, and
+// the inference proxy if there is one. A fault has a name and a few general words, never details.
 // Source: handbook: observe, Health.
 import { type Static, Type } from "@sinclair/typebox";
 import type { Blobs, StoreState } from "../../platform/blobs/blobs.ts";
@@ -9,7 +9,7 @@ import { bytesText, FREE_BYTES_MIN } from "../../platform/files/disk.ts";
 import type { Gateway } from "../gateway/service.ts";
 import * as store from "./store.ts";
 
-/** How long a report is given again: whoever asks often does not have the proxy asked as often. */
+/** How long a report is reused, so that frequent callers do not cause frequent requests to the proxy. */
 export const HEALTH_KEPT_MS = 5 * SECOND_MS;
 
 const DependencyCheck = Type.Object({
@@ -30,7 +30,7 @@ export interface HealthDependencies {
   clock: Clock;
   blobs: Pick<Blobs, "state">;
   gateway: Pick<Gateway, "mode" | "isReadable">;
-  /** undefined where there is no proxy */
+  /** undefined if there is no proxy */
   proxyHealth: (() => Promise<{ status: "healthy" | "unhealthy" }>) | undefined;
 }
 
@@ -44,14 +44,14 @@ export class Health {
     return this.own.blobs.state();
   }
 
-  /** @returns whether gateway keys can be looked up; `disabled` where gateway mode is off */
+  /** @returns whether gateway keys can be looked up; `disabled` if gateway mode is off */
   credentialResolver(): "healthy" | "unhealthy" | "disabled" {
     const { gateway } = this.own;
     if (!gateway.mode) return "disabled";
     return holds(() => gateway.isReadable()) ? "healthy" : "unhealthy";
   }
 
-  /** @returns how each part is, HEALTH_KEPT_MS old at most; never rejects for a part that is unwell */
+  /** @returns the state of each part, at most HEALTH_KEPT_MS old; never rejects because of a faulty part */
   dependencies(): Promise<DependencyHealth> {
     const atMs = this.own.clock.nowMs();
     if (!this.#report || Math.abs(atMs - this.#report.atMs) >= HEALTH_KEPT_MS)
@@ -94,14 +94,14 @@ function databaseProblem(canRead: boolean, state: StoreState): string | undefine
 const proxyProblem = (ask: () => Promise<{ status: string }>) => async () =>
   (await ask()).status === "healthy" ? undefined : UNWELL;
 
-/** @param findFault undefined where the part is well; where it rejects, the fault is `otherwise` */
+/** @param findFault undefined if the part is healthy; if it rejects, the fault is `otherwise` */
 async function checkOf(
   name: string,
   otherwise: string,
   findFault: () => Promise<string | undefined>,
 ): Promise<DependencyHealth["checks"][number]> {
   const startedMs = performance.now();
-  const error = await findFault().catch(() => otherwise); // the log has what needed the part
+  const error = await findFault().catch(() => otherwise); // the component that failed has logged the details
   const latency_ms = Math.round(performance.now() - startedMs);
   return error === undefined
     ? { name, status: "healthy", latency_ms }
@@ -112,6 +112,6 @@ function holds(check: () => boolean): boolean {
   try {
     return check();
   } catch {
-    return false; // the caller is told by name, and the log has what needed it
+    return false; // the caller sees the name; the component that failed has logged the details
   }
 }

@@ -1,5 +1,5 @@
-// What an operator sees of the scheduled jobs, and says about them: run now, pause, resume. The service runs them and looks at
-// their rows every second (platform/scheduler/scheduler.ts); nothing is run here.
+// The operator's view of scheduled jobs, and its actions: run now, pause, resume. The service runs the jobs and reads their
+// rows every second (platform/scheduler/scheduler.ts); nothing runs here.
 import { type Clock, MINUTE_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
 import { DomainError } from "../../platform/errors.ts";
@@ -10,9 +10,9 @@ import type { Actor } from "../shared/actor.ts";
 
 export interface JobView {
   name: string;
-  /** `due`: the service takes it with its next turn */
+  /** `due`: the service starts it in its next turn */
   state: "running" | "paused" | "due" | "waiting";
-  /** also while a run that began before goes on */
+  /** also while an earlier run continues */
   paused: boolean;
   nextRunAtMs: number;
   startedAtMs: number | null;
@@ -21,10 +21,10 @@ export interface JobView {
   error: string | null;
 }
 
-/** How long after its time a job is overdue where a service runs; a turn of the scheduler takes a second. */
+/** How long after its time a job is overdue if a service runs; a turn of the scheduler takes a second. */
 export const JOB_OVERDUE_MS = 5 * MINUTE_MS;
 
-/** @returns whether a running service should have begun the job by now */
+/** @returns whether a running service should have started the job by now */
 export const isOverdue = ({ state, nextRunAtMs }: JobView, nowMs: number): boolean =>
   state === "due" && nowMs - nextRunAtMs > JOB_OVERDUE_MS;
 
@@ -33,14 +33,14 @@ export interface JobAnswer {
   job: JobView;
 }
 
-/** What an operator wants of a job. */
+/** An operator's action on a job. */
 interface JobChange {
   action: "job.run" | "job.pause" | "job.resume";
-  /** @returns undefined where it is so already */
+  /** @returns undefined if nothing changes */
   changes(row: JobRow, nowMs: number): Parameters<typeof store.changeJob>[2] | undefined;
 }
 
-/** @returns the operations on jobs; made once, in domain.ts */
+/** @returns the operations on jobs; created once, in domain.ts */
 export function createJobs({ db, clock, audit }: { db: Db; clock: Clock; audit: Audit }) {
   const change = (actor: Actor, name: string, wanted: JobChange): Promise<JobAnswer> =>
     db.write((tx) => {
@@ -60,7 +60,7 @@ export function createJobs({ db, clock, audit }: { db: Db; clock: Clock; audit: 
     list: (): JobView[] => store.listAllJobs(db.read).map((row) => viewOf(row, clock.nowMs())),
 
     /**
-     * Makes a job due now. One that is due or running stays as it is.
+     * Makes a job due now. A job that is due or running is unchanged.
      * @throws DomainError `job.not_found`, `job.paused`
      */
     run: (actor: Actor, name: string) =>
@@ -73,14 +73,14 @@ export function createJobs({ db, clock, audit }: { db: Db; clock: Clock; audit: 
         },
       }),
 
-    /** Keeps a job from being run, at whatever time it is due; a run under way goes on. @throws DomainError `job.not_found` */
+    /** Prevents a job from starting; a current run continues. @throws DomainError `job.not_found` */
     pause: (actor: Actor, name: string) =>
       change(actor, name, {
         action: "job.pause",
         changes: ({ paused }) => (paused ? undefined : { paused: true }),
       }),
 
-    /** Lets a paused job be run again, at once where its time has passed. @throws DomainError `job.not_found` */
+    /** Allows a paused job to run again, at once if its time has passed. @throws DomainError `job.not_found` */
     resume: (actor: Actor, name: string) =>
       change(actor, name, {
         action: "job.resume",

@@ -1,4 +1,4 @@
-// Branding: the logo and the icon an organization shows. Values on the wire and the rules for their addresses.
+// Branding: the logo and the icon of an organization. Values on the wire and the rules for their addresses.
 import { type Static, Type } from "@sinclair/typebox";
 import type { Problem } from "../../platform/errors.ts";
 
@@ -9,7 +9,7 @@ export interface Branding {
   faviconUrl: string | null;
 }
 
-/** What replaces the branding: absent, null and blank clear the address. */
+/** The new branding: absent, null and blank clear an address. */
 export interface BrandingUpdate {
   logoUrl?: string | null | undefined;
   faviconUrl?: string | null | undefined;
@@ -25,7 +25,7 @@ export const toBranding = ({ logoUrl, faviconUrl }: Branding): Static<typeof Bra
   favicon_url: faviconUrl,
 });
 
-/** @returns the trimmed addresses; what is wrong with either goes to `problems` */
+/** @returns the trimmed addresses; adds their problems to `problems` */
 export const readBranding = (update: BrandingUpdate, problems: Problem[]): Branding => ({
   logoUrl: readUrl(update.logoUrl, { pointer: "/logo_url", problems }),
   faviconUrl: readUrl(update.faviconUrl, { pointer: "/favicon_url", problems }),
@@ -45,7 +45,7 @@ function readUrl(
   return text;
 }
 
-/** `http` is for trying it out on one machine. */
+/** `http` is for trials on one machine. */
 function isShowable(text: string): boolean {
   if (!/^https?:\/\/[^/?#\s][^\s]*$/i.test(text) || !URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);

@@ -1,6 +1,6 @@
-// The keys that everything sealed in the database lies under: which there are and what is under each, the next one, and sealing
-// anew under it what lies under older ones. Key files are platform/crypto/sealing-keys.ts's; an old one stays until somebody takes it
-// away, because copies of the database made before need it.
+// The keys under which the values in the database are sealed: lists them and their values, creates the next one, and seals
+// older values again under it. platform/crypto/sealing-keys.ts has the key files. An old key stays until an operator removes
+// it, because earlier copies of the database need it.
 import type { Clock } from "../../platform/clock.ts";
 import type { Sealing, SealingKeyView } from "../../platform/crypto/sealing.ts";
 import type { Connection, Db, Tx } from "../../platform/database/database.ts";
@@ -12,23 +12,23 @@ import type { SealedSecrets } from "../shared/sealed-secrets.ts";
 
 /** Name of the service's job that calls `rewrap`. */
 export const REWRAP_JOB = "sealing-rewrap";
-/** Secrets that are sealed anew in one write: other writes wait for it. */
+/** Secrets that are sealed again in one write: other writes wait for it. */
 export const REWRAP_BATCH = 200;
 
 export interface SealingKeyState {
   id: string;
-  /** `old`: opens, and seals no more. `missing`: something lies under it, and it is not at hand */
+  /** `old`: opens values but seals none. `missing`: values need it, but it is not available */
   state: "active" | "old" | "missing";
   source: "file" | "configuration" | null;
   path: string | null;
-  /** how much is sealed under it, by what it is; nothing is left out */
+  /** how many values are sealed under it, by kind; complete */
   secrets: Readonly<Record<string, number>>;
   total: number;
 }
 
 export interface Rewrapped {
   rewrapped: number;
-  /** did not open, and lie where they lay */
+  /** values that did not open; they are unchanged */
   unreadable: number;
 }
 
@@ -37,14 +37,14 @@ export interface SealingKeysDependencies {
   clock: Clock;
   audit: Audit;
   sealing: Sealing;
-  /** everything that is sealed, whatever its area */
+  /** all sealed values, of every area */
   secrets: readonly SealedSecrets[];
 }
 
 export class SealingKeys {
   constructor(private readonly own: SealingKeysDependencies) {}
 
-  /** @returns keys that are missing first, then those at hand, oldest first */
+  /** @returns missing keys first, then the available ones, oldest first */
   list(): SealingKeyState[] {
     const { db, sealing, secrets } = this.own;
     const counts = secrets.map(({ noun, count }) => [noun, count(db.read)] as const);
@@ -64,15 +64,15 @@ export class SealingKeys {
     ];
   }
 
-  /** @returns the ids of the keys that something in that database lies under */
+  /** @returns the ids of the keys that values of that database need */
   idsIn(connection: Connection): string[] {
     const ids = new Set(this.own.secrets.flatMap(({ count }) => [...count(connection).keys()]));
     return [...ids].sort();
   }
 
   /**
-   * @returns the file that `rotate` would make
-   * @throws DomainError what `rotate` would throw
+   * @returns the file that `rotate` would create
+   * @throws DomainError as `rotate`
    */
   checkRotate(): string {
     const missing = this.list().find(({ state }) => state === "missing");
@@ -81,13 +81,13 @@ export class SealingKeys {
   }
 
   /**
-   * Makes a key file that seals from now on, in every process, and has what lies under older keys sealed anew by the service.
+   * Creates a key file that seals all new values, in every process. The service then seals older values again under it.
    * @throws DomainError `sealing.key_provided`, `sealing.key_missing`, `sealing.names_foreign`
    */
   async rotate(actor: Actor): Promise<SealingKeyState> {
     this.checkRotate();
     const { db, clock, audit, sealing } = this.own;
-    // Under the lock for writing, where everything is sealed: whoever seals afterwards sees the new file.
+    // Sealing happens under the write lock, so every later writer sees the new file.
     const id = await db.write((tx) => {
       const before = { id: sealing.activeKey().id };
       const after = { id: sealing.addKey().id };
@@ -100,7 +100,7 @@ export class SealingKeys {
     return key;
   }
 
-  /** Seals anew what lies under older keys, a batch for each write, until all is done or the signal aborts. */
+  /** Seals older values again, a batch for each write, until all are done or the signal aborts. */
   async rewrap(actor: Actor, signal: AbortSignal): Promise<Rewrapped> {
     const { db, sealing, secrets } = this.own;
     const activeId = sealing.activeKey().id;

@@ -1,4 +1,4 @@
-// Branding of an organization: read by everybody, replaced by its administrators.
+// Branding of an organization: everybody may read it, its administrators replace it.
 import type { Db } from "../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../platform/errors.ts";
 import type { Audit } from "../audit/service.ts";
@@ -16,7 +16,7 @@ export interface BrandingDependencies {
   identity: Pick<Identity, "findOrganization">;
 }
 
-/** @returns the operations on branding; made once, in domain.ts */
+/** @returns the operations on branding; created once, in domain.ts */
 export function createBranding({ db, audit, identity }: BrandingDependencies) {
   return {
     /** Grows whenever a branding may have changed, by us or by another process. */

@@ -20,7 +20,7 @@ export function putBranding(tx: Tx, organizationId: string, values: Branding): v
     .run();
 }
 
-/** @returns whether the file gave its first page */
+/** @returns whether the first page of the file could be read */
 export const canRead = (connection: Connection): boolean =>
   connection.all(sql`SELECT 1 FROM sqlite_schema LIMIT 1`).length > 0;
 

@@ -1,13 +1,13 @@
-// What operators learn of a proxy that the settings do not name: the last peer that sent a forwarding header without being
-// trusted. It is kept across restarts; whether it still matters depends on the settings of whoever asks.
+// Remembers the last peer that sent a forwarding header without being a trusted proxy, for operators. It is kept across
+// restarts; the settings of the reader decide whether it still matters.
 import { type Clock, DAY_MS } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
 import * as store from "./store.ts";
 
-/** How long it is told after it was last seen: it may have been a caller's invention. */
+/** How long it is reported after it was last seen: a caller may have invented it. */
 export const UNTRUSTED_PROXY_TOLD_MS = 7 * DAY_MS;
 
-/** The setting that a proxy has to be named in. */
+/** The setting that must name a proxy. */
 export const PROXY_SETTING = "server.trusted_proxies";
 
 export interface UntrustedProxy {
@@ -19,23 +19,23 @@ export interface UntrustedProxy {
   seenAtMs: number;
 }
 
-/** @returns the memory of the last untrusted proxy; made once, in domain.ts */
+/** @returns the memory of the last untrusted proxy; created once, in domain.ts */
 export const createUntrustedProxies = ({ db, clock }: { db: Db; clock: Clock }) => ({
-  /** Remembers this one instead of the last. */
+  /** Replaces the last one. */
   note: (seen: Pick<UntrustedProxy, "peer" | "header">): Promise<void> =>
     db.writeInBackground(
       (tx) => store.putUntrustedProxy(tx, { ...seen, seenAtMs: clock.nowMs() }),
       "unobserved",
     ),
 
-  /** Forgets the last one where the settings of the service trust it now. */
+  /** Forgets the last one if the settings of the service trust it now. */
   async forgetTrusted(isTrusted: (peer: string | null) => boolean): Promise<void> {
     const seen = store.findUntrustedProxy(db.read);
     if (seen && isTrusted(seen.peer)) await db.write(store.removeUntrustedProxy, "unobserved");
   },
 
   /**
-   * @param isTrusted by the settings that are in force
+   * @param isTrusted by the current settings
    * @returns the last one that was seen within UNTRUSTED_PROXY_TOLD_MS and is still not trusted
    */
   find(isTrusted: (peer: string | null) => boolean): UntrustedProxy | undefined {
@@ -45,11 +45,11 @@ export const createUntrustedProxies = ({ db, clock }: { db: Db; clock: Clock }) 
   },
 });
 
-/** @returns what is wrong, in words for log, `status` and `doctor` */
+/** @returns the problem as a text for log, `status` and `doctor` */
 export const untrustedProxyText = ({ peer, header }: Pick<UntrustedProxy, "peer" | "header">): string =>
   `${peer ?? "a peer on the Unix socket"} sent the header ${header}, but is no trusted proxy: if it is your proxy, everybody behind it shares the limits of one address`;
 
-/** @returns what to do about it */
+/** @returns the remedy */
 export const untrustedProxyRemedy = (peer: string | null): string =>
   peer === null
     ? `name the proxy in ${PROXY_SETTING}, for example 127.0.0.1; peers on the Unix socket are trusted where any proxy is`

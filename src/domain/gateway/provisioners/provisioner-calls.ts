@@ -1,5 +1,4 @@
-// Calls of the provisioner by this process: at most as many at once as configured, each with its deadline, and each reported to
-// the observer.
+// Calls of the provisioner by this process: limited in number, each with its deadline, and each reported to the observer.
 import pLimit from "p-limit";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import type { GatewayDependencies, GatewayMode, ProvisionerCall } from "../dependencies.ts";

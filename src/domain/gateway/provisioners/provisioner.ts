@@ -5,7 +5,7 @@ import { DomainError } from "../../../platform/errors.ts";
 import type { Secret } from "../../../platform/secret.ts";
 import type { JsonObject } from "../../../platform/text/json-object.ts";
 
-/** For whom; groups are display names, ordered without case. */
+/** The user for whom a key is requested; groups are display names, ordered without case. */
 export interface GatewayIdentity {
   id: string;
   email: string;
@@ -41,26 +41,26 @@ export interface ProvisionedKey {
   externalId: string;
   alias: string;
   metadata: JsonObject | null;
-  /** UTC milliseconds; null when it does not expire */
+  /** UTC milliseconds; null if it does not expire */
   expiresAtMs: number | null;
 }
 
 export interface RevokeRequest {
   identity: GatewayIdentity;
-  /** null: whatever an attempt that was cut short may have left behind under this identity */
+  /** null: unknown, because an interrupted attempt may have left a key under this identity */
   externalId: string | null;
 }
 
 export interface Provisioner {
-  /** `builtin-litellm` or the type the operator named */
+  /** `builtin-litellm` or the type that the operator named */
   readonly type: string;
   /**
-   * Any key that an earlier attempt left behind for this identity is superseded; but with `previous: null` and a reason that tells
-   * of a healthy key, which is rotated, the new one is made beside it.
+   * Supersedes any key that an earlier attempt left for this identity. Exception: with `previous: null` and a reason for
+   * rotating a healthy key, the new key is created beside it.
    * @throws ProvisionerError
    */
   provision(request: ProvisionRequest, signal: AbortSignal): Promise<ProvisionedKey>;
-  /** A key that is gone already is a success. @throws ProvisionerError */
+  /** A key that does not exist any more is a success. @throws ProvisionerError */
   revoke(request: RevokeRequest, signal: AbortSignal): Promise<void>;
 }
 
@@ -98,7 +98,7 @@ const KINDS = {
 export class ProvisionerError extends DomainError {
   constructor(
     readonly code: ProvisionerCode,
-    /** what the gateway or the executable said, without secrets */
+    /** the error text of the gateway or the executable, without secrets */
     readonly diagnosis: string,
     options: { cause?: unknown; retryAfterSeconds?: number } = {},
   ) {

@@ -1,4 +1,4 @@
-// SQL of what the gateway area keeps sealed: how much of it lies under which sealing key, and the replacement of its wrapping.
+// SQL of the sealed values of the gateway area: how many lie under which sealing key, and the replacement of their wrapping.
 import { and, asc, count, eq, gt, isNotNull } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { gatewayKeys } from "../tables.ts";
@@ -38,7 +38,7 @@ export const listUnder = (
     .limit(limit)
     .all();
 
-/** Replaces the wrapping of a credential, and nothing else. */
+/** Replaces only the wrapping of a credential. */
 export function resealKey(
   tx: Tx,
   { userId, ...wrapping }: { userId: string; sealedCredential: string; sealingKeyId: string },

@@ -1,12 +1,12 @@
-// Sealing anew what the gateway area keeps sealed: credentials of users, and the private keys of inference tokens. The secret
-// and its version stay, so nobody notices; when it is done, and how much at once, is for system/sealing-keys.ts.
+// Seals the sealed values of the gateway area again under the newest key: credentials of users, and the private keys of
+// inference tokens. The secret and its version stay the same. system/sealing-keys.ts decides when, and how many at once.
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { resealSecret, type SealedSecrets, sealedSigningKeys } from "../../shared/sealed-secrets.ts";
 import { inferenceKeyStore } from "../inference/inference-keys-store.ts";
 import * as store from "./rewrap-store.ts";
 import { credentialContext } from "./sealed-credential.ts";
 
-/** @returns them whether gateway mode is on or off: what is stored outlives a change of the configuration */
+/** @returns them whether gateway mode is on or off: stored values outlive a change of the configuration */
 export const gatewaySecrets = ({ sealing }: { sealing: Sealing }): readonly SealedSecrets[] => [
   {
     noun: "gateway_keys",

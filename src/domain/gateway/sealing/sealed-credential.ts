@@ -1,5 +1,5 @@
-// The stored secret of a gateway key: sealed under its user and version, so that an envelope moved to another row, or kept
-// from an earlier write, does not open.
+// The stored secret of a gateway key: sealed under its user and version, so that an envelope moved to another row, or kept from
+// an earlier write, does not open.
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { Secret } from "../../../platform/secret.ts";
@@ -7,7 +7,7 @@ import type { KeyRow } from "../model.ts";
 
 type Place = Pick<KeyRow, "userId" | "credentialVersion">;
 
-/** What a credential is sealed for. */
+/** The identity under which a credential is sealed. */
 export const credentialContext = ({ userId, credentialVersion }: Place): string =>
   `gateway-key:${userId}:${credentialVersion}`;
 
@@ -17,7 +17,7 @@ export function sealCredential(sealing: Sealing, credential: Secret, place: Plac
   return { sealedCredential, sealingKeyId: sealing.keyIdOf(sealedCredential) };
 }
 
-/** @returns the secret; undefined where its key is missing or it is damaged: then it has to be replaced */
+/** @returns the secret; undefined if its key is missing or it is damaged: then it must be replaced */
 export function openCredential(sealing: Sealing, row: KeyRow): Secret | undefined {
   if (row.sealedCredential === null) return undefined;
   try {

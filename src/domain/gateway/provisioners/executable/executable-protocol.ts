@@ -1,5 +1,5 @@
-// What is said to an executable provisioner on its standard input, and what it may say back on its standard output: one JSON
-// document each, protocol version 1. Running it and acting on what it says is for executable.ts.
+// The protocol of an executable provisioner: the JSON document on its standard input and the one on its standard output,
+// protocol version 1. executable.ts runs it and acts on its answers.
 // Source: handbook: gateway, The provisioner protocol.
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -23,7 +23,7 @@ export const ALIAS_CHARS_MAX = 512;
 export const CREDENTIAL_CHARS_MAX = 8_192;
 /** Bytes of JSON; it is stored with the key and sent with every call. */
 export const METADATA_BYTES_MAX = 64 * 1024;
-/** Places of a wrong answer that are named. */
+/** Places of an invalid answer that are named. */
 const PLACES_MAX = 3;
 
 const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
@@ -45,7 +45,7 @@ const Failure = Type.Object(
 const Status = Type.Object({ status: Type.Union([Type.Literal("success"), Type.Literal("error")]) });
 
 const EnsureResult = Type.Object({
-  // It is sent in a header: printable, and without spaces.
+  // It is sent in a header: printable, without spaces.
   credential: nullable(Type.String({ maxLength: CREDENTIAL_CHARS_MAX, pattern: "^[!-~]+$" })),
   external_id: text(EXTERNAL_ID_CHARS_MAX),
   alias: text(ALIAS_CHARS_MAX),
@@ -55,7 +55,7 @@ const EnsureResult = Type.Object({
 const RevokeResult = Type.Object({ revoked: Type.Literal(true) });
 const Identified = Type.Pick(EnsureResult, ["external_id"]);
 
-/** @returns the document that asks for a key, or for a look at the previous one */
+/** @returns the document that requests a key, or a check of the previous one */
 export const ensureMessage = ({ identity, reason, previous }: ProvisionRequest): string =>
   messageOf("ensure", {
     identity: toWire(identity),
@@ -67,7 +67,7 @@ export const ensureMessage = ({ identity, reason, previous }: ProvisionRequest):
     },
   });
 
-/** @returns the document that asks for a key to be taken away */
+/** @returns the document that requests the removal of a key */
 export const revokeMessage = (identity: GatewayIdentity, externalId: string): string =>
   messageOf("revoke", { identity: toWire(identity), external_id: externalId });
 
@@ -82,8 +82,8 @@ const toWire = ({ id, email, organizationId, groups }: GatewayIdentity) => ({
 });
 
 /**
- * @returns the result of a success; what must be in it depends on the operation
- * @throws ProvisionerError with the code of a failure, `unavailable` for everything that is not the protocol
+ * @returns the result of a success; its required members depend on the operation
+ * @throws ProvisionerError with the code of a failure; `unavailable` if the answer does not follow the protocol
  */
 export function readResult(ran: ProgramResult): unknown {
   const { exitCode, errorBytes } = ran;
@@ -100,7 +100,7 @@ export function readResult(ran: ProgramResult): unknown {
   throw new ProvisionerError(isCode(error.code) ? error.code : "unavailable", diagnosis);
 }
 
-/** @throws ProvisionerError `unavailable` where something is missing, blank or too long */
+/** @throws ProvisionerError `unavailable` if a member is missing, blank or too long */
 export function toProvisionedKey(result: unknown): ProvisionedKey {
   const { credential, external_id, alias, metadata = null, expires_at } = expected(EnsureResult, result);
   if (Buffer.byteLength(JSON.stringify(metadata)) > METADATA_BYTES_MAX) {
@@ -115,12 +115,12 @@ export function toProvisionedKey(result: unknown): ProvisionedKey {
   };
 }
 
-/** @throws ProvisionerError `unavailable` unless the result says that the key is gone */
+/** @throws ProvisionerError `unavailable` unless the result confirms that the key is gone */
 export function checkRevoked(result: unknown): void {
   expected(RevokeResult, result);
 }
 
-/** @returns the id of the key that a result is about, also where the rest of it is wrong */
+/** @returns the id of the key in a result, even if the rest of it is invalid */
 export const externalIdOf = (result: unknown): string | undefined =>
   Value.Check(Identified, result) ? result.external_id : undefined;
 
@@ -138,7 +138,7 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Names where an answer is wrong, never what is there: it may be a credential. */
+/** Names the invalid places of an answer, never their values, which may be credentials. */
 function expected<T extends TSchema>(schema: T, answer: unknown): Static<T> {
   if (Value.Check(schema, answer)) return answer;
   const places = new Set(Array.from(Value.Errors(schema, answer), ({ path }) => path || "/"));

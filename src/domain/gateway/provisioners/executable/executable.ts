@@ -1,5 +1,5 @@
-// The provisioner that is an executable of the operator's: what it is asked, and what becomes of its answers. The documents
-// are in executable-protocol.ts; how it is run, from which bytes and for how long, is given as `run`.
+// The provisioner that is an executable of the operator: sends requests and handles the answers. executable-protocol.ts defines
+// the documents; `run` executes a verified copy with a time limit.
 // Source: handbook: gateway, The provisioner protocol.
 
 import { DomainError, type Problem } from "../../../../platform/errors.ts";
@@ -24,16 +24,16 @@ import {
   toProvisionedKey,
 } from "./executable-protocol.ts";
 
-/** Runs the executable once. @throws DomainError when it could not be run to its end */
+/** Runs the executable once. @throws DomainError if it did not run to its end */
 export type RunExecutable = (invocation: Invocation, signal: AbortSignal) => Promise<ProgramResult>;
 
-/** What an executable finds in its environment unless the operator says otherwise; of ours it gets nothing. */
+/** The environment of an executable unless the operator configures another; it gets none of our variables. */
 const BASE_ENVIRONMENT = {
   PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
   LANG: "C.UTF-8",
 };
 
-/** @returns the provisioner; whether the executable may be run was checked by checkExecutable */
+/** @returns the provisioner; checkExecutable checked whether the executable may run */
 export function createExecutableProvisioner({
   settings,
   run,
@@ -68,7 +68,7 @@ async function provision(ask: Ask, request: ProvisionRequest, signal: AbortSigna
   }
 }
 
-/** A new key that cannot be stored is revoked at once, or each attempt would leave one more. */
+/** A new key that cannot be stored is revoked at once; otherwise each attempt would leave another one. */
 async function undoProvisioning(
   ask: Ask,
   { request, result }: { request: ProvisionRequest; result: unknown },
@@ -76,7 +76,7 @@ async function undoProvisioning(
 ): Promise<void> {
   const externalId = externalIdOf(result);
   if (externalId === undefined || externalId === request.previous?.externalId) return;
-  // What cannot be taken back now is superseded by the next attempt without a key; the failure told is the first.
+  // The next attempt without a key supersedes a key that cannot be revoked now; the first failure is reported.
   await ask(revokeMessage(request.identity, externalId), signal).catch(() => undefined);
 }
 
@@ -90,7 +90,7 @@ async function revoke(ask: Ask, { identity, externalId }: RevokeRequest, signal:
   }
 }
 
-/** The protocol has no question for it: a key that is asked for anew supersedes what there is, and is all there is then. */
+/** The protocol has no such question. A newly requested key supersedes all others, so it is the only one afterward. */
 async function findOrphanedKey(
   ask: Ask,
   identity: GatewayIdentity,
@@ -115,7 +115,7 @@ const asUnavailable = (error: unknown): unknown =>
 
 /**
  * Checks before the service starts what an executable needs.
- * @returns everything that is wrong, with pointers into the configuration; empty for the built-in provisioner
+ * @returns all problems, with pointers into the configuration; empty for the built-in provisioner
  * @source handbook: gateway, How it is run
  */
 export function checkExecutable({

@@ -1,5 +1,5 @@
-// What is a user's at the gateway: the account with the user's address, and the keys in it that are ours, by name or by
-// what we noted on them.
+// The account of a user at the gateway, found by address, and our keys in it, found by name or by the metadata we stored with
+// them.
 import type { JsonObject } from "../../../../platform/text/json-object.ts";
 import { ALIAS_PREFIX } from "../../wire.ts";
 import { ProvisionerError } from "../provisioner.ts";
@@ -7,7 +7,7 @@ import type { ListedKey } from "./litellm-answers.ts";
 import type { LitellmApi } from "./litellm-api.ts";
 
 export const LITELLM_PROVISIONER = "builtin-litellm";
-/** Names that a user's key may have: the plain one, then `-2` up to this. */
+/** Names that a user's key may have: the plain one, then `-2` up to this number. */
 export const ALIASES_MAX = 100;
 const MANAGED_BY = "quartermaster";
 
@@ -16,10 +16,10 @@ export interface Account {
   teamIds: readonly string[];
 }
 
-/** @returns the address as it is compared and noted */
+/** @returns the address in the form in which it is compared and stored */
 export const foldEmail = (email: string): string => email.trim().normalize("NFC").toLowerCase();
 
-/** @returns the accounts that have exactly this address; a search finds more, and one may be on two pages */
+/** @returns the accounts with exactly this address; a search finds more, and one may be on two pages */
 export async function findAccounts(api: LitellmApi, email: string): Promise<Account[]> {
   const found = new Map<string, Account>();
   for (const { user_id: userId, user_email, teams } of await api.users(email)) {
@@ -48,7 +48,7 @@ export function onlyTeam({ teamIds }: Account): string {
   );
 }
 
-/** What every key of ours carries at the gateway. */
+/** The metadata of each of our keys at the gateway. */
 export const ownershipMetadata = (email: string): JsonObject => ({
   managed_by: MANAGED_BY,
   owner_email: email,
@@ -61,7 +61,7 @@ export function aliasesOf(email: string): string[] {
   return Array.from({ length: ALIASES_MAX }, (_, at) => (at === 0 ? plain : `${plain}-${at + 1}`));
 }
 
-/** @returns the keys that are ours: by name, or by what they carry */
+/** @returns our keys: by name, or by metadata */
 export function selectOwnKeys(listed: readonly ListedKey[], email: string): ListedKey[] {
   const aliases = new Set(aliasesOf(email));
   return listed.filter(

@@ -1,5 +1,5 @@
-// What a LiteLLM-compatible gateway answers, as far as we read it: the shapes of successes, the sentence in a refusal, and
-// times. Members that are not here may be there; a member that is null counts as missing.
+// Answers of a LiteLLM-compatible gateway, as far as we use them: shapes of successes, the message of a refusal, and times.
+// Unknown members are allowed; a member that is null counts as missing.
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { parseTime } from "../diagnosis.ts";
 
@@ -46,7 +46,7 @@ export type UpdatedKey = Static<typeof UpdatedKey>;
 export const MadeKey = Type.Object({ key: Id, token: Text, expires: Text });
 export type MadeKey = Static<typeof MadeKey>;
 
-/** @returns undefined for what is not JSON */
+/** @returns undefined if the text is not JSON */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -55,11 +55,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Members that hold the sentence, or an object or list that does: FastAPI's, and the gateway's own. */
+/** Members with the message, or with an object or list that has it: FastAPI's, and the gateway's own. */
 const SENTENCES = ["detail", "error", "message", "msg"] as const;
 const NESTING_MAX = 4;
 
-/** @returns the sentence in the body of a refusal, as the gateway wrote it; undefined without one */
+/** @returns the message in the body of a refusal, as the gateway wrote it; undefined without one */
 export function sentenceOf(body: unknown, nesting = 0): string | undefined {
   if (typeof body === "string") return body;
   if (typeof body !== "object" || body === null || nesting === NESTING_MAX) return undefined;
@@ -72,8 +72,8 @@ export function sentenceOf(body: unknown, nesting = 0): string | undefined {
 }
 
 /**
- * @param text ISO 8601 with a T or a space; without a zone it is UTC
- * @returns UTC milliseconds; null for no time, and for what cannot be read: a key is used until its gateway refuses it
+ * @param text ISO 8601 with a T or a space; UTC if it has no zone
+ * @returns UTC milliseconds; null if there is no readable time: a key is used until its gateway refuses it
  */
 export function parseUpstreamTime(text: string | null | undefined): number | null {
   const written = (text ?? "").trim().replace(" ", "T");

@@ -1,5 +1,5 @@
-// The admin API of a LiteLLM-compatible gateway, as far as keys of users need it: every status is looked at, every list is
-// followed over its pages, and what comes back has the shape that is read. What to do with it is litellm.ts's to decide.
+// The part of a LiteLLM-compatible admin API that manages keys of users. It checks every status, follows the pages of every
+// list, and validates the shape of answers. litellm.ts decides what to do with them.
 
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -20,16 +20,16 @@ import {
 } from "./litellm-answers.ts";
 import type { AdminAnswer, AdminMessage, AdminRequest } from "./litellm-request.ts";
 
-/** The most that the gateway gives at once. */
+/** The maximum page size of the gateway. */
 export const PAGE_SIZE = 100;
-/** Pages of one list that are read; a search for an address finds all that contain it. */
+/** Pages of one list that are read; a search for an address finds all addresses that contain it. */
 export const PAGES_MAX = 50;
 
 interface Answer extends AdminAnswer {
   operation: string;
 }
 
-/** One call of the provisioner: all that it asks ends with the signal. Every method @throws ProvisionerError */
+/** The requests of one provisioner call; all of them end with the signal. Every method @throws ProvisionerError */
 export class LitellmApi {
   constructor(
     private readonly gateway: { request: AdminRequest; adminKey: Secret },
@@ -53,7 +53,7 @@ export class LitellmApi {
     });
   }
 
-  /** @throws also `credential_invalid` for a key that is not there */
+  /** @throws also `credential_invalid` for a key that does not exist */
   async key(id: string): Promise<KeyInfo> {
     const answer = await this.#get("/key/info", { key: id });
     if (answer.status === 404) throw unknownKey();
@@ -62,7 +62,7 @@ export class LitellmApi {
 
   /**
    * A 404 means that the key is gone, whatever its text says: LiteLLM 1.74 answers "Team not found" for an unknown key.
-   * @throws also `credential_invalid` for a key that is not there
+   * @throws also `credential_invalid` for a key that does not exist
    */
   async update(id: string, changes: JsonObject): Promise<UpdatedKey> {
     const answer = await this.#post("/key/update", { key: id, ...changes });
@@ -70,13 +70,13 @@ export class LitellmApi {
     return this.#read(answer, UpdatedKey);
   }
 
-  /** @returns the new key, or undefined when some other key has its alias */
+  /** @returns the new key, or undefined if another key has its alias */
   async make(wanted: JsonObject): Promise<MadeKey | undefined> {
     const answer = await this.#post("/key/generate", wanted);
     return isAliasTaken(answer) ? undefined : this.#read(answer, MadeKey);
   }
 
-  /** A key that is not there is fine. */
+  /** A key that does not exist is a success. */
   async remove(id: string): Promise<void> {
     const answer = await this.#post("/key/delete", { keys: [id] });
     if (answer.status !== 404) this.#read(answer, Type.Object({}));
@@ -146,11 +146,11 @@ const unknownKey = (): ProvisionerError =>
 
 const isOutage = (status: number): boolean => status >= 500 || status === 408 || status === 429;
 
-/** Aliases are unique over all keys of a gateway, also over those that the list of a user does not show. */
+/** Aliases are unique among all keys of a gateway, including those that the list of a user does not show. */
 const isAliasTaken = ({ status, text }: AdminAnswer): boolean =>
   (status === 400 || status === 409) && /alias.*already exists/i.test(sentenceOf(parseJson(text)) ?? "");
 
-/** @returns what the door says, and what lies behind it */
+/** @returns the outbound error, with its cause */
 function causesOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   return thrown.cause === undefined ? thrown.message : `${thrown.message} (${causesOf(thrown.cause)})`;

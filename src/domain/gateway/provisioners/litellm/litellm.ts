@@ -1,5 +1,5 @@
-// The built-in provisioner, for a gateway with LiteLLM's admin API: keeps exactly one key of ours in the account of each
-// user. How a key is made or kept is in litellm-provisioning.ts.
+// The built-in provisioner for a gateway with LiteLLM's admin API: keeps exactly one key of ours in the account of each user.
+// litellm-provisioning.ts creates and keeps keys.
 // Source: handbook: gateway, The built-in provisioner.
 import type { Clock } from "../../../../platform/clock.ts";
 import { invariant } from "../../../../platform/errors.ts";
@@ -16,7 +16,7 @@ export interface LitellmDependencies {
   clock: Clock;
 }
 
-/** @returns the provisioner of type LITELLM_PROVISIONER; configuration has seen to it that there is an admin key */
+/** @returns the provisioner of type LITELLM_PROVISIONER; the configuration guarantees that there is an admin key */
 export function createLitellmProvisioner({ settings, request, clock }: LitellmDependencies): Provisioner {
   const { adminKey, policy } = settings.provisioner;
   invariant(adminKey, "the built-in provisioner has an admin key");
