@@ -1,4 +1,4 @@
-// Time as an argument: services receive a Clock, so tests can hold it still.
+// Time as a dependency: services receive a Clock, so that tests can control it.
 
 /** Reads the current time. */
 export interface Clock {

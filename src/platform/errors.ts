@@ -1,7 +1,7 @@
-// The errors every face understands. A service throws a DomainError for what a caller can expect;
-// anything else is a bug and is answered as such. Faces map `kind`, never a single class.
+// The errors that every face understands. A service throws a DomainError for a problem that a caller can cause or expect; any
+// other error is a bug and is answered as such. Faces map `kind`, never a class.
 
-/** What went wrong, in terms of the caller's next step. Mapped to HTTP statuses in problems/problem.ts and to exit codes in cli/exit.ts. */
+/** The kind of failure, by the caller's next step. problems/problem.ts maps it to HTTP statuses, cli/exit.ts to exit codes. */
 export type ErrorKind =
   | "invalid"
   | "unauthenticated"
@@ -14,21 +14,21 @@ export type ErrorKind =
   | "upstream"
   | "unavailable";
 
-/** One thing wrong with an input. */
+/** One problem of an input. */
 export interface Problem {
-  /** RFC 6901 JSON pointer into the input; empty for the whole of it */
+  /** RFC 6901 JSON pointer into the input; empty for the whole input */
   pointer: string;
-  /** what is wrong and what would be right, for a person */
+  /** the problem and the correct form, for a person */
   detail: string;
-  /** where the input was read from a file: 1-based */
+  /** for an input from a file: 1-based */
   line?: number;
 }
 
-/** A budget that is used up. */
+/** An exhausted budget. */
 export interface SpentBudget {
-  /** which of them, such as `password.account`; letters, digits, `.` and `_` */
+  /** its name, such as `password.account`; letters, digits, `.` and `_` */
   name: string;
-  /** how often in one window */
+  /** number allowed in one window */
   limit: number;
   windowSeconds: number;
 }
@@ -36,11 +36,11 @@ export interface SpentBudget {
 export interface ErrorDetails {
   /** what to do next, for a person */
   hint?: string;
-  /** everything that is wrong with the input, not only the first */
+  /** all problems of the input, not only the first */
   problems?: readonly Problem[];
   /** for `too_many`, `upstream` and `unavailable`: seconds to wait */
   retryAfterSeconds?: number;
-  /** for `too_many`: what was used up, where it is counted */
+  /** for `too_many`: the exhausted budget, for metrics */
   budget?: SpentBudget;
   /** for the log only, never shown to a caller */
   cause?: unknown;
@@ -68,7 +68,7 @@ export class DomainError extends Error {
   }
 }
 
-/** Guards what must be true; a failure is a bug, never the caller's fault. */
+/** Asserts a condition that must hold; a failure is a bug, never caused by the caller. */
 export function invariant(condition: unknown, text: string): asserts condition {
   if (!condition) throw new Error(`invariant violated: ${text}`);
 }

@@ -1,6 +1,6 @@
-// The files that this program makes in its data directory: written as a whole and made durable, and read without ever following
-// a symbolic link, because whoever may write into the directory could lead its owner to any file. Files that an operator names
-// are for files.ts.
+// Files that this program creates in its data directory: written atomically and durably, and read without following a symbolic
+// link, because anybody who may write into the directory could otherwise redirect its owner to any file. files.ts is for files
+// that an operator names.
 import {
   closeSync,
   constants,
@@ -21,15 +21,15 @@ import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { DomainError } from "./errors.ts";
 
-/** Bytes that are copied at once. */
+/** Bytes copied at once. */
 const COPIED_BYTES = 1024 * 1024;
-/** A named pipe in the place of a file must not hold us up. */
+/** Opening a named pipe in place of a file must not block. */
 const READ_OWN = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
  * Opens a regular file for a synchronous reader, which closes it.
- * @throws DomainError `data_dir.link` for a symbolic link, `data_dir.not_regular` for a folder, a pipe or a device; what the
- *   system says of any other failure
+ * @throws DomainError `data_dir.link` for a symbolic link, `data_dir.not_regular` for a folder, a pipe or a device; the
+ *   system's error for any other failure
  */
 export function openOwnFile(path: string): number {
   const file = refusingLink(path, () => openSync(path, READ_OWN));
@@ -38,7 +38,7 @@ export function openOwnFile(path: string): number {
   throw notRegular(path);
 }
 
-/** @returns the text of the file and its mode @throws what `openOwnFile` throws */
+/** @returns the text of the file and its mode @throws as `openOwnFile` */
 export function readOwnFile(path: string): { text: string; mode: number } {
   const file = openOwnFile(path);
   try {
@@ -48,15 +48,15 @@ export function readOwnFile(path: string): { text: string; mode: number } {
   }
 }
 
-/** Reads a file piece by piece. It is opened when the first piece is asked for. @throws what `openOwnFile` throws */
+/** Reads a file piece by piece. It is opened when the first piece is requested. @throws as `openOwnFile` */
 export async function* readOwnPieces(path: string): AsyncGenerator<Uint8Array> {
   const file = await open(path, READ_OWN).catch((error: unknown) => {
     throw asLinkError(error, path);
   });
-  yield* createReadStream(path, { fd: file }); // which closes it
+  yield* createReadStream(path, { fd: file }); // closes the file
 }
 
-/** Copies to a new file, for this user alone. @throws what `openOwnFile` throws; an error where `to` is there */
+/** Copies to a new file, readable by this user only. @throws as `openOwnFile`; an error if `to` exists */
 export function copyOwnFile(from: string, to: string): void {
   const source = openOwnFile(from);
   try {
@@ -77,25 +77,25 @@ export function copyOwnFile(from: string, to: string): void {
 export const permissionsText = ({ mode, uid }: { mode: number; uid: number }): string =>
   `mode 0${(mode & 0o777).toString(8).padStart(3, "0")}, of user id ${uid}`;
 
-/** @throws DomainError `data_dir.link` for a symbolic link; a missing file is for its reader to judge */
+/** @throws DomainError `data_dir.link` for a symbolic link; the reader of a missing file reports it */
 export function refuseLink(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw linked(path);
 }
 
 /**
- * SQLite refuses a link anywhere in a path that it may not follow; the folder of the data directory may be one, as systemd's
- * DynamicUser= makes it.
+ * SQLite refuses a link anywhere in a path that it may not follow. The data directory itself may be a link, as with systemd's
+ * DynamicUser=.
  * @returns the path with every link resolved except that of the file itself
  */
 export function withoutFolderLinks(path: string): string {
   try {
     return join(realpathSync(dirname(path)), basename(path));
   } catch {
-    return path; // whoever opens it says what is wrong
+    return path; // the caller that opens it reports the problem
   }
 }
 
-/** Makes a file's bytes, or the names in a directory, survive a power failure. */
+/** Flushes a file's bytes, or the names in a directory, so that they survive a power failure. */
 export function flushToDisk(path: string): void {
   const descriptor = openSync(path, "r");
   try {
@@ -105,10 +105,10 @@ export function flushToDisk(path: string): void {
   }
 }
 
-/** Writes a file of ours that is there as a whole or not at all, also after a power failure; one writer at a time. */
+/** Writes one of our files completely or not at all, also across a power failure; one writer at a time. */
 export function writeWholeFile(path: string, text: string): void {
   const partial = `${path}.partial`;
-  rmSync(partial, { force: true }); // a killed writer's, or somebody's link, which must not be followed
+  rmSync(partial, { force: true }); // left by a killed writer, or a foreign link, which must not be followed
   writeFileSync(partial, text, { mode: 0o600, flush: true, flag: "wx" });
   renameSync(partial, path);
   flushToDisk(dirname(path));

@@ -1,9 +1,9 @@
-// A string that must not be shown. Whatever prints it (log, error, JSON, template) prints a mark instead.
+// A string that must not be shown. Log, error, JSON and templates print a mark instead.
 import { inspect } from "node:util";
 
 const HIDDEN = "[secret]";
 
-/** Wraps a secret so that only `reveal()` gives the text; every implicit conversion gives `[secret]`. */
+/** Wraps a secret so that only `reveal()` returns the text; every implicit conversion returns `[secret]`. */
 export class Secret {
   readonly #text: string;
 

@@ -1,11 +1,11 @@
-// Work that takes longer than others should wait: a generator that yields wherever they may go on. Whether it runs at once
-// or over many turns of the event loop is for whoever has it done.
+// Long work as a generator that yields wherever other requests may go on. The caller decides whether it runs at once or over
+// many turns of the event loop.
 import { setImmediate } from "node:timers/promises";
 
-/** Work in pieces; what it yields means nothing, what it returns is its result. */
+/** Work in steps; its yielded values have no meaning, its return value is the result. */
 export type Steps<T> = Generator<undefined, T>;
 
-/** Does all of it in this turn. @returns its result @throws what the work throws */
+/** Runs all of it in this turn. @returns its result @throws errors of the work */
 export function runSynchronously<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
@@ -13,10 +13,10 @@ export function runSynchronously<T>(steps: Steps<T>): T {
   }
 }
 
-/** How long work in steps keeps others waiting. */
+/** How long work in steps may hold the event loop. */
 export const TURN_MS = 5;
 
-/** Does all of it, and lets the event loop turn whenever TURN_MS are over. @returns its result @throws what the work throws */
+/** Runs all of it, and lets the event loop turn every TURN_MS. @returns its result @throws errors of the work */
 export async function runInTurns<T>(steps: Steps<T>): Promise<T> {
   let endMs = performance.now() + TURN_MS;
   for (;;) {

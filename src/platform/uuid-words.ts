@@ -1,4 +1,4 @@
-// UUIDs (RFC 9562) as four 32-bit words: a quarter of what the text takes in memory. What they name is for the caller.
+// UUIDs (RFC 9562) as four 32-bit words, which take a quarter of the memory of the text.
 
 import { isOwnId } from "./ids.ts";
 
@@ -7,14 +7,14 @@ export const UUID_WORDS = 4;
 
 const HYPHEN = 0x2d;
 const CHARACTERS = 36;
-/** Where the digits of each byte stand in the text. */
+/** Positions of the digits of each byte in the text. */
 const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const;
 const DIGITS = new TextEncoder().encode("0123456789abcdef");
 const scratch = Buffer.alloc(CHARACTERS, HYPHEN);
 
 /**
  * Writes the words of a UUID in lower case.
- * @returns false, and nothing written, for any other text
+ * @returns false, with nothing written, for any other text
  */
 export function writeUuid(text: string, words: Uint32Array, at = 0): boolean {
   if (!isOwnId(text)) return false;

@@ -1,6 +1,6 @@
-// Files addressed by the SHA-256 of their bytes: `<directory>/sha256/ab/<64 hex digits>`. A file appears under
-// its digest only when all of its bytes are on the disk, so what is listed is whole even after a power cut.
-// Which files are still needed, who may read them and what they must contain is decided by the domain.
+// Files addressed by the SHA-256 of their bytes: `<directory>/sha256/ab/<64 hex digits>`. A file appears under its digest only
+// when all of its bytes are on the disk, so listed files are complete even after a power failure. The domain decides which
+// files are needed, who may read them and what they must contain.
 import { constants } from "node:fs";
 import { access, type FileHandle, lstat, mkdir, open, opendir, rename, rm, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -11,61 +11,61 @@ import { readOwnPieces } from "../own-files.ts";
 
 declare const digestBrand: unique symbol;
 
-/** SHA-256 as 64 lower-case hexadecimal digits; made only by `parseDigest`. */
+/** SHA-256 as 64 lower-case hexadecimal digits; only `parseDigest` creates it. */
 export type Digest = string & { readonly [digestBrand]: true };
 
 export interface PutOptions {
   /** refuses the bytes unless they have this digest */
   expectedDigest?: Digest;
-  /** refuses the bytes when there are more than this */
+  /** refuses more bytes than this */
   maxBytes: number;
-  /** called after each piece with the number of bytes taken so far */
+  /** called after each piece with the number of bytes so far */
   onProgress?: (bytesDone: number) => void;
-  /** looked at between pieces: a stream that may stall must watch the same signal */
+  /** checked between pieces: a stream that may stall must observe the same signal */
   signal?: AbortSignal;
-  /** reads the whole file before it is kept; what this throws leaves nothing behind */
+  /** reads the whole file before it is stored; if it throws, nothing is stored */
   check?: (bytes: AsyncIterable<Uint8Array>, digest: Digest) => Promise<void>;
 }
 
 export interface StoredBlob {
   digest: Digest;
   sizeBytes: number;
-  /** false when the same bytes were there already */
+  /** false if the same bytes were already stored */
   isNew: boolean;
 }
 
-/** `full`: files can be read, and the next one may not fit. `unusable`: the folder is missing or closed to this user. */
+/** `full`: files can be read, and the next one may not fit. `unusable`: the folder is missing, or this user may not use it. */
 export type StoreState = "usable" | "full" | "unusable";
 
 export interface Blobs {
   /**
    * Stores the bytes of a local file or of a stream durably, or leaves nothing behind.
    * @throws DomainError `artifact.digest_mismatch`, `artifact.too_large`, `artifact.unreadable` (source file),
-   *   `artifact.disk_full`; the signal's reason; whatever the stream or `check` throws
+   *   `artifact.disk_full`; the signal's reason; errors of the stream or of `check`
    */
   put(source: string | AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredBlob>;
   has(digest: Digest): Promise<boolean>;
-  /** @returns where the bytes are, or would be */
+  /** @returns the path of the bytes, stored or not */
   path(digest: Digest): string;
-  /** @returns the bytes; reading them throws where there is no such file */
+  /** @returns the bytes; reading them throws if there is no such file */
   read(digest: Digest): AsyncIterable<Uint8Array>;
-  /** @returns bytes, or undefined when there is no such file */
+  /** @returns bytes, or undefined if there is no such file */
   size(digest: Digest): Promise<number | undefined>;
   /** Reads the stored bytes again and compares them with their name. */
   verify(digest: Digest, options?: { signal?: AbortSignal }): Promise<"intact" | "damaged" | "missing">;
-  /** @returns false when there was no such file */
+  /** @returns false if there was no such file */
   remove(digest: Digest): Promise<boolean>;
-  /** @returns whether files can be read and stored here, as far as can be told without storing one */
+  /** @returns whether files can be read and stored here, as far as this can be checked without storing one */
   state(): Promise<StoreState>;
   /** Every stored digest, in no order, one folder of 1/256 at a time. */
   list(): AsyncGenerator<Digest>;
-  /** Removes what killed processes left half written. @returns the number of files removed */
+  /** Removes partial files of killed processes. @returns the number of files removed */
   sweepTemporary(): Promise<number>;
 }
 
 const DIGEST = /^[0-9a-f]{64}$/;
 const TEMPORARY = /^put-(\d{1,10})-([0-9a-f]{8})-[0-9a-f-]{36}$/;
-/** tells our own temporary files from those of a dead process that had the same id, as in a restarted container */
+/** distinguishes our temporary files from those of a dead process with the same id, as in a restarted container */
 const PROCESS_TAG = crypto.randomUUID().slice(0, 8);
 const DISK_FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
@@ -84,7 +84,7 @@ export function parseDigest(text: string): Digest {
 
 const isDigest = (text: string): text is Digest => DIGEST.test(text);
 
-/** Opens the store in `directory`, which is made with mode 0700 when it is not there. */
+/** Opens the store in `directory`; creates it with mode 0700 if it does not exist. */
 export async function openBlobs(directory: string): Promise<Blobs> {
   const root = join(directory, "sha256");
   await mkdir(root, { recursive: true, mode: 0o700 });
@@ -253,7 +253,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** A link or a folder in the place of an artifact is none of ours; storing the artifact again takes its place. */
+/** A link or a folder at the path of an artifact is not ours; storing the artifact again replaces it. */
 async function statOrMissing(path: string): Promise<{ size: number } | undefined> {
   const found = await lstat(path).catch(undefinedIfMissing);
   return found?.isFile() ? found : undefined;

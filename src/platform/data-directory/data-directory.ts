@@ -1,5 +1,5 @@
-// The one directory that holds everything: who may use it, where things are in it, and that only one server uses it.
-// What is in the files is for database.ts, migrate.ts and sealing.ts to say.
+// The one directory with all data: who may use it, the paths in it, and the lock that allows only one server. database.ts,
+// migrate.ts and sealing.ts define the content of its files.
 import { type Database, SQLiteError, constants as sqlite } from "bun:sqlite";
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -18,18 +18,18 @@ export interface DataDirectory {
   artifacts: string;
   backups: string;
   lock: string;
-  /** says that there was a database: see installation-marker.ts */
+  /** records that a database existed: see installation-marker.ts */
   marker: string;
-  /** what the running service says of itself: see service-state.ts */
+  /** facts about the running service: see service-state.ts */
   service: string;
 }
 
 const OWNER_ONLY = 0o700;
 
 /**
- * Finds or makes the data directory, readable by its owner only. Root becomes the owner of an existing one first.
- * @throws DomainError `data_dir.*`: not a directory, owned by somebody else, not writable, disk full; something in it that
- *   its owner may not use
+ * Finds or creates the data directory, readable by its owner only. Root first becomes the owner of an existing one.
+ * @throws DomainError `data_dir.*`: not a directory, owned by another user, not writable, disk full; contains a file that its
+ *   owner may not use
  */
 export function openDataDirectory(path: string): DataDirectory {
   const directory = openExistingDirectory(path);
@@ -37,7 +37,7 @@ export function openDataDirectory(path: string): DataDirectory {
   return directory;
 }
 
-/** `openDataDirectory` without a look at what is in the directory. @throws DomainError `data_dir.*` */
+/** `openDataDirectory` without checking the content of the directory. @throws DomainError `data_dir.*` */
 export function openExistingDirectory(path: string): DataDirectory {
   const absolute = resolve(path);
   becomeOwner(absolute);
@@ -49,19 +49,19 @@ export function openExistingDirectory(path: string): DataDirectory {
   return places;
 }
 
-/** What a link would lead us to read or to write; each is opened without following one as well. */
+/** Files that a symbolic link could redirect; each is also opened without following one. */
 const filesIn = ({ database, marker, lock, service }: DataDirectory): string[] => [
   ...["", "-wal", "-shm", "-journal"].map((end) => `${database}${end}`),
   ...[marker, lock, `${lock}.holder`, service],
 ];
 
-/** @returns the permissions of a data directory that others may use, as `0777`; undefined where its owner alone may */
+/** @returns the permissions of a data directory that others may use, as `0777`; undefined if only its owner may */
 export function openMode({ path }: DataDirectory): string | undefined {
   const mode = statSync(path).mode & 0o777;
   return (mode & 0o077) === 0 ? undefined : `0${mode.toString(8)}`;
 }
 
-/** @returns where everything is in a data directory, whether or not it is there */
+/** @returns the paths in a data directory, whether or not the files exist */
 export const placesIn = (path: string): DataDirectory => ({
   path,
   database: join(path, "quartermaster.db"),
@@ -126,7 +126,7 @@ function refuseReadOnly(path: string): void {
 }
 
 /**
- * Without this, SQLite says only that it cannot open a file.
+ * Without this check, SQLite only reports that it cannot open a file.
  * @throws DomainError `data_dir.not_permitted`, which names the first file or folder that this user may not use
  */
 export function assertAccessible(directory: DataDirectory): void {
@@ -145,11 +145,11 @@ export function assertAccessible(directory: DataDirectory): void {
   );
 }
 
-/** @returns the command that gives the owner of a data directory all that is in it, and nobody else */
+/** @returns the command that gives everything in a data directory to its owner only */
 export const permissionRemedy = (path: string, owner: number): string =>
   `as root: chown -R ${owner} '${path}' && chmod -R u+rwX,go= '${path}'`;
 
-/** A missing file is for its reader to judge. */
+/** The reader of a missing file reports it. */
 const isClosed =
   (access: number) =>
   (path: string): boolean => {
@@ -161,22 +161,22 @@ const isClosed =
     }
   };
 
-/** Held by the one server of a data directory; the operating system lets go of it when the process dies. */
+/** Held by the one server of a data directory; the operating system releases it when the process dies. */
 export interface ServerLock {
   release(): void;
 }
 
-/** How long a starting server waits for the moment in which `isServerRunning` of another process looks. */
+/** How long a starting server waits while `isServerRunning` of another process probes the lock. */
 const LOCK_WAIT_MS = 250;
 
 /**
- * Takes the right to be the server of this directory, or says who has it.
- * @throws DomainError `data_dir.in_use`; `storage.*`, `data_dir.*` when the lock file cannot be written
+ * Acquires the lock of the directory's only server, or reports its holder.
+ * @throws DomainError `data_dir.in_use`; `storage.*`, `data_dir.*` if the lock file cannot be written
  */
 export function lockForServer(directory: DataDirectory, clock: Clock): ServerLock {
   const connection = openLockFile(directory);
   try {
-    // SQLite's exclusive lock is a lock of the kernel: it cannot outlive this process, however that ends.
+    // SQLite's exclusive lock is a kernel lock: it cannot outlive this process, however it ends.
     connection.run(`PRAGMA busy_timeout=${LOCK_WAIT_MS}`);
     connection.run("BEGIN EXCLUSIVE");
     const note = `process ${process.pid}, since ${toRfc3339(clock.nowMs())}\n`;
@@ -193,7 +193,7 @@ export function lockForServer(directory: DataDirectory, clock: Clock): ServerLoc
   };
 }
 
-/** The server that holds the lock, as it said itself. */
+/** The server that holds the lock, as it recorded itself. */
 export interface ServerHolder {
   processId: number;
   sinceMs: number;
@@ -201,7 +201,7 @@ export interface ServerHolder {
 
 const HOLDER = /^process (\d{1,10}), since (\S{1,40})$/m;
 
-/** @returns who runs on this directory now; `unknown` for a server that has not said so yet */
+/** @returns the server that runs on this directory now; `unknown` if it has not recorded itself yet */
 export function findServer(directory: DataDirectory): ServerHolder | "unknown" | undefined {
   if (!isServerRunning(directory)) return undefined;
   const file = holderFile(directory);
@@ -247,7 +247,7 @@ function openLockFile({ lock }: DataDirectory): Database {
 
 const isBusy = (error: unknown): boolean => error instanceof SQLiteError && error.code === "SQLITE_BUSY";
 
-/** Written by the holder of the lock, for people; the lock alone decides. */
+/** Written by the holder of the lock, for people; only the lock decides. */
 const holderFile = ({ lock }: DataDirectory): string => `${lock}.holder`;
 
 function inUse(directory: DataDirectory, cause: unknown): DomainError {

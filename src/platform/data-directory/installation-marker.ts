@@ -1,5 +1,5 @@
-// The file that says that a data directory has held a database. Without it a directory whose database was lost would look like
-// a new one, and the next start would begin an empty installation.
+// The file that records that a data directory once contained a database. Without it a directory whose database was lost would
+// look new, and the next start would create an empty installation.
 import { existsSync, rmSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -15,16 +15,17 @@ const MarkerSchema = Type.Object({
 
 type Marker = Static<typeof MarkerSchema>;
 
-/** @returns whether the directory has held a database, whatever the file says */
+/** @returns whether the directory once contained a database, whatever the file's content is */
 export const isMarked = ({ marker }: DataDirectory): boolean => existsSync(marker);
 
-/** @returns the organization of the database that the directory has held; undefined where that is unknown */
+/** @returns the organization of that database; undefined if unknown */
 export const markedOrganization = (directory: DataDirectory): string | undefined =>
   readMarker(directory)?.organization_id;
 
 /**
- * Marks a directory whose database holds the organization, durably. Call it after the commit that made the organization: the
- * names of the database's files reach the disk before the marker does, so no power cut leaves a marker without a database.
+ * Durably marks a directory whose database contains the organization. Call it after the commit that created the organization:
+ * the names of the database's files reach the disk before the marker does, so no power failure leaves a marker without a
+ * database.
  */
 export function markInstallation(
   directory: DataDirectory,
@@ -36,7 +37,7 @@ export function markInstallation(
   writeWholeFile(directory.marker, `${JSON.stringify(marker)}\n`);
 }
 
-/** Forgets that there was a database, durably, so that another one may be begun. */
+/** Durably removes the mark, so that a new database may be created. */
 export function unmark(directory: DataDirectory): void {
   rmSync(directory.marker, { force: true });
   flushToDisk(directory.path);
@@ -47,6 +48,6 @@ function readMarker({ marker }: DataDirectory): Marker | undefined {
     const found: unknown = JSON.parse(readOwnFile(marker).text);
     return Value.Check(MarkerSchema, found) ? found : undefined;
   } catch {
-    return undefined; // a marker that cannot be read still marks: see isMarked
+    return undefined; // an unreadable marker still marks: see isMarked
   }
 }

@@ -1,14 +1,14 @@
-// Who a data directory belongs to: root becomes that user, anybody else is turned away and told who it is. Where things are
-// in the directory is for data-directory.ts.
+// The owner of a data directory: root becomes that user; any other user is refused with the owner's name. data-directory.ts has
+// the paths.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DomainError } from "../errors.ts";
 
 /**
- * Started as root, becomes the user and group that own `path`, for good: no file in it may belong to root, or its
- * owner could not use it afterwards. Does nothing for any other user, for a missing path, or for root's own.
- * @throws DomainError `data_dir.not_writable` when this root may not change its user; `data_dir.closed_folder` when the
- *   owner may not enter a folder above it
+ * If started as root, becomes the user and group that own `path`, permanently: a file of root in it could not be used by its
+ * owner. Does nothing for any other user, for a missing path, or for a directory of root.
+ * @throws DomainError `data_dir.not_writable` if this root may not change its user; `data_dir.closed_folder` if the owner may
+ *   not enter a parent folder
  * @source CLI-20
  */
 export function becomeOwner(path: string): void {
@@ -26,8 +26,8 @@ export function becomeOwner(path: string): void {
 }
 
 /**
- * @returns whether there is something at `path`
- * @throws DomainError `data_dir.closed_folder` when this user may not enter a folder above it
+ * @returns whether something exists at `path`
+ * @throws DomainError `data_dir.closed_folder` if this user may not enter a parent folder
  */
 export function fileExists(path: string): boolean {
   try {
@@ -77,13 +77,13 @@ function inaccessibleFolder(path: string, cause: unknown): DomainError {
   );
 }
 
-/** @returns `nobody (user id 65534)`; the id alone for a user whom only a directory service knows */
+/** @returns `nobody (user id 65534)`; only the id for a user of a directory service */
 function nameOf(uid: number | undefined): string {
   const name = accountName(uid);
   return name === undefined ? `user id ${uid}` : `${name} (user id ${uid})`;
 }
 
-/** @returns the name that this machine's own list of users has for the id; the environment may say anything */
+/** @returns the name of the id in this machine's own list of users; the environment is not trusted */
 export const accountName = (uid: number | undefined): string | undefined =>
   accounts().find(([, , id]) => id === String(uid))?.[0];
 
@@ -94,6 +94,6 @@ function accounts(): string[][] {
       .split("\n")
       .map((line) => line.split(":"));
   } catch {
-    return []; // the id says as much
+    return []; // the id is enough
   }
 }

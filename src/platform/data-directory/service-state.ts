@@ -1,5 +1,5 @@
-// What a running service says of itself to the commands that work beside it: run/service.json in the data directory, there
-// from the start to a clean stop. The file of a killed service is recognized by the lock, which nobody holds then.
+// Facts about the running service for commands on the same machine: run/service.json in the data directory, present from the
+// start to a clean stop. A file that a killed service left is recognized by the free lock.
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
@@ -12,27 +12,27 @@ const ServiceStateSchema = Type.Object({
   /** RFC 3339 */
   started_at: Type.String(),
   version: Type.String(),
-  /** under which people and workstations reach the service */
+  /** the origin for people and workstations */
   origin: Type.String({ minLength: 1 }),
-  /** where it listens, as an origin or `unix:/path` */
+  /** the listener, as an origin or `unix:/path` */
   address: Type.String(),
-  /** the settings in force by name, as `config show` prints them; secrets are left out */
+  /** the effective settings by name, as `config show` prints them, without secrets */
   settings: Type.Record(Type.String(), Type.String()),
 });
 
 export type ServiceState = Static<typeof ServiceStateSchema>;
 
-/** Replaces what was said before, for the owner alone. Call it under the server's lock. */
+/** Replaces the file, readable by the owner only. Call it under the server's lock. */
 export function writeServiceState({ service }: DataDirectory, state: ServiceState): void {
   mkdirSync(dirname(service), { recursive: true, mode: 0o700 });
   writeWholeFile(service, `${JSON.stringify(state, undefined, 2)}\n`);
 }
 
-/** Removes what this service, or a killed one before it, has said. Call it under the server's lock. */
+/** Removes the file of this service, or of one that was killed. Call it under the server's lock. */
 export const forgetServiceState = ({ service }: DataDirectory): void => rmSync(service, { force: true });
 
 /**
- * @returns what the running service says; undefined where none runs, or it has not said anything yet
+ * @returns the facts about the running service; undefined if none runs or it has not written them yet
  * @throws DomainError `storage.*`
  */
 export function findServiceState(directory: DataDirectory): ServiceState | undefined {
@@ -47,6 +47,6 @@ function readState({ service }: DataDirectory): ServiceState | undefined {
     const found: unknown = JSON.parse(readOwnFile(service).text);
     return Value.Check(ServiceStateSchema, found) ? found : undefined;
   } catch {
-    return undefined; // not there, or of another version: the command then asks for the setting
+    return undefined; // absent, or of another version: the command then asks for the setting
   }
 }

@@ -1,13 +1,13 @@
-// How much room there is: for the metrics, `doctor`, /ready, and whoever is about to write much.
+// Free disk space: for the metrics, `doctor`, /ready, and checks before large writes.
 import { statfsSync, statSync } from "node:fs";
 
 export interface DiskSpace {
   sizeBytes: number;
-  /** that this user may still fill */
+  /** available to this user */
   availableBytes: number;
 }
 
-/** @returns the room of the file system that holds `path` */
+/** @returns the space of the file system with `path` */
 export function diskSpace(path: string): DiskSpace {
   const { bsize, blocks, bavail } = statfsSync(path);
   return { sizeBytes: blocks * bsize, availableBytes: bavail * bsize };
@@ -29,5 +29,5 @@ export function bytesText(bytes: number): string {
   return `${step === 0 ? Math.round(scaled) : scaled.toFixed(1)} ${BYTE_UNITS[step]}`;
 }
 
-/** @returns bytes; 0 for a file that is not there */
+/** @returns bytes; 0 if the file does not exist */
 export const fileSizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;

@@ -1,7 +1,6 @@
-// The only door for outgoing connections. Nothing is reachable unless configuration
-// put it on the list; why a destination is there is the configuration's to say, what is sent is the caller's.
-// A proxy the operator names in the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY) is used on the way to one peer,
-// never on the way to public hosts (public-https.ts).
+// The only client for outgoing connections. It reaches only destinations that the configuration lists; the configuration knows
+// the purpose of each, the caller defines the request. A proxy that the operator names in the environment (HTTP_PROXY,
+// HTTPS_PROXY, NO_PROXY) is used for listed peers, never for public hosts (public-https.ts).
 import { DomainError, invariant } from "../errors.ts";
 import { publicUrl } from "./public-hosts.ts";
 import type { PublicHosts, PublicRequest } from "./public-https.ts";
@@ -11,12 +10,12 @@ export const OUTBOUND_TIMEOUT_MAX_MS = 60_000;
 /** Origin of the destination that stands for every public host, for `download` only. */
 export const ANY_PUBLIC_HOST = "https://*";
 
-/** One peer the operator allowed. */
+/** One peer that the operator allowed. */
 export interface Destination {
   name: string;
   /** scheme, host and port, such as `https://gateway.example:8443` */
   origin: string;
-  /** what it is for, one line for `config show --outgoing` */
+  /** its purpose, one line for `config show --outgoing` */
   why: string;
 }
 
@@ -40,7 +39,7 @@ export interface Outbound {
    */
   fetch(destinationName: string, pathOrUrl: string, request: OutboundRequest): Promise<Response>;
   /**
-   * Fetches from any public host, once a destination of that kind is on the list; begins when it is read.
+   * Fetches from any public host if a destination of that kind is listed; starts when it is read.
    * @throws (when read) DomainError `forbidden` outbound.not_allowed; those of `publicUrl` and of public-https.ts
    */
   download(destinationName: string, url: string, request: DownloadRequest): AsyncGenerator<Uint8Array>;
@@ -53,7 +52,9 @@ export interface OutboundOptions {
   publicHosts?: PublicHosts;
 }
 
-/** @throws DomainError `invalid` outbound.bad_destination, naming every entry that is not an http(s) origin or repeats a name */
+/**
+ * @throws DomainError `invalid` outbound.bad_destination, naming every entry that is not an http(s) origin or repeats a name
+ */
 export function createOutbound({ allowed, publicHosts }: OutboundOptions): Outbound {
   const destinations = byName(allowed);
   return {
@@ -61,7 +62,7 @@ export function createOutbound({ allowed, publicHosts }: OutboundOptions): Outbo
     async *download(destinationName, url, { headers, bytesMax, ...bounds }) {
       if (destinations.get(destinationName)?.origin !== ANY_PUBLIC_HOST) throw notAllowed(destinationName);
       const request = { bytesMax, signal: boundedSignal(bounds), ...(headers && { headers }) };
-      // Its HTTP client is loaded when it is wanted: most commands end before that would be done.
+      // Loads its HTTP client on first use, because most commands never use it.
       const { download, PUBLIC_HOSTS } = await import("./public-https.ts");
       yield* download(publicUrl(url), request, publicHosts ?? PUBLIC_HOSTS);
     },
@@ -103,7 +104,7 @@ const unavailable = (reason: string, message: string, cause?: unknown): DomainEr
     cause,
   });
 
-/** The origin is compared after parsing: `//host/path` and a whole URL both could lead elsewhere. */
+/** The origin is compared after parsing: `//host/path` and a whole URL could both lead elsewhere. */
 function allowedUrl(destination: Destination | undefined, pathOrUrl: string, name: string): URL {
   if (!destination || destination.origin === ANY_PUBLIC_HOST) throw notAllowed(name);
   const url = URL.parse(pathOrUrl, destination.origin);

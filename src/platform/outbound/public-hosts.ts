@@ -1,10 +1,9 @@
-// What counts as public: the URLs, host names and addresses that the door for public hosts leads to (public-https.ts).
-// Pure rules: nothing here asks a name server or connects.
+// Defines which URLs, host names and addresses count as public for public-https.ts. Pure rules: no look-up, no connection.
 import { isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 import { DomainError } from "../errors.ts";
 
-/** The smallest range around an address decides about it. An IPv6 address in none of them is not public. */
+/** The smallest range around an address decides. An IPv6 address in none of them is not public. */
 const RANGES: readonly (readonly [range: string, isPublic: boolean])[] = [
   ["0.0.0.0/0", true],
   ["0.0.0.0/8", false],
@@ -42,15 +41,15 @@ const SMALLEST_FIRST = RANGES.map(([text, isPublic]) => ({ range: ipaddr.parseCI
   ({ range: [, left] }, { range: [, right] }) => right - left,
 );
 
-/** In hexadecimal alone, without a zone: the library takes `::8.8.8.8` for an IPv4 address in IPv6 clothes, which it is not. */
+/** Hexadecimal only, without a zone: the library reads `::8.8.8.8` as an IPv4-mapped address, which it is not. */
 function spelledOut(text: string): string | undefined {
   if (!isIPv6(text)) return isIPv4(text) ? text : undefined;
   return URL.parse(`https://[${text}]`)?.hostname.slice(1, -1);
 }
 
 /**
- * @param text an address as a resolver or a URL spells it; an IPv4 address in IPv6 clothes is judged as what it is
- * @returns whether the whole internet can reach it; false for what is no address
+ * @param text an address as a resolver or a URL spells it; an IPv4-mapped address counts as its IPv4 address
+ * @returns whether the address is public; false for text that is not an address
  * @source the special-purpose registries of RFC 6890
  */
 export function isPublicAddress(text: string): boolean {
@@ -69,8 +68,8 @@ const LOCAL_NAME = /(?:^|\.)(?:localhost|local)\.?$/;
 export const isLocalName = (host: string): boolean => LOCAL_NAME.test(host.toLowerCase());
 
 /**
- * Reads the URL of something that everybody may fetch. Whether its addresses are public shows when it is fetched.
- * @throws DomainError `invalid` outbound.bad_url with everything that is wrong, without repeating the text
+ * Parses a URL that must be public. Its addresses are checked when it is fetched.
+ * @throws DomainError `invalid` outbound.bad_url with all problems, without repeating the text
  */
 export function publicUrl(text: string): URL {
   const url = URL.parse(text);

@@ -1,6 +1,5 @@
-// The part of the door for outgoing connections (outbound.ts) that leads to public hosts: https straight to an address
-// that was checked, without redirects, and never through a proxy of the environment. Which URLs and addresses are public
-// is for public-hosts.ts.
+// The part of the outbound client (outbound.ts) for public hosts: https to a checked address, without redirects, and never
+// through a proxy of the environment. public-hosts.ts decides which URLs and addresses are public.
 import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
 import type { ClientRequest, IncomingMessage } from "node:http";
@@ -9,12 +8,12 @@ import { isIP, type LookupFunction } from "node:net";
 import { DomainError } from "../errors.ts";
 import { isPublicAddress } from "./public-hosts.ts";
 
-/** What the door takes for public. Tests bring their own, so that a server of theirs counts as public; no setting does. */
+/** The definition of public. Tests replace it, so that their own server counts as public; no setting does. */
 export interface PublicHosts {
   isPublic(address: string): boolean;
   /** @returns every address of the name */
   resolve(host: string): Promise<readonly LookupAddress[]>;
-  /** certificates that are trusted, in PEM; those of the runtime when left out */
+  /** trusted certificates, in PEM; those of the runtime by default */
   ca?: string;
 }
 
@@ -25,15 +24,15 @@ export const PUBLIC_HOSTS: PublicHosts = {
 
 export interface PublicRequest {
   headers?: Readonly<Record<string, string>>;
-  /** refuses the answer when its body has, or says it has, more than this */
+  /** refuses a body that has, or announces, more bytes than this */
   bytesMax: number;
   signal: AbortSignal;
 }
 
 /**
- * Fetches what a URL names, as it is sent: a content coding is not undone. Nothing happens before the first piece is
- * wanted, and the connection ends with the last one or with whoever stops reading.
- * @param url as `publicUrl` gives it
+ * Fetches a URL without decoding a content coding. It connects when the first piece is read and disconnects after the last one,
+ * or when the reader stops.
+ * @param url from `publicUrl`
  * @throws DomainError `invalid` `outbound.*`, whose text names neither host nor address
  */
 export async function* download(
@@ -66,7 +65,7 @@ export async function* download(
   }
 }
 
-/** The connection is made to what this returns and to nothing else, so a name that changes its mind gains nothing. */
+/** The connection uses exactly the returned address, so a DNS answer that changes later has no effect. */
 const checkedLookup =
   ({ resolve, isPublic }: PublicHosts): LookupFunction =>
   (host, _options, done) => {
@@ -82,13 +81,13 @@ const checkedLookup =
       );
   };
 
-/** An address in the URL is not looked up. */
+/** An address in the URL needs no look-up. */
 function refuseLiteral({ hostname }: URL, { isPublic }: PublicHosts): void {
   const host = hostname.replace(/^\[|\]$/g, "");
   if (isIP(host) !== 0 && !isPublic(host)) throw notPublic();
 }
 
-/** What fails after the answer has begun is told to whoever reads it; the listeners keep it from ending the process. */
+/** The reader gets errors after the start of the answer; the listeners keep an error from ending the process. */
 const answerTo = (request: ClientRequest): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     request.on("error", reject);

@@ -1,5 +1,5 @@
-// Whether an executable of the operator's is the one that was pinned, and whether nobody else can change it: everything that
-// is wrong at once. Running it is for pinned-executable.ts.
+// Checks whether the operator's executable is the pinned one, and whether nobody else can change it; reports all problems
+// together. pinned-executable.ts runs it.
 import {
   type BigIntStats,
   closeSync,
@@ -29,11 +29,11 @@ export const EXECUTABLE_BYTES_MAX = 256 * 1024 * 1024;
 const ANY_EXECUTE = 0o111n;
 const OTHERS_WRITE = 0o022n;
 
-/** @returns everything that forbids running it; empty when it may be run */
+/** @returns all problems that forbid running it; empty if it may run */
 export const inspectExecutable = (pin: Pin): PinProblem[] => readPinned(pin).problems;
 
 /**
- * @returns the bytes, to be used only where there are no problems. Symbolic links are followed.
+ * @returns the bytes, to be used only without problems. Symbolic links are followed.
  * @source handbook: gateway, How it is run
  */
 export function readPinned({ path, sha256 }: Pin): { bytes: Uint8Array; problems: PinProblem[] } {
@@ -47,7 +47,7 @@ export function readPinned({ path, sha256 }: Pin): { bytes: Uint8Array; problems
   if (!isAbsolute(path)) return wrong("must be an absolute path");
   let file: number | undefined;
   try {
-    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK); // a named pipe must not hold us up
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK); // opening a named pipe must not block
     const status = fstatSync(file, { bigint: true });
     if (!status.isFile()) return wrong(`${path} is not a regular file`);
     if (status.size > EXECUTABLE_BYTES_MAX) {
@@ -75,7 +75,7 @@ function unsafeBits(path: string, status: BigIntStats): string[] {
   ];
 }
 
-/** Both the folder the link is in and the folder of the file it leads to. */
+/** Both the folder of the link and the folder of its target. */
 function unsafeFolders(path: string): string[] {
   const folders = new Set([dirname(path), dirname(realpathSync(path))]);
   return [...folders].flatMap((folder) => writableByOthers(folder, statSync(folder, { bigint: true })));
@@ -95,6 +95,6 @@ function writableByOthers(path: string, { uid, mode }: BigIntStats): string[] {
 /** @returns the user whose rights this process has */
 export const ownId = (): bigint => BigInt(process.geteuid?.() ?? 0);
 
-/** @returns what the system calls an error, such as `ENOENT` */
+/** @returns the system's code of an error, such as `ENOENT` */
 export const codeOf = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;

@@ -1,6 +1,5 @@
-// An executable of the operator's that is run only as the very bytes that were pinned: what is checked is copied to a private
-// folder, and the copy run, so that nobody can replace it in between. What is checked is in executable-checks.ts, how a
-// program is run in program.ts.
+// Runs an operator's executable only if its bytes have the pinned digest. The checked bytes are copied to a private folder and
+// the copy is run, so that nobody can replace it in between. executable-checks.ts checks, program.ts runs.
 import {
   accessSync,
   type BigIntStats,
@@ -30,10 +29,10 @@ const PERMISSIONS = 0o7777n;
 /** Runs the pinned bytes and nothing else. */
 export class PinnedExecutable {
   readonly #copy: string;
-  /** of the copy whose digest was found right */
+  /** of the copy whose digest was verified */
   #fingerprint: string | undefined;
 
-  /** @param directory private to this class and made when missing, below the data directory */
+  /** @param directory private to this class, below the data directory; created if missing */
   constructor(
     private readonly pin: Pin,
     private readonly directory: string,
@@ -43,15 +42,15 @@ export class PinnedExecutable {
 
   /**
    * @param signal the deadline for everything
-   * @throws DomainError `executable.*` when it may not be run, `program.*`
+   * @throws DomainError `executable.*` if it may not run, `program.*`
    */
   async run(invocation: Invocation, signal: AbortSignal): Promise<ProgramResult> {
     return await runProgram({ ...invocation, path: this.prepare(), directory: this.directory }, signal);
   }
 
   /**
-   * Checks the copy: by its status as long as that shows no change since the digest was taken, else by its digest; a copy
-   * that is missing or damaged is made again from the executable.
+   * Checks the copy by its status if that is unchanged since its digest was verified, else by its digest. A missing or damaged
+   * copy is created again from the executable.
    * @returns the path of the copy
    * @throws DomainError `executable.unverified`, `executable.forbidden`, `executable.folder_unsafe`, `executable.not_copied`
    */
@@ -134,7 +133,7 @@ function removeOthers(directory: string, kept: string): void {
   }
 }
 
-/** Asked of the system, which knows of mounts that forbid execution. */
+/** Asks the system, which knows of mounts that forbid execution. */
 function refuseForbidden(path: string): void {
   try {
     accessSync(path, constants.X_OK);
@@ -151,7 +150,7 @@ function fingerprintAt(path: string): string | undefined {
   return status && fingerprintOf(status);
 }
 
-/** Changes with every write, replacement and change of permissions: nobody sets the time of a file's last change. */
+/** Changes with every write, replacement and change of permissions: the change time of a file cannot be set. */
 const fingerprintOf = ({ dev, ino, size, mode, uid, mtimeNs, ctimeNs }: BigIntStats): string =>
   [dev, ino, size, mode, uid, mtimeNs, ctimeNs].join(" ");
 

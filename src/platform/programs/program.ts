@@ -1,12 +1,12 @@
-// Runs one program to its end: no shell, no arguments, an environment of its own, bounded output, one deadline, and nothing
-// left of its process group afterwards. Which bytes are executed is verified in pinned-executable.ts.
+// Runs one program to its end: no shell, no arguments, its own environment, bounded output, one deadline, and no remaining
+// process in its group. pinned-executable.ts verifies the bytes.
 import { closeSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DomainError } from "../errors.ts";
 import { openOwnFile } from "../own-files.ts";
 
 export interface Invocation {
-  /** the whole of it; nothing is inherited */
+  /** the whole environment; nothing is inherited */
   environment: Readonly<Record<string, string>>;
   /** standard input */
   input: string;
@@ -17,21 +17,21 @@ export interface Invocation {
 export interface Program extends Invocation {
   /** absolute */
   path: string;
-  /** private folder in which the input lies until the program has it */
+  /** private folder for the input until the program has read it */
   directory: string;
 }
 
 export interface ProgramResult {
-  /** null when a signal ended it */
+  /** null if a signal ended it */
   exitCode: number | null;
   output: Uint8Array;
-  /** written to standard error and dropped: it may hold secrets */
+  /** written to standard error and dropped, because it may contain secrets */
   errorBytes: number;
 }
 
 /** Belongs to nobody and is never unmounted or removed. */
 const WORKING_DIRECTORY = "/";
-/** How long output is waited for after the end, where a descendant outside the process group holds the pipe open. */
+/** How long to wait for output after the end, if a descendant outside the process group keeps the pipe open. */
 export const EXIT_GRACE_MS = 1_000;
 
 /**
@@ -52,7 +52,7 @@ export async function runProgram(program: Program, signal: AbortSignal): Promise
   };
   signal.addEventListener("abort", endProgram, { once: true });
   await child.exited;
-  stop(); // whoever it has left in its group
+  stop(); // the remaining processes of its group
   const lingering = setTimeout(cancelStreams, EXIT_GRACE_MS);
   const [{ bytes, kept }, { bytes: errorBytes }] = await Promise.all([output.read, errors.read]);
   clearTimeout(lingering);
@@ -97,7 +97,7 @@ function killGroup(leader: number): void {
   try {
     process.kill(-leader, "SIGKILL");
   } catch {
-    // ESRCH: nobody is left in it, which is what we want
+    // ESRCH: the group is empty, as intended
   }
 }
 

@@ -1,12 +1,12 @@
-// One Unix datagram socket to the service manager, through the C library: the runtime has no such sockets. What is said over
-// it is for notify.ts.
+// One Unix datagram socket to the service manager, through the C library, because the runtime has no such sockets. notify.ts
+// defines the messages.
 import { dlopen, FFIType } from "bun:ffi";
 import { DomainError } from "../errors.ts";
 
 export interface NotifySocket {
-  /** @returns whether the manager's queue took it */
+  /** @returns whether the manager's queue accepted it */
   send(text: string): boolean;
-  /** @returns microseconds of CLOCK_MONOTONIC, which the runtime does not show */
+  /** @returns microseconds of CLOCK_MONOTONIC, which the runtime does not offer */
   monotonicUs(): bigint;
   close(): void;
 }
@@ -16,18 +16,18 @@ export const SOCKET_PATH_BYTES_MAX = 108;
 
 const AF_UNIX = 1;
 const SOCK_DGRAM = 2;
-/** children must not speak for us */
+/** children must not send messages for us */
 const SOCK_CLOEXEC = 0o2000000;
 const SOL_SOCKET = 1;
 const SO_SNDTIMEO = 21;
 const CLOCK_MONOTONIC = 1;
-/** What `systemd` does not take within this time is lost: requests wait meanwhile. */
+/** A message that `systemd` does not accept within this time is lost, because requests wait meanwhile. */
 const SEND_TIMEOUT_SECONDS = 1n;
 
 /**
  * @param address as in $NOTIFY_SOCKET: an absolute path, or `@` and an abstract name
- * @throws DomainError `notify.address_unknown`, `notify.unavailable` where memory may not become code: then nothing can call
- *   the C library
+ * @throws DomainError `notify.address_unknown`; `notify.unavailable` if executable memory is forbidden, because then nothing
+ *   can call the C library
  * @source sd_notify(3)
  */
 export function openNotifySocket(address: string): NotifySocket {

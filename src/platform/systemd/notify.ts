@@ -1,8 +1,8 @@
-// The service manager (systemd) as this process meets it: where it listens, what it wants to hear and how often. When what is
-// said is for src/app/service/supervision.ts; the socket is notify-socket.ts's.
+// The service manager (systemd): its address, its watchdog interval and its messages. src/app/service/supervision.ts decides
+// when to send them; notify-socket.ts is the socket.
 import { openNotifySocket } from "./notify-socket.ts";
 
-/** What the manager told us in the environment. */
+/** Settings of the manager from the environment. */
 export interface ManagerAddress {
   /** $NOTIFY_SOCKET */
   readonly socket: string;
@@ -15,17 +15,17 @@ export type Assignments = Readonly<Record<string, string>>;
 
 export interface ServiceManager {
   readonly watchdogMs: number | undefined;
-  /** @returns whether the manager took it; there is nothing to be done where it did not */
+  /** @returns whether the manager accepted it; the caller cannot do anything if not */
   notify(state: Assignments): boolean;
-  /** Says RELOADING with the time it began, so that `systemctl reload` waits for the next READY. */
+  /** Sends RELOADING with its start time, so that `systemctl reload` waits for the next READY. */
   notifyReloading(): boolean;
   close(): void;
 }
 
 /**
- * Takes the address out of the environment, so that no child can speak for us.
- * @param env what children are given comes from it
- * @returns undefined where nobody listens
+ * Removes the address from the environment, so that no child can send messages for us.
+ * @param env the environment of children derives from it
+ * @returns undefined if there is no service manager
  * @source sd_notify(3), sd_watchdog_enabled(3)
  */
 export function takeManagerAddress(

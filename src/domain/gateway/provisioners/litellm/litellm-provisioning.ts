@@ -1,5 +1,5 @@
-// One provisioning of a key at a LiteLLM-compatible gateway: the account, what an earlier attempt left behind, then the key
-// that is there brought in line with policy, or a new one. The calls themselves are in litellm-api.ts.
+// Provisions one key at a LiteLLM-compatible gateway: finds the account, removes keys that an earlier attempt left, then
+// updates the existing key to the policy or creates a new one. litellm-api.ts sends the requests.
 
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../../../platform/clock.ts";
