@@ -1,10 +1,10 @@
 // The base of every routes file: its dependencies, and a router with the macros `requires` and `accepts`.
 import { Elysia } from "elysia";
+import type { Registry } from "prom-client";
 import type { Domain } from "../domain/domain.ts";
 import type { Configuration } from "../domain/governance/service.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Ids } from "../platform/ids.ts";
-import type { Metrics } from "../platform/observe/metrics.ts";
 import type { Secret } from "../platform/secret.ts";
 import type { createGuard } from "./auth/guard.ts";
 import { bodies } from "./http/bodies/body.ts";
@@ -15,7 +15,7 @@ export interface RouteOptions {
   domain: Domain;
   clock: Clock;
   ids: Ids;
-  metrics: Metrics;
+  metrics: Registry;
   /** grants access to /metrics */
   metricsToken: Secret | undefined;
   readiness: Readiness;

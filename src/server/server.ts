@@ -1,7 +1,7 @@
 // The HTTP face: one Elysia instance for a domain. It answers requests; listen.ts opens the sockets.
 import { Elysia } from "elysia";
+import type { Registry } from "prom-client";
 import type { Log } from "../platform/observe/log.ts";
-import type { Metrics } from "../platform/observe/metrics.ts";
 import { renewSessionCookie } from "./auth/cookies.ts";
 import { complete } from "./http/answers.ts";
 import { BODY_TIMES, endBody, keepStreamReadable } from "./http/bodies/body-end.ts";
@@ -23,7 +23,7 @@ import { logScimRequest, recordScimRefusal } from "./scim/request-log.ts";
 
 export interface ServerOptions extends RouteOptions {
   log: Log;
-  metrics: Metrics;
+  metrics: Registry;
   /** defaults to BODY_TIMES */
   bodyTimes?: BodyTimes;
 }

@@ -1,5 +1,7 @@
 // The HTTP face over the real domain in a small real world, and callers who came in the way people and workstations do.
+
 import { join } from "node:path";
+import { Registry } from "prom-client";
 import type { AccessSettings, LimitSettings } from "../../src/domain/access/service.ts";
 import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../src/domain/access/wire.ts";
 import { type Domain, openDomain } from "../../src/domain/domain.ts";
@@ -14,7 +16,6 @@ import { createPasswords } from "../../src/platform/crypto/passwords.ts";
 import { openSealing } from "../../src/platform/crypto/sealing.ts";
 import { openSnapshot } from "../../src/platform/database/snapshot.ts";
 import { createLog } from "../../src/platform/observe/log.ts";
-import { createMetrics } from "../../src/platform/observe/metrics.ts";
 import { createOutbound, type Outbound } from "../../src/platform/outbound/outbound.ts";
 import { Secret } from "../../src/platform/secret.ts";
 import { sessionCookieName } from "../../src/server/auth/cookies.ts";
@@ -223,7 +224,7 @@ function serve(world: World, { domain, logged, configuration, bodyTimes }: Serve
     clock,
     ids,
     log: createLog({ level: "debug", format: "json", write, clock }),
-    metrics: createMetrics(),
+    metrics: new Registry(),
     metricsToken: new Secret(METRICS_TOKEN),
     readiness: createReadiness({
       db,

@@ -1,11 +1,11 @@
 // The jobs and metrics of scheduled backups in the running service. backup.ts makes a backup.
 
+import { Gauge, type Registry } from "prom-client";
 import type { Domain } from "../../domain/domain.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import { type Clock, HOUR_MS, SECOND_MS } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { Log } from "../../platform/observe/log.ts";
-import type { Metrics } from "../../platform/observe/metrics.ts";
 import type { Scheduler } from "../../platform/scheduler/scheduler.ts";
 import type { Installation } from "../installation/installation.ts";
 import { backupFolder, makeBackup } from "./backup.ts";
@@ -84,10 +84,13 @@ export function registerReplacedJob(
 }
 
 /** Adds the time of the newest backup, whether the service or a command made it. */
-export function addBackupFigures(metrics: Metrics, { backups }: Domain): void {
-  metrics.gauge(
-    "backup_last_success_timestamp_seconds",
-    "When the last backup was made, in seconds since 1970; 0 without any.",
-    { read: (set) => set((backups.last()?.createdAtMs ?? 0) / SECOND_MS) },
-  );
+export function addBackupFigures(metrics: Registry, { backups }: Domain): void {
+  new Gauge({
+    name: "quartermaster_backup_last_success_timestamp_seconds",
+    help: "When the last backup was made, in seconds since 1970; 0 without any.",
+    registers: [metrics],
+    collect() {
+      this.set((backups.last()?.createdAtMs ?? 0) / SECOND_MS);
+    },
+  });
 }

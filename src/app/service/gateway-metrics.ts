@@ -1,11 +1,11 @@
 // Metrics about gateway keys, and a log line for each failed call of the provisioner. Users at workstations see less detail
 // (gateway/provisioners/provisioner.ts).
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { KEY_STATES } from "../../domain/gateway/model.ts";
 import { PROVISIONER_CODES } from "../../domain/gateway/provisioners/provisioner.ts";
 import type { Gateway, GatewayFigures, ProvisionerCall } from "../../domain/gateway/service.ts";
 import { SECOND_MS } from "../../platform/clock.ts";
 import type { Log } from "../../platform/observe/log.ts";
-import type { Metrics } from "../../platform/observe/metrics.ts";
 import { runInTurns } from "../../platform/steps.ts";
 
 const OPERATIONS: readonly ProvisionerCall["operation"][] = ["provision", "revoke"];
@@ -19,19 +19,29 @@ export function watchProvisioner({
   metrics,
   log,
 }: {
-  metrics: Metrics;
+  metrics: Registry;
   log: Log;
 }): (call: ProvisionerCall) => void {
-  const calls = metrics.counter("provisioner_calls_total", "Calls of the provisioner of gateway keys", {
-    labels: { operation: OPERATIONS, outcome: ["succeeded", ...PROVISIONER_CODES] },
+  const calls = new Counter({
+    name: "quartermaster_provisioner_calls_total",
+    help: "Calls of the provisioner of gateway keys",
+    labelNames: ["operation", "outcome"],
+    registers: [metrics],
   });
-  const durations = metrics.histogram("provisioner_call_duration_seconds", "How long such a call took", {
-    labels: { operation: OPERATIONS },
+  const durations = new Histogram({
+    name: "quartermaster_provisioner_call_duration_seconds",
+    help: "How long such a call took",
+    labelNames: ["operation"],
     buckets: CALL_SECONDS,
+    registers: [metrics],
   });
+  for (const operation of OPERATIONS) {
+    durations.zero({ operation });
+    for (const outcome of ["succeeded", ...PROVISIONER_CODES]) calls.inc({ operation, outcome }, 0);
+  }
   return ({ operation, outcome, durationMs, userId, requestId, diagnosis }) => {
-    calls.labels(operation, outcome).inc();
-    durations.labels(operation).observe(durationMs / SECOND_MS);
+    calls.inc({ operation, outcome });
+    durations.observe({ operation }, durationMs / SECOND_MS);
     if (outcome === "succeeded") return;
     const told = { operation, outcome, user_id: userId, duration_ms: durationMs, diagnosis };
     const asked = requestId === undefined ? {} : { request_id: requestId };
@@ -40,24 +50,49 @@ export function watchProvisioner({
 }
 
 /** Adds metrics that are counted on each scrape, once for all of them. */
-export function watchKeys(metrics: Metrics, gateway: Pick<Gateway, "figuresInSteps">): void {
-  let figures: GatewayFigures | undefined;
-  metrics.beforeRender(async () => {
-    figures = await runInTurns(gateway.figuresInSteps());
-  });
-  metrics.gauge("gateway_keys", "Gateway keys in each state", {
-    labels: { state: KEY_STATES.filter((state) => state !== "missing") },
-    read: (set) => {
-      for (const { state, total } of figures?.keys ?? []) set(total, state);
+export function watchKeys(metrics: Registry, gateway: Pick<Gateway, "figuresInSteps">): void {
+  let counting: Promise<GatewayFigures> | undefined;
+  const count = () => {
+    counting ??= runInTurns(gateway.figuresInSteps()).finally(() => {
+      counting = undefined;
+    });
+    return counting;
+  };
+  const gauge = (named: { name: string; help: string }, figureOf: (figures: GatewayFigures) => number) =>
+    new Gauge({
+      ...named,
+      registers: [metrics],
+      async collect() {
+        this.set(figureOf(await count()));
+      },
+    });
+  new Gauge({
+    name: "quartermaster_gateway_keys",
+    help: "Gateway keys in each state",
+    labelNames: ["state"],
+    registers: [metrics],
+    async collect() {
+      const { keys } = await count();
+      for (const state of KEY_STATES) if (state !== "missing") this.set({ state }, 0);
+      for (const { state, total } of keys) this.set({ state }, total);
     },
   });
-  metrics.gauge("gateway_keys_due", "Gateway keys that are to be looked after now", {
-    read: (set) => set(figures?.due ?? 0),
-  });
-  metrics.gauge("gateway_keys_with_problem", "Gateway keys whose last attempt failed, usable or not", {
-    read: (set) => set(figures?.problems ?? 0),
-  });
-  metrics.gauge("gateway_revocations_pending", "Keys that are yet to be revoked at the gateway", {
-    read: (set) => set(figures?.revocationsPending ?? 0),
-  });
+  gauge(
+    { name: "quartermaster_gateway_keys_due", help: "Gateway keys that are to be looked after now" },
+    ({ due }) => due,
+  );
+  gauge(
+    {
+      name: "quartermaster_gateway_keys_with_problem",
+      help: "Gateway keys whose last attempt failed, usable or not",
+    },
+    ({ problems }) => problems,
+  );
+  gauge(
+    {
+      name: "quartermaster_gateway_revocations_pending",
+      help: "Keys that are yet to be revoked at the gateway",
+    },
+    ({ revocationsPending }) => revocationsPending,
+  );
 }

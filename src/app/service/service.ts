@@ -1,6 +1,7 @@
 // The running service: one data directory, its background jobs and its listener, started and stopped in order.
 // cli/commands/serve.ts prints the messages.
 
+import { Registry } from "prom-client";
 import type { Seeded } from "../../domain/catalog/service.ts";
 import type { BootstrapResult } from "../../domain/identity/service.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
@@ -13,7 +14,6 @@ import { finishSwap } from "../../platform/database/maintenance/data-swap.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { AdjustableLog, Log } from "../../platform/observe/log.ts";
-import { createMetrics, type Metrics } from "../../platform/observe/metrics.ts";
 import { createScheduler, type Scheduler } from "../../platform/scheduler/scheduler.ts";
 import { startingResponse } from "../../server/http/problems/refusal.ts";
 import { type Listener, listen, removeDeadSocket } from "../../server/listener/listen.ts";
@@ -142,7 +142,7 @@ async function startWithListener(
 ): Promise<Omit<Service, "stop">> {
   const { config, clock, ids, log } = options;
   const { baseUrl, listener } = door;
-  const metrics = createMetrics();
+  const metrics = new Registry();
   const observeProvisioner = watchProvisioner({ metrics, log });
   const runTask = createDocumentThreads();
   const checkpoint = (file: string) => runBackupTask("checkpoint", { file });
@@ -197,7 +197,7 @@ async function startWithListener(
 }
 
 interface Parts extends ServiceOptions {
-  metrics: Metrics;
+  metrics: Registry;
   scheduler: Scheduler;
   runTask: RunDocumentTask;
   baseUrl(): string;

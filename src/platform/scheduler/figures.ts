@@ -1,6 +1,6 @@
-// The metrics of the scheduler. scheduler.ts decides when they change, and metrics.ts stores them.
+// The metrics of the scheduler. scheduler.ts decides when they change.
+import { Counter, Gauge, Registry } from "prom-client";
 import { SECOND_MS } from "../clock.ts";
-import type { Metrics } from "../observe/metrics.ts";
 import { JOB_OUTCOMES, type JobOutcome, type JobRow } from "./tables.ts";
 
 export interface JobMetrics {
@@ -11,33 +11,38 @@ export interface JobMetrics {
   ended(job: string, outcome: JobOutcome, finishedAtMs: number): void;
 }
 
-/** @returns counters that do nothing without metrics */
-export function createJobMetrics(metrics: Metrics | undefined): JobMetrics {
-  const runs = metrics?.counter("job_runs_total", "Runs of scheduled jobs by how they ended.", {
-    labels: { job: [], outcome: JOB_OUTCOMES },
+/** @param metrics by default a registry that nobody reads */
+export function createJobMetrics(metrics = new Registry()): JobMetrics {
+  const runs = new Counter({
+    name: "quartermaster_job_runs_total",
+    help: "Runs of scheduled jobs by how they ended.",
+    labelNames: ["job", "outcome"],
+    registers: [metrics],
   });
-  const lastSuccess = metrics?.gauge(
-    "job_last_success_timestamp_seconds",
-    "When the job last succeeded, in seconds since 1970; 0 if that is not known.",
-    { labels: { job: [] } },
-  );
-  const period = metrics?.gauge(
-    "job_period_seconds",
-    "Time from the end of one run of the job to the next.",
-    { labels: { job: [] } },
-  );
+  const lastSuccess = new Gauge({
+    name: "quartermaster_job_last_success_timestamp_seconds",
+    help: "When the job last succeeded, in seconds since 1970; 0 if that is not known.",
+    labelNames: ["job"],
+    registers: [metrics],
+  });
+  const period = new Gauge({
+    name: "quartermaster_job_period_seconds",
+    help: "Time from the end of one run of the job to the next.",
+    labelNames: ["job"],
+    registers: [metrics],
+  });
   return {
-    add({ name, everyMs }) {
-      for (const outcome of JOB_OUTCOMES) runs?.labels(name, outcome);
-      lastSuccess?.labels(name);
-      period?.labels(name).set(everyMs / SECOND_MS);
+    add({ name: job, everyMs }) {
+      for (const outcome of JOB_OUTCOMES) runs.inc({ job, outcome }, 0);
+      lastSuccess.inc({ job }, 0);
+      period.set({ job }, everyMs / SECOND_MS);
     },
-    recall({ name, lastOutcome, lastFinishedAtMs }) {
-      if (lastOutcome === "succeeded") lastSuccess?.labels(name).set((lastFinishedAtMs ?? 0) / SECOND_MS);
+    recall({ name: job, lastOutcome, lastFinishedAtMs }) {
+      if (lastOutcome === "succeeded") lastSuccess.set({ job }, (lastFinishedAtMs ?? 0) / SECOND_MS);
     },
     ended(job, outcome, finishedAtMs) {
-      runs?.labels(job, outcome).inc();
-      if (outcome === "succeeded") lastSuccess?.labels(job).set(finishedAtMs / SECOND_MS);
+      runs.inc({ job, outcome });
+      if (outcome === "succeeded") lastSuccess.set({ job }, finishedAtMs / SECOND_MS);
     },
   };
 }

@@ -2,12 +2,12 @@
 // second process continues the schedule. The areas implement the jobs. The wall clock may jump, so every turn compares the
 // times again and nothing waits for a distant time.
 
+import type { Registry } from "prom-client";
 import { type Clock, DAY_MS, SECOND_MS, within } from "../clock.ts";
 import type { Db } from "../database/database.ts";
 import { invariant } from "../errors.ts";
 import { type Ids, randomFraction } from "../ids.ts";
 import type { Log } from "../observe/log.ts";
-import type { Metrics } from "../observe/metrics.ts";
 import { createJobMetrics, type JobMetrics } from "./figures.ts";
 import { createTakeover, isLeaseValid, leaseUntilMs } from "./lease.ts";
 import * as store from "./store.ts";
@@ -56,7 +56,7 @@ export interface SchedulerOptions {
   clock: Clock;
   ids: Ids;
   log: Log;
-  metrics?: Metrics;
+  metrics?: Registry;
 }
 
 /** @returns a scheduler without jobs that does nothing until `start` or `runDue` */

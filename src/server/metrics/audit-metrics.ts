@@ -1,8 +1,8 @@
 // Metrics counted from the audit log, so that they include what the CLI did: entries by action, and outcomes of device
 // logins. They start at zero with the process.
+import { Counter, type Registry } from "prom-client";
 import { AUDIT_ACTIONS } from "../../domain/audit/actions.ts";
 import type { AuditLog } from "../../domain/audit/log.ts";
-import type { Metrics } from "../../platform/observe/metrics.ts";
 
 /** Outcome by audit action. Expiry has no audit entry. */
 const LOGIN_OUTCOMES: Readonly<Record<string, string>> = {
@@ -14,25 +14,30 @@ const LOGIN_OUTCOMES: Readonly<Record<string, string>> = {
 const EXPIRED = "expired";
 
 /** @returns a function that counts the device logins that the sweep found expired */
-export function addAuditFigures(metrics: Metrics, log: Pick<AuditLog, "lastId" | "countsAfter">) {
-  const entries = metrics.counter("audit_entries_total", "Entries of the audit log by action", {
-    labels: { action: AUDIT_ACTIONS },
-  });
-  const logins = metrics.counter(
-    "device_logins_total",
-    "Device logins by what became of them; an approved one is redeemed or expires later",
-    { labels: { outcome: [...Object.values(LOGIN_OUTCOMES), EXPIRED] } },
-  );
+export function addAuditFigures(metrics: Registry, log: Pick<AuditLog, "lastId" | "countsAfter">) {
   let seen = log.lastId();
-  metrics.beforeRender(() => {
-    const { counts, lastId } = log.countsAfter(seen);
-    seen = lastId;
-    for (const [action, total] of counts) {
-      entries.labels(action).inc(total);
-      const outcome = LOGIN_OUTCOMES[action];
-      if (outcome !== undefined) logins.labels(outcome).inc(total);
-    }
+  const entries = new Counter({
+    name: "quartermaster_audit_entries_total",
+    help: "Entries of the audit log by action",
+    labelNames: ["action"],
+    registers: [metrics],
+    collect() {
+      const { counts, lastId } = log.countsAfter(seen);
+      seen = lastId;
+      for (const [action, total] of counts) {
+        this.inc({ action }, total);
+        const outcome = LOGIN_OUTCOMES[action];
+        if (outcome !== undefined) logins.inc({ outcome }, total); // collected after this metric
+      }
+    },
   });
-  const expired = logins.labels(EXPIRED);
-  return { deviceLoginsExpired: (total: number) => expired.inc(total) };
+  const logins = new Counter({
+    name: "quartermaster_device_logins_total",
+    help: "Device logins by what became of them; an approved one is redeemed or expires later",
+    labelNames: ["outcome"],
+    registers: [metrics],
+  });
+  for (const action of AUDIT_ACTIONS) entries.inc({ action }, 0);
+  for (const outcome of [...Object.values(LOGIN_OUTCOMES), EXPIRED]) logins.inc({ outcome }, 0);
+  return { deviceLoginsExpired: (total: number) => logins.inc({ outcome: EXPIRED }, total) };
 }

@@ -1,6 +1,6 @@
 // Metrics of policy delivery: results of fetches, and the revision in force.
+import { Counter, Gauge, type Registry } from "prom-client";
 import type { Domain } from "../../domain/domain.ts";
-import type { Metrics } from "../../platform/observe/metrics.ts";
 
 /** Result by status; any other status is `failed`. */
 const RESULTS: Readonly<Record<number, string>> = {
@@ -16,22 +16,24 @@ const FAILED = "failed";
 
 /** @returns a function that counts a fetch by the status of its answer; create it once */
 export function createFetchMetrics(
-  metrics: Metrics,
+  metrics: Registry,
   { identity, governance }: Pick<Domain, "identity" | "governance">,
 ): (status: number) => void {
-  metrics.gauge(
-    "policy_revision",
-    "Place of the revision in force in the order of publishing; 0 without one",
-    {
-      read(set) {
-        const organization = identity.organization();
-        set((organization && governance.current(organization.id)?.sequence) ?? 0);
-      },
+  new Gauge({
+    name: "quartermaster_policy_revision",
+    help: "Place of the revision in force in the order of publishing; 0 without one",
+    registers: [metrics],
+    collect() {
+      const organization = identity.organization();
+      this.set((organization && governance.current(organization.id)?.sequence) ?? 0);
     },
-  );
-  const results = [...new Set([...Object.values(RESULTS), FAILED])];
-  const fetches = metrics.counter("policy_fetches_total", "Policy fetches by how they ended", {
-    labels: { result: results },
   });
-  return (status) => fetches.labels(RESULTS[status] ?? FAILED).inc();
+  const fetches = new Counter({
+    name: "quartermaster_policy_fetches_total",
+    help: "Policy fetches by how they ended",
+    labelNames: ["result"],
+    registers: [metrics],
+  });
+  for (const result of [...Object.values(RESULTS), FAILED]) fetches.inc({ result }, 0);
+  return (status) => fetches.inc({ result: RESULTS[status] ?? FAILED });
 }

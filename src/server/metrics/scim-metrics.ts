@@ -1,6 +1,6 @@
 // Counts SCIM responses by resource and status. http-metrics.ts has the durations.
+import { Counter, type Registry } from "prom-client";
 import { SCIM_BASE_PATH } from "../../domain/scim/wire.ts";
-import type { CounterHandle, Metrics } from "../../platform/observe/metrics.ts";
 
 /** Resources that providers change; their usual series start at zero. */
 const CHANGED = ["Users", "Groups", "Bulk"];
@@ -8,24 +8,15 @@ const RESOURCES = [...CHANGED, "Schemas", "ResourceTypes", "ServiceProviderConfi
 const STATUSES = ["200", "201", "204", "400", "404", "409", "500"];
 
 /** @returns the counting function; create it once */
-export function createScimMetrics(metrics: Metrics): (answer: { route: string; status: number }) => void {
-  const requests = metrics.counter(
-    "scim_requests_total",
-    "Answers to identity providers by resource and status",
-    {
-      labels: { resource: CHANGED, status: STATUSES },
-    },
-  );
-  const known = new Map<string, CounterHandle>();
-  return ({ route, status }) => {
-    const key = `${route} ${status}`;
-    let counter = known.get(key);
-    if (!counter) {
-      counter = requests.labels(resourceOf(route), String(status));
-      known.set(key, counter);
-    }
-    counter.inc();
-  };
+export function createScimMetrics(metrics: Registry): (answer: { route: string; status: number }) => void {
+  const requests = new Counter({
+    name: "quartermaster_scim_requests_total",
+    help: "Answers to identity providers by resource and status",
+    labelNames: ["resource", "status"],
+    registers: [metrics],
+  });
+  for (const resource of CHANGED) for (const status of STATUSES) requests.inc({ resource, status }, 0);
+  return ({ route, status }) => requests.inc({ resource: resourceOf(route), status });
 }
 
 /** @returns the resource of a SCIM route; `other` for an unknown path */

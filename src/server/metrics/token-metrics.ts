@@ -1,6 +1,6 @@
 // Counts issued tokens by grant type and first-time token verifications, and reports the memory of the verified-token cache.
+import { Counter, Gauge, type Registry } from "prom-client";
 import { DEVICE_CODE_GRANT, REFRESH_GRANT } from "../../domain/access/wire.ts";
-import type { Metrics } from "../../platform/observe/metrics.ts";
 
 /** Label by `grant_type`, which may be a URN. */
 const GRANTS: Readonly<Record<string, string>> = {
@@ -9,12 +9,18 @@ const GRANTS: Readonly<Record<string, string>> = {
 };
 
 /** @returns a function that counts one token response; create it once */
-export function createTokenMetrics(metrics: Metrics): (grantType: string | undefined) => void {
-  const issued = metrics.counter("tokens_issued_total", "Answers with tokens by grant", {
-    labels: { grant: Object.values(GRANTS) },
+export function createTokenMetrics(metrics: Registry): (grantType: string | undefined) => void {
+  const issued = new Counter({
+    name: "quartermaster_tokens_issued_total",
+    help: "Answers with tokens by grant",
+    labelNames: ["grant"],
+    registers: [metrics],
   });
-  const counters = new Map(Object.entries(GRANTS).map(([type, grant]) => [type, issued.labels(grant)]));
-  return (grantType) => counters.get(grantType ?? "")?.inc();
+  for (const grant of Object.values(GRANTS)) issued.inc({ grant }, 0);
+  return (grantType = "") => {
+    const grant = GRANTS[grantType];
+    if (grant !== undefined) issued.inc({ grant });
+  };
 }
 
 /** Result of a token verification. */
@@ -26,19 +32,23 @@ const VERDICTS: readonly Verdict[] = ["accepted", "refused"];
  * @returns a function that counts one verification; create it once
  */
 export function createVerificationMetrics(
-  metrics: Metrics,
+  metrics: Registry,
   memoryBytes: () => number,
 ): (verdict: Verdict) => void {
-  metrics.gauge("verified_tokens_bytes", "Memory of verified access tokens and of their holders", {
-    read: (set) => set(memoryBytes()),
-  });
-  const verified = metrics.counter(
-    "token_verifications_total",
-    "Access tokens that came for the first time",
-    {
-      labels: { result: VERDICTS },
+  new Gauge({
+    name: "quartermaster_verified_tokens_bytes",
+    help: "Memory of verified access tokens and of their holders",
+    registers: [metrics],
+    collect() {
+      this.set(memoryBytes());
     },
-  );
-  const counters = { accepted: verified.labels("accepted"), refused: verified.labels("refused") };
-  return (verdict) => counters[verdict].inc();
+  });
+  const verified = new Counter({
+    name: "quartermaster_token_verifications_total",
+    help: "Access tokens that came for the first time",
+    labelNames: ["result"],
+    registers: [metrics],
+  });
+  for (const result of VERDICTS) verified.inc({ result }, 0);
+  return (result) => verified.inc({ result });
 }

@@ -1,13 +1,13 @@
 // Event streams that notify workstations of new policy revisions. One timer serves all streams: it detects new revisions and
 // ended logins, including those that another process wrote, and sends keepalive comments. Events carry only the revision id;
 // clients fetch the policy with a separate request.
+import { Gauge, type Registry } from "prom-client";
 import { type LoginWatch, loginIdOf, type Principal } from "../../domain/access/service.ts";
 import type { Delivery } from "../../domain/governance/delivery/delivery.ts";
 import type { Governance } from "../../domain/governance/service.ts";
 import { type Clock, SECOND_MS } from "../../platform/clock.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Log } from "../../platform/observe/log.ts";
-import type { Metrics } from "../../platform/observe/metrics.ts";
 
 /** Limit on open streams; further callers are asked to retry later. */
 export const STREAMS_MAX = 10_000;
@@ -51,7 +51,7 @@ export interface RevisionStreamsOptions {
   loginWatch: LoginWatch;
   clock: Clock;
   log: Log;
-  metrics: Metrics;
+  metrics: Registry;
 }
 
 export class RevisionStreams {
@@ -67,8 +67,14 @@ export class RevisionStreams {
   #isClosed = false;
 
   constructor(private readonly own: RevisionStreamsOptions) {
-    own.metrics.gauge("policy_streams", "Open streams of policy revisions", {
-      read: (set) => set(this.#streams.size),
+    const streams = this.#streams;
+    new Gauge({
+      name: "quartermaster_policy_streams",
+      help: "Open streams of policy revisions",
+      registers: [own.metrics],
+      collect() {
+        this.set(streams.size);
+      },
     });
   }
 

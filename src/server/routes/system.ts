@@ -112,7 +112,7 @@ export function systemRoutes({ guard, metrics, domain: { health: state } }: Rout
     .get(
       "/metrics",
       async () =>
-        new Response(await metrics.render(), {
+        new Response(await metrics.metrics(), {
           headers: { "content-type": metrics.contentType, "cache-control": "no-store" },
         }),
       {

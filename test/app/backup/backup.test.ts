@@ -1,5 +1,6 @@
 // The file of a backup: that it is whole, that nothing in it can change unnoticed, and what is left when making one is cut short.
 // Commands on it are in cli/commands/backup, putting one in force in restore.test.ts.
+
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
@@ -16,6 +17,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { Registry } from "prom-client";
 import { type Backup, type BackupRequest, makeBackup } from "../../../src/app/backup/backup.ts";
 import { addBackupFigures, BACKUP_JOB, registerBackupJob } from "../../../src/app/backup/jobs.ts";
 import { removeOldBackups } from "../../../src/app/backup/retention.ts";
@@ -40,7 +42,6 @@ import { DomainError } from "../../../src/platform/errors.ts";
 import { OCTAL_SIZE_BYTES_MAX, tarHeader } from "../../../src/platform/files/tar-writer.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
-import { createMetrics } from "../../../src/platform/observe/metrics.ts";
 import { createScheduler } from "../../../src/platform/scheduler/scheduler.ts";
 import { isRoot } from "../../support/cli/child.ts";
 import { productCommand } from "../../support/cli/executable.ts";
@@ -523,7 +524,7 @@ describe("scheduled backups", () => {
       const { db, domain, organizationId } = installation;
       const { clock, ids } = bench;
       const log = createLog({ level: "error", format: "json", write: () => {}, clock });
-      const metrics = createMetrics();
+      const metrics = new Registry();
       const actor = { kind: "system", id: null, label: "service", organizationId } as const;
       const flags = { dataDir: bench.data, backupDirectory: join(bench.folder, "daily"), backupKeep: "2" };
       mkdirSync(flags.backupDirectory);
@@ -532,13 +533,13 @@ describe("scheduled backups", () => {
       registerBackupJob(scheduler, installation, { actor, clock, config, log });
       addBackupFigures(metrics, domain);
       await scheduler.runDue();
-      expect(await metrics.render()).toContain("backup_last_success_timestamp_seconds 0");
+      expect(await metrics.metrics()).toContain("backup_last_success_timestamp_seconds 0");
       for (let day = 0; day < 3; day++) {
         clock.advance(DAY_MS + HOUR_MS);
         await scheduler.runDue();
       }
       const atMs = clock.nowMs();
-      expect(await metrics.render()).toContain(`backup_last_success_timestamp_seconds ${atMs / 1000}`);
+      expect(await metrics.metrics()).toContain(`backup_last_success_timestamp_seconds ${atMs / 1000}`);
       expect(readdirSync(flags.backupDirectory)).toHaveLength(2);
       expect(domain.backups.last()).toMatchObject({ kind: "scheduled", createdAtMs: atMs });
       expect(domain.jobs.list().find(({ name }) => name === BACKUP_JOB)?.outcome).toBe("succeeded");

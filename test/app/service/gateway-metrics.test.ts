@@ -1,12 +1,13 @@
 // What the running service shows of gateway keys: figures on the metrics page, and failed calls in the log.
+
 import { expect, test } from "bun:test";
+import { Registry } from "prom-client";
 import { watchKeys, watchProvisioner } from "../../../src/app/service/gateway-metrics.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
-import { createMetrics } from "../../../src/platform/observe/metrics.ts";
 import { heldClock } from "../../support/world.ts";
 
 test("calls are counted by outcome and timed, and only failed ones are logged", async () => {
-  const metrics = createMetrics();
+  const metrics = new Registry();
   const lines: Record<string, unknown>[] = [];
   const write = (line: string) => void lines.push(JSON.parse(line));
   const log = createLog({ level: "debug", format: "json", write, clock: heldClock() });
@@ -20,7 +21,7 @@ test("calls are counted by outcome and timed, and only failed ones are logged", 
     requestId: "r2",
     diagnosis: "nobody listens",
   });
-  const page = await metrics.render();
+  const page = await metrics.metrics();
   const calls = "quartermaster_provisioner_calls_total";
   expect(page).toContain(`${calls}{operation="provision",outcome="succeeded"} 1`);
   expect(page).toContain(`${calls}{operation="revoke",outcome="unavailable"} 1`);
@@ -40,7 +41,7 @@ test("calls are counted by outcome and timed, and only failed ones are logged", 
 });
 
 test("keys are counted by state when somebody looks", async () => {
-  const metrics = createMetrics();
+  const metrics = new Registry();
   let total = 2;
   watchKeys(metrics, {
     *figuresInSteps() {
@@ -48,9 +49,9 @@ test("keys are counted by state when somebody looks", async () => {
       return { keys: [{ state: "ready", total }], due: 4, problems: 1, revocationsPending: 3 };
     },
   });
-  expect(await metrics.render()).toContain('quartermaster_gateway_keys{state="ready"} 2');
+  expect(await metrics.metrics()).toContain('quartermaster_gateway_keys{state="ready"} 2');
   total = 5;
-  const page = await metrics.render();
+  const page = await metrics.metrics();
   expect(page).toContain('quartermaster_gateway_keys{state="ready"} 5');
   expect(page).toContain('quartermaster_gateway_keys{state="error"} 0');
   expect(page).toContain("quartermaster_gateway_keys_due 4");

@@ -5,7 +5,7 @@ import { AUDIT_ACTIONS } from "../../../src/domain/audit/actions.ts";
 import { code, table } from "./prose.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
-const METRIC = /\.(counter|gauge|histogram)\(\s*"([a-z_]+)",\s*"([^"]+)"/g;
+const METRIC = /\b(counter|gauge|histogram)\(\s*\{\s*name: "(quartermaster_[a-z_]+)",\s*help:\s*"([^"]+)"/gi;
 const EVENT = /\blog\.(info|warning|error)\(\s*"([a-z_]+\.[a-z_]+)"/g;
 
 const sources = [...new Bun.Glob("src/**/*.ts").scanSync(ROOT)]
@@ -18,11 +18,7 @@ export const metricsMarkdown = (): string =>
   table(
     ["Metric", "Kind", "Meaning"],
     found(METRIC)
-      .map(([kind = "", name = "", help = ""]) => [
-        code(`quartermaster_${name}`),
-        kind,
-        help.replace(/\.$/, ""),
-      ])
+      .map(([kind = "", name = "", help = ""]) => [code(name), kind.toLowerCase(), help.replace(/\.$/, "")])
       .toSorted(),
   );
 

@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
+import { Registry } from "prom-client";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/platform/clock.ts";
 import { type Db, openDatabase } from "../../../src/platform/database/database.ts";
 import { migrate } from "../../../src/platform/database/schema/migrate.ts";
 import { type Ids, systemIds } from "../../../src/platform/ids.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
-import { createMetrics, type Metrics } from "../../../src/platform/observe/metrics.ts";
 import { LEASE_GRACE_MS, TAKEOVER_TURNS } from "../../../src/platform/scheduler/lease.ts";
 import {
   createScheduler,
@@ -46,7 +46,7 @@ afterEach(async () => {
 });
 
 /** A scheduler with a connection of its own, as another process would have. */
-function processOf(options: { metrics?: Metrics; ids?: Ids } = {}): { scheduler: Scheduler; db: Db } {
+function processOf(options: { metrics?: Registry; ids?: Ids } = {}): { scheduler: Scheduler; db: Db } {
   const db = openDatabase(file);
   opened.push(db);
   const log = createLog({ level: "info", format: "json", clock, write: (line) => void lines.push(line) });
@@ -532,20 +532,20 @@ test("a turn that the database fails is logged and does not end the process", as
 });
 
 test("runs are counted by outcome from zero, and a restart remembers the last success", async () => {
-  const first = createMetrics();
+  const first = new Registry();
   const { scheduler } = processOf({ metrics: first });
   scheduler.register(hourly(async () => {}));
-  expect(await first.render()).toContain('quartermaster_job_runs_total{job="sweep",outcome="succeeded"} 0');
-  expect(await first.render()).toContain('quartermaster_job_period_seconds{job="sweep"} 3600');
+  expect(await first.metrics()).toContain('quartermaster_job_runs_total{job="sweep",outcome="succeeded"} 0');
+  expect(await first.metrics()).toContain('quartermaster_job_period_seconds{job="sweep"} 3600');
   await turns(scheduler, 2);
   const success = `quartermaster_job_last_success_timestamp_seconds{job="sweep"} ${START_MS / 1_000}`;
-  expect(await first.render()).toContain('quartermaster_job_runs_total{job="sweep",outcome="succeeded"} 1');
-  expect(await first.render()).toContain(success);
-  const second = createMetrics();
+  expect(await first.metrics()).toContain('quartermaster_job_runs_total{job="sweep",outcome="succeeded"} 1');
+  expect(await first.metrics()).toContain(success);
+  const second = new Registry();
   const restarted = processOf({ metrics: second }).scheduler;
   restarted.register(hourly(async () => {}));
   await restarted.runDue();
-  expect(await second.render()).toContain(success);
+  expect(await second.metrics()).toContain(success);
 });
 
 test.each([[JOB_ERROR_LENGTH_MAX - 1], [JOB_ERROR_LENGTH_MAX], [JOB_ERROR_LENGTH_MAX + 1]])(

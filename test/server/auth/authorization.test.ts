@@ -352,7 +352,7 @@ const REQUIREMENTS: readonly (readonly [RegExp, Requirement])[] = [
   [/^\/client-status$/, "client-status:write"],
   [/^\/api\/device\/|^\/api\/auth\/device(?:\/approve|\/deny)?$/, "session"],
   [/^\/health\/dependencies$/, "governance:read"],
-  [/^\/(?:health|ready|branding|openapi\.json|\.well-known)(?:\/|$)/, "nobody"],
+  [/^\/(?:health|ready|branding|connection|openapi\.json|\.well-known)(?:\/|$)/, "nobody"],
   [/^\/api\/(?:auth\/|(?:health|login-method)$)/, "nobody"],
   [/^\/(?:$|(?:login|sign-out|account|device|accept-invitation|help|assets)(?:\/|$))/, "nobody"],
 ];

@@ -1,7 +1,9 @@
 // Every act that ends access, as a table: the workstation's token, the browser's cookie and an open stream of each work
 // before it and end with it, whether the act happens in this process or in another one on the same data directory.
+
 import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
+import { Registry } from "prom-client";
 import { grants } from "../../../src/domain/access/tables.ts";
 import { REFRESH_GRACE_SECONDS } from "../../../src/domain/access/tokens/refresh-token.ts";
 import { OAUTH_CLIENT_ID } from "../../../src/domain/access/wire.ts";
@@ -9,7 +11,6 @@ import { CORE_GROUP, CORE_USER } from "../../../src/domain/scim/wire.ts";
 import { SECOND_MS } from "../../../src/platform/clock.ts";
 import { openDatabase } from "../../../src/platform/database/database.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
-import { createMetrics } from "../../../src/platform/observe/metrics.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 import { RevisionStreams } from "../../../src/server/policy/revision-streams.ts";
 import { reportWith } from "../../domain/clients/policies.ts";
@@ -273,7 +274,7 @@ async function prepare(act: Act) {
   const { domain, world } = site;
   const { authenticator, loginWatch } = domain.access;
   const log = createLog({ level: "error", format: "json", write: () => {}, clock: world.clock });
-  const streams = new RevisionStreams({ ...domain, ...world, loginWatch, log, metrics: createMetrics() });
+  const streams = new RevisionStreams({ ...domain, ...world, loginWatch, log, metrics: new Registry() });
   const open = {
     workstation: streams.open(await authenticator.bearer(caller.accessToken)).getReader(),
     browser: streams.open(authenticator.session(caller.sessionToken)).getReader(),

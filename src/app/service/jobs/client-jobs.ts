@@ -1,12 +1,12 @@
 // The jobs and metrics of the workstation inventory in the running service. domain/clients/retention.ts does the work.
 
+import { Gauge, type Registry } from "prom-client";
 import { HEALTHS, type Health } from "../../../domain/clients/model.ts";
 import type { Domain } from "../../../domain/domain.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";
 import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
 import type { Config } from "../../../platform/config/config.ts";
 import type { Log } from "../../../platform/observe/log.ts";
-import type { Metrics } from "../../../platform/observe/metrics.ts";
 import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 
@@ -42,20 +42,21 @@ export const FIGURES_KEPT_MS = MINUTE_MS;
 
 /** Adds the number of clients per health state. */
 export function addClientFigures(
-  metrics: Metrics,
+  metrics: Registry,
   { clients }: Domain,
   { actor, clock }: { actor: Actor; clock: Clock },
 ): void {
   let counted: { atMs: number; counts: Readonly<Record<Health, number>> } | undefined;
-  metrics.beforeRender(async () => {
-    const atMs = clock.nowMs();
-    if (counted && Math.abs(atMs - counted.atMs) < FIGURES_KEPT_MS) return;
-    counted = { atMs, counts: await runInTurns(clients.inventory.countsInSteps(actor.organizationId)) };
-  });
-  metrics.gauge("clients", "Workstations in the inventory by health", {
-    labels: { health: HEALTHS },
-    read(set) {
-      for (const health of HEALTHS) set(counted?.counts[health] ?? 0, health);
+  new Gauge({
+    name: "quartermaster_clients",
+    help: "Workstations in the inventory by health",
+    labelNames: ["health"],
+    registers: [metrics],
+    async collect() {
+      const atMs = clock.nowMs();
+      if (!counted || Math.abs(atMs - counted.atMs) >= FIGURES_KEPT_MS)
+        counted = { atMs, counts: await runInTurns(clients.inventory.countsInSteps(actor.organizationId)) };
+      for (const health of HEALTHS) this.set({ health }, counted.counts[health]);
     },
   });
 }

@@ -1,5 +1,7 @@
 // The inventory in the running service: its jobs, and the figures on the metrics page.
+
 import { expect, test } from "bun:test";
+import { Registry } from "prom-client";
 import {
   addClientFigures,
   FIGURES_KEPT_MS,
@@ -9,7 +11,6 @@ import { clientReports } from "../../../../src/domain/clients/tables.ts";
 import { DAY_MS, HOUR_MS } from "../../../../src/platform/clock.ts";
 import { loadConfig } from "../../../../src/platform/config/config.ts";
 import { createLog } from "../../../../src/platform/observe/log.ts";
-import { createMetrics } from "../../../../src/platform/observe/metrics.ts";
 import { createScheduler } from "../../../../src/platform/scheduler/scheduler.ts";
 import { createClientsWorld } from "../../../domain/clients/clients-world.ts";
 
@@ -72,11 +73,11 @@ test("verdicts of an earlier build are given anew", async () => {
 
 test("clients are counted by health when somebody looks, at most once a minute, from zero", async () => {
   await using clients = await createClientsWorld();
-  const metrics = createMetrics();
+  const metrics = new Registry();
   const { system: actor, clock } = clients.world;
   addClientFigures(metrics, clients.domain, { actor, clock });
   const figures = async () =>
-    (await metrics.render()).split("\n").filter((line) => line.startsWith("quartermaster_clients{"));
+    (await metrics.metrics()).split("\n").filter((line) => line.startsWith("quartermaster_clients{"));
   expect(await figures()).toEqual([
     'quartermaster_clients{health="current"} 0',
     'quartermaster_clients{health="outdated"} 0',

@@ -1,12 +1,13 @@
 // GET /governance-config/events: what is said and when, everything that ends a stream, and what happens to callers who do not
 // read or leave. Beats are made by hand where their number matters; five thousand streams are test/bench/revision-streams.ts's.
+
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
+import { Registry } from "prom-client";
 import { grants } from "../../../../src/domain/access/tables.ts";
 import { governanceRevisions } from "../../../../src/domain/governance/tables.ts";
 import { openDatabase, type Tx } from "../../../../src/platform/database/database.ts";
 import { createLog } from "../../../../src/platform/observe/log.ts";
-import { createMetrics, type Metrics } from "../../../../src/platform/observe/metrics.ts";
 import {
   BEAT_MS,
   EVENTS_WAITING_MAX,
@@ -27,7 +28,7 @@ const PATH = "/governance-config/events";
 let site: TestServer;
 let ana: Caller;
 let streams: RevisionStreams;
-let metrics: Metrics;
+let metrics: Registry;
 let complaints: string[];
 let first: string;
 beforeEach(async () => {
@@ -35,7 +36,7 @@ beforeEach(async () => {
   ana = await site.signedIn("member");
   first = await publishFirst(site);
   complaints = [];
-  metrics = createMetrics();
+  metrics = new Registry();
   const { domain, world } = site;
   const write = (line: string) => void complaints.push(line);
   streams = new RevisionStreams({
@@ -62,7 +63,7 @@ const beats = (count: number) => {
   for (let beat = 0; beat < count; beat++) streams.beat();
 };
 const openCount = async (): Promise<number> =>
-  Number(/^quartermaster_policy_streams (\d+)$/m.exec(await metrics.render())?.[1]);
+  Number(/^quartermaster_policy_streams (\d+)$/m.exec(await metrics.metrics())?.[1]);
 /** @returns everything that was said until the end; a stream without one lets the test time out */
 const saidBy = (stream: ReadableStream): Promise<string> => new Response(stream).text();
 const idsIn = (text: string): string[] => [...text.matchAll(/^id: (.+)$/gm)].map(([, id = ""]) => id);
