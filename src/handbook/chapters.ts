@@ -1,4 +1,4 @@
-// The texts of the handbook, embedded in the executable. Which chapters there are is in contents.ts.
+// The texts of the handbook, embedded in the executable. contents.ts lists the chapters.
 import { invariant } from "../platform/errors.ts";
 import airGap from "./chapters/air-gap.md" with { type: "text" };
 import backups from "./chapters/backups.md" with { type: "text" };

@@ -1,5 +1,5 @@
-// Chapters as documents for a browser: the runtime parses the Markdown, Preact renders it, so that all text is escaped. The frame
-// around a chapter is the server's, or that of a release.
+// Chapters as HTML: the runtime parses the Markdown, Preact renders it, so that all text is escaped. The server or the release
+// adds the frame around a chapter.
 /** @jsxImportSource preact */
 import { type ComponentChildren, h } from "preact";
 import { renderToString } from "preact-render-to-string";
@@ -10,7 +10,7 @@ import { withLinks } from "./markdown.ts";
 /** Gives the address of a chapter; `anchor` begins with # or is empty. */
 export type AddressOf = (name: string, anchor: string) => string;
 
-/** What the runtime makes of Markdown: elements as React has them. */
+/** The runtime's result for Markdown: elements in the shape of React. */
 interface ParsedElement {
   readonly type: string | symbol;
   readonly props: Readonly<Record<string, unknown>>;
@@ -55,7 +55,7 @@ export function ContentsList({ addressOf }: { addressOf: AddressOf }) {
   );
 }
 
-/** With fewer sections everything is in sight. */
+/** A chapter with fewer sections needs no list of them. */
 const SECTIONS_LISTED_MIN = 3;
 
 function SectionLinks({ headings }: { headings: readonly ParsedElement[] }) {
@@ -73,7 +73,7 @@ function SectionLinks({ headings }: { headings: readonly ParsedElement[] }) {
   );
 }
 
-/** Leads to the chapters before and after this one. */
+/** Links to the chapters before and after this one. */
 function ChapterLinks({ name, addressOf }: { name: string; addressOf: AddressOf }) {
   const at = CHAPTERS.findIndex((chapter) => chapter.name === name);
   const [previous, next] = [CHAPTERS[at - 1], CHAPTERS[at + 1]];
@@ -112,7 +112,7 @@ const document = (title: string, content: ComponentChildren): string =>
     </html>,
   )}\n`;
 
-/** Blocks can be scrolled with the keyboard: long lines of them do not wrap. */
+/** Blocks can be scrolled with the keyboard, because their long lines do not wrap. */
 function preactOf(node: unknown): ComponentChildren {
   if (Array.isArray(node)) return node.map(preactOf);
   if (!isElement(node)) return typeof node === "string" ? node : null;

@@ -1,8 +1,8 @@
 // The table of contents of the handbook: chapters in reading order, and the help topics that are sections of a chapter.
-// The texts are in chapters.ts, which is loaded only when somebody reads.
+// chapters.ts has the texts and is loaded only when a chapter is read.
 
 export interface Chapter {
-  /** word of `quartermaster help`, last part of the page's path, and name of the file; never the name of a command */
+  /** argument of `quartermaster help`, last part of the page's path, and name of the file; never the name of a command */
   readonly name: string;
   readonly title: string;
   /** one sentence for lists of chapters */
@@ -63,11 +63,11 @@ export const CHAPTERS: readonly Chapter[] = [
 export interface Section {
   /** name of the chapter */
   readonly chapter: string;
-  /** text of the heading; the whole chapter without it */
+  /** text of the heading; absent for the whole chapter */
   readonly heading?: string;
 }
 
-/** Other words of `quartermaster help`, and the part of the handbook that each one prints. */
+/** Other arguments of `quartermaster help`, and the part of the handbook that each one prints. */
 export const TOPIC_SECTIONS: ReadonlyMap<string, Section> = new Map<string, Section>([
   ["environment", { chapter: "settings", heading: "Environment" }],
   ["exit-codes", { chapter: "commands", heading: "Exit codes" }],

@@ -1,7 +1,7 @@
-// Helpers for the Markdown of the handbook: fenced blocks with their tags, sections, and links between chapters. Parsing
-// Markdown itself is left to the runtime.
+// Helpers for the Markdown of the handbook: fenced blocks with their tags, sections, and links between chapters. The runtime
+// parses the Markdown itself.
 
-/** A stretch of a text: prose, or the content of one fenced block. */
+/** A part of a text: prose, or the content of one fenced block. */
 export type Part =
   | { readonly kind: "prose"; readonly text: string }
   | { readonly kind: "block"; readonly language: string; readonly tag: string; readonly text: string };
@@ -28,7 +28,7 @@ export function partsOf(markdown: string): Part[] {
   return [...parts, { kind: "prose", text: markdown.slice(end) }];
 }
 
-/** @returns the section from its heading up to the next heading of the same or a higher level; undefined where it is missing */
+/** @returns the section from its heading up to the next heading of the same or a higher level; undefined if it is missing */
 export function sectionOf(markdown: string, heading: string): string | undefined {
   const lines = markdown.split("\n");
   const start = lines.findIndex((line) => /^##+ /.test(line) && line.replace(/^#+ /, "") === heading);
@@ -45,10 +45,10 @@ export function sectionOf(markdown: string, heading: string): string | undefined
     .trimEnd();
 }
 
-/** @returns the Markdown with each link to another chapter replaced by what `target` gives for it */
+/** @returns the Markdown with each link to another chapter replaced by the result of `target` */
 export const withLinks = (markdown: string, target: (name: string, anchor: string) => string): string =>
   markdown.replaceAll(CHAPTER_LINK, (_, name: string, anchor = "") => `](<${target(name, anchor)}>)`);
 
-/** @returns the Markdown with the language alone after each fence */
+/** @returns the Markdown with only the language after each fence */
 export const withoutTags = (markdown: string): string =>
   markdown.replaceAll(FENCE, (_, language: string, __, text: string) => `\`\`\`${language}\n${text}\`\`\``);

@@ -4,7 +4,7 @@ import { partsOf, withLinks } from "./markdown.ts";
 
 export interface TerminalStyle {
   columns: number;
-  /** escape sequences are used; plain ASCII otherwise */
+  /** whether to use escape sequences; plain ASCII otherwise */
   color: boolean;
 }
 

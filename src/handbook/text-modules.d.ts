@@ -1,5 +1,4 @@
-// Tells the compiler what `import … with { type: "text" }` yields for a chapter.
-// Embedding the text in the executable is left to the bundler.
+// Declares the type of `import … with { type: "text" }` for a chapter. The bundler embeds the text in the executable.
 declare module "*.md" {
   const text: string;
   export default text;

@@ -1,7 +1,7 @@
-// Identifiers and randomness as arguments: services receive an Ids, so tests can make them predictable.
+// Identifiers and randomness as dependencies: services receive an Ids, so that tests can make them predictable.
 import { hash, randomBytes } from "node:crypto";
 
-/** Makes identifiers and secrets. */
+/** Creates identifiers and secrets. */
 export interface Ids {
   /** @returns a UUIDv7, so that rows sort by creation */
   uuid(): string;
@@ -28,5 +28,5 @@ export const sha256Hex = (text: string | Uint8Array): string => hash("sha256", t
 /** A UUID in any letter case (RFC 9562 section 4). */
 export const UUID_PATTERN = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
 
-/** @returns whether the text may be an id that this service made: ids are written in lower case and compared exactly */
+/** @returns whether the text may be an id of this service: ids are written in lower case and compared exactly */
 export const isOwnId = (text: string): boolean => UUID_PATTERN.test(text) && text === text.toLowerCase();

@@ -1,10 +1,10 @@
-// Reads and writes the files an operator names: whole and bounded, or as a stream, with an error that says what is the matter.
+// Reads and writes files that an operator names: bounded and complete, or as a stream. Errors say what is wrong with the file.
 import { closeSync, constants, createReadStream, fstatSync, openSync } from "node:fs";
 import { type FileHandle, lstat, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DomainError } from "../errors.ts";
 
-/** A regular file that is about to be read. */
+/** A regular file, ready for reading. */
 export interface OpenedFile {
   sizeBytes: number;
   bytes: AsyncIterable<Uint8Array>;
@@ -19,7 +19,7 @@ export async function openFile(path: string): Promise<OpenedFile> {
 }
 
 /**
- * Opens a regular file for a synchronous reader. A named pipe is refused instead of waited for, which would block the process
+ * Opens a regular file for a synchronous reader. A named pipe is refused, because waiting for it would block the process
  * against every signal.
  * @returns the descriptor, which the caller closes
  * @throws DomainError `file.missing`, `file.not_permitted`, `file.not_regular`
@@ -36,8 +36,8 @@ export function openRegularFile(path: string): number {
 }
 
 /**
- * Reads a file piece by piece. It is opened when the first piece is asked for: a stream opens it at once, and where nobody
- * comes to read that, it stays open, or fails with nobody there to hear of it.
+ * Reads a file piece by piece. It is opened when the first piece is requested. A stream would open it at once; without a reader
+ * it would stay open, or fail unobserved.
  * @param range a part of the file, in bytes
  */
 export async function* readPieces(
@@ -49,7 +49,7 @@ export async function* readPieces(
 
 /**
  * @param bytesMax a larger file is refused before it is read
- * @throws DomainError `file.too_large` beside those of openFile
+ * @throws DomainError `file.too_large`, and those of openFile
  */
 export async function readFile(path: string, bytesMax: number): Promise<Uint8Array> {
   const sizeBytes = await sizeOfFile(path);
@@ -64,14 +64,13 @@ export async function readFile(path: string, bytesMax: number): Promise<Uint8Arr
   return await file.readFile();
 }
 
-/** whole, or part by part as it is written */
+/** whole, or as parts that are written one after the other */
 export type FileText = string | AsyncIterable<string | Uint8Array>;
 
 /**
- * Writes a file that is either the old one or the whole new one, also after a power failure.
- * @throws DomainError `file.symbolic_link` for a link, whose target whoever made the link has chosen; `file.not_regular` for a
- *   folder or a device, `file.missing` where the folder is not there,
- *   `file.not_permitted`, `storage.full`
+ * Writes a file atomically: it is the old one or the complete new one, also after a power failure.
+ * @throws DomainError `file.symbolic_link` for a link, whose target its creator has chosen; `file.not_regular` for a folder or
+ *   a device; `file.missing` if the folder does not exist; `file.not_permitted`, `storage.full`
  */
 export async function replaceFile(
   path: string,
@@ -95,7 +94,7 @@ export async function replaceFile(
   }
 }
 
-/** Nothing at all, or a regular file, may be replaced. */
+/** Only a regular file may be replaced. */
 async function refuseOther(path: string): Promise<void> {
   try {
     const found = await lstat(path);
@@ -137,14 +136,14 @@ const codeOf = (error: unknown): unknown =>
 
 const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(String(codeOf(error)));
 
-/** A missing folder may be a disk that is not mounted, and making it would fill another one. */
+/** A missing folder may be a disk that is not mounted; creating it would fill another disk. */
 export const folderMissing = (folder: string, cause?: unknown): DomainError =>
   new DomainError("not_found", "file.missing", `there is no folder ${folder}`, {
     hint: "mount its disk, or make it first, or name a file elsewhere",
     cause,
   });
 
-/** @returns what the file system says of `path` as a DomainError with a next step; any other error as it is */
+/** @returns the file system's error for `path` as a DomainError with a next step; any other error unchanged */
 export function asFileError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   if (isMissing(error)) {

@@ -1,19 +1,19 @@
-// Writes POSIX tar (ustar) members whose bytes depend on nothing but name, mode, time and content: what a catalog bundle and
-// a release are made of. Reading archives, where a stranger's bytes arrive, is the catalog's own (domain/catalog/archive).
+// Writes POSIX tar (ustar) members whose bytes depend only on name, mode, time and content, for catalog bundles and releases.
+// domain/catalog/archive reads archives, because their bytes come from outside.
 import { invariant } from "../errors.ts";
 
 export const TAR_BLOCK_BYTES = 512;
 const NAME_BYTES_MAX = 100;
-/** what eleven octal digits can say; GNU tar, and whoever reads its archives, takes larger sizes in binary */
+/** the maximum of eleven octal digits; GNU tar and its readers write larger sizes in binary */
 export const OCTAL_SIZE_BYTES_MAX = 8 ** 11 - 1;
 
 export interface TarMember {
   /** of at most 100 bytes */
   name: string;
   sizeBytes: number;
-  /** 0644 when left out */
+  /** 0644 by default */
   mode?: number;
-  /** Unix seconds; 0 when left out */
+  /** Unix seconds; 0 by default */
   modifiedAtSeconds?: number;
 }
 

@@ -1,16 +1,16 @@
-// The file of a Unix socket: made under another name and put in its place with the final mode, never over the socket of a
-// live program, and removed at the end only while it is still ours. What is served on it is listen.ts.
+// The file of a Unix socket: created under another name and linked into place with its final mode, never over the socket of a
+// live program, and removed at the end only if it is still ours. listen.ts serves on it.
 import { chmodSync, linkSync, lstatSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 
 const SOCKET_MODE = 0o660;
-/** The mask that makes a new socket accessible to its owner alone. */
+/** The mask that makes a new socket accessible to its owner only. */
 const OWNER_ONLY_MASK = 0o177;
 
 /**
- * Removes a socket on which nobody listens, as a killed process leaves one. Everything else stays.
- * @param path of the socket; nothing needs to be there
+ * Removes a socket without a listener, as a killed process leaves one. Everything else stays.
+ * @param path of the socket; it may be absent
  * @returns whether a program answers there
  */
 export async function clearStaleSocket(path: string): Promise<boolean> {
@@ -21,7 +21,7 @@ export async function clearStaleSocket(path: string): Promise<boolean> {
   return outcome === "connected";
 }
 
-/** @returns `connected` when a program listens on the socket, or else the code of the error */
+/** @returns `connected` if a program listens on the socket, else the code of the error */
 export function connectTo(path: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const socket = connect(path, () => {
@@ -34,22 +34,22 @@ export function connectTo(path: string): Promise<string> {
 
 export interface PlacedSocket<T> {
   readonly running: T;
-  /** Removes the file, unless another program has put its own in its place. */
+  /** Removes the file, unless another program has replaced it with its own. */
   remove(): void;
 }
 
 /**
- * Binds under a temporary name beside `path` and links it into place: a link never replaces a file, callers never see
- * another mode, and the runtime, which removes the name that it bound, does not remove a successor's socket.
- * @param bind listens on the path that it is given
- * @throws Error with code EEXIST when something is at `path`; whatever `bind` throws
+ * Binds under a temporary name beside `path` and links it into place. A link never replaces a file, callers never see another
+ * mode, and the runtime, which removes the name that it bound, does not remove a successor's socket.
+ * @param bind listens on the given path
+ * @throws Error with code EEXIST if something is at `path`; errors of `bind`
  */
 export function placeSocket<T extends { stop(): unknown }>(
   path: string,
   bind: (path: string) => T,
 ): PlacedSocket<T> {
   const bound = join(dirname(path), `.${process.pid.toString(36)}`);
-  rmSync(bound, { force: true }); // of a killed process that had our number
+  rmSync(bound, { force: true }); // of a killed process that had our process id
   const before = process.umask(OWNER_ONLY_MASK);
   try {
     const running = bind(bound);

@@ -1,25 +1,25 @@
-// The limits of memory that this process lives under, for the message that it has reached one of them.
+// The memory limits of this process, for the message that one of them was reached.
 import { readFileSync } from "node:fs";
 import { bytesText } from "../files/disk.ts";
 
-/** The engine throws a RangeError, SQLite and the system calls have codes. @returns whether memory was what was missing */
+/** Recognizes the engine's RangeError and the codes of SQLite and the system. @returns whether memory was exhausted */
 export const isOutOfMemory = (error: unknown): boolean =>
   ["ENOMEM", "SQLITE_NOMEM"].includes(Object(error).code) ||
   (error instanceof RangeError && /out of memory/i.test(error.message));
 
-/** @returns the limits of this process in words */
+/** @returns the limits of this process as a text */
 export const memoryLimitText = (): string =>
   `the memory limit is ${memoryLimits().join(", ") || "that of the machine"}`;
 
 /**
- * @param root of the file system; tests have their own
- * @returns each limit with its name and size, as `memory.max of the control group: 512.0 MiB`; none where there is none
+ * @param root of the file system; tests use their own
+ * @returns each limit with its name and size, as `memory.max of the control group: 512.0 MiB`; empty without a limit
  */
 export function memoryLimits(root = ""): string[] {
   return [...groupLimit(root), ...processLimits(root)];
 }
 
-/** The nearest control group with a limit counts, and a group above it may have one as well. */
+/** The nearest control group with a limit counts; a group above it may have one as well. */
 function groupLimit(root: string): string[] {
   const [, group = "/"] = /^0::(\/.*)$/m.exec(textOf(`${root}/proc/self/cgroup`)) ?? [];
   const parts = group.split("/").filter((part) => part !== "");

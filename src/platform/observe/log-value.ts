@@ -1,18 +1,18 @@
-// Turns any value into a bounded, harmless JSON value for a log line: secrets become marks,
-// errors lose what must not be shown, cycles and sizes end at a limit. It leaves the line itself to log.ts.
+// Turns any value into a bounded, harmless JSON value for a log line: replaces secrets by marks, removes private parts of
+// errors, and cuts cycles and sizes at a limit. log.ts writes the line.
 import { Secret } from "../secret.ts";
 
 export const LOG_DEPTH_MAX = 6;
-/** Members of one array or object; the rest is counted, not shown. */
+/** Members of one array or object that are shown; the others are counted. */
 export const LOG_MEMBERS_MAX = 50;
-/** Members of one line altogether, so that nesting cannot multiply the limit above. */
+/** Members of one line in total, so that nesting cannot multiply the limit above. */
 export const LOG_LINE_MEMBERS_MAX = 500;
 /** UTF-16 units of one string, a stack included. */
 export const LOG_TEXT_LENGTH_MAX = 4_096;
 
 export type LogValue = string | number | boolean | null | LogValue[] | { [name: string]: LogValue };
 
-/** What one line may show, and how much of its budget is used. */
+/** The budget of one line, and how much of it is used. */
 export interface Showing {
   readonly stack: boolean;
   membersLeft: number;
@@ -84,7 +84,7 @@ function fromMembers(value: object, showing: Showing, path: readonly object[]): 
   return members;
 }
 
-/** Own fields of an error are left out: libraries put requests and parameters there. */
+/** Leaves out own fields of an error: libraries put requests and parameters there. */
 function fromError(error: Error, showing: Showing, path: readonly object[]): LogValue {
   const shown: Record<string, LogValue> = { name: bounded(error.name), message: bounded(error.message) };
   for (const name of ["reason", "code"]) {

@@ -1,5 +1,5 @@
-// Writes what happened, one event per line, for a journal or a terminal.
-// What a value may show is decided in log-value.ts; where the lines go is the caller's `write`.
+// Writes events, one per line, for a journal or a terminal. log-value.ts decides which parts of a value are shown; the caller's
+// `write` decides where the lines go.
 import { type Clock, toRfc3339 } from "../clock.ts";
 import { visibleJson } from "../text/visible-json.ts";
 import { LOG_LINE_MEMBERS_MAX, type LogValue, toLogValue } from "./log-value.ts";
@@ -12,7 +12,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export type LogFormat = "json" | "text";
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** @param fields a function is asked only where the line is written */
+/** @param fields a function is called only if the line is written */
 type Write = (event: string, fields?: LogFields | (() => LogFields)) => void;
 
 /** Events are stable names `area.what`; everything that varies goes into fields. */
@@ -27,7 +27,7 @@ export interface Log {
 
 /** The whole log of a process; its children follow. */
 export interface AdjustableLog extends Log {
-  /** @param level the lowest that is written from now on */
+  /** @param level the lowest level that is written from now on */
   setLevel(level: LogLevel): void;
 }
 
@@ -35,7 +35,7 @@ export interface LogOptions {
   /** the lowest level that is written at first */
   level: LogLevel;
   format: LogFormat;
-  /** receives one whole line, its line break included */
+  /** receives one whole line with its line break */
   write: (line: string) => void;
   clock: Clock;
   /** puts the priority of sd-daemon(3) before each line, for `journalctl -p` */
@@ -44,12 +44,12 @@ export interface LogOptions {
 
 export interface BufferedLines {
   write(line: string): void;
-  /** Writes at once what waits: a process that ends has no next turn. */
+  /** Writes pending lines now: a process that ends has no next turn. */
   flush(): void;
 }
 
 /**
- * Writes the lines of one turn of the event loop together: a line for each request would be a system call for each.
+ * Writes the lines of one turn of the event loop together; otherwise each request would cost a system call.
  * @param write receives whole lines
  */
 export function bufferLines(write: (lines: string) => void): BufferedLines {
@@ -128,7 +128,7 @@ function lineOf(options: LogOptions, level: LogLevel, said: { event: string; fie
   return `${prefix}${written(line, options.format)}\n`;
 }
 
-/** A line beyond the limit keeps its event and says how long it was. */
+/** A line beyond the limit keeps its event and its original length. */
 function written(line: Line, format: LogFormat): string {
   const write = format === "json" ? jsonLine : textLine;
   const text = write(line);
