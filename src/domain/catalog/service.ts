@@ -2,11 +2,12 @@
 // their digests. The governance area publishes packages to workstations.
 import { parseDigest } from "../../platform/blobs/blobs.ts";
 import { DomainError } from "../../platform/errors.ts";
+import type { Steps } from "../../platform/steps.ts";
 import type { Actor } from "../shared/actor.ts";
 import { outdatedRulesOf } from "./archive/stored-archives.ts";
 import { createBundles } from "./bundles/bundles.ts";
 import type { ManagedPackage } from "./model.ts";
-import type { ChangeDependencies } from "./seed/changes.ts";
+import { type ChangeDependencies, packagesOf } from "./seed/changes.ts";
 import { type RemovalCheck, refuseDangling } from "./seed/removal-check.ts";
 import { createSeed } from "./seed/seed.ts";
 import * as store from "./store.ts";
@@ -45,9 +46,13 @@ export function createCatalog(dependencies: ChangeDependencies) {
     revision: (): number => db.revision("catalog"),
 
     /** @returns the JSON array of every ManagedPackage in the order of the catalog, as bytes ready to send */
-    listing(organizationId: string): Uint8Array<ArrayBuffer> {
-      const entries = store.listPackages(db.read, organizationId).map(({ entry }) => entry);
-      return Buffer.from(`[${entries.join(",")}]`);
+    *listing(organizationId: string): Steps<Uint8Array<ArrayBuffer>> {
+      const rows = yield* packagesOf(db.read, organizationId);
+      const text = `[${rows.map(({ entry }) => entry).join(",")}]`;
+      yield;
+      const bytes = Buffer.from(text);
+      yield;
+      return bytes;
     },
 
     /** @returns every package in the order of the catalog */

@@ -1,5 +1,5 @@
 // SQL of the catalog: its entries in their order, and the artifacts they name.
-import { and, asc, count, eq, getTableColumns, inArray, sql, sum } from "drizzle-orm";
+import { and, asc, count, eq, getTableColumns, gt, inArray, sql, sum } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { insertAll, overwriteAll } from "../../platform/database/drizzle.ts";
 import { PACKAGES_MAX } from "./model.ts";
@@ -19,6 +19,20 @@ export const listPackages = (connection: Connection, organizationId: string): Pa
     .where(eq(catalogPackages.organizationId, organizationId))
     .orderBy(asc(catalogPackages.position), asc(catalogPackages.id))
     .limit(PACKAGES_MAX)
+    .all();
+
+/** @returns the entries that follow an id, in the order of ids */
+export const listPackagesAfter = (
+  connection: Connection,
+  organizationId: string,
+  { id, limit }: { id: string; limit: number },
+): PackageRow[] =>
+  connection
+    .select()
+    .from(catalogPackages)
+    .where(and(eq(catalogPackages.organizationId, organizationId), gt(catalogPackages.id, id)))
+    .orderBy(asc(catalogPackages.id))
+    .limit(limit)
     .all();
 
 export const findPackage = (
@@ -68,17 +82,25 @@ export function addArtifact(tx: Tx, row: ArtifactRow): void {
   tx.insert(artifacts).values(row).onConflictDoNothing().run();
 }
 
+const artifactOfDigest = statement((connection) =>
+  connection
+    .select()
+    .from(artifacts)
+    .where(
+      and(
+        eq(artifacts.organizationId, sql.placeholder("organizationId")),
+        eq(artifacts.sha256, sql.placeholder("sha256")),
+      ),
+    )
+    .limit(1)
+    .prepare(),
+);
+
 export const findArtifactByDigest = (
   connection: Connection,
   organizationId: string,
   sha256: string,
-): ArtifactRow | undefined =>
-  connection
-    .select()
-    .from(artifacts)
-    .where(and(eq(artifacts.organizationId, organizationId), eq(artifacts.sha256, sha256)))
-    .limit(1)
-    .get();
+): ArtifactRow | undefined => artifactOfDigest(connection).get({ organizationId, sha256 });
 
 /** @param after the last id of the page before; empty for the first page */
 export const listArtifacts = (connection: Connection, organizationId: string, after: string): ArtifactRow[] =>

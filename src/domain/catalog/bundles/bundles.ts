@@ -2,6 +2,7 @@
 // archives and makes the catalog equal to the bundle (AIR-4). bundle-read.ts reads the file.
 import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import type { FileSigner } from "../../../platform/crypto/file-signatures.ts";
+import { runSynchronously } from "../../../platform/steps.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { fetchedSourcesOf, type ReportProgress } from "../archive/local-archives.ts";
 import type { ManagedPackage } from "../model.ts";
@@ -10,7 +11,7 @@ import {
   type CatalogChange,
   type ChangeDependencies,
   commit,
-  named,
+  entriesOf,
   planCatalog,
 } from "../seed/changes.ts";
 import { isUnchanged, type SeedPlan } from "../seed/plan.ts";
@@ -98,7 +99,7 @@ export function createBundles(dependencies: ChangeDependencies) {
      */
     async plan(actor: Actor, request: ImportRequest): Promise<ImportPlan> {
       const { bundle, change } = await changeFor(dependencies, actor, request);
-      const { plan } = planCatalog(db.read, actor.organizationId, change);
+      const { plan } = runSynchronously(planCatalog(db.read, actor.organizationId, change));
       return told(plan, bundle, findBlockedRemovals(plan.removed, request, db.read));
     },
 
@@ -109,7 +110,7 @@ export function createBundles(dependencies: ChangeDependencies) {
      */
     async import(actor: Actor, request: ImportRequest): Promise<ImportPlan> {
       const { bundle, change } = await changeFor(dependencies, actor, request);
-      const { plan } = planCatalog(db.read, actor.organizationId, change);
+      const { plan } = runSynchronously(planCatalog(db.read, actor.organizationId, change));
       refuseDangling(plan.removed, request, { connection: db.read, hint: DANGLING_HINT });
       await storeArchives(dependencies, bundle, request);
       const done = isUnchanged(plan)
@@ -142,7 +143,7 @@ async function changeFor(
   const change: CatalogChange = {
     ...{ actor, archives: bundle.archives, ids, prune: !keep, signal, action: "catalog.import" },
     target: file.name,
-    wanted: named(bundle.packages, ({ sha256 }) => ids.get(sha256) ?? find(sha256)?.id),
+    wanted: runSynchronously(entriesOf(bundle.packages, ({ sha256 }) => ids.get(sha256) ?? find(sha256)?.id)),
     remarks: { signer: bundle.signer },
     refuse: ({ removed }, connection) =>
       refuseDangling(removed, request, { connection, hint: DANGLING_HINT }),

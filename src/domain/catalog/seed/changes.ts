@@ -12,7 +12,14 @@ import type { CheckedArchive } from "../archive/local-archives.ts";
 import { type ManagedPackage, PACKAGES_MAX, type PackageSource } from "../model.ts";
 import * as store from "../store.ts";
 import type { RunCatalogTask } from "../tasks.ts";
-import { type PackageVersion, type PlannedCatalog, planSeed, type SeedPlan } from "./plan.ts";
+import {
+  type PackageVersion,
+  type PlannedCatalog,
+  planSeed,
+  type SeedPlan,
+  versionOf,
+  type WantedEntry,
+} from "./plan.ts";
 
 export interface ChangeDependencies {
   /** runs long work on catalog files; at once by default */
@@ -39,16 +46,24 @@ export function artifactIds(
 
 /**
  * @param idOf the artifact with the archive of a source
- * @returns the packages with those ids; the id is the last member, because entries are compared as text
+ * @returns the entries of the packages with those ids; the id is the last member, because entries are compared as text
  */
-export const named = (
+export function* entriesOf(
   packages: readonly ManagedPackage[],
   idOf: (source: PackageSource) => string | undefined,
-): ManagedPackage[] =>
-  packages.map((managed) => {
-    const { platform_sources: platforms, ...own } = withArtifact(managed, idOf(managed));
-    return platforms ? { ...own, platform_sources: namedPlatforms(platforms, idOf) } : own;
-  });
+): Steps<WantedEntry[]> {
+  const entries: WantedEntry[] = [];
+  for (const managed of packages) {
+    entries.push({ ...versionOf(managed), entry: JSON.stringify(named(managed, idOf)) });
+    yield;
+  }
+  return entries;
+}
+
+function named(managed: ManagedPackage, idOf: (source: PackageSource) => string | undefined): ManagedPackage {
+  const { platform_sources: platforms, ...own } = withArtifact(managed, idOf(managed));
+  return platforms ? { ...own, platform_sources: namedPlatforms(platforms, idOf) } : own;
+}
 
 const namedPlatforms = (
   platforms: Readonly<Record<string, PackageSource>>,
@@ -64,23 +79,34 @@ function withArtifact<Source extends PackageSource>(source: Source, id: string |
 }
 
 export interface WantedCatalog {
-  wanted: readonly ManagedPackage[];
+  wanted: readonly WantedEntry[];
   /** removes the entries that are not wanted */
   prune: boolean;
 }
 
 /** @throws DomainError `catalog.too_many` */
-export function planCatalog(
+export function* planCatalog(
   connection: Connection,
   organizationId: string,
   { wanted, prune }: WantedCatalog,
-): PlannedCatalog {
-  const result = planSeed(store.listPackages(connection, organizationId), wanted, { prune });
+): Steps<PlannedCatalog> {
+  const result = planSeed(yield* packagesOf(connection, organizationId), wanted, { prune });
   if (result.entries.length <= PACKAGES_MAX) return result;
   const message = `the catalog would have ${result.entries.length} packages; at most ${PACKAGES_MAX} are kept`;
   throw new DomainError("invalid", "catalog.too_many", message, {
     hint: "remove some, or seed with --prune",
   });
+}
+
+/** @returns every entry in the order of the catalog; of one moment only inside a transaction, or if the revision has not moved */
+export function* packagesOf(connection: Connection, organizationId: string): Steps<store.PackageRow[]> {
+  const rows: store.PackageRow[] = [];
+  for (let after = ""; ; yield) {
+    const slice = store.listPackagesAfter(connection, organizationId, { id: after, limit: ENTRIES_PER_STEP });
+    rows.push(...slice);
+    after = slice.at(-1)?.id ?? "";
+    if (slice.length < ENTRIES_PER_STEP) return rows.sort((one, other) => one.position - other.position);
+  }
 }
 
 export interface CatalogChange extends WantedCatalog {
@@ -97,7 +123,7 @@ export interface CatalogChange extends WantedCatalog {
   signal?: AbortSignal | undefined;
 }
 
-/** Entries written before other work gets a turn. */
+/** Entries read or written before other work gets a turn. */
 const ENTRIES_PER_STEP = 100;
 
 /** Plans again inside the transaction, because another process may have changed the catalog while the archives were read. */
@@ -112,7 +138,7 @@ export function* commit(
   const { organizationId } = actor;
   const nowMs = clock.nowMs();
   addArtifacts(tx, change, nowMs);
-  const { plan, entries } = planCatalog(tx, organizationId, change);
+  const { plan, entries } = yield* planCatalog(tx, organizationId, change);
   change.refuse?.(plan, tx);
   const removed = plan.removed.map(({ id }) => id);
   store.removePackages(tx, organizationId, removed);

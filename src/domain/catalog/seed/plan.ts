@@ -1,7 +1,5 @@
 // Plans what seeding would change: compares the entries of the file with those of the catalog by content. Pure; a dry run shows
 // the plan and a real run applies it.
-import type { ManagedPackage } from "../model.ts";
-
 /** An entry on one side of a change. */
 export interface PackageVersion {
   id: string;
@@ -19,10 +17,14 @@ export interface SeedPlan {
   moved: number;
 }
 
-export interface StoredEntry extends PackageVersion {
-  position: number;
+/** An entry without its place in the catalog. */
+export interface WantedEntry extends PackageVersion {
   /** the package as JSON text */
   entry: string;
+}
+
+export interface StoredEntry extends WantedEntry {
+  position: number;
 }
 
 export interface PlannedCatalog {
@@ -37,13 +39,13 @@ export interface PlannedCatalog {
  */
 export function planSeed(
   current: readonly StoredEntry[],
-  wanted: readonly ManagedPackage[],
+  wanted: readonly WantedEntry[],
   { prune }: { prune: boolean },
 ): PlannedCatalog {
   const before = new Map(current.map((entry) => [entry.id, entry]));
   const named = new Set(wanted.map(({ id }) => id));
   const others = current.filter(({ id }) => !named.has(id));
-  const entries = [...wanted.map(toStored), ...(prune ? [] : others)].map((entry, position) => ({
+  const entries = [...wanted, ...(prune ? [] : others)].map((entry, position) => ({
     ...entry,
     position,
   }));
@@ -67,9 +69,8 @@ export function planSeed(
 export const isUnchanged = ({ added, changed, removed, moved }: SeedPlan): boolean =>
   added.length + changed.length + removed.length + moved === 0;
 
-const versionOf = ({ id, version, sha256 }: PackageVersion): PackageVersion => ({ id, version, sha256 });
-
-const toStored = (managed: ManagedPackage): Omit<StoredEntry, "position"> => ({
-  ...versionOf(managed),
-  entry: JSON.stringify(managed),
+export const versionOf = ({ id, version, sha256 }: PackageVersion): PackageVersion => ({
+  id,
+  version,
+  sha256,
 });

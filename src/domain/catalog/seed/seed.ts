@@ -11,7 +11,7 @@ import {
   type ReportProgress,
 } from "../archive/local-archives.ts";
 import type { ManagedPackage, PackageSource } from "../model.ts";
-import { sourceWarnings } from "../sources/source-warnings.ts";
+import { findSourceWarnings } from "../sources/source-warnings.ts";
 import * as store from "../store.ts";
 import { runCatalogAtOnce } from "../tasks.ts";
 import {
@@ -20,7 +20,7 @@ import {
   type CatalogChange,
   type ChangeDependencies,
   commit,
-  named,
+  entriesOf,
   planCatalog,
 } from "./changes.ts";
 import { isUnchanged, type SeedPlan } from "./plan.ts";
@@ -54,7 +54,7 @@ export function createSeed(dependencies: ChangeDependencies) {
      */
     async plan(actor: Actor, request: SeedRequest): Promise<Seeded> {
       const { change, warnings } = await changeFor(dependencies, actor, request);
-      const { plan } = planCatalog(dependencies.db.read, actor.organizationId, change);
+      const { plan } = await runInTurns(planCatalog(dependencies.db.read, actor.organizationId, change));
       change.refuse?.(plan, dependencies.db.read);
       return { ...plan, warnings };
     },
@@ -68,7 +68,7 @@ export function createSeed(dependencies: ChangeDependencies) {
     async apply(actor: Actor, request: SeedRequest): Promise<Seeded> {
       const { change, warnings } = await changeFor(dependencies, actor, request);
       await storeArchives(dependencies.blobs, change.archives, request.signal);
-      const { plan } = planCatalog(dependencies.db.read, actor.organizationId, change);
+      const { plan } = await runInTurns(planCatalog(dependencies.db.read, actor.organizationId, change));
       if (isUnchanged(plan)) return { ...plan, warnings };
       const done = await dependencies.db.writeInSteps((tx) => commit(tx, dependencies, change), "catalog");
       return { ...done, warnings };
@@ -86,7 +86,7 @@ async function changeFor(
   const { prune, signal, fileName: target } = request;
   const change: CatalogChange = {
     ...{ actor, archives, ids, prune, signal, target, action: "catalog.seed" },
-    wanted: named(packages, asFileProblem(ids)),
+    wanted: await runInTurns(entriesOf(packages, asFileProblem(ids))),
     refuse: ({ removed }, connection) => {
       const { inUse, allowDangling = false } = request;
       if (inUse) refuseDangling(removed, { inUse, allowDangling }, { connection, hint: DANGLING_HINT });
@@ -119,10 +119,10 @@ async function readSeed(
   const findArtifact = (digest: string) => store.findArtifactByDigest(db.read, organizationId, digest);
   const { files, onProgress, signal } = request;
   const checked = await checkLocalArchives(packages, { files, blobs, findArtifact, onProgress, signal });
-  const problems = [...checked.problems, ...unknownArtifacts(packages, findArtifact)];
+  const problems = [...checked.problems, ...(await runInTurns(unknownArtifacts(packages, findArtifact)))];
   if (problems.length > 0)
     throw refused(await located(problems), { request, unverified: checked.unverified });
-  const warnings = await located(sourceWarnings(packages));
+  const warnings = await located(await runInTurns(findSourceWarnings(packages)));
   return { packages, archives: checked.archives, warnings };
 }
 
@@ -142,16 +142,18 @@ const placed = (
 ): Problem => ({ pointer: root + pointer, detail, ...(line !== undefined && { line }) });
 
 /** An artifact_id must name bytes that we store under that digest. */
-function unknownArtifacts(
+function* unknownArtifacts(
   packages: readonly ManagedPackage[],
   findArtifact: (digest: string) => store.ArtifactRow | undefined,
-): Problem[] {
-  return packages.flatMap((managed, index) => [
-    ...unknownArtifact(managed, `/${index}`, findArtifact),
-    ...Object.entries(managed.platform_sources ?? {}).flatMap(([platform, source]) =>
-      unknownArtifact(source, `/${index}/platform_sources/${platform}`, findArtifact),
-    ),
-  ]);
+): Steps<Problem[]> {
+  const problems: Problem[] = [];
+  for (const [index, managed] of packages.entries()) {
+    problems.push(...unknownArtifact(managed, `/${index}`, findArtifact));
+    for (const [platform, source] of Object.entries(managed.platform_sources ?? {}))
+      problems.push(...unknownArtifact(source, `/${index}/platform_sources/${platform}`, findArtifact));
+    yield;
+  }
+  return problems;
 }
 
 function unknownArtifact(

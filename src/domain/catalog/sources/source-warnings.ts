@@ -3,6 +3,7 @@
 import { isIP } from "node:net";
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import { isLocalName, isPublicAddress } from "../../../platform/outbound/public-hosts.ts";
+import { runSynchronously, type Steps } from "../../../platform/steps.ts";
 import { fetchedSourcesOf } from "../archive/local-archives.ts";
 import type { ManagedPackage, PackageLayout, PackageSource } from "../model.ts";
 
@@ -11,20 +12,30 @@ export const CLIENT_PLATFORMS = ["linux", "macos", "windows"].flatMap((os) =>
   ["x86_64", "aarch64"].map((architecture) => `${os}-${architecture}`),
 );
 
-/**
- * @param local the warning for a source that is a file; undefined if its archive is stored here
- * @returns one warning for each place, with pointers into the list; never the URL, which may contain credentials
- */
-export const sourceWarnings = (
+export interface WarningOptions {
+  /** the warning for a source that is a file; undefined if its archive is stored here */
+  local?: string;
+}
+
+/** See `findSourceWarnings`. */
+export const sourceWarnings = (packages: readonly ManagedPackage[], options?: WarningOptions): Problem[] =>
+  runSynchronously(findSourceWarnings(packages, options));
+
+/** @returns one warning for each place, with pointers into the list; never the URL, which may contain credentials */
+export function* findSourceWarnings(
   packages: readonly ManagedPackage[],
-  { local }: { local?: string } = {},
-): Problem[] =>
-  packages.flatMap((managed, index) => [
-    ...fetchedSourcesOf(managed, index).flatMap(({ source, at }) =>
-      sourceProblems(source, local).map((detail) => ({ pointer: pointerOf([...at, "source_ref"]), detail })),
-    ),
-    ...platformWarnings(managed, index),
-  ]);
+  { local }: WarningOptions = {},
+): Steps<Problem[]> {
+  const warnings: Problem[] = [];
+  for (const [index, managed] of packages.entries()) {
+    for (const { source, at } of fetchedSourcesOf(managed, index))
+      for (const detail of sourceProblems(source, local))
+        warnings.push({ pointer: pointerOf([...at, "source_ref"]), detail });
+    warnings.push(...platformWarnings(managed, index));
+    yield;
+  }
+  return warnings;
+}
 
 /** Clients use the location only if there is no artifact of ours. */
 function sourceProblems({ artifact_id, source_ref }: PackageSource, local: string | undefined): string[] {

@@ -1,30 +1,46 @@
 // The package catalog for administrators, prepared as bytes once per catalog revision.
 import { Type } from "@sinclair/typebox";
+import pLimit from "p-limit";
 import { ManagedPackage } from "../../../domain/catalog/model.ts";
+import { runInTurns, runSynchronously } from "../../../platform/steps.ts";
 import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../../http/conditional.ts";
 import { principalOf } from "../../http/exchange.ts";
 import { operation } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
+const HEADERS = { contentType: "application/json", cacheControl: "private, no-cache" };
+/** How often the catalog is read while it changes all the time. */
+const ATTEMPTS_MAX = 5;
+
 export function catalogRoutes({ guard, domain }: RouteContext) {
   const { catalog } = domain;
   let prepared: { revision: number; organizationId: string; answer: PreparedAnswer } | undefined;
+  const one = pLimit(1);
 
-  const current = (organizationId: string): PreparedAnswer => {
-    const revision = catalog.revision();
-    if (prepared?.revision === revision && prepared.organizationId === organizationId) return prepared.answer;
-    const bytes = catalog.listing(organizationId);
-    const answer = prepareAnswer(bytes, {
-      contentType: "application/json",
-      cacheControl: "private, no-cache",
-    });
-    prepared = { revision, organizationId, answer };
-    return answer;
+  const find = (organizationId: string): PreparedAnswer | undefined =>
+    prepared?.revision === catalog.revision() && prepared.organizationId === organizationId
+      ? prepared.answer
+      : undefined;
+
+  /** The entries must be those of one revision: it reads them again if the catalog changed meanwhile, and at last all at once. */
+  const prepare = async (organizationId: string): Promise<PreparedAnswer> => {
+    for (let attempt = 1; ; attempt++) {
+      const known = find(organizationId);
+      if (known) return known;
+      const revision = catalog.revision();
+      const steps = catalog.listing(organizationId);
+      const bytes = attempt < ATTEMPTS_MAX ? await runInTurns(steps) : runSynchronously(steps);
+      prepared = { revision, organizationId, answer: prepareAnswer(bytes, HEADERS) };
+      if (attempt === ATTEMPTS_MAX) return prepared.answer;
+    }
   };
 
   return createRouter(guard, "catalog").get(
     "/admin/package-catalog",
-    async ({ request }) => answerConditionally(request, current(principalOf(request).organizationId)),
+    async ({ request }) => {
+      const { organizationId } = principalOf(request);
+      return answerConditionally(request, find(organizationId) ?? (await one(prepare, organizationId)));
+    },
     {
       requires: "administrator",
       detail: operation("listPackageCatalog", "Curated packages offered to administrators", {

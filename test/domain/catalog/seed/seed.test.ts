@@ -14,6 +14,7 @@ import {
 import { type Blobs, openBlobs, parseDigest } from "../../../../src/platform/blobs/blobs.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
+import { runSynchronously } from "../../../../src/platform/steps.ts";
 import { tarFile, tarFolder, tarGzOf } from "../../../support/content/tar.ts";
 import { createWorld, type World } from "../../../support/world.ts";
 
@@ -121,11 +122,11 @@ describe("a seeded catalog", () => {
   });
 
   test("is listed as the bytes of its entries in the answer's shape", async () => {
-    expect(Buffer.from(catalog.listing(world.organizationId)).toString()).toBe("[]");
+    expect(Buffer.from(runSynchronously(catalog.listing(world.organizationId))).toString()).toBe("[]");
     await seed([{ id: "a", sha256: "A".repeat(64) }]);
-    expect(JSON.parse(Buffer.from(catalog.listing(world.organizationId)).toString())).toEqual([
-      { id: "a", version: "1", source_ref: REMOTE, sha256: DIGEST, settings: {}, adapters: {} },
-    ]);
+    expect(
+      JSON.parse(Buffer.from(runSynchronously(catalog.listing(world.organizationId))).toString()),
+    ).toEqual([{ id: "a", version: "1", source_ref: REMOTE, sha256: DIGEST, settings: {}, adapters: {} }]);
   });
 
   test("keeps a package that the policy in force names, unless dangling is allowed", async () => {
