@@ -16,14 +16,18 @@ export function runSynchronously<T>(steps: Steps<T>): T {
 /** How long work in steps may hold the event loop. */
 export const TURN_MS = 5;
 
-/** Runs all of it, and lets the event loop turn every TURN_MS. @returns its result @throws errors of the work */
-export async function runInTurns<T>(steps: Steps<T>): Promise<T> {
-  let endMs = performance.now() + TURN_MS;
+/**
+ * Runs all of it, and lets the event loop turn every `turnMs`; 0 lets it turn after each step.
+ * @returns its result
+ * @throws errors of the work
+ */
+export async function runInTurns<T>(steps: Steps<T>, turnMs = TURN_MS): Promise<T> {
+  let endMs = performance.now() + turnMs;
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
     if (performance.now() < endMs) continue;
     await setImmediate();
-    endMs = performance.now() + TURN_MS;
+    endMs = performance.now() + turnMs;
   }
 }

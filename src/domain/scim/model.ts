@@ -94,12 +94,6 @@ export interface UserRow {
   doc: string;
 }
 
-/** The same with what it shows of other rows. */
-export interface ShownUserRow extends UserRow {
-  /** JSON text of its groups as they are shown, in the order of names; null where they are not */
-  groups: string | null;
-}
-
 export interface GroupRow {
   id: string;
   externalId: string | null;

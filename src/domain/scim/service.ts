@@ -6,9 +6,10 @@ import { createBulk } from "./bulk/bulk.ts";
 import type { ScimDependencies } from "./dependencies.ts";
 import { createDiscovery } from "./discovery/discovery.ts";
 import { GroupDirectory } from "./groups/group-directory.ts";
+import { GroupStreams } from "./groups/group-streams.ts";
 import { createScimGroups } from "./groups/groups.ts";
 import { createRoles } from "./roles/roles.ts";
-import { createSearch } from "./search/search.ts";
+import { ScimSearch } from "./search/search.ts";
 import { Refusals } from "./status/refusals.ts";
 import { createScimStatus } from "./status/status.ts";
 import { createScimTokens } from "./tokens/tokens.ts";
@@ -33,7 +34,8 @@ export function createScim({ configuredToken, organization, ...dependencies }: S
   const { db, settings } = dependencies;
   const { baseUrl } = settings;
   const roles = createRoles(dependencies);
-  const groups = createScimGroups({ ...dependencies, roles });
+  const streams = new GroupStreams(dependencies.openSnapshot);
+  const groups = createScimGroups({ ...dependencies, roles, streams });
   const users = new ScimUsers({ ...dependencies, leaveAll: (tx, userId) => groups.leaveAll(tx, userId) });
   const tokens = createScimTokens({ ...dependencies, organization, configured: configuredToken });
   const refusals = new Refusals(dependencies);
@@ -44,11 +46,7 @@ export function createScim({ configuredToken, organization, ...dependencies }: S
     roles,
     tokens,
     refusals,
-    search: createSearch({
-      ...dependencies,
-      renderUsers: (...asked) => users.renderUsers(...asked),
-      renderGroups: (...asked) => groups.renderGroups(...asked),
-    }),
+    search: new ScimSearch({ ...dependencies, streams }),
     bulk: createBulk({ users, groups, baseUrl }),
     discovery: createDiscovery(settings),
     directory: new GroupDirectory(db),

@@ -23,8 +23,10 @@ const noStoreHeaders = headersFor(NO_STORE);
 const noCacheHeaders = headersFor(NO_CACHE);
 
 /** @returns 200 with JSON text */
-export const scimJson = (request: Request, text: string): Response =>
-  new Response(text, { headers: noStoreHeaders(request) });
+export async function scimJson(request: Request, json: string | AsyncIterable<string>): Promise<Response> {
+  const body = typeof json === "string" ? json : await streamed(json);
+  return new Response(body, { headers: noStoreHeaders(request) });
+}
 
 /** @returns the response to a read: the resource, or 304 if the caller has this version */
 export async function shown(request: Request, answer: ScimAnswer): Promise<Response> {

@@ -1,7 +1,7 @@
 // Tests SCIM over HTTP: authentication, rate limits, request parsing, response headers and methods. All answers below /scim
 // are SCIM messages.
 import { describe, expect, test } from "bun:test";
-import { WHOLE_GROUP_MEMBERS_MAX } from "../../../src/domain/scim/groups/group-streams.ts";
+import { WHOLE_GROUP_MEMBERS_MAX } from "../../../src/domain/scim/groups/group-views.ts";
 import { SCANS_WAITING_MAX } from "../../../src/domain/scim/search/scans.ts";
 import { CORE_USER, ENTERPRISE_USER, SCIM_BASE_PATH, SEARCH_REQUEST } from "../../../src/domain/scim/wire.ts";
 import { SECOND_MS } from "../../../src/platform/clock.ts";

@@ -1,67 +1,53 @@
-// Groups too large for one piece of text: produced in slices from one moment of the database, a turn of the event loop
-// for each, and only few at a time. All slices are made before the first is handed out: whoever reads slowly, or not at
-// all, holds back text (200 bytes a member) and neither the snapshot nor the turn of another.
-import { setImmediate } from "node:timers/promises";
+// Answers that show many members: produced from one moment of the database over several turns of the event loop, and only few
+// at a time. All pieces are made before the first is handed out: a caller that reads slowly, or not at all, holds back text
+// (200 bytes a member) and neither the snapshot nor the turn of another.
 import type { Connection } from "../../../platform/database/database.ts";
-import type { OpenSnapshot, Snapshot } from "../../../platform/database/snapshot.ts";
+import type { OpenSnapshot } from "../../../platform/database/snapshot.ts";
 import { collectGarbage } from "../../../platform/memory/garbage.ts";
-import { ScimError, scimNotFound } from "../errors.ts";
-import { locationOf } from "../messages/messages.ts";
-import { groupFrame } from "../messages/render.ts";
-import type { View } from "../messages/view.ts";
-import type { Named } from "../model.ts";
-import { findGroup } from "./groups-store.ts";
-import { type MemberTexts, memberTexts } from "./member-texts-store.ts";
-import { memberSlice } from "./members-store.ts";
+import { runInTurns, type Steps } from "../../../platform/steps.ts";
+import { ScimError } from "../errors.ts";
 
-/** members of a group that is still answered in one piece */
-export const WHOLE_GROUP_MEMBERS_MAX = 5_000;
-export const SLICE_MEMBERS = 1_000;
 export const STREAMS_MAX = 2;
 /** streams that wait for one of the others to end; one more is refused */
 export const STREAMS_WAITING_MAX = 16;
 const RETRY_AFTER_SECONDS = 5;
+/** Each step reads and renders a slice of members, after which others go on. */
+const AFTER_EACH_STEP = 0;
 
-export interface StreamedGroup {
-  organizationId: string;
-  id: string;
-  view: View;
-}
+/** Makes the pieces of an answer from a snapshot of the database. */
+export type ProducePieces = (snapshot: Connection) => Steps<string[]>;
 
 /** @source SCIM-122 */
 export class GroupStreams {
   #running = 0;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(
-    private readonly openSnapshot: OpenSnapshot,
-    private readonly baseUrl: () => string,
-  ) {}
+  constructor(private readonly openSnapshot: OpenSnapshot) {}
 
   /**
    * Nothing happens before the first piece is asked for.
-   * @returns JSON text in pieces, of the group as it is when its turn comes
-   * @throws ScimError 503 here; with the first piece 503, and 404 when the group is gone by then
+   * @returns JSON text in pieces, as the resources are when its turn comes
+   * @throws ScimError 503 here; with the first piece 503, and what `produce` throws
    */
-  open(group: StreamedGroup): AsyncIterable<string> {
+  open(produce: ProducePieces): AsyncIterable<string> {
     this.#refuseCrowd();
-    return this.#pieces(group);
+    return this.#pieces(produce);
   }
 
-  async *#pieces(group: StreamedGroup): AsyncGenerator<string> {
-    const pieces = await this.#produce(group);
+  async *#pieces(produce: ProducePieces): AsyncGenerator<string> {
+    const pieces = await this.#produce(produce);
     for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece;
     collectGarbage();
   }
 
-  async #produce(group: StreamedGroup): Promise<string[]> {
+  async #produce(produce: ProducePieces): Promise<string[]> {
     await this.#takeTurn();
     try {
-      const snapshot = this.openSnapshot();
+      const { connection, close } = this.openSnapshot();
       try {
-        return await Array.fromAsync(slices(snapshot, group, this.baseUrl()));
+        return await runInTurns(produce(connection), AFTER_EACH_STEP);
       } finally {
-        snapshot.close();
+        close();
       }
     } finally {
       this.#endTurn();
@@ -90,39 +76,3 @@ export class GroupStreams {
     throw new ScimError(503, undefined, detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 }
-
-async function* slices(
-  { connection }: Snapshot,
-  { view, ...group }: StreamedGroup,
-  baseUrl: string,
-): AsyncGenerator<string> {
-  const row = findGroup(connection, group);
-  if (!row) throw scimNotFound();
-  const { before, member, after } = groupFrame(row, view, baseUrl);
-  const read = view.isDefault ? writtenSlice : composedSlice;
-  let text = before;
-  let last: string | undefined = "";
-  while (member && last !== undefined) {
-    const asked = { groupId: row.id, after: last, limit: SLICE_MEMBERS };
-    const slice = read(connection, asked, { member, baseUrl });
-    yield last === "" || slice.last === undefined ? text + slice.text : `${text},${slice.text}`;
-    text = "";
-    last = slice.last;
-    await setImmediate();
-  }
-  yield text + after;
-}
-
-type ReadSlice = (
-  connection: Connection,
-  asked: { groupId: string; after: string; limit: number },
-  shown: { member: (member: Named) => string; baseUrl: string },
-) => MemberTexts;
-
-const writtenSlice: ReadSlice = (connection, asked, { baseUrl }) =>
-  memberTexts(connection, { ...asked, usersUrl: locationOf("User", "", baseUrl) });
-
-const composedSlice: ReadSlice = (connection, asked, { member }) => {
-  const members = memberSlice(connection, asked);
-  return { text: members.map(member).join(","), last: members.at(-1)?.id };
-};

@@ -1,59 +1,61 @@
-// Groups as they are answered: the members of a whole page come with one query, and with none where they are not shown.
-// Large groups are left to group-streams.ts.
+// Groups as JSON text: the members of a whole page come with one query, and with none if they are not shown. Groups of many
+// members are read in slices, and the work yields after each.
 import type { Connection } from "../../../platform/database/database.ts";
-import { locationOf } from "../messages/messages.ts";
-import { groupFrame } from "../messages/render.ts";
+import type { Steps } from "../../../platform/steps.ts";
+import { groupFrame, type Shown } from "../messages/render.ts";
 import type { View } from "../messages/view.ts";
-import type { GroupRow, Named, ScimAnswer, ScimSettings } from "../model.ts";
-import { type GroupStreams, WHOLE_GROUP_MEMBERS_MAX } from "./group-streams.ts";
-import { membersOfGroups } from "./members-store.ts";
+import type { GroupRow, Named } from "../model.ts";
+import { memberSlice, membersOfGroups } from "./members-store.ts";
 
-export class GroupViews {
-  constructor(
-    private readonly settings: ScimSettings,
-    private readonly streams: GroupStreams,
-  ) {}
+/** Members of all groups of an answer that are still read at once. */
+export const WHOLE_GROUP_MEMBERS_MAX = 5_000;
+export const SLICE_MEMBERS = 1_000;
 
-  /** @returns the JSON text of each group, in one piece however many its members are */
-  render(connection: Connection, rows: readonly GroupRow[], view: View): string[] {
-    const members = view.shows("members") ? membersById(connection, rows) : undefined;
-    return rows.map((row) => {
-      const { before, member, after } = groupFrame(row, view, this.settings.baseUrl());
-      const shown = member ? members?.get(row.id)?.map(member) : undefined;
-      return `${before}${shown?.join(",") ?? ""}${after}`;
-    });
+/** @returns whether the groups show so many members that the answer takes several turns of the event loop */
+export const areLarge = (rows: readonly GroupRow[], view: View): boolean =>
+  rows.reduce((sum, { memberCount }) => sum + memberCount, 0) > WHOLE_GROUP_MEMBERS_MAX &&
+  view.shows("members");
+
+/** @returns the JSON text of each group, in their order; in one step unless the groups are large */
+export function* renderGroups(
+  connection: Connection,
+  rows: readonly GroupRow[],
+  shown: Shown,
+): Steps<string[]> {
+  const texts: string[] = [];
+  if (areLarge(rows, shown.view)) {
+    for (const row of rows) {
+      texts.push((yield* groupPieces(connection, row, shown)).join(""));
+      yield;
+    }
+    return texts;
   }
-
-  /** @returns the answer that shows the group */
-  answer(
-    connection: Connection,
-    row: GroupRow,
-    { organizationId, view }: { organizationId: string; view: View },
-  ): ScimAnswer {
-    const isLarge = row.memberCount > WHOLE_GROUP_MEMBERS_MAX && view.shows("members");
-    const json = isLarge
-      ? this.streams.open({ organizationId, id: row.id, view })
-      : this.render(connection, [row], view).join("");
-    return { ...this.bare(row), json };
+  const members = shown.view.shows("members") ? membersById(connection, rows) : undefined;
+  for (const row of rows) {
+    const { before, member, after } = groupFrame(row, shown);
+    const list = member ? members?.get(row.id)?.map(member).join(",") : undefined;
+    texts.push(`${before}${list ?? ""}${after}`);
   }
+  return texts;
+}
 
-  /** @returns the answer that names the group and its version, and shows nothing */
-  bare({ id, version }: GroupRow): ScimAnswer {
-    return {
-      type: "Group",
-      id,
-      version,
-      location: locationOf("Group", id, this.settings.baseUrl()),
-      json: undefined,
-    };
+/** @returns JSON text of the group in pieces, one for each slice of its members */
+export function* groupPieces(connection: Connection, row: GroupRow, shown: Shown): Steps<string[]> {
+  const { before, member, after } = groupFrame(row, shown);
+  const pieces = [before];
+  let last: string | undefined = member ? "" : undefined;
+  while (member && last !== undefined) {
+    const slice = memberSlice(connection, { groupId: row.id, after: last, limit: SLICE_MEMBERS });
+    if (slice.length > 0) pieces.push((last === "" ? "" : ",") + slice.map(member).join(","));
+    last = slice[SLICE_MEMBERS - 1]?.id;
+    yield;
   }
+  return [...pieces, after];
 }
 
 function membersById(connection: Connection, rows: readonly GroupRow[]): Map<string, Named[]> {
   const filled = rows.filter(({ memberCount }) => memberCount > 0).map(({ id }) => id);
-  const members = new Map<string, Named[]>(filled.map((id) => [id, []]));
-  if (filled.length === 0) return members;
-  for (const { groupId, ...member } of membersOfGroups(connection, filled))
-    members.get(groupId)?.push(member);
-  return members;
+  return filled.length === 0
+    ? new Map()
+    : Map.groupBy(membersOfGroups(connection, filled), ({ groupId }) => groupId);
 }

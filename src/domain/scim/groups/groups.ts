@@ -1,10 +1,10 @@
 // Groups as an identity provider works with them: body in, answer out, each change one transaction that also holds the
 // read. What bodies mean is in read-resource.ts and patch, what a change does in group-changes.ts, answers are in group-views.ts.
 import type { Connection, Sync, Topic, Tx } from "../../../platform/database/database.ts";
-import type { OpenSnapshot } from "../../../platform/database/snapshot.ts";
 import { runSynchronously, type Steps } from "../../../platform/steps.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { ScimDependencies } from "../dependencies.ts";
+import { locationOf } from "../messages/messages.ts";
 import { namesVersion } from "../messages/preconditions.ts";
 import { readGroup } from "../messages/read-resource.ts";
 import { readView, type View } from "../messages/view.ts";
@@ -12,15 +12,15 @@ import type { AskedChange, AskedView, GroupRow, ScimAnswer, ScimCaller, ScimReso
 import { readGroupPatch } from "../patch/patch-group.ts";
 import type { Roles } from "../roles/roles.ts";
 import { GroupChanges, type GroupWish, knownGroup } from "./group-changes.ts";
-import { GroupStreams } from "./group-streams.ts";
-import { GroupViews } from "./group-views.ts";
+import type { GroupStreams } from "./group-streams.ts";
+import { areLarge, groupPieces, renderGroups } from "./group-views.ts";
 import { findGroup } from "./groups-store.ts";
 import { STEP_MEMBERS } from "./member-slices.ts";
 import { removeFromAllGroups } from "./members-store.ts";
 
 export interface GroupDependencies extends ScimDependencies {
   roles: Roles;
-  openSnapshot: OpenSnapshot;
+  streams: GroupStreams;
 }
 
 /** @returns the operations on groups; made once, when the area is joined */
@@ -28,11 +28,9 @@ export const createScimGroups = (dependencies: GroupDependencies): ScimGroups =>
 
 export class ScimGroups implements ScimResources {
   readonly #changes: GroupChanges;
-  readonly #views: GroupViews;
+
   constructor(private readonly own: GroupDependencies) {
-    const { openSnapshot, settings } = own;
     this.#changes = new GroupChanges(own);
-    this.#views = new GroupViews(settings, new GroupStreams(openSnapshot, settings.baseUrl));
   }
 
   get(
@@ -44,7 +42,7 @@ export class ScimGroups implements ScimResources {
     const { read } = this.own.db;
     const row = knownGroup(read, { organizationId, id });
     const isKnown = ifNoneMatch !== undefined && namesVersion(ifNoneMatch, row.version);
-    return isKnown ? this.#views.bare(row) : this.#views.answer(read, row, { organizationId, view });
+    return isKnown ? this.#bare(row) : this.#answer(read, row, { organizationId, view });
   }
 
   async create({ actor }: ScimCaller, body: unknown, asked: AskedView): Promise<ScimAnswer> {
@@ -52,7 +50,7 @@ export class ScimGroups implements ScimResources {
     const group = readGroup(body);
     return await this.#write(group.members?.length ?? 0, {
       change: (tx) => this.#changes.insert(tx, actor, group),
-      answer: (tx, row) => this.#views.answer(tx, row, { organizationId: actor.organizationId, view }),
+      answer: (tx, row) => this.#answer(tx, row, { organizationId: actor.organizationId, view }),
     });
   }
 
@@ -66,7 +64,7 @@ export class ScimGroups implements ScimResources {
     const wish = { displayName, externalId, members: { base: "emptied", add: members, remove: [] } } as const;
     return await this.#write(this.#reachOf(actor, id, wish), {
       change: (tx) => this.#changes.update(tx, actor, { id, ifMatch, wish }),
-      answer: (tx, row) => this.#views.answer(tx, row, { organizationId: actor.organizationId, view }),
+      answer: (tx, row) => this.#answer(tx, row, { organizationId: actor.organizationId, view }),
     });
   }
 
@@ -82,7 +80,7 @@ export class ScimGroups implements ScimResources {
     return await this.#write(this.#reachOf(actor, id, wish), {
       change: (tx) => this.#changes.update(tx, actor, { id, ifMatch, wish }),
       answer: (tx, row) =>
-        view.isDefault ? this.#views.bare(row) : this.#views.answer(tx, row, { organizationId, view }),
+        view.isDefault ? this.#bare(row) : this.#answer(tx, row, { organizationId, view }),
     });
   }
 
@@ -97,14 +95,30 @@ export class ScimGroups implements ScimResources {
     });
   }
 
-  /** @returns JSON texts of the groups, in their order, each in one piece */
-  renderGroups(connection: Connection, rows: readonly GroupRow[], view: View): string[] {
-    return this.#views.render(connection, rows, view);
-  }
-
   /** Takes a user who goes out of every group; each gets a new version (SCIM-26). */
   leaveAll(tx: Tx, userId: string): void {
     removeFromAllGroups(tx, { userId, nowMs: this.own.clock.nowMs() });
+  }
+
+  /** @returns the answer that shows the group */
+  #answer(
+    connection: Connection,
+    row: GroupRow,
+    { organizationId, view }: { organizationId: string; view: View },
+  ): ScimAnswer {
+    const shown = { view, baseUrl: this.own.settings.baseUrl() };
+    const json = areLarge([row], view)
+      ? this.own.streams.open((snapshot) =>
+          groupPieces(snapshot, knownGroup(snapshot, { organizationId, id: row.id }), shown),
+        )
+      : runSynchronously(renderGroups(connection, [row], shown)).join("");
+    return { ...this.#bare(row), json };
+  }
+
+  /** @returns the answer that names the group and its version, and shows nothing */
+  #bare({ id, version }: GroupRow): ScimAnswer {
+    const location = locationOf("Group", id, this.own.settings.baseUrl());
+    return { type: "Group", id, version, location, json: undefined };
   }
 
   /**

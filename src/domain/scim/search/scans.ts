@@ -3,10 +3,12 @@
 import { setImmediate } from "node:timers/promises";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { OpenSnapshot } from "../../../platform/database/snapshot.ts";
+import { runInTurns, type Steps } from "../../../platform/steps.ts";
 import { ScimError } from "../errors.ts";
-import type { View } from "../messages/view.ts";
+import type { Shown } from "../messages/render.ts";
+import type { ResourceTypeName } from "../wire.ts";
+import { renderFound, rowsOver } from "./found-rows.ts";
 import { type Collected, foundPage, lastSequence, openFound, prepareCollection } from "./scan-store.ts";
-import { type Renderers, textsOver } from "./search-texts.ts";
 
 /** With as many comparisons as a filter may have, this many rows still take less than half a second. */
 export const SLICE_ROWS = 500;
@@ -20,7 +22,7 @@ export interface Scan {
   isDescending: boolean;
   offset: number;
   limit: number;
-  view: View;
+  shown: Shown;
 }
 
 export interface Slice {
@@ -36,10 +38,7 @@ export class Scans {
   #count = 0;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(
-    private readonly openSnapshot: OpenSnapshot,
-    private readonly renderers: Renderers,
-  ) {}
+  constructor(private readonly openSnapshot: OpenSnapshot) {}
 
   /** @throws ScimError 503 when too many wait already */
   async run(scan: Scan): Promise<Slice> {
@@ -59,28 +58,28 @@ export class Scans {
     });
   }
 
-  async #scan({ parts, view, ...page }: Scan): Promise<Slice> {
+  async #scan({ parts, shown, ...page }: Scan): Promise<Slice> {
     const { connection, close } = this.openSnapshot();
     try {
       openFound(connection);
       for (const part of parts) await collect(connection, part);
-      return this.#pageOf(connection, page, view);
+      return await runInTurns(pageOf(connection, page, shown));
     } finally {
       close();
     }
   }
+}
 
-  #pageOf(connection: Connection, page: Parameters<typeof foundPage>[1], view: View): Slice {
-    const { total, found } = foundPage(connection, page);
-    const texts = textsOver(connection, this.renderers);
-    const textsOfType = (type: "User" | "Group"): Iterator<string> => {
-      const sequences = found.filter((row) => row.type === type).map(({ sequence }) => sequence);
-      return texts[type].ofSequences(sequences, view).values();
-    };
-    const byType = { User: textsOfType("User"), Group: textsOfType("Group") };
-    const resources = found.flatMap(({ type }) => byType[type].next().value ?? []);
-    return { total, resources };
-  }
+function* pageOf(connection: Connection, page: Parameters<typeof foundPage>[1], shown: Shown): Steps<Slice> {
+  const { total, found } = foundPage(connection, page);
+  const rows = rowsOver(connection);
+  const rowsOfType = (wanted: ResourceTypeName) =>
+    rows[wanted]
+      .ofSequences(found.flatMap(({ type, sequence }) => (type === wanted ? [sequence] : [])))
+      .values();
+  const byType = { User: rowsOfType("User"), Group: rowsOfType("Group") };
+  const ordered = found.flatMap(({ type }) => byType[type].next().value ?? []);
+  return { total, resources: yield* renderFound(connection, ordered, shown) };
 }
 
 async function collect(connection: Connection, part: Collected): Promise<void> {

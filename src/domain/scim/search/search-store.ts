@@ -8,10 +8,9 @@ import { orderOf } from "../filter/order-store.ts";
 import { type Shape, shapeOf } from "../filter/shape.ts";
 import { isAlways } from "../filter/simplify.ts";
 import { isSelective, whereOf } from "../filter/where-store.ts";
-import type { GroupRow, ShownUserRow } from "../model.ts";
+import type { GroupRow, UserRow } from "../model.ts";
 import { type AttributePath, pathText } from "../schema/attribute-path.ts";
 import { scimGroups, scimUsers } from "../tables.ts";
-import { GROUPS_OF_USER } from "../users/users-store.ts";
 import { StatementCache } from "./statement-cache.ts";
 
 /** Compiled statements of one type and one kind that are kept, less than 200 all together (SCIM-131). */
@@ -27,8 +26,6 @@ export interface RowsAsked {
   isBackwards: boolean;
   offset: number;
   limit: number;
-  /** where the URLs of groups begin; undefined where users come without their groups */
-  groupsUrl: string | undefined;
 }
 
 type Values = Readonly<Record<string, unknown>>;
@@ -39,7 +36,6 @@ interface Prepared<Row> {
 interface Terms {
   where: SQL | undefined;
   order: SQL[];
-  withGroups: boolean;
 }
 
 /** What differs between the two types. */
@@ -49,17 +45,16 @@ interface TypeSql<Row> {
   page(connection: Connection, terms: Terms): Prepared<Row>;
   sequences(connection: Connection, terms: Terms): Prepared<{ sequence: number }>;
   count(connection: Connection, where: SQL | undefined): Prepared<{ total: number }>;
-  ofSequences(connection: Connection, withGroups: boolean): Prepared<Row & { sequence: number }>;
+  ofSequences(connection: Connection): Prepared<Row & { sequence: number }>;
 }
 
-const userColumns = (withGroups: boolean) => ({
+const USER_COLUMNS = {
   id: scimUsers.accountId,
   version: scimUsers.version,
   createdAtMs: scimUsers.createdAtMs,
   updatedAtMs: scimUsers.updatedAtMs,
   doc: scimUsers.doc,
-  groups: withGroups ? GROUPS_OF_USER : NOTHING,
-});
+};
 const GROUP_COLUMNS = {
   id: scimGroups.id,
   externalId: scimGroups.externalId,
@@ -70,18 +65,16 @@ const GROUP_COLUMNS = {
   updatedAtMs: scimGroups.updatedAtMs,
 };
 
-const NOTHING = sql<null>`NULL`;
-
 const named = sql.placeholder;
 const TOTAL = { total: count() };
 const listed = sql`(SELECT value FROM json_each(${named("sequences")}))`;
 
-const USER_SQL: TypeSql<ShownUserRow> = {
+const USER_SQL: TypeSql<UserRow> = {
   organizationId: sql`${scimUsers.organizationId}`,
   sequence: sql`${scimUsers.sequence}`,
-  page: (connection, { where, order, withGroups }) =>
+  page: (connection, { where, order }) =>
     connection
-      .select(userColumns(withGroups))
+      .select(USER_COLUMNS)
       .from(scimUsers)
       .where(where)
       .orderBy(...order)
@@ -98,9 +91,9 @@ const USER_SQL: TypeSql<ShownUserRow> = {
       .offset(named("offset"))
       .prepare(),
   count: (connection, where) => connection.select(TOTAL).from(scimUsers).where(where).prepare(),
-  ofSequences: (connection, withGroups) =>
+  ofSequences: (connection) =>
     connection
-      .select({ ...userColumns(withGroups), sequence: scimUsers.sequence })
+      .select({ ...USER_COLUMNS, sequence: scimUsers.sequence })
       .from(scimUsers)
       .where(inArray(scimUsers.sequence, listed))
       .prepare(),
@@ -140,7 +133,7 @@ const GROUP_SQL: TypeSql<GroupRow> = {
 export class SearchedRows<Row> {
   readonly #pages = new StatementCache<Prepared<Row>>(STATEMENTS_MAX);
   readonly #deepPages = new StatementCache<Prepared<{ sequence: number }>>(STATEMENTS_MAX);
-  readonly #documents = new StatementCache<Prepared<Row & { sequence: number }>>(2);
+  #ofSequences: Prepared<Row & { sequence: number }> | undefined;
   readonly #counts = new StatementCache<Prepared<{ total: number }>>(STATEMENTS_MAX);
 
   constructor(
@@ -158,25 +151,21 @@ export class SearchedRows<Row> {
     if (isAtHand && asked.offset === 0)
       return this.#ordered(asked, this.#pages, (terms) => own.page(connection, terms));
     const found = this.#ordered(asked, this.#deepPages, (terms) => own.sequences(connection, terms));
-    return this.ofSequences(
-      found.map(({ sequence }) => sequence),
-      asked.groupsUrl,
-    );
+    return this.ofSequences(found.map(({ sequence }) => sequence));
   }
 
   #ordered<R>(
-    { filter, key, isDescending, isBackwards, organizationId, limit, offset, groupsUrl }: RowsAsked,
+    { filter, key, isDescending, isBackwards, organizationId, limit, offset }: RowsAsked,
     statements: StatementCache<Prepared<R>>,
     prepare: (terms: Terms) => Prepared<R>,
   ): R[] {
     const shape = shapeOf(filter);
-    const withGroups = groupsUrl !== undefined;
-    const kind = `${key ? pathText(key) : ""} ${isDescending} ${isBackwards} ${withGroups}`;
+    const kind = `${key ? pathText(key) : ""} ${isDescending} ${isBackwards}`;
     const prepared = statements.get(`${kind} ${shape.key}`, () => {
       const order = orderOf(key, this.own.sequence, { isDescending, isBackwards });
-      return prepare({ where: this.#where(filter, shape), order, withGroups });
+      return prepare({ where: this.#where(filter, shape), order });
     });
-    return prepared.all({ ...shape.values, organizationId, limit, offset, groupsUrl });
+    return prepared.all({ ...shape.values, organizationId, limit, offset });
   }
 
   count({ filter, organizationId }: Pick<RowsAsked, "filter" | "organizationId">): number {
@@ -188,12 +177,9 @@ export class SearchedRows<Row> {
   }
 
   /** @returns the rows of these sequences, in the order given */
-  ofSequences(sequences: readonly number[], groupsUrl: string | undefined): Row[] {
-    const withGroups = groupsUrl !== undefined;
-    const prepared = this.#documents.get(String(withGroups), () =>
-      this.own.ofSequences(this.connection, withGroups),
-    );
-    const rows = prepared.all({ sequences: JSON.stringify(sequences), groupsUrl });
+  ofSequences(sequences: readonly number[]): Row[] {
+    this.#ofSequences ??= this.own.ofSequences(this.connection);
+    const rows = this.#ofSequences.all({ sequences: JSON.stringify(sequences) });
     const bySequence = new Map(rows.map((row) => [row.sequence, row]));
     return sequences.flatMap((sequence) => bySequence.get(sequence) ?? []);
   }
@@ -210,7 +196,7 @@ export class SearchedRows<Row> {
 }
 
 /** @returns the rows of users */
-export const userRows = (connection: Connection): SearchedRows<ShownUserRow> =>
+export const userRows = (connection: Connection): SearchedRows<UserRow> =>
   new SearchedRows(connection, USER_SQL);
 
 /** @returns the rows of groups */

@@ -2,30 +2,32 @@
 // to look at every resource goes to scans.ts. What a request means is read in search-request.ts.
 import type { Db } from "../../../platform/database/database.ts";
 import type { OpenSnapshot } from "../../../platform/database/snapshot.ts";
+import { runSynchronously } from "../../../platform/steps.ts";
 import { scimInvalid } from "../errors.ts";
 import { ALWAYS, type Filter } from "../filter/model.ts";
 import { isOrderIndexed } from "../filter/order-store.ts";
 import { isAlways, isNever, simplified } from "../filter/simplify.ts";
 import { isIndexed } from "../filter/where-store.ts";
-import { listResponse } from "../messages/messages.ts";
-import { readView, type View } from "../messages/view.ts";
+import type { GroupStreams } from "../groups/group-streams.ts";
+import { listPieces, listResponse } from "../messages/messages.ts";
+import type { Shown } from "../messages/render.ts";
+import { readView } from "../messages/view.ts";
 import type { AskedList, ScimCaller, ScimSettings } from "../model.ts";
 import type { AttributePath } from "../schema/attribute-path.ts";
 import type { ResourceTypeName } from "../wire.ts";
-import { Scans, type Slice } from "./scans.ts";
+import { type FoundRow, type FoundRows, renderFound, rowsOver, takesTurns } from "./found-rows.ts";
+import { Scans } from "./scans.ts";
 import { type ListRequest, readListRequest, type SearchScope } from "./search-request.ts";
-import { type Renderers, type Texts, textsOver } from "./search-texts.ts";
 
-export interface SearchDependencies extends Renderers {
+export interface SearchDependencies {
   db: Db;
   settings: Pick<ScimSettings, "baseUrl" | "pageMax" | "scanRowsMax">;
   openSnapshot: OpenSnapshot;
+  streams: GroupStreams;
 }
 
-export type ScimSearch = Search;
-
-/** @returns the searches of the area; made once, when it is joined */
-export const createSearch = (dependencies: SearchDependencies): ScimSearch => new Search(dependencies);
+/** A ListResponse as JSON text, in pieces if it shows many members. */
+export type ListJson = string | AsyncIterable<string>;
 
 /** What is asked of one type; types of which nothing can match have none. */
 interface Part {
@@ -38,28 +40,41 @@ interface Part {
 interface Asked {
   request: ListRequest;
   parts: readonly Part[];
-  view: View;
+  shown: Shown;
 }
 
-class Search {
-  readonly #texts: Readonly<Record<ResourceTypeName, Texts>>;
+/** What is on a page, and how much there is on all pages. */
+interface FoundPage {
+  total: number;
+  found: readonly FoundRow[];
+}
+
+/** The rows of one connection, and how many a type has of them. */
+interface Source {
+  rows: Readonly<Record<ResourceTypeName, FoundRows>>;
+  totalOf(part: Part): number;
+}
+
+export class ScimSearch {
+  readonly #source: Source;
   readonly #scans: Scans;
   /** resources of a type and an organization, while the revision is the same */
   readonly #totals = new Map<string, { revision: number; total: number }>();
 
   constructor(private readonly own: SearchDependencies) {
-    this.#texts = textsOver(own.db.read, own);
-    this.#scans = new Scans(own.openSnapshot, own);
+    this.#source = { rows: rowsOver(own.db.read), totalOf: (part) => this.#totalOf(part) };
+    this.#scans = new Scans(own.openSnapshot);
   }
 
   /**
-   * @returns a ListResponse as JSON text; a promise only where every resource has to be looked at
+   * @returns a promise only if every resource has to be looked at
    * @throws ScimError 400 `invalidFilter`, `invalidValue`, `tooMany`; 503
-   * @source RFC 7644 sections 3.4.2 and 3.4.3
+   * @source RFC 7644 section 3.4.2
    */
-  list({ actor }: ScimCaller, scope: SearchScope, asked: AskedList): string | Promise<string> {
-    const view = readView(scope, asked);
-    const request = readListRequest(scope, asked, this.own.settings.pageMax);
+  list({ actor }: ScimCaller, scope: SearchScope, asked: AskedList): ListJson | Promise<ListJson> {
+    const { pageMax, baseUrl } = this.own.settings;
+    const shown = { view: readView(scope, asked), baseUrl: baseUrl() };
+    const request = readListRequest(scope, asked, pageMax);
     const { organizationId } = actor;
     const parts = request.types
       .map((type) => {
@@ -67,47 +82,29 @@ class Search {
         return { type, organizationId, filter, key: request.order?.keys[type] };
       })
       .filter(({ filter }) => !isNever(filter));
-    const answer = (slice: Slice): string => response(request, slice);
-    if (isImmediate(parts, request)) return answer(this.#immediate({ request, parts, view }));
-    return this.#scan({ request, parts, view }).then(answer);
+    const found = { request, parts, shown };
+    return isImmediate(parts, request) ? this.#immediate(found) : this.#scan(found);
   }
 
-  /** Users come before groups; `readConsistently` makes pages and totals those of one moment. */
-  #immediate({ request, parts, view }: Asked): Slice {
-    return this.own.db.readConsistently(() => {
-      const resources: string[] = [];
-      let total = 0;
-      for (const part of parts) {
-        const offset = Math.max(request.startIndex - 1 - total, 0);
-        const limit = request.limit - resources.length;
-        const slice = this.#slice(part, { offset, limit, view, isDescending: isDescending(request) });
-        resources.push(...slice.resources);
-        total += slice.total;
-      }
-      return { total, resources };
+  /** `readConsistently` makes pages and totals those of one moment; a page that takes several turns has a snapshot. */
+  #immediate({ request, parts, shown }: Asked): ListJson {
+    const { db, streams } = this.own;
+    const whole = db.readConsistently(() => {
+      const { total, found } = pageOf(this.#source, request, parts);
+      if (takesTurns(found, shown.view)) return undefined;
+      const resources = runSynchronously(renderFound(db.read, found, shown));
+      return listResponse({ totalResults: total, startIndex: request.startIndex, resources });
     });
-  }
-
-  #slice(part: Part, asked: Window): Slice {
-    if (isAlways(part.filter)) return this.#sliceOfAll(part, asked);
-    const { offset, limit, view, isDescending } = asked;
-    const rows = { ...part, isDescending, isBackwards: false, offset, limit };
-    const resources = limit === 0 ? [] : this.#texts[part.type].page(rows, view);
-    const isEnd = resources.length < limit && (resources.length > 0 || offset === 0);
-    const total = isEnd ? offset + resources.length : this.#texts[part.type].count(part);
-    return { total, resources };
-  }
-
-  /** Begins at the nearer end, so that the last page costs what the first does. */
-  #sliceOfAll(part: Part, { offset, limit, view, isDescending }: Window): Slice {
-    const total = this.#totalOf(part);
-    const length = Math.min(limit, Math.max(total - offset, 0));
-    if (length === 0) return { total, resources: [] };
-    const behind = total - offset - length;
-    const isBackwards = behind < offset;
-    const rows = { ...part, isDescending, isBackwards, limit: length, offset: isBackwards ? behind : offset };
-    const resources = this.#texts[part.type].page(rows, view);
-    return { total, resources: isBackwards ? resources.reverse() : resources };
+    if (whole !== undefined) return whole;
+    return streams.open(function* (snapshot) {
+      const rows = rowsOver(snapshot);
+      const totalOf = ({ type, organizationId }: Part) =>
+        rows[type].count({ filter: ALWAYS, organizationId });
+      const { total, found } = pageOf({ rows, totalOf }, request, parts);
+      yield;
+      const resources = yield* renderFound(snapshot, found, shown);
+      return listPieces({ totalResults: total, startIndex: request.startIndex, resources });
+    });
   }
 
   /** Counting means reading an index to its end, so it is done once after each change. */
@@ -116,12 +113,12 @@ class Search {
     const revision = db.revision("access") + db.revision("provisioning");
     const known = this.#totals.get(`${type} ${organizationId}`);
     if (known?.revision === revision) return known.total;
-    const total = this.#texts[type].count({ filter: ALWAYS, organizationId });
+    const total = this.#source.rows[type].count({ filter: ALWAYS, organizationId });
     this.#totals.set(`${type} ${organizationId}`, { revision, total });
     return total;
   }
 
-  async #scan({ request, parts, view }: Asked): Promise<Slice> {
+  async #scan({ request, parts, shown }: Asked): Promise<string> {
     const scanned = parts.filter(({ filter }) => !isIndexed(filter));
     const rows = scanned.reduce((sum, part) => sum + this.#totalOf(part), 0);
     const { scanRowsMax } = this.own.settings;
@@ -130,16 +127,55 @@ class Search {
       const detail = `this search would look at ${rows} resources, and ${scanRowsMax} are allowed: ${way}`;
       throw scimInvalid("tooMany", detail);
     }
-    const page = { offset: request.startIndex - 1, limit: request.limit };
-    return await this.#scans.run({ parts, view, isDescending: isDescending(request), ...page });
+    const { startIndex, limit } = request;
+    const page = { offset: startIndex - 1, limit, isDescending: isDescending(request) };
+    const { total, resources } = await this.#scans.run({ parts, shown, ...page });
+    return listResponse({ totalResults: total, startIndex, resources });
   }
+}
+
+/** Users come before groups. */
+function pageOf(source: Source, request: ListRequest, parts: readonly Part[]): FoundPage {
+  const found: FoundRow[] = [];
+  let total = 0;
+  for (const part of parts) {
+    const offset = Math.max(request.startIndex - 1 - total, 0);
+    const limit = request.limit - found.length;
+    const page = isAlways(part.filter) ? pageOfAll : pageOfSome;
+    const slice = page(source, part, { offset, limit, isDescending: isDescending(request) });
+    found.push(...slice.found);
+    total += slice.total;
+  }
+  return { total, found };
 }
 
 interface Window {
   offset: number;
   limit: number;
-  view: View;
   isDescending: boolean;
+}
+
+function pageOfSome({ rows }: Source, part: Part, { offset, limit, isDescending }: Window): FoundPage {
+  const asked = { ...part, isDescending, isBackwards: false, offset, limit };
+  const found = limit === 0 ? [] : rows[part.type].page(asked);
+  const isEnd = found.length < limit && (found.length > 0 || offset === 0);
+  return { total: isEnd ? offset + found.length : rows[part.type].count(part), found };
+}
+
+/** Begins at the nearer end, so that the last page costs what the first does. */
+function pageOfAll(
+  { rows, totalOf }: Source,
+  part: Part,
+  { offset, limit, isDescending }: Window,
+): FoundPage {
+  const total = totalOf(part);
+  const length = Math.min(limit, Math.max(total - offset, 0));
+  if (length === 0) return { total, found: [] };
+  const behind = total - offset - length;
+  const isBackwards = behind < offset;
+  const asked = { ...part, isDescending, isBackwards, limit: length, offset: isBackwards ? behind : offset };
+  const found = rows[part.type].page(asked);
+  return { total, found: isBackwards ? found.reverse() : found };
 }
 
 const isDescending = ({ order }: ListRequest): boolean => order?.isDescending === true;
@@ -152,6 +188,3 @@ function isImmediate(parts: readonly Part[], { order }: ListRequest): boolean {
 }
 
 const isOrdered = (key: AttributePath | undefined): boolean => key === undefined || isOrderIndexed(key);
-
-const response = ({ startIndex }: ListRequest, { total, resources }: Slice): string =>
-  listResponse({ totalResults: total, startIndex, resources });

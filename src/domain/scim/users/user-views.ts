@@ -2,45 +2,40 @@
 // (SCIM-70, SCIM-121), and hands it to render.ts.
 import type { Connection } from "../../../platform/database/database.ts";
 import { locationOf } from "../messages/messages.ts";
-import { userJson } from "../messages/render.ts";
+import { type NamedGroup, type Shown, userJson } from "../messages/render.ts";
 import type { View } from "../messages/view.ts";
-import type { ScimAnswer, ShownUserRow, UserRow } from "../model.ts";
-import { groupsOfUser, managersOfUsers, type NamedOfUser } from "./users-store.ts";
+import type { ScimAnswer, UserRow } from "../model.ts";
+import { groupsOfUsers, managersOfUsers, type NamedOfUser } from "./users-store.ts";
 
-/** @returns JSON texts of the users, in their order, each with its manager */
-export function renderUsers(
-  connection: Connection,
-  rows: readonly ShownUserRow[],
-  { view, baseUrl }: { view: View; baseUrl: string },
-): string[] {
-  const managers = view.shows("manager") ? managerByUser(connection, rows) : undefined;
-  return rows.map((row) => userJson(row, { manager: managers?.get(row.id), view, baseUrl }));
+/** @returns JSON texts of the users, in their order, each with its groups and its manager */
+export function renderUsers(connection: Connection, rows: readonly UserRow[], shown: Shown): string[] {
+  if (rows.length === 0) return [];
+  const groups = shown.view.shows("groups") ? groupsByUser(connection, rows) : undefined;
+  const managers = shown.view.shows("manager") ? managerByUser(connection, rows) : undefined;
+  return rows.map((row) =>
+    userJson(row, { groups: groups && (groups.get(row.id) ?? []), manager: managers?.get(row.id) }, shown),
+  );
 }
 
-/** @param view undefined where nobody needs the text */
+/** @param view undefined if the text is not needed */
 export function userAnswer(
   connection: Connection,
   row: UserRow,
   { view, baseUrl }: { view: View | undefined; baseUrl: string },
 ): ScimAnswer {
   const { id, version } = row;
-  const json =
-    view &&
-    renderUsers(connection, [shownRow(connection, row, { view, baseUrl })], { view, baseUrl }).join("");
+  const json = view && renderUsers(connection, [row], { view, baseUrl }).join("");
   return { type: "User", id, version, location: locationOf("User", id, baseUrl), json };
 }
 
-function shownRow(
-  connection: Connection,
-  row: UserRow,
-  { view, baseUrl }: { view: View; baseUrl: string },
-): ShownUserRow {
-  const groupsUrl = locationOf("Group", "", baseUrl);
-  return {
-    ...row,
-    groups: view.shows("groups") ? groupsOfUser(connection, { id: row.id, groupsUrl }) : null,
-  };
-}
+const groupsByUser = (connection: Connection, rows: readonly UserRow[]): Map<string, NamedGroup[]> =>
+  Map.groupBy(
+    groupsOfUsers(
+      connection,
+      rows.map(({ id }) => id),
+    ),
+    ({ userId }) => userId,
+  );
 
 const NOBODY: ReadonlyMap<string, NamedOfUser> = new Map();
 

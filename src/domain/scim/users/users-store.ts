@@ -1,8 +1,8 @@
 // SQL of the rows of users and of their e-mails. Who is in which group is members-store.ts; searching is in search.
-import { and, eq, ne, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, ne, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import type { Named, UserRow } from "../model.ts";
-import { scimUserEmails, scimUsers } from "../tables.ts";
+import { scimGroupMembers, scimGroups, scimUserEmails, scimUsers } from "../tables.ts";
 import { ENTERPRISE_USER } from "../wire.ts";
 import type { EmailColumns, UserColumns } from "./user-columns.ts";
 
@@ -140,35 +140,30 @@ export function replaceEmails(tx: Tx, user: UserId, emails: readonly EmailColumn
   for (const [position, email] of emails.entries()) insertEmail(tx).run({ ...user, ...email, position });
 }
 
-/**
- * A column of `scim_users`: the groups of the user, see ShownUserRow; it binds `groupsUrl`. The text is made here because
- * who looks up a user by name spends most on rows that come out of SQLite to be put together again.
- */
-export const GROUPS_OF_USER = sql<string>`(
-  SELECT json_group_array(
-    json_object('value', shown.id, '$ref', ${named("groupsUrl")} || shown.id, 'display', shown.display_name, 'type', 'direct')
-    ORDER BY shown.display_name, shown.id)
-  FROM scim_group_members AS membership JOIN scim_groups AS shown ON shown.id = membership.group_id
-  WHERE membership.user_id = scim_users.account_id)`;
-
-const selectGroups = statement((connection) =>
-  connection
-    .select({ groups: GROUPS_OF_USER })
-    .from(scimUsers)
-    .where(eq(scimUsers.accountId, named("id")))
-    .prepare(),
-);
-
-/** @returns the groups of one user */
-export const groupsOfUser = (
-  connection: Connection,
-  asked: Pick<UserId, "id"> & { groupsUrl: string },
-): string | null => selectGroups(connection).get(asked)?.groups ?? null;
-
 /** Something that a user shows of another resource. */
 export type NamedOfUser = Named & { userId: string };
 
 const ids = sql`json_each(${named("ids")})`;
+
+/** In this order: SQLite would look through every membership. Sorted by user first, the names are compared within a user only. */
+const selectGroups = statement((connection) =>
+  connection
+    .select({ userId: scimGroupMembers.userId, id: scimGroups.id, display: scimGroups.displayName })
+    .from(ids)
+    .crossJoin(scimGroupMembers)
+    .crossJoin(scimGroups)
+    .where(and(sql`${scimGroupMembers.userId} = value`, eq(scimGroups.id, scimGroupMembers.groupId)))
+    .orderBy(sql`key`, asc(scimGroups.displayName), asc(scimGroups.id))
+    .prepare(),
+);
+
+/** @returns the groups of several users in one query, those of one user in the order of names */
+export const groupsOfUsers = (
+  connection: Connection,
+  ids: readonly string[],
+): readonly (NamedOfUser & { display: string })[] =>
+  selectGroups(connection).all({ ids: JSON.stringify(ids) });
+
 const MANAGER_PATH = sql.raw(`'$."${ENTERPRISE_USER}".manager.value'`);
 
 /** In this order: SQLite would look through every user of the organization. */

@@ -14,7 +14,6 @@ import type {
   ScimCaller,
   ScimObject,
   ScimResources,
-  ShownUserRow,
   UserRow,
 } from "../model.ts";
 import { patchUser } from "../patch/patch-user.ts";
@@ -22,7 +21,7 @@ import { arrangedUser } from "../schema/document.ts";
 import { accountAddress } from "./emails.ts";
 import { emailColumns, type UserColumns, userColumns } from "./user-columns.ts";
 import { accountSummary, changedNames, userSummary } from "./user-summaries.ts";
-import { renderUsers, userAnswer } from "./user-views.ts";
+import { userAnswer } from "./user-views.ts";
 import * as store from "./users-store.ts";
 
 export interface ScimUsersDependencies extends ScimDependencies {
@@ -43,10 +42,6 @@ interface Change {
 /** The operations on users. Roles follow from groups, and a user comes in without any: see ProvisionedAccounts. */
 export class ScimUsers implements ScimResources {
   constructor(private readonly own: ScimUsersDependencies) {}
-
-  /** @returns JSON texts of the users, in their order; search hands it around, so it needs no `this` */
-  readonly renderUsers = (connection: Connection, rows: readonly ShownUserRow[], view: View): string[] =>
-    renderUsers(connection, rows, { view, baseUrl: this.own.settings.baseUrl() });
 
   /** @throws ScimError 400, 404 */
   get(caller: ScimCaller, id: string, asked: AskedView & { ifNoneMatch?: string | undefined }): ScimAnswer {

@@ -1,5 +1,6 @@
 // Who is told that users' groups are not what they were: for each change exactly those users, and nobody where nothing differs.
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { GroupStreams } from "../../../../src/domain/scim/groups/group-streams.ts";
 import { createScimGroups, type ScimGroups } from "../../../../src/domain/scim/groups/groups.ts";
 import { groupNamesOf } from "../../../../src/domain/scim/service.ts";
 import { openSnapshot } from "../../../../src/platform/database/snapshot.ts";
@@ -18,7 +19,7 @@ beforeEach(async () => {
     ...world.dependencies,
     groupsChanged: (_tx, userIds) => void told.push(userIds),
     roles: world.roles,
-    openSnapshot: () => openSnapshot(world.file),
+    streams: new GroupStreams(() => openSnapshot(world.file)),
   });
   afterEach(() => world.dispose());
   [ada = "", grace = ""] = await addScimUsers(world, 2);

@@ -3,9 +3,11 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { count } from "drizzle-orm";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
 import { organizations } from "../../../../src/domain/identity/tables.ts";
+import { renderGroups } from "../../../../src/domain/scim/groups/group-views.ts";
 import { readView } from "../../../../src/domain/scim/messages/view.ts";
 import type { ScimAnswer } from "../../../../src/domain/scim/model.ts";
 import { scimGroupMembers, scimGroups } from "../../../../src/domain/scim/tables.ts";
+import { runSynchronously } from "../../../../src/platform/steps.ts";
 import {
   addScimUsers,
   auditOf,
@@ -391,7 +393,9 @@ describe("lists of groups", () => {
     const { id: second } = await create({ displayName: "Second" });
     const { id: third } = await create({ displayName: "Third", members: membersOf([grace]) });
     const rows = [third, second, first].map((id) => storedGroup(world, id));
-    const texts = world.groups.renderGroups(world.db.read, rows, readView("Group", {}));
+    const texts = runSynchronously(
+      renderGroups(world.db.read, rows, { view: readView("Group", {}), baseUrl: BASE_URL }),
+    );
     const groups = texts.map((text) => JSON.parse(text));
     expect(
       groups.map(({ id, members }) => [id, members.map(({ value }: { value: string }) => value)]),

@@ -3,12 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { count, eq, sql } from "drizzle-orm";
-import {
-  SLICE_MEMBERS,
-  STREAMS_MAX,
-  STREAMS_WAITING_MAX,
-  WHOLE_GROUP_MEMBERS_MAX,
-} from "../../../../src/domain/scim/groups/group-streams.ts";
+import { STREAMS_MAX, STREAMS_WAITING_MAX } from "../../../../src/domain/scim/groups/group-streams.ts";
+import { SLICE_MEMBERS, WHOLE_GROUP_MEMBERS_MAX } from "../../../../src/domain/scim/groups/group-views.ts";
 import { STEP_MEMBERS } from "../../../../src/domain/scim/groups/member-slices.ts";
 import type { ScimAnswer } from "../../../../src/domain/scim/model.ts";
 import { scimGroupMembers, scimGroups, scimUsers } from "../../../../src/domain/scim/tables.ts";

@@ -6,15 +6,9 @@ import {
   locationOf,
   scimErrorBody,
 } from "../../../../src/domain/scim/messages/messages.ts";
-import { groupFrame, userJson } from "../../../../src/domain/scim/messages/render.ts";
+import { groupFrame, type UserRelations, userJson } from "../../../../src/domain/scim/messages/render.ts";
 import { readView } from "../../../../src/domain/scim/messages/view.ts";
-import type {
-  AskedView,
-  GroupRow,
-  Named,
-  ScimObject,
-  ShownUserRow,
-} from "../../../../src/domain/scim/model.ts";
+import type { AskedView, GroupRow, Named, ScimObject, UserRow } from "../../../../src/domain/scim/model.ts";
 import { CORE_GROUP, CORE_USER, ENTERPRISE_USER } from "../../../../src/domain/scim/wire.ts";
 
 const BASE = "https://control.example.org";
@@ -23,30 +17,22 @@ const GRACE = {
   display: 'Grace "Amazing" Hopper',
 } satisfies Named;
 const ALAN: Named = { id: "0198c0e0-0000-7000-8000-000000000002", display: "Alan Turing" };
-const TEAM_ID = "0198c0df-0000-7000-8000-000000000002";
-const TEAM = {
-  value: TEAM_ID,
-  $ref: `${BASE}/scim/v2/Groups/${TEAM_ID}`,
-  display: "Engineering",
+const TEAM = { id: "0198c0df-0000-7000-8000-000000000002", display: "Engineering" };
+const SHOWN_TEAM = {
+  value: TEAM.id,
+  $ref: `${BASE}/scim/v2/Groups/${TEAM.id}`,
+  display: TEAM.display,
   type: "direct",
 };
 
-interface Computed {
-  groups?: readonly ScimObject[] | null;
-  manager?: Named;
-}
+type Computed = Partial<UserRelations>;
 
 const times = {
   version: 7,
   createdAtMs: Date.UTC(2026, 0, 15, 9, 30),
   updatedAtMs: Date.UTC(2026, 1, 1, 10),
 };
-const userRow = (doc: ScimObject, groups: readonly ScimObject[] | null): ShownUserRow => ({
-  id: "u1",
-  ...times,
-  doc: JSON.stringify(doc),
-  groups: groups && JSON.stringify(groups),
-});
+const userRow = (doc: ScimObject): UserRow => ({ id: "u1", ...times, doc: JSON.stringify(doc) });
 const groupRow = (more: Partial<GroupRow> = {}): GroupRow => ({
   id: "g1",
   externalId: "8f2c",
@@ -67,8 +53,11 @@ const meta = {
 
 const textOf = (
   doc: ScimObject,
-  { asked = {}, computed: { groups = [], manager } = {} }: { asked?: AskedView; computed?: Computed } = {},
-) => userJson(userRow(doc, groups), { manager, view: readView("User", asked), baseUrl: BASE });
+  { asked = {}, computed }: { asked?: AskedView; computed?: Computed } = {},
+) => {
+  const related = { groups: [], manager: undefined, ...computed };
+  return userJson(userRow(doc), related, { view: readView("User", asked), baseUrl: BASE });
+};
 const shown = (...given: Parameters<typeof textOf>): ScimObject => JSON.parse(textOf(...given));
 
 describe("a user", () => {
@@ -91,7 +80,7 @@ describe("a user", () => {
         userName: "ada",
         active: true,
         emails,
-        groups: [TEAM],
+        groups: [SHOWN_TEAM],
         [ENTERPRISE_USER]: {
           department: "R&D",
           manager: { value: GRACE.id, $ref: `${BASE}/scim/v2/Users/${GRACE.id}`, displayName: GRACE.display },
@@ -141,7 +130,9 @@ describe("a user", () => {
   });
 
   test("leaves out groups that nobody computed", () => {
-    expect(shown({ userName: "ada", emails }, { computed: { groups: null } })).not.toHaveProperty("groups");
+    expect(shown({ userName: "ada", emails }, { computed: { groups: undefined } })).not.toHaveProperty(
+      "groups",
+    );
   });
 });
 
@@ -226,7 +217,7 @@ describe("a user in part", () => {
 
 describe("a group", () => {
   const groupText = (row: GroupRow, asked: AskedView, members: readonly Named[]): string => {
-    const { before, member, after } = groupFrame(row, readView("Group", asked), BASE);
+    const { before, member, after } = groupFrame(row, { view: readView("Group", asked), baseUrl: BASE });
     return before + (member ? members.map(member).join() : "") + after;
   };
 
@@ -248,6 +239,12 @@ describe("a group", () => {
         meta: { ...meta, resourceType: "Group", location: `${BASE}/scim/v2/Groups/g1` },
       }),
     );
+  });
+
+  test("is not split by text that looks like its members", () => {
+    const displayName = 'A "members":[] \\"members\\":[]';
+    const got = JSON.parse(groupText(groupRow({ displayName, externalId: '"members":[]' }), {}, [ALAN]));
+    expect(got).toMatchObject({ displayName, externalId: '"members":[]', members: [{ value: ALAN.id }] });
   });
 
   test("shows a member without a name by the reference only", () => {

@@ -1,14 +1,12 @@
 // A world with a search over users and groups that are written as rows: how they are provisioned is tested elsewhere.
 import { users } from "../../../../src/domain/identity/tables.ts";
 import { GroupStreams } from "../../../../src/domain/scim/groups/group-streams.ts";
-import { GroupViews } from "../../../../src/domain/scim/groups/group-views.ts";
 import type { AskedList, ScimCaller, ScimObject, ScimSettings } from "../../../../src/domain/scim/model.ts";
 import { foldCase } from "../../../../src/domain/scim/schema/fold-case.ts";
-import { createSearch, type ScimSearch } from "../../../../src/domain/scim/search/search.ts";
+import { type ListJson, ScimSearch } from "../../../../src/domain/scim/search/search.ts";
 import type { SearchScope } from "../../../../src/domain/scim/search/search-request.ts";
 import { scimGroupMembers, scimGroups } from "../../../../src/domain/scim/tables.ts";
 import { emailColumns, userColumns } from "../../../../src/domain/scim/users/user-columns.ts";
-import { renderUsers } from "../../../../src/domain/scim/users/user-views.ts";
 import { insertUser, replaceEmails } from "../../../../src/domain/scim/users/users-store.ts";
 import type { Tx } from "../../../../src/platform/database/database.ts";
 import { openSnapshot } from "../../../../src/platform/database/snapshot.ts";
@@ -35,6 +33,12 @@ export interface SearchWorld extends World {
   found(scope: SearchScope, filter: string): Promise<string[]>;
 }
 
+/** @returns the whole text of a list */
+export async function listText(list: ListJson | Promise<ListJson>): Promise<string> {
+  const json = await list;
+  return typeof json === "string" ? json : (await Array.fromAsync(json)).join("");
+}
+
 export async function createSearchWorld(
   given: Partial<Pick<ScimSettings, "pageMax" | "scanRowsMax">> = {},
 ): Promise<SearchWorld> {
@@ -50,21 +54,15 @@ export async function createSearchWorld(
     ...given,
   };
   const open = () => openSnapshot(world.file);
-  const groupViews = new GroupViews(settings, new GroupStreams(open, settings.baseUrl));
-  const search = createSearch({
-    db: world.db,
-    settings,
-    openSnapshot: open,
-    renderUsers: (connection, rows, view) => renderUsers(connection, rows, { view, baseUrl: BASE_URL }),
-    renderGroups: (connection, rows, view) => groupViews.render(connection, rows, view),
-  });
+  const streams = new GroupStreams(open);
+  const search = new ScimSearch({ db: world.db, settings, openSnapshot: open, streams });
   const { organizationId } = world;
   const caller: ScimCaller = {
     actor: { kind: "scim", id: null, label: "scim:test", organizationId },
     profile: "standard",
   };
   const list = async (scope: SearchScope, asked: AskedList = {}): Promise<ListAnswer> =>
-    JSON.parse(await search.list(caller, scope, asked));
+    JSON.parse(await listText(search.list(caller, scope, asked)));
   return Object.assign(world, {
     search,
     caller,

@@ -5,11 +5,12 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { organizations } from "../../../../src/domain/identity/tables.ts";
 import { ScimError } from "../../../../src/domain/scim/errors.ts";
+import { WHOLE_GROUP_MEMBERS_MAX } from "../../../../src/domain/scim/groups/group-views.ts";
 import type { AskedList, ScimObject } from "../../../../src/domain/scim/model.ts";
 import { SCANS_WAITING_MAX, SLICE_ROWS } from "../../../../src/domain/scim/search/scans.ts";
 import { PAGE_DEFAULT, type SearchScope } from "../../../../src/domain/scim/search/search-request.ts";
 import { ENTERPRISE_USER } from "../../../../src/domain/scim/wire.ts";
-import { createSearchWorld, type ListAnswer, type SearchWorld } from "./search-world.ts";
+import { createSearchWorld, type ListAnswer, listText, type SearchWorld } from "./search-world.ts";
 
 const numbered = (count: number, name = "user") =>
   Array.from({ length: count }, (_, at) => ({ userName: `${name}${at}`, active: true, title: `t${at % 7}` }));
@@ -305,7 +306,7 @@ describe("another organization", () => {
       ...[`userName eq "ada" or id eq "${group}"`, 'not (userName eq "x")'],
     ];
     for (const filter of filters) {
-      const answer: ListAnswer = JSON.parse(await world.search.list(stranger, "all", { filter }));
+      const answer: ListAnswer = JSON.parse(await listText(world.search.list(stranger, "all", { filter })));
       expect([filter, answer.totalResults, answer.Resources]).toEqual([filter, 0, []]);
     }
   });
@@ -402,4 +403,26 @@ describe("SCIM-132 a search that no index helps", () => {
     for (const answer of await Promise.all(running)) expect(answer.totalResults).toBe(2);
     expect((await scan()).totalResults).toBe(2);
   });
+});
+
+test("a list of groups with many members comes in pieces, from one moment", async () => {
+  await using world = await createSearchWorld();
+  const people = await world.addUsers(...numbered(WHOLE_GROUP_MEMBERS_MAX - 1));
+  const small = await world.addGroup("Small", people.slice(0, 2));
+  const large = await world.addGroup("Large", people);
+  const listed = (asked: AskedList = {}) => world.search.list(world.caller, "Group", asked);
+  const membersOf = (ids: readonly string[]) => ids.toSorted().map((value) => ({ value }));
+
+  const pieces = listed();
+  expect(pieces).not.toBeString();
+  const text = listText(pieces);
+  await world.addGroup("Later", people.slice(0, 1));
+  const { totalResults, Resources }: ListAnswer = JSON.parse(await text);
+  expect(Resources).toHaveLength(totalResults);
+  expect(Resources.slice(0, 2)).toMatchObject([
+    { id: small, members: membersOf(people.slice(0, 2)) },
+    { id: large, members: membersOf(people) },
+  ]);
+  expect(listed({ excludedAttributes: ["members"] })).toBeString();
+  expect(listed({ filter: `id eq "${small}"` })).toBeString();
 });

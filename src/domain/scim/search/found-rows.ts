@@ -1,0 +1,47 @@
+// Rows that a search found, the two types behind one interface, and how they are shown. The SQL is in search-store.ts.
+import type { Connection } from "../../../platform/database/database.ts";
+import type { Steps } from "../../../platform/steps.ts";
+import { areLarge, renderGroups } from "../groups/group-views.ts";
+import type { Shown } from "../messages/render.ts";
+import type { View } from "../messages/view.ts";
+import type { GroupRow, UserRow } from "../model.ts";
+import { renderUsers } from "../users/user-views.ts";
+import type { ResourceTypeName } from "../wire.ts";
+import { groupRows, type RowsAsked, type SearchedRows, userRows } from "./search-store.ts";
+
+export type FoundRow = { type: "User"; row: UserRow } | { type: "Group"; row: GroupRow };
+
+export type FoundRows = Pick<SearchedRows<FoundRow>, "page" | "ofSequences" | "count">;
+
+/** @returns the rows of each type on this connection; statements are compiled once for it */
+export function rowsOver(connection: Connection): Readonly<Record<ResourceTypeName, FoundRows>> {
+  const users = (row: UserRow) => ({ type: "User", row }) as const;
+  const groups = (row: GroupRow) => ({ type: "Group", row }) as const;
+  return { User: tagged(userRows(connection), users), Group: tagged(groupRows(connection), groups) };
+}
+
+const tagged = <Row>(rows: SearchedRows<Row>, tag: (row: Row) => FoundRow): FoundRows => ({
+  page: (asked: RowsAsked) => rows.page(asked).map(tag),
+  ofSequences: (sequences) => rows.ofSequences(sequences).map(tag),
+  count: (asked) => rows.count(asked),
+});
+
+const usersIn = (found: readonly FoundRow[]): UserRow[] =>
+  found.flatMap(({ type, row }) => (type === "User" ? [row] : []));
+const groupsIn = (found: readonly FoundRow[]): GroupRow[] =>
+  found.flatMap(({ type, row }) => (type === "Group" ? [row] : []));
+
+/** @returns whether it takes several turns of the event loop to show the rows */
+export const takesTurns = (found: readonly FoundRow[], view: View): boolean =>
+  areLarge(groupsIn(found), view);
+
+/** @returns JSON texts of the resources, in their order; in one step unless groups are large */
+export function* renderFound(
+  connection: Connection,
+  found: readonly FoundRow[],
+  shown: Shown,
+): Steps<string[]> {
+  const users = renderUsers(connection, usersIn(found), shown).values();
+  const groups = (yield* renderGroups(connection, groupsIn(found), shown)).values();
+  return found.map(({ type }) => (type === "User" ? users : groups).next().value ?? "");
+}
