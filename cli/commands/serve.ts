@@ -1,7 +1,7 @@
 // `quartermaster serve`: runs the service until it is told to stop, and prints a short summary when it is ready.
 // src/app/service/service.ts starts and stops the parts of the service in order.
 import { rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import type { Service, ServiceOptions } from "../../src/app/service/service.ts";
 import type { Config } from "../../src/platform/config/config.ts";
 import type { DomainError } from "../../src/platform/errors.ts";
@@ -13,6 +13,7 @@ import { Interrupted, withFileContext } from "../exit.ts";
 import { addSettingOptions, loadSettings } from "../input/setting-options.ts";
 import { ignoreBrokenPipe } from "../output/broken-output.ts";
 import { isJournal } from "../output/journal.ts";
+import { programName } from "../output/program-name.ts";
 import { planSummary } from "./catalog/plan-text.ts";
 
 /** Adds the command to the command tree. */
@@ -159,10 +160,13 @@ async function announce(service: Service, { log, isText }: ServeOutput, context:
   const { from, to, backup } = installation.schema;
   if (from !== 0 && from !== to) log.info("schema.upgraded", { from, to, copy: backup });
   log.info("service.started", { address, base_url: baseUrl, schema: to });
-  if (isText) context.stdout.write(await linesFor(service));
+  if (isText) context.stdout.write(await linesFor(service, context));
 }
 
-async function linesFor({ address, baseUrl, bootstrap, installation, seeded }: Service): Promise<string> {
+async function linesFor(
+  { address, baseUrl, bootstrap, installation, seeded }: Service,
+  context: Context,
+): Promise<string> {
   const { VERSION } = await import("../../src/platform/version.ts");
   const { directory, schema } = installation;
   const lines = [
@@ -171,11 +175,7 @@ async function linesFor({ address, baseUrl, bootstrap, installation, seeded }: S
     `  data      ${directory.path} (schema ${schema.to})`,
     `  sign in   ${bootstrap.admin.email} at ${baseUrl}/login`,
     ...(seeded ? [`  catalog   ${planSummary(seeded)}`] : []),
-    `  next      ${programName()} catalog list --data-dir ${directory.path}`,
+    `  next      ${programName(context)} catalog list --data-dir ${directory.path}`,
   ];
   return `${lines.join("\n")}\n`;
 }
-
-/** When running from source there is no executable to name, and a user who started with npx may have no `bun` installed. */
-const programName = (): string =>
-  Bun.isStandaloneExecutable ? basename(process.execPath) : `npx -y bun@${Bun.version} src/main.ts`;

@@ -1,0 +1,20 @@
+// How a person calls this program, for the command lines that it prints.
+import { realpathSync } from "node:fs";
+import { basename } from "node:path";
+import type { Context } from "../context.ts";
+
+/**
+ * @returns the name if the shell finds this executable by it, otherwise the path. From source there is no executable to name, and a
+ *   user who started with npx may have no `bun` installed.
+ */
+export function programName({ env }: Pick<Context, "env">): string {
+  if (!Bun.isStandaloneExecutable) return `npx -y bun@${Bun.version} src/main.ts`;
+  const own = realpathSync(process.execPath);
+  const name = basename(process.execPath);
+  const found = Bun.which(name, { PATH: env.PATH ?? "" });
+  return found !== null && realpathSync(found) === own ? name : shellWord(process.execPath);
+}
+
+/** @returns the text as one word of a POSIX shell */
+export const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
