@@ -1,9 +1,9 @@
 // Reads and prints lists that the domain returns in pages: one page, or all rows up to a limit.
 
 import { type Page, type PageQuery, WALK_PAGE_MAX } from "../../src/domain/shared/page.ts";
-import { DomainError } from "../../src/platform/errors.ts";
 import type { CliCommand } from "../command.ts";
 import type { Call } from "../data-directory/in-domain.ts";
+import { parseWholeNumber } from "../input/whole-number.ts";
 import type { Listing, Output } from "./output.ts";
 
 /** Rows that are read into memory when no page is requested. */
@@ -107,14 +107,7 @@ function askedPage({ text }: Pick<Call, "text">): PageQuery | undefined {
   const [page, limit] = [text("page"), text("limit")];
   if (page === undefined && limit === undefined) return undefined;
   return {
-    page: parseNumber("--page", page, PAGE_NUMBER_MAX),
-    perPage: parseNumber("--limit", limit, PAGE_ROWS_MAX),
+    page: parseWholeNumber("--page", page, { max: PAGE_NUMBER_MAX }),
+    perPage: parseWholeNumber("--limit", limit, { max: PAGE_ROWS_MAX }),
   };
 }
-
-const parseNumber = (option: string, text: string | undefined, max: number): number | undefined => {
-  if (text === undefined) return undefined;
-  const number = /^\d{1,15}$/.test(text) ? Number(text) : 0;
-  if (number >= 1 && number <= max) return number;
-  throw new DomainError("invalid", "usage.not_a_number", `${option} must be a whole number from 1 to ${max}`);
-};
