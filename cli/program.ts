@@ -8,6 +8,7 @@ import * as catalog from "./commands/catalog/catalog.ts";
 import * as clients from "./commands/clients/clients.ts";
 import * as completion from "./commands/completion/completion.ts";
 import * as config from "./commands/config/config.ts";
+import * as demo from "./commands/demo/demo.ts";
 import * as doctor from "./commands/doctor/doctor.ts";
 import * as groups from "./commands/groups/groups.ts";
 import * as harnesses from "./commands/harnesses/harnesses.ts";
@@ -49,6 +50,7 @@ interface Noun {
 const NOUNS: readonly Noun[] = [
   serve,
   setup,
+  demo,
   status,
   doctor,
   probe,

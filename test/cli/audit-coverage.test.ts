@@ -273,8 +273,8 @@ const READS: Readonly<Record<string, string>> = {
   "audit export": "",
 };
 
-/** Commands without a data directory, and `serve`, whose changes are made by routes and jobs. */
-const OTHERS = ["serve", "unit", "completion", "__complete", "manual", "version", "help"];
+/** Commands without a data directory, `serve`, whose changes are made by routes and jobs, and `demo`, which removes its own. */
+const OTHERS = ["serve", "demo", "probe", "unit", "completion", "__complete", "manual", "version", "help"];
 /** Commands that record in the restored database or in the migrations table; tested in backup/restore.test.ts. */
 const REPLACING = ["backup restore", "migrate up"];
 

@@ -83,6 +83,7 @@ test.each(tree.map((command) => [command.path(), command] as const))(
 const BEGINNERS = [
   "serve",
   "setup",
+  "demo",
   "config show",
   "config check",
   "config explain",

@@ -69,7 +69,7 @@ export async function startService({
 }
 
 /** Collects what a stream says, and lets tests wait for a line instead of for time to pass. */
-function follow(stream: ReadableStream<Uint8Array>) {
+export function follow(stream: ReadableStream<Uint8Array>) {
   let said = "";
   let wake = () => {};
   const decoder = new TextDecoder();

@@ -8,6 +8,7 @@ import type { Actor } from "../../domain/shared/actor.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { ConfigFile } from "../../platform/config/file.ts";
+import type { PasswordCost } from "../../platform/crypto/passwords.ts";
 import { type DataDirectory, lockForServer, openMode } from "../../platform/data-directory/data-directory.ts";
 import { forgetServiceState, writeServiceState } from "../../platform/data-directory/service-state.ts";
 import { finishSwap } from "../../platform/database/maintenance/data-swap.ts";
@@ -56,6 +57,8 @@ export interface ServiceOptions {
   clock: Clock;
   ids: Ids;
   log: AdjustableLog;
+  /** default: the product's own cost */
+  passwordCost?: PasswordCost;
   /** Called as soon as the result is durable: a generated password must be shown even if a later step fails. */
   onBootstrap(result: BootstrapResult, directory: DataDirectory): void;
 }
@@ -140,14 +143,14 @@ async function startWithListener(
   directory: DataDirectory,
   { undo, ...options }: ServiceOptions & { undo: AsyncDisposableStack },
 ): Promise<Omit<Service, "stop">> {
-  const { config, clock, ids, log } = options;
+  const { config, clock, ids, log, passwordCost } = options;
   const { baseUrl, listener } = door;
   const metrics = new Registry();
   const observeProvisioner = watchProvisioner({ metrics, log });
   const runTask = createDocumentThreads();
   const checkpoint = (file: string) => runBackupTask("checkpoint", { file });
   const threads = { runTask, runCatalogTask: runTask, checkpoint };
-  const machine = { config, clock, ids, baseUrl, observeProvisioner, ...threads };
+  const machine = { config, clock, ids, passwordCost, baseUrl, observeProvisioner, ...threads };
   const installation = await openInstallation(directory, { ...machine, attemptsBy: "service" });
   undo.defer(() => installation.close());
   const onBootstrap = (result: BootstrapResult) => options.onBootstrap(result, directory);

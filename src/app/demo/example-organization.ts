@@ -1,0 +1,54 @@
+// The example organization: catalog, policies and users, made in a new installation by the operations that commands use. Logins
+// and reports are made by the workstations themselves.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import catalogPath from "../../domain/catalog/example/catalog.yaml" with { type: "file" };
+import archivePath from "../../domain/catalog/example/review-guide-1.2.0.tar.gz" with { type: "file" };
+import type { Actor } from "../../domain/shared/actor.ts";
+import type { Secret } from "../../platform/secret.ts";
+import type { Installation } from "../installation/installation.ts";
+import type { DemoDirectory } from "./demo-directory.ts";
+import { FIRST_POLICY, NEXT_POLICY, policyText } from "./policies.ts";
+import { USERS } from "./profiles.ts";
+
+/** Names that the catalog file refers to; the executable holds the files under other ones. */
+const FILES: Readonly<Record<string, string>> = {
+  "catalog.yaml": catalogPath,
+  "review-guide-1.2.0.tar.gz": archivePath,
+};
+const PACKAGE = "review-guide";
+
+/** Writes the catalog file and its archive. @returns the path of the catalog file */
+export async function writeCatalog({ example }: DemoDirectory): Promise<string> {
+  for (const [name, source] of Object.entries(FILES)) await Bun.write(join(example, name), Bun.file(source));
+  return join(example, "catalog.yaml");
+}
+
+export interface Population {
+  organizationId: string;
+  /** of every user */
+  password: Secret;
+}
+
+/**
+ * Creates the users and publishes the first policy.
+ * @returns the path of a policy file that may be published next
+ */
+export async function populate(
+  { domain }: Installation,
+  { example }: DemoDirectory,
+  { organizationId, password }: Population,
+): Promise<string> {
+  const actor: Actor = { kind: "system", id: null, label: "demo", organizationId };
+  const create = (email: string) => domain.identity.users.create(actor, { email, role: "member", password });
+  await Promise.all(USERS.map(create));
+  const entry = domain.catalog.get(organizationId, PACKAGE);
+  const [first, next] = [join(example, "policy.yaml"), join(example, "next-policy.yaml")];
+  const text = policyText(FIRST_POLICY, entry);
+  writeFileSync(first, text);
+  writeFileSync(next, policyText(NEXT_POLICY, entry));
+  const { documents } = domain.governance;
+  const plan = documents.plan(organizationId, { text, variable: () => undefined });
+  await documents.apply(actor, plan, { comment: "the first policy of the demo" });
+  return next;
+}

@@ -1,0 +1,35 @@
+// The example organization of a demo: the seed decides, and each health has an example.
+import { describe, expect, test } from "bun:test";
+import { WORKSTATIONS_DEFAULT, WORKSTATIONS_MAX } from "../../../src/app/demo/limits.ts";
+import { profilesOf, USERS } from "../../../src/app/demo/profiles.ts";
+import { UUID_PATTERN } from "../../../src/platform/ids.ts";
+
+describe("workstations of a demo", () => {
+  test("are the same for the same seed, and others for another seed", () => {
+    expect(profilesOf("a", 5)).toEqual(profilesOf("a", 5));
+    expect(profilesOf("b", 5)).not.toEqual(profilesOf("a", 5));
+  });
+
+  test("keep their names when there are more of them", () => {
+    expect(profilesOf("a", 9).slice(0, 5)).toEqual(profilesOf("a", 5));
+  });
+
+  test("differ in name and instance id, up to the limit", () => {
+    const all = profilesOf("a", WORKSTATIONS_MAX);
+    expect(new Set(all.map(({ hostname }) => hostname)).size).toBe(WORKSTATIONS_MAX);
+    expect(new Set(all.map(({ instanceId }) => instanceId)).size).toBe(WORKSTATIONS_MAX);
+    for (const { instanceId, user } of all) {
+      expect(instanceId).toMatch(UUID_PATTERN);
+      expect(USERS).toContain(user);
+    }
+  });
+
+  test("include an old version, changed files and a laptop asleep, each on another one, in a demo of the default size", () => {
+    const all = profilesOf("a", WORKSTATIONS_DEFAULT);
+    for (const { isOld, hasChangedFiles, isAsleep } of all)
+      expect([isOld, hasChangedFiles, isAsleep].filter(Boolean).length).toBeLessThanOrEqual(1);
+    expect(all.some(({ isOld }) => isOld)).toBe(true);
+    expect(all.some(({ hasChangedFiles }) => hasChangedFiles)).toBe(true);
+    expect(all.some(({ isAsleep }) => isAsleep)).toBe(true);
+  });
+});
