@@ -1,5 +1,5 @@
 // Limits on what a workstation may report and on how long a client is kept. A report that exceeds a limit is rejected as a
-// whole, because a truncated report would get a wrong verdict. report.ts enforces the limits; the schema in model.ts states them.
+// whole, because a truncated report would get a wrong verdict. The schema in model.ts enforces lengths and counts, report.ts bytes.
 
 /** Characters. Far above any real value, because a workstation whose reports are rejected is missing from the inventory. */
 export const INSTANCE_ID_LENGTH_MAX = 128;

@@ -35,8 +35,10 @@ export type Sort = (typeof SORTS)[number];
 /** Accepts unknown members, so that newer clients can add some. */
 const OPEN = { additionalProperties: true };
 
-const nullable = (description: string) =>
-  Type.Optional(Type.Union([Type.String(), Type.Null()], { description }));
+const nullable = (maxLength: number, description?: string) =>
+  Type.Optional(
+    Type.Union([Type.String({ maxLength }), Type.Null()], description === undefined ? {} : { description }),
+  );
 
 /** Documented but not validated: inventories are stored as sent. */
 const member = (schema: SchemaOptions) => Type.Optional(Type.Unknown(schema));
@@ -45,7 +47,11 @@ const flagMember = member({ type: "boolean" });
 
 export const HarnessInventoryEntry = Type.Object(
   {
-    name: member({ type: "string", description: `At most ${HARNESS_NAME_LENGTH_MAX} characters.` }),
+    name: Type.Optional(
+      Type.Union([Type.String({ maxLength: HARNESS_NAME_LENGTH_MAX }), Type.Not(Type.String())], {
+        description: "Stored as sent even if it is no string.",
+      }),
+    ),
     api_allowed: flagMember,
     client_supported: flagMember,
     installed: flagMember,
@@ -73,42 +79,51 @@ export const PackageStatus = Type.Object(
   OPEN,
 );
 
-const entries = (max: number): string =>
-  `At most ${max}, each of at most ${ENTRY_BYTES_MAX} bytes, ${INVENTORY_BYTES_MAX} in all.`;
-const Harnesses = Type.Array(Type.Union([Type.String(), HarnessInventoryEntry]), {
-  description: entries(HARNESSES_MAX),
-});
-const Packages = Type.Array(PackageStatus, { description: entries(PACKAGES_MAX) });
+const SIZE = `Each entry has at most ${ENTRY_BYTES_MAX} bytes, the list ${INVENTORY_BYTES_MAX}.`;
+const Harnesses = Type.Array(
+  Type.Union([Type.String({ maxLength: HARNESS_NAME_LENGTH_MAX }), HarnessInventoryEntry]),
+  { maxItems: HARNESSES_MAX, description: SIZE },
+);
+const Packages = Type.Array(PackageStatus, { maxItems: PACKAGES_MAX, description: SIZE });
+/** A failed reconciliation before launch. */
+const Attempt = Type.Object(
+  {
+    harness: Type.String({ maxLength: HARNESS_NAME_LENGTH_MAX, description: "Not blank." }),
+    revision: Type.String({ maxLength: REVISION_LENGTH_MAX, description: "Not blank." }),
+  },
+  OPEN,
+);
 
-/** What a workstation sends. The schema checks types only; report.ts rejects blank, overlong and oversized values. */
+/** What a workstation sends. report.ts rejects blank texts and lists of too many bytes. */
 export const ClientStatusReport = Type.Object(
   {
     instance_id: Type.String({
-      description: `Stable per installation; not blank, at most ${INSTANCE_ID_LENGTH_MAX} characters.`,
+      maxLength: INSTANCE_ID_LENGTH_MAX,
+      description: "Stable per installation; not blank.",
     }),
-    hostname: nullable(`At most ${HOSTNAME_LENGTH_MAX} characters.`),
-    client_version: Type.String({ description: `Not blank, at most ${VERSION_LENGTH_MAX} characters.` }),
+    hostname: nullable(HOSTNAME_LENGTH_MAX),
+    client_version: Type.String({ maxLength: VERSION_LENGTH_MAX, description: "Not blank." }),
     platform: Type.String({
-      description: `As in the keys of platform_sources; at most ${PLATFORM_LENGTH_MAX} characters.`,
+      maxLength: PLATFORM_LENGTH_MAX,
+      description: "As in the keys of platform_sources.",
     }),
-    architecture: nullable(`For example aarch64 or x86_64; at most ${PLATFORM_LENGTH_MAX} characters.`),
-    config_revision: nullable(`Revision applied last; at most ${REVISION_LENGTH_MAX} characters.`),
+    architecture: nullable(PLATFORM_LENGTH_MAX, "For example aarch64 or x86_64."),
+    config_revision: nullable(REVISION_LENGTH_MAX, "Revision applied last."),
     applied: Type.Boolean(),
     files_ok: Type.Boolean(),
     harnesses: Type.Optional(Type.Union([Harnesses, Type.Null()])),
     packages: Type.Optional(Type.Union([Packages, Type.Null()])),
     reconciliation_attempt: Type.Optional(
-      Type.Union([Type.Object({ harness: Type.String(), revision: Type.String() }, OPEN), Type.Null()], {
+      Type.Union([Attempt, Type.Null()], {
         description: "A reconciliation before launch that failed; needs an error.",
       }),
     ),
-    error: nullable(
-      `\`configuration is not current\` is not counted as a fault; at most ${ERROR_LENGTH_MAX} characters.`,
-    ),
+    error: nullable(ERROR_LENGTH_MAX, "`configuration is not current` is not counted as a fault."),
   },
   OPEN,
 );
 export type ClientStatusReport = Static<typeof ClientStatusReport>;
+export type Attempt = Static<typeof Attempt>;
 
 /** The user who reports, and the login used. */
 export interface Reporter {
@@ -118,12 +133,6 @@ export interface Reporter {
   loginSessionId: string;
   /** null for a browser */
   grantId: string | null;
-}
-
-/** A failed reconciliation before launch. */
-export interface Attempt {
-  harness: string;
-  revision: string;
 }
 
 /** The parts of a report that determine its verdict. */

@@ -1,22 +1,10 @@
-// Validates a report beyond its schema (model.ts): required values must not be blank, and sizes are limited.
+// Reads a report. Beyond its schema (model.ts), required values must not be blank, and lists have a size limit in bytes.
 // verdict/verdict.ts gives the verdict.
 
 import type { Problem } from "../../platform/errors.ts";
 import { isJsonObject } from "../../platform/text/json-object.ts";
 import { refuseReport } from "./errors.ts";
-import {
-  ENTRY_BYTES_MAX,
-  ERROR_LENGTH_MAX,
-  HARNESS_NAME_LENGTH_MAX,
-  HARNESSES_MAX,
-  HOSTNAME_LENGTH_MAX,
-  INSTANCE_ID_LENGTH_MAX,
-  INVENTORY_BYTES_MAX,
-  PACKAGES_MAX,
-  PLATFORM_LENGTH_MAX,
-  REVISION_LENGTH_MAX,
-  VERSION_LENGTH_MAX,
-} from "./limits.ts";
+import { ENTRY_BYTES_MAX, INVENTORY_BYTES_MAX } from "./limits.ts";
 import type { Attempt, ClientStatusReport, Reported, Reporter } from "./model.ts";
 
 /** A validated report. Holds each list twice: parsed, for the verdict, and as the JSON text to store. */
@@ -40,105 +28,65 @@ export function readReport(reporter: Reporter, report: ClientStatusReport): Read
   const problems: Problem[] = [];
   const harnesses = report.harnesses ?? [];
   const packages = report.packages ?? [];
+  refuseBlank(report, problems);
   const read = {
     ...reporter,
-    instanceId: present(report.instance_id, { at: "instance_id", max: INSTANCE_ID_LENGTH_MAX, problems }),
-    hostname: bounded(report.hostname, { at: "hostname", max: HOSTNAME_LENGTH_MAX, problems }),
-    clientVersion: present(report.client_version, {
-      at: "client_version",
-      max: VERSION_LENGTH_MAX,
-      problems,
-    }),
+    instanceId: report.instance_id,
+    hostname: report.hostname ?? null,
+    clientVersion: report.client_version,
     platform: report.platform,
-    architecture: bounded(report.architecture, { at: "architecture", max: PLATFORM_LENGTH_MAX, problems }),
-    configRevision: bounded(report.config_revision, {
-      at: "config_revision",
-      max: REVISION_LENGTH_MAX,
-      problems,
-    }),
+    architecture: report.architecture ?? null,
+    configRevision: report.config_revision ?? null,
     applied: report.applied,
     filesOk: report.files_ok,
-    error: bounded(report.error, { at: "error", max: ERROR_LENGTH_MAX, problems }),
-    attempt: readAttempt(report, problems),
+    error: report.error ?? null,
+    attempt: attemptOf(report),
     harnesses,
     packages,
-    harnessesText: inventoryText(harnesses, { at: "harnesses", max: HARNESSES_MAX, problems }),
-    packagesText: inventoryText(packages, { at: "packages", max: PACKAGES_MAX, problems }),
-    harnessNames: namesText(harnesses, problems),
+    harnessesText: inventoryText("harnesses", harnesses, problems),
+    packagesText: inventoryText("packages", packages, problems),
+    harnessNames: namesText(harnesses),
   };
-  bounded(report.platform, { at: "platform", max: PLATFORM_LENGTH_MAX, problems });
   refuseReport(problems);
   return read;
 }
 
-interface Bound {
-  /** member name, or path of member names separated by `/` */
-  at: string;
-  max: number;
-  problems: Problem[];
-}
-
-function bounded(text: string | null | undefined, { at, max, problems }: Bound): string | null {
-  if (text && text.length > max)
-    problems.push({ pointer: `/${at}`, detail: `${at} may have at most ${max} characters` });
-  return text ?? null;
-}
-
-function present(text: string, bound: Bound): string {
-  const { at, problems } = bound;
-  if (isBlank(text)) problems.push({ pointer: `/${at}`, detail: `${at} must not be blank` });
-  bounded(text, bound);
-  return text;
-}
-
-const isBlank = (text: string): boolean => text.trim() === "";
-
-function readAttempt(
-  { reconciliation_attempt: sent, error }: ClientStatusReport,
-  problems: Problem[],
-): Attempt | null {
-  if (!sent) return null;
-  if (isBlank(error ?? ""))
-    problems.push({ pointer: "/error", detail: "error must say why the reconciliation failed" });
-  const at = "reconciliation_attempt";
-  return {
-    harness: present(sent.harness, { at: `${at}/harness`, max: HARNESS_NAME_LENGTH_MAX, problems }),
-    revision: present(sent.revision, { at: `${at}/revision`, max: REVISION_LENGTH_MAX, problems }),
+/** Not in the schema, because the contract requires 400 for these. */
+function refuseBlank(report: ClientStatusReport, problems: Problem[]): void {
+  const { instance_id, client_version, reconciliation_attempt: attempt, error } = report;
+  const required = { instance_id, client_version };
+  const ofAttempt = attempt && {
+    error: error ?? "",
+    "reconciliation_attempt/harness": attempt.harness,
+    "reconciliation_attempt/revision": attempt.revision,
   };
+  for (const [at, text] of Object.entries({ ...required, ...ofAttempt })) {
+    if (text.trim() !== "") continue;
+    const rule = at === "error" ? "must say why the reconciliation failed" : "must not be blank";
+    problems.push({ pointer: `/${at}`, detail: `${at} ${rule}` });
+  }
 }
+
+const attemptOf = ({ reconciliation_attempt: attempt }: ClientStatusReport): Attempt | null =>
+  attempt ? { harness: attempt.harness, revision: attempt.revision } : null;
 
 /** @returns the JSON text to store */
-function inventoryText(entries: readonly unknown[], bound: Bound): string {
-  const { at, max, problems } = bound;
-  if (entries.length > max) {
-    problems.push({ pointer: `/${at}`, detail: `${at} may have at most ${max} entries` });
-    return "";
-  }
+function inventoryText(at: string, entries: readonly unknown[], problems: Problem[]): string {
   const list = JSON.stringify(entries);
   const bytes = Buffer.byteLength(list);
-  if (bytes > ENTRY_BYTES_MAX) refuseLarge(entries, bound); // a smaller list cannot contain an oversized entry
-  if (bytes > INVENTORY_BYTES_MAX)
-    problems.push({ pointer: `/${at}`, detail: `${at} may have at most ${INVENTORY_BYTES_MAX} bytes` });
+  if (bytes <= ENTRY_BYTES_MAX) return list; // it cannot contain an oversized entry
+  const report = (pointer: string, subject: string, max: number) =>
+    problems.push({ pointer, detail: `${subject} may have at most ${max} bytes` });
+  for (const [place, entry] of entries.entries()) {
+    if (Buffer.byteLength(JSON.stringify(entry)) > ENTRY_BYTES_MAX)
+      report(`/${at}/${place}`, `an entry of ${at}`, ENTRY_BYTES_MAX);
+  }
+  if (bytes > INVENTORY_BYTES_MAX) report(`/${at}`, at, INVENTORY_BYTES_MAX);
   return list;
 }
 
-function refuseLarge(entries: readonly unknown[], { at, problems }: Bound): void {
-  for (const [place, entry] of entries.entries()) {
-    if (Buffer.byteLength(JSON.stringify(entry)) <= ENTRY_BYTES_MAX) continue;
-    const detail = `an entry of ${at} may have at most ${ENTRY_BYTES_MAX} bytes`;
-    problems.push({ pointer: `/${at}/${place}`, detail });
-  }
-}
-
-function namesText(harnesses: readonly unknown[], problems: Problem[]): string {
-  const names = new Set<string>();
-  for (const [place, entry] of harnesses.slice(0, HARNESSES_MAX).entries()) {
-    const at = typeof entry === "string" ? `harnesses/${place}` : `harnesses/${place}/name`;
-    const name = bounded(harnessNameOf(entry), { at, max: HARNESS_NAME_LENGTH_MAX, problems });
-    if (name !== null) names.add(name);
-  }
-  return JSON.stringify([...names].sort());
-}
+const namesText = (harnesses: readonly unknown[]): string =>
+  JSON.stringify([...new Set(harnesses.map(harnessNameOf).filter((name) => name !== undefined))].sort());
 
 /** @returns the name of a reported harness: the entry itself, or its `name`; undefined for none */
 export function harnessNameOf(entry: unknown): string | undefined {

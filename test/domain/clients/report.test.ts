@@ -1,18 +1,9 @@
-// What a report may hold: blank texts, lengths, sizes, and what is kept of it.
+// What a report may hold beyond its schema: blank texts, sizes in bytes, and what is kept of it.
 import { describe, expect, test } from "bun:test";
 import {
   CLIENTS_PER_USER_MAX,
   ENTRY_BYTES_MAX,
-  ERROR_LENGTH_MAX,
-  HARNESS_NAME_LENGTH_MAX,
-  HARNESSES_MAX,
-  HOSTNAME_LENGTH_MAX,
-  INSTANCE_ID_LENGTH_MAX,
   INVENTORY_BYTES_MAX,
-  PACKAGES_MAX,
-  PLATFORM_LENGTH_MAX,
-  REVISION_LENGTH_MAX,
-  VERSION_LENGTH_MAX,
 } from "../../../src/domain/clients/limits.ts";
 import type { ClientStatusReport } from "../../../src/domain/clients/model.ts";
 import { readReport } from "../../../src/domain/clients/report.ts";
@@ -47,31 +38,11 @@ function packagesOf(bytes: number) {
   return [...many(count - 1, packageOf(entryBytes)), packageOf(rest)];
 }
 
-const withAttempt = (harness: string, revision: string) => ({
-  error: "why",
-  reconciliation_attempt: { harness, revision },
-});
-
-const LIMITS: [string, number, (amount: number) => Partial<ClientStatusReport>][] = [
-  ["/instance_id", INSTANCE_ID_LENGTH_MAX, (length) => ({ instance_id: text(length) })],
-  ["/hostname", HOSTNAME_LENGTH_MAX, (length) => ({ hostname: text(length) })],
-  ["/client_version", VERSION_LENGTH_MAX, (length) => ({ client_version: text(length) })],
-  ["/platform", PLATFORM_LENGTH_MAX, (length) => ({ platform: text(length) })],
-  ["/architecture", PLATFORM_LENGTH_MAX, (length) => ({ architecture: text(length) })],
-  ["/config_revision", REVISION_LENGTH_MAX, (length) => ({ config_revision: text(length) })],
-  ["/error", ERROR_LENGTH_MAX, (length) => ({ error: text(length) })],
-  ["/reconciliation_attempt/harness", HARNESS_NAME_LENGTH_MAX, (length) => withAttempt(text(length), "r")],
-  ["/reconciliation_attempt/revision", REVISION_LENGTH_MAX, (length) => withAttempt("codex", text(length))],
-  ["/harnesses", HARNESSES_MAX, (count) => ({ harnesses: many(count, "codex") })],
-  ["/harnesses/1", HARNESS_NAME_LENGTH_MAX, (length) => ({ harnesses: ["codex", text(length)] })],
-  ["/harnesses/0/name", HARNESS_NAME_LENGTH_MAX, (length) => ({ harnesses: [{ name: text(length) }] })],
-  ["/packages", PACKAGES_MAX, (count) => ({ packages: many(count, {}) })],
-  ["/packages/1", ENTRY_BYTES_MAX, (bytes) => ({ packages: [{}, packageOf(bytes)] })],
-  ["/packages", INVENTORY_BYTES_MAX, (bytes) => ({ packages: packagesOf(bytes) })],
-];
-
-describe("limits", () => {
-  test.each(LIMITS)("%s takes up to %d", (pointer, max, membersOf) => {
+describe("limits in bytes", () => {
+  test.each<[string, number, (bytes: number) => Partial<ClientStatusReport>]>([
+    ["/packages/1", ENTRY_BYTES_MAX, (bytes) => ({ packages: [{}, packageOf(bytes)] })],
+    ["/packages", INVENTORY_BYTES_MAX, (bytes) => ({ packages: packagesOf(bytes) })],
+  ])("%s takes up to %d", (pointer, max, membersOf) => {
     expect(pointersOf(membersOf(max - 1))).toEqual([]);
     expect(pointersOf(membersOf(max))).toEqual([]);
     expect(pointersOf(membersOf(max + 1))).toEqual([pointer]);
@@ -82,11 +53,6 @@ describe("limits", () => {
       INVENTORY_BYTES_MAX,
     );
     expect(pointersOf({ packages: [{ id: "ü".repeat(ENTRY_BYTES_MAX / 2) }] })).toEqual(["/packages/0"]);
-  });
-
-  test("that are passed are told all at once", () => {
-    const wrong = { instance_id: "", client_version: text(VERSION_LENGTH_MAX + 1), hostname: text(1_000) };
-    expect(pointersOf(wrong)).toEqual(["/instance_id", "/hostname", "/client_version"]);
   });
 });
 

@@ -1,6 +1,17 @@
 // Tests reports of workstations and the inventory over HTTP.
 import { describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
+import {
+  ERROR_LENGTH_MAX,
+  HARNESS_NAME_LENGTH_MAX,
+  HARNESSES_MAX,
+  HOSTNAME_LENGTH_MAX,
+  INSTANCE_ID_LENGTH_MAX,
+  PACKAGES_MAX,
+  PLATFORM_LENGTH_MAX,
+  REVISION_LENGTH_MAX,
+  VERSION_LENGTH_MAX,
+} from "../../../src/domain/clients/limits.ts";
 import { AdminClientStatusPage, ClientFacets } from "../../../src/domain/clients/model.ts";
 import { clientReports } from "../../../src/domain/clients/tables.ts";
 import { BODY_BYTES_MAX } from "../../../src/server/http/bodies/body.ts";
@@ -22,6 +33,33 @@ async function asAdministrator() {
     clients.request(method, `/admin/client-status${path}`, { token, ...sent });
   return { ...clients, ask };
 }
+
+const text = (length: number) => "x".repeat(length);
+const many = <T>(count: number, entry: T): T[] => Array.from({ length: count }, () => entry);
+const attempt = (harness: string, revision: string) => ({
+  error: "why",
+  reconciliation_attempt: { harness, revision },
+});
+
+/** The limits of the schema: where, how much, and members that have that much there. */
+const LIMITS: [string, number, (amount: number) => Record<string, unknown>][] = [
+  ["/instance_id", INSTANCE_ID_LENGTH_MAX, (length) => ({ instance_id: text(length) })],
+  ["/hostname", HOSTNAME_LENGTH_MAX, (length) => ({ hostname: text(length) })],
+  ["/client_version", VERSION_LENGTH_MAX, (length) => ({ client_version: text(length) })],
+  ["/platform", PLATFORM_LENGTH_MAX, (length) => ({ platform: text(length) })],
+  ["/architecture", PLATFORM_LENGTH_MAX, (length) => ({ architecture: text(length) })],
+  ["/config_revision", REVISION_LENGTH_MAX, (length) => ({ config_revision: text(length) })],
+  ["/error", ERROR_LENGTH_MAX, (length) => ({ error: text(length) })],
+  ["/reconciliation_attempt/harness", HARNESS_NAME_LENGTH_MAX, (length) => attempt(text(length), "r")],
+  ["/reconciliation_attempt/revision", REVISION_LENGTH_MAX, (length) => attempt("codex", text(length))],
+  ["/harnesses", HARNESSES_MAX, (count) => ({ harnesses: many(count, "codex") })],
+  ["/harnesses/0/name", HARNESS_NAME_LENGTH_MAX, (length) => ({ harnesses: [{ name: text(length) }] })],
+  ["/harnesses/1", HARNESS_NAME_LENGTH_MAX, (length) => ({ harnesses: ["codex", text(length)] })],
+  ["/packages", PACKAGES_MAX, (count) => ({ packages: many(count, {}) })],
+];
+
+const pointersIn = ({ errors }: { errors: { pointer: string }[] }): string[] =>
+  errors.map(({ pointer }) => pointer).sort();
 
 describe("a report", () => {
   test("is taken without a body in answer, from the least that a client sends", async () => {
@@ -58,25 +96,50 @@ describe("a report", () => {
     ["lacks a member", { instance_id: undefined, files_ok: undefined }, ["/instance_id", "/files_ok"]],
     ["has a wrong type", { applied: "yes", hostname: 5 }, ["/applied", "/hostname"]],
     ["has no list", { harnesses: {}, packages: "none" }, ["/harnesses", "/packages"]],
-    ["has packages by name", { packages: ["one"] }, ["/packages"]],
-    ["has half an attempt", { reconciliation_attempt: { harness: "x" } }, ["/reconciliation_attempt"]],
+    ["has packages by name", { packages: ["one"] }, ["/packages/0"]],
+    [
+      "has half an attempt",
+      { reconciliation_attempt: { harness: "x" } },
+      ["/reconciliation_attempt/revision"],
+    ],
   ])("that %s is 422, with every place", async (_, members, pointers) => {
     await using clients = await createClientsWorld();
     const response = await post(clients, clients.ana, { ...LEAST, ...members });
     expect(response.status).toBe(422);
-    const { errors } = await response.json();
-    expect(errors.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual(pointers.sort());
+    expect(pointersIn(await response.json())).toEqual(pointers.sort());
     expect(countOf(clients)).toBe(0);
   });
 
-  test("that is blank or too long is 400, with every place", async () => {
+  test.each(LIMITS)("%s takes up to %d", async (pointer, max, membersOf) => {
     await using clients = await createClientsWorld();
-    const wrong = { ...LEAST, instance_id: " ", hostname: "h".repeat(1_000) };
-    const response = await post(clients, clients.ana, wrong);
+    const answerTo = async (amount: number) => {
+      const response = await post(clients, clients.ana, { ...LEAST, ...membersOf(amount) });
+      return [response.status, response.status === 204 ? [] : pointersIn(await response.json())];
+    };
+    expect(await answerTo(max - 1)).toEqual([204, []]);
+    expect(await answerTo(max)).toEqual([204, []]);
+    expect(await answerTo(max + 1)).toEqual([422, [pointer]]);
+  });
+
+  test("beyond several limits is told all of them at once", async () => {
+    await using clients = await createClientsWorld();
+    const wrong = LIMITS.filter(([pointer]) => pointer !== "/harnesses" && !pointer.endsWith("/name"));
+    const members = Object.assign({}, ...wrong.map(([, max, membersOf]) => membersOf(max + 1)), {
+      reconciliation_attempt: { harness: text(1_000), revision: text(1_000) },
+      error: text(ERROR_LENGTH_MAX + 1),
+    });
+    const response = await post(clients, clients.ana, { ...LEAST, ...members });
+    expect(response.status).toBe(422);
+    expect(pointersIn(await response.json())).toEqual(wrong.map(([pointer]) => pointer).sort());
+  });
+
+  test("that is blank is 400, with every place", async () => {
+    await using clients = await createClientsWorld();
+    const response = await post(clients, clients.ana, { ...LEAST, instance_id: " ", client_version: "" });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
       reason: "client_report.invalid",
-      errors: [{ pointer: "/instance_id" }, { pointer: "/hostname" }],
+      errors: [{ pointer: "/instance_id" }, { pointer: "/client_version" }],
     });
     expect(countOf(clients)).toBe(0);
   });

@@ -98,11 +98,31 @@ interface Found {
 function problemsOf(findings: Iterable<ValueError>, more: readonly Problem[]): Found {
   const problems = [...more];
   try {
-    return { problems, isCut: !collect(findings, problems) };
+    return { problems, isCut: !collect(withUnionsOpened(findings), problems) };
   } catch (error) {
     if (!(error instanceof MeterSpent)) throw error;
     return { problems, isCut: true };
   }
+}
+
+/**
+ * Replaces the finding on a union by the findings on its member that has the type of the value, so that each problem has its
+ * own path.
+ */
+function* withUnionsOpened(findings: Iterable<ValueError>): Generator<ValueError> {
+  for (const finding of findings) {
+    const meant = memberMeant(finding);
+    if (meant) yield* withUnionsOpened(meant);
+    else yield finding;
+  }
+}
+
+/** @returns the findings on that member; undefined unless exactly one member has the type */
+function memberMeant({ schema, value, errors }: ValueError): Iterable<ValueError> | undefined {
+  if (!KindGuard.IsUnion(schema)) return undefined;
+  const type = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
+  const fitting = errors.filter((_, index) => schema.anyOf[index]?.type === type);
+  return fitting.length === 1 ? fitting[0] : undefined;
 }
 
 /**
