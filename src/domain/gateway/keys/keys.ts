@@ -1,5 +1,6 @@
 // Operations on one user's gateway key, for the user and for administrators. A healthy key is answered from its row, without a
 // lock or a write. Everything else is an attempt (attempts.ts), and the caller waits for it for a bounded time.
+import { LRUCache } from "lru-cache";
 import { SECOND_MS, within } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { User } from "../../identity/service.ts";
@@ -17,6 +18,9 @@ import * as store from "./store.ts";
 export const ENSURE_WAIT_MS = 12 * SECOND_MS;
 /** Suggested retry delay when the answer is sent before the work is done. */
 const ASK_AGAIN_SECONDS = 2;
+
+/** About a kilobyte each. */
+const CACHED_ROWS_MAX = 10_000;
 
 export interface KeyAnswer {
   status: GatewayKeyStatus;
@@ -54,6 +58,9 @@ export class GatewayKeys {
   readonly attempts: Attempts | undefined;
   readonly #changes: KeyChanges;
   readonly #retire: RetireGatewayKey;
+  /** Rows with the secret still sealed. Any change of keys, users or groups, also by another process, clears them. */
+  readonly #rows = new LRUCache<string, KeyRow>({ max: CACHED_ROWS_MAX });
+  #revision = -1;
 
   constructor(private readonly dependencies: GatewayDependencies) {
     this.attempts = dependencies.mode && new Attempts(dependencies, dependencies.mode);
@@ -146,7 +153,13 @@ export class GatewayKeys {
   }
 
   #find({ id }: KeyHolder): KeyRow | undefined {
-    return store.findKey(this.dependencies.db.read, id);
+    const { db } = this.dependencies;
+    const revision = db.revision("gateway") + db.revision("access") + db.revision("provisioning");
+    if (revision !== this.#revision) this.#rows.clear();
+    this.#revision = revision;
+    const row = this.#rows.get(id) ?? store.findKey(db.read, id);
+    if (row) this.#rows.set(id, row);
+    return row;
   }
 
   #refusal({ code, diagnosis }: ProvisionerError, row: KeyRow | undefined): ProvisionerError {

@@ -3,7 +3,7 @@
 import { Type } from "@sinclair/typebox";
 import { ProxyHealth } from "../../../domain/gateway/inference/proxy-health.ts";
 import { GatewayKeyStatus } from "../../../domain/gateway/keys/key-status.ts";
-import type { KeyAnswer, KeyHolder } from "../../../domain/gateway/keys/keys.ts";
+import type { KeyAnswer, KeyRequest } from "../../../domain/gateway/keys/keys.ts";
 import { forMembers, GatewayStatus, gatewayStatus } from "../../../domain/gateway/status.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { json } from "../../http/answers.ts";
@@ -38,7 +38,7 @@ export function gatewayKeyRoutes({ guard, domain }: RouteContext) {
   const { keys } = domain.gateway;
 
   return createRouter(guard, "gateway-keys")
-    .get("/gateway/key", ({ request }) => json(keys.status(holderOf(request))), {
+    .get("/gateway/key", ({ request }) => json(keys.status(ownKeyOf(request).user)), {
       requires: "governance:read",
       detail: describe("getGatewayKey", "State of the caller's gateway key", keyAnswers),
     })
@@ -46,7 +46,7 @@ export function gatewayKeyRoutes({ guard, domain }: RouteContext) {
       "/gateway/key/ensure",
       async ({ request, body }) => {
         const manual = body.manual ?? false;
-        return toAnswer(await keys.ensure({ actor: actorOf(request), user: holderOf(request), manual }));
+        return toAnswer(await keys.ensure({ ...ownKeyOf(request), manual }));
       },
       {
         requires: "governance:read",
@@ -55,36 +55,26 @@ export function gatewayKeyRoutes({ guard, domain }: RouteContext) {
         detail: describe("ensureGatewayKey", "Give the caller a working gateway key", provisioningAnswers),
       },
     )
-    .post(
-      "/gateway/key/validate",
-      async ({ request }) =>
-        toAnswer(await keys.validate({ actor: actorOf(request), user: holderOf(request) })),
-      {
-        requires: "governance:read",
-        accepts: "nothing",
-        detail: describe("validateGatewayKey", "Ask the gateway about the caller's key", provisioningAnswers),
-      },
-    )
-    .post(
-      "/gateway/key/rotate",
-      async ({ request }) =>
-        toAnswer(await keys.rotate({ actor: actorOf(request), user: holderOf(request) })),
-      {
-        requires: "governance:read",
-        accepts: "nothing",
-        detail: describe(
-          "rotateGatewayKey",
-          "Give the caller another gateway key; the one before works until it is there",
-          provisioningAnswers,
-        ),
-      },
-    )
+    .post("/gateway/key/validate", async ({ request }) => toAnswer(await keys.validate(ownKeyOf(request))), {
+      requires: "governance:read",
+      accepts: "nothing",
+      detail: describe("validateGatewayKey", "Ask the gateway about the caller's key", provisioningAnswers),
+    })
+    .post("/gateway/key/rotate", async ({ request }) => toAnswer(await keys.rotate(ownKeyOf(request))), {
+      requires: "governance:read",
+      accepts: "nothing",
+      detail: describe(
+        "rotateGatewayKey",
+        "Give the caller another gateway key; the one before works until it is there",
+        provisioningAnswers,
+      ),
+    })
     .post(
       "/gateway/key/revoke",
       async ({ request }) => {
-        const user = holderOf(request);
-        await keys.revoke({ actor: actorOf(request), user });
-        return json(keys.status(user));
+        const own = ownKeyOf(request);
+        await keys.revoke(own);
+        return json(keys.status(own.user));
       },
       {
         requires: "governance:read",
@@ -129,9 +119,10 @@ export function gatewayRoutes({ guard, domain }: RouteContext) {
     });
 }
 
-function holderOf(request: Request): KeyHolder {
-  const { userId: id, email } = principalOf(request);
-  return { id, email };
+/** Reads the caller from the database once. */
+function ownKeyOf(request: Request): KeyRequest {
+  const actor = actorOf(request);
+  return { actor, user: { id: principalOf(request).userId, email: actor.label } };
 }
 
 const toAnswer = ({ status, retryAfterSeconds }: KeyAnswer): Response =>

@@ -13,6 +13,7 @@ import {
 import { openCredential } from "../../../../src/domain/gateway/sealing/sealed-credential.ts";
 import type { User } from "../../../../src/domain/identity/service.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/platform/clock.ts";
+import { openDatabase } from "../../../../src/platform/database/database.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { actorOf, reasonOf } from "../../../support/identity-world.ts";
 import { changeRow, createGatewayWorld, type GatewayWorld, retire } from "../gateway-world.ts";
@@ -65,6 +66,24 @@ test("the first ensure makes a key; the status has every member and nothing of t
   expect(secretOf(world, user)).toBe("sk-1");
   expect(JSON.stringify(status)).not.toContain("sk-1");
   expect(world.audited()).toContain("gateway_key.provision");
+});
+
+test("the status shows at once whatever changes the key, a user or a group, also in another process", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  const shown = () => world.gateway.keys.status(user).alias;
+  await ensure(world, user);
+  const row = store.findKey(world.db.read, user.id);
+  if (!row) throw new Error("the key is stored");
+  for (const alias of ["gateway", "access", "provisioning"] as const) {
+    expect(shown()).not.toBe(alias);
+    await world.db.write((tx) => store.putKey(tx, { ...row, alias }), alias);
+    expect(shown()).toBe(alias);
+  }
+  const beside = openDatabase(world.file);
+  await beside.write((tx) => store.putKey(tx, { ...row, alias: "elsewhere" }), "gateway");
+  await beside.close();
+  expect(shown()).toBe("elsewhere");
 });
 
 test("a healthy key costs no call, also when somebody asks manually", async () => {
