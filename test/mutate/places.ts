@@ -139,7 +139,11 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   passwords: {
     files: ["src/platform/crypto/password-queue.ts"],
-    tests: ["test/platform/crypto/password-queue.test.ts", "test/domain/access/sign-in/*.test.ts"],
+    tests: [
+      "test/platform/crypto/password-queue.test.ts",
+      "test/properties/password-queue.test.ts",
+      "test/domain/access/sign-in/*.test.ts",
+    ],
   },
   backup: {
     files: [
@@ -152,6 +156,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/app/backup/backup.test.ts",
       "test/app/backup/restore.test.ts",
       "test/app/backup/*.test.ts",
+      "test/app/installation/outside-services.test.ts",
     ],
   },
   scheduler: {

@@ -114,6 +114,17 @@ describe("a list", () => {
     expect(past).toMatchObject({ items: [], total: 3 });
   });
 
+  test("counts a new client at once, and not those that report again", async () => {
+    await using clients = await createClientsWorld();
+    const totalAfter = async (instance_id: string) => {
+      await clients.report({ instance_id });
+      return clients.domain.clients.inventory.list(clients.organizationId, {}).total;
+    };
+    expect(await totalAfter("a")).toBe(1);
+    expect(await totalAfter("b")).toBe(2);
+    expect(await totalAfter("b")).toBe(2);
+  });
+
   test("shows nothing of another organization", async () => {
     await using clients = await createClientsWorld();
     await clients.report();

@@ -41,6 +41,7 @@ describe("clients that never came back", () => {
       .filter(({ action }) => action === "client.forget")
       .map(({ after }) => JSON.parse(after ?? "").removed);
     expect(counts.reduce((sum, removed) => sum + removed, 0)).toBe(count);
+    expect(counts).not.toContain(0); // a run that removes nothing is not audited
   });
 
   test("stay when the run is stopped", async () => {
@@ -127,6 +128,33 @@ describe("verdicts", () => {
     await age(clients);
     expect(await clients.domain.clients.verdictRenewal.run(AbortSignal.abort())).toBe(0);
     expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(1);
+  });
+
+  test("are read and judged in turns of their own, so that requests run in between", async () => {
+    await using clients = await createClientsWorld();
+    await reportMany(clients, BATCH_ROWS + 1);
+    await age(clients);
+    let [turn, readInTurn, batches, isDone] = [0, 0, 0, false];
+    const countTurns = () => {
+      turn += 1;
+      if (!isDone) setImmediate(countTurns);
+    };
+    setImmediate(countTurns);
+    const renewal = new VerdictRenewal({
+      db: clients.world.db,
+      rules: () => {
+        readInTurn = turn;
+        batches += 1;
+        return rulesOf(HARNESSES);
+      },
+      judge: () => {
+        expect(turn).toBeGreaterThan(readInTurn);
+        return { verdict: "differs", reasons: [] };
+      },
+    });
+    expect(await renewal.run(never())).toBe(BATCH_ROWS + 1);
+    isDone = true;
+    expect(batches).toBe(3); // two, and the question for more
   });
 
   test("of a report that comes while they are given anew are that report's own", async () => {

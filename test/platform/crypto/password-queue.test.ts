@@ -175,6 +175,24 @@ test(`after ${PASSWORD_KNOWN_IN_A_ROW_MAX} known browsers, one of the others has
   ]);
 });
 
+test("a check that waits before all known browsers still has its turn after so many of them", async () => {
+  const bench = busyBench();
+  bench.ask("new", asker("eve", "192.0.2.1"));
+  const names = Array.from({ length: PASSWORD_KNOWN_IN_A_ROW_MAX + 1 }, (_, at) => `known ${at}`);
+  for (const name of names) bench.ask(name, known(name));
+  await bench.end("running 1");
+  for (const name of names.slice(0, PASSWORD_KNOWN_IN_A_ROW_MAX)) await bench.end(name);
+  expect(bench.started.slice(2)).toEqual([...names.slice(0, PASSWORD_KNOWN_IN_A_ROW_MAX), "new"]);
+});
+
+test("work without an asker goes before guesses, as that of known browsers does", async () => {
+  const bench = busyBench();
+  bench.ask("guess", asker("eve", "192.0.2.1"));
+  bench.ask("our own");
+  await bench.end("running 1");
+  expect(bench.started.slice(2)).toEqual(["our own"]);
+});
+
 test("known browsers that nobody waited behind do not count towards the turn of the others", async () => {
   const bench = busyBench();
   for (let at = 0; at < PASSWORD_KNOWN_IN_A_ROW_MAX; at += 1) bench.ask(`known ${at}`, known(`known ${at}`));

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
 import {
+  type AdjustableLog,
   bufferLines,
   createLog,
   LOG_LINE_LENGTH_MAX,
-  type Log,
   type LogFields,
   type LogOptions,
 } from "../../../src/platform/observe/log.ts";
@@ -18,7 +18,7 @@ import { Secret } from "../../../src/platform/secret.ts";
 
 const AT_MS = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
 
-function recorded(options: Partial<LogOptions> = {}): { log: Log; lines: string[] } {
+function recorded(options: Partial<LogOptions> = {}): { log: AdjustableLog; lines: string[] } {
   const lines: string[] = [];
   const log = createLog({
     level: "debug",
@@ -93,6 +93,30 @@ test("nothing below the chosen level is written", () => {
   log.warning("a.b");
   log.error("a.b");
   expect(lines.map((line) => JSON.parse(line).level)).toEqual(["warning", "error"]);
+});
+
+test("a change of the level counts from then on, for children as well", () => {
+  const { log, lines } = recorded({ level: "error" });
+  const child = log.child({ area: "b" });
+  for (const level of ["info", "warning"] as const) {
+    log.setLevel(level);
+    for (const each of [log, child]) each.info(level);
+    for (const each of [log, child]) each.warning(level);
+  }
+  const written = lines.map((line) => JSON.parse(line)).map(({ level, event }) => `${level} ${event}`);
+  const all = [
+    "info info",
+    "info info",
+    "warning info",
+    "warning info",
+    "warning warning",
+    "warning warning",
+  ];
+  expect(written).toEqual(all);
+});
+
+test("a member named toJSON that is no function is a member like any other", () => {
+  expect(shown({ a: { toJSON: 1, b: 2 } }).a).toEqual({ toJSON: 1, b: 2 });
 });
 
 test.each([

@@ -10,7 +10,7 @@ import { type Db, openDatabase } from "../../../src/platform/database/database.t
 import { migrate } from "../../../src/platform/database/schema/migrate.ts";
 import { type Ids, systemIds } from "../../../src/platform/ids.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
-import { LEASE_GRACE_MS, TAKEOVER_TURNS } from "../../../src/platform/scheduler/lease.ts";
+import { createTakeover, LEASE_GRACE_MS, TAKEOVER_TURNS } from "../../../src/platform/scheduler/lease.ts";
 import {
   createScheduler,
   JOB_ERROR_LENGTH_MAX,
@@ -20,7 +20,7 @@ import {
   TURN_MS,
 } from "../../../src/platform/scheduler/scheduler.ts";
 import { addJob, JOBS_MAX, takeLease } from "../../../src/platform/scheduler/store.ts";
-import { jobs } from "../../../src/platform/scheduler/tables.ts";
+import { type JobRow, jobs } from "../../../src/platform/scheduler/tables.ts";
 
 const START_MS = Date.UTC(2026, 0, 1);
 const LIMIT_MS = 10 * MINUTE_MS;
@@ -175,6 +175,45 @@ test.each([
   healed = true;
   await scheduler.runDue();
   expect(rowOf(db)).toMatchObject({ lastOutcome: "succeeded", lastError: null });
+});
+
+test("a job that rejects with nothing has failed all the same", async () => {
+  const { scheduler, db } = processOf();
+  scheduler.register(hourly(() => Promise.reject(undefined)));
+  await turns(scheduler, 2);
+  expect(rowOf(db)).toMatchObject({ lastOutcome: "failed", lastError: "Error: a job threw nothing" });
+});
+
+test("a run that has ended leaves no timer behind, which would keep the process alive", async () => {
+  const { scheduler, db } = processOf();
+  const timers: number[] = [];
+  scheduler.register(
+    hourly(async () => {
+      timers.push(jest.getTimerCount());
+    }),
+  );
+  await scheduler.runDue();
+  jest.useFakeTimers();
+  try {
+    await scheduler.runDue();
+    expect([...timers, jest.getTimerCount()]).toEqual([1, 0]);
+  } finally {
+    jest.useRealTimers();
+  }
+  expect(rowOf(db)?.lastOutcome).toBe("succeeded");
+});
+
+test("after a jump of the clock a run renews its lease once, not in every turn", async () => {
+  const { crashed: alive, held, running } = await crashedRun();
+  nowMs += DAY_MS;
+  await alive.scheduler.runDue();
+  const renewedMs = rowOf(alive.db)?.leaseUntilMs;
+  expect(renewedMs).toBe(nowMs + LIMIT_MS + LEASE_GRACE_MS);
+  nowMs += 1;
+  await alive.scheduler.runDue();
+  expect(rowOf(alive.db)?.leaseUntilMs).toBe(renewedMs);
+  held.release();
+  await running;
 });
 
 test("a failing job does not keep its neighbors from running", async () => {
@@ -478,6 +517,15 @@ test("stop tells a run to end, waits for it, gives its lease back, and the next 
   expect(repeated).toBe(true);
 });
 
+test("stop waits for a turn that is under way, and ends the run that it begins", async () => {
+  const { scheduler, db } = processOf();
+  scheduler.register(hourly(untilAborted));
+  await scheduler.runDue();
+  scheduler.start(); // has looked at the job; its lease is written in a later turn of the event loop
+  await scheduler.stop();
+  expect(rowOf(db)).toMatchObject({ lastOutcome: "stopped", leaseOwner: null });
+});
+
 test("after stop no job is begun", async () => {
   const { scheduler } = processOf();
   let runs = 0;
@@ -520,6 +568,11 @@ test("a job whose row cannot be written keeps neither its neighbors nor the beat
   await db.write((tx) => tx.run("DROP TRIGGER full"));
   await turns(scheduler, 2);
   expect(rowOf(db, "stuck")?.lastOutcome).toBe("succeeded");
+  await db.write((tx) => tx.run(trigger.replace("INSERT", "UPDATE")));
+  nowMs += HOUR_MS;
+  await turns(scheduler, 2);
+  const again = lines.map((line) => JSON.parse(line).event).slice(1);
+  expect(again).toEqual(["scheduler.job_unattended"]);
 });
 
 test("a turn that the database fails is logged and does not end the process", async () => {
@@ -531,21 +584,55 @@ test("a turn that the database fails is logged and does not end the process", as
   expect(lines.map((line) => JSON.parse(line).event)).toEqual(["scheduler.turn_failed"]);
 });
 
-test("runs are counted by outcome from zero, and a restart remembers the last success", async () => {
+test("every job has its metrics from the start, and a restart restores the last success", async () => {
+  const linesOf = async (metrics: Registry) =>
+    (await metrics.metrics()).split("\n").filter((line) => line.startsWith("quartermaster_job_"));
   const first = new Registry();
   const { scheduler } = processOf({ metrics: first });
   scheduler.register(hourly(async () => {}));
-  expect(await first.metrics()).toContain('quartermaster_job_runs_total{job="sweep",outcome="succeeded"} 0');
-  expect(await first.metrics()).toContain('quartermaster_job_period_seconds{job="sweep"} 3600');
+  const counted = (succeeded: number, lastSuccess: number) => [
+    `quartermaster_job_runs_total{job="sweep",outcome="succeeded"} ${succeeded}`,
+    'quartermaster_job_runs_total{job="sweep",outcome="failed"} 0',
+    'quartermaster_job_runs_total{job="sweep",outcome="timed_out"} 0',
+    'quartermaster_job_runs_total{job="sweep",outcome="stopped"} 0',
+    `quartermaster_job_last_success_timestamp_seconds{job="sweep"} ${lastSuccess}`,
+    'quartermaster_job_period_seconds{job="sweep"} 3600',
+  ];
+  expect(await linesOf(first)).toEqual(counted(0, 0));
   await turns(scheduler, 2);
-  const success = `quartermaster_job_last_success_timestamp_seconds{job="sweep"} ${START_MS / 1_000}`;
-  expect(await first.metrics()).toContain('quartermaster_job_runs_total{job="sweep",outcome="succeeded"} 1');
-  expect(await first.metrics()).toContain(success);
+  expect(await linesOf(first)).toEqual(counted(1, START_MS / 1_000));
   const second = new Registry();
   const restarted = processOf({ metrics: second }).scheduler;
   restarted.register(hourly(async () => {}));
   await restarted.runDue();
-  expect(await second.metrics()).toContain(success);
+  expect(await linesOf(second)).toEqual(counted(0, START_MS / 1_000));
+});
+
+test("a failed run counts as failed and does not move the last success", async () => {
+  const metrics = new Registry();
+  const { scheduler } = processOf({ metrics });
+  scheduler.register(hourly(() => Promise.reject(new Error("no"))));
+  await turns(scheduler, 2);
+  const restarted = new Registry();
+  const next = processOf({ metrics: restarted }).scheduler;
+  next.register(hourly(async () => {}));
+  await next.runDue();
+  expect(await metrics.metrics()).toContain('runs_total{job="sweep",outcome="failed"} 1\n');
+  for (const each of [metrics, restarted])
+    expect(await each.metrics()).toContain('last_success_timestamp_seconds{job="sweep"} 0\n');
+});
+
+test("a lease that looked valid in between must look expired for all turns again", () => {
+  const canTake = createTakeover();
+  const row: JobRow = {
+    ...{ name: "sweep", nextRunAtMs: 0, leaseOwner: "one", leaseUntilMs: START_MS, paused: false },
+    ...{ lastStartedAtMs: null, lastFinishedAtMs: null, lastOutcome: null, lastError: null },
+  };
+  const at = (ms: number) => canTake(row, { timeLimitMs: LIMIT_MS, nowMs: START_MS + ms });
+  for (let turn = 1; turn < TAKEOVER_TURNS; turn += 1) expect(at(0)).toBe(false);
+  expect(at(-1)).toBe(false);
+  for (let turn = 1; turn < TAKEOVER_TURNS; turn += 1) expect(at(0)).toBe(false);
+  expect(at(0)).toBe(true);
 });
 
 test.each([[JOB_ERROR_LENGTH_MAX - 1], [JOB_ERROR_LENGTH_MAX], [JOB_ERROR_LENGTH_MAX + 1]])(

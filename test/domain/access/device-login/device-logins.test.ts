@@ -138,6 +138,15 @@ test.each([
   expect(await refusalOf(requestLogin(world, { address: other }))).toBe("fine");
 });
 
+test("logins of an earlier second count with those of this one", async () => {
+  await using world = await createLoginWorld({ limits: { ...MANY, pendingLoginsPerAddress: 5 } });
+  for (let at = 0; at < 3; at += 1) await requestLogin(world);
+  afterSeconds(world, 1);
+  expect(await refusalOf(requestLogin(world))).toBe("fine");
+  expect(await refusalOf(requestLogin(world))).toBe("fine");
+  expect(await refusalOf(requestLogin(world))).toBe("device_login.too_many_pending");
+});
+
 test("logins that are decided or expired make room for their address", async () => {
   await using world = await createLoginWorld({ limits: { ...MANY, pendingLoginsPerAddress: 2 } });
   const first = await requestLogin(world);
@@ -152,7 +161,8 @@ test("logins that are decided or expired make room for their address", async () 
 
 test("waiting logins of a network are counted once a second, not once a request", async () => {
   using statements = listenToStatements();
-  await using world = await createLoginWorld({ limits: MANY });
+  // a request that is counted more than once would reach the limit and have the logins counted again
+  await using world = await createLoginWorld({ limits: { ...MANY, pendingLoginsPerAddress: 101 } });
   const countsOf = async (requests: number) => {
     statements.take();
     for (let at = 0; at < requests; at += 1) await requestLogin(world);
@@ -389,4 +399,18 @@ test("none of the three codes is at rest", async () => {
   const { deviceCode, linkToken, userCode } = await requestLogin(world);
   for (const secret of [deviceCode, linkToken, userCode]) expect(isAtRest(world.file, secret)).toBe(false);
   expect(isAtRest(world.file, onlyRow(world)?.linkHash ?? "")).toBe(true);
+});
+
+test.each([
+  ["approve", "approved"],
+  ["refuse", "refused"],
+] as const)("a claimed login is decided by its code: %s", async (decision, state) => {
+  await using world = await createLoginWorld();
+  const { linkToken, userCode } = await requestLogin(world);
+  const { actor, loginSessionId } = await signIn(world);
+  const decide = () => world.deviceLogins.decideClaimed(actor, { userCode, loginSessionId, decision });
+  expect(await refusalOf(decide())).not.toBe("fine"); // nobody has claimed it
+  await world.deviceLogins.claim(actor, linkToken);
+  expect(await refusalOf(decide())).toBe("fine");
+  expect(onlyRow(world)).toMatchObject({ state, userId: world.user.id });
 });

@@ -6,8 +6,10 @@ import {
   endGrant,
   endLoginSession,
   endLogins,
+  endOtherSessions,
 } from "../../../../src/domain/access/logins/end-logins.ts";
 import { deviceLogins, grants, loginSessions, refreshTokens } from "../../../../src/domain/access/tables.ts";
+import type { Tx } from "../../../../src/platform/database/database.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
 import { START_MS } from "../../../support/world.ts";
 import { type AccessWorld, addGrant, createAccessWorld, PASSWORD } from "../access-world.ts";
@@ -53,22 +55,30 @@ test("ending a user's logins takes sessions, grants, refresh tokens and device l
   expect(rowOf(other.id)).toMatchObject([{ revokedAtMs: null, revokedReason: null }]);
 });
 
-test("an approved device login is taken too, a redeemed one stays as it was", async () => {
-  const { world } = await withLogins();
-  await using _ = world;
-  const states = ["approved", "redeemed", "refused"] as const;
-  await world.db.write((tx) => {
-    for (const [i, { id }] of tx.select().from(deviceLogins).all().entries()) {
-      tx.update(deviceLogins)
-        .set({ state: states[i], userId: world.user.id })
-        .where(eq(deviceLogins.id, id))
-        .run();
-    }
-    return endLogins(tx, { userId: world.user.id, ...ending });
-  });
-  const left = world.db.read.select().from(deviceLogins).all();
-  expect(left.map(({ state }) => state).sort()).toEqual(["redeemed", "refused"]);
-});
+const ENDS: [string, (tx: Tx, userId: string) => unknown][] = [
+  ["all logins of a user", (tx, userId) => endLogins(tx, { userId, ...ending })],
+  ["the other browsers of a user", (tx, userId) => endOtherSessions(tx, { userId, sessionId: "", nowMs: 5 })],
+];
+
+test.each(ENDS)(
+  "with %s an approved device login ends, a redeemed one stays as it was",
+  async (_what, end) => {
+    const { world } = await withLogins();
+    await using _ = world;
+    const states = ["approved", "redeemed", "refused"] as const;
+    await world.db.write((tx) => {
+      for (const [i, { id }] of tx.select().from(deviceLogins).all().entries()) {
+        tx.update(deviceLogins)
+          .set({ state: states[i], userId: world.user.id })
+          .where(eq(deviceLogins.id, id))
+          .run();
+      }
+      return end(tx, world.user.id);
+    });
+    const left = world.db.read.select().from(deviceLogins).all();
+    expect(left.map(({ state }) => state).sort()).toEqual(["redeemed", "refused"]);
+  },
+);
 
 test("ending one login session takes what it approved and nothing of its user's other ones", async () => {
   const { world, first } = await withLogins();

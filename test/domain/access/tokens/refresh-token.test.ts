@@ -4,8 +4,10 @@ import {
   accessIssuedAtMs,
   firstRefreshToken,
   graceStartMs,
+  isCleanupDue,
   possibleSuccessorsOf,
   REFRESH_GRACE_SECONDS,
+  ROTATIONS_PER_CLEANUP,
   readRefreshToken,
   refreshVerdict,
   successorOf,
@@ -106,6 +108,16 @@ test("rows are forgotten only once their token is reused anyway", () => {
     const isForgotten = token.rotatedAtMs < graceStartMs(nowMs);
     expect(refreshVerdict({ grant, token }, nowMs)).toBe(isForgotten ? "reused" : "repeated");
   }
+});
+
+test("a refresh after a quiet grace window cleans up, and one of so many in a burst", () => {
+  const rotations = 1;
+  expect(isCleanupDue({ refreshedAtMs: 1_000, rotations }, 1_000 + GRACE_MS)).toBe(false);
+  expect(isCleanupDue({ refreshedAtMs: 1_000, rotations }, 1_001 + GRACE_MS)).toBe(true);
+  const burst = Array.from({ length: 3 * ROTATIONS_PER_CLEANUP }, (_, at) =>
+    isCleanupDue({ refreshedAtMs: 1_000, rotations: at }, 1_000),
+  );
+  expect(burst.filter(Boolean)).toHaveLength(3);
 });
 
 test("the access token of a repeated exchange ends with that of the first one, and has half a life at least", () => {

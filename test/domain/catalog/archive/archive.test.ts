@@ -152,14 +152,15 @@ describe("an entry is refused", () => {
     ["a character device", { type: "3" }, "special"],
     ["a block device", { type: "4" }, "special"],
     ["a named pipe", { type: "6" }, "special"],
-    ["a contiguous file", { type: "7" }, "special"],
+    ["an entry of the unknown type", { type: "7" }, "special"],
     ["a sparse file", { type: "S", magic: GNU_MAGIC }, "special"],
-    ["a volume label", { type: "V", magic: GNU_MAGIC }, "special"],
-    ["an unknown type", { type: "Q" }, "special"],
-  ])("when it is %s", async (_what, header, what) => {
+    ["an entry of the unknown type", { type: "V", magic: GNU_MAGIC }, "special"],
+    ["an entry of the unknown type", { type: "Q" }, "special"],
+  ])("when it is %s", async (kind, header, what) => {
     const refusal = await refusalOfEntries(tarFile("fine"), tarEntry({ name: "odd-one", ...header }));
     expect(refusal.reason).toBe(`archive.${what}`);
-    expect(refusal.message).toContain("odd-one");
+    expect(refusal.message).toContain(`odd-one" is ${kind}`);
+    expect(refusal.hint?.includes("tar -h")).toBe(what === "link");
   });
 
   test("when it is sparse in the way of PAX", async () => {

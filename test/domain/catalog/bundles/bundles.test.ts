@@ -23,6 +23,7 @@ import { DomainError } from "../../../../src/platform/errors.ts";
 import { replaceFile } from "../../../../src/platform/files/files.ts";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
+import { leavePartialFile } from "../../../support/content/partial-files.ts";
 import { tarEntry, tarFile, tarFolder, tarGzOf } from "../../../support/content/tar.ts";
 import { createWorld, type World } from "../../../support/world.ts";
 
@@ -200,6 +201,13 @@ describe("AIR-4: a catalog that travels", () => {
     expect(isUnchanged(await importing(bundle))).toBe(true);
     expect(away.catalog.revision()).toBe(revision);
     expect(actions(away)).toEqual(["catalog.import"]);
+  });
+
+  test("removes the partial file of an import that was killed", async () => {
+    await seed(home, [{ id: "skill", bytes: SKILL, ...skills }]);
+    leavePartialFile(join(away.world.directory, "artifacts"));
+    await importing(await exported());
+    expect(storedFiles(away)).toEqual([sha256Hex(SKILL)]);
   });
 
   test("brings back an archive that was lost here, though nothing else changes", async () => {

@@ -7,7 +7,7 @@ import { openBundleFile, readCatalogFile } from "../../../../src/app/files/catal
 import type { BundleFile } from "../../../../src/domain/catalog/bundles/bundle-model.ts";
 import { bundleBytes, manifestOf } from "../../../../src/domain/catalog/bundles/bundle-write.ts";
 import { type CatalogChange, commit } from "../../../../src/domain/catalog/seed/changes.ts";
-import { putPackage } from "../../../../src/domain/catalog/store.ts";
+import { listPackages, putPackage } from "../../../../src/domain/catalog/store.ts";
 import { openBlobs } from "../../../../src/platform/blobs/blobs.ts";
 import { fileSigner, readTrustedKeys } from "../../../../src/platform/crypto/file-signatures.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
@@ -133,6 +133,28 @@ test("what is in use is read through the connection: a transaction sees what it 
     return domain.governance.packagesInUse(tx, world.organizationId);
   });
   expect(deleted).toEqual(new Map());
+});
+
+test("a change of many packages lets other work run after every hundred of them", async () => {
+  const { world } = site;
+  const dependencies = { ...world, blobs: await openBlobs(join(world.directory, "artifacts")) };
+  const wanted = Array.from({ length: 250 }, (_, at) => {
+    const managed = packageOf(`many-${at}`);
+    return { ...managed, entry: JSON.stringify(managed) };
+  });
+  const change: CatalogChange = {
+    ...{ actor: world.system, archives: new Map(), ids: new Map(), wanted, prune: true },
+    action: "catalog.import",
+    target: "in.qmc",
+  };
+  const written = await world.db.write((tx) => {
+    const work = commit(tx, dependencies, change);
+    const counts: number[] = [];
+    while (!work.next().done) counts.push(listPackages(tx, world.organizationId).length);
+    return counts;
+  });
+  expect(written).toEqual([100, 200]);
+  expect(ids()).toHaveLength(250);
 });
 
 test("a change sees what the same transaction holds, which several writes may share", async () => {

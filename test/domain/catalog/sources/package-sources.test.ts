@@ -23,6 +23,7 @@ import { DomainError } from "../../../../src/platform/errors.ts";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
 import { createOutbound } from "../../../../src/platform/outbound/outbound.ts";
 import type { PublicHosts } from "../../../../src/platform/outbound/public-https.ts";
+import { leavePartialFile } from "../../../support/content/partial-files.ts";
 import { tarFile, tarFolder, tarGzOf } from "../../../support/content/tar.ts";
 import { createRawTlsServer, createTlsServer, type TlsServer } from "../../../support/network/tls-server.ts";
 import { createWorld, type World } from "../../../support/world.ts";
@@ -135,6 +136,12 @@ describe("a public archive", () => {
     expect(second.artifactId).toBe(first.artifactId);
     expect(artifactRows()).toHaveLength(1);
     expect(audited()).toHaveLength(1);
+  });
+
+  test("removes the partial file of an inspection that was killed", async () => {
+    leavePartialFile(join(world.directory, "artifacts"));
+    const { sha256 } = await inspect(toolUrl());
+    expect(keptFiles()).toEqual([sha256]);
   });
 
   test("that clients would refuse leaves nothing behind", async () => {

@@ -139,6 +139,20 @@ test("a failed first attempt is an error with its text and the time of the next 
   });
 });
 
+test("every call is reported with its user and its outcome", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.failure = "unavailable";
+  await reasonOf(() => ensure(world, user));
+  world.upstream.failure = undefined;
+  await ensure(world, user, true);
+  const outcomes = world.calls.map(({ operation, userId, outcome }) => [operation, userId, outcome]);
+  expect(outcomes).toEqual([
+    ["provision", user.id, "unavailable"],
+    ["provision", user.id, "succeeded"],
+  ]);
+});
+
 test("a manual call passes over the wait", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
@@ -332,7 +346,11 @@ test("a bug with the key of one user keeps no other user from a key", async () =
   const [broken, ...others] = users;
   world.upstream.unstorable.add(broken?.id ?? "");
   world.clock.advance(DAY_MS);
-  await expect(reconcile(world) ?? Promise.resolve()).rejects.toThrow("1 of 12 keys could not be settled");
+  const outcome = await reconcile(world)?.catch((error: unknown) => error);
+  expect(outcome).toMatchObject({
+    message: "1 of 12 keys could not be settled",
+    cause: expect.any(Error),
+  });
   for (const user of others)
     expect(store.findKey(world.db.read, user.id)?.reconciledAtMs).toBe(world.clock.nowMs());
 });

@@ -390,7 +390,7 @@ describe("a mistake of ours", () => {
   test("is not what a lack of memory is: callers are asked to come again, and the log names the limit", async () => {
     await using face = await createTestServer();
     const administrator = await asAdministrator(face);
-    using _exhausted = spyOn(face.domain.identity.users, "list").mockImplementation(() => {
+    using _exhausted = spyOn(face.domain.identity.users, "listInSteps").mockImplementation(() => {
       throw new RangeError("Out of memory"); // as the engine does
     });
     const response = await face.request("GET", "/admin/users", administrator);
