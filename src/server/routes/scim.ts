@@ -8,15 +8,15 @@ import type { SearchScope } from "../../domain/scim/search/search-request.ts";
 import type { Scim } from "../../domain/scim/service.ts";
 import { ENDPOINTS, type ResourceTypeName, SCIM_BASE_PATH } from "../../domain/scim/wire.ts";
 import { isOwnId } from "../../platform/ids.ts";
+import { runInTurns } from "../../platform/steps.ts";
 import { noContent } from "../http/answers.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import { unrouted } from "../http/problems/refusal.ts";
 import type { DocumentedRoute } from "../openapi.ts";
 import { createRouter, type RouteContext } from "../router.ts";
-import type { Admission } from "../scim/admission.ts";
+import { type Admission, changingProviderOf, providerOf } from "../scim/admission.ts";
 import { changed, document, scimJson, shown } from "../scim/answers.ts";
 import { bulkCost } from "../scim/bulk-cost.ts";
-import { changingProviderOf, providerOf } from "../scim/caller.ts";
 import { described, HIDDEN } from "../scim/documentation.ts";
 import { listOf, readQuery, viewOf } from "../scim/query.ts";
 import { readSearchMessage } from "../scim/search-message.ts";
@@ -177,7 +177,7 @@ function bulkRoutes({ guard, domain }: RouteContext, admission: Admission) {
     async ({ request, body }) => {
       readQuery(request); // rejects a secret in the query
       admission.charge(request, bulkCost(body));
-      noteIgnored(request, countIgnoredInBulk(body));
+      noteIgnored(request, await runInTurns(countIgnoredInBulk(body)));
       return scimJson(request, await domain.scim.bulk.run(changingProviderOf(request), body));
     },
     { requires: "scim", accepts: "scim", detail: described.bulk },

@@ -2,9 +2,10 @@
 // compares tokens.
 import { countedAddress } from "../../domain/access/budgets/counted-address.ts";
 import { ScimError } from "../../domain/scim/errors.ts";
+import type { ScimCaller } from "../../domain/scim/model.ts";
 import type { Scim } from "../../domain/scim/service.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { DomainError, type SpentBudget } from "../../platform/errors.ts";
+import { DomainError, invariant, type SpentBudget } from "../../platform/errors.ts";
 import { type Exchange, exchangeOf, type ScimExchange } from "../http/exchange.ts";
 import { createRates, type RateLimit } from "../http/rate-limit.ts";
 
@@ -59,6 +60,20 @@ export function createAdmission(
       if (caller) requests.charge(caller.tokenId, count);
     },
   };
+}
+
+/** @returns the caller of a guarded route */
+export function providerOf(request: Request): ScimCaller {
+  const caller = exchangeOf(request).scim?.caller;
+  invariant(caller, "the route has a guard that needs an identity provider");
+  return caller;
+}
+
+/** @returns the caller for the audit log, with request id and network address, which only changes need */
+export function changingProviderOf(request: Request): ScimCaller {
+  const { requestId, address } = exchangeOf(request);
+  const { actor, profile } = providerOf(request);
+  return { profile, actor: { ...actor, requestId, ...(address !== null && { address }) } };
 }
 
 /** @returns the bearer token; undefined if the header is missing, malformed or too long */

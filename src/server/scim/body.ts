@@ -1,14 +1,15 @@
-// Reads a SCIM message: media type, size and structure. src/domain/scim interprets its members.
+// Reads a SCIM message: media type, size and structure (depth, number of values, duplicate members). Names are
+// case-insensitive, so `active` and `Active` in one object are duplicates. src/domain/scim interprets the members.
 
 import { setImmediate } from "node:timers/promises";
 import { scimInvalid } from "../../domain/scim/errors.ts";
 import { collectGarbage } from "../../platform/memory/garbage.ts";
 import { isJsonObject } from "../../platform/text/json-object.ts";
+import type { JsonLimits } from "../../platform/text/json-structure.ts";
 import { contentTypeOf, readText, refuseEncoding } from "../http/bodies/body-text.ts";
-import { JSON_VALUES_MAX } from "../http/bodies/json-text.ts";
+import { JSON_VALUES_MAX, type JsonProblem, parseWithin } from "../http/bodies/json-text.ts";
 import { HttpError } from "../http/problems/problem.ts";
 import { JSON_MEDIA_TYPE, SCIM_MEDIA_TYPE } from "./media-type.ts";
-import { parseMessage, SCIM_GROUP_VALUES_MAX } from "./structure.ts";
 
 /** `scim`: users, searches and bulk requests. `scim-group`: groups, which may have very many members. */
 export type ScimBody = "scim" | "scim-group";
@@ -18,6 +19,11 @@ export const SCIM_BYTES_MAX: Readonly<Record<ScimBody, number>> = {
   scim: 1024 * 1024,
   "scim-group": 16 * 1024 * 1024,
 };
+
+/** Nesting depth limit. */
+export const SCIM_DEPTH_MAX = 32;
+/** Enough for PATCH_MEMBERS_MAX members with four attributes each. */
+export const SCIM_GROUP_VALUES_MAX = 1_000_000;
 
 /** Limits on values and member names in a body. */
 const VALUES_MAX: Readonly<Record<ScimBody, number>> = {
@@ -61,3 +67,19 @@ async function parseObject(text: string, valuesMax: number): Promise<{ message: 
   }
   return { message, isLarge: text.length > LARGE_CHARACTERS };
 }
+
+const limitsOf = (valuesMax: number): JsonLimits => ({
+  depthMax: SCIM_DEPTH_MAX,
+  valuesMax,
+  foldsCase: true,
+});
+
+const malformed = ({ message }: JsonProblem): Error => scimInvalid("invalidSyntax", message);
+
+/**
+ * Checks and parses a message; a long one takes several turns of the event loop.
+ * @param valuesMax limit on values and member names
+ * @throws ScimError 400 `invalidSyntax`
+ */
+export const parseMessage = (json: string, valuesMax = JSON_VALUES_MAX): Promise<unknown> =>
+  parseWithin(json, limitsOf(valuesMax), malformed);

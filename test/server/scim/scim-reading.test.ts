@@ -3,12 +3,12 @@
 import { describe, expect, test } from "bun:test";
 import { ScimError } from "../../../src/domain/scim/errors.ts";
 import { SEARCH_REQUEST } from "../../../src/domain/scim/wire.ts";
+import { parseMessage, SCIM_DEPTH_MAX } from "../../../src/server/scim/body.ts";
 import { bulkCost } from "../../../src/server/scim/bulk-cost.ts";
 import { answerMediaType } from "../../../src/server/scim/media-type.ts";
 import { listOf, readQuery, viewOf } from "../../../src/server/scim/query.ts";
 import { providerIn } from "../../../src/server/scim/request-log.ts";
 import { readSearchMessage } from "../../../src/server/scim/search-message.ts";
-import { parseMessage, SCIM_DEPTH_MAX } from "../../../src/server/scim/structure.ts";
 
 /** @returns the scimType and detail of what a call throws; nothing when it does not throw */
 async function refusalOf(

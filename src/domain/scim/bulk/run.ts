@@ -1,6 +1,7 @@
 // Carries out the operations of one bulk request, each as if it had come alone, in an order in which references can be
 // replaced by ids (plan.ts), and tells the outcomes in the order of the request.
 import { DomainError } from "../../../platform/errors.ts";
+import { runInTurns, type Steps } from "../../../platform/steps.ts";
 import { ScimError, scimNotFound } from "../errors.ts";
 import { etagOf, locationOf, scimErrorBody } from "../messages/messages.ts";
 import type { ScimAnswer, ScimCaller, ScimResources } from "../model.ts";
@@ -54,13 +55,7 @@ export class BulkRun {
 
   /** @returns the outcomes of what was attempted, each as JSON text */
   async carryOut(operations: readonly BulkOperation[], failuresMax: number): Promise<readonly string[]> {
-    const numbered = operations.map((operation, at) => ({
-      ...operation,
-      at,
-      creates: operation.method === "POST" ? operation.bulkId : undefined,
-      needs: referencesOf(operation),
-    }));
-    for (const step of planBulk(numbered)) {
+    for (const step of planBulk(await runInTurns(numbered(operations)))) {
       if (this.#failures >= failuresMax) break;
       // What fails before it writes would let nobody else proceed.
       await new Promise<void>((resolve) => setImmediate(resolve));
@@ -145,6 +140,17 @@ export class BulkRun {
     this.#outcomes[at] = `${told.slice(0, -1)},"response":${scimErrorBody(status, scimType, message)}}`;
     this.#failures += 1;
   }
+}
+
+/** A message may hold a thousand users: looking for references in each takes long enough to let others go on. */
+function* numbered(operations: readonly BulkOperation[]): Steps<Numbered[]> {
+  const found: Numbered[] = [];
+  for (const [at, operation] of operations.entries()) {
+    const creates = operation.method === "POST" ? operation.bulkId : undefined;
+    found.push({ ...operation, at, creates, needs: referencesOf(operation) });
+    yield;
+  }
+  return found;
 }
 
 const successOf = ({ location, version }: ScimAnswer, status: number): Success => ({

@@ -9,7 +9,7 @@ import type { AuditSummary } from "../../audit/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { ScimDependencies } from "../dependencies.ts";
 import { scimNotFound, scimTaken } from "../errors.ts";
-import { requireVersion } from "../messages/preconditions.ts";
+import { requireVersion } from "../messages/messages.ts";
 import type { GroupRow } from "../model.ts";
 import type { Roles } from "../roles/roles.ts";
 import { foldCase } from "../schema/fold-case.ts";

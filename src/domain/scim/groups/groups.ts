@@ -4,8 +4,7 @@ import type { Connection, Sync, Topic, Tx } from "../../../platform/database/dat
 import { runSynchronously, type Steps } from "../../../platform/steps.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { ScimDependencies } from "../dependencies.ts";
-import { locationOf } from "../messages/messages.ts";
-import { namesVersion } from "../messages/preconditions.ts";
+import { locationOf, namesVersion } from "../messages/messages.ts";
 import { readGroup } from "../messages/read-resource.ts";
 import { readView, type View } from "../messages/view.ts";
 import type { AskedChange, AskedView, GroupRow, ScimAnswer, ScimCaller, ScimResources } from "../model.ts";

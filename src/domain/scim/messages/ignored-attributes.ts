@@ -1,5 +1,6 @@
 // What providers send and nobody here knows: it is ignored, and counted, so that an operator can see why something that
 // was sent is not there (SCIM-41). Names that are known and cannot be set, such as `id`, are not counted.
+import type { Steps } from "../../../platform/steps.ts";
 import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
 import { resolvePath } from "../schema/attribute-path.ts";
 import { ENDPOINTS, RESOURCE_TYPES, type ResourceTypeName } from "../wire.ts";
@@ -13,25 +14,27 @@ import { fieldsOf } from "./envelope.ts";
 export function countIgnored(type: ResourceTypeName, method: string, body: unknown): number {
   if (!isJsonObject(body)) return 0;
   if (method.toUpperCase() !== "PATCH") return unknownNames(type, body);
-  return sumOver(fieldsOf(body).get("operations"), (operation) => {
+  return operationsIn(body).reduce((sum, operation) => {
     const value = operation.get("value");
-    return !operation.get("path") && isJsonObject(value) ? unknownNames(type, value) : 0;
-  });
+    return sum + (!operation.get("path") && isJsonObject(value) ? unknownNames(type, value) : 0);
+  }, 0);
 }
 
-/** @returns the same for all operations of a bulk request */
-export function countIgnoredInBulk(body: unknown): number {
-  if (!isJsonObject(body)) return 0;
-  return sumOver(fieldsOf(body).get("operations"), (operation) => {
+/** @returns the same for all operations of a bulk request, one in each step */
+export function* countIgnoredInBulk(body: unknown): Steps<number> {
+  let sum = 0;
+  for (const operation of isJsonObject(body) ? operationsIn(body) : []) {
     const [path, method] = [String(operation.get("path")), String(operation.get("method"))];
     const type = RESOURCE_TYPES.find((name) => path.startsWith(ENDPOINTS[name]));
-    return type ? countIgnored(type, method, operation.get("data")) : 0;
-  });
+    if (type) sum += countIgnored(type, method, operation.get("data"));
+    yield;
+  }
+  return sum;
 }
 
-function sumOver(list: unknown, count: (fields: ReadonlyMap<string, unknown>) => number): number {
-  if (!Array.isArray(list)) return 0;
-  return list.filter(isJsonObject).reduce((sum, entry) => sum + count(fieldsOf(entry)), 0);
+function operationsIn(body: JsonObject): ReadonlyMap<string, unknown>[] {
+  const list = fieldsOf(body).get("operations");
+  return Array.isArray(list) ? list.filter(isJsonObject).map(fieldsOf) : [];
 }
 
 function unknownNames(type: ResourceTypeName, object: JsonObject, prefix = ""): number {

@@ -1,6 +1,6 @@
 // The frames of the protocol: where a resource is, its entity tag, a list, an error. Texts and not objects, because a
 // list joins resources that are texts already. Resources themselves are rendered in render.ts.
-import type { ScimType } from "../errors.ts";
+import { ScimError, type ScimType } from "../errors.ts";
 import { ENDPOINTS, LIST_RESPONSE, type ResourceTypeName, SCIM_BASE_PATH, SCIM_ERROR } from "../wire.ts";
 
 /** @param baseUrl origin without trailing slash @returns the absolute URL: `meta.location`, `Location`, `$ref` */
@@ -9,6 +9,24 @@ export const locationOf = (type: ResourceTypeName, id: string, baseUrl: string):
 
 /** @returns the weak entity tag of a revision: `meta.version` and `ETag` (SCIM-95) */
 export const etagOf = (version: number): string => `W/"${version}"`;
+
+// Conditional requests name versions. The comparison is weak and quotes may be missing, as providers send them (SCIM-96, SCIM-97).
+
+/** @param tags value of `If-Match` or `If-None-Match`: entity tags joined with commas, or `*` for whatever there is */
+export const namesVersion = (tags: string, version: number): boolean =>
+  tags.split(",").some((candidate) => {
+    const tag = candidate.trim();
+    return tag === "*" || tag.replace(/^W\//, "").replace(/^"(.*)"$/, "$1") === String(version);
+  });
+
+/**
+ * Call it inside the transaction that changes the resource. A header that is missing or blank asks for nothing.
+ * @throws ScimError 412
+ */
+export function requireVersion(ifMatch: string | undefined, version: number): void {
+  if (ifMatch === undefined || ifMatch.trim() === "" || namesVersion(ifMatch, version)) return;
+  throw new ScimError(412, undefined, "If-Match names another version; read the resource again and repeat");
+}
 
 /** What a list answers: one page of resources, each as JSON text. */
 export interface ListParts {

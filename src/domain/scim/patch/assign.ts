@@ -4,6 +4,7 @@ import { isJsonObject } from "../../../platform/text/json-object.ts";
 import type { ScimObject, ScimValue } from "../model.ts";
 import {
   type AttributePath,
+  isSettable,
   pathText,
   type ResolvedPath,
   resolvePath,
@@ -22,15 +23,8 @@ import {
   type Wanted,
 } from "../schema/values.ts";
 import { changedList, changedSelection } from "./elements.ts";
-import type { Change } from "./patch-message.ts";
+import type { Change } from "./operations.ts";
 import { fieldsWithId, idInReference } from "./user-references.ts";
-
-/** @returns whether a provider may set it at all; `schemas` follows from what is there */
-export const isSettable = ({ attribute, sub }: ResolvedPath): boolean =>
-  attribute === undefined ||
-  (attribute.name !== "schemas" &&
-    attribute.mutability === "readWrite" &&
-    (sub?.mutability ?? "readWrite") === "readWrite");
 
 /**
  * Changes what a name in a body points at; unknown names and what the service computes are ignored (SCIM-41).

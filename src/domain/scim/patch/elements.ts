@@ -15,7 +15,7 @@ import {
   readSimple,
   type Wanted,
 } from "../schema/values.ts";
-import type { Change } from "./patch-message.ts";
+import type { Change } from "./operations.ts";
 
 type Elements = readonly ScimObject[];
 

@@ -8,8 +8,7 @@ import type { Filter } from "../filter/model.ts";
 import { membersNamed } from "../filter/named-values.ts";
 import { isUnassigned, readSimple, requiredAttribute, requireSingle, type Wanted } from "../schema/values.ts";
 import { readMemberIds } from "./member-ids.ts";
-import { type Change, forEachOperation } from "./patch-message.ts";
-import { eachStep, type Patched, type Step } from "./targets.ts";
+import { type Change, eachStep, forEachOperation, type Patched, type Step } from "./operations.ts";
 import { fieldsWithId } from "./user-references.ts";
 
 /** Member values in all operations of a request. */

@@ -1,7 +1,7 @@
 // PATCH of a user: all operations on one working copy, the outcome checked as a whole. Whether its
 // names are taken, and what follows from the difference, is for users.
 import { isDeepStrictEqual } from "node:util";
-import { scimInvalid } from "../errors.ts";
+import { ScimError, scimInvalid } from "../errors.ts";
 import { matchesElement } from "../filter/evaluate.ts";
 import type { Filter } from "../filter/model.ts";
 import { equalities } from "../filter/named-values.ts";
@@ -13,10 +13,14 @@ import type { Attribute } from "../schema/schema.ts";
 import { readParts } from "../schema/values.ts";
 import { ADDRESS_NEEDED, findAddress, shownEmails } from "../users/emails.ts";
 import { assign } from "./assign.ts";
-import { Comparisons } from "./comparisons.ts";
 import { changedSelection, type Selection } from "./elements.ts";
-import { forEachOperation } from "./patch-message.ts";
-import { eachStep, type Patched, type Step } from "./targets.ts";
+import { eachStep, forEachOperation, type Patched, type Step } from "./operations.ts";
+
+/**
+ * Comparisons in all operations of a request; they take some 100 ms. Each operation on a list looks at every value of it, and a
+ * filter at several parts of each: ten thousand operations on long lists would hold the event loop too long (SCIM-125).
+ */
+export const PATCH_COMPARISONS_MAX = 200_000;
 
 /**
  * @param doc the user's document
@@ -68,3 +72,39 @@ function fixedBy(filter: Filter, attribute: Attribute): ScimObject | undefined {
   const sent = Object.fromEntries([...parts].map(([{ name }, value]) => [name, value]));
   return readParts(sent, { attribute, name: attribute.name });
 }
+
+/** Counts the comparisons of one request. */
+class Comparisons {
+  #count = 0;
+
+  /**
+   * Call it before a step is carried out.
+   * @param doc as the step finds it
+   * @throws ScimError 413
+   */
+  add(doc: ScimObject, { target: { path, elements }, change: { value } }: Step): void {
+    const { attribute } = path;
+    if (!attribute?.multiValued) return;
+    const valueCount = Math.max(elementsOf(doc[attribute.name]).length, 1);
+    this.#count += valueCount * (elements ? testsIn(elements) : entriesIn(value));
+    if (this.#count <= PATCH_COMPARISONS_MAX) return;
+    const detail = `a request can compare ${PATCH_COMPARISONS_MAX} values of lists; send the other operations apart`;
+    throw new ScimError(413, undefined, detail);
+  }
+}
+
+function testsIn(filter: Filter): number {
+  switch (filter.kind) {
+    case "and":
+    case "or":
+      return filter.parts.reduce((sum, part) => sum + testsIn(part), 0);
+    case "not":
+      return testsIn(filter.part);
+    case "element":
+      return testsIn(filter.filter);
+    default:
+      return 1;
+  }
+}
+
+const entriesIn = (value: unknown): number => (Array.isArray(value) ? Math.max(value.length, 1) : 1);

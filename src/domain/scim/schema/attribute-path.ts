@@ -113,3 +113,10 @@ export function pathText({ extension, attribute, sub }: ResolvedPath): string {
   if (!extension) return name;
   return name === "" ? extension.id : `${extension.id}:${name}`;
 }
+
+/** @returns whether a provider may set it at all; `schemas` follows from what is there */
+export const isSettable = ({ attribute, sub }: ResolvedPath): boolean =>
+  attribute === undefined ||
+  (attribute.name !== "schemas" &&
+    attribute.mutability === "readWrite" &&
+    (sub?.mutability ?? "readWrite") === "readWrite");

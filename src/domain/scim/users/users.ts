@@ -4,7 +4,7 @@ import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { ScimDependencies } from "../dependencies.ts";
 import { scimNotFound, scimTaken } from "../errors.ts";
-import { namesVersion, requireVersion } from "../messages/preconditions.ts";
+import { namesVersion, requireVersion } from "../messages/messages.ts";
 import { readUser } from "../messages/read-resource.ts";
 import { readView, type View } from "../messages/view.ts";
 import type {

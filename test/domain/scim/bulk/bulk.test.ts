@@ -1,5 +1,6 @@
 // Bulk requests carried out on real users and groups: references in any order, cycles, failures, and what each outcome tells.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { countIgnoredInBulk } from "../../../../src/domain/scim/messages/ignored-attributes.ts";
 import type { ScimResources } from "../../../../src/domain/scim/model.ts";
 import {
   BULK_REQUEST,
@@ -291,4 +292,14 @@ test("what nobody expected is no outcome: the request fails as a whole", async (
   await world.world.db.close();
   const run = bulk([userPost("ada")]);
   expect(await run.catch((error: unknown) => error instanceof DomainError || error)).toBeInstanceOf(Error);
+});
+
+test("unknown attributes are counted one operation at a time", () => {
+  const data = { userName: "ada@example.com", shoeSize: 42 };
+  const steps = countIgnoredInBulk({
+    Operations: [1, 2, 3].map(() => ({ method: "POST", path: "/Users", data })),
+  });
+  let count = 0;
+  for (let step = steps.next(); !step.done; step = steps.next()) count += 1;
+  expect(count).toBe(3);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ScimError } from "../../../../src/domain/scim/errors.ts";
-import { namesVersion, requireVersion } from "../../../../src/domain/scim/messages/preconditions.ts";
+import { namesVersion, requireVersion } from "../../../../src/domain/scim/messages/messages.ts";
 
 describe("SCIM-96 entity tags", () => {
   test.each(['W/"7"', '"7"', "7", "W/7", ' W/"6" , W/"7" ', "*"])("%s names version 7", (tags) => {

@@ -2,12 +2,12 @@
 // stored groups; the worked examples are in patch-examples.test.ts.
 import { describe, expect, test } from "bun:test";
 import type { ScimType } from "../../../../src/domain/scim/errors.ts";
+import { PATCH_OPERATIONS_MAX } from "../../../../src/domain/scim/patch/operations.ts";
 import {
   type GroupPatch,
   PATCH_MEMBERS_MAX,
   readGroupPatch,
 } from "../../../../src/domain/scim/patch/patch-group.ts";
-import { PATCH_OPERATIONS_MAX } from "../../../../src/domain/scim/patch/patch-message.ts";
 import { TEXT_LENGTH_MAX } from "../../../../src/domain/scim/schema/schema.ts";
 import { CORE_GROUP, ENTERPRISE_USER } from "../../../../src/domain/scim/wire.ts";
 import { expectInvalid, refusalOf } from "../refusal.ts";

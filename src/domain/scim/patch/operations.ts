@@ -1,0 +1,138 @@
+// The operations of a PATCH message, in their order: what each does, and the attributes that it is about, named by its path
+// or by the members of its value. Names that must not be changed are refused here, and those sent in vain are left out
+// (SCIM-41, SCIM-77). A refusal says which operation it is about.
+import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { ScimError, scimInvalid } from "../errors.ts";
+import type { PatchTarget } from "../filter/model.ts";
+import { parseTarget } from "../filter/parse.ts";
+import { fieldsOf, readObject, requireSchema } from "../messages/envelope.ts";
+import type { ScimProfile } from "../model.ts";
+import { isSettable, pathText, type ResolvedPath, resolvePath } from "../schema/attribute-path.ts";
+import { invalidValue, readAll, requireSingle } from "../schema/values.ts";
+import { PATCH_OP, type ResourceTypeName } from "../wire.ts";
+
+export const PATCH_OPERATIONS_MAX = 10_000;
+
+const PATCH_OPS = ["add", "replace", "remove"] as const;
+
+/** What happens to one target. */
+export interface Change {
+  readonly op: (typeof PATCH_OPS)[number];
+  /** parsed JSON; undefined when none was sent, which only a removal may do */
+  readonly value: unknown;
+}
+
+export interface Operation extends Change {
+  /** undefined when the value names its targets */
+  readonly path: string | undefined;
+}
+
+/**
+ * Reads the message and carries out its operations in order.
+ * @throws ScimError `invalidSyntax` for a malformed message, 413 for too many operations; and what `carryOut` throws, with the
+ *   index of the operation, counted from 0
+ * @source RFC 7644 section 3.5.2; SCIM-80, SCIM-82
+ */
+export function forEachOperation(body: unknown, carryOut: (operation: Operation) => void): void {
+  const fields = fieldsOf(readObject(body, "the PATCH message"));
+  requireSchema(fields.get("schemas"), PATCH_OP);
+  const operations: unknown = fields.get("operations");
+  if (!Array.isArray(operations) || operations.length === 0)
+    throw scimInvalid("invalidSyntax", "Operations must be a list of one operation or more");
+  if (operations.length > PATCH_OPERATIONS_MAX)
+    throw new ScimError(
+      413,
+      undefined,
+      `Operations can be ${PATCH_OPERATIONS_MAX} at most; send the rest apart`,
+    );
+  for (const [index, raw] of operations.entries()) {
+    try {
+      carryOut(readOperation(raw));
+    } catch (error) {
+      if (!(error instanceof ScimError)) throw error;
+      throw new ScimError(error.status, error.scimType, `Operations[${index}]: ${error.message}`);
+    }
+  }
+}
+
+function readOperation(raw: unknown): Operation {
+  if (!isJsonObject(raw)) throw scimInvalid("invalidSyntax", "must be an object with op, path and value");
+  const fields = fieldsOf(raw);
+  const sent = fields.get("op");
+  const op = PATCH_OPS.find((known) => typeof sent === "string" && sent.toLowerCase() === known);
+  if (!op) throw scimInvalid("invalidSyntax", `op must be ${PATCH_OPS.join(", ")}`);
+  const value = fields.get("value");
+  if (op !== "remove" && value === undefined)
+    throw invalidValue(`value is missing; ${op} needs one, and null to unassign`);
+  return { op, path: readPath(fields.get("path")), value };
+}
+
+function readPath(path: unknown): string | undefined {
+  if (path === undefined || path === null || path === "") return undefined;
+  if (typeof path !== "string") throw scimInvalid("invalidPath", "path must be text");
+  return path;
+}
+
+/** Which resource is patched, and how its provider wants it. */
+export interface Patched {
+  readonly id: string;
+  readonly profile: ScimProfile;
+}
+
+/** A change to one target. */
+export interface Step {
+  readonly target: PatchTarget;
+  readonly change: Change;
+}
+
+interface Receiver {
+  readonly type: ResourceTypeName;
+  readonly id: string;
+  carryOut(step: Step): void;
+}
+
+/**
+ * Carries out what the operation does, in order; maybe nothing.
+ * @throws ScimError `noTarget`, `invalidPath`, `invalidValue`, `mutability`, and what `carryOut` throws: of a value
+ *   without a path, everything that is wrong in it
+ */
+export function eachStep({ path, ...change }: Operation, receiver: Receiver): void {
+  if (path === undefined) eachMember(change, receiver);
+  else atPath(targetOf(receiver.type, path), change, receiver);
+}
+
+const plainTarget = (path: ResolvedPath): PatchTarget => ({ path, elements: undefined, sub: path.sub });
+
+/** Most paths are just the name of an attribute; only the others are parsed. */
+function targetOf(type: ResourceTypeName, text: string): PatchTarget {
+  const path = resolvePath(type, text);
+  return path ? plainTarget(path) : parseTarget(type, text);
+}
+
+function eachMember({ op, value }: Change, receiver: Receiver): void {
+  if (op === "remove") throw scimInvalid("noTarget", "remove needs a path that says what to remove");
+  const sent = requireSingle(value, "value");
+  if (!isJsonObject(sent)) throw invalidValue("value must be an object of attributes where there is no path");
+  readAll(Object.entries(sent), ([name, part]) => atMember(name, { op, value: part }, receiver));
+}
+
+function atPath(target: PatchTarget, change: Change, { carryOut }: Receiver): void {
+  const { attribute } = target.path;
+  const isSentInVain =
+    attribute?.mutability === "writeOnly" || (attribute?.name === "schemas" && change.op !== "remove");
+  if (isSettable(target.path)) carryOut({ target, change });
+  else if (!isSentInVain) throw notSettable(target.path);
+}
+
+function atMember(name: string, change: Change, { type, id, carryOut }: Receiver): void {
+  const path = resolvePath(type, name.split("[", 1)[0] ?? name);
+  if (!path) return;
+  const target = name.includes("[") ? parseTarget(type, name) : plainTarget(path);
+  const { attribute, sub } = target.path;
+  const isOtherId = attribute?.name === "id" && change.value !== id;
+  if (isSettable(target.path)) carryOut({ target, change });
+  else if (isOtherId || sub?.mutability === "immutable") throw notSettable(target.path);
+}
+
+const notSettable = (path: ResolvedPath): ScimError =>
+  scimInvalid("mutability", `${pathText(path)} cannot be changed; leave it out`);
