@@ -104,7 +104,8 @@ export function openDomain({
   const audit = createAudit(machine);
   const shared = { ...machine, audit };
   const { limits } = settings;
-  const auditLog = new AuditLog(shared);
+  const isInstalled = () => identity.organization() !== undefined;
+  const auditLog = new AuditLog({ ...shared, isInstalled });
   const harnesses = new HarnessFacts({
     ...shared,
     auditLog,

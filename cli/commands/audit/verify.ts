@@ -34,10 +34,12 @@ const reportOf = ({ entries, removed, last, broken }: Verification) => ({
   break: broken === undefined ? null : breakDocument(broken),
 });
 
-const breakDocument = (broken: Break) =>
-  broken.kind === "cut_off"
+function breakDocument(broken: Break) {
+  if (broken.kind === "emptied") return broken;
+  return broken.kind === "cut_off"
     ? { kind: broken.kind, recorded_up_to: broken.recordedUpTo }
     : { kind: broken.kind, entry: entryDocument(broken.entry) };
+}
 
 function fittingText({ entries, removed, last }: Verification): string {
   const count = entries === 1 ? "1 entry verified" : `${entries} entries verified`;
@@ -47,6 +49,8 @@ function fittingText({ entries, removed, last }: Verification): string {
 }
 
 function breakText(broken: Break): string {
+  if (broken.kind === "emptied")
+    return "the log is empty, although this installation has recorded its creation there: all entries were removed";
   if (broken.kind === "cut_off")
     return `entries up to ${broken.recordedUpTo} were recorded, but the last ones are missing`;
   return `${nameOf(broken.entry)} ${BREAK_TEXTS[broken.kind]}`;

@@ -32,11 +32,16 @@ export interface WalkOptions {
   signal?: AbortSignal;
 }
 
+export interface AuditLogDependencies extends AuditRetentionDependencies {
+  /** @returns whether the installation has an organization, whose creation is the first entry; false if omitted */
+  isInstalled?: () => boolean;
+}
+
 /** All operations on `audit_entries` except appending. */
 export class AuditLog {
   readonly #db: Db;
 
-  constructor(private readonly own: AuditRetentionDependencies) {
+  constructor(private readonly own: AuditLogDependencies) {
     this.#db = own.db;
   }
 
@@ -115,8 +120,8 @@ export class AuditLog {
   }
 
   /** Compares each entry with its digest and with the entry before it, up to the first mismatch. */
-  verify(options?: VerifyOptions): Promise<Verification> {
-    return verifyLog(this.#db, options);
+  verify(options: Omit<VerifyOptions, "isInstalled"> = {}): Promise<Verification> {
+    return verifyLog(this.#db, { ...options, isInstalled: this.own.isInstalled?.() ?? false });
   }
 }
 

@@ -16,6 +16,8 @@ export interface VerifyOptions {
   signal?: AbortSignal;
   /** called after each page with its number of entries */
   advance?: (entries: number) => void;
+  /** whether the installation has an organization, whose creation is the first entry; false if omitted */
+  isInstalled?: boolean;
 }
 
 /** The first place at which the log differs from its recorded state. */
@@ -29,7 +31,9 @@ export type Break =
   /** the redactions of this erasure differ from its digest of them */
   | { kind: "redactions_altered"; entry: AuditRow }
   /** entries up to this id were recorded, and the last ones are missing */
-  | { kind: "cut_off"; recordedUpTo: number };
+  | { kind: "cut_off"; recordedUpTo: number }
+  /** there is no trace of an entry, although the installation has recorded its own creation */
+  | { kind: "emptied" };
 
 export interface Verification {
   /** valid ones, up to the break */
@@ -41,7 +45,7 @@ export interface Verification {
   broken: Break | undefined;
 }
 
-type EntryBreak = Exclude<Break["kind"], "cut_off">;
+type EntryBreak = Exclude<Break["kind"], "cut_off" | "emptied">;
 
 interface Page {
   checkpoint: Checkpoint;
@@ -53,7 +57,10 @@ interface Page {
 }
 
 /** Stops at the first mismatch. Entries recorded in the meantime are verified as well. */
-export async function verifyLog(db: Db, { signal, advance }: VerifyOptions = {}): Promise<Verification> {
+export async function verifyLog(
+  db: Db,
+  { signal, advance, isInstalled = false }: VerifyOptions = {},
+): Promise<Verification> {
   const recordedUpTo = store.lastIdEver(db.read); // read first: entries recorded in the meantime have higher ids
   const reading = new ChainReading();
   for (let isEnd = false; !isEnd; ) {
@@ -65,7 +72,7 @@ export async function verifyLog(db: Db, { signal, advance }: VerifyOptions = {})
     isEnd = page.entries.length < WALK_ROWS;
     await setImmediate(); // lets signals and other work run
   }
-  return reading.verification(reading.breakAtEnd(recordedUpTo));
+  return reading.verification(reading.breakAtEnd({ recordedUpTo, isInstalled }));
 }
 
 /** Reads one snapshot, because retention may remove the next entries and an erasure may redact them. */
@@ -130,10 +137,17 @@ class ChainReading {
   }
 
   /** @returns a mismatch that is visible only after all entries were read */
-  breakAtEnd(recordedUpTo: number): Break | undefined {
+  breakAtEnd({
+    recordedUpTo,
+    isInstalled,
+  }: {
+    recordedUpTo: number;
+    isInstalled: boolean;
+  }): Break | undefined {
     if (this.#first === undefined || this.lastId < recordedUpTo) {
-      const isEmpty = recordedUpTo === 0 && this.#checkpoint.removed === 0;
-      return isEmpty ? undefined : { kind: "cut_off", recordedUpTo };
+      const isTraceless = recordedUpTo === 0 && this.#checkpoint.removed === 0;
+      if (!isTraceless) return { kind: "cut_off", recordedUpTo };
+      return isInstalled ? { kind: "emptied" } : undefined;
     }
     for (const [erasureId, entry] of this.#unvouched)
       if (erasureId > this.#checkpoint.entryId) return { kind: "altered", entry };

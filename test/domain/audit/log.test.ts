@@ -29,8 +29,8 @@ function tamper({ file }: World, ...statements: string[]): void {
 
 /** @returns how many entries were verified, and the id and kind of the break */
 function inShort({ entries, broken }: Verification): [number, string | undefined] {
-  if (broken === undefined || broken.kind === "cut_off") return [entries, broken?.kind];
-  return [entries, `${broken.kind} ${broken.entry.id}`];
+  if (broken === undefined) return [entries, undefined];
+  return [entries, "entry" in broken ? `${broken.kind} ${broken.entry.id}` : broken.kind];
 }
 
 const TAMPERED: readonly [string, string[], number, string][] = [
@@ -78,6 +78,17 @@ test("of two breaks the first is told", async () => {
   await record(world, 6);
   tamper(world, "UPDATE audit_entries SET action = 'x' WHERE id IN (2, 5)");
   expect(inShort(await new AuditLog(world).verify())).toEqual([1, "altered 2"]);
+});
+
+test("an empty log without a trace of entries is a break once there is an organization", async () => {
+  await using world = await createWorld();
+  await record(world, 6);
+  let isInstalled = false;
+  const log = new AuditLog({ ...world, isInstalled: () => isInstalled });
+  tamper(world, "DELETE FROM audit_entries", "DELETE FROM sqlite_sequence");
+  expect(inShort(await log.verify())).toEqual([0, undefined]);
+  isInstalled = true;
+  expect(inShort(await log.verify())).toEqual([0, "emptied"]);
 });
 
 test("an empty log is whole", async () => {

@@ -143,7 +143,7 @@ const TAMPERED: readonly [string, string[], string][] = [
 ];
 
 const inShort = (broken: Break | undefined): string | undefined =>
-  broken === undefined || broken.kind === "cut_off" ? broken?.kind : `${broken.kind} ${broken.entry.id}`;
+  broken && "entry" in broken ? `${broken.kind} ${broken.entry.id}` : broken?.kind;
 
 test.each(TAMPERED)("after a removal, %s is found", async (_name, statements, found) => {
   await using world = await createWorld();

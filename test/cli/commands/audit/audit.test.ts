@@ -60,6 +60,9 @@ test("audit", async () => {
   steps.push(...(await transcript(bench, after)));
   tamper(bench, "DELETE FROM audit_entries WHERE id >= 3");
   steps.push(...(await transcript(bench, after.slice(0, 2))));
+  tamper(bench, "DELETE FROM audit_entries");
+  tamper(bench, "DELETE FROM sqlite_sequence");
+  steps.push(...(await transcript(bench, ["audit verify", "audit verify --json"])));
   expectGolden("audit", steps, new Map([[bench.folder, "<folder>"], ...REPLACED]));
 });
 
