@@ -15,6 +15,7 @@ function startedText(started: Started, program: string): string {
     "Look at it in a browser:",
     `  sign in     ${url}/login`,
     `              ${administrator}, password ${password}`,
+    `              ${userOf(started)} and the other users have the same password`,
     `  handbook    ${url}/help`,
     `  API         ${url}/openapi.json`,
     "",
@@ -38,8 +39,11 @@ interface Suggestion {
   parts: readonly string[];
 }
 
-function suggestionsFor({ administrator, workstations, misfit, next_policy }: Started): Suggestion[] {
-  const user = workstations[0]?.user ?? administrator;
+const userOf = ({ workstations, administrator }: Started): string => workstations[0]?.user ?? administrator;
+
+function suggestionsFor(started: Started): Suggestion[] {
+  const { misfit, next_policy } = started;
+  const user = userOf(started);
   const show = {
     about: ["Then: why does this workstation need attention?"],
     parts: [`clients show ${misfit}`],
