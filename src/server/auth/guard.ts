@@ -49,6 +49,7 @@ export function createGuard(options: GuardOptions) {
   return new Elysia({ name: "guard" }).use(bearer()).macro({
     requires: (requirement: Requirement) => {
       const detail: { "x-requires": Requirement; hide?: boolean } = { "x-requires": requirement };
+      const gate = { ...options, requirement };
       let checkAddress: ReturnType<typeof createAddressCheck> = () => {};
       return {
         detail,
@@ -58,7 +59,7 @@ export function createGuard(options: GuardOptions) {
         transform: async ({ request, route, bearer, params, query }) => {
           const exchange = exchangeOf(request);
           exchange.route = route;
-          await admit({ ...options, requirement, request, exchange, bearer });
+          await admit(gate, { request, exchange, bearer });
           checkAddress({ request, params, query });
         },
       };
@@ -66,8 +67,11 @@ export function createGuard(options: GuardOptions) {
   });
 }
 
-interface Asked extends GuardOptions {
+interface Gate extends GuardOptions {
   requirement: Requirement;
+}
+
+interface Asked {
   request: Request;
   exchange: Exchange;
   /** the token as the plugin found it, not necessarily in the Authorization header */
@@ -77,14 +81,20 @@ interface Asked extends GuardOptions {
 /** The requirements that a principal is checked against. */
 type Wanted = Exclude<Requirement, "nobody" | "scim" | "proxy">;
 
-async function admit(asked: Asked): Promise<void> {
-  const { requirement, request, exchange } = asked;
+async function admit(gate: Gate, asked: Asked): Promise<void> {
+  const { requirement, authenticator, verificationLimit } = gate;
+  const { request, exchange } = asked;
   if (requirement === "nobody") return;
   // User tokens and cookies do not count on these two.
-  if (requirement === "scim") asked.admitProvider(request);
-  else if (requirement === "proxy") asked.admitProxy(request);
-  else if (requirement !== "metrics" || !asked.canReadMetrics(request, exchange)) {
-    const principal = await identify(asked, requirement);
+  if (requirement === "scim") gate.admitProvider(request);
+  else if (requirement === "proxy") gate.admitProxy(request);
+  else if (requirement !== "metrics" || !gate.canReadMetrics(request, exchange)) {
+    const token = tokenOf(asked);
+    const principal =
+      token === undefined
+        ? visitorOf(request, { ...gate, requirement })
+        : (authenticator.known(token) ??
+          (await verificationLimit.run(exchange.address, () => authenticator.bearer(token))));
     exchange.principal = principal; // set before the check below so that the log names a refused caller
     refuseUnfit(principal, requirement);
   }
@@ -117,24 +127,23 @@ function requireScope(principal: Principal, scope: Scope): void {
   throw new DomainError("forbidden", "access.scope_missing", `this needs the scope ${scope}`);
 }
 
-/**
- * A request with a bearer token never falls back to the cookie, even if the token is invalid. The plugin also accepts
- * `?access_token=`, which RFC 9700 section 4.3.2 forbids, and `Bearerabc`; neither counts as a token here.
- */
-async function identify(asked: Asked, wanted: Wanted): Promise<Principal> {
-  const { request, exchange, bearer, authenticator, verificationLimit } = asked;
-  if (bearer !== undefined && request.headers.get("authorization")?.startsWith(SCHEME)) {
-    const verify = () => authenticator.bearer(bearer);
-    return authenticator.known(bearer) ?? (await verificationLimit.run(exchange.address, verify));
-  }
-  const baseUrl = asked.baseUrl();
-  const token = sessionTokenOf(request, baseUrl);
-  if (token === undefined) throw noCredential(wanted);
-  refuseForeignOrigin(request, baseUrl);
-  return authenticator.session(token);
-}
-
 const SCHEME = "Bearer ";
+
+/**
+ * The plugin also accepts `?access_token=`, which RFC 9700 section 4.3.2 forbids, and `Bearerabc`; neither counts here.
+ * @returns the bearer token; a request with one never falls back to the cookie, even if the token is invalid
+ */
+const tokenOf = ({ request, bearer }: Asked): string | undefined =>
+  request.headers.get("authorization")?.startsWith(SCHEME) ? bearer : undefined;
+
+/** @returns the user of the session cookie */
+function visitorOf(request: Request, gate: GuardOptions & { requirement: Wanted }): Principal {
+  const baseUrl = gate.baseUrl();
+  const token = sessionTokenOf(request, baseUrl);
+  if (token === undefined) throw noCredential(gate.requirement);
+  refuseForeignOrigin(request, baseUrl);
+  return gate.authenticator.session(token);
+}
 
 const noCredential = (requirement: Wanted) =>
   new DomainError(
