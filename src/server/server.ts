@@ -2,6 +2,7 @@
 import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
 import type { Log } from "../platform/observe/log.ts";
+import { createAnswerRecorder } from "./answer-recorder.ts";
 import { renewSessionCookie } from "./auth/cookies.ts";
 import { complete } from "./http/answers.ts";
 import { BODY_TIMES, endBody, keepStreamReadable } from "./http/bodies/body-end.ts";
@@ -9,17 +10,13 @@ import { type BodyTimes, type Exchange, openExchange } from "./http/exchange.ts"
 import { allowedMethods } from "./http/methods.ts";
 import { createFailureLog } from "./http/problems/failure-log.ts";
 import { createRefusal, unrouted } from "./http/problems/refusal.ts";
-import { createRefusalLog, isRefusal, type RefusalLog, type Refused } from "./http/problems/refusal-log.ts";
+import { createRefusalLog } from "./http/problems/refusal-log.ts";
 import { routable, unreadableHost } from "./http/request-target.ts";
-import { traceIdOf } from "./http/trace.ts";
 import type { Forwarding } from "./listener/peer-address.ts";
-import { createHttpMetrics, UNMATCHED } from "./metrics/http-metrics.ts";
-import { createScimMetrics } from "./metrics/scim-metrics.ts";
 import type { DocumentedRoute } from "./openapi.ts";
 import { RevisionStreams } from "./policy/revision-streams.ts";
 import type { RouteOptions } from "./router.ts";
 import { createRoutes } from "./routes/index.ts";
-import { logScimRequest, recordScimRefusal } from "./scim/request-log.ts";
 
 export interface ServerOptions extends RouteOptions {
   log: Log;
@@ -121,61 +118,4 @@ class OpenExchange implements Exchange {
   get bodyTimes(): BodyTimes {
     return this.own.bodyTimes;
   }
-}
-
-interface AnswerRecord {
-  request: Request;
-  exchange: Exchange;
-  response: Response;
-  durationMs: number;
-}
-
-/** Counts each answer, logs it at debug level, logs refusals, and records refused SCIM content for the status. */
-function createAnswerRecorder(
-  { domain, log, metrics, refusals }: ServerOptions & { refusals: RefusalLog },
-  routes: readonly DocumentedRoute[],
-): (settled: AnswerRecord) => void {
-  const http = createHttpMetrics(metrics, routes);
-  const countScim = createScimMetrics(metrics);
-  return ({ request, exchange, response, durationMs }) => {
-    const { route = UNMATCHED, requestId, principal } = exchange;
-    const { status } = response;
-    http.observe({ route, method: request.method, status, durationMs });
-    log.debug("http.answered", () => ({
-      request_id: requestId,
-      trace_id: traceIdOf(request),
-      actor_id: principal?.userId,
-      organization_id: principal?.organizationId,
-      method: request.method,
-      route,
-      status,
-      duration_ms: Math.round(durationMs * 1_000) / 1_000,
-    }));
-    const hasLine = !isRefusal(status) || refusals.note(refusedIn({ request, exchange, status, route }));
-    if (!exchange.scim) return;
-    const answered = { request, exchange, status, durationMs };
-    countScim({ route, status });
-    if (hasLine || exchange.scim.caller) logScimRequest(log, answered);
-    recordScimRefusal(domain.scim.refusals, answered);
-  };
-}
-
-function refusedIn({
-  request,
-  exchange,
-  status,
-  route,
-}: Pick<AnswerRecord, "request" | "exchange"> & { status: number; route: string }): Refused {
-  const { address, requestId, refusal, principal } = exchange;
-  return {
-    address,
-    status,
-    reason: refusal?.reason,
-    method: request.method,
-    route,
-    requestId,
-    traceId: traceIdOf(request),
-    userId: refusal?.account?.userId ?? principal?.userId,
-    account: refusal?.account?.hash,
-  };
 }

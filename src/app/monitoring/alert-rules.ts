@@ -1,5 +1,5 @@
 // Example alert rules for Prometheus over our own metrics. `quartermaster help alert-rules` prints them, and the release includes
-// them. src/server/metrics defines most of the metrics; a test compares them.
+// them. They are defined next to what they count; a test compares them.
 import { stringify } from "yaml";
 
 interface Rule {

@@ -50,6 +50,9 @@ export interface ScimExchange {
   ignored: number;
 }
 
+/** Stands for the route of a request that matches none. */
+export const UNMATCHED = "unmatched";
+
 const exchanges = new WeakMap<Request, Exchange>();
 
 export function openExchange(request: Request, exchange: Exchange): void {
@@ -87,3 +90,13 @@ export function noteRefusal(request: Request, refusal: Refusal): void {
   const { reason, account = exchange.refusal?.account } = refusal;
   exchange.refusal = account ? { reason, account } : { reason };
 }
+
+const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/;
+
+/**
+ * The service creates no traces of its own.
+ * @returns the trace id of the caller for the log, 32 hex digits; undefined if the header is missing or invalid
+ * @source W3C Trace Context section 3.2
+ */
+export const traceIdOf = ({ headers }: Request): string | undefined =>
+  TRACEPARENT.exec(headers.get("traceparent") ?? "")?.[1];

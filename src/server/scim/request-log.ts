@@ -2,9 +2,7 @@
 // status if content was refused. Never records a token, body or query.
 import type { Refusals } from "../../domain/scim/status/refusals.ts";
 import type { Log } from "../../platform/observe/log.ts";
-import type { Exchange } from "../http/exchange.ts";
-import { traceIdOf } from "../http/trace.ts";
-import { UNMATCHED } from "../metrics/http-metrics.ts";
+import { type Exchange, traceIdOf, UNMATCHED } from "../http/exchange.ts";
 
 /** Provider names in User-Agent headers. The result is a guess that nothing depends on. */
 const PROVIDER =

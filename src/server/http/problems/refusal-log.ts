@@ -35,11 +35,6 @@ export interface RefusalLog {
   flush(): void;
 }
 
-const REFUSALS = new Set([401, 403, 429]);
-
-/** @returns whether the status refuses the caller */
-export const isRefusal = (status: number): boolean => REFUSALS.has(status);
-
 type Counted = Pick<Refused, "status" | "reason"> & { address: string | null; count: number };
 
 const ALL = "";

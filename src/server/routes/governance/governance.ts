@@ -2,6 +2,8 @@
 // new revisions. governance-admin.ts publishes.
 import { Type } from "@sinclair/typebox";
 import { LRUCache } from "lru-cache";
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { Domain } from "../../../domain/domain.ts";
 import type { Delivery, PolicyGlance, PolicyView } from "../../../domain/governance/delivery/delivery.ts";
 import { GovernanceConfig } from "../../../domain/governance/model.ts";
 import { REQUIRED_CLIENT_VERSION_HEADER } from "../../../domain/governance/wire.ts";
@@ -17,7 +19,6 @@ import {
 } from "../../http/conditional.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { failureOf } from "../../http/problems/problem.ts";
-import { createFetchMetrics } from "../../metrics/policy-metrics.ts";
 import { operationsOf } from "../../openapi.ts";
 import {
   createNegotiation,
@@ -147,4 +148,40 @@ async function answerForOne(
   const caller = { actor: actorOf(request), email, workstation };
   const personal = await delivery.withGateway(document, caller);
   return json(personal, { headers: { vary: POLICY_VARY, ...requiredVersionHeader(document) } });
+}
+
+/** Result by status; any other status is `failed`. */
+const RESULTS: Readonly<Record<number, string>> = {
+  200: "sent",
+  304: "unchanged",
+  401: "refused",
+  403: "refused",
+  404: "no_policy",
+  409: "key_needed",
+  426: "client_too_old",
+};
+const FAILED = "failed";
+
+/** @returns a function that counts a fetch by the status of its answer; create it once */
+function createFetchMetrics(
+  metrics: Registry,
+  { identity, governance }: Pick<Domain, "identity" | "governance">,
+): (status: number) => void {
+  new Gauge({
+    name: "quartermaster_policy_revision",
+    help: "Place of the revision in force in the order of publishing; 0 without one",
+    registers: [metrics],
+    collect() {
+      const organization = identity.organization();
+      this.set((organization && governance.current(organization.id)?.sequence) ?? 0);
+    },
+  });
+  const fetches = new Counter({
+    name: "quartermaster_policy_fetches_total",
+    help: "Policy fetches by how they ended",
+    labelNames: ["result"],
+    registers: [metrics],
+  });
+  for (const result of [...Object.values(RESULTS), FAILED]) fetches.inc({ result }, 0);
+  return (status) => fetches.inc({ result: RESULTS[status] ?? FAILED });
 }

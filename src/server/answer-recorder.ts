@@ -1,0 +1,130 @@
+// Records each answer: counts it, logs it at debug level, logs refused callers, and keeps refused SCIM content for operators.
+import { Counter, Histogram, type Registry } from "prom-client";
+import type { Domain } from "../domain/domain.ts";
+import { SCIM_BASE_PATH } from "../domain/scim/wire.ts";
+import type { Log } from "../platform/observe/log.ts";
+import { type Exchange, traceIdOf, UNMATCHED } from "./http/exchange.ts";
+import type { RefusalLog, Refused } from "./http/problems/refusal-log.ts";
+import type { DocumentedRoute } from "./openapi.ts";
+import { logScimRequest, recordScimRefusal } from "./scim/request-log.ts";
+
+export interface AnswerRecorderOptions {
+  domain: Pick<Domain, "scim">;
+  log: Log;
+  metrics: Registry;
+  refusals: RefusalLog;
+}
+
+const REFUSALS = new Set([401, 403, 429]);
+
+interface AnswerRecord {
+  request: Request;
+  exchange: Exchange;
+  response: Response;
+  durationMs: number;
+}
+
+/** Counts each answer, logs it at debug level, logs refusals, and records refused SCIM content for the status. */
+export function createAnswerRecorder(
+  { domain, log, metrics, refusals }: AnswerRecorderOptions,
+  routes: readonly DocumentedRoute[],
+): (settled: AnswerRecord) => void {
+  const countAnswer = createHttpMetrics(metrics, routes);
+  const countScim = createScimMetrics(metrics);
+  return ({ request, exchange, response, durationMs }) => {
+    const { route = UNMATCHED, requestId, principal } = exchange;
+    const { status } = response;
+    countAnswer({ route, method: request.method, status, durationMs });
+    log.debug("http.answered", () => ({
+      request_id: requestId,
+      trace_id: traceIdOf(request),
+      actor_id: principal?.userId,
+      organization_id: principal?.organizationId,
+      method: request.method,
+      route,
+      status,
+      duration_ms: Math.round(durationMs * 1_000) / 1_000,
+    }));
+    const hasLine = !REFUSALS.has(status) || refusals.note(refusedIn({ request, exchange, status, route }));
+    if (!exchange.scim) return;
+    const answered = { request, exchange, status, durationMs };
+    countScim({ route, status });
+    if (hasLine || exchange.scim.caller) logScimRequest(log, answered);
+    recordScimRefusal(domain.scim.refusals, answered);
+  };
+}
+
+function refusedIn({
+  request,
+  exchange,
+  status,
+  route,
+}: Pick<AnswerRecord, "request" | "exchange"> & { status: number; route: string }): Refused {
+  const { address, requestId, refusal, principal } = exchange;
+  return {
+    address,
+    status,
+    reason: refusal?.reason,
+    method: request.method,
+    route,
+    requestId,
+    traceId: traceIdOf(request),
+    userId: refusal?.account?.userId ?? principal?.userId,
+    account: refusal?.account?.hash,
+  };
+}
+
+const DURATION_BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+
+const FAILED = "500";
+const FIRST_REFUSAL = 400;
+
+/** @param routes their series for success and server errors start at zero */
+function createHttpMetrics(metrics: Registry, routes: readonly DocumentedRoute[]) {
+  const requests = new Counter({
+    name: "quartermaster_http_requests_total",
+    help: "Answers by route, method and status",
+    labelNames: ["route", "method", "status"],
+    registers: [metrics],
+  });
+  const durations = new Histogram({
+    name: "quartermaster_http_request_duration_seconds",
+    help: "Time to the head of the answer",
+    labelNames: ["route"],
+    buckets: DURATION_BUCKETS_SECONDS,
+    registers: [metrics],
+  });
+  durations.zero({ route: UNMATCHED });
+  for (const { path: route, method, hooks } of routes) {
+    if (!METHODS.includes(method)) continue;
+    const documented = Object.keys(hooks.detail?.["x-answers"] ?? {});
+    const good = documented.filter((status) => Number(status) < FIRST_REFUSAL);
+    for (const status of [...good, FAILED]) requests.inc({ route, method, status }, 0);
+  }
+  return (answer: { route: string; method: string; status: number; durationMs: number }): void => {
+    const { route, method, status, durationMs } = answer;
+    requests.inc({ route, method: METHODS.includes(method) ? method : "other", status });
+    durations.observe({ route }, durationMs / 1_000);
+  };
+}
+
+/** Resources that providers change; their usual series start at zero. */
+const CHANGED = ["Users", "Groups", "Bulk"];
+const RESOURCES = [...CHANGED, "Schemas", "ResourceTypes", "ServiceProviderConfig", ".search"];
+const STATUSES = ["200", "201", "204", "400", "404", "409", "500"];
+
+function createScimMetrics(metrics: Registry): (answer: { route: string; status: number }) => void {
+  const requests = new Counter({
+    name: "quartermaster_scim_requests_total",
+    help: "Answers to identity providers by resource and status",
+    labelNames: ["resource", "status"],
+    registers: [metrics],
+  });
+  for (const resource of CHANGED) for (const status of STATUSES) requests.inc({ resource, status }, 0);
+  return ({ route, status }) => requests.inc({ resource: resourceOf(route), status });
+}
+
+/** @returns the resource of a SCIM route; `other` for an unknown path */
+const resourceOf = (route: string): string =>
+  RESOURCES.find((resource) => `${route}/`.startsWith(`${SCIM_BASE_PATH}/${resource}/`)) ?? "other";
