@@ -24,6 +24,12 @@ export const EQUIVALENT: readonly Equivalent[] = [
     because: "a path that begins with a slash was refused before",
   },
   {
+    file: "src/domain/catalog/archive/paths.ts",
+    kind: "changed number",
+    contains: 'path.lastIndexOf("/", end - 1)',
+    because: "no path has two slashes side by side, and none begins with one",
+  },
+  {
     file: "src/domain/catalog/archive/metadata.ts",
     kind: "changed number",
     contains: "space === -1",
@@ -109,6 +115,22 @@ export const EQUIVALENT: readonly Equivalent[] = [
     kind: "changed number",
     contains: "for (let at = 1; other + at",
     because: "names with equal hashes are compared, and a different first character makes a different hash",
+  },
+  {
+    file: "src/platform/text/json-names.ts",
+    kind: ">= to >",
+    contains: "end >= 0",
+    because: "a string does not end at its own beginning",
+  },
+  {
+    file: "src/platform/text/json-names.ts",
+    contains: "const product = Math.imul(hash ^ code",
+    because: "any function of both will do as a hash: names with equal hashes are compared",
+  },
+  {
+    file: "src/platform/text/json-names.ts",
+    contains: "return product ^ (product >>> 15)",
+    because: "any function of both will do as a hash: names with equal hashes are compared",
   },
   {
     file: "src/platform/text/json-names.ts",

@@ -155,6 +155,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/app/backup/backup-folder.test.ts",
       "test/app/backup/backup.test.ts",
       "test/app/backup/restore.test.ts",
+      "test/domain/backup/*.test.ts",
       "test/app/backup/*.test.ts",
       "test/app/installation/outside-services.test.ts",
     ],

@@ -13,7 +13,28 @@ import {
 /** A JSON value whose objects may have a name twice. */
 type Tree = string | number | boolean | null | Tree[] | { members: [string, Tree][] };
 
-const name = fc.oneof(fc.constantFrom("a", "A", "b", "\\u", '"', "é", "É", "__proto__", ""), fc.string());
+const NAMES = [
+  "a",
+  "A",
+  "b",
+  "z",
+  "Z",
+  "@",
+  "[",
+  "`",
+  "{",
+  "\\u",
+  '"',
+  "é",
+  "É",
+  "éa",
+  "ÉA",
+  "__proto__",
+  "",
+];
+const name = fc.oneof(fc.constantFrom(...NAMES), fc.string());
+/** Which strings are written in escapes: the same name may be written in both ways in one text. */
+const escapes = fc.constantFrom<Escapes>("none", "all", "every second");
 const { tree } = fc.letrec<{ tree: Tree; list: Tree[]; object: { members: [string, Tree][] } }>((tie) => ({
   tree: fc.oneof(
     { maxDepth: 6, withCrossShrink: true },
@@ -30,9 +51,13 @@ const { tree } = fc.letrec<{ tree: Tree; list: Tree[]; object: { members: [strin
   object: fc.record({ members: fc.array(fc.tuple(name, tie("tree")), { maxLength: 4 }) }),
 }));
 
+type Escapes = "none" | "all" | "every second";
+
 /** Writes the tree with blanks and escapes that mean nothing. */
-function written(value: Tree, blank: string, escaped: boolean): string {
-  const text = (content: string) => (escaped ? `"${inEscapes(content)}"` : JSON.stringify(content));
+function written(value: Tree, blank: string, escaped: Escapes): string {
+  let strings = 0;
+  const isEscaped = () => escaped === "all" || (escaped === "every second" && ++strings % 2 === 0);
+  const text = (content: string) => (isEscaped() ? `"${inEscapes(content)}"` : JSON.stringify(content));
   const write = (part: Tree): string => {
     if (typeof part === "string") return text(part);
     if (typeof part !== "object" || part === null) return JSON.stringify(part);
@@ -85,7 +110,7 @@ test("depth, values and names are what a recursive reading finds", () => {
     fc.property(
       tree,
       fc.constantFrom("", " ", "\n\t"),
-      fc.boolean(),
+      escapes,
       fc.boolean(),
       (value, blank, escaped, foldsCase) => {
         const text = written(value, blank, escaped);
@@ -103,10 +128,29 @@ test("depth, values and names are what a recursive reading finds", () => {
   );
 });
 
+test("a name that is there twice is found among many", () => {
+  const names = fc.array(
+    fc.oneof(
+      name,
+      fc.nat(2_000).map((number) => `name ${number}`),
+    ),
+    { maxLength: 400, size: "max" },
+  );
+  fc.assert(
+    fc.property(names, escapes, fc.boolean(), (all, escaped, foldsCase) => {
+      const value: Tree = { members: all.map((each): [string, Tree] => [each, null]) };
+      const text = written(value, "", escaped);
+      const flaw = findViolation(text, { ...UNLIMITED, foldsCase });
+      const twice = flaw?.kind === "duplicate" ? pointerAt(text, flaw.at) : undefined;
+      expect(twice).toBe(read(value, foldsCase).twice);
+    }),
+  );
+});
+
 test("a text that is looked at in slices has the same first flaw", () => {
   const slices = fc.integer({ min: 1, max: 40 });
   fc.assert(
-    fc.property(tree, fc.boolean(), slices, fc.nat(20), (value, escaped, sliceCharacters, valuesMax) => {
+    fc.property(tree, escapes, slices, fc.nat(20), (value, escaped, sliceCharacters, valuesMax) => {
       const text = written(value, " ", escaped);
       for (const limits of [UNLIMITED, { ...UNLIMITED, foldsCase: true }, { depthMax: 3, valuesMax }])
         expect(runSynchronously(findFlawInSlices(text, limits, sliceCharacters))).toEqual(

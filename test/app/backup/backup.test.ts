@@ -29,7 +29,7 @@ import {
   MANIFEST_BYTES,
   type Manifest,
 } from "../../../src/domain/backup/model.ts";
-import { packBackup } from "../../../src/domain/backup/pack.ts";
+import { type Progress, packBackup } from "../../../src/domain/backup/pack.ts";
 import { REMEMBERED_MAX } from "../../../src/domain/backup/service.ts";
 import { memberIn, readManifest, unpackBackup } from "../../../src/domain/backup/unpack.ts";
 import { DAY_MS, HOUR_MS, toRfc3339 } from "../../../src/platform/clock.ts";
@@ -100,19 +100,25 @@ function refusalOf(path: string): string {
 type Rows = Backup["manifest"]["database"]["rows"];
 
 /** @returns a backup whose digests hold, with other facts about its database */
-function packedWith(changes: { rows?: Rows; schema?: number; created_at?: string }): string {
+function packedWith(
+  changes: { rows?: Rows; schema?: number; created_at?: string },
+  progress?: Progress,
+): string {
   const [database, target] = [join(bench.folder, "packed.db"), join(bench.folder, "packed.qmb")];
   unpackBackup({ path: backup.path, database });
   const { created_at, version, schema, sealing_key_ids, database: told } = backup.manifest;
   const facts = { created_at, version, schema, sealing_key_ids, rows: told.rows, ...changes };
   rmSync(target, { force: true });
-  packBackup({
-    database,
-    artifacts: placesIn(bench.data).artifacts,
-    target,
-    partial: `${target}.part`,
-    facts,
-  });
+  packBackup(
+    {
+      database,
+      artifacts: placesIn(bench.data).artifacts,
+      target,
+      partial: `${target}.part`,
+      facts,
+    },
+    progress,
+  );
   rmSync(database);
   return target;
 }
@@ -169,6 +175,25 @@ describe("a backup", () => {
 
   test("packed by hand with the right facts is accepted", () => {
     expect(refusalOf(packedWith({}))).toBe("accepted");
+  });
+
+  test("with a member in the place of an artifact is refused", () => {
+    const path = packedWith({});
+    const bytes = readFileSync(path);
+    const at = bytes.indexOf("artifacts/sha256/");
+    const { sizeBytes } = memberIn(bytes.subarray(at, at + 512));
+    bytes.set(tarHeader({ name: "notes.txt", sizeBytes }), at);
+    writeFileSync(path, bytes);
+    expect(refusalOf(path)).toBe("backup.damaged");
+  });
+
+  test("reports its progress up to the end", () => {
+    const seen: [number, number][] = [];
+    packedWith({}, (done, total) => seen.push([done, total]));
+    const [last] = seen.slice(-1);
+    const total = backup.manifest.database.size_bytes + backup.manifest.artifacts.size_bytes;
+    expect(last).toEqual([total, total]);
+    expect(seen.map(([done]) => done)).toEqual(seen.map(([done]) => done).toSorted((a, b) => a - b));
   });
 
   test("is a tar that any tar unpacks to the very bytes that were put in", () => {

@@ -187,14 +187,15 @@ describe("an entry is refused", () => {
   });
 
   test.each([
-    ["./a", true],
-    ["a/./b", true],
-    ["../a", false],
-    ["a//b", false],
+    ["./a", 'the component "."', true],
+    ["a/./b", 'the component "."', true],
+    ["../a", 'the component ".."', false],
+    ["a//b", "an empty component", false],
   ])(
-    "when its path is %s, with the command that makes such paths only where it does",
-    async (name, isFromDot) => {
-      const { hint = "" } = await refusalOfEntries(tarFile(name));
+    "when its path is %s, with %s and the command that makes such paths only where it does",
+    async (name, component, isFromDot) => {
+      const { hint = "", message } = await refusalOfEntries(tarFile(name));
+      expect(message).toContain(`has ${component}, which`);
       expect(hint.includes('begins every path with "./"')).toBe(isFromDot);
       expect(hint).toContain("tar czf package.tar.gz *");
     },
