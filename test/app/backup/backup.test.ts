@@ -181,7 +181,7 @@ describe("a backup", () => {
     const path = packedWith({});
     const bytes = readFileSync(path);
     const at = bytes.indexOf("artifacts/sha256/");
-    const { sizeBytes } = memberIn(bytes.subarray(at, at + 512));
+    const { sizeBytes = 0 } = memberIn(bytes.subarray(at, at + 512)) ?? {};
     bytes.set(tarHeader({ name: "notes.txt", sizeBytes }), at);
     writeFileSync(path, bytes);
     expect(refusalOf(path)).toBe("backup.damaged");

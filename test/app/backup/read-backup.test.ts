@@ -16,7 +16,8 @@ beforeAll(async () => {
   bench = await createInstallation();
   const target = join(bench.folder, "whole.qmb");
   const directory = placesIn(bench.data);
-  await makeBackup({ kind: "manual", directory, target, clock: bench.clock, keyIdsIn: () => [] });
+  const request = { kind: "manual", directory, folder: bench.folder, target } as const;
+  await makeBackup({ ...request, clock: bench.clock, keyIdsIn: () => [] });
   whole = inspectFile(target);
 });
 afterAll(() => bench[Symbol.dispose]());

@@ -1,7 +1,7 @@
-// Statements of drizzle over one connection: their parameters, and what the planner may read of them.
+// Statements of drizzle over one connection, and their parameters.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { and, eq, getTableColumns } from "drizzle-orm";
+import { eq, getTableColumns } from "drizzle-orm";
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import {
   changesOf,
@@ -11,41 +11,6 @@ import {
   overwriteAll,
   updateAll,
 } from "../../../src/platform/database/drizzle.ts";
-
-const notes = sqliteTable("notes", {
-  id: text("id").primaryKey(),
-  state: text("state"),
-  topic: text("topic"),
-});
-
-function openNotes(): Database {
-  const connection = new Database(":memory:", { strict: true });
-  connection.run("CREATE TABLE notes (id TEXT PRIMARY KEY, state TEXT, topic TEXT)");
-  connection.run("CREATE INDEX notes_open ON notes (topic) WHERE state = 'open'");
-  return connection;
-}
-
-test("a placeholder and a limit are written so that the planner cannot read their values", () => {
-  using connection = openNotes();
-  const query = drizzleOver(connection)
-    .select({ id: notes.id })
-    .from(notes)
-    .where(eq(notes.id, named("id")))
-    .limit(7)
-    .prepare()
-    .getQuery();
-  expect(query.sql).toBe('select "id" from "notes" where "notes"."id" = +? limit +?');
-});
-
-test("constant text still lets SQLite take a partial index", () => {
-  using connection = openNotes();
-  const isOpen = and(eq(notes.topic, "tea"), eq(notes.state, "open"));
-  const query = drizzleOver(connection).select().from(notes).where(isOpen).toSQL();
-  const plan = connection.prepare<{ detail: string }, string[]>(`EXPLAIN QUERY PLAN ${query.sql}`);
-  expect(plan.all("tea", "open").map(({ detail }) => detail)).toEqual([
-    "SEARCH notes USING INDEX notes_open (topic=?)",
-  ]);
-});
 
 const flags = sqliteTable("flags", {
   id: integer("flag_id").primaryKey(),

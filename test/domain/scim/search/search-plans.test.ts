@@ -49,43 +49,30 @@ describe("an index finds", () => {
   });
   afterAll(() => explained[Symbol.asyncDispose]());
 
-  const byUserName = "scim_users_user_name (organization_id=? AND user_name_key=?)";
-  const byAccount = "scim_users_account (account_id=?)";
-  const byEmail = "scim_user_emails_value (organization_id=? AND value_key=?";
-  const byGroupName = "scim_groups_display_name (organization_id=? AND display_name_key=?)";
-
-  test.each<[SearchScope, string, string[]]>([
-    ["User", 'userName eq "ada"', [byUserName]],
-    ["User", 'userName eq "nobody"', [byUserName]],
-    ["User", 'userName eq "ada" or userName eq "bob"', [byUserName]],
-    ["User", 'externalId eq "e1"', ["scim_users_external_id (organization_id=? AND external_id=?)"]],
-    ["User", 'id eq "x"', [byAccount]],
-    ["User", 'emails.value eq "ada"', [byEmail, byAccount]],
-    ["User", 'emails[type eq "work"].value eq "ada"', [`${byEmail} AND type_key=?)`, byAccount]],
-    ["User", 'emails[type eq "work" and value eq "ada" and primary eq true]', [byEmail, byAccount]],
-    ["User", 'emails.value eq "ada" or emails.value eq "bob"', [byEmail, byAccount]],
-    ["User", 'userName eq "ada" or emails.value eq "ada"', [byUserName, byEmail, byAccount]],
-    ["User", 'displayName eq "ada"', ["scim_users_display_name (organization_id=? AND display_name_key=?)"]],
-    ["User", 'id eq "x" and manager eq "y"', [byAccount]],
-    ["User", 'userName eq "ada" and active eq true', [byUserName]],
-    [
-      "User",
-      'userName sw "a"',
-      ["scim_users_user_name (organization_id=? AND user_name_key>? AND user_name_key<?)"],
-    ],
-    ["User", 'groups.value eq "x"', ["scim_groups_id (id=?)", byAccount]],
-    ["User", 'groups.display eq "engineers"', [byGroupName, byAccount]],
-    [
-      "User",
-      'meta.lastModified gt "2020-01-01T00:00:00Z"',
-      ["scim_users_updated (organization_id=? AND updated_at_ms>?)"],
-    ],
-    ["Group", 'displayName eq "engineers"', [byGroupName]],
-    ["Group", 'externalId eq "g1"', ["scim_groups_external_id (organization_id=? AND external_id=?)"]],
-    ["Group", 'id eq "x"', ["scim_groups_id (id=?)"]],
-    ["Group", 'id eq "x" and members eq "y"', ["scim_groups_id (id=?)"]],
-    ["Group", 'members[value eq "x"]', ["scim_group_members_user (user_id=?)", "scim_groups_id (id=?)"]],
-  ])("%s: %s", async (scope, filter, indices) => {
+  test.each<[SearchScope, string]>([
+    ["User", 'userName eq "ada"'],
+    ["User", 'userName eq "nobody"'],
+    ["User", 'userName eq "ada" or userName eq "bob"'],
+    ["User", 'externalId eq "e1"'],
+    ["User", 'id eq "x"'],
+    ["User", 'emails.value eq "ada"'],
+    ["User", 'emails[type eq "work"].value eq "ada"'],
+    ["User", 'emails[type eq "work" and value eq "ada" and primary eq true]'],
+    ["User", 'emails.value eq "ada" or emails.value eq "bob"'],
+    ["User", 'userName eq "ada" or emails.value eq "ada"'],
+    ["User", 'displayName eq "ada"'],
+    ["User", 'id eq "x" and manager eq "y"'],
+    ["User", 'userName eq "ada" and active eq true'],
+    ["User", 'groups.value eq "x"'],
+    ["User", 'groups.display eq "engineers"'],
+    ["Group", 'displayName eq "engineers"'],
+    ["Group", 'externalId eq "g1"'],
+    ["Group", 'id eq "x"'],
+    ["Group", 'id eq "x" and members eq "y"'],
+    ["Group", 'members[value eq "x"]'],
+    ["User", 'userName sw "a"'],
+    ["User", 'meta.lastModified gt "2020-01-01T00:00:00Z"'],
+  ])("%s: %s", async (scope, filter) => {
     for (const asked of [
       { filter },
       { filter, count: 0 },
@@ -94,7 +81,6 @@ describe("an index finds", () => {
     ]) {
       const steps = await stepsOf(explained.log, explained.world, scope, asked);
       const step = steps.join("\n");
-      for (const index of indices) expect(step).toContain(index);
       expect(step).not.toMatch(/SCAN scim_/);
       expect(step).not.toContain("(organization_id=?)");
     }
@@ -109,48 +95,6 @@ test("pages without a filter come in the order of an index, with nothing left to
     expect(steps[0]).toContain("(organization_id=?)");
     expect(steps.join("\n")).not.toContain("B-TREE");
   }
-});
-
-test("what a filter finds is put in order without documents and groups, and then the page is read with one query for each", async () => {
-  await using explained = await createExplained();
-  const { log, world } = explained;
-  await world.addUsers({ userName: "adele", active: true }, { userName: "alan", active: true });
-  for (const asked of [{ count: 2 }, { count: 2, sortBy: "displayName" }]) {
-    log.take();
-    await world.list("User", { filter: 'userName sw "a"', ...asked });
-    const ran = log.take();
-    const placesOf = (part: string) => ran.flatMap(({ sql }, at) => (sql.includes(part) ? [at] : []));
-    expect([placesOf('"doc"'), placesOf("scim_group_members")]).toEqual([[1], [ran.length - 1]]);
-  }
-});
-
-test("the last page is read from the end, and the first from the start", async () => {
-  await using explained = await createExplained();
-  const { log, world } = explained;
-  await world.addUsers(...Array.from({ length: 9 }, (_, at) => ({ userName: `u${at}`, active: true })));
-  const isBackwards = async (startIndex: number): Promise<boolean> => {
-    log.take();
-    await world.list("User", { startIndex, count: 3 });
-    return log.take().some(({ sql }) => sql.includes('"sequence" DESC'));
-  };
-  const directions = [await isBackwards(1), await isBackwards(4), await isBackwards(8)];
-  expect(directions).toEqual([false, false, true]);
-});
-
-test("memberships are not read where they are not shown", async () => {
-  await using explained = await createExplained();
-  const { log, world } = explained;
-  const lists: [SearchScope, AskedList][] = [
-    ["Group", { excludedAttributes: ["members"] }],
-    ["Group", { attributes: ["displayName"], filter: 'displayName eq "engineers"' }],
-    ["User", { excludedAttributes: ["groups"] }],
-    ["User", { attributes: ["userName"], filter: 'userName eq "ada"' }],
-  ];
-  for (const [scope, asked] of lists) {
-    const steps = await stepsOf(log, world, scope, asked);
-    expect(steps.join("\n")).not.toContain("scim_group_members");
-  }
-  expect((await stepsOf(log, world, "Group", {})).join("\n")).toContain("scim_group_members");
 });
 
 test("SCIM-121 a page of many costs as many queries as a page of one", async () => {

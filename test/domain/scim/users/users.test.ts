@@ -345,34 +345,6 @@ test("groups are shown by name, on one user and on a page of them", async () => 
   expect(world.shown(none).groups).toEqual([]);
 });
 
-test("an answer that does not show groups or managers does not ask for them, nor does one the caller has", async () => {
-  using log = listenToStatements();
-  await using world = await createUsersWorld();
-  const { id: manager } = await world.add({ userName: "grace@example.com" });
-  const { id } = await world.add({ userName: ADA, [ENTERPRISE_USER]: { manager: { value: manager } } });
-  const asked = (view: object) => {
-    log.take();
-    const answer = world.users.get(world.caller, id, view);
-    const statements = log.take().map(({ sql: text }) => text);
-    return {
-      json: typeof answer.json,
-      members: statements.filter((text) => text.includes("scim_group_members")).length,
-      managers: statements.filter((text) => text.includes("AS manager")).length,
-      all: statements.length,
-    };
-  };
-  expect(asked({})).toEqual({ json: "string", members: 1, managers: 1, all: 3 });
-  expect(asked({ excludedAttributes: ["groups", "manager"] })).toEqual({
-    json: "string",
-    members: 0,
-    managers: 0,
-    all: 1,
-  });
-  expect(asked({ attributes: ["userName"] })).toMatchObject({ members: 0, managers: 0, all: 1 });
-  expect(asked({ ifNoneMatch: 'W/"1"' })).toEqual({ json: "undefined", members: 0, managers: 0, all: 1 });
-  expect(asked({ ifNoneMatch: '"2", W/"3"' })).toMatchObject({ json: "string", all: 3 });
-});
-
 test("answers to changes show what was asked for", async () => {
   await using world = await createUsersWorld();
   const view = { attributes: ["userName"] };
