@@ -3,7 +3,8 @@
 import type { Problem } from "../errors.ts";
 
 export const PROBLEMS_MAX = 100;
-const QUOTE_CHARACTERS_MAX = 60;
+/** Characters of the input that a message repeats. */
+export const QUOTE_CHARACTERS_MAX = 60;
 
 /** Keeps the first problems in order and counts the rest. */
 export class ProblemList {

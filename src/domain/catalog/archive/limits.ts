@@ -30,7 +30,8 @@ export const ARCHIVE_LIMITS: ArchiveLimits = {
   metadataTotalBytesMax: 8 * MIB,
 };
 
-const QUOTED_LENGTH_MAX = 80;
+/** Characters of a name that a message repeats. */
+export const QUOTED_LENGTH_MAX = 80;
 
 /** @returns the error for one broken rule; its reason is `archive.<what>` */
 export const refusal = (what: string, message: string, hint?: string): DomainError =>

@@ -41,7 +41,7 @@ const PATH_MEMBERS = ["plugin_dir", "skills_dir", "agents_dir", "hooks_file"] as
 const BOUND_MEMBERS = ["introduced", "before"];
 const ADAPTER_MEMBERS = [...BOUND_MEMBERS, ...COMPONENTS, "variants"];
 const VARIANT_MEMBERS = [...BOUND_MEMBERS, "version_requirement", ...COMPONENTS];
-const ADAPTERS_MAX = 64;
+export const ADAPTERS_MAX = 64;
 
 /** @returns why clients could not unpack this path of an archive (handbook: catalog-file, Paths) */
 const pathProblem = (path: string): string | undefined => {

@@ -84,7 +84,7 @@ function versionProblem(
 }
 
 /** Characters of a reported version that are searched. */
-const VERSION_TEXT_MAX = 256;
+export const VERSION_TEXT_MAX = 256;
 
 const textOf = (given: unknown): string =>
   typeof given === "string" ? given.trim().slice(0, VERSION_TEXT_MAX) : "";

@@ -12,6 +12,7 @@ import {
   inspectArchive,
 } from "../../../../src/domain/catalog/archive/archive.ts";
 import { NAME_BYTES_MAX, NEW_PATH_BYTES_MAX } from "../../../../src/domain/catalog/archive/import-rules.ts";
+import { QUOTED_LENGTH_MAX } from "../../../../src/domain/catalog/archive/limits.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import {
   chunksOf,
@@ -161,6 +162,16 @@ describe("an entry is refused", () => {
     expect(refusal.reason).toBe(`archive.${what}`);
     expect(refusal.message).toContain(`odd-one" is ${kind}`);
     expect(refusal.hint?.includes("tar -h")).toBe(what === "link");
+  });
+
+  test.each([
+    [QUOTED_LENGTH_MAX - 1, ""],
+    [QUOTED_LENGTH_MAX, ""],
+    [QUOTED_LENGTH_MAX + 1, "…"],
+  ])("with at most the first characters of its name, here of %d", async (length, more) => {
+    const name = `/${"x".repeat(length - 1)}`;
+    const { message } = await refusalOfEntries(tarFile(name));
+    expect(message).toContain(`"${name.slice(0, QUOTED_LENGTH_MAX)}${more}"`);
   });
 
   test("when it is sparse in the way of PAX", async () => {

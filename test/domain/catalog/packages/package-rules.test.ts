@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { FormatRegistry } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import * as limits from "../../../../src/domain/catalog/model.ts";
+import { ADAPTERS_MAX } from "../../../../src/domain/catalog/packages/layouts.ts";
 import { checkPackages } from "../../../../src/domain/catalog/packages/package-rules.ts";
 import {
   FREE_FORM_OBJECT_BYTES_MAX,
@@ -159,6 +160,14 @@ describe("members that are wrong are named by their pointer", () => {
       "/0/adapters/kimi/helpers/__proto__",
     ]);
   });
+});
+
+test.each([ADAPTERS_MAX - 1, ADAPTERS_MAX])("%d adapters are each checked by themselves", (count) => {
+  expect(pointersOf([valid({ adapters: entries(count, {}) })])).toHaveLength(count);
+});
+
+test("one adapter above the limit is refused without a look at them", () => {
+  expect(pointersOf([valid({ adapters: entries(ADAPTERS_MAX + 1, {}) })])).toEqual(["/0/adapters"]);
 });
 
 describe("variants", () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { REASON_LENGTH_MAX, REASONS_MAX } from "../../../../src/domain/clients/limits.ts";
 import type { Judgment, Reported } from "../../../../src/domain/clients/model.ts";
 import { type CheckVersion, expectationsOf } from "../../../../src/domain/clients/verdict/expectations.ts";
-import { judge } from "../../../../src/domain/clients/verdict/verdict.ts";
+import { judge, VERSION_TEXT_MAX } from "../../../../src/domain/clients/verdict/verdict.ts";
 import type { GovernanceConfig, PackageAudiences } from "../../../../src/domain/governance/service.ts";
 import { checkVersion } from "../../../../src/domain/governance/versions/versions.ts";
 import { HARNESSES } from "../../../../src/domain/harnesses/harnesses.ts";
@@ -137,6 +137,15 @@ describe("the version of a harness", () => {
     ["must be one", { version: "newest" }, differs('codex: "newest" is not a full version such as 2.0.12')],
   ])("%s", (_, members, judgment) => {
     expect(judged(withHarness(members))).toEqual(judgment);
+  });
+
+  test.each([
+    [VERSION_TEXT_MAX - 1, "matches"],
+    [VERSION_TEXT_MAX, "matches"],
+    [VERSION_TEXT_MAX + 1, "differs"],
+  ] as const)("that ends after %d characters of a text %s", (length, verdict) => {
+    const version = ` codex 0.145.0`.padStart(length, "x");
+    expect(judged(withHarness({ version })).verdict).toBe(verdict);
   });
 
   test("must satisfy the policy, for which the same answer is given again and again", () => {
