@@ -153,6 +153,12 @@ test("a field named __proto__ is a field like any other", () => {
 
 const key = new Secret("qm_hidden");
 
+test("a secret below the deepest level that is shown is still marked as one", () => {
+  let value: unknown = key;
+  for (let level = 0; level < LOG_DEPTH_MAX; level += 1) value = { a: value };
+  expect(JSON.stringify(shown({ value }))).toContain('"[secret]"');
+});
+
 test.each([
   ["at the top", { key }],
   ["in an array in an object", { a: { b: [{ key }] } }],
