@@ -24,6 +24,12 @@ export const EQUIVALENT: readonly Equivalent[] = [
     because: "a path that begins with a slash was refused before",
   },
   {
+    file: "src/domain/catalog/archive/import-rules.ts",
+    kind: "> to >=",
+    contains: "end > 0",
+    because: "a path that begins with a slash was refused before",
+  },
+  {
     file: "src/domain/catalog/archive/paths.ts",
     kind: "changed number",
     contains: 'path.lastIndexOf("/", end - 1)',
