@@ -163,6 +163,24 @@ export const EQUIVALENT: readonly Equivalent[] = [
     because: "the operator & takes undefined for 0; the default is for the type",
   },
   {
+    file: "src/domain/access/authentication/verified-tokens.ts",
+    kind: "+ to -",
+    contains: "at + PACKED",
+    because: "PACKED is zero",
+  },
+  {
+    file: "src/domain/access/authentication/compact-segment.ts",
+    kind: "> to >=",
+    contains: "left > 0; left -= 1",
+    because: "no row lies outside the window of its key, so a look at one slot more finds nothing",
+  },
+  {
+    file: "src/domain/access/sign-in/device-cookie.ts",
+    kind: "dropped default",
+    contains: 'value ?? ""',
+    because: "a missing cookie does not match the pattern in either case; the default is for the type",
+  },
+  {
     file: "src/domain/access/tokens/refresh-token.ts",
     kind: "changed number",
     contains: "rotations % ROTATIONS_PER_CLEANUP === 0",

@@ -147,6 +147,18 @@ test("a name that is there twice is found among many", () => {
   );
 });
 
+test("a name is the same in either spelling, and in either case where cases are folded", () => {
+  const spellings = Array.from({ length: 0x250 }, (_, code) => String.fromCharCode(code));
+  for (const character of spellings)
+    for (const foldsCase of [false, true]) {
+      const other = foldsCase ? character.toUpperCase().charAt(0) : character;
+      const isSame = !foldsCase || other.toLowerCase() === character.toLowerCase();
+      const text = `{${JSON.stringify(character)}:1,"${inEscapes(other)}":2}`;
+      const flaw = findViolation(text, { ...UNLIMITED, foldsCase });
+      expect([text, foldsCase, flaw?.kind]).toEqual([text, foldsCase, isSame ? "duplicate" : undefined]);
+    }
+});
+
 test("a text that is looked at in slices has the same first flaw", () => {
   const slices = fc.integer({ min: 1, max: 40 });
   fc.assert(

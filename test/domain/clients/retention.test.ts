@@ -25,10 +25,13 @@ describe("clients that never came back", () => {
     await using clients = await createClientsWorld();
     await clients.report();
     clients.world.clock.advance(365 * DAY_MS);
+    const total = () => clients.domain.clients.inventory.list(clients.organizationId, {}).total;
     expect(await forget(clients)).toBe(0);
+    expect(total()).toBe(1);
     clients.world.clock.advance(1);
     expect(await forget(clients)).toBe(1);
     expect(clients.listed()).toEqual([]);
+    expect(total()).toBe(0);
   });
 
   test.each([BATCH_ROWS - 1, BATCH_ROWS, BATCH_ROWS + 1])("are all forgotten, %d of them", async (count) => {
