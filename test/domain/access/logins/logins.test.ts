@@ -45,6 +45,20 @@ test("the list shows every kind, newest first, with its user and without a secre
     expect(shown).not.toContain(secret);
 });
 
+test("every kind is shown as expired from the time of its expiry on", async () => {
+  await using world = await createLoginWorld();
+  await logIn(world);
+  await requestLogin(world);
+  const byExpiry = world.logins.list().items.toSorted((one, other) => one.expiresAtMs - other.expiresAtMs);
+  expect(byExpiry).toHaveLength(3);
+  for (const { id, state, expiresAtMs } of byExpiry) {
+    world.clock.advance(expiresAtMs - 1 - world.clock.nowMs());
+    expect(world.logins.show(id).state).toBe(state);
+    world.clock.advance(1);
+    expect(world.logins.show(id).state).toBe("expired");
+  }
+});
+
 test("what has ended is listed only when asked for", async () => {
   await using world = await createLoginWorld();
   const { grantId } = await logIn(world);
