@@ -32,21 +32,21 @@ export function* renderGroups(
   }
   const members = shown.view.shows("members") ? membersById(connection, rows) : undefined;
   for (const row of rows) {
-    const { before, member, after } = groupFrame(row, shown);
-    const list = member ? members?.get(row.id)?.map(member).join(",") : undefined;
-    texts.push(`${before}${list ?? ""}${after}`);
+    const frame = groupFrame(row, shown);
+    const list = frame.members?.(members?.get(row.id) ?? []) ?? "";
+    texts.push(`${frame.before}${list}${frame.after}`);
   }
   return texts;
 }
 
 /** @returns JSON text of the group in pieces, one for each slice of its members */
 export function* groupPieces(connection: Connection, row: GroupRow, shown: Shown): Steps<string[]> {
-  const { before, member, after } = groupFrame(row, shown);
+  const { before, members, after } = groupFrame(row, shown);
   const pieces = [before];
-  let last: string | undefined = member ? "" : undefined;
-  while (member && last !== undefined) {
+  let last: string | undefined = "";
+  while (members && last !== undefined) {
     const slice = memberSlice(connection, { groupId: row.id, after: last, limit: SLICE_MEMBERS });
-    if (slice.length > 0) pieces.push((last === "" ? "" : ",") + slice.map(member).join(","));
+    if (slice.length > 0) pieces.push((last === "" ? "" : ",") + members(slice));
     last = slice[SLICE_MEMBERS - 1]?.id;
     yield;
   }

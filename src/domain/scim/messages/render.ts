@@ -90,8 +90,8 @@ function metaOf(
 /** JSON text of a group; the members, separated by commas, go between `before` and `after`. */
 export interface GroupFrame {
   before: string;
-  /** undefined if no members are shown */
-  member: ((member: Named) => string) | undefined;
+  /** undefined if no members are shown @returns JSON text of some members, separated by commas */
+  members: ((members: readonly Named[]) => string) | undefined;
   after: string;
 }
 
@@ -113,13 +113,15 @@ export function groupFrame(row: GroupRow, { view, baseUrl }: Shown): GroupFrame 
   const text = JSON.stringify(view.isDefault ? whole : project(whole, parts));
   const membersAt = text.indexOf(NO_MEMBERS);
   const ofMember = parts.get("members");
-  if (membersAt < 0 || !ofMember) return { before: text, member: undefined, after: "" };
+  if (membersAt < 0 || !ofMember) return { before: text, members: undefined, after: "" };
   const listAt = membersAt + NO_MEMBERS.length - 1;
   return {
     before: text.slice(0, listAt),
-    member: (named) => {
-      const member = memberOf(named, baseUrl);
-      return JSON.stringify(view.isDefault ? member : project(member, ofMember));
+    // One text for all: a text for each of 50,000 members would be garbage at once.
+    members: (members) => {
+      const whole = members.map((named) => memberOf(named, baseUrl));
+      const shown = view.isDefault ? whole : whole.map((member) => project(member, ofMember));
+      return JSON.stringify(shown).slice(1, -1);
     },
     after: text.slice(listAt),
   };

@@ -217,8 +217,8 @@ describe("a user in part", () => {
 
 describe("a group", () => {
   const groupText = (row: GroupRow, asked: AskedView, members: readonly Named[]): string => {
-    const { before, member, after } = groupFrame(row, { view: readView("Group", asked), baseUrl: BASE });
-    return before + (member ? members.map(member).join() : "") + after;
+    const frame = groupFrame(row, { view: readView("Group", asked), baseUrl: BASE });
+    return frame.before + (frame.members?.(members) ?? "") + frame.after;
   };
 
   test("is shown whole around its members, in a fixed order", () => {
