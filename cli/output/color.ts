@@ -11,3 +11,16 @@ export const hasColor = (stream: OutputStream, env: Context["env"], color: unkno
 /** @returns the text in that color */
 export const colored = (text: string, color: StateColor): string =>
   styleText(color, text, { validateStream: false });
+
+/** Words of states in every table, by what they mean to the operator. Other words keep the default color. */
+const COLOR_OF_STATE: ReadonlyMap<string | null, StateColor> = new Map([
+  ...["active", "approved", "current", "ready", "succeeded"].map((word) => [word, "green"] as const),
+  ...["attention", "outdated", "paused", "pending", "recovering", "stopped", "suspended"].map(
+    (word) => [word, "yellow"] as const,
+  ),
+  ...["error", "failed", "invalid", "timed_out"].map((word) => [word, "red"] as const),
+  ...["ended", "expired", "redeemed", "refused", "removed", "revoked"].map((word) => [word, "dim"] as const),
+]);
+
+/** @returns the color of a state; undefined for the default */
+export const colorOf = (state: string | null): StateColor | undefined => COLOR_OF_STATE.get(state);

@@ -48,10 +48,11 @@ export function outputFor(context: Context, command: CliCommand): Output {
     wide: wide === true,
     columns: stdout.isTTY ? stdout.columns || undefined : undefined, // 0: a terminal that does not know its width
     nowMs: context.clock.nowMs(),
+    hasColor: hasColor(stdout, context.env, color),
   };
   return {
     isJson,
-    hasColor: hasColor(stdout, context.env, color),
+    hasColor: style.hasColor,
     result: (document, text) => print(isJson ? jsonText(document) : text),
     list: (rows, { columns, json: toJson, empty }, more = {}) => {
       if (isJson) print(jsonText({ items: rows.map(toJson), ...more }));

@@ -2,6 +2,7 @@
 // cli-table3 and similar packages were rejected: they draw boxes and wrap cells, which requirement CLI-4 forbids.
 import { toRfc3339 } from "../../src/platform/clock.ts";
 import { ageText } from "./age.ts";
+import { colored, type StateColor } from "./color.ts";
 import { printable } from "./printable.ts";
 
 export interface Column<Row> {
@@ -11,6 +12,10 @@ export interface Column<Row> {
   readonly value: (row: Row) => string | number | Date | null | undefined;
   /** shown in wide tables only */
   readonly isWide?: boolean;
+  /** never shortened, because commands take the value: an id */
+  readonly isWhole?: boolean;
+  /** color of the value on a terminal; undefined for the default */
+  readonly color?: (row: Row) => StateColor | undefined;
 }
 
 /** How to print a list as a table and as JSON. */
@@ -28,10 +33,11 @@ export interface TableStyle {
   /** width of the terminal in cells; undefined if the output is not a terminal */
   readonly columns: number | undefined;
   readonly nowMs: number;
+  readonly hasColor?: boolean;
 }
 
 const GAP = "  ";
-/** Columns are never shortened below this width, in cells. */
+/** Columns are never shortened below this width, in cells. A row that still does not fit is longer than the line. */
 export const SHORTENED_WIDTH_MIN = 8;
 
 /** @returns header and rows, one line each, without a line break at the end */
@@ -65,15 +71,20 @@ export class Table<Row> {
   }
 
   header(): string {
-    return lineText(
-      this.#shown.map(({ header }) => header),
-      this.#widths(),
-    );
+    const widths = this.#widths();
+    return lineOf(this.#shown.map(({ header }, at) => padded(header, widths[at] ?? 0)));
   }
 
   lines(rows: readonly Row[]): string[] {
     const widths = this.#widths();
-    return rows.map((row) => lineText(this.#cells(row), widths));
+    return rows.map((row) =>
+      lineOf(this.#cells(row).map((cell, at) => this.#painted(row, at, padded(cell, widths[at] ?? 0)))),
+    );
+  }
+
+  #painted(row: Row, at: number, cell: string): string {
+    const color = this.style.hasColor ? this.#shown[at]?.color?.(row) : undefined;
+    return color === undefined ? cell : colored(cell, color);
   }
 
   #cells(row: Row): string[] {
@@ -82,7 +93,11 @@ export class Table<Row> {
 
   #widths(): readonly number[] {
     const { wide, columns } = this.style;
-    return wide || columns === undefined ? this.#natural : fitted(this.#natural, columns);
+    if (wide || columns === undefined) return this.#natural;
+    const leastWidths = this.#shown.map(({ isWhole }, at) =>
+      isWhole ? (this.#natural[at] ?? 0) : SHORTENED_WIDTH_MIN,
+    );
+    return fitted({ natural: this.#natural, leastWidths }, columns);
   }
 }
 
@@ -92,24 +107,26 @@ function cellText(value: ReturnType<Column<never>["value"]>, { wide, nowMs }: Ta
   return text === "" ? "-" : text;
 }
 
-/** Narrows the widest column, one cell at a time, until a row fits the line. */
-function fitted(natural: readonly number[], limit: number): readonly number[] {
+interface Widths {
+  natural: readonly number[];
+  /** below which a column is not narrowed */
+  leastWidths: readonly number[];
+}
+
+/** Narrows the widest column that may be narrowed, one cell at a time, until a row fits the line. */
+function fitted({ natural, leastWidths }: Widths, limit: number): readonly number[] {
   const widths = [...natural];
   const room = limit - GAP.length * (widths.length - 1);
   for (let excess = widths.reduce((sum, width) => sum + width, 0) - room; excess > 0; excess--) {
-    const widest = widths.indexOf(Math.max(...widths));
-    const width = widths[widest] ?? 0;
-    if (width <= SHORTENED_WIDTH_MIN) break;
-    widths[widest] = width - 1;
+    const narrowable = widths.map((width, at) => (width > (leastWidths[at] ?? 0) ? width : 0));
+    const widest = Math.max(...narrowable);
+    if (widest === 0) break;
+    widths[narrowable.indexOf(widest)] = widest - 1;
   }
   return widths;
 }
 
-const lineText = (cells: readonly string[], widths: readonly number[]): string =>
-  cells
-    .map((cell, index) => padded(cell, widths[index] ?? 0))
-    .join(GAP)
-    .trimEnd();
+const lineOf = (cells: readonly string[]): string => cells.join(GAP).trimEnd();
 
 function padded(cell: string, width: number): string {
   const text = Bun.stringWidth(cell) > width ? shortened(cell, width) : cell;

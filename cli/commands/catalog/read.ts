@@ -9,7 +9,7 @@ import type { Call } from "../../data-directory/in-domain.ts";
 import type { Column } from "../../output/table.ts";
 
 const COLUMNS: readonly Column<ManagedPackage>[] = [
-  { header: "ID", value: ({ id }) => id },
+  { header: "ID", value: ({ id }) => id, isWhole: true },
   { header: "VERSION", value: ({ version }) => version },
   { header: "HARNESSES", value: ({ adapters }) => Object.keys(adapters).join(",") },
   { header: "SHA256", value: ({ sha256 }) => sha256 },

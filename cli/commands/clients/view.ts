@@ -1,15 +1,16 @@
 // Formats clients as table columns, text and JSON. Facts reported by the client are printed unchanged.
 import { type ClientView, toAdminClientStatus } from "../../../src/domain/clients/inventory.ts";
 import { isJsonObject } from "../../../src/platform/text/json-object.ts";
+import { colorOf } from "../../output/color.ts";
 import { detailsText } from "../../output/details.ts";
 import { printable } from "../../output/printable.ts";
 import { type Column, tableText } from "../../output/table.ts";
 
 export const CLIENT_COLUMNS: readonly Column<ClientView>[] = [
-  { header: "ID", value: ({ id }) => id },
+  { header: "ID", value: ({ id }) => id, isWhole: true },
   { header: "USER", value: ({ userEmail }) => userEmail },
   { header: "HOST", value: ({ hostname }) => hostname },
-  { header: "HEALTH", value: ({ health }) => health },
+  { header: "HEALTH", value: ({ health }) => health, color: ({ health }) => colorOf(health) },
   { header: "WHY", value: ({ reasons }) => inShort(reasons) },
   { header: "SEEN", value: ({ lastSeenAtMs }) => new Date(lastSeenAtMs) },
   { header: "REVISION", value: ({ configRevision }) => configRevision, isWide: true },

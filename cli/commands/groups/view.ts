@@ -14,7 +14,7 @@ export const GROUP_COLUMNS: readonly Column<GroupRow>[] = [
   { header: "SOURCE", value: () => SOURCE },
   { header: "EXTERNAL ID", value: ({ externalId }) => externalId },
   { header: "UPDATED", value: ({ updatedAtMs }) => new Date(updatedAtMs) },
-  { header: "ID", value: ({ id }) => id },
+  { header: "ID", value: ({ id }) => id, isWhole: true },
   { header: "CREATED", value: ({ createdAtMs }) => new Date(createdAtMs), isWide: true },
 ];
 
@@ -22,7 +22,7 @@ const MEMBER_COLUMNS: readonly Column<MemberView>[] = [
   { header: "USER NAME", value: ({ userName }) => userName },
   { header: "SHOWN AS", value: ({ label }) => label },
   { header: "ACTIVE", value: ({ active }) => (active ? "yes" : "no") },
-  { header: "ID", value: ({ id }) => id },
+  { header: "ID", value: ({ id }) => id, isWhole: true },
 ];
 
 export const groupDocument = (group: GroupRow) => ({

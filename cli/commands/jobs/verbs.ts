@@ -2,15 +2,16 @@
 import type { JobAnswer, JobView } from "../../../src/domain/system/jobs.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isServiceRunning } from "../../data-directory/service-state.ts";
+import { colorOf } from "../../output/color.ts";
 import { dateOf, timeOf } from "../../output/details.ts";
 import type { Column } from "../../output/table.ts";
 
 const COLUMNS: readonly Column<JobView>[] = [
   { header: "NAME", value: ({ name }) => name },
-  { header: "STATE", value: ({ state }) => state },
+  { header: "STATE", value: ({ state }) => state, color: ({ state }) => colorOf(state) },
   { header: "NEXT RUN", value: ({ nextRunAtMs }) => dateOf(nextRunAtMs) },
   { header: "LAST RUN", value: ({ finishedAtMs }) => dateOf(finishedAtMs) },
-  { header: "OUTCOME", value: ({ outcome }) => outcome },
+  { header: "OUTCOME", value: ({ outcome }) => outcome, color: ({ outcome }) => colorOf(outcome) },
   { header: "ERROR", value: ({ error }) => error },
   { header: "STARTED", value: ({ startedAtMs }) => dateOf(startedAtMs), isWide: true },
 ];

@@ -2,12 +2,13 @@
 import type { KeyView } from "../../../src/domain/gateway/service.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isServiceRunning } from "../../data-directory/service-state.ts";
+import { colorOf } from "../../output/color.ts";
 import { dateOf, detailsText, timeOf } from "../../output/details.ts";
 import type { Column } from "../../output/table.ts";
 
 export const KEY_COLUMNS: readonly Column<KeyView>[] = [
   { header: "EMAIL", value: ({ email }) => email },
-  { header: "STATE", value: ({ state }) => state },
+  { header: "STATE", value: ({ state }) => state, color: ({ state }) => colorOf(state) },
   { header: "PROBLEM", value: ({ problem }) => problem },
   { header: "NEXT ATTEMPT", value: ({ nextAttemptAtMs }) => dateOf(nextAttemptAtMs) },
   { header: "RECONCILED", value: ({ reconciledAtMs }) => dateOf(reconciledAtMs) },

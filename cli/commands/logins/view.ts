@@ -1,17 +1,18 @@
 // Formats logins as table columns, text and JSON, without secrets or their hashes.
 import { toLogin } from "../../../src/domain/access/logins/login-document.ts";
 import type { LoginView } from "../../../src/domain/access/service.ts";
+import { colorOf } from "../../output/color.ts";
 import { dateOf, detailsText } from "../../output/details.ts";
 import type { Column } from "../../output/table.ts";
 
 export const LOGIN_COLUMNS: readonly Column<LoginView>[] = [
   { header: "KIND", value: ({ kind }) => kind },
-  { header: "STATE", value: ({ state }) => state },
+  { header: "STATE", value: ({ state }) => state, color: ({ state }) => colorOf(state) },
   { header: "USER", value: ({ user }) => user?.email },
   { header: "ADDRESS", value: ({ address }) => address },
   { header: "USED", value: ({ usedAtMs }) => dateOf(usedAtMs) },
   { header: "EXPIRES", value: ({ expiresAtMs }) => new Date(expiresAtMs) },
-  { header: "ID", value: ({ id }) => id },
+  { header: "ID", value: ({ id }) => id, isWhole: true },
   { header: "CREATED", value: ({ createdAtMs }) => new Date(createdAtMs), isWide: true },
   { header: "ENDED", value: ({ endedAtMs }) => dateOf(endedAtMs), isWide: true },
   { header: "LOGIN SESSION", value: ({ loginSessionId }) => loginSessionId, isWide: true },

@@ -10,7 +10,7 @@ export const TOKEN_COLUMNS: readonly Column<ScimTokenView>[] = [
   { header: "TOKEN", value: ({ prefix }) => (prefix === null ? null : `${prefix}…`) },
   { header: "LAST USED", value: ({ lastUsedAtMs }) => dateOf(lastUsedAtMs) },
   { header: "EXPIRES", value: ({ expiresAtMs }) => dateOf(expiresAtMs) },
-  { header: "ID", value: ({ id }) => id },
+  { header: "ID", value: ({ id }) => id, isWhole: true },
   { header: "CREATED", value: ({ createdAtMs }) => dateOf(createdAtMs), isWide: true },
   { header: "CREATED BY", value: ({ createdBy }) => createdBy, isWide: true },
   { header: "REVOKED", value: ({ revokedAtMs }) => dateOf(revokedAtMs), isWide: true },

@@ -5,16 +5,17 @@ import {
   toAdminUser,
   type User,
 } from "../../../src/domain/identity/model.ts";
+import { colorOf } from "../../output/color.ts";
 import { detailsText, type Fact } from "../../output/details.ts";
 import type { Column } from "../../output/table.ts";
 
 export const USER_COLUMNS: readonly Column<User>[] = [
   { header: "EMAIL", value: ({ email }) => email },
   { header: "ROLE", value: ({ role }) => role },
-  { header: "STATUS", value: ({ status }) => status },
+  { header: "STATUS", value: ({ status }) => status, color: ({ status }) => colorOf(status) },
   { header: "SOURCE", value: ({ provisioningSource }) => provisioningSource },
   { header: "CREATED", value: ({ createdAtMs }) => new Date(createdAtMs) },
-  { header: "ID", value: ({ id }) => id },
+  { header: "ID", value: ({ id }) => id, isWhole: true },
   { header: "SUBJECT", value: ({ subject }) => subject, isWide: true },
   { header: "PROTECTED", value: (user) => (user.protected ? "yes" : "no"), isWide: true },
   { header: "UPDATED", value: ({ updatedAtMs }) => new Date(updatedAtMs), isWide: true },
@@ -30,7 +31,7 @@ export const invitationColumns = (nowMs: number): readonly Column<Invitation>[] 
   { header: "STATUS", value: (invitation) => toAdminInvitation(invitation, nowMs).status },
   { header: "EXPIRES", value: ({ expiresAtMs }) => new Date(expiresAtMs) },
   { header: "INVITED BY", value: ({ inviterEmail }) => inviterEmail },
-  { header: "ID", value: ({ id }) => id },
+  { header: "ID", value: ({ id }) => id, isWhole: true },
   { header: "CREATED", value: ({ createdAtMs }) => new Date(createdAtMs), isWide: true },
 ];
 
