@@ -7,7 +7,8 @@ import type { Context } from "../context.ts";
 export interface ProgressOptions {
   /** the work, as a gerund: `importing packages` */
   readonly label: string;
-  readonly unit: "bytes" | "items";
+  /** `bytes`, or the plural of the items: `entries` */
+  readonly unit: string;
   /** in `unit`; absent if unknown */
   readonly total?: number;
 }
@@ -24,6 +25,7 @@ export const QUIET_MS = SECOND_MS;
 export const LINE_INTERVAL_MS = 10 * SECOND_MS;
 const FRAME_MS = 100;
 const BAR_CELLS = 24;
+const BAR_CELLS_MIN = 8;
 const SPINNER = "|/-\\";
 const CLEAR_LINE = "\r\u001b[K";
 
@@ -31,8 +33,8 @@ const CLEAR_LINE = "\r\u001b[K";
 export function startProgress(context: Context, options: ProgressOptions): Progress {
   const { stderr, clock } = context;
   const draw = stderr.isTTY
-    ? drawer(clock, FRAME_MS, (text) => stderr.write(CLEAR_LINE + cut(text, stderr.columns)))
-    : drawer(clock, LINE_INTERVAL_MS, (text) => stderr.write(`${text}\n`));
+    ? drawer(clock, FRAME_MS, (state) => stderr.write(CLEAR_LINE + fittingText(state, stderr.columns)))
+    : drawer(clock, LINE_INTERVAL_MS, (state) => stderr.write(`${progressText(state)}\n`));
   const startMs = clock.nowMs();
   let done = 0;
   const refresh = () => draw.refresh({ ...options, done, elapsedMs: clock.nowMs() - startMs });
@@ -56,7 +58,7 @@ interface State extends ProgressOptions {
   readonly elapsedMs: number;
 }
 
-function drawer(clock: Clock, intervalMs: number, write: (text: string) => void) {
+function drawer(clock: Clock, intervalMs: number, write: (state: State) => void) {
   let hasDrawn = false;
   let nextAtMs = clock.nowMs() + Math.max(QUIET_MS, intervalMs);
   return {
@@ -66,26 +68,45 @@ function drawer(clock: Clock, intervalMs: number, write: (text: string) => void)
       if (nowMs < nextAtMs) return;
       nextAtMs = nowMs + intervalMs;
       hasDrawn = true;
-      write(progressText(state));
+      write(state);
     },
   };
 }
 
-/** @returns one line: bar, percentage, amount and rate if the total is known, otherwise a spinner with amount and rate */
-export function progressText({ label, unit, total, done, elapsedMs }: State): string {
-  const rate = amountText((done * SECOND_MS) / Math.max(elapsedMs, 1), unit);
-  const amount = amountText(done, unit);
-  if (total === undefined || total === 0) {
-    const frame = SPINNER[Math.floor(elapsedMs / FRAME_MS) % SPINNER.length];
-    return done === 0 ? `${frame} ${label}` : `${frame} ${label}: ${amount}, ${rate}/s`;
-  }
-  const share = Math.min(done / total, 1);
-  const bar = "#".repeat(Math.floor(share * BAR_CELLS)).padEnd(BAR_CELLS, ".");
-  return `[${bar}] ${Math.floor(share * 100)}% ${label}: ${amount} of ${amountText(total, unit)}, ${rate}/s`;
+/** Cuts the text to one line, because a line that wraps cannot be cleared. */
+function fittingText(state: State, columns = 80): string {
+  const limit = columns - 1;
+  return cut(progressText(state, limit), limit);
 }
 
-const amountText = (amount: number, unit: State["unit"]): string =>
-  unit === "items" ? String(Math.round(amount)) : bytesText(amount);
+/**
+ * @param columns width of the line in cells; only the bar and then the label are shortened, never the amount with its unit
+ * @returns one line: bar, percentage, amount and rate if the total is known, otherwise a spinner with amount and rate
+ */
+export function progressText(state: State, columns = Number.POSITIVE_INFINITY): string {
+  const { label, unit, total, done, elapsedMs } = state;
+  const rate = amountText((done * SECOND_MS) / Math.max(elapsedMs, 1), unit);
+  if (total === undefined || total === 0) {
+    const frame = SPINNER[Math.floor(elapsedMs / FRAME_MS) % SPINNER.length] ?? "";
+    if (done === 0) return `${frame} ${cut(label, columns - frame.length - 1)}`;
+    const amount = `: ${withUnit(amountText(done, unit), unit)}, ${rate}/s`;
+    return `${frame} ${cut(label, columns - frame.length - 1 - amount.length)}${amount}`;
+  }
+  const share = Math.min(done / total, 1);
+  const amounts = `${amountText(done, unit)} of ${withUnit(amountText(total, unit), unit)}, ${rate}/s`;
+  const percent = `${Math.floor(share * 100)}% `;
+  const room = columns - percent.length - amounts.length - ": ".length;
+  const cells = Math.max(BAR_CELLS_MIN, Math.min(BAR_CELLS, room - label.length - "[] ".length));
+  const bar = "#".repeat(Math.floor(share * cells)).padEnd(cells, ".");
+  return `[${bar}] ${percent}${cut(label, room - cells - "[] ".length)}: ${amounts}`;
+}
 
-/** Cuts the text to one line, because a line that wraps cannot be cleared. */
-const cut = (text: string, columns: number | undefined): string => text.slice(0, (columns ?? 80) - 1);
+const BYTES = "bytes";
+
+const amountText = (amount: number, unit: string): string =>
+  unit === BYTES ? bytesText(amount) : String(Math.round(amount));
+
+/** An amount of bytes has its own unit. */
+const withUnit = (amount: string, unit: string): string => (unit === BYTES ? amount : `${amount} ${unit}`);
+
+const cut = (text: string, columns: number): string => text.slice(0, Math.max(0, columns));

@@ -4,6 +4,7 @@ import { Writable } from "node:stream";
 import { processContext } from "../../cli/context.ts";
 import { failureOf, Interrupted, SomeFailed } from "../../cli/exit.ts";
 import { ageText } from "../../cli/output/age.ts";
+import { colorOf } from "../../cli/output/color.ts";
 import { LINE_INTERVAL_MS, progressText, QUIET_MS, startProgress } from "../../cli/output/progress.ts";
 import { SHORTENED_WIDTH_MIN, tableText } from "../../cli/output/table.ts";
 import { DomainError, type ErrorKind } from "../../src/platform/errors.ts";
@@ -46,6 +47,30 @@ describe("tables", () => {
     expect(Bun.stringWidth(row)).toBe(width);
   });
 
+  test("a column that commands take is never shortened, and the others give way", () => {
+    const id = "01940000-0000-7000-8000-000000000006";
+    const wanted = [
+      { header: "ID", value: () => id, isWhole: true },
+      { header: "USER", value: () => "a-long-address@example.org" },
+    ];
+    const lines = tableText([0], wanted, { ...style, columns: 50 }).split("\n");
+    expect(lines[1]).toStartWith(`${id}  a-long`);
+    expect(lines[1]?.length).toBe(50);
+    expect(tableText([0], wanted, { ...style, columns: 20 })).toContain(id);
+  });
+
+  test("states have a color on a terminal only, and it does not change the alignment", () => {
+    const wanted = [
+      { header: "STATE", value: (state: string) => state, color: colorOf },
+      { header: "NAME", value: () => "x" },
+    ];
+    const plain = tableText(["failed", "waiting"], wanted, style);
+    const painted = tableText(["failed", "waiting"], wanted, { ...style, hasColor: true });
+    expect(painted).toContain("\u001b[31mfailed");
+    expect(Bun.stripANSI(painted)).toBe(plain);
+    expect(plain).not.toContain("\u001b");
+  });
+
   test("never cuts a wide character in half", () => {
     const narrow = { ...style, columns: 10 };
     const [, row = ""] = tableText(["建物建物建物建物"], columns.slice(0, 1), narrow).split("\n");
@@ -56,8 +81,21 @@ describe("tables", () => {
 describe("CLI-13 progress lines", () => {
   test("shows a spinner with amount and rate if the total is unknown", () => {
     const state = { label: "reading", unit: "items", done: 30, elapsedMs: 2000 } as const;
-    expect(progressText(state)).toBe("| reading: 30, 15/s");
+    expect(progressText(state)).toBe("| reading: 30 items, 15/s");
   });
+
+  test.each(["x", "verifying the audit log", "a label that is longer than the line it is printed on"])(
+    "keeps amount, unit and rate in 80 columns, with the label %s",
+    (label) => {
+      const state = { label, unit: "entries", done: 999_999, total: 1_000_000, elapsedMs: 2_000 };
+      const text = progressText(state, 79);
+      expect(text.length).toBeLessThanOrEqual(79);
+      expect(text).toEndWith(": 999999 of 1000000 entries, 500000/s");
+      const bytes = { ...state, unit: "bytes", done: 400 * 2 ** 20, total: 412 * 2 ** 20 };
+      expect(progressText(bytes, 79).length).toBeLessThanOrEqual(79);
+      expect(progressText(bytes, 79)).toEndWith("MiB/s");
+    },
+  );
 
   test("shows 100% if the amount exceeds the total", () => {
     const state = { label: "x", unit: "items", total: 10, done: 20, elapsedMs: 1000 } as const;

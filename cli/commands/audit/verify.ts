@@ -21,7 +21,7 @@ export async function verify(call: Call): Promise<void> {
 
 async function readAll({ domain, context }: Call): Promise<Verification> {
   const total = domain.auditLog.size();
-  using progress = startProgress(context, { label: "verifying the audit log", unit: "items", total });
+  using progress = startProgress(context, { label: "verifying the audit log", unit: "entries", total });
   return await domain.auditLog.verify({ signal: context.stopSignal(), advance: progress.advance });
 }
 

@@ -3,17 +3,22 @@ import type { TaskOptions } from "../../../src/app/backup/backup-task.ts";
 import type { Context } from "../../context.ts";
 import { startProgress } from "../../output/progress.ts";
 
-/** @returns the options of the task; `using` clears the bar */
+/**
+ * @param label names the work until its first phase
+ * @returns the options of the task; `using` clears the bar
+ */
 export function watchTask(context: Context, label: string): Required<TaskOptions> & Disposable {
   let progress = startProgress(context, { label, unit: "bytes" });
-  let [counted, total] = [0, -1];
+  let shown = { phase: label, total: -1 };
+  let counted = 0;
   return {
     signal: context.stopSignal(),
-    onProgress: (doneBytes, totalBytes) => {
-      if (totalBytes !== total) {
+    onProgress: (doneBytes, total, phase = label) => {
+      if (total !== shown.total || phase !== shown.phase) {
         progress.end();
-        progress = startProgress(context, { label, unit: "bytes", total: totalBytes });
-        [counted, total] = [0, totalBytes];
+        progress = startProgress(context, { label: phase, unit: "bytes", total });
+        shown = { phase, total };
+        counted = 0;
       }
       progress.advance(doneBytes - counted);
       counted = doneBytes;

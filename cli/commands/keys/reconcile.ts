@@ -17,7 +17,7 @@ export async function reconcile(call: Call): Promise<void> {
       actor,
       signal,
       onBegin(due) {
-        progress = startProgress(context, { label: "reconciling keys", unit: "items", total: due.keys });
+        progress = startProgress(context, { label: "reconciling keys", unit: "keys", total: due.keys });
       },
       onKey: () => progress?.advance(1),
     })

@@ -22,7 +22,7 @@ export async function runProbe(context: Context, command: CliCommand, url: strin
   const hasToken = options.tokenFile !== undefined || options.tokenStdin === true;
   const token = hasToken ? await readSecret(context, command, "token") : undefined;
   const { clock, env } = context;
-  const asking = startProgress(context, { label: `probing ${origin.host}`, unit: "items" });
+  const asking = startProgress(context, { label: `probing ${origin.host}`, unit: "checks" });
   const { findings: checks, isReachable } = await probe({ origin, clock, env, token, ca }).finally(
     asking.end,
   );

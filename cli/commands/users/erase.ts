@@ -23,7 +23,7 @@ export async function erase(call: Call): Promise<void> {
 
 async function watched<T>({ domain, context }: Call, work: (walk: Walk) => Promise<T>): Promise<T> {
   const total = domain.auditLog.size();
-  using progress = startProgress(context, { label: "reading the audit log", unit: "items", total });
+  using progress = startProgress(context, { label: "reading the audit log", unit: "entries", total });
   return await work({ signal: context.stopSignal(), advance: progress.advance });
 }
 

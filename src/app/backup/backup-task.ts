@@ -47,7 +47,8 @@ export interface Refusal {
 
 export interface TaskOptions {
   signal?: AbortSignal | undefined;
-  onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
+  /** @param phase names the part of the work that the amounts belong to; a task of one part has none */
+  onProgress?: ((doneBytes: number, totalBytes: number, phase?: string) => void) | undefined;
 }
 
 /**

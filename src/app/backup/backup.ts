@@ -80,7 +80,8 @@ export async function makeBackup(request: BackupRequest): Promise<Backup> {
       sealing_key_ids: [...keyIdsOf(copy, keyIdsIn)],
     };
     const packing = { database: copy, artifacts: directory.artifacts, target, partial, facts };
-    const { manifest, sizeBytes } = await runTask("pack", packing, { signal, onProgress });
+    const report: typeof onProgress = (done, total) => onProgress?.(done, total, "packing the backup");
+    const { manifest, sizeBytes } = await runTask("pack", packing, { signal, onProgress: report });
     const durationMs = Math.round(performance.now() - startedAtMs);
     const databaseSha256 = manifest.database.sha256;
     const made = { kind, path: target, createdAtMs, durationMs, sizeBytes, databaseSha256 };
@@ -97,7 +98,8 @@ async function copyDatabase(
   { directory, signal, onProgress }: BackupRequest,
   { copy, databaseBytes }: { copy: string; databaseBytes: number },
 ): Promise<Inspected> {
-  const look = () => onProgress?.(Math.min(fileSizeOf(copy), databaseBytes), databaseBytes);
+  const look = () =>
+    onProgress?.(Math.min(fileSizeOf(copy), databaseBytes), databaseBytes, "copying the database");
   const watching = setInterval(look, WATCH_EVERY_MS);
   try {
     const inspected = await runTask("copy", { from: directory.database, to: copy }, { signal });

@@ -26,7 +26,7 @@ export interface Examined {
 export interface Watch extends Disposable {
   advance(amount: number): void;
 }
-export type StartWatch = (work: { label: string; unit: "bytes" | "items"; total: number }) => Watch;
+export type StartWatch = (work: { label: string; unit: string; total: number }) => Watch;
 
 /** Checks that every sealed value opens with an available key. */
 export function checkSealingKeys(check: Check, { domain }: Examined): Finding {
@@ -182,7 +182,7 @@ export async function checkAuditChain(
   { domain }: Examined,
   start: StartWatch,
 ): Promise<Finding> {
-  using watch = start({ label: "verifying the audit log", unit: "items", total: domain.auditLog.size() });
+  using watch = start({ label: "verifying the audit log", unit: "entries", total: domain.auditLog.size() });
   const { entries, removed, broken } = await domain.auditLog.verify({ advance: watch.advance });
   const gone = removed === 0 ? "" : `, after ${removed} that retention has removed`;
   if (broken === undefined) return check.ok(`${entries} entries verified${gone}`);
