@@ -5,12 +5,13 @@ import { resolve } from "node:path";
 import type { AuditRow } from "../../../src/domain/audit/chain.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { replaceFile } from "../../../src/platform/files/files.ts";
+import { isOwnId } from "../../../src/platform/ids.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { printPages } from "../../output/list-pages.ts";
 import { printable, printableJson } from "../../output/printable.ts";
 import { type Progress, startProgress } from "../../output/progress.ts";
 import { parseTime } from "./time.ts";
-import { ENTRY_COLUMNS, entryDocument } from "./view.ts";
+import { ENTRY_COLUMNS, entryDocument, type NamedEntry, namedDocument, nameInSummaries } from "./view.ts";
 
 const EXPORT_FILE_MODE = 0o600;
 
@@ -25,8 +26,40 @@ export async function list(call: Call): Promise<void> {
     beforeMs: parseTime("--until", text("until"), nowMs),
   };
   const { auditLog } = domain;
-  const listing = { columns: ENTRY_COLUMNS, json: entryDocument, empty: "no entries" };
-  await printPages(call, (query) => auditLog.list(actor.organizationId, { ...wanted, ...query }), listing);
+  const listing = { columns: ENTRY_COLUMNS, json: namedDocument, empty: "no entries" };
+  const named = namer(call);
+  await printPages(
+    call,
+    (query) => {
+      const page = auditLog.list(actor.organizationId, { ...wanted, ...query });
+      return { ...page, items: page.items.map(named) };
+    },
+    listing,
+  );
+}
+
+/** Targets whose user was looked up already; more users than this are looked up again. */
+const NAMES_KEPT_MAX = 10_000;
+
+/** @returns a function that adds the name of the target: from the change itself, or the address of the user with that id */
+function namer({ domain, actor }: Call): (entry: AuditRow) => NamedEntry {
+  const known = new Map<string, string | null>();
+  const userNamed = (target: string): string | null => {
+    if (!isOwnId(target)) return null;
+    const name = known.get(target) ?? addressOf(domain, actor.organizationId, target);
+    if (known.size < NAMES_KEPT_MAX) known.set(target, name);
+    return name;
+  };
+  return (entry) => ({ ...entry, targetName: nameInSummaries(entry) ?? userNamed(entry.target) });
+}
+
+function addressOf({ identity }: Call["domain"], organizationId: string, id: string): string | null {
+  try {
+    return identity.users.find(organizationId, id).email;
+  } catch (error) {
+    if (error instanceof DomainError && error.kind === "not_found") return null;
+    throw error;
+  }
 }
 
 /**
@@ -57,7 +90,7 @@ interface Reached {
 
 function startReading({ domain, context }: Call, after: number) {
   const total = domain.auditLog.size(after);
-  const progress = startProgress(context, { label: "exporting the audit log", unit: "items", total });
+  const progress = startProgress(context, { label: "exporting the audit log", unit: "entries", total });
   const reached: Reached = { entries: 0, lastId: null };
   const pages = domain.auditLog.walk({ after, signal: context.stopSignal() });
   return { lines: linesOf(pages, reached, progress), reached: () => reached, end: progress.end };
