@@ -1,7 +1,9 @@
 // Defines `quartermaster invitations` and its verbs. `users invite` creates invitations; the code of the verbs is in users/invite.ts.
+
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { domainAction } from "../data-directory/in-domain.ts";
+import { choiceOption, INVITATION_STATUS_CHOICES, ROLE_CHOICES } from "../input/choices.ts";
 import { addConfirmOptions } from "../input/prompt.ts";
 import { addDirectoryOptions, addOptionsOf } from "../input/setting-options.ts";
 import { addPageOptions } from "../output/list-pages.ts";
@@ -32,8 +34,10 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
         "quartermaster invitations list --status outstanding",
         "quartermaster invitations list --role admin --json",
       )
-      .option("--role <role>", "admin or member")
-      .option("--status <status>", "outstanding: neither accepted nor canceled"),
+      .addOption(choiceOption("--role <role>", "only invitations with this role", ROLE_CHOICES))
+      .addOption(
+        choiceOption("--status <status>", "neither accepted nor canceled", INVITATION_STATUS_CHOICES),
+      ),
   )
     .printsTable()
     .action(domainAction(context, async () => (await import("./users/invite.ts")).list)),

@@ -1,14 +1,16 @@
 // Defines `quartermaster users` and its verbs. The code of a verb is loaded when it runs.
+import type { Option } from "commander";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { domainAction } from "../../data-directory/in-domain.ts";
+import { choiceOption, ROLE_CHOICES, SOURCE_CHOICES, USER_STATUS_CHOICES } from "../../input/choices.ts";
 import { addConfirmOptions, addSevereConfirmOptions } from "../../input/prompt.ts";
 import { addSecretOptions } from "../../input/secret-input.ts";
 import { addDirectoryOptions, addOptionsOf } from "../../input/setting-options.ts";
 import { addPageOptions } from "../../output/list-pages.ts";
 
 const USER = ["<user>", "e-mail address or id"] as const;
-const ROLE = ["--role <role>", "admin or member"] as const;
+const roleOption = (): Option => choiceOption("--role <role>", "role of the user", ROLE_CHOICES);
 
 /** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
@@ -38,9 +40,9 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
         "quartermaster users list --source scim --status suspended --json",
         "quartermaster users list --q example.org --limit 50 --page 2",
       )
-      .option(...ROLE)
-      .option("--status <status>", "active, suspended or removed")
-      .option("--source <source>", "local, or scim for users of an identity provider"),
+      .addOption(roleOption())
+      .addOption(choiceOption("--status <status>", "only users with this status", USER_STATUS_CHOICES))
+      .addOption(choiceOption("--source <source>", "scim: users of an identity provider", SOURCE_CHOICES)),
   )
     .printsTable()
     .action(domainAction(context, async () => (await import("./read.ts")).list)),
@@ -63,7 +65,7 @@ const addEntryVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
         "quartermaster users create ana@example.org --role admin --password-file password.txt",
       )
       .argument("<email>", "e-mail address of the user")
-      .requiredOption(...ROLE),
+      .addOption(roleOption().makeOptionMandatory()),
     "password",
   )
     .printsJson()
@@ -94,7 +96,7 @@ const inviting = (noun: CliCommand, context: Context): CliCommand =>
       "quartermaster users invite ana@example.org --role admin --config /etc/quartermaster/quartermaster.yaml",
     )
     .argument("<email>", "e-mail address of the person to invite")
-    .requiredOption(...ROLE)
+    .addOption(roleOption().makeOptionMandatory())
     .printsJson()
     .action(domainAction(context, async () => (await import("./invite.ts")).invite));
 
