@@ -66,6 +66,16 @@ export class Interrupted extends Error {
   }
 }
 
+/** The operator answered no. The command ends like an interrupted one. */
+export class Declined extends Error {
+  override readonly name = "Declined";
+  readonly exitCode = 130;
+
+  constructor() {
+    super("declined; no changes made");
+  }
+}
+
 /** The command finished, but some items failed; the report on stdout lists them. Exit code 8. */
 export class SomeFailed extends Error {
   override readonly name = "SomeFailed";
@@ -137,6 +147,8 @@ function describeError(error: unknown): Description {
   if (error instanceof DomainError) return describeDomainError(error);
   if (error instanceof Interrupted)
     return { message: error.message, reason: error.message, exitCode: error.exitCode };
+  if (error instanceof Declined)
+    return { message: error.message, reason: "declined", exitCode: error.exitCode };
   if (error instanceof SomeFailed)
     return { message: error.message, reason: "some_failed", exitCode: EXIT.someFailed };
   if (isOutOfMemory(error))

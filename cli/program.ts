@@ -32,7 +32,7 @@ import * as unit from "./commands/unit/unit.ts";
 import * as users from "./commands/users/users.ts";
 import * as version from "./commands/version.ts";
 import type { Context } from "./context.ts";
-import { EXIT, failureOf, failureText } from "./exit.ts";
+import { Declined, EXIT, failureOf, failureText } from "./exit.ts";
 import { exitOnBrokenPipe, flushOutput } from "./output/broken-output.ts";
 import { hasColor } from "./output/color.ts";
 import { withPriority } from "./output/journal.ts";
@@ -143,6 +143,10 @@ function fail(error: unknown, args: readonly string[], context: Context): number
   const json = options.includes("--json");
   const debug = options.includes("--debug");
   const color = hasColor(stderr, env, !options.includes("--no-color"));
+  if (error instanceof Declined && !json) {
+    stderr.write("No changes made.\n");
+    return error.exitCode;
+  }
   const text = failureText(error, runId, { json, debug, color });
   stderr.write(withPriority(context, text, { level: "error" }));
   return failureOf(error, runId).exit_code;

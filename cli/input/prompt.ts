@@ -3,7 +3,7 @@
 import { DomainError } from "../../src/platform/errors.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
-import { Interrupted } from "../exit.ts";
+import { Declined, Interrupted } from "../exit.ts";
 import { hasColor } from "../output/color.ts";
 import { outputFor } from "../output/output.ts";
 import { printable } from "../output/printable.ts";
@@ -32,8 +32,8 @@ const addDryRun = (command: CliCommand): CliCommand =>
 
 /**
  * Asks whether to carry out the plan, unless `--yes` was given.
- * @returns false for a dry run or a negative answer; the message has been printed already
- * @throws DomainError `confirmation.no_terminal`; Interrupted on Ctrl-C
+ * @returns false for a dry run, which has been printed already
+ * @throws DomainError `confirmation.no_terminal`; Declined for a negative answer; Interrupted on Ctrl-C
  */
 export async function isConfirmed(context: Context, command: CliCommand, plan: Plan): Promise<boolean> {
   const { dryRun, yes }: Record<string, unknown> = command.opts();
@@ -45,7 +45,8 @@ export async function isConfirmed(context: Context, command: CliCommand, plan: P
   const message = "Do you want to continue?";
   const answer = await confirm({ ...terminal(context, command), message, initialValue: false });
   assertAnswered(answer);
-  return answer || canceled(context, command);
+  if (!answer) throw new Declined();
+  return true;
 }
 
 /**
@@ -67,7 +68,8 @@ export async function isNameConfirmed(
   const message = `Type ${printable(name)} to continue:`;
   const typed = await text({ ...terminal(context, command), message });
   assertAnswered(typed);
-  return typed === name || canceled(context, command);
+  if (typed !== name) throw new Declined();
+  return true;
 }
 
 /**
@@ -101,11 +103,6 @@ const planLines = (verb: string, { action, details = [] }: Plan): readonly strin
   `${verb} ${printable(action)}${details.length === 0 ? "." : ":"}`,
   ...details.map((line) => `  ${printable(line)}`),
 ];
-
-function canceled(context: Context, command: CliCommand): false {
-  outputFor(context, command).note("No changes made.");
-  return false;
-}
 
 function refuseWithoutTerminal(
   { stdin, stderr }: Context,

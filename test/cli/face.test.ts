@@ -180,7 +180,7 @@ describe("CLI-7 confirmation", () => {
     const { screen, exitCode } = await typed(["remove"], { answers: [{ after: ASKED, answer: "\r" }] });
     expect(screen).toEndWith("No changes made.\n");
     expect(screen).not.toContain("removed");
-    expect(exitCode).toBe(0);
+    expect(exitCode).toBe(130);
   });
 
   test("Ctrl-C at the question exits 130 and changes nothing", async () => {
@@ -214,7 +214,9 @@ describe("CLI-8 confirmation by name", () => {
   test("asks for the name on a terminal", async () => {
     const answer = (text: string) => ({ answers: [{ after: "to continue:", answer: `${text}\r` }] });
     expect((await typed(["purge"], answer("lab-14"))).screen).toEndWith("purged\n");
-    expect((await typed(["purge"], answer("lab"))).screen).toEndWith("No changes made.\n");
+    const declined = await typed(["purge"], answer("lab"));
+    expect(declined.screen).toEndWith("No changes made.\n");
+    expect(declined.exitCode).toBe(130);
   });
 
   test("fails without a terminal", async () => {

@@ -42,7 +42,7 @@ value comes from. \`quartermaster config explain SETTING\` shows the spellings o
       ],
       ["7", "verification failed, such as a check of `doctor` or `probe`; takes precedence over 6"],
       ["8", "finished with some failures; the report lists them"],
-      ["130", "interrupted (Ctrl-C)"],
+      ["130", "interrupted (Ctrl-C), or a prompt was answered with no"],
       ["143", "terminated"],
     ],
   ],
