@@ -3,8 +3,10 @@
 import { Command, CommanderError, type ErrorOptions, Help } from "commander";
 import { DomainError } from "../src/platform/errors.ts";
 
-/** Width of help texts when stdout is not a terminal, in characters. */
-export const HELP_WIDTH = 100;
+/** Largest width of help texts, in characters; a narrower terminal has narrower ones. */
+export const HELP_WIDTH = 80;
+/** A description begins at this column at the latest; the name of a longer option has a line of its own. */
+const DESCRIPTION_COLUMN_MAX = 34;
 
 /** A command of the tree; `command()` creates children of the same class. */
 export class CliCommand extends Command {
@@ -79,9 +81,14 @@ export class CliCommand extends Command {
 export const isAnswered = (error: unknown): boolean =>
   error instanceof CommanderError && error.exitCode === 0;
 
+/** Before each item of a list, and between the columns of an item, as commander has them. */
+const INDENT = "  ";
+const GAP = 2;
+
 /** Requirement CLI-14: description, usage, examples, then commander's own sections. */
 class ExamplesFirst extends Help {
   override showGlobalOptions = true;
+  override minWidthToWrap = 20;
   readonly #examples: readonly string[];
 
   constructor(examples: readonly string[]) {
@@ -90,7 +97,18 @@ class ExamplesFirst extends Help {
   }
 
   override formatHelp(command: Command, helper: Help): string {
-    return `${command.description()}\n\n${super.formatHelp(command, helper)}`;
+    const description = this.boxWrap(command.description(), this.helpWidth ?? HELP_WIDTH);
+    return `${description}\n\n${super.formatHelp(command, helper)}`;
+  }
+
+  override padWidth(command: Command, helper: Help): number {
+    return Math.min(super.padWidth(command, helper), DESCRIPTION_COLUMN_MAX - INDENT.length - GAP);
+  }
+
+  override formatItem(term: string, termWidth: number, description: string, helper: Help): string {
+    if (helper.displayWidth(term) <= termWidth || description === "")
+      return super.formatItem(term, termWidth, description, helper);
+    return `${INDENT}${term}\n${super.formatItem("", termWidth, description, helper)}`;
   }
 
   override commandDescription(): string {

@@ -47,37 +47,15 @@ interface Noun {
   addOptions?(noun: CliCommand): unknown;
 }
 
-const NOUNS: readonly Noun[] = [
-  serve,
-  setup,
-  demo,
-  status,
-  doctor,
-  probe,
-  config,
-  catalog,
-  organization,
-  users,
-  groups,
-  invitations,
-  logins,
-  policy,
-  harnesses,
-  clients,
-  keys,
-  scim,
-  signingKeys,
-  sealingKeys,
-  jobs,
-  backup,
-  migrate,
-  audit,
-  completion,
-  manual,
-  unit,
-  version,
-  help,
-];
+/** In the order of the help of the root. */
+const NOUNS: Readonly<Record<string, readonly Noun[]>> = {
+  "Service:": [serve, setup, demo, status, doctor, probe, config],
+  "Users and logins:": [organization, users, groups, invitations, logins, scim],
+  "Policy and workstations:": [catalog, policy, harnesses, clients],
+  "Keys:": [keys, signingKeys, sealingKeys],
+  "Data and operation:": [jobs, backup, migrate, audit],
+  "Help and shell:": [completion, manual, unit, version, help],
+};
 
 /**
  * @param args the command line; nouns that it does not mention get no verbs and options, which would double the startup time
@@ -99,15 +77,18 @@ export function programFor(context: Context, args?: readonly string[]): CliComma
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
-      getOutHelpWidth: () => (stdout.isTTY ? (stdout.columns ?? HELP_WIDTH) : HELP_WIDTH),
+      getOutHelpWidth: () => Math.min((stdout.isTTY && stdout.columns) || HELP_WIDTH, HELP_WIDTH),
       getOutHasColors: () => false,
     });
-  for (const { register, addVerbs, addOptions } of NOUNS) {
-    const noun = register(program, context, () => programFor(context));
-    const isNamed = noun instanceof CliCommand && (args === undefined || args.includes(noun.name()));
-    if (!isNamed) continue;
-    addVerbs?.(noun, context);
-    addOptions?.(noun);
+  for (const [group, nouns] of Object.entries(NOUNS)) {
+    program.commandsGroup(group);
+    for (const { register, addVerbs, addOptions } of nouns) {
+      const noun = register(program, context, () => programFor(context));
+      const isNamed = noun instanceof CliCommand && (args === undefined || args.includes(noun.name()));
+      if (!isNamed) continue;
+      addVerbs?.(noun, context);
+      addOptions?.(noun);
+    }
   }
   return program;
 }

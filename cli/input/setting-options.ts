@@ -13,7 +13,33 @@ import type { Context } from "../context.ts";
 import { withFileContext } from "../exit.ts";
 import { outputFor } from "../output/output.ts";
 
+/** Heading in help above the options of settings; the manual page has its own section for them. */
 const GROUP = "Settings:";
+const GROUP_PATTERN = /^(?:.+ s|S)ettings:$/;
+
+/** @returns whether an option with this heading is a setting */
+export const isSettingGroup = (heading: string | undefined): boolean => GROUP_PATTERN.test(heading ?? "");
+
+/** Headings for a command that takes every setting, with the first words of their flags. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  "General settings:": ["config", "data", "bootstrap", "database", "keys"],
+  "Server settings:": ["server"],
+  "Log and metrics settings:": ["log", "metrics"],
+  "Backup settings:": ["backup"],
+  "Catalog and harness settings:": ["catalog", "harnesses", "package"],
+  "Retention settings:": ["clients", "invitations", "audit"],
+  "Identity and SCIM settings:": ["identity", "scim"],
+  "Access settings:": ["access"],
+  "Limit settings:": ["limits"],
+  "Gateway settings:": ["gateway"],
+};
+
+const GROUP_OF_WORD: ReadonlyMap<string, string> = new Map(
+  Object.entries(GROUPS).flatMap(([group, words]) => words.map((word) => [word, group] as const)),
+);
+
+/** @param flags of a setting: `--server-listen <address>` */
+const groupOf = (flags: string): string => GROUP_OF_WORD.get(/^--([a-z]+)/.exec(flags)?.[1] ?? "") ?? GROUP;
 
 /** Adds `--config` and `--data-dir`, for a command that only has to find the data directory. */
 export const addDirectoryOptions = (command: CliCommand): CliCommand => addOptionsOf(command, ["data_dir"]);
@@ -25,8 +51,8 @@ export const addOptionsOf = (command: CliCommand, names: readonly SettingName[])
 /** Adds `--config`, one option per setting (secrets only as `-file`), and `--catalog` as a short form of `--catalog-file`. */
 export function addSettingOptions(command: CliCommand): CliCommand {
   const catalog = new Option("--catalog <path>", "short for --catalog-file");
-  addOptions(command, [CONFIG_OPTION, ...settingOptions()]);
-  return command.addOption(catalog.conflicts("catalogFile").helpGroup(GROUP));
+  addOptions(command, [CONFIG_OPTION, ...settingOptions()], groupOf);
+  return command.addOption(catalog.conflicts("catalogFile").helpGroup(groupOf(catalog.flags)));
 }
 
 /**
@@ -43,10 +69,14 @@ export async function loadSettings(context: Context, command: CliCommand): Promi
   return config;
 }
 
-function addOptions(command: CliCommand, options: readonly SettingOption[]): CliCommand {
+function addOptions(
+  command: CliCommand,
+  options: readonly SettingOption[],
+  groupFor: (flags: string) => string = () => GROUP,
+): CliCommand {
   for (const { flags, doc, defaultText } of options) {
     const fallback = defaultText === "" ? "" : ` (default: ${defaultText})`;
-    command.addOption(new Option(flags, `${doc}${fallback}`).helpGroup(GROUP));
+    command.addOption(new Option(flags, `${doc}${fallback}`).helpGroup(groupFor(flags)));
   }
   return command;
 }

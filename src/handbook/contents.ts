@@ -56,7 +56,7 @@ export const CHAPTERS: readonly Chapter[] = [
   {
     name: "personal-data",
     title: "Personal data",
-    about: "How long data about people is kept, and how to erase one person.",
+    about: "How long data about people is kept, and how to erase it.",
   },
 ];
 

@@ -31,12 +31,12 @@ Global Options:
   --debug                      add stack traces to errors
 
 Commands:
-  show [options]               Shows the value and origin of every setting; secrets only as set or
-                               unset.
-  check [options]              Runs the checks that the service makes before it starts, and reports
-                               all problems at once.
-  explain [options] <setting>  Explains one setting: its value and origin, its spellings, and when
-                               changes take effect.
+  show [options]               Shows the value and origin of every setting;
+                               secrets only as set or unset.
+  check [options]              Runs the checks that the service makes before it
+                               starts, and reports all problems at once.
+  explain [options] <setting>  Explains one setting: its value and origin, its
+                               spellings, and when changes take effect.
 `;
 
 const runCli = (args: readonly string[], { env = {} }: { env?: Record<string, string> } = {}) =>
@@ -57,17 +57,57 @@ describe("CLI-14 help", () => {
   test("every command has a one-sentence description and examples before its options", () => {
     for (const command of wholeTree(programFor(processContext()))) {
       const help = command.helpInformation();
-      expect(help).toMatch(/^[A-Z][^\n]+\.\n\nUsage: quartermaster/);
+      expect(help).toMatch(/^[A-Z][^\n]+(?:\n[^\n]+){0,3}\.\n\nUsage: quartermaster/);
       expect(help.indexOf("Examples:\n  quartermaster")).toBeGreaterThan(0);
       expect(help.indexOf("Examples:")).toBeLessThan(help.indexOf("Options:"));
       expect(help.split("Options:")[0]?.match(/^ {2}quartermaster/gm)?.length).toBeWithin(2, 4);
     }
   });
 
+  test("every help fits 80 columns, except names, examples and usage", async () => {
+    const program = programFor(processContext());
+    for (const command of wholeTree(program)) {
+      const [, ...listed] = command.helpInformation().split(/^(?:Arguments|Options|[A-Z][\w ]+ settings):$/m);
+      const long = listed
+        .join("")
+        .split("\n")
+        .filter((line) => line.length > 80 && !/^ {2}-/.test(line));
+      expect({ command: command.name(), long }).toEqual({ command: command.name(), long: [] });
+    }
+  });
+
+  test("the root groups its commands, and serve its settings", async () => {
+    const root = (await runCli(["--help"])).stdout;
+    const headings = (text: string) => text.match(/^[A-Z][^\n]*:$/gm);
+    expect(headings(root)).toEqual([
+      "Examples:",
+      "Options:",
+      "Service:",
+      "Users and logins:",
+      "Policy and workstations:",
+      "Keys:",
+      "Data and operation:",
+      "Help and shell:",
+      "Handbook chapters:",
+      "Other help topics:",
+    ]);
+    const serve = (await runCli(["serve", "--help"])).stdout;
+    expect(headings(serve)).toContain("Gateway settings:");
+    expect(headings(serve)).not.toContain("Settings:"); // every setting has a group
+  });
+
+  test("options of fixed words list them and refuse others", async () => {
+    const { stdout } = await runCli(["users", "list", "--help"]);
+    expect(stdout).toMatch(/--status <status> .+\(choices:\s+"active",\s+"suspended",\s+"removed"\)/);
+    const { stderr, exitCode } = await runCli(["users", "list", "--role", "root"]);
+    expect(stderr).toContain("Allowed choices are admin, member.");
+    expect(exitCode).toBe(2);
+  });
+
   test("prints a handbook topic in lines of 80 characters, without escape sequences", async () => {
     const { stdout, exitCode } = await runCli(["help", "exit-codes"]);
     expect(stdout).toStartWith("Exit codes\n----------\n\n");
-    expect(stdout).toContain("| `130` | interrupted (Ctrl-C) ");
+    expect(stdout).toContain("| `130` | interrupted (Ctrl-C), or");
     expect(stdout).not.toContain("\u001b");
     expect(stdout).not.toContain("<!--");
     for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);

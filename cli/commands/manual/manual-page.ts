@@ -10,10 +10,8 @@ import {
   variableOf,
 } from "../../../src/platform/config/table.ts";
 import { CliCommand } from "../../command.ts";
+import { isSettingGroup } from "../../input/setting-options.ts";
 import { PROSE, type Prose } from "../help/topics.ts";
-
-/** Help group of the options that setting-options.ts adds. */
-const SETTINGS_GROUP = "Settings:";
 
 /** @returns the page for section 1, with a line break at the end; deterministic for a tree and version */
 export function manualPage(program: CliCommand, version: string): string {
@@ -51,7 +49,7 @@ function leavesOf(command: CliCommand): CliCommand[] {
 function commandLines(command: CliCommand): string[] {
   const help = command.createHelp();
   const options = help.visibleOptions(command).filter(({ long }) => long !== "--help");
-  const settings = options.filter(({ helpGroupHeading }) => helpGroupHeading === SETTINGS_GROUP);
+  const settings = options.filter(({ helpGroupHeading }) => isSettingGroup(helpGroupHeading));
   return [
     `.SS ${plain(`${command.path()} ${command.usage()}`)}`,
     plain(command.description()),
