@@ -26,6 +26,15 @@ export interface Visitor {
   csrf: string;
 }
 
+/** @returns the name, logo and icon of the organization */
+export function brandingOf({
+  identity,
+  branding,
+}: Pick<RouteContext["domain"], "identity" | "branding">): Branding {
+  const { name: organizationName = "Quartermaster" } = identity.organization() ?? {};
+  return { organizationName, ...branding.current() };
+}
+
 export type Browser = ReturnType<typeof createBrowser>;
 
 /** @returns functions that pages and session routes use to identify the browser */
@@ -43,10 +52,7 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
 
   return {
     /** @returns the organization's branding for pages */
-    branding(): Branding {
-      const { name: organizationName = "Quartermaster" } = domain.identity.organization() ?? {};
-      return { organizationName, logoUrl: domain.branding.current().logoUrl };
-    },
+    branding: (): Branding => brandingOf(domain),
 
     /** @returns the signed-in visitor; also works as input of `principalOf` and `actorOf` */
     visitor(request: Request): Visitor | undefined {

@@ -3,12 +3,15 @@
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
-import { styleSheetPath } from "./assets.ts";
+import { iconPath, styleSheetPath } from "./assets.ts";
 
-/** The organization's branding. `logoUrl` is `https:`, `data:` or a path on this origin; the policy blocks others. */
+/** The organization's branding. Addresses are `https:`, `data:` or a path on this origin; the policy blocks others. */
 export interface Branding {
   organizationName: string;
+  /** the program's own logo if null */
   logoUrl: string | null;
+  /** the program's own icon if null */
+  faviconUrl: string | null;
 }
 
 /** The frame's properties of a page. */
@@ -23,13 +26,13 @@ export interface Frame {
   isWide?: boolean;
 }
 
-const unbranded: Branding = { organizationName: "Quartermaster", logoUrl: null };
+const unbranded: Branding = { organizationName: "Quartermaster", logoUrl: null, faviconUrl: null };
 
 function Masthead({ organizationName, logoUrl }: Branding) {
   // The name is next to the logo, so the logo needs no text of its own for screen readers.
   return (
     <header class="masthead">
-      {logoUrl === null ? null : <img class="logo" src={logoUrl} alt="" />}
+      <img class="logo" src={logoUrl ?? iconPath} alt="" />
       <span class="organization">{organizationName}</span>
     </header>
   );
@@ -50,8 +53,7 @@ export function renderPage(frame: Frame, content: ComponentChildren): string {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>{title}</title>
-        {/* An empty icon keeps browsers from asking for /favicon.ico. */}
-        <link rel="icon" href="data:," />
+        <link rel="icon" href={branding.faviconUrl ?? iconPath} />
         <link rel="stylesheet" href={styleSheetPath} />
       </head>
       <body class={frame.isWide ? "wide" : undefined}>

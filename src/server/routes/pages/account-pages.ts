@@ -7,7 +7,7 @@ import { readOwnPath } from "../../auth/own-path.ts";
 import { answerConditionally, prepareAnswer } from "../../http/conditional.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { operation } from "../../openapi.ts";
-import { styleSheetBody, styleSheetPath } from "../../pages/assets.ts";
+import { iconBody, iconPath, styleSheetBody, styleSheetPath } from "../../pages/assets.ts";
 import {
   FormField,
   formFailure,
@@ -114,19 +114,24 @@ export function accountPages({ guard, domain, baseUrl }: RouteContext, browser: 
 
 /** @returns the style sheet under a name that changes with its content */
 export function assetRoutes({ guard }: RouteContext) {
+  const cacheControl = "public, max-age=31536000, immutable";
   const styleSheet = prepareAnswer(Buffer.from(styleSheetBody), {
     contentType: "text/css; charset=utf-8",
-    cacheControl: "public, max-age=31536000, immutable",
+    cacheControl,
   });
-  return createRouter(guard, "assets").get(
-    styleSheetPath,
-    ({ request }) => answerConditionally(request, styleSheet),
-    {
+  const icon = prepareAnswer(Buffer.from(iconBody), { contentType: "image/svg+xml", cacheControl });
+  const describe = (operationId: string, summary: string, mediaType: string) =>
+    operation(operationId, summary, {
+      tags: ["Pages"],
+      answers: { 200: { description: summary, schema: Type.String(), mediaType } },
+    });
+  return createRouter(guard, "assets")
+    .get(styleSheetPath, ({ request }) => answerConditionally(request, styleSheet), {
       requires: "nobody",
-      detail: operation("getStyleSheet", "Style sheet of the pages", {
-        tags: ["Pages"],
-        answers: { 200: { description: "The style sheet", schema: Type.String(), mediaType: "text/css" } },
-      }),
-    },
-  );
+      detail: describe("getStyleSheet", "Style sheet of the pages", "text/css"),
+    })
+    .get(iconPath, ({ request }) => answerConditionally(request, icon), {
+      requires: "nobody",
+      detail: describe("getIcon", "Icon and logo of pages without branding", "image/svg+xml"),
+    });
 }
