@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
 import type { Log } from "../platform/observe/log.ts";
 import { createAnswerRecorder } from "./answer-recorder.ts";
+import { brandingOf } from "./auth/browser.ts";
 import { renewSessionCookie } from "./auth/cookies.ts";
 import { complete } from "./http/answers.ts";
 import { BODY_TIMES, endBody, keepStreamReadable } from "./http/bodies/body-end.ts";
@@ -43,7 +44,7 @@ export interface Server {
 export function createServer(options: ServerOptions): Server {
   const { domain, ids, baseUrl, bodyTimes = BODY_TIMES } = options;
   const failures = createFailureLog(options);
-  const refuse = createRefusal(failures);
+  const refuse = createRefusal(failures, () => brandingOf(domain));
   let secure: boolean | undefined; // the origin is known once the listener has its port
   const streams = new RevisionStreams({ ...options, ...domain, loginWatch: domain.access.loginWatch });
   const app = new Elysia({ normalize: false })

@@ -8,15 +8,20 @@ export interface ErrorPageProps {
   /** safe for every reader; states the next step */
   detail: string;
   requestId: string;
+  /** where the reader goes next; a path on this origin */
+  wayOn: { text: string; path: string };
   branding?: Branding | undefined;
 }
 
 /** Shows the error and the request id, under which the log has the cause. */
-export function errorPage({ title, detail, requestId, branding }: ErrorPageProps): string {
+export function errorPage({ title, detail, requestId, wayOn, branding }: ErrorPageProps): string {
   return renderPage(
     { title, error: detail, branding },
     <>
       <p>{asSentence(detail)}</p>
+      <a class="button" href={wayOn.path}>
+        {wayOn.text}
+      </a>
       <p class="hint">
         If you ask an administrator for help, quote request id <code>{requestId}</code>.
       </p>

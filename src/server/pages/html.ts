@@ -5,6 +5,7 @@ import { type Failure, failureOf } from "../http/problems/problem.ts";
 import { operation } from "../openapi.ts";
 import { contentSecurityPolicy } from "./assets.ts";
 import { errorPage } from "./error.tsx";
+import type { Branding } from "./layout.tsx";
 
 interface PageOptions {
   status?: number;
@@ -55,10 +56,17 @@ const TITLES: Readonly<Record<number, string>> = {
   429: "Too many attempts",
 };
 
-/** @returns the failure as an error page */
-export function failurePage({ status, message, headers }: Failure, requestId: string): Response {
+/** Statuses that a second attempt may change. */
+const isPassing = (status: number): boolean => status === 408 || status === 429 || status >= 500;
+
+/** @returns the failure as an error page, with a link that leads on */
+export function failurePage(
+  { status, message, headers }: Failure,
+  { path, ...shown }: { requestId: string; path: string; branding: Branding | undefined },
+): Response {
   const title = TITLES[status] ?? (status >= 500 ? "This did not work" : "This could not be understood");
-  return page(errorPage({ title, detail: message, requestId }), { status, headers });
+  const wayOn = isPassing(status) ? { text: "Try again", path } : { text: "Go to the start page", path: "/" };
+  return page(errorPage({ title, detail: message, wayOn, ...shown }), { status, headers });
 }
 
 /**

@@ -10,7 +10,12 @@ import {
   accountSettingsPage,
   signedOutEverywherePage,
 } from "../../../src/server/pages/account/account.tsx";
-import { contentSecurityPolicy, styleSheetBody, styleSheetPath } from "../../../src/server/pages/assets.ts";
+import {
+  contentSecurityPolicy,
+  iconPath,
+  styleSheetBody,
+  styleSheetPath,
+} from "../../../src/server/pages/assets.ts";
 import { confirmationPage } from "../../../src/server/pages/confirmation.tsx";
 import { approvalPage } from "../../../src/server/pages/device-login/approval.tsx";
 import {
@@ -113,12 +118,16 @@ const settingsOf = (word: (name: string) => string): AccountSettingsProps => ({
   },
   gatewayKey: keyOf(word, "ready"),
   adminLinks: [{ href: word("href"), name: word("name") }],
-  branding: { organizationName: word("organization"), logoUrl: word("logo") },
+  branding: { organizationName: word("organization"), logoUrl: word("logo"), faviconUrl: word("icon") },
 });
 
 /** Every page, each string in it made by `word`, so that one list serves harmless and hostile props. */
 function everyPage(word: (name: string) => string): Record<string, string> {
-  const branding = { organizationName: word("organization"), logoUrl: word("logo") };
+  const branding = {
+    organizationName: word("organization"),
+    logoUrl: word("logo"),
+    faviconUrl: word("icon"),
+  };
   const csrf = word("csrf");
   const signedInAs = word("email");
   const action = word("action");
@@ -178,11 +187,17 @@ function everyPage(word: (name: string) => string): Record<string, string> {
     }),
     invitationUnavailable: invitationUnavailablePage({ branding }),
     invitationAccepted: invitationAcceptedPage({ branding }),
-    error: errorPage({ title: word("title"), detail: word("detail"), requestId: word("request"), branding }),
+    error: errorPage({
+      title: word("title"),
+      detail: word("detail"),
+      requestId: word("request"),
+      wayOn: { text: word("way"), path: word("path") },
+      branding,
+    }),
   };
 }
 
-const branding = { organizationName: "Acme", logoUrl: null };
+const branding = { organizationName: "Acme", logoUrl: null, faviconUrl: null };
 const approvalProps = {
   action: "/device/opaque",
   csrf: "csrf-1",
@@ -236,7 +251,7 @@ describe.each(Object.entries(harmless))("page %s", (name, html) => {
     expect(elements.filter(({ tag }) => ["script", "style", "iframe", "object"].includes(tag))).toEqual([]);
     expect(names.filter((attribute) => attribute === "style" || attribute.startsWith("on"))).toEqual([]);
     const links = withTag(html, "link").map(({ attributes }) => attributes.get("href"));
-    expect(links).toEqual(["data:,", styleSheetPath]);
+    expect(links).toEqual(["icon", styleSheetPath]);
   });
 
   test("WEB-5 sends a CSRF token with every form, by POST", () => {
@@ -245,6 +260,20 @@ describe.each(Object.entries(harmless))("page %s", (name, html) => {
     expect(forms.every(({ attributes }) => attributes.get("method") === "post")).toBe(true);
     expect(tokens.map(({ attributes }) => attributes.get("value"))).toEqual(forms.map(() => "csrf"));
   });
+});
+
+test.each(["error", "linkUnavailable", "wrongAccount", "invitationUnavailable"])(
+  "the refusal page %s has a link or a form that leads on",
+  (name) => {
+    const main = harmless[name]?.split("<main>")[1] ?? "";
+    expect(main).toMatch(/<a class="button"|<form /);
+  },
+);
+
+test("pages show the program's own logo and icon where the organization has none", () => {
+  const html = signInPage({ csrf: "c", branding });
+  expect(withTag(html, "img")[0]?.attributes.get("src")).toBe(iconPath);
+  expect(withTag(html, "link")[0]?.attributes.get("href")).toBe(iconPath);
 });
 
 describe("titles", () => {
@@ -257,9 +286,9 @@ describe("titles", () => {
   });
 
   test("fall back to the product's name where the organization is not known", () => {
-    expect(textOf(errorPage({ title: "Not found", detail: "Gone.", requestId: "r-1" }), "title")).toBe(
-      "Error: Not found – Quartermaster",
-    );
+    const wayOn = { text: "Go on", path: "/" };
+    const html = errorPage({ title: "Not found", detail: "Gone.", requestId: "r-1", wayOn });
+    expect(textOf(html, "title")).toBe("Error: Not found – Quartermaster");
   });
 });
 

@@ -11,6 +11,14 @@ const SCIM_PATHS = /^\/scim(?:\/|$)/;
 /** Paths that browsers visit. */
 const PAGE_PATHS = /^\/(?:(?:login|sign-out)\/?|(?:account|device|accept-invitation|help)(?:\/.*)?)?$/;
 
+/** @returns whether the caller asks for HTML before JSON, as browsers do */
+export function prefersPage(request: Request): boolean {
+  const accept = request.headers.get("accept") ?? "";
+  const html = accept.indexOf("text/html");
+  const json = accept.search(/application\/(?:[\w.-]+\+)?json/);
+  return html >= 0 && (json < 0 || html < json);
+}
+
 /**
  * @param path of a request, or a route template
  * @returns its error format; `problem` for an unknown path

@@ -5,10 +5,11 @@ import { asStorageError } from "../../../platform/database/storage-errors.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { isOutOfMemory, memoryLimitText } from "../../../platform/memory/memory-limits.ts";
 import { failurePage } from "../../pages/html.ts";
+import type { Branding } from "../../pages/layout.tsx";
 import { scimFailureOf, scimProblemResponse } from "../../scim/problem.ts";
 import { exchangeOf, noteRefusal, traceIdOf } from "../exchange.ts";
 import { routable } from "../request-target.ts";
-import { dialectOf } from "./dialect.ts";
+import { dialectOf, prefersPage } from "./dialect.ts";
 import type { FailureLog } from "./failure-log.ts";
 import { oauthProblemResponse } from "./oauth-problem.ts";
 import {
@@ -26,7 +27,10 @@ interface Place {
 }
 
 /** @returns a function that answers an error */
-export function createRefusal(failures: FailureLog): (thrown: unknown, place: Place) => Response {
+export function createRefusal(
+  failures: FailureLog,
+  brandingOf: () => Branding,
+): (thrown: unknown, place: Place) => Response {
   return (thrown, { request, path }) => {
     const error = readable(thrown);
     const { requestId, route } = exchangeOf(request);
@@ -41,13 +45,27 @@ export function createRefusal(failures: FailureLog): (thrown: unknown, place: Pl
     const dialect = dialectOf(path);
     if (dialect === "oauth") return oauthProblemResponse(error, { request, path });
     if (dialect === "scim") return refuseProvider(error, request);
-    if (dialect === "page") return failurePage(failure ?? internalFailure, requestId);
+    if (dialect === "page" || isLostBrowser(failure, request))
+      return failurePage(failure ?? internalFailure, { requestId, path, branding: shown(brandingOf) });
     return problemResponse(
       failure ?? internalFailure,
       requestId,
       membersOf(failure ?? internalFailure, path),
     );
   };
+}
+
+/** A person who typed a wrong address needs a page; programs ask for JSON or for anything. */
+const isLostBrowser = (failure: Failure | undefined, request: Request): boolean =>
+  failure?.reason === UNKNOWN_PATH && prefersPage(request);
+
+/** The failure may be that the database cannot be read, and the page must not fail as well. */
+function shown(brandingOf: () => Branding): Branding | undefined {
+  try {
+    return brandingOf();
+  } catch {
+    return undefined;
+  }
 }
 
 function refuseProvider(error: unknown, request: Request): Response {
@@ -69,10 +87,11 @@ export function startingResponse(request: Request): Response {
 const membersOf = ({ reason, message }: Failure, path: string) =>
   path.startsWith(`${ISSUER_PATH}/`) ? { code: reason, message } : {};
 
+const UNKNOWN_PATH = "request.unknown_path";
+
 /** @returns the error for an unknown path, or for a method that the path does not support */
 export function unrouted(method: string, allowed: readonly string[]): HttpError {
-  if (allowed.length === 0)
-    return new HttpError(404, "request.unknown_path", "there is nothing at this path");
+  if (allowed.length === 0) return new HttpError(404, UNKNOWN_PATH, "there is nothing at this path");
   return new HttpError(
     405,
     "request.method",

@@ -618,14 +618,53 @@ describe("every page", () => {
     expect(html).not.toMatch(/sqlite|database|closed/i);
   });
 
-  test.each(["/nothing", "/api/device", "/api/auth/login", "/loginx", "/logout"])(
-    "is for page paths only: %s stays JSON",
-    async (path) => {
-      await using server = await createTestServer();
-      const answer = await server.request("GET", path, { headers: { accept: "text/html" } });
-      expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "application/problem+json"]);
+  const LOST = ["/nothing", "/api/nothing", "/loginx", "/logout"];
+
+  test.each(LOST)("a browser at the unknown address %s gets a page with a way on", async (path) => {
+    const server = await sameServer();
+    const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    const answer = await server.request("GET", path, { headers: { accept } });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+    const html = await answer.text();
+    expect(html).toContain("<h1>There is nothing here</h1>");
+    expect(html).toContain('href="/"');
+    expect(html).toContain("– Test</title>");
+  });
+
+  test.each(["", "*/*", "application/json", "application/problem+json, text/html;q=0.5"])(
+    "a program that accepts '%s' gets JSON at an unknown address",
+    async (accept) => {
+      const server = await sameServer();
+      for (const path of LOST) {
+        const answer = await server.request("GET", path, { headers: { accept } });
+        expect([answer.status, answer.headers.get("content-type")]).toEqual([
+          404,
+          "application/problem+json",
+        ]);
+      }
     },
   );
+
+  test.each(["/governance-config", "/api/auth/oauth2/token", "/scim/v2/Users"])(
+    "a refusal of the API at %s is not a page, whatever the caller accepts",
+    async (path) => {
+      const server = await sameServer();
+      const answer = await server.request("GET", path, { headers: { accept: "text/html" } });
+      expect(answer.headers.get("content-type")).toMatch(/json/);
+    },
+  );
+
+  test("shows the organization's icon, and otherwise its own", async () => {
+    await using server = await createTestServer();
+    const { html } = await browse(server).visit("/login");
+    const own = /<link rel="icon" href="([^"]+)"/.exec(html)?.[1] ?? "";
+    const answer = await server.request("GET", own);
+    expect(answer.headers.get("content-type")).toBe("image/svg+xml");
+    expect(await answer.text()).toStartWith("<svg ");
+    const { domain, world } = server;
+    await domain.branding.update(world.system, { faviconUrl: "https://example.com/icon.png" });
+    expect((await browse(server).visit("/login")).html).toContain('href="https://example.com/icon.png"');
+  });
 
   test("has its style sheet, which is kept for ever", async () => {
     const server = await sameServer();
