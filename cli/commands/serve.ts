@@ -13,7 +13,7 @@ import { Interrupted, withFileContext } from "../exit.ts";
 import { addSettingOptions, loadSettings } from "../input/setting-options.ts";
 import { ignoreBrokenPipe } from "../output/broken-output.ts";
 import { isJournal } from "../output/journal.ts";
-import { programName } from "../output/program-name.ts";
+import { programName, shellWord } from "../output/program-name.ts";
 import { planSummary } from "./catalog/plan-text.ts";
 
 /** Adds the command to the command tree. */
@@ -175,7 +175,7 @@ async function linesFor(
     `  data      ${directory.path} (schema ${schema.to})`,
     `  sign in   ${bootstrap.admin.email} at ${baseUrl}/login`,
     ...(seeded ? [`  catalog   ${planSummary(seeded)}`] : []),
-    `  next      ${programName(context)} catalog list --data-dir ${directory.path}`,
+    `  next      ${programName(context)} catalog list --data-dir ${shellWord(directory.path)}`,
   ];
   return `${lines.join("\n")}\n`;
 }
