@@ -15,7 +15,7 @@ import { outputFor } from "../output/output.ts";
 
 /** Heading in help above the options of settings; the manual page has its own section for them. */
 const GROUP = "Settings:";
-const GROUP_PATTERN = /^(?:.+ s|S)ettings:$/;
+const GROUP_PATTERN = /^(?:.+ )?settings:$/i;
 
 /** @returns whether an option with this heading is a setting */
 export const isSettingGroup = (heading: string | undefined): boolean => GROUP_PATTERN.test(heading ?? "");

@@ -66,7 +66,8 @@ describe("tables", () => {
     ];
     const plain = tableText(["failed", "waiting"], wanted, style);
     const painted = tableText(["failed", "waiting"], wanted, { ...style, hasColor: true });
-    expect(painted).toContain("\u001b[31mfailed");
+    const red = "\u001b[31m";
+    expect(painted).toContain(`${red}failed`);
     expect(Bun.stripANSI(painted)).toBe(plain);
     expect(plain).not.toContain("\u001b");
   });
