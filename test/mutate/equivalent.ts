@@ -12,7 +12,7 @@ export interface Equivalent {
 
 export const EQUIVALENT: readonly Equivalent[] = [
   {
-    file: "src/domain/catalog/archive/header.ts",
+    file: "src/platform/files/tar.ts",
     kind: "changed number",
     contains: "? 0 : octalOf(field)",
     because: "only the bits above the permissions are looked at",

@@ -10,7 +10,7 @@ import { chapterFile, contentsFile } from "../../handbook/content.tsx";
 import { CHAPTERS } from "../../handbook/contents.ts";
 import { SECOND_MS } from "../../platform/clock.ts";
 import { type FileSigner, fileSigner } from "../../platform/crypto/file-signatures.ts";
-import { tarEnd, tarHeader, tarPadding } from "../../platform/files/tar-writer.ts";
+import { tarEnd, tarHeader, tarPadding } from "../../platform/files/tar.ts";
 import { sha256Hex } from "../../platform/ids.ts";
 import { Secret } from "../../platform/secret.ts";
 import { build, ENTRIES } from "./build.ts";

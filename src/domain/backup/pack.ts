@@ -16,7 +16,7 @@ import {
 import { dirname, join } from "node:path";
 import { invariant } from "../../platform/errors.ts";
 import { diskSpace } from "../../platform/files/disk.ts";
-import { tarEnd, tarHeader, tarPadding } from "../../platform/files/tar-writer.ts";
+import { tarEnd, tarHeader, tarPadding } from "../../platform/files/tar.ts";
 import { flushToDisk, openOwnFile } from "../../platform/own-files.ts";
 import { damaged, insufficientDiskSpace } from "./errors.ts";
 import {

@@ -6,7 +6,7 @@ import { Value } from "@sinclair/typebox/value";
 import { inspectDatabase } from "../../platform/database/maintenance/copy.ts";
 import type { DomainError } from "../../platform/errors.ts";
 import { openRegularFile } from "../../platform/files/files.ts";
-import { TAR_BLOCK_BYTES } from "../../platform/files/tar-writer.ts";
+import { readTarHeader, TAR_BLOCK_BYTES, tarPaddingLength } from "../../platform/files/tar.ts";
 import { damaged, notBackupFile } from "./errors.ts";
 import { assertUsableDatabase } from "./fitness.ts";
 import {
@@ -158,7 +158,7 @@ class Reader {
     } finally {
       if (file !== undefined) closeSync(file);
     }
-    this.#skipZeros(paddingAfter(this.#position));
+    this.#skipZeros(tarPaddingLength(this.#position));
     return hasher.digest("hex");
   }
 
@@ -183,7 +183,7 @@ class Reader {
     const seal = sizeBytes < PIECE_BYTES ? this.#take(sizeBytes)?.toString() : undefined;
     if (seal !== `${this.#manifestSha256}  ${MANIFEST_NAME}\n`)
       throw this.damaged("its manifest was changed");
-    this.#skipZeros(paddingAfter(this.#position) + 2 * TAR_BLOCK_BYTES);
+    this.#skipZeros(tarPaddingLength(this.#position) + 2 * TAR_BLOCK_BYTES);
     if (this.#position !== this.sizeBytes) throw this.damaged("something follows its end");
   }
 
@@ -198,9 +198,6 @@ class Reader {
     return this.#piece.subarray(0, length);
   }
 }
-
-const paddingAfter = (position: number): number =>
-  (TAR_BLOCK_BYTES - (position % TAR_BLOCK_BYTES)) % TAR_BLOCK_BYTES;
 
 function manifestIn(bytes: Buffer, path: string): Manifest {
   let json: unknown;
@@ -219,20 +216,9 @@ function writeAll(file: number, bytes: Uint8Array): void {
   }
 }
 
-/** @returns undefined unless it is the header of a regular file (POSIX.1-2017, pax, "ustar Interchange Format") */
-export function memberIn(header: Buffer): Member | undefined {
-  const sum = header.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 0x20 : byte), 0);
-  if (octalIn(header.subarray(148, 156)) !== sum || header[156] !== 0x30) return undefined;
-  const name = header.subarray(0, 100).toString("latin1").replace(/\0.*$/s, "");
-  const sizeBytes = sizeIn(header.subarray(124, 136));
-  return sizeBytes === undefined ? undefined : { name, sizeBytes };
-}
-
-/** Eight GiB and more are written in binary, as GNU tar does. */
-const sizeIn = (field: Buffer): number | undefined =>
-  field[0] === 0x80 ? Number(field.readBigUInt64BE(4)) : octalIn(field);
-
-function octalIn(field: Buffer): number | undefined {
-  const [, digits] = /^([0-7]+)[\0 ]*$/.exec(field.toString("latin1")) ?? [];
-  return digits === undefined ? undefined : Number.parseInt(digits, 8);
+/** @returns undefined unless it is the header of a regular file */
+export function memberIn(block: Buffer): Member | undefined {
+  const { type, path, sizeBytes } = readTarHeader(block) ?? {};
+  if (type !== "0" || path === undefined || sizeBytes === undefined) return undefined;
+  return { name: Buffer.from(path).toString("latin1"), sizeBytes };
 }

@@ -39,7 +39,7 @@ import { openConnection } from "../../../src/platform/database/connection.ts";
 import { inspectDatabase } from "../../../src/platform/database/maintenance/copy.ts";
 import { programSchema } from "../../../src/platform/database/schema/schema.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
-import { OCTAL_SIZE_BYTES_MAX, tarHeader } from "../../../src/platform/files/tar-writer.ts";
+import { OCTAL_SIZE_BYTES_MAX, tarHeader } from "../../../src/platform/files/tar.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
 import { createScheduler } from "../../../src/platform/scheduler/scheduler.ts";

@@ -10,7 +10,7 @@ import {
 } from "../../../src/platform/crypto/file-signatures.ts";
 import { findOwnSigner, makeOwnKey } from "../../../src/platform/crypto/own-signing-key.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
-import { tarEnd, tarHeader, tarPadding } from "../../../src/platform/files/tar-writer.ts";
+import { tarEnd, tarHeader, tarPadding } from "../../../src/platform/files/tar.ts";
 import { systemIds } from "../../../src/platform/ids.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 import { temporaryDirectory } from "../../support/world.ts";

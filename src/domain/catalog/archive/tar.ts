@@ -1,7 +1,14 @@
 // Walks a tar stream from header to header and yields its files and folders; their bytes are passed over unless asked for.
 // Everything else that tar can express is refused here; which paths are allowed is decided in paths.ts.
+import {
+  isZeros,
+  readTarHeader,
+  TAR_BLOCK_BYTES,
+  type TarHeader,
+  tarPaddingLength,
+  ZEROS,
+} from "../../../platform/files/tar.ts";
 import { type ByteSource, REPACK } from "./bytes.ts";
-import { BLOCK_BYTES, isZeros, readHeader, type TarHeader, ZEROS } from "./header.ts";
 import { type ArchiveLimits, quoted, refusal } from "./limits.ts";
 import { checkGlobalPax, type Naming, readLongName, readPax } from "./metadata.ts";
 
@@ -33,7 +40,23 @@ const SPECIALS: Readonly<Record<string, string>> = {
   S: "a sparse file",
 };
 
-const paddedLength = (length: number): number => Math.ceil(length / BLOCK_BYTES) * BLOCK_BYTES;
+const paddedLength = (length: number): number => length + tarPaddingLength(length);
+
+type SizedHeader = TarHeader & { sizeBytes: number };
+
+/** @throws DomainError `archive.not_tar` (checksum or format), `archive.corrupt` (size) */
+export function readHeader(block: Uint8Array): SizedHeader {
+  const header = readTarHeader(block);
+  if (!header)
+    throw refusal(
+      "not_tar",
+      "it holds something else than tar headers, or they are damaged",
+      "pack it with GNU tar, bsdtar or any tar that writes the ustar format",
+    );
+  const { sizeBytes } = header;
+  if (sizeBytes === undefined) throw refusal("corrupt", `the size of ${quoted(header.path)} is not a number`);
+  return { ...header, sizeBytes };
+}
 
 /**
  * @param source the unpacked tar stream; it is read to its very end
@@ -43,7 +66,7 @@ const paddedLength = (length: number): number => Math.ceil(length / BLOCK_BYTES)
 export async function* readTar(source: ByteSource, limits: ArchiveLimits): AsyncGenerator<ReadableEntry> {
   const metadata = new Metadata(source, limits);
   for (;;) {
-    const block = await source.take(BLOCK_BYTES);
+    const block = await source.take(TAR_BLOCK_BYTES);
     if (isZeros(block)) break;
     const header = readHeader(block);
     if (await metadata.consume(header)) continue;
@@ -71,7 +94,7 @@ class Metadata {
   ) {}
 
   /** @returns false when the header is no metadata record */
-  async consume({ type, sizeBytes }: TarHeader): Promise<boolean> {
+  async consume({ type, sizeBytes }: SizedHeader): Promise<boolean> {
     if (type !== "g" && type !== "x" && type !== "L") return false;
     this.#refuseTooLarge(sizeBytes);
     const body = (await this.source.take(paddedLength(sizeBytes))).subarray(0, sizeBytes);
@@ -114,7 +137,7 @@ class Metadata {
   }
 }
 
-function entryOf(header: TarHeader, naming: Naming, { fileBytesMax }: ArchiveLimits): TarEntry {
+function entryOf(header: SizedHeader, naming: Naming, { fileBytesMax }: ArchiveLimits): TarEntry {
   const path = naming.path ?? header.path;
   const sizeBytes = naming.sizeBytes ?? header.sizeBytes;
   const kind = kindOf(header.type, path);
@@ -146,7 +169,7 @@ function kindOf(type: string, path: Uint8Array): TarEntry["kind"] {
 
 /** Two zero blocks end an archive, and nothing but zeros may follow, since some readers would go on reading. */
 async function refuseBytesAfterEnd(source: ByteSource): Promise<void> {
-  let rest = await source.take(BLOCK_BYTES);
+  let rest = await source.take(TAR_BLOCK_BYTES);
   while (rest.byteLength > 0) {
     if (!isZeros(rest))
       throw refusal("trailing_data", "there is something after the end of the archive", REPACK);

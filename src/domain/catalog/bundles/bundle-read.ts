@@ -4,10 +4,10 @@
 import { Value } from "@sinclair/typebox/value";
 import { SIGNATURE_BYTES } from "../../../platform/crypto/file-signatures.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
-import { TAR_BLOCK_BYTES, tarHeader } from "../../../platform/files/tar-writer.ts";
+import { isZeros, TAR_BLOCK_BYTES, tarHeader, tarPaddingLength } from "../../../platform/files/tar.ts";
 import { ByteSource } from "../archive/bytes.ts";
-import { isZeros, readHeader } from "../archive/header.ts";
 import type { ReportProgress } from "../archive/local-archives.ts";
+import { readHeader } from "../archive/tar.ts";
 import {
   archiveName,
   BUNDLE_LIMITS,
@@ -205,7 +205,7 @@ class BundleReader {
 
   /** Passes over the zeros that fill the last block of a member. */
   async #padding(length: number): Promise<void> {
-    if (!isZeros(await this.#take(paddingOf(length)))) throw this.#tampered("the padding of a member");
+    if (!isZeros(await this.#take(tarPaddingLength(length)))) throw this.#tampered("the padding of a member");
   }
 
   async #end(): Promise<void> {
@@ -231,9 +231,6 @@ class BundleReader {
 }
 
 const PROBLEMS_MAX = 10;
-
-const paddingOf = (length: number): number =>
-  (TAR_BLOCK_BYTES - (length % TAR_BLOCK_BYTES)) % TAR_BLOCK_BYTES;
 
 function jsonOf(bytes: Uint8Array): unknown {
   try {

@@ -4,7 +4,7 @@ import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { FileSigner } from "../../../platform/crypto/file-signatures.ts";
 import { DomainError, type Problem, pointerOf } from "../../../platform/errors.ts";
-import { tarEnd, tarHeader, tarPadding } from "../../../platform/files/tar-writer.ts";
+import { tarEnd, tarHeader, tarPadding } from "../../../platform/files/tar.ts";
 import { fetchedSourcesOf } from "../archive/local-archives.ts";
 import type { ManagedPackage } from "../model.ts";
 import {
