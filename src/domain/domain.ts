@@ -145,8 +145,8 @@ export function openDomain({
     packageSources: new PackageSources(shared),
     governance,
     delivery: createDelivery({
-      inForce: governance.inForce,
-      gateway: gatewayMode && deliveredFrom(gateway, inference),
+      revisions: governance.revisions,
+      gateway: gatewayMode && { keys: gateway.keys, tokens: inference.tokens },
     }),
     artifactLinks: new ArtifactLinks({ ...machine, ...governance }),
     clients: createClients({
@@ -181,14 +181,6 @@ export function openDomain({
     }),
   };
 }
-
-const deliveredFrom = (
-  { keys }: ReturnType<typeof createGateway>,
-  { tokens }: ReturnType<typeof createInference>,
-): NonNullable<Parameters<typeof createDelivery>[0]["gateway"]> => ({
-  ensureKey: (request) => keys.ensure({ ...request, manual: false }),
-  mint: (workstation) => tokens.mint(workstation),
-});
 
 /** In the order in which rows may be deleted: the user is last, because others refer to it. */
 const erasersOf = (machine: { ids: Ids; audit: Audit }): readonly ErasePersonalData[] => [

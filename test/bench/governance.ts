@@ -78,9 +78,9 @@ function administratorOf({ domain, db, organizationId }: ExistingInstallation): 
 
 /** Publishes a policy of about sixty kilobytes, one of its packages for a selected user. @returns its id */
 async function publish(installation: ExistingInstallation, actor: Actor): Promise<string> {
-  const { publishing, inForce } = installation.domain.governance;
+  const { publishing, revisions } = installation.domain.governance;
   const { id: baseRevision } = await publishing.publishHarness(actor, {
-    baseRevision: inForce(actor.organizationId).id,
+    baseRevision: revisions.inForce(actor.organizationId).id,
     harness: "claude",
     managedConfigYaml: `notes: ${"n".repeat(NOTES_BYTES)}`,
     versionRequirement: ">=2.0.12",

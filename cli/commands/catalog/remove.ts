@@ -6,7 +6,7 @@ import { versionText } from "./plan-text.ts";
 
 /** @returns how commands that remove packages find the packages used by the current policy */
 export const removalCheck = ({ domain, actor, has }: Call): RemovalCheck => ({
-  inUse: (connection) => domain.governance.packagesInUse(connection, actor.organizationId),
+  inUse: (connection) => domain.governance.revisions.packagesInUse(connection, actor.organizationId),
   allowDangling: has("allowDangling"),
 });
 

@@ -15,7 +15,7 @@ export async function list(call: Call): Promise<void> {
     harness: text("harness"),
     seenBeforeMs: parseSeenBefore(text("stale"), context.clock.nowMs()),
   };
-  const more = { current_revision: domain.governance.current(actor.organizationId)?.id ?? null };
+  const more = { current_revision: domain.governance.revisions.current(actor.organizationId)?.id ?? null };
   const { inventory } = domain.clients;
   await printPages(
     call,

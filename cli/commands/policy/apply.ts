@@ -65,7 +65,7 @@ async function sourceOf({ context, config }: Call, file: string): Promise<Docume
 function assertBaseRevision({ domain, actor, text }: Call, { base }: DocumentPlan): void {
   const reference = text("base");
   if (reference === undefined) return;
-  const { id } = domain.governance.named(actor.organizationId, reference);
+  const { id } = domain.governance.revisions.named(actor.organizationId, reference);
   if (id === base.id) return;
   throw new DomainError(
     "conflict",

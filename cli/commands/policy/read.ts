@@ -1,6 +1,8 @@
 // `policy show`, `history` and `diff`: reads revisions.
 
-import { type Revision, toAdminConfig } from "../../../src/domain/governance/service.ts";
+import { diffRevisions } from "../../../src/domain/governance/publishing/diff.ts";
+import { toAdminConfig } from "../../../src/domain/governance/reading/admin-view.ts";
+import type { Revision } from "../../../src/domain/governance/service.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { changeLines, numberText, REVISION_COLUMNS, revisionDocument } from "./view.ts";
@@ -8,8 +10,8 @@ import { changeLines, numberText, REVISION_COLUMNS, revisionDocument } from "./v
 export async function show({ domain, actor, output, args: [reference] }: Call): Promise<void> {
   const { governance } = domain;
   const { organizationId } = actor;
-  const current = governance.inForce(organizationId);
-  const revision = reference === undefined ? current : governance.named(organizationId, reference);
+  const current = governance.revisions.inForce(organizationId);
+  const revision = reference === undefined ? current : governance.revisions.named(organizationId, reference);
   const conflicts = revision.id === current.id ? governance.deployments.conflicts(organizationId) : [];
   const { yaml, document, package_audiences } = toAdminConfig(revision, conflicts);
   const more = { in_force: revision.id === current.id, deployment_conflicts: conflicts };
@@ -20,7 +22,7 @@ export async function show({ domain, actor, output, args: [reference] }: Call): 
 }
 
 export async function history({ domain, actor, output }: Call): Promise<void> {
-  const revisions = domain.governance.list(actor.organizationId);
+  const revisions = domain.governance.revisions.list(actor.organizationId);
   output.list(revisions, {
     columns: REVISION_COLUMNS,
     json: revisionDocument,
@@ -29,9 +31,9 @@ export async function history({ domain, actor, output }: Call): Promise<void> {
 }
 
 export async function diff(call: Call): Promise<void> {
-  const { domain, output } = call;
+  const { output } = call;
   const { from, to } = revisionsToCompare(call);
-  const changes = domain.governance.diff(from, to);
+  const changes = diffRevisions(from, to);
   const lines = changeLines(changes);
   const same = `${numberText(from)} and ${numberText(to)} are identical`;
   output.result(
@@ -43,10 +45,10 @@ export async function diff(call: Call): Promise<void> {
 function revisionsToCompare({ domain, actor, args: [older, newer] }: Call): { from: Revision; to: Revision } {
   const { governance } = domain;
   const { organizationId } = actor;
-  const named = (reference: string) => governance.named(organizationId, reference);
-  const to = newer === undefined ? governance.inForce(organizationId) : named(newer);
+  const named = (reference: string) => governance.revisions.named(organizationId, reference);
+  const to = newer === undefined ? governance.revisions.inForce(organizationId) : named(newer);
   if (older !== undefined) return { from: named(older), to };
-  const former = governance.recent(organizationId, 2)[1];
+  const former = governance.revisions.recent(organizationId, 2)[1];
   if (former) return { from: former, to };
   throw new DomainError("not_found", "governance.no_former", "there is no revision before the current one");
 }

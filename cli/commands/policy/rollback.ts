@@ -1,4 +1,5 @@
 // `policy rollback`: publishes an earlier revision again, after showing the changes.
+import { diffRevisions } from "../../../src/domain/governance/publishing/diff.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { changeLines, numberText, revisionDocument } from "./view.ts";
@@ -8,9 +9,9 @@ export async function rollback(call: Call): Promise<void> {
   const { governance } = domain;
   const { organizationId } = actor;
   const [reference = ""] = args;
-  const target = governance.named(organizationId, reference);
-  const base = governance.inForce(organizationId);
-  const changes = governance.diff(base, target);
+  const target = governance.revisions.named(organizationId, reference);
+  const base = governance.revisions.inForce(organizationId);
+  const changes = diffRevisions(base, target);
   if (target.id !== base.id) {
     const plan = { action: `publish ${numberText(target)} again`, details: changeLines(changes) };
     if (!(await isConfirmed(context, command, plan))) return;

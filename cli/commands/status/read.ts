@@ -88,7 +88,7 @@ const contentOf = (context: Context, config: Config) =>
       domain: { governance, clients, gateway, jobs, backups, untrustedProxies },
       actor: { organizationId },
     }) => ({
-      revision: governance.current(organizationId),
+      revision: governance.revisions.current(organizationId),
       clients: clients.inventory.counts(organizationId),
       gateway: {
         ...gateway.figures(),

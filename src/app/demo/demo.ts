@@ -110,7 +110,7 @@ function watchFleet(fleet: Fleet, { service, tell }: { service: Service; tell: T
   const { organizationId } = service.bootstrap;
   let told: FleetState | undefined;
   const look = () => {
-    const revision = domain.governance.current(organizationId)?.sequence ?? 0;
+    const revision = domain.governance.revisions.current(organizationId)?.sequence ?? 0;
     const counts = domain.clients.inventory.counts(organizationId);
     const { workstations, silent, signed_out } = fleet.state();
     const reported = counts.current + counts.outdated + counts.attention;

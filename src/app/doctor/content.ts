@@ -73,7 +73,7 @@ export function judgeTokenMemory(
 const BYTES_PER_MB = 1024 * 1024;
 
 export function checkPolicy(check: Check, { domain, organizationId }: Examined): Finding {
-  const revision = domain.governance.current(organizationId);
+  const revision = domain.governance.revisions.current(organizationId);
   return revision
     ? check.ok(`revision ${revision.id} is in force`)
     : check.warning(

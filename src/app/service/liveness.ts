@@ -13,7 +13,7 @@ export function livenessOf(
   const figures = () => {
     const organization = identity.organization();
     if (!organization) return "no organization";
-    const revision = governance.current(organization.id)?.sequence ?? "none";
+    const revision = governance.revisions.current(organization.id)?.sequence ?? "none";
     return `policy revision ${revision}, ${clients.inventory.total(organization.id)} clients`;
   };
   return {

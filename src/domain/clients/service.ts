@@ -27,7 +27,7 @@ export interface ClientsDependencies {
   ids: Ids;
   audit: Audit;
   identity: Pick<Identity, "users" | "findUserById">;
-  governance: Pick<Governance, "current" | "find">;
+  governance: Pick<Governance, "revisions">;
   checkVersion: CheckVersion;
   /** in force */
   harnesses(): readonly Harness[];
@@ -40,10 +40,13 @@ export type Clients = ReturnType<typeof createClients>;
 export function createClients(dependencies: ClientsDependencies) {
   const { db, clock, ids, governance } = dependencies;
   const rules = () => rulesOf(dependencies.harnesses());
-  const judge = createJudge({ ...dependencies, findRevision: governance.find });
+  const judge = createJudge({
+    ...dependencies,
+    findRevision: (organizationId, id) => governance.revisions.find(organizationId, id),
+  });
   const inventory = new Inventory({
     ...dependencies,
-    revisionInForce: (organizationId) => governance.current(organizationId)?.id,
+    revisionInForce: (organizationId) => governance.revisions.current(organizationId)?.id,
   });
   return {
     inventory,

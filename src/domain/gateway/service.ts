@@ -9,9 +9,9 @@ import { dueKeys, type KeyState } from "./model.ts";
 
 export type { KeyView } from "./administration/key-directory.ts";
 export type { AttemptOwner, GatewayDependencies, GatewayMode, ProvisionerCall } from "./dependencies.ts";
-export type { InferenceToken, Workstation } from "./inference/inference-tokens.ts";
+export type { InferenceTokens, Workstation } from "./inference/inference-tokens.ts";
 export type { GatewayKeyStatus } from "./keys/key-status.ts";
-export type { KeyAnswer } from "./keys/keys.ts";
+export type { GatewayKeys } from "./keys/keys.ts";
 export type { GatewaySettings } from "./settings.ts";
 
 export type Gateway = ReturnType<typeof createGateway>;

@@ -47,7 +47,7 @@ interface OpenStream {
 
 export interface RevisionStreamsOptions {
   delivery: Pick<Delivery, "inForce">;
-  governance: Pick<Governance, "list">;
+  governance: Pick<Governance, "revisions">;
   loginWatch: LoginWatch;
   clock: Clock;
   log: Log;
@@ -157,7 +157,7 @@ export class RevisionStreams {
       const { sequence } = this.own.delivery.inForce(organizationId);
       if (sequence === told) continue;
       this.#told.set(organizationId, sequence);
-      const news = this.own.governance
+      const news = this.own.governance.revisions
         .list(organizationId)
         .filter((revision) => revision.sequence > told)
         .toReversed()

@@ -50,9 +50,9 @@ export async function publishRequirement(
   installation: ExistingInstallation,
   versionRequirement: string,
 ): Promise<string> {
-  const { publishing, inForce } = installation.domain.governance;
+  const { publishing, revisions } = installation.domain.governance;
   const { id } = await publishing.publishHarness(operatorOf(installation), {
-    baseRevision: inForce(installation.organizationId).id,
+    baseRevision: revisions.inForce(installation.organizationId).id,
     harness: "claude",
     managedConfigYaml: "",
     versionRequirement,

@@ -318,9 +318,9 @@ test("a person whom an identity provider removed can be erased, with every name 
 test("the author of a revision that a service has in memory is named by the pseudonym as well", async () => {
   await using site = await createErasureWorld();
   const { domain, operator } = site;
-  expect(domain.governance.inForce(operator.organizationId).authorLabel).toBe(ANA);
+  expect(domain.governance.revisions.inForce(operator.organizationId).authorLabel).toBe(ANA);
   const { pseudonym } = await erase(site);
-  expect(domain.governance.inForce(operator.organizationId)).toMatchObject({
+  expect(domain.governance.revisions.inForce(operator.organizationId)).toMatchObject({
     authorId: null,
     authorLabel: pseudonym,
   });

@@ -64,7 +64,7 @@ export async function createGovernanceWorld(
         linesOf: async (pointers) => pointers.map(() => 7),
       },
     );
-  const inForce = () => governance.inForce(organizationId);
+  const inForce = () => governance.revisions.inForce(organizationId);
   await start(first);
   return Object.assign(face, {
     governance,
@@ -80,7 +80,7 @@ export async function createGovernanceWorld(
       if (!last) throw new Error("no policy was published");
       return { action: last.action, actor: last.actorLabel, after: JSON.parse(last.after ?? "{}") };
     },
-    count: () => governance.list(organizationId).length,
+    count: () => governance.revisions.list(organizationId).length,
   });
 }
 

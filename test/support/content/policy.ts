@@ -29,7 +29,7 @@ export function publishPackages(
   const operator: Actor = { ...world.system, kind: "operator" };
   const selected = Object.entries(audiences).map(([id, user_ids]) => [id, { scope: "users", user_ids }]);
   return domain.governance.publishing.publishExtensions(operator, {
-    baseRevision: domain.governance.inForce(world.organizationId).id,
+    baseRevision: domain.governance.revisions.inForce(world.organizationId).id,
     packages,
     packageAudiences: Object.fromEntries(selected),
     packageOverrides: overrides,

@@ -5,6 +5,7 @@ import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { FORMER_REVISIONS_SERVED, type PackageAudience, type Revision } from "../model.ts";
+import type { Revisions } from "../reading/revisions.ts";
 
 /** How long after its creation a link can start a download. */
 export const LINK_TTL_SECONDS = 300;
@@ -28,10 +29,7 @@ export interface ArtifactLinksDependencies {
   blobs: Pick<Blobs, "path" | "has">;
   clock: Clock;
   sealing: Pick<Sealing, "mac" | "isMac">;
-  /** @returns the current revision; the same object until another one is published */
-  inForce(organizationId: string): Revision;
-  /** @returns the newest revisions, the current one first */
-  recent(organizationId: string, limit: number): Revision[];
+  revisions: Pick<Revisions, "inForce" | "recent">;
 }
 
 export class ArtifactLinks {
@@ -69,9 +67,9 @@ export class ArtifactLinks {
   }
 
   #artifactsOf(organizationId: string): ReadonlyMap<string, Served> {
-    const revision = this.own.inForce(organizationId);
+    const revision = this.own.revisions.inForce(organizationId);
     if (this.#served?.revision !== revision) {
-      const revisions = this.own.recent(organizationId, 1 + FORMER_REVISIONS_SERVED);
+      const revisions = this.own.revisions.recent(organizationId, 1 + FORMER_REVISIONS_SERVED);
       this.#served = { revision, artifacts: createServedArtifacts(revisions) };
     }
     return this.#served.artifacts;

@@ -2,23 +2,18 @@
 // the inference proxy. If the policy cannot be built, the request is refused; it never yields an empty policy.
 
 import { DomainError } from "../../../platform/errors.ts";
-import type { GatewayKeyStatus, InferenceToken, KeyAnswer, Workstation } from "../../gateway/service.ts";
+import type { GatewayKeyStatus, GatewayKeys, InferenceTokens, Workstation } from "../../gateway/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { GovernanceConfig, Revision } from "../model.ts";
+import type { Revisions } from "../reading/revisions.ts";
 import { AudienceGroups, type PolicyView } from "./audience-groups.ts";
 
 export type { PolicyView } from "./audience-groups.ts";
 
-/** The parts of gateway mode that delivery uses. */
-export interface DeliveryGateway {
-  ensureKey(request: { actor: Actor; user: { id: string; email: string } }): Promise<KeyAnswer>;
-  mint(workstation: Workstation): Promise<InferenceToken>;
-}
-
 export interface DeliveryDependencies {
-  inForce(organizationId: string): Revision;
+  revisions: Pick<Revisions, "inForce">;
   /** undefined if gateway mode is off */
-  gateway: DeliveryGateway | undefined;
+  gateway: { keys: Pick<GatewayKeys, "ensure">; tokens: Pick<InferenceTokens, "mint"> } | undefined;
 }
 
 /** The part of a policy that most requests need: whether the caller is up to date, and whether the caller may have it. */
@@ -41,7 +36,7 @@ const RETRY_SECONDS = 10;
 export type Delivery = ReturnType<typeof createDelivery>;
 
 /** @returns the operations; created once, in domain.ts */
-export function createDelivery({ inForce, gateway }: DeliveryDependencies) {
+export function createDelivery({ revisions, gateway }: DeliveryDependencies) {
   const groups = new Map<string, AudienceGroups>();
 
   const groupsOf = (revision: Revision): AudienceGroups => {
@@ -57,7 +52,7 @@ export function createDelivery({ inForce, gateway }: DeliveryDependencies) {
      * @returns the current revision
      * @throws DomainError `governance.no_policy`, `governance.not_computed`
      */
-    inForce: (organizationId: string): Revision => computed(() => inForce(organizationId)),
+    inForce: (organizationId: string): Revision => computed(() => revisions.inForce(organizationId)),
 
     /**
      * Builds no document.
@@ -65,7 +60,7 @@ export function createDelivery({ inForce, gateway }: DeliveryDependencies) {
      */
     glanceFor: ({ organizationId, userId }: { organizationId: string; userId: string }): PolicyGlance =>
       computed(() => {
-        const revision = inForce(organizationId);
+        const revision = revisions.inForce(organizationId);
         return { name: groupsOf(revision).nameOf(userId), common: revision.document };
       }),
 
@@ -74,7 +69,7 @@ export function createDelivery({ inForce, gateway }: DeliveryDependencies) {
      * @throws DomainError `governance.no_policy`, `governance.not_computed`
      */
     viewFor: ({ organizationId, userId }: { organizationId: string; userId: string }): PolicyView =>
-      computed(() => groupsOf(inForce(organizationId)).viewOf(userId)),
+      computed(() => groupsOf(revisions.inForce(organizationId)).viewOf(userId)),
 
     /**
      * Ensures that the caller has a gateway key.
@@ -86,9 +81,9 @@ export function createDelivery({ inForce, gateway }: DeliveryDependencies) {
     async withGateway(document: GovernanceConfig, caller: PolicyCaller): Promise<GovernanceConfig> {
       if (!gateway) throw gatewayIsOff();
       const user = { id: caller.workstation.userId, email: caller.email };
-      const { status } = await gateway.ensureKey({ actor: caller.actor, user });
+      const { status } = await gateway.keys.ensure({ actor: caller.actor, user, manual: false });
       if (status.status !== "ready") throw keyNeeded(status);
-      const { token, proxyUrl } = await gateway.mint(caller.workstation);
+      const { token, proxyUrl } = await gateway.tokens.mint(caller.workstation);
       return {
         ...document,
         gateway: { type: "litellm", proxy_url: proxyUrl, token, auth_style: "bearer" },

@@ -1,13 +1,16 @@
 // Explains the policy of one user on one harness: the revision, whether the harness and the installed version are allowed, each
 // managed value with its line in the policy, and the status of each package (USE-7).
 
-import { pointerOf } from "../../../platform/errors.ts";
+import { DomainError, pointerOf } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { quoted } from "../../../platform/text/problem-list.ts";
 import type { Harness, HarnessKey } from "../../harnesses/harnesses.ts";
+import { parseVersion } from "../../shared/exact-version.ts";
 import { hiddenPackages } from "../delivery/audiences.ts";
 import { readDocumentText } from "../document/text.ts";
 import { documentYaml } from "../document/yaml.ts";
 import type { HarnessPolicy, Revision } from "../model.ts";
+import { readHarnessKey } from "../publishing/publications.ts";
 import { layoutFor } from "../versions/layout-selection.ts";
 import { checkVersion } from "../versions/versions.ts";
 
@@ -42,13 +45,15 @@ export interface Explanation {
 
 export interface Question {
   userId: string;
-  harness: HarnessKey;
+  harness: string;
   /** installed, full SemVer */
   version?: string | undefined;
 }
 
 /**
- * @param harnesses the current facts, requested if a version is to be checked. @returns the effect of the revision on the user
+ * @param harnesses the current facts, requested if a version is to be checked
+ * @returns the effect of the revision on the user
+ * @throws DomainError `governance.unknown_harness`, `governance.bad_version`
  */
 export function explain(
   revision: Revision,
@@ -56,7 +61,9 @@ export function explain(
   harnesses: () => readonly Harness[],
 ): Explanation {
   const { document, id, sequence, origin, createdAtMs } = revision;
-  const { harness, version } = question;
+  const { version } = question;
+  const harness = readHarnessKey(question.harness);
+  if (version !== undefined && !parseVersion(version)) throw badVersion(version);
   const policy = document.harnesses[harness];
   const lineOf = linesOf(revision);
   return {
@@ -66,7 +73,7 @@ export function explain(
     isRequired: document.required,
     versionRefusal: version === undefined ? undefined : checkVersion(harnesses(), policy, harness, version),
     values: policy ? valuesOf(policy, ["harnesses", harness], lineOf) : [],
-    packages: packagesOf(revision, question, lineOf),
+    packages: packagesOf(revision, { ...question, harness }, lineOf),
   };
 }
 
@@ -93,7 +100,9 @@ function leavesOf(value: unknown, path: readonly string[]): { path: readonly str
   return Array.isArray(value) && value.length === 0 ? [] : [{ path, value }];
 }
 
-function packagesOf(revision: Revision, question: Question, lineOf: LineOf): ExplainedPackage[] {
+type ReadQuestion = Question & { harness: HarnessKey };
+
+function packagesOf(revision: Revision, question: ReadQuestion, lineOf: LineOf): ExplainedPackage[] {
   const hidden = new Set(hiddenPackages(revision, question.userId));
   return revision.document.packages.map((managed, at) => ({
     id: managed.id,
@@ -106,10 +115,13 @@ function packagesOf(revision: Revision, question: Question, lineOf: LineOf): Exp
 function stateOf(
   { document }: Revision,
   managed: Revision["document"]["packages"][number],
-  { harness, version }: Question,
+  { harness, version }: ReadQuestion,
 ): ExplainedPackage["state"] {
   const adapter = managed.adapters[harness];
   if (!adapter) return "other_harness";
   if (document.harnesses[harness]?.package_overrides[managed.id]?.enabled === false) return "disabled";
   return version === undefined || layoutFor(adapter, version) ? "installed" : "other_version";
 }
+
+const badVersion = (version: string) =>
+  new DomainError("invalid", "governance.bad_version", `${quoted(version)} is no version such as 1.2.3`);

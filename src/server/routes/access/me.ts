@@ -23,7 +23,7 @@ const CurrentIdentity = Type.Object({
 
 export function meRoutes({ guard, domain }: RouteContext) {
   const identify = (principal: Principal) => {
-    const revision = domain.governance.current(principal.organizationId);
+    const revision = domain.governance.revisions.current(principal.organizationId);
     return json(toIdentity(principal, revision?.id ?? NO_REVISION));
   };
   return createRouter(guard, "me").get("/auth/me", ({ request }) => identify(principalOf(request)), {

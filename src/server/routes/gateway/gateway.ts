@@ -97,7 +97,7 @@ export function gatewayRoutes({ guard, domain }: RouteContext) {
       "/gateway/status",
       ({ request }) => {
         const { organizationId, role } = principalOf(request);
-        const { document: policy } = governance.inForce(organizationId);
+        const { document: policy } = governance.revisions.inForce(organizationId);
         const status = gatewayStatus({ policy, mode: gateway.mode, signingKeys: inference.signingKeys });
         return json(role === "admin" ? status : forMembers(status));
       },

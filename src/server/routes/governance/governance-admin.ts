@@ -146,7 +146,7 @@ export function governanceAdminRoutes({ guard, domain, configuration }: RouteCon
       ({ request }) =>
         jsonConditionally(
           request,
-          governance.list(principalOf(request).organizationId).map(toGovernanceRevision),
+          governance.revisions.list(principalOf(request).organizationId).map(toGovernanceRevision),
         ),
       { requires: "administrator", detail: described.revisions },
     )
@@ -233,4 +233,4 @@ export function harnessAdminRoutes({ guard, domain: { governance } }: RouteConte
 const inForceOf =
   (governance: RouteContext["domain"]["governance"]) =>
   (request: Request): Revision =>
-    governance.inForce(principalOf(request).organizationId);
+    governance.revisions.inForce(principalOf(request).organizationId);

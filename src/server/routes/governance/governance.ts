@@ -173,7 +173,7 @@ function createFetchMetrics(
     registers: [metrics],
     collect() {
       const organization = identity.organization();
-      this.set((organization && governance.current(organization.id)?.sequence) ?? 0);
+      this.set((organization && governance.revisions.current(organization.id)?.sequence) ?? 0);
     },
   });
   const fetches = new Counter({

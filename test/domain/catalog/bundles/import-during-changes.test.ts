@@ -82,7 +82,7 @@ async function importWhile(duringStoring: () => Promise<unknown>, allowDangling 
   const work = domain.catalog.bundles.import(world.system, {
     file: await bundleFile(duringStoring),
     trusted: { name: "key", keys: readTrustedKeys(signer.publicKey, "key") },
-    inUse: (connection) => domain.governance.packagesInUse(connection, world.organizationId),
+    inUse: (connection) => domain.governance.revisions.packagesInUse(connection, world.organizationId),
     ...{ keep: false, allowDangling },
   });
   return work.then(
@@ -124,13 +124,13 @@ describe("while an import stores archives", () => {
 
 test("what is in use is read through the connection: a transaction sees what it has published itself", async () => {
   const { world, domain } = site;
-  const inUse = () => domain.governance.packagesInUse(world.db.read, world.organizationId);
+  const inUse = () => domain.governance.revisions.packagesInUse(world.db.read, world.organizationId);
   expect(inUse()).toEqual(new Map());
   const { sequence } = await publish("used");
   expect(inUse()).toEqual(new Map([["used", sequence]]));
   const deleted = await world.db.write((tx) => {
     tx.run("DELETE FROM governance_revisions WHERE sequence = 2");
-    return domain.governance.packagesInUse(tx, world.organizationId);
+    return domain.governance.revisions.packagesInUse(tx, world.organizationId);
   });
   expect(deleted).toEqual(new Map());
 });

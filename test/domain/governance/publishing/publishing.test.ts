@@ -424,10 +424,10 @@ describe("rolling back", () => {
 test("a revision stays the same object while it is in force, and another process's publication shows at once", async () => {
   await using world = await createGovernanceWorld();
   const { organizationId } = world.world;
-  const before = world.governance.current(organizationId);
-  expect(world.governance.current(organizationId)).toBe(before);
+  const before = world.governance.revisions.current(organizationId);
+  expect(world.governance.revisions.current(organizationId)).toBe(before);
   const after = await world.publish({ required: true });
-  expect(world.governance.current(organizationId)?.id).toBe(after.id);
-  expect(world.governance.find(organizationId, before?.id ?? "")).toEqual(before);
-  expect(world.governance.find(world.world.ids.uuid(), after.id)).toBeUndefined();
+  expect(world.governance.revisions.current(organizationId)?.id).toBe(after.id);
+  expect(world.governance.revisions.find(organizationId, before?.id ?? "")).toEqual(before);
+  expect(world.governance.revisions.find(world.world.ids.uuid(), after.id)).toBeUndefined();
 });

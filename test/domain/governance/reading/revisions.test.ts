@@ -5,7 +5,7 @@ import {
   REVISIONS_LISTED_MAX,
   type Revision,
 } from "../../../../src/domain/governance/model.ts";
-import { diffDocuments } from "../../../../src/domain/governance/publishing/diff.ts";
+import { diffDocuments, diffRevisions } from "../../../../src/domain/governance/publishing/diff.ts";
 import { REVISIONS_KEPT_MAX, Revisions } from "../../../../src/domain/governance/reading/revisions.ts";
 import {
   createGovernance,
@@ -58,7 +58,7 @@ test("the newest revisions are listed, as many as allowed", async () => {
   await copies(1);
   expect(world.count()).toBe(REVISIONS_LISTED_MAX);
   await copies(1);
-  const listed = world.governance.list(world.world.organizationId);
+  const listed = world.governance.revisions.list(world.world.organizationId);
   expect(listed).toHaveLength(REVISIONS_LISTED_MAX);
   expect(listed[0]?.sequence).toBe(REVISIONS_LISTED_MAX + 1);
 });
@@ -88,8 +88,8 @@ test("what another process publishes is in force here at once, and two processes
     other.governance.publishing.publishPolicy(world.admin, publication(2)),
   ]);
   expect(settled.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
-  expect(world.governance.current(organizationId)?.id).toBe(
-    other.governance.current(organizationId)?.id ?? "",
+  expect(world.governance.revisions.current(organizationId)?.id).toBe(
+    other.governance.revisions.current(organizationId)?.id ?? "",
   );
   expect(world.count()).toBe(2);
 });
@@ -121,7 +121,7 @@ test("an operator's command that does not know of gateway mode leaves it on", as
   const plan = documents.plan(world.world.organizationId, source);
   const applied = await documents.apply(world.operator, plan, { comment: undefined });
   expect(applied.document.gateway).toEqual({ type: "litellm", auth_style: "bearer" });
-  const first = world.governance.named(world.world.organizationId, "1");
+  const first = world.governance.revisions.named(world.world.organizationId, "1");
   const back = await publishing.rollback(world.operator, { to: first.id, baseRevision: applied.id });
   expect(back.document.gateway).toEqual({ type: "litellm", auth_style: "bearer" });
 });
@@ -200,7 +200,7 @@ test("who may see a package is told by a difference, the audit log, and the refu
   const before = await publish(world.inForce().id, {});
   const after = await publish(before.id, { one: audience });
   const path = "/package_audiences/one";
-  expect(governance.diff(before, after)).toEqual([{ path, after: audience }]);
+  expect(diffRevisions(before, after)).toEqual([{ path, after: audience }]);
   expect(world.audited().after).toMatchObject({ changed: [path] });
   expect(await refusalOf(() => publish(before.id, {}))).toMatchObject({
     reason: "governance.stale_revision",

@@ -77,7 +77,7 @@ describe("a workstation", () => {
 
   test("leaves no token in what is stored or logged", async () => {
     const { token } = await gatewayOf();
-    expect(site.domain.governance.inForce(site.world.organizationId).document.gateway).toEqual({
+    expect(site.domain.governance.revisions.inForce(site.world.organizationId).document.gateway).toEqual({
       type: "litellm",
       auth_style: "bearer",
     });
