@@ -36,14 +36,14 @@ export async function rotate(call: Call): Promise<void> {
 
 export async function revoke(call: Call): Promise<void> {
   const { domain, actor, context, command, output } = call;
-  const { administration } = domain.gateway;
+  const { directory, keys } = domain.gateway;
   const user = find(call);
-  const exists = administration.show(user).state !== "missing";
+  const exists = directory.show(user).state !== "missing";
   const action = `revoke the gateway key of ${user.email}`;
   const details = ["The gateway revokes the key too.", "The user can request a new key."];
   if (exists && !(await isConfirmed(context, command, { action, details }))) return;
-  const changed = await administration.revoke({ actor, user });
-  const document = { changed, key: keyDocument(administration.show(user)) };
+  const changed = await keys.revoke({ actor, user });
+  const document = { changed, key: keyDocument(directory.show(user)) };
   const text = changed ? `revoked the gateway key of ${user.email}` : `unchanged: ${user.email} has no key`;
   output.result(document, text);
   warnOfPendingRevocations(call);

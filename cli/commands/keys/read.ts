@@ -6,7 +6,7 @@ import { KEY_COLUMNS, keyDocument, keyText, warnOfPendingRevocations } from "./v
 
 export async function list(call: Call): Promise<void> {
   const { domain, actor, text, has } = call;
-  const { administration, mode, figures } = domain.gateway;
+  const { directory, mode, figures } = domain.gateway;
   const state = STORED_STATES.find((name) => name === text("state"));
   const wanted = { state, withProblem: has("problems") };
   warnOfPendingRevocations(call);
@@ -18,18 +18,18 @@ export async function list(call: Call): Promise<void> {
   };
   await printPages(
     call,
-    (query, after) => administration.list(actor.organizationId, { ...query, ...wanted, after }),
+    (query, after) => directory.list(actor.organizationId, { ...query, ...wanted, after }),
     listing,
   );
 }
 
 export async function show(call: Call): Promise<void> {
   const { domain, actor, output, args } = call;
-  const { administration } = domain.gateway;
+  const { directory } = domain.gateway;
   const user = domain.identity.users.find(actor.organizationId, args[0] ?? "");
   const document = {
-    ...keyDocument(administration.show(user)),
-    revocations_pending: administration.revocationsOf(user),
+    ...keyDocument(directory.show(user)),
+    revocations_pending: directory.revocationsOf(user),
   };
   warnOfPendingRevocations(call);
   output.result(document, keyText(document));

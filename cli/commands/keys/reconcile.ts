@@ -9,7 +9,7 @@ import { keyDocument } from "./view.ts";
 
 export async function reconcile(call: Call): Promise<void> {
   const { domain, actor, context, output } = call;
-  const { administration, figures } = domain.gateway;
+  const { administration, directory, figures } = domain.gateway;
   const signal = context.stopSignal();
   let progress: Progress | undefined;
   const { keys, revocations } = await administration
@@ -24,7 +24,7 @@ export async function reconcile(call: Call): Promise<void> {
     .finally(() => progress?.end());
   signal.throwIfAborted();
   const { items, total } = readPages({ text: () => undefined, output }, (query) =>
-    administration.list(actor.organizationId, { ...query, withProblem: true }),
+    directory.list(actor.organizationId, { ...query, withProblem: true }),
   );
   const { revocationsPending } = figures();
   const document = { keys, revocations, revocations_pending: revocationsPending };

@@ -1,5 +1,6 @@
 // `organization show` and `organization rename`. The first start of the service creates the organization.
 
+import { checkOrganizationName } from "../../../src/domain/identity/organization.ts";
 import type { Organization } from "../../../src/domain/identity/service.ts";
 import { invariant } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
@@ -12,7 +13,7 @@ export async function show(call: Call): Promise<void> {
 
 export async function rename(call: Call): Promise<void> {
   const { domain, actor, output, context, command, args } = call;
-  const name = domain.identity.checkOrganizationName(args[0] ?? "");
+  const name = checkOrganizationName(args[0] ?? "");
   const { name: before } = find(call);
   if (name === before)
     return output.result(

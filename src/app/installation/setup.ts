@@ -40,7 +40,7 @@ export async function beginInstallation(
   { directory, domain }: Installation,
   { config, clock, onBootstrap }: BeginOptions & { clock: Clock },
 ): Promise<Begun> {
-  const bootstrap = await domain.identity.bootstrap(bootstrapRequest(config));
+  const bootstrap = await domain.identity.bootstrap.run(bootstrapRequest(config));
   onBootstrap(bootstrap);
   markInstallation(directory, { organizationId: bootstrap.organizationId, clock });
   const actor = serviceActor(bootstrap.organizationId);
@@ -103,7 +103,7 @@ const everything = (config: Config): string[] => [
 ];
 
 function missingIn({ directory, domain }: Installation, config: Config): string[] {
-  const needs = domain.identity.bootstrapNeeds(bootstrapRequest(config));
+  const needs = domain.identity.bootstrap.needs(bootstrapRequest(config));
   const hasKey = domain.access.keys.list().some(({ state }) => state === "active");
   return [
     ...(needs.organization ? [`make the organization ${config.get("bootstrap.organization_name")}`] : []),

@@ -10,7 +10,7 @@ export async function reportUnusedBootstrap(
   { domain: { identity } }: Installation,
   { config, log }: { config: Config; log: Log },
 ): Promise<void> {
-  const { organizationName, adminPassword } = await identity.bootstrapDifferences(bootstrapRequest(config));
+  const { organizationName, adminPassword } = await identity.bootstrap.differences(bootstrapRequest(config));
   if (organizationName && config.has("bootstrap.organization_name"))
     log.warning("bootstrap.organization_name_unused", {
       because: "the setting names a new organization only, and this one has another name, which stays",

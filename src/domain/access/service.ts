@@ -22,7 +22,7 @@ import { Grants } from "./tokens/grants.ts";
 import { SigningKeys } from "./tokens/signing-keys.ts";
 
 export type { ActiveLogin, FindActiveLogin } from "./authentication/active-logins.ts";
-export type { Authenticator, Principal } from "./authentication/authenticate.ts";
+export type { Principal } from "./authentication/authenticate.ts";
 export { type LoginWatch, loginIdOf } from "./authentication/login-watch.ts";
 export type { DeviceLoginView } from "./device-login/device-logins.ts";
 export type { LoginView } from "./logins/logins.ts";

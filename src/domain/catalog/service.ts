@@ -12,8 +12,8 @@ import { type RemovalCheck, refuseDangling } from "./seed/removal-check.ts";
 import { createSeed } from "./seed/seed.ts";
 import * as store from "./store.ts";
 
-export type { LocalFiles, ReportProgress } from "./archive/local-archives.ts";
-export type { BundleFile, TrustedSigners } from "./bundles/bundle-model.ts";
+export type { ReportProgress } from "./archive/local-archives.ts";
+export type { BundleFile } from "./bundles/bundle-model.ts";
 export type { ImportPlan, ImportRequest } from "./bundles/bundles.ts";
 export { ManagedPackage } from "./model.ts";
 export { componentsOf } from "./packages/layouts.ts";

@@ -18,7 +18,7 @@ import * as store from "./store.ts";
 import type { CheckVersion } from "./verdict/expectations.ts";
 import { createJudge, rulesOf } from "./verdict/judge.ts";
 
-export type { ClientPage, ClientQuery, ClientView, FacetQuery } from "./inventory.ts";
+export type { ClientQuery, ClientView } from "./inventory.ts";
 export type { RemovalKind } from "./removal.ts";
 
 export interface ClientsDependencies {

@@ -1,6 +1,7 @@
 // Assembles the management of users' gateway keys. inference/inference.ts assembles the inference part.
 import { runSynchronously, type Steps } from "../../platform/steps.ts";
 import { KeyAdministration } from "./administration/administration.ts";
+import { KeyDirectory } from "./administration/key-directory.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import { GatewayKeys } from "./keys/keys.ts";
 import { Reconciler } from "./keys/reconciler.ts";
@@ -8,11 +9,10 @@ import * as store from "./keys/store.ts";
 import { dueKeys, type KeyState } from "./model.ts";
 
 export type { KeyView } from "./administration/key-directory.ts";
-export type { AttemptOwner, GatewayDependencies, GatewayMode, ProvisionerCall } from "./dependencies.ts";
+export type { AttemptOwner, GatewayMode, ProvisionerCall } from "./dependencies.ts";
 export type { InferenceTokens, Workstation } from "./inference/inference-tokens.ts";
 export type { GatewayKeyStatus } from "./keys/key-status.ts";
 export type { GatewayKeys } from "./keys/keys.ts";
-export type { GatewaySettings } from "./settings.ts";
 
 export type Gateway = ReturnType<typeof createGateway>;
 
@@ -21,15 +21,17 @@ export function createGateway(dependencies: GatewayDependencies) {
   const { mode } = dependencies;
   const keys = new GatewayKeys(dependencies);
   const reconciler = mode && keys.attempts && new Reconciler(dependencies, mode, keys.attempts);
+  const directory = new KeyDirectory(dependencies.db);
   return {
     mode,
     keys,
+    directory,
     /** undefined when gateway mode is off */
     reconciler,
     /** @returns whether keys can be read; errors of the database propagate */
     isReadable: () => store.findKey(dependencies.db.read, "") === undefined,
     /** operator actions */
-    administration: new KeyAdministration(dependencies, { keys, reconciler }),
+    administration: new KeyAdministration(dependencies, { keys, directory, reconciler }),
     /** @returns the number of keys per provisioner error code, most frequent first */
     problems: () => store.countProblems(dependencies.db.read),
     /** See `figuresInSteps`. */

@@ -11,9 +11,8 @@ import { type Explanation, explain, type Question } from "./reading/explain.ts";
 import { Revisions } from "./reading/revisions.ts";
 import { Views } from "./reading/views.ts";
 
-export type { GovernanceDependencies, GovernanceSettings } from "./dependencies.ts";
+export type { GovernanceSettings } from "./dependencies.ts";
 export type { GovernanceConfig, HarnessPolicy, PackageAudiences, Revision } from "./model.ts";
-export type { ReadVariable } from "./publishing/authored-document.ts";
 export type { DeploymentOutcome, DeploymentSection } from "./publishing/deployment.ts";
 export type { Change } from "./publishing/diff.ts";
 export type { DocumentPlan, DocumentSource } from "./publishing/documents.ts";

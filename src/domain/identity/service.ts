@@ -4,34 +4,22 @@ import type { Static } from "@sinclair/typebox";
 import type { HashRequester } from "../../platform/crypto/passwords.ts";
 import type { Connection } from "../../platform/database/database.ts";
 import type { Secret } from "../../platform/secret.ts";
-import {
-  Bootstrap,
-  type BootstrapDifferences,
-  type BootstrapNeeds,
-  type BootstrapRequest,
-  type BootstrapResult,
-} from "./bootstrap.ts";
+import { Bootstrap } from "./bootstrap.ts";
 import type { IdentityDependencies } from "./dependencies.ts";
 import { keysOfOthers } from "./erase-store.ts";
 import { forgetInvitations } from "./invitations/invitation-retention.ts";
 import { Invitations } from "./invitations/invitations.ts";
-import { emailKey, type IdentityStatus, type Organization, type SignInUser, type User } from "./model.ts";
-import { checkOrganizationName, createRename } from "./organization.ts";
+import { emailKey, type IdentityStatus, type Organization, type SignInUser } from "./model.ts";
+import { createRename } from "./organization.ts";
 import * as store from "./store.ts";
 import { createEnroll } from "./users/enrollment.ts";
 import { createOwnPasswords } from "./users/own-password.ts";
 import { ProvisionedUsers } from "./users/provisioned-users.ts";
 import { Users } from "./users/users.ts";
 
-export type { BootstrapDifferences, BootstrapNeeds, BootstrapRequest, BootstrapResult } from "./bootstrap.ts";
-export type {
-  EndLogins,
-  IdentityDependencies,
-  IdentitySettings,
-  RetireGatewayKey,
-  SpendInvitation,
-} from "./dependencies.ts";
-export type { Organization, Role, SignInUser, User, UserStatus } from "./model.ts";
+export type { BootstrapRequest, BootstrapResult } from "./bootstrap.ts";
+export type { IdentitySettings } from "./dependencies.ts";
+export type { Organization, Role, SignInUser, User } from "./model.ts";
 export { emailKey, readEmail } from "./model.ts";
 export { passwordManagedElsewhere } from "./users/own-password.ts";
 
@@ -40,7 +28,6 @@ export type Identity = ReturnType<typeof createIdentity>;
 /** @returns the operations of the area; created once, in domain.ts */
 export function createIdentity(dependencies: IdentityDependencies) {
   const enrol = createEnroll(dependencies);
-  const bootstrap = new Bootstrap(dependencies, enrol);
   const { passwords, settings } = dependencies;
   return {
     users: new Users(dependencies, enrol),
@@ -51,20 +38,9 @@ export function createIdentity(dependencies: IdentityDependencies) {
     /** Removes invitations after their retention; a job of the service: see invitation-retention.ts. */
     forgetInvitations: forgetInvitations.bind(undefined, dependencies),
 
-    /** Runs at every start: see Bootstrap.run. */
-    bootstrap: (request: BootstrapRequest): Promise<BootstrapResult> => bootstrap.run(request),
-
-    /** What a later start does not apply: see Bootstrap.differences. */
-    bootstrapDifferences: (request: BootstrapRequest): Promise<BootstrapDifferences> =>
-      bootstrap.differences(request),
+    bootstrap: new Bootstrap(dependencies, enrol),
 
     renameOrganization: createRename(dependencies),
-
-    /** @throws DomainError `identity.invalid`, as renameOrganization does */
-    checkOrganizationName,
-
-    /** What `bootstrap` would do: see Bootstrap.needs. */
-    bootstrapNeeds: (request: BootstrapRequest): BootstrapNeeds => bootstrap.needs(request),
 
     /** @returns the folded addresses that belong or once belonged to another user */
     keysOfOthers: (
@@ -73,15 +49,13 @@ export function createIdentity(dependencies: IdentityDependencies) {
     ): readonly string[] => keysOfOthers(dependencies.db.read, organizationId, wanted),
 
     /** @returns the organization of this data directory; undefined before the first start */
-    findOrganization: (connection: Connection): Organization | undefined =>
-      store.firstOrganization(connection),
+    findOrganization: store.firstOrganization,
 
     /** @returns the same, for callers without a connection */
     organization: (): Organization | undefined => store.firstOrganization(dependencies.db.read),
 
     /** @returns the user in any status; prepared, because every request uses it */
-    findUserById: (connection: Connection, id: string): User | undefined =>
-      store.findUserById(connection, id),
+    findUserById: store.findUserById,
 
     /** @returns the user of an address in any case and any status, with the password hash */
     findUserByEmail: (

@@ -24,7 +24,7 @@ const adminOf = ({ identity, db }: IdentityWorld) =>
 test("the first start makes the organization and its protected administrator", async () => {
   await using world = await createEmptyWorld();
   expect(world.identity.findOrganization(world.db.read)).toBeUndefined();
-  const result = await world.identity.bootstrap(REQUEST);
+  const result = await world.identity.bootstrap.run(REQUEST);
   const admin = adminOf(world);
   expect(result).toEqual({
     organizationId: world.identity.findOrganization(world.db.read)?.id ?? "",
@@ -39,27 +39,27 @@ test("the first start makes the organization and its protected administrator", a
 
 test("a generated password is given on the first start only", async () => {
   await using world = await createEmptyWorld();
-  const { generatedPassword } = await world.identity.bootstrap(WITHOUT_PASSWORD);
+  const { generatedPassword } = await world.identity.bootstrap.run(WITHOUT_PASSWORD);
   expect(generatedPassword?.reveal().length).toBeGreaterThanOrEqual(24);
   expect(await world.identity.isPasswordOf(adminOf(world), generatedPassword ?? new Secret(""))).toBe(true);
-  expect(await world.identity.bootstrap(WITHOUT_PASSWORD)).not.toHaveProperty("generatedPassword");
+  expect(await world.identity.bootstrap.run(WITHOUT_PASSWORD)).not.toHaveProperty("generatedPassword");
 });
 
 test("a start with nothing to change writes nothing", async () => {
   await using world = await createEmptyWorld();
-  const first = await world.identity.bootstrap(REQUEST);
+  const first = await world.identity.bootstrap.run(REQUEST);
   const before = { audited: world.audited(), revision: world.db.revision("access") };
   world.clock.advance(1_000);
   const again = { ...REQUEST, adminEmail: "ROOT@example.com", organizationName: "Other" };
-  expect(await world.identity.bootstrap(again)).toEqual({ ...first, created: false });
+  expect(await world.identity.bootstrap.run(again)).toEqual({ ...first, created: false });
   expect({ audited: world.audited(), revision: world.db.revision("access") }).toEqual(before);
 });
 
 test("an existing password is never replaced", async () => {
   await using world = await createEmptyWorld();
-  await world.identity.bootstrap(REQUEST);
+  await world.identity.bootstrap.run(REQUEST);
   await world.setUser(adminOf(world)?.id ?? "", { role: "member" });
-  await world.identity.bootstrap({ ...REQUEST, adminPassword: new Secret("another long password") });
+  await world.identity.bootstrap.run({ ...REQUEST, adminPassword: new Secret("another long password") });
   expect(adminOf(world)?.role).toBe("admin");
   expect(await world.identity.isPasswordOf(adminOf(world), PASSWORD)).toBe(true);
 });
@@ -67,7 +67,7 @@ test("an existing password is never replaced", async () => {
 test("a later start makes the configured user an active protected administrator and ends old logins", async () => {
   await using world = await createIdentityWorld();
   const ann = await world.addUser("root@example.com", { status: "suspended" });
-  const result = await world.identity.bootstrap(WITHOUT_PASSWORD);
+  const result = await world.identity.bootstrap.run(WITHOUT_PASSWORD);
   expect(result).toEqual({
     organizationId: world.organizationId,
     admin: { id: ann.id, email: ann.email },
@@ -80,17 +80,17 @@ test("a later start makes the configured user an active protected administrator 
 
 test("a start that names somebody else releases the former one, who can be removed then", async () => {
   await using world = await createEmptyWorld();
-  await world.identity.bootstrap(REQUEST);
+  await world.identity.bootstrap.run(REQUEST);
   const former = adminOf(world)?.id ?? "";
   const operator = { ...world.operator, organizationId: world.identity.organization()?.id ?? "" };
   const remove = () => world.identity.users.remove(operator, former);
   expect(await reasonOf(remove)).toBe("user.protected");
   const second = { ...REQUEST, adminEmail: "second@example.com" };
-  expect(world.identity.bootstrapNeeds(second)).toMatchObject({
+  expect(world.identity.bootstrap.needs(second)).toMatchObject({
     administrator: true,
     released: ["root@example.com"],
   });
-  expect((await world.identity.bootstrap(second)).created).toBe(false);
+  expect((await world.identity.bootstrap.run(second)).created).toBe(false);
   expect(adminOf(world)).toMatchObject({ protected: false, role: "admin" });
   expect(world.endings).toEqual([]);
   expect(world.audited()).toEqual(["organization.create", "user.create", "user.create", "user.update"]);
@@ -100,24 +100,24 @@ test("a start that names somebody else releases the former one, who can be remov
 
 test("a start releases a former administrator of an older version", async () => {
   await using world = await createEmptyWorld();
-  await world.identity.bootstrap(REQUEST);
+  await world.identity.bootstrap.run(REQUEST);
   const operator = { ...world.operator, organizationId: world.identity.organization()?.id ?? "" };
   const { user } = await world.identity.users.create(operator, { email: "old@example.com", role: "admin" });
   await world.setUser(user.id, { protected: true });
-  expect(world.identity.bootstrapNeeds(REQUEST)).toEqual({
+  expect(world.identity.bootstrap.needs(REQUEST)).toEqual({
     ...{ organization: false, administrator: false, password: false },
     released: ["old@example.com"],
   });
-  await world.identity.bootstrap(REQUEST);
-  expect(world.identity.bootstrapNeeds(REQUEST).released).toEqual([]);
+  await world.identity.bootstrap.run(REQUEST);
+  expect(world.identity.bootstrap.needs(REQUEST).released).toEqual([]);
   expect(adminOf(world)).toMatchObject({ protected: true });
   expect(world.audited().at(-1)).toBe("user.update");
 });
 
 test("a name and a password that a later start does not use are told apart from those in force", async () => {
   await using world = await createEmptyWorld();
-  await world.identity.bootstrap(REQUEST);
-  const differences = (changed: object) => world.identity.bootstrapDifferences({ ...REQUEST, ...changed });
+  await world.identity.bootstrap.run(REQUEST);
+  const differences = (changed: object) => world.identity.bootstrap.differences({ ...REQUEST, ...changed });
   expect(await differences({})).toEqual({ organizationName: false, adminPassword: false });
   expect(await differences({ organizationName: "Other", adminPassword: undefined })).toEqual({
     organizationName: true,
@@ -146,7 +146,7 @@ test("a removed administrator comes back under a new subject with a new password
   await using world = await createIdentityWorld();
   const before = await world.addUser("root@example.com");
   await world.identity.users.remove(world.operator, before.id);
-  await world.identity.bootstrap(REQUEST);
+  await world.identity.bootstrap.run(REQUEST);
   expect(adminOf(world)).toMatchObject({ id: before.id, status: "active", protected: true });
   expect(adminOf(world)?.subject).not.toBe(before.subject);
   expect(await world.identity.isPasswordOf(adminOf(world), PASSWORD)).toBe(true);
@@ -155,15 +155,15 @@ test("a removed administrator comes back under a new subject with a new password
 test("a user without a password receives the configured one", async () => {
   await using world = await createIdentityWorld();
   await world.addUser("root@example.com", { passwordHash: null });
-  await world.identity.bootstrap(REQUEST);
+  await world.identity.bootstrap.run(REQUEST);
   expect(await world.identity.isPasswordOf(adminOf(world), PASSWORD)).toBe(true);
 });
 
 test("two first starts at the same moment agree on one administrator", async () => {
   await using world = await createEmptyWorld();
   const results = await Promise.all([
-    world.identity.bootstrap(WITHOUT_PASSWORD),
-    world.identity.bootstrap(WITHOUT_PASSWORD),
+    world.identity.bootstrap.run(WITHOUT_PASSWORD),
+    world.identity.bootstrap.run(WITHOUT_PASSWORD),
   ]);
   expect(new Set(results.map(({ admin }) => admin.id)).size).toBe(1);
   const shown = results.flatMap(({ generatedPassword }) => generatedPassword ?? []);
@@ -174,13 +174,13 @@ test("two first starts at the same moment agree on one administrator", async () 
 test("a first start without any password is refused and makes nothing", async () => {
   await using world = await createEmptyWorld();
   const request = { ...WITHOUT_PASSWORD, generatePassword: false };
-  expect(await reasonOf(() => world.identity.bootstrap(request))).toBe("bootstrap.password_missing");
+  expect(await reasonOf(() => world.identity.bootstrap.run(request))).toBe("bootstrap.password_missing");
   expect(world.identity.findOrganization(world.db.read)).toBeUndefined();
 });
 
 test("everything wrong with the configuration is named by its key", async () => {
   await using world = await createEmptyWorld();
-  const start = world.identity.bootstrap({
+  const start = world.identity.bootstrap.run({
     organizationName: " ",
     adminEmail: "root",
     adminPassword: new Secret("short"),
@@ -202,7 +202,7 @@ test.each([
 ])("an organization name of %p characters is accepted: %p", async (length, accepted) => {
   await using world = await createEmptyWorld();
   const result = await reasonOf(() =>
-    world.identity.bootstrap({ ...REQUEST, organizationName: "x".repeat(length) }),
+    world.identity.bootstrap.run({ ...REQUEST, organizationName: "x".repeat(length) }),
   );
   expect(result !== "identity.invalid").toBe(accepted);
 });
@@ -222,17 +222,17 @@ test("what a start would make is told beforehand, and there is nothing to tell e
   await using world = await createEmptyWorld();
   const { identity } = world;
   const all = { organization: true, administrator: true, password: true, released: [] };
-  expect(identity.bootstrapNeeds(WITHOUT_PASSWORD)).toEqual(all);
+  expect(identity.bootstrap.needs(WITHOUT_PASSWORD)).toEqual(all);
   expect(world.audited()).toEqual([]);
-  await identity.bootstrap(WITHOUT_PASSWORD);
+  await identity.bootstrap.run(WITHOUT_PASSWORD);
   const none = { organization: false, administrator: false, password: false, released: [] };
-  expect(identity.bootstrapNeeds(WITHOUT_PASSWORD)).toEqual(none);
+  expect(identity.bootstrap.needs(WITHOUT_PASSWORD)).toEqual(none);
   const admin = adminOf(world);
   await world.setUser(admin?.id ?? "", { role: "member" });
-  expect(identity.bootstrapNeeds(REQUEST)).toEqual({ ...none, administrator: true });
+  expect(identity.bootstrap.needs(REQUEST)).toEqual({ ...none, administrator: true });
   await world.setUser(admin?.id ?? "", { role: "admin", passwordHash: null });
-  expect(identity.bootstrapNeeds(REQUEST)).toEqual({ ...none, password: true });
-  expect(identity.bootstrapNeeds({ ...WITHOUT_PASSWORD, generatePassword: false })).toEqual(none);
+  expect(identity.bootstrap.needs(REQUEST)).toEqual({ ...none, password: true });
+  expect(identity.bootstrap.needs({ ...WITHOUT_PASSWORD, generatePassword: false })).toEqual(none);
   await world.setUser(admin?.id ?? "", { status: "removed" });
-  expect(identity.bootstrapNeeds(REQUEST)).toEqual({ ...none, administrator: true, password: true });
+  expect(identity.bootstrap.needs(REQUEST)).toEqual({ ...none, administrator: true, password: true });
 });

@@ -135,11 +135,11 @@ function plans(): { detail: string; sql: string }[] {
 }
 
 test("gateway keys are listed and counted in the order of an index", () => {
-  const { administration, figures } = site.domain.gateway;
+  const { directory, figures } = site.domain.gateway;
   statements.take();
   const after = { email: "ana@example.com", userId: "x" };
   for (const query of [{}, { page: 3 }, { after, known: 9 }, { state: "error" as const }])
-    administration.list(site.world.organizationId, query);
+    directory.list(site.world.organizationId, query);
   figures();
   const details = plans().map(({ detail }) => detail);
   expect(details.filter((detail) => !/^(?:SEARCH|SCAN) .* USING (?:COVERING )?INDEX/.test(detail))).toEqual([

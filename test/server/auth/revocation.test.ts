@@ -165,7 +165,7 @@ const ACTS: readonly Act[] = [
     reason: "user_changed",
     async perform(open, { user }) {
       const request = { organizationName: "Acme", adminEmail: user.email, generatePassword: false };
-      await (await open()).domain.identity.bootstrap({ ...request, adminPassword: new Secret(PASSWORD) });
+      await (await open()).domain.identity.bootstrap.run({ ...request, adminPassword: new Secret(PASSWORD) });
     },
   },
   {

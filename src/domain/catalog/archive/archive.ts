@@ -6,7 +6,7 @@ import { ARCHIVE_LIMITS, type ArchiveLimits, refusal } from "./limits.ts";
 import { ArchivePaths, type RequiredPath } from "./paths.ts";
 import { readTar } from "./tar.ts";
 
-export { ARCHIVE_LIMITS, type ArchiveLimits } from "./limits.ts";
+export { ARCHIVE_LIMITS } from "./limits.ts";
 export type { RequiredPath } from "./paths.ts";
 
 export interface InspectOptions {

@@ -1,4 +1,4 @@
-// Operator actions on gateway keys: create, replace or revoke one key, or reconcile all. keys.ts and reconciler.ts do the work,
+// Operator actions on gateway keys: create or replace one key, or reconcile all. keys.ts and reconciler.ts do the work,
 // under the same leases in every process. These actions wait until the work is done, and their errors include what the gateway
 // or the executable reported.
 import { toRfc3339 } from "../../../platform/clock.ts";
@@ -10,7 +10,7 @@ import { type GatewayKeys, gatewayOff } from "../keys/keys.ts";
 import { REVOCATION_BATCH, type Reconciled, type Reconciler } from "../keys/reconciler.ts";
 import * as store from "../keys/store.ts";
 import { ProvisionerError } from "../provisioners/provisioner.ts";
-import { KeyDirectory, type KeyView } from "./key-directory.ts";
+import type { KeyDirectory, KeyView } from "./key-directory.ts";
 import { makeAllDue } from "./key-directory-store.ts";
 
 export interface KeyOperation {
@@ -34,13 +34,15 @@ export interface ReconcileOptions {
   onKey(): void;
 }
 
-export class KeyAdministration extends KeyDirectory {
+export class KeyAdministration {
   constructor(
     private readonly dependencies: GatewayDependencies,
-    private readonly parts: { keys: GatewayKeys; reconciler: Reconciler | undefined },
-  ) {
-    super(dependencies.db);
-  }
+    private readonly parts: {
+      keys: GatewayKeys;
+      directory: KeyDirectory;
+      reconciler: Reconciler | undefined;
+    },
+  ) {}
 
   /**
    * Gives the user a working key, or reconciles the existing key when it is due.
@@ -66,11 +68,6 @@ export class KeyAdministration extends KeyDirectory {
     if (!this.dependencies.mode) throw gatewayOff();
     if (status === "active") return;
     throw new DomainError("conflict", "gateway.no_access", `${email} is ${status}, and so may have no key`);
-  }
-
-  /** Removes the user's key; the service revokes it at the gateway. @returns whether the user had a key */
-  revoke(wish: KeyOperation): Promise<boolean> {
-    return this.parts.keys.revoke(wish);
   }
 
   /**
@@ -112,7 +109,7 @@ export class KeyAdministration extends KeyDirectory {
       throw error instanceof ProvisionerError ? failureFor(user, error) : error;
     }
     await this.parts.keys.attempts?.drain(); // the answer can arrive before the attempt is done
-    const key = this.show(user);
+    const key = this.parts.directory.show(user);
     if (key.state !== "ready") throw keyNotCreated(key);
     return { changed: this.#versionOf(user) !== before, key };
   }

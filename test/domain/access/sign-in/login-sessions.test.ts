@@ -152,7 +152,7 @@ test("with an identity provider only the protected administrator signs in with a
   expect(await signIn(world)).toBe("forbidden access.password_sign_in_off");
   expect(await signIn(world, { password: "wrong" })).toBe(FAILED);
   const admin = { email: "root@example.com", password: "another long password" };
-  await world.identity.bootstrap({
+  await world.identity.bootstrap.run({
     organizationName: "Test",
     adminEmail: admin.email,
     adminPassword: new Secret(admin.password),

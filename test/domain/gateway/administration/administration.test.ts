@@ -13,6 +13,7 @@ import { reasonOf } from "../../../support/identity-world.ts";
 import { changeRow, createGatewayWorld, type GatewayWorld } from "../gateway-world.ts";
 
 const adminOf = (world: GatewayWorld) => world.gateway.administration;
+const directoryOf = (world: GatewayWorld) => world.gateway.directory;
 const ensure = (world: GatewayWorld, user: User, manual = false) =>
   adminOf(world).ensure({ actor: world.operator, user, manual });
 const rotate = (world: GatewayWorld, user: User) => adminOf(world).rotate({ actor: world.operator, user });
@@ -60,8 +61,8 @@ test("keys are listed by address, narrowed by state, problem and part of the add
     await reasonOf(() => ensure(world, user));
   }
   await world.addUser("dora@example.org");
-  const emails = (query: Parameters<ReturnType<typeof adminOf>["list"]>[1]) => {
-    const { items, total } = adminOf(world).list(world.organizationId, query);
+  const emails = (query: Parameters<ReturnType<typeof directoryOf>["list"]>[1]) => {
+    const { items, total } = directoryOf(world).list(world.organizationId, query);
     return [items.map(({ email }) => email.split("@")[0]), total];
   };
   expect(emails({})).toEqual([["ana", "bob", "carl"], 3]);
@@ -70,7 +71,7 @@ test("keys are listed by address, narrowed by state, problem and part of the add
   expect(emails({ q: "B@EX" })).toEqual([["bob"], 1]);
   expect(emails({ q: "%" })).toEqual([[], 0]);
   expect(emails({ page: 2, perPage: 2 })).toEqual([["carl"], 3]);
-  expect(adminOf(world).list(world.ids.uuid(), {}).total).toBe(0);
+  expect(directoryOf(world).list(world.ids.uuid(), {}).total).toBe(0);
   expect(await reasonOf(() => emails({ perPage: PER_PAGE_MAX + 1 }))).toBe("gateway_key.invalid");
 });
 
@@ -79,7 +80,10 @@ test("nothing of the secret, its wrapping or its version is shown", async () => 
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
   const row = findKey(world.db.read, user.id);
-  const shown = JSON.stringify([adminOf(world).show(user), adminOf(world).list(world.organizationId, {})]);
+  const shown = JSON.stringify([
+    directoryOf(world).show(user),
+    directoryOf(world).list(world.organizationId, {}),
+  ]);
   expect(shown).toContain("key-1");
   for (const hidden of ["sk-1", row?.sealedCredential, row?.credentialVersion, row?.configurationDigest])
     expect(shown).not.toContain(hidden ?? "?");
@@ -88,7 +92,11 @@ test("nothing of the secret, its wrapping or its version is shown", async () => 
 test("a user without a key is shown as missing", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
-  expect(adminOf(world).show(user)).toMatchObject({ userId: user.id, email: user.email, state: "missing" });
+  expect(directoryOf(world).show(user)).toMatchObject({
+    userId: user.id,
+    email: user.email,
+    state: "missing",
+  });
 });
 
 test("a failure is told in the gateway's words at once, and in an operator's words as long as it lasts", async () => {
@@ -97,7 +105,7 @@ test("a failure is told in the gateway's words at once, and in an operator's wor
   world.upstream.strangers.add(user.id);
   const failure = { reason: "gateway.account_missing", message: "ana@example.org has no key: no account" };
   await expect(ensure(world, user)).rejects.toMatchObject({ ...failure, kind: "conflict" });
-  expect(adminOf(world).show(user)).toMatchObject({
+  expect(directoryOf(world).show(user)).toMatchObject({
     problem: "the gateway has no account of this address",
     problemCode: "account_missing",
   } satisfies Partial<KeyView>);
@@ -128,7 +136,7 @@ test("a key that could not be replaced is told as such, and goes on", async () =
     reason: "gateway.not_rotated",
     message: "the key of ana@example.org is still the one before: the gateway is unavailable",
   });
-  expect(adminOf(world).show(user)).toMatchObject({ state: "ready", externalId: "key-1" });
+  expect(directoryOf(world).show(user)).toMatchObject({ state: "ready", externalId: "key-1" });
 });
 
 test("an attempt of another process is waited for by nobody", async () => {
@@ -152,7 +160,7 @@ test("who has no access gets no key, and with gateway mode off nobody does", asy
   const other = await off.addUser("ana@example.org");
   expect(await reasonOf(() => ensure(off, other))).toBe("gateway.off");
   expect(await reasonOf(() => reconcile(off))).toBe("gateway.off");
-  expect(await adminOf(off).revoke({ actor: off.operator, user: other })).toBe(false);
+  expect(await off.gateway.keys.revoke({ actor: off.operator, user: other })).toBe(false);
 });
 
 test("reconciling looks after every key whatever it waits for, and after what is to be revoked", async () => {
@@ -165,7 +173,7 @@ test("reconciling looks after every key whatever it waits for, and after what is
   world.clock.advance(MINUTE_MS);
   const both = { keys: 2, revocations: 1 };
   expect(await reconcile(world)).toEqual({ due: both, done: both, told: 2 });
-  expect(adminOf(world).list(world.organizationId, { state: "ready" }).total).toBe(2);
+  expect(directoryOf(world).list(world.organizationId, { state: "ready" }).total).toBe(2);
   expect(countRevocations(world.db.read)).toBe(0);
   const [entry] = world.db.read
     .select()
@@ -188,7 +196,7 @@ test("a key that does not open is replaced by the very look that finds it, while
   };
   await changeRow(world, user, { sealedCredential: "lost.AAAA" });
   expect((await reconcile(world)).done.keys).toBe(1);
-  expect(adminOf(world).show(user)).toMatchObject({ state: "ready", externalId: "key-2", problem: null });
+  expect(directoryOf(world).show(user)).toMatchObject({ state: "ready", externalId: "key-2", problem: null });
 });
 
 test("a key that the gateway disowned is a problem until it is replaced", async () => {
@@ -200,11 +208,11 @@ test("a key that the gateway disowned is a problem until it is replaced", async 
   const report = { actor: world.system, userId: user.id, credentialVersion, reason: "blocked" } as const;
   expect(await world.gateway.keys.reportDisowned(report)).toBe(true);
   const problem = "the gateway has blocked your key";
-  const { items } = adminOf(world).list(world.organizationId, { withProblem: true });
+  const { items } = directoryOf(world).list(world.organizationId, { withProblem: true });
   expect(items).toMatchObject([{ userId: user.id, problem }]);
   world.upstream.letGo();
   await world.gateway.keys.attempts?.drain();
-  expect(adminOf(world).list(world.organizationId, { withProblem: true }).total).toBe(0);
+  expect(directoryOf(world).list(world.organizationId, { withProblem: true }).total).toBe(0);
 });
 
 test("a revocation that two processes carry out at once is done and recorded once", async () => {

@@ -491,7 +491,7 @@ test("USE-3 rotation keeps the user's one key by its id, and the old secret work
   world.clock.advance(1);
   await reconcile(world);
   expect([...world.upstream.keys.keys()]).toEqual(["key-2"]);
-  const { items, total } = world.gateway.administration.list(world.organizationId, {});
+  const { items, total } = world.gateway.directory.list(world.organizationId, {});
   expect([total, items[0]?.userId]).toEqual([1, user.id]);
 });
 
