@@ -6,7 +6,7 @@ import type { Packed, PackRequest } from "../../domain/backup/pack.ts";
 import type { UnpackRequest } from "../../domain/backup/unpack.ts";
 import type { Inspected } from "../../platform/database/maintenance/copy.ts";
 import type { MigrateOptions, MigrateResult } from "../../platform/database/schema/migrate.ts";
-import { DomainError, type ErrorKind, type Problem } from "../../platform/errors.ts";
+import { resultOf } from "../../platform/task-thread.ts";
 
 /** The options of `migrate` except the clock, which cannot be passed to a thread. */
 export interface MigrateTask extends Pick<MigrateOptions, "version" | "backupDirectory" | "replicated"> {
@@ -30,21 +30,6 @@ export type TaskName = keyof BackupTasks;
 /** A task as the thread receives it. */
 export type Task = { [Name in TaskName]: { name: Name; request: BackupTasks[Name]["request"] } }[TaskName];
 
-/** A message from the thread. */
-export type TaskMessage =
-  | { doneBytes: number; totalBytes: number }
-  | { result: BackupTasks[TaskName]["result"] }
-  | { refused: Refusal }
-  | { failed: string };
-
-export interface Refusal {
-  kind: ErrorKind;
-  reason: string;
-  message: string;
-  problems: readonly Problem[];
-  hint?: string;
-}
-
 export interface TaskOptions {
   signal?: AbortSignal | undefined;
   /** @param phase names the part of the work that the amounts belong to; a task of one part has none */
@@ -64,26 +49,8 @@ export async function runTask<Name extends TaskName>(
   const worker = new Worker(new URL("./backup-worker.ts", import.meta.url), {
     workerData: { name, request },
   });
-  const { promise, resolve, reject } = Promise.withResolvers<BackupTasks[Name]["result"]>();
-  const abort = () => reject(signal?.reason);
-  signal?.addEventListener("abort", abort, { once: true });
-  worker.on("message", (message) => {
-    if ("doneBytes" in message) onProgress?.(message.doneBytes, message.totalBytes);
-    else if ("result" in message) resolve(message.result);
-    else reject(errorIn(message));
+  return await resultOf<BackupTasks[Name]["result"], [doneBytes: number, totalBytes: number]>(worker, {
+    signal,
+    onProgress: (progress) => onProgress?.(...progress),
   });
-  worker.on("error", reject);
-  worker.on("exit", () => reject(new Error("the thread ended without a result")));
-  try {
-    return await promise;
-  } finally {
-    signal?.removeEventListener("abort", abort);
-    void worker.terminate().catch(() => {}); // the thread may have ended already
-  }
-}
-
-function errorIn(message: { refused: Refusal } | { failed: string }): Error {
-  if ("failed" in message) return new Error(message.failed);
-  const { kind, reason, message: text, ...details } = message.refused;
-  return new DomainError(kind, reason, text, details);
 }

@@ -1,14 +1,14 @@
 // Entry point of the thread that upgrades and checkpoints databases, and copies, packs and unpacks backups. SQLite and digests
 // would block the service for seconds. The thread does one task and reports its progress; backup-task.ts starts it.
-import { parentPort, workerData } from "node:worker_threads";
+import { workerData } from "node:worker_threads";
 import { packBackup } from "../../domain/backup/pack.ts";
 import { unpackBackup } from "../../domain/backup/unpack.ts";
 import { openConnection } from "../../platform/database/connection.ts";
 import { copyDatabase, inspectDatabase } from "../../platform/database/maintenance/copy.ts";
 import { migrate } from "../../platform/database/schema/migrate.ts";
-import { DomainError } from "../../platform/errors.ts";
 import { asFileError } from "../../platform/files/files.ts";
-import type { Task, TaskMessage } from "./backup-task.ts";
+import { answer, reportProgress } from "../../platform/task-thread.ts";
+import type { Task } from "./backup-task.ts";
 
 const REPORT_EVERY_MS = 100;
 
@@ -18,7 +18,7 @@ function report(doneBytes: number, totalBytes: number): void {
   const nowMs = performance.now();
   if (nowMs - reportedAtMs < REPORT_EVERY_MS && doneBytes < totalBytes) return;
   reportedAtMs = nowMs;
-  say({ doneBytes, totalBytes });
+  reportProgress([doneBytes, totalBytes]);
 }
 
 function run({ name, request }: Task) {
@@ -56,8 +56,6 @@ function checkpoint({ file }: { file: string }): null {
   }
 }
 
-const say = (message: TaskMessage): void => parentPort?.postMessage(message);
-
 /** The path to name in errors about a full disk or a missing permission. */
 function placeOf({ name, request }: Task): string {
   switch (name) {
@@ -74,18 +72,11 @@ function placeOf({ name, request }: Task): string {
   }
 }
 
-/** Error classes are lost between threads. */
-function failureOf(thrown: unknown, place: string): TaskMessage {
-  const error = asFileError(thrown, place);
-  if (!(error instanceof DomainError))
-    return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };
-  const { kind, reason, message, hint, problems } = error;
-  return { refused: { kind, reason, message, problems, ...(hint !== undefined && { hint }) } };
-}
-
 const task: Task = workerData;
-try {
-  say({ result: run(task) });
-} catch (error) {
-  say(failureOf(error, placeOf(task)));
-}
+answer(() => {
+  try {
+    return run(task);
+  } catch (error) {
+    throw asFileError(error, placeOf(task));
+  }
+});

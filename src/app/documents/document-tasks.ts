@@ -1,9 +1,8 @@
-// The document tasks that a thread runs for the service, and the messages between the thread and its starter.
+// The document tasks that a thread runs for the service.
 import { CATALOG_TASKS, type CatalogTasks } from "../../domain/catalog/tasks.ts";
 import type { TimeIsOver } from "../../domain/governance/publishing/validation.ts";
 import { GOVERNANCE_TASKS, type GovernanceTasks, type TaskTable } from "../../domain/governance/tasks.ts";
 import { CONFIG_TASKS, type ConfigTasks } from "../../platform/config/content.ts";
-import type { ErrorKind, Problem } from "../../platform/errors.ts";
 
 export interface DocumentTasks extends GovernanceTasks, CatalogTasks, ConfigTasks {}
 
@@ -22,15 +21,3 @@ export const runDocumentTask = <Name extends TaskName>(
   request: TaskRequest<Name>,
   isOver: TimeIsOver = () => false,
 ): TaskResult<Name> => TASKS[name](request, isOver);
-
-/** A DomainError as it is sent between threads. */
-export interface Refusal {
-  kind: ErrorKind;
-  reason: string;
-  message: string;
-  problems: readonly Problem[];
-  hint?: string;
-}
-
-/** A message from the thread. */
-export type ThreadMessage = { result: TaskResult<TaskName> } | { refused: Refusal } | { failed: string };

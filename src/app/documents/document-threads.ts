@@ -3,13 +3,8 @@
 import { Worker } from "node:worker_threads";
 import pLimit from "p-limit";
 import { DomainError } from "../../platform/errors.ts";
-import {
-  type Refusal,
-  runDocumentTask,
-  type TaskName,
-  type TaskRequest,
-  type TaskResult,
-} from "./document-tasks.ts";
+import { resultOf } from "../../platform/task-thread.ts";
+import { runDocumentTask, type TaskName, type TaskRequest, type TaskResult } from "./document-tasks.ts";
 
 /** Tasks with up to this many characters of text run inline: starting a thread takes as long as reading that many. */
 export const INLINE_CHARACTERS_MAX = 8 * 1024;
@@ -59,29 +54,16 @@ async function runInThread<Name extends TaskName>(
   request: TaskRequest<Name>,
   { readingMsMax = READING_MS_MAX, taskMsMax = TASK_MS_MAX }: DocumentThreadsOptions,
 ): Promise<TaskResult<Name>> {
-  const { promise, resolve, reject } = Promise.withResolvers<TaskResult<Name>>();
-  const timer = setTimeout(() => reject(tooLong()), taskMsMax);
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(tooLong()), taskMsMax);
   const worker = new Worker(new URL("./document-worker.ts", import.meta.url), {
     workerData: { name, request, readingMsMax },
   });
-  worker.on("message", (message) => {
-    if ("result" in message) resolve(message.result);
-    else reject(errorIn(message));
-  });
-  worker.on("error", reject);
-  worker.on("exit", () => reject(new Error("the thread ended without a result")));
   try {
-    return await promise;
+    return await resultOf<TaskResult<Name>>(worker, { signal: limit.signal });
   } finally {
     clearTimeout(timer);
-    void worker.terminate().catch(() => {}); // the thread may have ended already
   }
-}
-
-function errorIn(message: { refused: Refusal } | { failed: string }): Error {
-  if ("failed" in message) return new Error(message.failed);
-  const { kind, reason, message: text, ...details } = message.refused;
-  return new DomainError(kind, reason, text, details);
 }
 
 const tooLong = () =>

@@ -1,0 +1,77 @@
+// Runs one task in a thread: waits for its result on one side, and sends the result or the error on the other.
+import { parentPort, type Worker } from "node:worker_threads";
+import { DomainError, type ErrorKind, type Problem } from "./errors.ts";
+
+/** A DomainError as it is sent between threads, which lose error classes. */
+interface Refusal {
+  kind: ErrorKind;
+  reason: string;
+  message: string;
+  problems: readonly Problem[];
+  hint?: string;
+}
+
+type Message<Result, Progress> =
+  | { progress: Progress }
+  | { result: Result }
+  | { refused: Refusal }
+  | { failed: string };
+
+export interface ThreadOptions<Progress> {
+  /** ends the wait and the thread */
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/**
+ * Waits for the result of a thread that calls `answer`, and ends the thread in any case.
+ * @throws what the task throws; the signal's reason
+ */
+export async function resultOf<Result, Progress = never>(
+  worker: Worker,
+  { signal, onProgress }: ThreadOptions<Progress> = {},
+): Promise<Result> {
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  const abort = () => reject(signal?.reason);
+  signal?.addEventListener("abort", abort, { once: true });
+  worker.on("message", (message: Message<Result, Progress>) => {
+    if ("progress" in message) onProgress?.(message.progress);
+    else if ("result" in message) resolve(message.result);
+    else reject(errorIn(message));
+  });
+  worker.on("error", reject);
+  worker.on("exit", () => reject(new Error("the thread ended without a result")));
+  try {
+    return await promise;
+  } finally {
+    signal?.removeEventListener("abort", abort);
+    void worker.terminate().catch(() => {}); // the thread may have ended already
+  }
+}
+
+function errorIn(message: { refused: Refusal } | { failed: string }): Error {
+  if ("failed" in message) return new Error(message.failed);
+  const { kind, reason, message: text, ...details } = message.refused;
+  return new DomainError(kind, reason, text, details);
+}
+
+/** In the thread: runs the task and sends its result or its error. Bytes are transferred, other values copied. */
+export function answer(run: () => unknown): void {
+  try {
+    const result = run();
+    const isBytes = result instanceof Uint8Array && result.buffer instanceof ArrayBuffer;
+    parentPort?.postMessage({ result }, isBytes ? [result.buffer] : []);
+  } catch (error) {
+    parentPort?.postMessage(failureOf(error));
+  }
+}
+
+/** In the thread: sends a report to `onProgress`. */
+export const reportProgress = (progress: unknown): void => parentPort?.postMessage({ progress });
+
+function failureOf(error: unknown): { refused: Refusal } | { failed: string } {
+  if (!(error instanceof DomainError))
+    return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  const { kind, reason, message, hint, problems } = error;
+  return { refused: { kind, reason, message, problems, ...(hint !== undefined && { hint }) } };
+}
