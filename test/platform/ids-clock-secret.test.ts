@@ -6,14 +6,14 @@ import { isOwnId, randomToken, sha256Hex, systemIds, UUID_PATTERN } from "../../
 import { Secret } from "../../src/platform/secret.ts";
 import { heldClock, START_MS } from "../support/world.ts";
 
-test("identifiers are UUIDs of version 7 that sort in the order they were made", () => {
+test("identifiers are UUIDs of version 7 that sort by creation", () => {
   const made = Array.from({ length: 1_000 }, () => systemIds.uuid());
   expect(made[0]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   expect([...made].sort()).toEqual(made);
   expect(new Set(made).size).toBe(made.length);
 });
 
-test("random bytes have the length asked for and do not repeat", () => {
+test("random bytes have the requested length and do not repeat", () => {
   expect([0, 1, 32].map((length) => systemIds.bytes(length).length)).toEqual([0, 1, 32]);
   expect(Buffer.from(systemIds.bytes(32)).equals(systemIds.bytes(32))).toBe(false);
 });
@@ -36,7 +36,7 @@ test("time is shown in UTC with milliseconds", () => {
   expect(toRfc3339(START_MS + DAY_MS - 1)).toBe("2026-01-01T23:59:59.999Z");
 });
 
-test("the machine's clock runs and a held clock does not, until it is moved", () => {
+test("the machine's clock runs, and a held clock moves only on request", () => {
   expect(Number.isInteger(systemClock.nowMs())).toBe(true);
   expect(systemClock.nowMs()).toBeGreaterThan(START_MS - 365 * DAY_MS);
   const clock = heldClock(10);
@@ -46,7 +46,7 @@ test("the machine's clock runs and a held clock does not, until it is moved", ()
   expect(clock.nowMs()).toBe(3);
 });
 
-test("a secret shows itself only when asked to", () => {
+test("a secret shows itself only on request", () => {
   const secret = new Secret("hunter2");
   const shown = [
     String(secret),
@@ -68,6 +68,6 @@ test.each([
   ["one digit less", "0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5", false, false],
   ["one digit more", "0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5bc", false, false],
   ["no dashes", "0198a1b2c3d47e5f8a9b0c1d2e3f4a5b", false, false],
-])("tells a UUID and an id of this service: %s", (_, text, isUuid, isOurs) => {
+])("distinguishes a UUID from an id of this service: %s", (_, text, isUuid, isOurs) => {
   expect([UUID_PATTERN.test(text), isOwnId(text)]).toEqual([isUuid, isOurs]);
 });

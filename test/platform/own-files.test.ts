@@ -47,14 +47,14 @@ async function reasonOf(work: () => unknown): Promise<string> {
 const textOf = async (path: string): Promise<string> =>
   Buffer.concat(await Array.fromAsync(readOwnPieces(path))).toString();
 
-test("a file is read whole or piece by piece, with its mode", async () => {
+test("reads a file whole or piece by piece, with its mode", async () => {
   const path = free();
   writeFileSync(path, "ours", { mode: 0o640 });
   expect(readOwnFile(path)).toEqual({ text: "ours", mode: statSync(path).mode });
   expect(await textOf(path)).toBe("ours");
 });
 
-test("a file larger than what is copied at once is copied to a file for its owner alone, which must be new", () => {
+test("copies a file larger than one piece to a new file, readable by its owner only", () => {
   const [from, to] = [free(), free()];
   writeFileSync(from, Buffer.alloc(2_500_000, "0123456789"));
   copyOwnFile(from, to);
@@ -72,7 +72,7 @@ test.each<[string, (path: string) => unknown]>([
   expect(await reasonOf(() => work(link().path))).toBe("data_dir.link");
 });
 
-test("a named pipe is refused instead of waited for", async () => {
+test("refuses a named pipe without waiting", async () => {
   const path = free();
   expect(Bun.spawnSync(["mkfifo", path]).exitCode).toBe(0);
   expect(await reasonOf(() => openOwnFile(path))).toBe("data_dir.not_regular");
@@ -81,7 +81,7 @@ test("a named pipe is refused instead of waited for", async () => {
 describe("a database", () => {
   const opened = (path: string): void => openConnection(path, { create: true }).close();
 
-  test("that is a link is refused for reading and for writing, and nothing is made where a link leads", async () => {
+  test("that is a link is refused for reading and for writing, and nothing is created at the target", async () => {
     const { path, target } = link();
     for (const options of [
       { create: true },
@@ -103,7 +103,7 @@ describe("a database", () => {
     expect(readFileSync(target, "utf8")).toBe("of somebody else");
   });
 
-  test("may lie in a folder that is reached by a link", async () => {
+  test("may lie in a folder that a link leads to", async () => {
     const [real, linked] = [free(), free()];
     mkdirSync(real);
     symlinkSync(real, linked);
@@ -120,21 +120,21 @@ describe("a database", () => {
 test.each([
   ...["quartermaster.db", "quartermaster.db-wal", "quartermaster.db-shm", "quartermaster.db-journal"],
   ...["installation.json", "server.lock", "server.lock.holder", "run/service.json"],
-])("a data directory whose %s is a link is refused", async (name) => {
+])("refuses a data directory whose %s is a link", async (name) => {
   const [path, { target }] = [free(), link()];
   mkdirSync(join(path, "run"), { recursive: true, mode: 0o700 });
   symlinkSync(target, join(path, name));
   expect(await reasonOf(() => openDataDirectory(path))).toBe("data_dir.link");
 });
 
-test("the lock is not taken through a link that was made after the look at the directory", async () => {
+test("does not take the lock through a link that was created after the check", async () => {
   const path = free();
   const directory = openDataDirectory(path);
   symlinkSync(link().target, placesIn(path).lock);
   expect(await reasonOf(() => lockForServer(directory, systemClock))).toBe("storage.link");
 });
 
-test("a sealing key that is a link is refused", async () => {
+test("refuses a sealing key that is a link", async () => {
   const [keys, other] = [free(), free()];
   openSealing({ directory: keys, ids });
   openSealing({ directory: other, ids });
@@ -143,7 +143,7 @@ test("a sealing key that is a link is refused", async () => {
   expect(await reasonOf(() => openSealing({ directory: keys, ids }))).toBe("data_dir.link");
 });
 
-test("an artifact that is a link counts as missing, and storing it again puts the file in its place", async () => {
+test("an artifact that is a link counts as missing, and storing it again replaces the link", async () => {
   const blobs = await openBlobs(free());
   const bytes = async function* () {
     yield Buffer.from("archive");

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { readUuid, writeUuid } from "../../src/platform/uuid-words.ts";
 
-test("every UUID comes back as it was, wherever it lies", () => {
+test("every UUID is read back unchanged at any position", () => {
   fc.assert(
     fc.property(fc.uuid(), fc.nat({ max: 8 }), (uuid, at) => {
       const words = new Uint32Array(12);

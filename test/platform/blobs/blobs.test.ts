@@ -49,7 +49,7 @@ describe("a digest", () => {
     ["a way out of the folder", `../../${HELLO_DIGEST.slice(6)}`],
     ["a line end", `${HELLO_DIGEST}\n`],
     ["nothing", ""],
-  ])("with %s is refused before a path is made", (_what, text) => {
+  ])("with %s is refused before a path is created", (_what, text) => {
     expect(() => parseDigest(text)).toThrow(
       expect.objectContaining({ kind: "invalid", reason: "artifact.digest_invalid" }),
     );
@@ -57,7 +57,7 @@ describe("a digest", () => {
 });
 
 describe("storing", () => {
-  test("shows the whole file to its check first, and keeps nothing of what that refuses", async () => {
+  test("shows the whole file to its check first and keeps nothing if the check refuses", async () => {
     const seen: Uint8Array[] = [];
     const check = async (bytes: AsyncIterable<Uint8Array>) =>
       void seen.push(...(await Array.fromAsync(bytes)));
@@ -92,12 +92,12 @@ describe("storing", () => {
     expect(await readFile(source)).toEqual(HELLO);
   });
 
-  test("no bytes at all have a digest like any others", async () => {
+  test("an empty file has a digest like any other", async () => {
     const stored = await blobs.put(pieces(), { maxBytes: LIMIT });
     expect(await blobs.size(stored.digest)).toBe(0);
   });
 
-  test("folders and files are for the owner only", async () => {
+  test("folders and files are readable by the owner only", async () => {
     await blobs.put(pieces(HELLO), { maxBytes: LIMIT });
     const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
     const shard = join(directory, "sha256", HELLO_DIGEST.slice(0, 2));
@@ -107,7 +107,7 @@ describe("storing", () => {
     expect(await modeOf(blobs.path(HELLO_DIGEST))).toBe(0o600);
   });
 
-  test("bytes that are there already are not written again", async () => {
+  test("bytes that are already stored are not written again", async () => {
     await blobs.put(pieces(HELLO), { maxBytes: LIMIT });
     await utimes(blobs.path(HELLO_DIGEST), 1, 1);
     const before = await stat(blobs.path(HELLO_DIGEST));
@@ -144,13 +144,13 @@ describe("storing", () => {
 describe("storing leaves nothing behind", () => {
   afterEach(async () => expect(await filesUnder(directory)).toEqual([]));
 
-  test("when there is one byte more than the limit", async () => {
+  test("when the stream is one byte over the limit", async () => {
     const refusal = await refusalOf(blobs.put(pieces(Buffer.alloc(101)), { maxBytes: 100 }));
     expect(refusal).toMatchObject({ kind: "invalid", reason: "artifact.too_large" });
     expect(refusal.message).toContain("100 bytes");
   });
 
-  test("when the digest differs, and names both digests", async () => {
+  test("when the digest differs; the error names both digests", async () => {
     const expected = digestOf(Buffer.from("something else"));
     const refusal = await refusalOf(blobs.put(pieces(HELLO), { maxBytes: LIMIT, expectedDigest: expected }));
     expect(refusal).toMatchObject({ kind: "unverified", reason: "artifact.digest_mismatch" });
@@ -184,7 +184,7 @@ describe("storing leaves nothing behind", () => {
     );
   });
 
-  test("when the stream breaks, and passes its error on", async () => {
+  test("when the stream fails; its error is passed on", async () => {
     async function* broken() {
       yield HELLO;
       throw new Error("connection reset");
@@ -201,7 +201,7 @@ describe("storing leaves nothing behind", () => {
     expect(refusal.message).toContain(code);
   });
 
-  test("when the disk takes no more", async () => {
+  test("when the disk is full", async () => {
     // `ulimit -f` makes the kernel refuse the write, as a full disk does; without the trap it would kill instead.
     const child = Bun.spawn(
       ["sh", "-c", `trap "" XFSZ; ulimit -f 256; exec "$0" "$@"`, process.execPath, "-e", STORE_FOREVER],
@@ -213,8 +213,8 @@ describe("storing leaves nothing behind", () => {
   });
 });
 
-describe("a process killed in the middle", () => {
-  test("leaves one temporary file, which nobody lists and the sweep removes", async () => {
+describe("a process that is killed while storing", () => {
+  test("leaves one temporary file, which is not listed and which the sweep removes", async () => {
     const child = Bun.spawn([process.execPath, "-e", STORE_FOREVER], {
       env: childEnvironment(),
       stdout: "pipe",
@@ -234,12 +234,12 @@ describe("a process killed in the middle", () => {
     expect(await filesUnder(directory)).toEqual([]);
   });
 
-  test("is recognized also when its successor has the same process id", async () => {
+  test("is recognized even if its successor has the same process id", async () => {
     await writeFile(join(directory, `put-${process.pid}-00000000-${crypto.randomUUID()}`), "half");
     expect(await blobs.sweepTemporary()).toBe(1);
   });
 
-  test("is not confused with a store of this process that still runs", async () => {
+  test("is not confused with a store of this process that is still running", async () => {
     let swept: number | undefined;
     async function* source() {
       yield HELLO;
@@ -257,8 +257,8 @@ describe("a process killed in the middle", () => {
   });
 });
 
-describe("what is stored", () => {
-  test("is intact, damaged or missing on a second look", async () => {
+describe("a stored file", () => {
+  test("is reported as intact, damaged or missing", async () => {
     expect(await blobs.verify(HELLO_DIGEST)).toBe("missing");
     await blobs.put(pieces(HELLO), { maxBytes: LIMIT });
     expect(await blobs.verify(HELLO_DIGEST)).toBe("intact");
@@ -267,7 +267,7 @@ describe("what is stored", () => {
     expect(await blobs.verify(HELLO_DIGEST)).toBe("damaged");
   });
 
-  test("is listed once each, and nothing else is", async () => {
+  test("is listed once, and nothing else is listed", async () => {
     const bodies = Array.from({ length: 50 }, (_, index) => Buffer.from(`artifact ${index}`));
     for (const body of bodies) await blobs.put(pieces(body), { maxBytes: LIMIT });
     await writeFile(join(directory, "sha256", "stray"), "");
@@ -278,7 +278,7 @@ describe("what is stored", () => {
     expect(listed.toSorted()).toEqual(bodies.map(digestOf).toSorted());
   });
 
-  test("is gone after it was removed, and removing it again says so", async () => {
+  test("is gone after removal, and a second removal reports that", async () => {
     await blobs.put(pieces(HELLO), { maxBytes: LIMIT });
     expect(await blobs.remove(HELLO_DIGEST)).toBe(true);
     expect(await blobs.has(HELLO_DIGEST)).toBe(false);

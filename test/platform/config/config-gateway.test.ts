@@ -57,7 +57,7 @@ test("both kinds of provisioner are complete with what they need", () => {
   expect(load(EXECUTABLE).get("gateway.provisioner.executable_path")).toBe("/opt/provisioner");
 });
 
-test("everything that gateway mode lacks is told at once, by name", () => {
+test("reports all missing gateway settings together, by name", () => {
   expect(problemsOf("gateway: {type: litellm}\n")).toEqual([
     "gateway.url: missing; gateway mode needs it",
     "gateway.inference_proxy_url: missing; gateway mode needs it",
@@ -66,7 +66,7 @@ test("everything that gateway mode lacks is told at once, by name", () => {
   ]);
 });
 
-test("what is missing is told beside what is wrong", () => {
+test("reports missing settings beside invalid ones", () => {
   const yaml = "log: {level: loud}\ngateway: {type: litellm, url: http://example.org}\n";
   expect(problemsOf(yaml).map((detail) => detail.split(":")[0])).toEqual([
     "log.level",
@@ -77,7 +77,7 @@ test("what is missing is told beside what is wrong", () => {
   ]);
 });
 
-test("an executable comes with its digest and a policy revision, and needs no admin key", () => {
+test("an executable needs its digest and a policy revision, and no admin key", () => {
   const both = "gateway.provisioner.executable_path and gateway.provisioner.executable_sha256";
   expect(problemsOf(EXECUTABLE.replace(/ {4}executable_sha256.*\n {4}policy_revision.*\n/, ""))).toEqual([
     "gateway.provisioner.policy_revision: missing; gateway mode needs it",
@@ -94,7 +94,7 @@ test("a type that is not built in needs an executable", () => {
   ]);
 });
 
-test("variables for the executable are those of the service, and one that is not set is told", () => {
+test("variables for the executable come from the service's environment, and an unset one is reported", () => {
   const yaml = EXECUTABLE.replace("type: our-own", "type: our-own\n    executable_environment: [ONE, TWO]");
   expect(problemsOf(yaml, { ONE: "1" })).toEqual([
     "gateway.provisioner.executable_environment: names TWO, which is not set",
@@ -103,7 +103,7 @@ test("variables for the executable are those of the service, and one that is not
   expect(["ONE", "TWO", "THREE"].map((name) => config.variable(name))).toEqual(["1", "2", undefined]);
 });
 
-test("without a type gateway mode is off, and one warning names what does nothing", () => {
+test("without a type gateway mode is off, and one warning names the settings without effect", () => {
   const yaml = BUILTIN.replace("  type: litellm\n", "");
   expect(load(yaml).warnings).toEqual([
     "gateway.type is not set, so gateway mode is off and these do nothing: gateway.url, " +
@@ -111,14 +111,14 @@ test("without a type gateway mode is off, and one warning names what does nothin
   ]);
 });
 
-test("without a type nothing is wrong with a detail, and no secret is looked for", () => {
+test("without a type detail settings are valid, and no secret is read", () => {
   const yaml =
     "gateway: {url: http://example.org, provisioner: {admin_key_file: /nowhere, timeout_seconds: x}}\n";
   expect(load(yaml).warnings).toHaveLength(1);
   expect(load("").warnings).toEqual([]);
 });
 
-test("a type that is not known is refused, and with it what else is missing", () => {
+test("refuses an unknown type and reports the other missing settings with it", () => {
   expect(problemsOf("gateway: {type: bedrock}\n")).toContain("gateway.type: must be one of litellm");
 });
 
@@ -154,7 +154,7 @@ test("secrets come from files of their own", () => {
   expect(config.get("gateway.provisioner.admin_key")?.reveal()).toBe("sk-1");
 });
 
-test("the environment wins over the file, under the name of the key path", () => {
+test("the environment overrides the file, under the name of the key path", () => {
   const env = { QUARTERMASTER_GATEWAY_PROVISIONER_POLICY_MODELS: "one,two" };
   expect(load(BUILTIN, env).get("gateway.provisioner.policy.models")).toEqual(["one", "two"]);
 });
@@ -162,13 +162,13 @@ test("the environment wins over the file, under the name of the key path", () =>
 const accepts = (name: Parameters<typeof settingOf>[0], raw: unknown): boolean =>
   !("wrong" in settingOf(name).type.read(raw, cwd));
 
-test("the proxy's token has a least length", () => {
+test("the proxy's token has a minimum length", () => {
   const lengths = [PROXY_TOKEN_LENGTH_MIN - 1, PROXY_TOKEN_LENGTH_MIN, PROXY_TOKEN_LENGTH_MIN + 1];
   const taken = lengths.map((length) => accepts("gateway.proxy_token", "t".repeat(length)));
   expect(taken).toEqual([false, true, true]);
 });
 
-test("budgets, durations, digests and names of variables have their forms", () => {
+test("budgets, durations, digests and variable names must match their formats", () => {
   const budgets = [KEY_BUDGET.max - 0.5, KEY_BUDGET.max, KEY_BUDGET.max + 0.5];
   expect(budgets.map((raw) => accepts("gateway.provisioner.policy.max_budget", raw))).toEqual([
     true,

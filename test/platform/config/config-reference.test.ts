@@ -50,7 +50,7 @@ const MAPPED = `control_api:
 `;
 const given = { env: { TOKEN: "sesame" } };
 
-test("keys with a setting of ours are read as that setting, with line and key as its origin", () => {
+test("reads reference keys as the matching settings, with line and key as origin", () => {
   const config = load(MAPPED, given);
   const names = [
     "server.listen",
@@ -79,7 +79,7 @@ test("keys with a setting of ours are read as that setting, with line and key as
   for (const key of MAPPED_KEYS) expect(read).toContain(`${key} (line `);
 });
 
-test("flags and the environment win over them as over the file", () => {
+test("flags and the environment override them as they override the file", () => {
   const env = { ...given.env, QUARTERMASTER_IDENTITY_MODE: "password" };
   const config = load(MAPPED, { flags: { serverListen: "localhost:1" }, env });
   expect([config.rowOf("server.listen").origin, config.rowOf("identity.mode").origin]).toEqual([
@@ -88,7 +88,7 @@ test("flags and the environment win over them as over the file", () => {
   ]);
 });
 
-test("a wrong value is refused under the key that has it", () => {
+test("reports an invalid value under the key that has it", () => {
   expect(problemsOf("control_api:\n  identity: {mode: ldap}\n")).toEqual([
     {
       pointer: "/control_api/identity/mode",
@@ -98,13 +98,13 @@ test("a wrong value is refused under the key that has it", () => {
   ]);
 });
 
-test("a secret among them is refused in a file that everyone can read", () => {
+test("refuses a secret among them in a file that everyone can read", () => {
   const yaml = "control_api:\n  identity: {scim_bearer_token: sesame}\n";
   const [problem] = problemsOf(yaml, { mode: 0o644 });
   expect(problem?.detail).toContain("everyone on this machine can read this secret");
 });
 
-test("a key of ours that says the same counts, and one that says otherwise is refused with both names", () => {
+test("accepts a native key with the same value, and refuses a different value with both names", () => {
   const both = (listen: string) => `${MAPPED}server:\n  listen: ${listen}\n`;
   expect(load(both("0.0.0.0:9000"), given).rowOf("server.listen").origin).toBe("file:13");
   expect(problemsOf(both("127.0.0.1:8080"), given)).toEqual([
@@ -116,7 +116,7 @@ test("a key of ours that says the same counts, and one that says otherwise is re
   ]);
 });
 
-test("secrets are compared without being shown, in the file and in a file of their own", () => {
+test("compares secrets without showing them, in the file and in a separate file", () => {
   writeFileSync(join(cwd, "same"), "sesame\n", { mode: 0o600 });
   writeFileSync(join(cwd, "other"), "simsim\n", { mode: 0o600 });
   const both = (setting: string) => `${MAPPED}scim: {${setting}}\n`;
@@ -130,7 +130,7 @@ test("secrets are compared without being shown, in the file and in a file of the
   }
 });
 
-test("each key without effect has one warning, which never shows its value", () => {
+test("warns once about each key without effect and never shows its value", () => {
   for (const key of KEYS_WITHOUT_EFFECT.filter((name) => name.startsWith("control_api."))) {
     const nested = key.split(".").reduceRight<unknown>((below, part) => ({ [part]: below }), "sesame");
     const { warnings } = load(JSON.stringify(nested));
@@ -140,12 +140,12 @@ test("each key without effect has one warning, which never shows its value", () 
   }
 });
 
-test("the mappings among them may have any members", () => {
+test("allows any members in the mappings among them", () => {
   const { warnings } = load("control_api:\n  blob_storage: {bucket: b, force_path_style: true}\n");
   expect(warnings).toEqual(["control_api.blob_storage has no effect: archives are kept in data_dir"]);
 });
 
-test("an unknown key is refused with the nearest of the reference deployment", () => {
+test("refuses an unknown key and suggests the nearest reference key", () => {
   expect(problemsOf("control_api:\n  lisen: x\n  auth: {audiance: y}\n").map(({ detail }) => detail)).toEqual(
     [
       "control_api.lisen: no such key; the nearest is control_api.listen",

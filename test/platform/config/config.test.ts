@@ -101,7 +101,7 @@ suite("sources of an ordinary setting", () => {
     expect([config.get("log.level"), originOf(config, "log.level")]).toEqual(["error", "file:2"]);
   });
 
-  test("without any source the default holds", () => {
+  test("the default applies without any source", () => {
     const config = load({});
     expect([config.get("log.level"), originOf(config, "log.level")]).toEqual(["info", "default"]);
   });
@@ -120,11 +120,11 @@ suite("sources of an ordinary setting", () => {
     expect(originOf(config, "log.level")).toBe("default");
   });
 
-  test("a wrong value that is overridden does no harm", () => {
+  test("an invalid value that is overridden has no effect", () => {
     expect(load({ flags, yaml: "log:\n  level: loud\n" }).get("log.level")).toBe("debug");
   });
 
-  test("flags that are no settings are left alone", () => {
+  test("ignores flags that are not settings", () => {
     expect(load({ flags: { json: true, yes: true } }).get("log.level")).toBe("info");
   });
 
@@ -156,20 +156,20 @@ suite("data_dir", () => {
     expect(load({}).get("data_dir")).toBe(join(cwd, "data"));
   });
 
-  test("is the first state directory of the service manager when there is one", () => {
+  test("is the first state directory of the service manager if there is one", () => {
     expect(load({ env: { STATE_DIRECTORY: "/var/lib/a:/var/lib/b" } }).get("data_dir")).toBe("/var/lib/a");
   });
 
-  test("can be set although there is a state directory", () => {
+  test("can be set even if there is a state directory", () => {
     const env = { STATE_DIRECTORY: "/var/lib/a", QUARTERMASTER_DATA_DIR: "elsewhere" };
     expect(load({ env }).get("data_dir")).toBe(join(cwd, "elsewhere"));
   });
 
-  test("is relative to the folder of the file when it stands there", () => {
+  test("is relative to the configuration file's folder if the file sets it", () => {
     expect(load({ yaml: "data_dir: kept\n" }).get("data_dir")).toBe(join(cwd, "conf/kept"));
   });
 
-  test("is relative to the working folder when a flag gives it", () => {
+  test("is relative to the working folder if a flag sets it", () => {
     const config = load({ flags: { dataDir: "kept" }, yaml: "data_dir: other\n" });
     expect(config.get("data_dir")).toBe(join(cwd, "kept"));
   });
@@ -198,11 +198,11 @@ suite("which file is read", () => {
     expect(config.get("log.level")).toBe("debug");
   });
 
-  test("a configuration directory without the file is fine", () => {
+  test("a configuration directory without the file is allowed", () => {
     expect(load({ env: { CONFIGURATION_DIRECTORY: cwd } }).file).toBeUndefined();
   });
 
-  test("an explicit file that is missing is refused under the name it was given by", () => {
+  test("refuses a missing explicit file under the name that the user gave", () => {
     const detail = `does not exist`;
     expect(problemsOf({ flags: { config: "gone.yaml" } })).toEqual([
       { pointer: "", detail: `--config: ${join(cwd, "gone.yaml")} ${detail}` },
@@ -212,17 +212,17 @@ suite("which file is read", () => {
     ]);
   });
 
-  test("a folder, or nothing, in place of the file is refused", () => {
+  test("refuses a folder or a missing file in place of the file", () => {
     for (const config of [".", ""])
       expect(problemsOf({ flags: { config } })[0]?.detail).toBe(`--config: ${cwd} is not a regular file`);
   });
 
-  test("a named pipe is refused and does not stop the start", () => {
+  test("refuses a named pipe without blocking the start", () => {
     Bun.spawnSync(["mkfifo", join(cwd, "pipe")]);
     expect(problemsOf({ flags: { config: "pipe" } })[0]?.detail).toContain("is not a regular file");
   });
 
-  test("a file may have the greatest size and not a byte more", () => {
+  test("a file may have the maximum size and not a byte more", () => {
     const below = `#${"x".repeat(CONFIG_FILE_BYTES_MAX - 2)}`;
     expect(load({ yaml: below }).file).toBeDefined();
     expect(load({ yaml: `${below}x` }).file).toBeDefined();
@@ -233,7 +233,7 @@ suite("which file is read", () => {
 });
 
 suite("form of the file", () => {
-  test("an empty file, one of comments only and one with a byte order mark are fine", () => {
+  test("accepts an empty file, a file with only comments, and a byte order mark", () => {
     for (const yaml of ["", "# nothing\n", "---\n", "\uFEFFlog:\n  level: info\n"])
       expect(load({ yaml }).get("log.level")).toBe("info");
   });
@@ -271,7 +271,7 @@ suite("form of the file", () => {
     ]);
   });
 
-  test("aliases that multiply are refused", () => {
+  test("refuses aliases that multiply", () => {
     const levels = ["a0: &a0 [1,1,1,1,1,1,1,1,1]"];
     for (let level = 1; level < 9; level++)
       levels.push(
@@ -283,7 +283,7 @@ suite("form of the file", () => {
     expect(problemsOf({ yaml })[0]?.detail).toContain("when its aliases are replaced");
   });
 
-  test("a file full of faults is answered with the first of them", () => {
+  test("reports the first faults of a file with many", () => {
     const twice = (count: number) =>
       Array(count + 1)
         .fill("log:\n")
@@ -303,7 +303,7 @@ suite("form of the file", () => {
     expect(details(PROBLEMS_MAX + 1).at(-1)).toBe("and 1 more");
   });
 
-  test("may have as many levels as other YAML, and no more", () => {
+  test("may have as many levels as other YAML and no more", () => {
     const nested = (levels: number) => `governance: ${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}\n`;
     for (const levels of [YAML_DEPTH_MAX - 1, YAML_DEPTH_MAX])
       expect(load({ yaml: nested(levels) }).content?.governance).toBeDefined();
@@ -312,7 +312,7 @@ suite("form of the file", () => {
     ]);
   });
 
-  test("may have as many values and names as other YAML, and no more", () => {
+  test("may have as many values and names as other YAML and no more", () => {
     const FRAME = 5; // the file, `governance`, the section, `list` and the list
     const withValues = (count: number) =>
       JSON.stringify({ governance: { list: Array(count - FRAME).fill(1) } });
@@ -392,7 +392,7 @@ suite("names nobody knows", () => {
     expect(problemsOf({ yaml })).toEqual([{ pointer, line, detail }]);
   });
 
-  test("a variable with our prefix is refused with the nearest, even when another source is right", () => {
+  test("refuses an unknown variable with our prefix and suggests the nearest, even if another source is valid", () => {
     const env = { QUARTERMASTER_SERVER_LISEN: ":80", QUARTERMASTER_SCIM_TOKN_FILE: "x", OTHER: "y" };
     expect(problemsOf({ flags: { serverListen: "localhost:1" }, env })).toEqual([
       {
@@ -406,14 +406,14 @@ suite("names nobody knows", () => {
     ]);
   });
 
-  test("a variable the file refers to may have any name", () => {
+  test("a variable that the file refers to may have any name", () => {
     const yaml = "governance:\n  mcp: {key: os.environ/QUARTERMASTER_OF_MINE}\n";
     expect(load({ yaml, env: { QUARTERMASTER_OF_MINE: "x" } }).file).toBeDefined();
   });
 });
 
 suite("references from the file to the environment", () => {
-  test("both spellings read the variable, in scalars, lists and mappings", () => {
+  test("both spellings read the variable in scalars, lists and mappings", () => {
     const config = load({
       yaml: [
         "bootstrap: {organization_name: os.environ/ORG}",
@@ -431,7 +431,7 @@ suite("references from the file to the environment", () => {
     expect(originOf(config, "bootstrap.organization_name")).toBe("file:1");
   });
 
-  test("a variable that is missing or blank is refused by name, each once", () => {
+  test("refuses a missing or blank variable by name, once", () => {
     const yaml = "server:\n  trusted_proxies: [env://PROXY, env://PROXY, os.environ/BLANK]\n";
     expect(problemsOf({ yaml, env: { BLANK: " " } })).toEqual([
       {
@@ -498,7 +498,7 @@ suite("secrets", () => {
     expect(flags.filter((flag) => flag.startsWith("--scim-token "))).toEqual([]);
   });
 
-  test("lose one newline at the end of their file and nothing else", () => {
+  test("lose only one newline at the end of their file", () => {
     for (const [content, expected] of [
       [" open \n", " open "],
       ["open\r\n", "open"],
@@ -510,7 +510,7 @@ suite("secrets", () => {
     }
   });
 
-  test("from a plain variable give a warning that names the better ways", () => {
+  test("from a plain variable give a warning that names the safer ways", () => {
     const config = load({ env: { QUARTERMASTER_SCIM_TOKEN: "sesame" } });
     expect(config.warnings).toHaveLength(1);
     expect(config.warnings[0]).toContain("QUARTERMASTER_SCIM_TOKEN passes a secret");
@@ -531,7 +531,7 @@ suite("secrets", () => {
     expect([config.warnings, reveal(config, "metrics.token")]).toEqual([[], "sesame"]);
   });
 
-  test("in a file that everyone can read are refused with the command that mends it", () => {
+  test("in a file that everyone can read are refused with the command that fixes it", () => {
     const secretFile = write("secret", "sesame", 0o604);
     const credential = write("credentials/metrics-token", "sesame", 0o644);
     const given = {
@@ -547,12 +547,12 @@ suite("secrets", () => {
     ]);
   });
 
-  test("in a file its owner and group can read are accepted, also through a link", () => {
+  test("in a file that its owner and group can read are accepted, also through a link", () => {
     symlinkSync(write("target", "sesame", 0o440), join(cwd, "link"));
     expect(reveal(load({ flags: { scimTokenFile: "link" } }), "scim.token")).toBe("sesame");
   });
 
-  test("in a configuration file that everyone can read are fine as long as only a path stands there", () => {
+  test("in a configuration file that everyone can read are allowed if they are only a path", () => {
     write("conf/secret", "sesame");
     const config = load({ yaml: "scim:\n  token_file: secret\n", mode: 0o644 });
     expect(reveal(config, "scim.token")).toBe("sesame");
@@ -577,7 +577,7 @@ suite("secrets", () => {
     },
   );
 
-  test("may fill the greatest size of their file and not a byte more", () => {
+  test("may have the maximum size of their file and not a byte more", () => {
     for (const size of [SECRET_FILE_BYTES_MAX - 1, SECRET_FILE_BYTES_MAX]) {
       write("secret", "x".repeat(size));
       expect(reveal(load({ flags: { scimTokenFile: "secret" } }), "scim.token")).toHaveLength(size);
@@ -587,13 +587,13 @@ suite("secrets", () => {
     expect(problem?.detail).toContain(`is larger than ${SECRET_FILE_BYTES_MAX} bytes`);
   });
 
-  test("a path of a secret file that the file takes from a missing variable is refused", () => {
+  test("refuses the path of a secret file that comes from a missing variable", () => {
     expect(problemsOf({ yaml: "scim:\n  token_file: env://GONE\n" })).toEqual([
       { pointer: "/scim/token_file", detail: "scim.token_file: refers to GONE, which is not set", line: 2 },
     ]);
   });
 
-  test("the first administrator's password has a least length", () => {
+  test("the first administrator's password has a minimum length", () => {
     const env = (length: number) => ({ env: { QUARTERMASTER_BOOTSTRAP_ADMIN_PASSWORD: "p".repeat(length) } });
     for (const length of [ADMIN_PASSWORD_LENGTH_MIN, ADMIN_PASSWORD_LENGTH_MIN + 1])
       expect(reveal(load(env(length)), "bootstrap.admin_password")).toHaveLength(length);
@@ -605,7 +605,7 @@ suite("secrets", () => {
     ]);
   });
 
-  test("are never shown by what prints the settings", () => {
+  test("are never shown by output of the settings", () => {
     const env = { QUARTERMASTER_SCIM_TOKEN: "sesame-1", QUARTERMASTER_METRICS_TOKEN: "sesame-2" };
     const config = load({ env, yaml: "governance:\n  mcp: {key: sesame-3}\n" });
     const shown = [
@@ -664,7 +664,7 @@ suite("problems", () => {
     ]);
   });
 
-  test("name the setting in the spelling the user chose", () => {
+  test("name the setting in the spelling that the user chose", () => {
     const details = [
       problemsOf({ flags: { logLevel: "x" } }),
       problemsOf({ env: { QUARTERMASTER_LOG_LEVEL: "x" } }),
@@ -678,18 +678,18 @@ suite("problems", () => {
     ]);
   });
 
-  test("of other sources are reported beside a file that cannot be read", () => {
+  test("of other sources are reported beside an unreadable file", () => {
     const problems = problemsOf({ env: { QUARTERMASTER_LOG_LEVEL: "x" }, yaml: "- a\n" });
     expect(problems.map((problem) => problem.pointer)).toEqual(["", "/log/level"]);
   });
 
-  test("a single problem is announced as one", () => {
+  test("a single problem is announced in the singular", () => {
     expect(refusal({ flags: { logLevel: "x" } }).message).toBe("The configuration has one problem.");
   });
 });
 
 suite("own TLS", () => {
-  test("needs certificate and key, wherever each comes from", () => {
+  test("needs certificate and key, from any source", () => {
     const config = load({ flags: { serverTlsCert: "c.pem" }, yaml: "server:\n  tls_key: k.pem\n" });
     expect([config.get("server.tls_cert"), config.get("server.tls_key")]).toEqual([
       join(cwd, "c.pem"),
@@ -700,11 +700,11 @@ suite("own TLS", () => {
   test.each([
     ["serverTlsCert", "/server/tls_key"],
     ["serverTlsKey", "/server/tls_cert"],
-  ])("with %s alone is refused at the missing half", (flag, pointer) => {
+  ])("with %s alone is refused and names the missing half", (flag, pointer) => {
     expect(problemsOf({ flags: { [flag]: "x.pem" } }).map((problem) => problem.pointer)).toEqual([pointer]);
   });
 
-  test("is not called halved when the file with the other half cannot be read", () => {
+  test("is not reported as incomplete if the file with the other half cannot be read", () => {
     const problems = problemsOf({ flags: { serverTlsCert: "x.pem" }, yaml: "server:\n\ttls_key: k.pem\n" });
     expect(problems).toHaveLength(1);
   });
@@ -727,7 +727,7 @@ suite("sections that are handed on", () => {
     hasCatalog: content?.hasCatalog,
   });
 
-  test("arrive untouched, references included", () => {
+  test("are passed on unchanged, references included", () => {
     expect(sectionsOf(load({ yaml }))).toEqual({
       governance: { rules: [{ id: "one" }, { id: "two", value: "os.environ/GONE" }] },
       hasCatalog: true,
@@ -749,7 +749,7 @@ suite("sections that are handed on", () => {
     "/governance/rules/7",
   ];
 
-  test("know the line of each pointer, or of the nearest thing above it", () => {
+  test("know the line of each pointer, or of the nearest parent", () => {
     expect(linesOf(yaml, [...pointers, "/gateway"])).toEqual([1, 4, 5, 8, 5, 2, 1]);
   });
 
@@ -771,12 +771,12 @@ suite("sections that are handed on", () => {
     );
   });
 
-  test("know the line behind an alias", () => {
+  test("know the line of a value behind an alias", () => {
     const text = "governance: &rules\n  one: 1\n  two: 2\npackage_catalog: *rules\n";
     expect(linesOf(text, ["/package_catalog/two"])).toEqual([3]);
   });
 
-  test("are absent without a file, and where nothing stands in them", () => {
+  test("are absent without a file and without content", () => {
     expect(load({}).content).toBeUndefined();
     const empty = load({ yaml: "governance:\npackage_catalog:\n" });
     expect(sectionsOf(empty)).toEqual({ governance: undefined, hasCatalog: false });
@@ -794,7 +794,7 @@ suite("a file that is read again", () => {
     return { names, run };
   };
 
-  test("is read once for all who ask, and changes nothing that is in force", async () => {
+  test("is read again on request without changing the effective settings", async () => {
     const config = load({ yaml: texts("info") });
     write(CONFIG, texts("debug"));
     const { names, run } = counting();
@@ -807,7 +807,7 @@ suite("a file that is read again", () => {
     expect(names).toEqual(["readConfiguration"]);
   });
 
-  test("is refused where it is missing or malformed, also where its folder only was named", async () => {
+  test("is refused if it is missing or malformed, even if only its folder was named", async () => {
     write("etc/quartermaster.yaml", texts("info"));
     const found = load({ env: { CONFIGURATION_DIRECTORY: join(cwd, "etc") } });
     const named = load({ yaml: texts("info") });
@@ -824,7 +824,7 @@ suite("a file that is read again", () => {
     }
   });
 
-  test("is no file where the service runs without one", async () => {
+  test("stays absent if the service runs without one", async () => {
     const config = load({});
     expect(config.fileIn(await config.readFileAgain(counting().run))).toBeUndefined();
   });
@@ -839,7 +839,7 @@ const accepts = <T>(type: types.SettingType<T>, raw: unknown): boolean =>
   !("wrong" in type.read(raw, "/folder"));
 
 suite("types", () => {
-  test("text takes one line up to its limit, trimmed, and no bare number", () => {
+  test("text accepts one line up to its limit, trimmed, and no bare number", () => {
     expect(read(types.text, "  Acme  ")).toBe("Acme");
     const lengths = [0, 1, types.TEXT_LENGTH_MAX - 1, types.TEXT_LENGTH_MAX, types.TEXT_LENGTH_MAX + 1];
     expect(lengths.map((length) => accepts(types.text, "x".repeat(length)))).toEqual([
@@ -854,7 +854,7 @@ suite("types", () => {
     );
   });
 
-  test("path is made absolute and has a limit", () => {
+  test("path becomes absolute and has a limit", () => {
     expect(read(types.path, "a/../b")).toBe("/folder/b");
     expect(read(types.path, "/a")).toBe("/a");
     const ofBytes = (bytes: number) => `/${"x".repeat(bytes - 1)}`;
@@ -863,7 +863,7 @@ suite("types", () => {
     expect(["", " ", "a\0b", 7, null].map((raw) => accepts(types.path, raw))).toEqual(Array(5).fill(false));
   });
 
-  test("integer takes numbers and digits within its range", () => {
+  test("integer accepts numbers and digits within its range", () => {
     const type = types.integer({ min: 60, max: 3600 });
     expect([59, 60, 61, 3599, 3600, 3601].map((raw) => accepts(type, raw))).toEqual([
       false,
@@ -882,7 +882,7 @@ suite("types", () => {
     expect(read(type, 1)).toEqual({ wrong: "must be a whole number from 60 to 3600" });
   });
 
-  test("amount takes decimals within its range", () => {
+  test("amount accepts decimals within its range", () => {
     const type = types.amount({ max: 10 });
     expect([read(type, "0"), read(type, 2.5), read(type, " 10.0 ")]).toEqual([0, 2.5, 10]);
     expect([9.9, 10, 10.1].map((raw) => accepts(type, raw))).toEqual([true, true, false]);
@@ -890,32 +890,32 @@ suite("types", () => {
     expect(read(type, "11")).toEqual({ wrong: "must be a number from 0 to 10, such as 12.5" });
   });
 
-  test("formed takes what its pattern takes, trimmed", () => {
+  test("formed accepts text that matches its pattern, trimmed", () => {
     const type = types.formed(/^[a-c]+$/, { placeholder: "letters", form: "letters from a to c" });
     expect(read(type, " cab ")).toBe("cab");
     expect(["", "d", null, []].filter((raw) => accepts(type, raw))).toEqual([]);
     expect(read(type, "d")).toEqual({ wrong: "must be letters from a to c" });
   });
 
-  test("integer may be negative where its range is", () => {
+  test("integer may be negative within its range", () => {
     expect(read(types.integer({ min: -2, max: 2 }), "-2")).toBe(-2);
   });
 
-  test("boolean knows four words for each answer", () => {
+  test("boolean accepts four words for each value", () => {
     for (const raw of ["1", "true", "yes", "on", "ON", true, 1]) expect(read(types.boolean, raw)).toBe(true);
     for (const raw of ["0", "false", "no", "off", "No", false, 0])
       expect(read(types.boolean, raw)).toBe(false);
     expect(["", "2", "y", "nein", null, []].filter((raw) => accepts(types.boolean, raw))).toEqual([]);
   });
 
-  test("choice takes its words exactly", () => {
+  test("choice accepts its words exactly", () => {
     const type = types.choice("admin", "member");
     expect(read(type, " admin ")).toBe("admin");
     expect(["Admin", "", "adm", null].filter((raw) => accepts(type, raw))).toEqual([]);
     expect(read(type, "owner")).toEqual({ wrong: "must be one of admin, member" });
   });
 
-  test("email takes addresses up to the limit", () => {
+  test("email accepts addresses up to the limit", () => {
     const ofLength = (length: number) => `${"x".repeat(length - 4)}@a.b`;
     const max = types.EMAIL_LENGTH_MAX;
     expect([max - 1, max, max + 1].map((length) => accepts(types.email, ofLength(length)))).toEqual([
@@ -932,7 +932,7 @@ suite("types", () => {
     ).toEqual([]);
   });
 
-  test("secret keeps its text as given and has a least length", () => {
+  test("secret keeps its text unchanged and has a minimum length", () => {
     expect([2, 3, 4].map((length) => accepts(types.secret(3), "x".repeat(length)))).toEqual([
       false,
       true,
@@ -945,7 +945,7 @@ suite("types", () => {
     expect([7, "", "  ", null].filter((raw) => accepts(types.secret(), raw))).toEqual([]);
   });
 
-  test("list takes commas or a YAML list, and names each wrong item", () => {
+  test("list accepts commas or a YAML list, and names each invalid item", () => {
     const type = types.list(types.integer({ min: 1, max: 9 }));
     expect(read(type, " 1, 2 ,,3,")).toEqual([1, 2, 3]);
     expect(read(type, [1, "2"])).toEqual([1, 2]);
@@ -962,7 +962,7 @@ suite("types", () => {
     ]);
   });
 
-  test("map takes JSON or a YAML mapping, and names each wrong entry", () => {
+  test("map accepts JSON or a YAML mapping, and names each invalid entry", () => {
     const type = types.map(types.choice("admin", "member"));
     expect(read(type, '{"Admins":"admin","__proto__":"member"}')).toEqual(
       new Map([
@@ -983,7 +983,7 @@ suite("types", () => {
 });
 
 suite("addresses", () => {
-  test("listen takes host and port, IPv6 in brackets, or a socket path", () => {
+  test("listen accepts host and port, IPv6 in brackets, or a socket path", () => {
     expect(read(listenAddress, "localhost:0")).toEqual({ kind: "tcp", host: "localhost", port: 0 });
     expect(read(listenAddress, "10.0.0.1:80")).toEqual({ kind: "tcp", host: "10.0.0.1", port: 80 });
     expect(read(listenAddress, "[::1]:8080")).toEqual({ kind: "tcp", host: "::1", port: 8080 });
@@ -991,12 +991,12 @@ suite("addresses", () => {
     expect(read(listenAddress, "unix:q.sock")).toEqual({ kind: "unix", path: "/folder/q.sock" });
   });
 
-  test("listen prints what it reads", () => {
+  test("listen prints the value that it parses", () => {
     for (const given of ["localhost:0", "[::1]:8080", "unix:/run/q.sock"])
       expect(listenAddress.read(given, "/")).toMatchObject({ text: given });
   });
 
-  test("listen refuses ports past the last and socket paths past their room", () => {
+  test("listen refuses ports above the maximum and socket paths that are too long", () => {
     const ports = [PORT_MAX - 1, PORT_MAX, PORT_MAX + 1];
     expect(ports.map((port) => accepts(listenAddress, `h:${port}`))).toEqual([true, true, false]);
     const sizes = [UNIX_PATH_BYTES_MAX - 1, UNIX_PATH_BYTES_MAX, UNIX_PATH_BYTES_MAX + 1];
@@ -1025,7 +1025,7 @@ suite("addresses", () => {
     (raw) => expect(accepts(listenAddress, raw)).toBe(false),
   );
 
-  test("the public address is an origin, without the slash at its end", () => {
+  test("the public address is an origin without a trailing slash", () => {
     expect(read(publicOrigin, "https://Q.example.org/")).toBe("https://q.example.org");
     expect(read(publicOrigin, "https://q.example.org:8443")).toBe("https://q.example.org:8443");
   });
@@ -1049,7 +1049,7 @@ suite("addresses", () => {
     (raw) => expect(accepts(publicOrigin, raw)).toBe(false),
   );
 
-  test("an origin that carries no secret may be http anywhere, and is no more than an origin", () => {
+  test("an origin without secrets may be http anywhere, and is only an origin", () => {
     expect(read(anyOrigin, "http://proxy:8081/")).toBe("http://proxy:8081");
     expect(read(anyOrigin, "https://h")).toBe("https://h");
     expect(
@@ -1057,7 +1057,7 @@ suite("addresses", () => {
     ).toEqual([]);
   });
 
-  test("a range is an address, with or without a prefix", () => {
+  test("a range is an address with or without a prefix", () => {
     expect(read(addressRange, "10.0.0.1")).toEqual({ address: "10.0.0.1", prefix: 32, family: "ipv4" });
     expect(read(addressRange, "fd00::/8")).toEqual({ address: "fd00::", prefix: 8, family: "ipv6" });
     expect(
@@ -1080,7 +1080,7 @@ suite("addresses", () => {
 });
 
 suite("the table", () => {
-  test("gives the defaults the product promises", () => {
+  test("matches the documented defaults", () => {
     const shown = Object.fromEntries(describe(load({})).map(({ key, value }) => [key, value]));
     expect(shown).toEqual({
       data_dir: join(cwd, "data"),
@@ -1223,7 +1223,7 @@ suite("the table", () => {
     expect(config.rowOf("metrics.token")).toMatchObject({ value: "unset", origin: "default" });
   });
 
-  test("gives commander options whose members are the ones that are read", () => {
+  test("gives commander options for exactly the known settings", () => {
     const options = settingOptions().map(({ flags, doc }) => new Option(flags, doc));
     const keys = SETTING_NAMES.map((name) =>
       settingOf(name).credential === undefined ? name : fileKeyOf(name),

@@ -63,7 +63,7 @@ describe("a signature", () => {
     expect(digest.split(" ")[0]).toBe(signer.keyId);
   });
 
-  test("counts for the bytes and the key it was made with, and for nothing else", () => {
+  test("is valid only for the bytes and the key it was made with", () => {
     const [one = "", other = ""] = [1, 2].map(() =>
       generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
     );
@@ -77,7 +77,7 @@ describe("a signature", () => {
 });
 
 describe("keys", () => {
-  test("of another kind, none at all, and anything that is no key are refused without being repeated", () => {
+  test("rejects invalid key files without echoing their content", () => {
     const rsa = rsaPair();
     const privateKey = rsa.privateKey.export({ type: "pkcs8", format: "pem" }).toString();
     const publicKey = rsa.publicKey.export({ type: "spki", format: "pem" }).toString();
@@ -87,7 +87,7 @@ describe("keys", () => {
       expect(reasonOf(() => readTrustedKeys(text, "key.pub"))).toBe("signing.not_ed25519");
   });
 
-  test("to be trusted are at most so many in one file", () => {
+  test("limits the number of trusted keys in one file", () => {
     const pem = generateKeyPairSync("ed25519").publicKey.export({ type: "spki", format: "pem" }).toString();
     const count = (keys: number) => readTrustedKeys(pem.repeat(keys), "keys").length;
     expect(count(TRUSTED_KEYS_MAX - 1)).toBe(TRUSTED_KEYS_MAX - 1);
@@ -95,7 +95,7 @@ describe("keys", () => {
     expect(reasonOf(() => count(TRUSTED_KEYS_MAX + 1))).toBe("signing.not_ed25519");
   });
 
-  test("of the installation are made once, readable by the owner only", () => {
+  test("creates the installation's key once, readable by the owner only", () => {
     const keys = join(folder, "keys");
     expect(findOwnSigner(keys)).toBeUndefined();
     makeOwnKey(keys, systemIds);
@@ -108,7 +108,7 @@ describe("keys", () => {
 });
 
 describe("a tar member", () => {
-  test("is what tar reads, with name, mode, time and bytes", () => {
+  test("is readable by tar, with name, mode, time and bytes", () => {
     const sizes = [0, 1, 511, 512, 513];
     const members = sizes.flatMap((sizeBytes) => [
       tarHeader({ name: `folder/${sizeBytes}`, sizeBytes, mode: 0o755, modifiedAtSeconds: 1_767_225_600 }),
@@ -123,7 +123,7 @@ describe("a tar member", () => {
     expect(run("tar", "-xOf", "a.tar", "folder/513")).toBe("x".repeat(513));
   });
 
-  test("that its header cannot express is a bug", () => {
+  test("with values that its header cannot express is a bug", () => {
     expect(tarHeader({ name: "a".repeat(100), sizeBytes: 8 ** 11 - 1 })).toHaveLength(512);
     expect(() => tarHeader({ name: "a".repeat(101), sizeBytes: 0 })).toThrow("invariant");
   });

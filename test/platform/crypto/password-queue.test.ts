@@ -54,7 +54,7 @@ const known = (account: string, address = "192.0.2.200"): HashRequester => ({
   isKnown: true,
 });
 
-test("only so many run at once, in order of arrival, also when newcomers meet those who wait", async () => {
+test("runs a limited number at once in order of arrival, also when newcomers meet waiting requests", async () => {
   const bench = createBench();
   for (const name of ["0", "1", "2", "3"]) bench.ask(name);
   await settled();
@@ -67,7 +67,7 @@ test("only so many run at once, in order of arrival, also when newcomers meet th
   expect(bench.started).toEqual(["0", "1", "2", "3", "4"]);
 });
 
-test("guesses at one account, from many addresses, leave a place for other accounts", async () => {
+test("guesses at one account from many addresses leave capacity for other accounts", async () => {
   const bench = createBench();
   for (const at of [1, 2, 3]) bench.ask(`guess ${at}`, asker("ada", `192.0.2.${at}`));
   bench.ask("bob", asker("bob", "192.0.2.99"));
@@ -75,7 +75,7 @@ test("guesses at one account, from many addresses, leave a place for other accou
   expect(bench.started).toEqual(["guess 1", "bob"]);
 });
 
-test("guesses from one address, at many accounts, leave a place for other addresses", async () => {
+test("guesses from one address at many accounts leave capacity for other addresses", async () => {
   const bench = createBench();
   for (const at of [1, 2, 3]) bench.ask(`guess ${at}`, asker(`user ${at}`, "192.0.2.1"));
   bench.ask("bob", asker("bob", "192.0.2.99"));
@@ -83,7 +83,7 @@ test("guesses from one address, at many accounts, leave a place for other addres
   expect(bench.started).toEqual(["guess 1", "bob"]);
 });
 
-test("addresses take turns: who waits alone does not wait for all that another address sent before", async () => {
+test("addresses take turns: a single request does not wait for all requests of another address", async () => {
   const bench = createBench();
   bench.ask("running 1");
   bench.ask("running 2");
@@ -107,7 +107,7 @@ test("over a local socket accounts take turns", async () => {
   expect(bench.started).toEqual(["running 1", "running 2", "guess 1", "bob"]);
 });
 
-test("an address that nobody waits for is forgotten: its next caller waits no longer than a new one", async () => {
+test("forgets an address without waiting requests: its next caller waits no longer than a new one", async () => {
   const bench = createBench();
   bench.ask("running 1");
   bench.ask("running 2");
@@ -143,7 +143,7 @@ test("a known browser goes before guesses from many networks at many accounts", 
   expect(bench.started.slice(3)).toEqual(["guess 0", "guess 1"]);
 });
 
-test("a known browser waits neither for guesses at its account nor for those from its address", async () => {
+test("a known browser does not wait for guesses at its account or from its address", async () => {
   const bench = createBench();
   bench.ask("guess", asker("bob", "192.0.2.1"));
   bench.ask("bob", known("bob", "192.0.2.1"));
@@ -159,7 +159,7 @@ test("known browsers of one account get one place at a time, whatever their addr
   expect(bench.started).toEqual(["ada 1", "bob"]);
 });
 
-test(`after ${PASSWORD_KNOWN_IN_A_ROW_MAX} known browsers, one of the others has its turn`, async () => {
+test(`after ${PASSWORD_KNOWN_IN_A_ROW_MAX} known browsers, another caller has its turn`, async () => {
   const bench = busyBench();
   const names = Array.from({ length: 2 * PASSWORD_KNOWN_IN_A_ROW_MAX + 1 }, (_, at) => `known ${at}`);
   for (const name of names) bench.ask(name, known(name));
@@ -204,7 +204,7 @@ test("known browsers that nobody waited behind do not count towards the turn of 
   expect(bench.started.at(-1)).toBe("bob");
 });
 
-test("guesses at one account, from many addresses, do not go before others that came later", async () => {
+test("guesses at one account from many addresses do not overtake earlier requests", async () => {
   const bench = busyBench();
   for (const at of [1, 2, 3]) bench.ask(`guess ${at}`, asker("ada", `192.0.2.${at}`));
   bench.ask("bob", asker("bob", "192.0.2.99"));
@@ -215,7 +215,7 @@ test("guesses at one account, from many addresses, do not go before others that 
   expect(bench.started.slice(4)).toEqual(["guess 2", "guess 3"]);
 });
 
-test("newcomers do not go before those whose account and address are free", async () => {
+test("newcomers do not overtake requests whose account and address are free", async () => {
   const bench = busyBench();
   for (const at of [1, 2]) bench.ask(`ada ${at}`, asker("ada", `192.0.2.${at}`));
   await bench.end("running 1");
@@ -224,7 +224,7 @@ test("newcomers do not go before those whose account and address are free", asyn
   expect(bench.started.slice(2)).toEqual(["ada 1", "ada 2"]);
 });
 
-test("one end starts all that it was in the way of", async () => {
+test("one completion starts every request that it blocked", async () => {
   const bench = createBench();
   bench.ask("guess", asker("ada", "192.0.2.1"));
   bench.ask("of the account", asker("ada", "192.0.2.2"));
@@ -233,7 +233,7 @@ test("one end starts all that it was in the way of", async () => {
   expect(bench.started).toEqual(["guess", "of the account", "of the address"]);
 });
 
-test("others that fill the queue leave room for known browsers", async () => {
+test("a queue full of other requests has room for known browsers", async () => {
   const bench = busyBench();
   for (let at = 0; at < PASSWORD_QUEUE_MAX; at += 1)
     bench.ask(`guess ${at}`, asker(`user ${at}`, `198.51.100.${at}`));
@@ -295,7 +295,7 @@ test.each(CAPACITIES)("so many wait for %s and no more", async (_name, askerAt, 
   expect(bench.started).toHaveLength(capacity + 1);
 });
 
-test("work that fails gives its place back", async () => {
+test("a failed task releases its slot", async () => {
   const queued = createPasswordQueue();
   for (let round = 0; round < 5; round += 1) {
     const failing = queued(() => Promise.reject(new Error("bad")), asker("ada", "192.0.2.1"));

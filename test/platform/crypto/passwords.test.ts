@@ -12,20 +12,20 @@ test("a password matches its own hash and no other", async () => {
   expect(await passwords.verify(new Secret("Correct horse"), hash)).toBe(false);
 });
 
-test("hashes are argon2id with the stated cost and a salt of their own", async () => {
+test("hashes are argon2id with the specified cost and their own salt", async () => {
   const passwords = createPasswords();
   const hash = await passwords.hash(new Secret("correct horse"));
   expect(hash).toStartWith(`$argon2id$v=19$m=${PASSWORD_COST.memoryKib},t=${PASSWORD_COST.passes},p=1$`);
   expect(await passwords.hash(new Secret("correct horse"))).not.toBe(hash);
 });
 
-test("a password typed as other code points of the same characters matches", async () => {
+test("a password typed with other code points for the same characters matches", async () => {
   const passwords = createPasswords({ cost: FAST });
   const hash = await passwords.hash(new Secret("caf\u00e9"));
   expect(await passwords.verify(new Secret("cafe\u0301"), hash)).toBe(true);
 });
 
-test("an account that does not exist costs what an existing one costs", async () => {
+test("checking a missing account costs as much as an existing one", async () => {
   const passwords = createPasswords({ cost: { memoryKib: 32_768, passes: 4 } });
   const hash = await passwords.hash(new Secret("correct horse"));
   const timed = async (known: string | undefined) => {
@@ -39,7 +39,7 @@ test("an account that does not exist costs what an existing one costs", async ()
   expect(median).toBeGreaterThan(0.4); // an early answer would be a thousandth
 });
 
-test("work beyond the queue is refused at once, the rest is done", async () => {
+test("refuses work beyond the queue at once and completes the rest", async () => {
   const passwords = createPasswords({ cost: FAST });
   const capacity = PASSWORD_HASHES_MAX + PASSWORD_QUEUE_MAX;
   const all = await Promise.allSettled(
@@ -51,7 +51,7 @@ test("work beyond the queue is refused at once, the rest is done", async () => {
   expect(await passwords.verify(new Secret("x"), undefined)).toBe(false);
 });
 
-test("a failing verification gives its place back", async () => {
+test("a failed verification releases its slot", async () => {
   const passwords = createPasswords({ cost: FAST });
   for (let round = 0; round < PASSWORD_HASHES_MAX; round += 1) {
     await expect(passwords.verify(new Secret("x"), "not a hash")).rejects.toThrow();

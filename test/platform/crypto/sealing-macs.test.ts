@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-test("a mark is good for its text and its purpose, and nothing else", () => {
+test("a mark is valid only for its text and its purpose", () => {
   const mac = sealing.mac("text", "links");
   expect(mac).toMatch(/^[A-Za-z0-9_-]{43}$/);
   expect(sealing.mac("text", "links")).toBe(mac);
@@ -26,21 +26,21 @@ test("a mark is good for its text and its purpose, and nothing else", () => {
     expect([other, sealing.isMac(other, "text", "links")]).toEqual([other, false]);
 });
 
-test("every process with the keys makes and knows the same marks, and none without them", () => {
+test("every process with the keys creates and accepts the same marks, and none without them", () => {
   const mac = sealing.mac("text", "links");
   expect(openSealing({ directory, ids: systemIds }).isMac(mac, "text", "links")).toBe(true);
   const stranger = openSealing({ directory: join(directory, "others"), ids: systemIds });
   expect(stranger.isMac(mac, "text", "links")).toBe(false);
 });
 
-test("marks made before stay good after the next key, which makes others", () => {
+test("older marks stay valid after the next key, which creates different ones", () => {
   const mac = sealing.mac("text", "links");
   sealing.addKey();
   expect(sealing.isMac(mac, "text", "links")).toBe(true);
   expect(sealing.mac("text", "links")).not.toBe(mac);
 });
 
-test("the key of the configuration makes them where there is one", () => {
+test("the configured key creates them if there is one", () => {
   const provided = new Secret(Buffer.alloc(32, 7).toString("base64"));
   const configured = openSealing({ directory, ids: systemIds, provided });
   const mac = configured.mac("text", "links");

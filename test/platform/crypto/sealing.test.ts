@@ -70,7 +70,7 @@ test("a sealed secret opens only in the context it was sealed for", () => {
   expect(reasonOf(() => sealing.open(sealed, "signing-key:2"))).toBe("sealing.damaged");
 });
 
-test("a sealed secret with any character changed, cut off or missing does not open", () => {
+test("a sealed secret does not open if any character is changed or missing", () => {
   using here = keys();
   const sealing = here.open();
   const sealed = sealing.seal("secret", "a");
@@ -103,7 +103,7 @@ test("text that was never sealed does not open", () => {
   }
 });
 
-test("the first start makes one key, for its owner only, and later starts use it", () => {
+test("the first start creates one key, readable by its owner only, and later starts use it", () => {
   using here = keys();
   const sealed = here.open().seal("secret", "a");
   const [name = "", ...others] = here.names();
@@ -114,7 +114,7 @@ test("the first start makes one key, for its owner only, and later starts use it
   expect(here.names()).toEqual([name]);
 });
 
-test("a key added later seals from then on, and the earlier one still opens", () => {
+test("a key added later seals new secrets, and the earlier one still opens", () => {
   using here = keys();
   const old = here.open().seal("old", "a");
   here.write("0002.sealing-key", newKey());
@@ -123,7 +123,7 @@ test("a key added later seals from then on, and the earlier one still opens", ()
   expect(both.open(old, "a")).toBe("old");
 });
 
-test("a key that another process adds seals from the next secret on, and opens what that process sealed", () => {
+test("a key that another process adds seals the next secret and opens those of that process", () => {
   using here = keys();
   const [sealing, other] = [here.open(), here.open()];
   const old = sealing.seal("old", "a");
@@ -165,7 +165,7 @@ test.each([
   },
 );
 
-test("a key file that was taken away seals no more", () => {
+test("a removed key file seals no more", () => {
   using here = keys();
   const sealing = here.open();
   const first = sealing.activeKey();
@@ -174,7 +174,7 @@ test("a key file that was taken away seals no more", () => {
   expect(sealing.activeKey()).toEqual(first);
 });
 
-test("a key of the configuration is not replaced by a file, and the error says what to do", () => {
+test("a configured key is not replaced by a file, and the error says what to do", () => {
   using here = keys();
   const sealing = here.open(newKey());
   expect(reasonOf(() => sealing.addKey())).toBe("sealing.key_provided");
@@ -182,14 +182,14 @@ test("a key of the configuration is not replaced by a file, and the error says w
   expect(() => here.names()).toThrow("ENOENT");
 });
 
-test("a key of the configuration that lies in a file as well is one key", () => {
+test("a configured key that is also in a file is one key", () => {
   using here = keys();
   const key = newKey();
   here.write("0001.sealing-key", key);
   expect(here.open(key).keys()).toHaveLength(1);
 });
 
-test("the last number that has a follower is one below the last", () => {
+test("the last usable number is one below the maximum", () => {
   using here = keys();
   here.write("9998.sealing-key", newKey());
   expect(here.open().addKey().path).toBe(join(here.directory, "9999.sealing-key"));
@@ -209,7 +209,7 @@ test("a key given by the operator is used, and nothing is written", () => {
   expect(here.open(` ${key}\n`).open(sealed, "a")).toBe("secret");
 });
 
-test("a key given by the operator seals new secrets while the key files still open old ones", () => {
+test("a key given by the operator seals new secrets while key files still open old ones", () => {
   using here = keys();
   const old = here.open().seal("old", "a");
   const sealing = here.open(newKey());
@@ -225,7 +225,7 @@ test.each([31, 33])("a key of %d bytes is refused, in a file and in the configur
   expect(reasonOf(() => here.open())).toBe("sealing.key_invalid");
 });
 
-test("the error about a wrong key does not show it", () => {
+test("the error about an invalid key does not show it", () => {
   using here = keys();
   expect(() => here.open("hunter2-hunter2")).toThrow(
     /^the sealing key in keys\.sealing_key is not 32 bytes in base64$/,
@@ -238,7 +238,7 @@ test.each([0o640, 0o604, 0o644])("a key file with mode %o, which others can read
   expect(reasonOf(() => here.open())).toBe("sealing.key_invalid");
 });
 
-test("other files in the keys directory are left alone", () => {
+test("ignores other files in the keys directory", () => {
   using here = keys();
   here.write("README", "not a key", 0o644);
   here.open();

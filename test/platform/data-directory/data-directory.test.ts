@@ -42,7 +42,7 @@ function reasonOf(action: () => unknown): string {
   return "no error";
 }
 
-test("a missing directory is made with its parents, for its owner only whatever the umask", () => {
+test("creates a missing directory with its parents, for its owner only whatever the umask", () => {
   using folder = scratch();
   const path = join(folder.path, "var", "lib", "quartermaster");
   const before = process.umask(0);
@@ -54,7 +54,7 @@ test("a missing directory is made with its parents, for its owner only whatever 
   expect(modeOf(path)).toBe(0o700);
 });
 
-test("everything is inside the directory, and a relative path becomes absolute", () => {
+test("all paths are inside the directory, and a relative path becomes absolute", () => {
   using folder = scratch();
   const { path, ...inside } = openDataDirectory(relative(process.cwd(), join(folder.path, "data")));
   expect(path).toBe(join(folder.path, "data"));
@@ -70,7 +70,7 @@ test("an existing directory keeps its files and its permissions", () => {
   expect(modeOf(folder.path)).toBe(0o750);
 });
 
-test("a file in the place of the directory, or of its parent, is refused", () => {
+test("refuses a file in place of the directory or of its parent", () => {
   using folder = scratch();
   const file = join(folder.path, "file");
   writeFileSync(file, "");
@@ -78,7 +78,7 @@ test("a file in the place of the directory, or of its parent, is refused", () =>
   expect(reasonOf(() => openDataDirectory(join(file, "data")))).toBe("data_dir.not_a_directory");
 });
 
-test("a directory its owner may not write to is refused", async () => {
+test("refuses a directory that its owner may not write to", async () => {
   using folder = scratch();
   const path = join(folder.path, "data");
   mkdirSync(path, { mode: 0o500 });
@@ -87,19 +87,19 @@ test("a directory its owner may not write to is refused", async () => {
   expect(line).toStartWith("data_dir.not_writable: ");
 });
 
-test("a directory that cannot be made is refused", async () => {
+test("refuses a directory that cannot be created", async () => {
   using folder = scratch();
   chmodSync(folder.path, 0o555);
   const [line] = await ended("open-directory", join(folder.path, "data"), NOBODY);
   expect(line).toStartWith("data_dir.not_writable: ");
 });
 
-test("a directory of somebody else is refused, and its owner is named", async () => {
+test("refuses another user's directory and names its owner", async () => {
   const [line] = await ended("open-directory", "/", NOBODY);
   expect(line).toStartWith("data_dir.foreign_owner: the data directory / belongs to root (user id 0)");
 });
 
-test("root becomes the owner of the directory, group and all, before it writes anything", async () => {
+test("root becomes the owner of the directory, with its group, before it writes anything", async () => {
   using folder = scratch();
   const owner = isRoot
     ? { uid: NOBODY, gid: NOBODY - 1 }
@@ -111,7 +111,7 @@ test("root becomes the owner of the directory, group and all, before it writes a
   expect(statSync(join(folder.path, "server.lock"))).toMatchObject(owner);
 });
 
-test("root that became the owner kept no group of root", async () => {
+test("root keeps no group of its own after it became the owner", async () => {
   using folder = scratch();
   if (isRoot) chownSync(folder.path, NOBODY, NOBODY - 1);
   const [line = ""] = await ended("open-directory", folder.path);
@@ -127,7 +127,7 @@ test.if(isRoot)("root of a container that may not change its user is refused", a
   expect(lines[0]).toStartWith("data_dir.not_writable: ");
 });
 
-test("a server that cannot leave its note gives the lock back", () => {
+test("a server that cannot write its record releases the lock", () => {
   using folder = scratch();
   const directory = openDataDirectory(folder.path);
   const obstacle = `${directory.lock}.holder`;
@@ -137,7 +137,7 @@ test("a server that cannot leave its note gives the lock back", () => {
   lockForServer(directory, heldClock()).release();
 });
 
-test("a second server is refused and told who the first one is", async () => {
+test("refuses a second server and names the first one", async () => {
   using folder = scratch();
   const first = startChild("serve", [folder.path]);
   expect(await first.line()).toBe("serving");
@@ -149,7 +149,7 @@ test("a second server is refused and told who the first one is", async () => {
   expect(await ended("serve", folder.path)).toEqual(["serving", "stopped"]);
 });
 
-test("of two servers that start at once exactly one serves", async () => {
+test("exactly one of two servers that start together serves", async () => {
   using folder = scratch();
   const both = [startChild("serve", [folder.path]), startChild("serve", [folder.path])];
   const lines = await Promise.all(both.map((child) => child.line()));
@@ -170,7 +170,7 @@ test("a killed server leaves no lock behind", async () => {
   lockForServer(directory, heldClock()).release();
 });
 
-test("whether a server runs is seen from outside, and looking does not stop one from starting", async () => {
+test("other processes see whether a server runs, and checking does not prevent a start", async () => {
   using folder = scratch();
   const directory = openDataDirectory(folder.path);
   expect(isServerRunning(directory)).toBe(false);
@@ -184,7 +184,7 @@ test("whether a server runs is seen from outside, and looking does not stop one 
   expect(isServerRunning(directory)).toBe(false);
 });
 
-test("the lock file and the note about its holder can be read by their owner only", () => {
+test("the lock file and the record of its holder are readable by their owner only", () => {
   using folder = scratch();
   const directory = openDataDirectory(folder.path);
   const lock = lockForServer(directory, heldClock());

@@ -37,7 +37,7 @@ test.each([
   expect(waitAmong(gapMs, gapMs - ANSWERED_MS - moreMs)).toBe(waitMs);
 });
 
-test("the first write, and one after a long rest, do not wait", () => {
+test("the first write, and one after a long pause, do not wait", () => {
   const company = new Company();
   expect(company.waitFor(0)).toBe(0);
   for (let at = 1; at < MANY; at += 1) company.waitFor(at);

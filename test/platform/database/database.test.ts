@@ -41,7 +41,7 @@ const reasonOf = (failed: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error instanceof DomainError ? error.reason : error),
   );
 
-test("a write answers with what its function returned, and readers see the row", async () => {
+test("a write returns the result of its function, and readers see the row", async () => {
   await using world = await createWorld();
   const answer = await world.db.write((tx) => {
     add(tx, "a");
@@ -51,7 +51,7 @@ test("a write answers with what its function returned, and readers see the row",
   expect(idsIn(world.db)).toEqual(["a"]);
 });
 
-test("a failing write leaves no row, and its neighbors in the same commit are kept", async () => {
+test("a failing write leaves no row, and the other writes in its commit are kept", async () => {
   await using world = await createWorld();
   const failure = new Error("refused by a rule");
   const outcomes = await Promise.allSettled([
@@ -78,7 +78,7 @@ test("a lone failing write leaves no row, and the next one works", async () => {
   expect(idsIn(world.db)).toEqual(["b"]);
 });
 
-test("a unique violation names its column and undoes the rest of that write only", async () => {
+test("a unique violation names its column and undoes only the rest of that write", async () => {
   await using world = await createWorld();
   const [kept, violated] = await Promise.allSettled([
     world.db.write((tx) => add(tx, "a")),
@@ -107,7 +107,7 @@ test("the read connection cannot write", async () => {
   expect(() => world.db.read.delete(organizations).run()).toThrow("readonly");
 });
 
-test("what SQLite refuses is understood whether drizzle built the statement or it was written out", async () => {
+test("recognizes SQLite's errors from drizzle statements and from raw SQL", async () => {
   await using world = await createWorld();
   const written = world.db.write((tx) => {
     tx.run(sql`CREATE UNIQUE INDEX one_name ON organizations (name)`);
@@ -122,7 +122,7 @@ test("what SQLite refuses is understood whether drizzle built the statement or i
   expect(await reasonOf(damaged)).toBe("storage.not_permitted");
 });
 
-test("a write that returns a promise does not compile, is refused when run, and leaves no row", async () => {
+test("a write that returns a promise does not compile, is refused at run time, and leaves no row", async () => {
   await using world = await createWorld();
   // @ts-expect-error a promise where a plain value is wanted
   const asynchronous = world.db.write(async (tx) => add(tx, "a"));
@@ -130,7 +130,7 @@ test("a write that returns a promise does not compile, is refused when run, and 
   expect(idsIn(world.db)).toEqual([]);
 });
 
-test("a write that returns a statement it forgot to run is refused", async () => {
+test("a write that returns a statement it did not run is refused", async () => {
   await using world = await createWorld();
   const values = { id: "a", name: "a", createdAtMs: 0 };
   // @ts-expect-error drizzle's statements can be awaited, which would run them outside the transaction
@@ -149,7 +149,7 @@ test.each([WRITE_BATCH_MAX - 1, WRITE_BATCH_MAX, WRITE_BATCH_MAX + 1])(
   },
 );
 
-test("a write asked for inside a write is a write of its own", async () => {
+test("a write requested inside a write is a separate write", async () => {
   await using world = await createWorld();
   let inner: Promise<void> | undefined;
   const outer = world.db.write((tx) => {
@@ -173,7 +173,7 @@ const adding = (ids: readonly string[], between: (added: string) => void = () =>
     return ids.length;
   };
 
-test("while a write goes on in steps, the event loop turns and readers see the rows as they were before", async () => {
+test("during a write in steps the event loop turns and readers see the former rows", async () => {
   await using world = await createWorld();
   const seen: string[][] = [];
   const revisions = new Set([world.db.revision("jobs")]);
@@ -188,7 +188,7 @@ test("while a write goes on in steps, the event loop turns and readers see the r
   expect(revisions).not.toContain(world.db.revision("jobs"));
 });
 
-test("writes keep their order around one that goes on in steps, and none of them is in its transaction", async () => {
+test("writes keep their order around one in steps, and none joins its transaction", async () => {
   await using world = await createWorld();
   const done: string[] = [];
   const rows = (tx: Tx) => tx.select().from(organizations).all().length - 1;
@@ -222,7 +222,7 @@ test("writes keep their order around one that goes on in steps, and none of them
   expect(idsIn(world.db)).toEqual(["a", "b", "c", "d", "s", "t"]);
 });
 
-test("a write in steps that returns a promise does not compile, is refused when run, and leaves no row", async () => {
+test("a write in steps that returns a promise does not compile, is refused at run time, and leaves no row", async () => {
   await using world = await createWorld();
   // @ts-expect-error a promise where a plain value is wanted
   const asynchronous = world.db.writeInSteps(function* (tx: Tx) {
@@ -234,7 +234,7 @@ test("a write in steps that returns a promise does not compile, is refused when 
   expect(idsIn(world.db)).toEqual([]);
 });
 
-test("what a write in steps wrote goes from the log into the file with the commit after it", async () => {
+test("the pages of a write in steps go from the log into the file with the next commit", async () => {
   await using world = await createWorld();
   await world.db.write((tx) => void tx.get(sql`PRAGMA wal_autocheckpoint = 1`));
   await world.db.write((tx) => add(tx, "before"));
@@ -263,7 +263,7 @@ describe("the log of a write in steps", () => {
     return { asked, db, usual: await limitOf(db), world };
   }
 
-  test("is left alone by commits until another thread has put it into the file", async () => {
+  test("is left alone by commits until another thread has copied it into the file", async () => {
     const { asked, db, usual, world } = await withThread();
     await db.writeInSteps(adding(["a", "b"]));
     expect(asked).toHaveLength(1);
@@ -296,7 +296,7 @@ describe("the log of a write in steps", () => {
     await world.dispose();
   });
 
-  test("is never put into the file by us where other software does that", async () => {
+  test("is left to other software that runs the checkpoints", async () => {
     await using world = await createWorld();
     let asked = 0;
     const db = openDatabase(world.file, {
@@ -310,7 +310,7 @@ describe("the log of a write in steps", () => {
     await db.close();
   });
 
-  test("goes into the file by the task of the thread", async () => {
+  test("goes into the file through the task of the thread", async () => {
     await using world = await createWorld();
     const file = world.file;
     const db = openDatabase(file, { checkpoint: () => runTask("checkpoint", { file }) });
@@ -321,7 +321,7 @@ describe("the log of a write in steps", () => {
   });
 });
 
-test("a process killed between the steps of a write leaves what was there before", async () => {
+test("a process killed between the steps of a write leaves the former rows", async () => {
   await using world = await createWorld();
   const child = startChild("write-half", [world.file]);
   const before = await child.line();
@@ -333,7 +333,7 @@ test("a process killed between the steps of a write leaves what was there before
   expect(idsIn(world.db).sort()).toEqual([before ?? "", "after"].sort());
 });
 
-test("whatever was acknowledged is there after the process was killed", async () => {
+test("acknowledged writes survive the death of the process", async () => {
   await using world = await createWorld();
   const acknowledged: string[] = [];
   for (let round = 0; round < 4; round += 1) {
@@ -350,7 +350,7 @@ test("whatever was acknowledged is there after the process was killed", async ()
   await reopened.close();
 });
 
-test("background writes share one commit with their company, and a write that waits for nobody takes them along", async () => {
+test("background writes share one commit, and a write that waits for nobody includes them", async () => {
   await using world = await createWorld();
   const commits = () => world.db.revision("jobs");
   const done: string[] = [];
@@ -383,7 +383,7 @@ test("the file is not mapped into memory", async () => {
   expect(world.db.read.get<[number]>(sql`PRAGMA mmap_size`)).toEqual([0]);
 });
 
-test("what undoes one of several writes stays in memory", async () => {
+test("the undo data of one of several writes stays in memory", async () => {
   await using world = await createWorld();
   const [temporaries] = await world.db.write((tx) => tx.get<[number]>(sql`PRAGMA temp_store`));
   expect(temporaries).toBe(2);
@@ -391,7 +391,7 @@ test("what undoes one of several writes stays in memory", async () => {
 
 const INSERT_B = "INSERT INTO organizations (id, name, created_at_ms) VALUES ('b', 'b', 0)";
 
-test("what is asked at once is of one moment, whatever another process commits meanwhile", async () => {
+test("queries in one turn see one moment, whatever another process commits meanwhile", async () => {
   await using world = await createWorld();
   using other = openConnection(world.file, {});
   const { read } = world.db; // as searches keep it, with their statements
@@ -407,7 +407,7 @@ test("what is asked at once is of one moment, whatever another process commits m
   expect(idsIn(world.db)).toEqual(["b"]);
 });
 
-test("what is read while a moment is held is of that moment in every turn, and of now when it is let go", async () => {
+test("reads within a held moment see that moment in every turn, and the present once it is released", async () => {
   await using world = await createWorld();
   using other = openConnection(world.file, {});
   const { read } = world.db;
@@ -429,7 +429,7 @@ test("what is read while a moment is held is of that moment in every turn, and o
   expect(idsIn(world.db)).toEqual(["b"]);
 });
 
-test("what another process committed is seen in a later turn at once, and soon in this one", async () => {
+test("a commit of another process is seen in a later turn at once, and soon in this one", async () => {
   await using world = await createWorld();
   using other = openConnection(world.file, {});
   expect(idsIn(world.db)).toEqual([]);
@@ -441,7 +441,7 @@ test("what another process committed is seen in a later turn at once, and soon i
   expect(idsIn(world.db)).toEqual([]);
 });
 
-test("what is read after a revision was told is not older than it", async () => {
+test("a read after a revision was reported is not older than the revision", async () => {
   await using world = await createWorld();
   using other = openConnection(world.file, {});
   idsIn(world.db);
@@ -452,7 +452,7 @@ test("what is read after a revision was told is not older than it", async () => 
   expect(seen.length > 0 || world.db.revision("access") !== told).toBe(true);
 });
 
-test("who waited for a commit of ours sees it, even where it was read before in that turn", async () => {
+test("a caller that waited for one of our commits sees it, even if it was read before in that turn", async () => {
   await using world = await createWorld();
   const before = await world.db.write((tx) => {
     add(tx, "a");
@@ -461,7 +461,7 @@ test("who waited for a commit of ours sees it, even where it was read before in 
   expect([before, idsIn(world.db)]).toEqual([[], ["a"]]);
 });
 
-test("reading in every turn does not keep the log from going into the file", async () => {
+test("reading in every turn does not prevent checkpoints", async () => {
   await using world = await createWorld();
   const megabyte = "x".repeat(1024 * 1024);
   await world.db.write((tx) => add(tx, "a"));
@@ -500,7 +500,7 @@ test("a statement moves the revision of its topic with the commit, whatever topi
   expect(revisions()).toEqual([access + 2, catalog]);
 });
 
-test("a write moves the revision of its topic only, a write without topic every revision, a read none", async () => {
+test("a write moves only the revision of its topic, a write without a topic every revision, a read none", async () => {
   await using world = await createWorld();
   const before = [world.db.revision("access"), world.db.revision("catalog")];
   idsIn(world.db);
@@ -512,7 +512,7 @@ test("a write moves the revision of its topic only, a write without topic every 
   expect(world.db.revision("catalog")).not.toBe(before[1]);
 });
 
-test("a write that failed moves no revision", async () => {
+test("a failed write moves no revision", async () => {
   await using world = await createWorld();
   const before = world.db.revision("access");
   const failing = world.db.write(() => {
@@ -532,7 +532,7 @@ test("a commit of another process moves every revision once", async () => {
   expect([world.db.revision("access"), world.db.revision("catalog")]).toEqual(after);
 });
 
-test("a commit of another process is noticed even when we write before we look", async () => {
+test("a commit of another process is noticed even if we write before we look", async () => {
   await using world = await createWorld();
   const before = world.db.revision("catalog");
   await startChild("write-once", [world.file]).ended();
@@ -540,7 +540,7 @@ test("a commit of another process is noticed even when we write before we look",
   expect(world.db.revision("catalog")).not.toBe(before);
 });
 
-test("requests that arrive together share one look for other processes' commits; the next to arrive looks again", async () => {
+test("requests that arrive together share one check for other processes' commits; the next one checks again", async () => {
   await using world = await createWorld();
   const other = openConnection(world.file, {});
   other.run("PRAGMA synchronous=OFF"); // three commits must take less than LOOK_AGAIN_MS, most of the time
@@ -585,7 +585,7 @@ async function sendInOnePacket(port: number, requests: number): Promise<void> {
   socket.end();
 }
 
-test("a lock that another process holds is storage.busy, and the write works when it is free", async () => {
+test("a lock held by another process is storage.busy, and the write works once it is free", async () => {
   await using world = await createWorld();
   const db = openDatabase(world.file, { busyTimeoutMs: 50 });
   const holder = startChild("hold-write-lock", [world.file]);
@@ -620,7 +620,7 @@ test.if(canMount)("a full disk is storage.full for the whole commit, until there
   expect(kept.sort()).toEqual([before, after].map((line) => line.replace("acknowledged", "kept")).sort());
 });
 
-test("a full database is storage.full, nothing is half written, and writes work again when there is room", async () => {
+test("a full database is storage.full, nothing is half written, and writes work again once there is space", async () => {
   await using world = await createWorld();
   await world.db.write((tx) => void tx.get(sql`PRAGMA max_page_count = 1`)); // as many as it has now
   const outcomes = await Promise.allSettled([
@@ -647,7 +647,7 @@ test("a database file without write permission is storage.not_permitted", async 
   expect(lines).toEqual(["storage.not_permitted: the database file is read-only"]);
 });
 
-test("a file that is no database is storage.damaged, a directory and a missing folder are storage.failed, and each says what to do", () => {
+test("a file that is not a database is storage.damaged, a directory and a missing folder are storage.failed, and each says what to do", () => {
   const directory = temporaryDirectory();
   const file = join(directory, "letter.txt");
   writeFileSync(file, "Dear operator, ".repeat(100));
@@ -678,7 +678,7 @@ test("the database and its sidecar files can be read by their owner only", async
   expect(modes).toEqual([0o600, 0o600, 0o600]);
 });
 
-test("closing waits for the writes that were asked for, may be repeated, and refuses later writes", async () => {
+test("closing waits for pending writes, may be repeated, and refuses later writes", async () => {
   await using world = await createWorld();
   const inSteps = world.db.writeInSteps(adding(["s", "t", "u"]));
   const writes = Array.from({ length: 200 }, (_, index) => world.db.write((tx) => add(tx, `w${index}`)));

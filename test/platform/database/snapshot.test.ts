@@ -10,7 +10,7 @@ const rename = ({ db, organizationId }: World, name: string) =>
     tx.update(organizations).set({ name }).where(eq(organizations.id, organizationId)).run();
   });
 
-test("a snapshot keeps showing the moment of its first statement", async () => {
+test("a snapshot keeps the moment of its first statement", async () => {
   await using world = await createWorld();
   const { connection, close } = openSnapshot(world.file);
   const name = () => connection.select({ name: organizations.name }).from(organizations).get()?.name;
@@ -32,7 +32,7 @@ test("a snapshot cannot write", async () => {
   close();
 });
 
-test("a closed snapshot no longer holds back the write-ahead log", async () => {
+test("a closed snapshot no longer blocks checkpoints", async () => {
   await using world = await createWorld();
   const { connection, close } = openSnapshot(world.file);
   connection.select().from(organizations).all();

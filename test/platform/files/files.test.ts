@@ -21,14 +21,14 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const at = (name: string): string => join(folder, name);
 
-test("a new file is made and an old one replaced, with nothing left beside it", async () => {
+test("creates a new file and replaces an old one, and leaves nothing beside it", async () => {
   await replaceFile(at("out.yaml"), "one\n");
   await replaceFile(at("out.yaml"), "two\n");
   expect(readFileSync(at("out.yaml"), "utf8")).toBe("two\n");
   expect(readdirSync(folder)).toEqual(["out.yaml"]);
 });
 
-test("a symbolic link is refused, and what it leads to stays", async () => {
+test("refuses a symbolic link and keeps its target", async () => {
   writeFileSync(at("target"), "old");
   for (const [link, target] of [
     ["link", "target"],
@@ -42,7 +42,7 @@ test("a symbolic link is refused, and what it leads to stays", async () => {
   expect(readdirSync(folder).sort()).toEqual(["dangling", "link", "target"]);
 });
 
-test("a folder, a device and a missing folder are refused, and nothing is left behind", async () => {
+test("refuses a folder, a device and a missing folder, and leaves nothing behind", async () => {
   mkdirSync(at("folder"));
   const write = (path: string) => replaceFile(path, "x");
   await expect(write(at("folder"))).rejects.toMatchObject({ kind: "invalid", reason: "file.not_regular" });
@@ -55,7 +55,7 @@ test("a folder, a device and a missing folder are refused, and nothing is left b
   expect(readdirSync(folder)).toEqual(["folder"]);
 });
 
-test("a file is opened when its first piece is asked for, and never where nobody asks", async () => {
+test("opens a file when its first piece is requested, and never without a reader", async () => {
   const pieces = readPieces(at("late.bin"), { offset: 1, length: 3 });
   const unread = readPieces(at("missing.bin"));
   await Bun.sleep(10);

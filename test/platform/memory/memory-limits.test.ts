@@ -25,7 +25,7 @@ test("names the nearest control group with a limit, and the limits of the proces
   expect(memoryLimits(root)).toEqual(["memory.max of the control group: 512.0 MiB", "ulimit -v: 2.0 GiB"]);
 });
 
-test("a command that ran out of memory is no bug", () => {
+test("a command that ran out of memory is not reported as a bug", () => {
   for (const error of [
     new RangeError("Out of memory"),
     Object.assign(new Error("spawn"), { code: "ENOMEM" }),

@@ -45,7 +45,7 @@ test("a line is one JSON object with time, level, event, then the fields", () =>
   ]);
 });
 
-test("fields are worked out only for a line that is written", () => {
+test("fields are computed only for a line that is written", () => {
   const { log, lines } = recorded({ level: "info" });
   let asked = 0;
   const fields = () => ({ asked: ++asked });
@@ -55,7 +55,7 @@ test("fields are worked out only for a line that is written", () => {
   expect(JSON.parse(lines[0] ?? "").asked).toBe(1);
 });
 
-test("the text form puts the same on one line for a terminal", () => {
+test("the text form has the same content on one line for a terminal", () => {
   const { log, lines } = recorded({ format: "text" });
   log.info("http.request", { route: "/admin/:id", note: "two words", tags: ["a"] });
   expect(lines).toEqual([
@@ -63,7 +63,7 @@ test("the text form puts the same on one line for a terminal", () => {
   ]);
 });
 
-test("lines of one turn of the event loop are written together at its end, those of the next by themselves", async () => {
+test("lines of one turn of the event loop are written together at its end, those of the next turn separately", async () => {
   const written: string[] = [];
   const { write } = bufferLines((lines) => void written.push(lines));
   write("one\n");
@@ -75,7 +75,7 @@ test("lines of one turn of the event loop are written together at its end, those
   expect(written).toEqual(["one\ntwo\n", "three\n"]);
 });
 
-test("lines that wait are written at once when somebody asks for it, and only once", async () => {
+test("pending lines are written at once on request, and only once", async () => {
   const written: string[] = [];
   const { write, flush } = bufferLines((lines) => void written.push(lines));
   write("one\n");
@@ -130,13 +130,13 @@ test.each([
   expect(lines[0]).toStartWith(`${prefix}{"ts":`);
 });
 
-test("a child adds its fields, and the call's own win", () => {
+test("a child adds its fields, and those of the call override them", () => {
   const { log, lines } = recorded();
   log.child({ request_id: "r1", actor_id: "u1" }).child({ route: "/x" }).info("a.b", { actor_id: "u2" });
   expect(JSON.parse(lines[0] ?? "")).toMatchObject({ request_id: "r1", actor_id: "u2", route: "/x" });
 });
 
-test("a field cannot replace the line's own time, level or event", () => {
+test("a field cannot replace the line's time, level or event", () => {
   expect(shown({ level: "error", event: "x.y", ts: "z" })).toMatchObject({
     level: "info",
     event: "area.happened",
@@ -147,7 +147,7 @@ test("a field cannot replace the line's own time, level or event", () => {
   });
 });
 
-test("a field named __proto__ is a field like any other", () => {
+test("a field named __proto__ is an ordinary field", () => {
   expect(Object.keys(shown(JSON.parse('{"__proto__":{"a":1}}')))).toContain("__proto__");
 });
 
@@ -227,7 +227,7 @@ test("letters beyond ASCII stay readable", () => {
   expect(lines[0]).toContain("Zoë 猫 🐈");
 });
 
-test("values that JSON does not know are written as text", () => {
+test("values that JSON cannot express are written as text", () => {
   const when = new Date(AT_MS);
   const { ts, level, event, ...fields } = shown({
     when,
@@ -252,7 +252,7 @@ test("values that JSON does not know are written as text", () => {
   });
 });
 
-test("a value that contains itself ends, and one used twice is shown twice", () => {
+test("a cyclic value ends, and a value used twice is shown twice", () => {
   const loop: Record<string, unknown> = { n: 1 };
   loop.self = loop;
   const twice = { n: 2 };
@@ -315,7 +315,7 @@ test.each([
   [LOG_LINE_MEMBERS_MAX - 10, false],
   [LOG_LINE_MEMBERS_MAX, false],
   [LOG_LINE_MEMBERS_MAX + 10, true],
-])("a line of %i members altogether is cut: %p", (members, cut) => {
+])("a line of %i members in total is cut: %p", (members, cut) => {
   const rows = rowsOfTen(members);
   const line = JSON.stringify(shown({ first: rows.slice(0, 40), second: rows.slice(40) }));
   expect(line.includes("more]")).toBe(cut);

@@ -39,7 +39,7 @@ async function refusal(attempt: Promise<unknown>): Promise<Pick<DomainError, "ki
 
 const notAllowed = { kind: "forbidden", reason: "outbound.not_allowed" } as const;
 
-test("an allowed destination is reached by path and by whole URL", async () => {
+test("reaches an allowed destination by path and by whole URL", async () => {
   const outbound = createOutbound({ allowed: [peer()] });
   seen = [];
   const byPath = await outbound.fetch("gateway", "/keys", { method: "POST", body: "b", timeoutMs });
@@ -48,7 +48,7 @@ test("an allowed destination is reached by path and by whole URL", async () => {
   expect(seen).toEqual(["POST /keys b", "GET /keys "]);
 });
 
-test("with an empty list nothing is reachable", async () => {
+test("an empty list allows nothing", async () => {
   seen = [];
   const outbound = createOutbound({ allowed: [] });
   expect(await refusal(outbound.fetch("gateway", `${peer().origin}/keys`, { timeoutMs }))).toEqual(
@@ -77,7 +77,7 @@ test.each([
   expect(seen).toEqual([]);
 });
 
-test("a redirect is not followed", async () => {
+test("does not follow a redirect", async () => {
   seen = [];
   const outbound = createOutbound({ allowed: [peer()] });
   expect(await refusal(outbound.fetch("gateway", "/moved", { timeoutMs }))).toEqual({
@@ -92,7 +92,7 @@ test("an answer of 304 is an answer, not a redirect", async () => {
   expect((await outbound.fetch("gateway", "/unchanged", { timeoutMs })).status).toBe(304);
 });
 
-test("a peer that never answers ends at the timeout", async () => {
+test("a peer that never answers ends with the timeout", async () => {
   const outbound = createOutbound({ allowed: [peer()] });
   expect(await refusal(outbound.fetch("gateway", "/never", { timeoutMs: 1 }))).toEqual({
     kind: "unavailable",
@@ -100,7 +100,7 @@ test("a peer that never answers ends at the timeout", async () => {
   });
 });
 
-test("a caller that gives up ends the request", async () => {
+test("aborting ends the request", async () => {
   const outbound = createOutbound({ allowed: [peer()] });
   const signal = AbortSignal.abort();
   const attempt = outbound.fetch("gateway", "/never", { timeoutMs, signal });
@@ -121,11 +121,11 @@ test.each([
   await expect(attempt).rejects.toThrow(accepted ? "did not answer" : "bounded timeout");
 });
 
-test("the list tells each destination and why it is there", () => {
+test("the list names each destination and its purpose", () => {
   expect(createOutbound({ allowed: [peer()] }).list()).toEqual([peer()]);
 });
 
-test("a bad list is refused with everything that is wrong with it", () => {
+test("refuses an invalid list with all its problems", () => {
   const bad = [
     peer(),
     { ...peer(), origin: "https://a.example/path" },

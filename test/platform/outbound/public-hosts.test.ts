@@ -52,7 +52,7 @@ const REFUSED: readonly (readonly [first: string, last: string, ...around: strin
 ];
 
 describe.each(REFUSED)("%s to %s", (first, last, ...around) => {
-  test("is not public, and what lies around it is", () => {
+  test("is not public, and its neighbors are", () => {
     expect([first, last, ...around].filter(isPublicAddress)).toEqual(around);
   });
 });
@@ -88,7 +88,7 @@ describe("a public URL", () => {
     ["https://packages.example/a.tar.gz?x=1", "https://packages.example/a.tar.gz?x=1"],
     ["HTTPS://Packages.Example:8443/a b", "https://packages.example:8443/a%20b"],
     ["https://localhost.example.com/", "https://localhost.example.com/"],
-  ])("is read: %p", (text, href) => {
+  ])("is parsed: %p", (text, href) => {
     expect(detailOf(text)).toBe(href);
   });
 
@@ -110,7 +110,7 @@ describe("a public URL", () => {
     expect(detailOf(text)).toBe(`the address must ${wrong}`);
   });
 
-  test("is refused with everything that is wrong, and nothing of it is repeated", () => {
+  test("is refused with all its problems, and none of it is repeated", () => {
     expect(detailOf("http://me:secret@localhost/#x")).toBe(
       "the address must begin with https://, hold no user name and no password, have no fragment, name a public host",
     );

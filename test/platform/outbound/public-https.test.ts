@@ -71,13 +71,13 @@ async function refusalOf(attempt: Promise<unknown>): Promise<DomainError> {
 }
 const reasonOf = async (attempt: Promise<unknown>) => (await refusalOf(attempt)).reason;
 
-test("a public host is reached under its name, at the address that was checked", async () => {
+test("reaches a public host under its name, at the checked address", async () => {
   server.seen.length = 0;
   expect(await fetched(`${server.origin()}/file`)).toBe(BODY);
   expect(server.seen).toEqual([`GET ${PUBLIC_NAME}:${server.port} /file`]);
 });
 
-test("nothing is reached while no destination of that kind is on the list", async () => {
+test("reaches nothing unless a destination of that kind is listed", async () => {
   server.seen.length = 0;
   expect(await reasonOf(fetched(server.origin(), { allowed: [] }))).toBe("outbound.not_allowed");
   const one = [{ name: "anywhere", origin: server.origin(), why: "one peer" }];
@@ -85,7 +85,7 @@ test("nothing is reached while no destination of that kind is on the list", asyn
   expect(server.seen).toEqual([]);
 });
 
-test("the destination for public hosts opens nothing but downloads", async () => {
+test("the destination for public hosts allows only downloads", async () => {
   const outbound = createOutbound({ allowed: OPEN, publicHosts: server.hosts });
   for (const url of [server.origin(), "/", `${ANY_PUBLIC_HOST}/`]) {
     const attempt = outbound.fetch("anywhere", url, { timeoutMs: 1_000 });
@@ -93,7 +93,7 @@ test("the destination for public hosts opens nothing but downloads", async () =>
   }
 });
 
-test("what is no public URL is refused before anything is asked", async () => {
+test("refuses a URL that is not public before any request", async () => {
   const resolve = () => Promise.reject(new Error("a name was looked up"));
   for (const url of [`http://${PUBLIC_NAME}/`, "https://localhost/", `https://a:b@${PUBLIC_NAME}/`]) {
     expect(await reasonOf(fetched(url, { hosts: { resolve } }))).toBe("outbound.bad_url");
@@ -106,14 +106,14 @@ test.each([
   ["its only one", [PRIVATE]],
   ["the first", [PRIVATE, SERVER]],
   ["the last", [SERVER, PRIVATE]],
-])("a host is refused when %s of its addresses is not public", async (_name, found) => {
+])("refuses a host if %s of its addresses is not public", async (_name, found) => {
   server.seen.length = 0;
   const attempt = fetched(server.origin(), { hosts: { resolve: async () => found } });
   expect(await reasonOf(attempt)).toBe("outbound.not_public");
   expect(server.seen).toEqual([]);
 });
 
-test("the names of this machine lead nowhere by the real rule", async () => {
+test("refuses names of this machine by the real rule", async () => {
   const hosts = { isPublic: PUBLIC_HOSTS.isPublic };
   expect(await reasonOf(fetched(server.origin(), { hosts }))).toBe("outbound.not_public");
 });
@@ -126,30 +126,30 @@ test.each([
   "[::ffff:127.0.0.1]",
   "169.254.169.254",
   "[fd00::1]",
-])("an address in the URL is judged too: %s", async (host) => {
+])("checks an address in the URL as well: %s", async (host) => {
   const url = `https://${host}:${server.port}/`;
   expect(await reasonOf(fetched(url, { hosts: { isPublic: PUBLIC_HOSTS.isPublic } }))).toBe(
     "outbound.not_public",
   );
 });
 
-test("a public address in the URL is reached, and the certificate has to name it", async () => {
+test("reaches a public address in the URL, and the certificate must name it", async () => {
   expect(await fetched(`https://127.0.0.1:${server.port}/`)).toBe(BODY);
 });
 
-test("a name is looked up once, so that it cannot change its mind", async () => {
+test("looks up a name once, so that it cannot change", async () => {
   let lookups = 0;
   const resolve = async () => [lookups++ === 0 ? SERVER : PRIVATE];
   expect(await fetched(server.origin(), { hosts: { resolve } })).toBe(BODY);
   expect(lookups).toBe(1);
 });
 
-test("another address of the host is tried when one does not answer", async () => {
+test("tries another address of the host if one does not answer", async () => {
   const hosts = { isPublic: () => true, resolve: async () => [PRIVATE, SERVER] };
   expect(await fetched(server.origin(), { hosts })).toBe(BODY);
 });
 
-test("a name without an address is told as such, by the system's own resolver too", async () => {
+test("reports a name without an address, also from the system's own resolver", async () => {
   const none = { resolve: async () => [] };
   expect(await reasonOf(fetched(server.origin(), { hosts: none }))).toBe("outbound.unresolved");
   const { resolve } = PUBLIC_HOSTS;
@@ -157,11 +157,11 @@ test("a name without an address is told as such, by the system's own resolver to
   expect(await reasonOf(fetched(tooLong, { hosts: { resolve } }))).toBe("outbound.unresolved");
 });
 
-test("the system's own resolver gives addresses in the form the connection wants", async () => {
+test("the system's own resolver returns addresses in the expected form", async () => {
   expect(await PUBLIC_HOSTS.resolve("127.0.0.1")).toEqual([SERVER]);
 });
 
-test("a certificate for another name is refused", async () => {
+test("refuses a certificate for another name", async () => {
   expect(await reasonOf(fetched(server.origin("other.example")))).toBe("outbound.untrusted");
 });
 
@@ -175,7 +175,7 @@ async function fetchedInChild(env: Record<string, string>): Promise<string> {
   return await new Response(child.stdout).text();
 }
 
-test("certificates that the runtime was told to trust are trusted, and a proxy of the environment is not used", async () => {
+test("trusts the certificates that the runtime trusts, and uses no proxy of the environment", async () => {
   const directory = temporaryDirectory();
   const file = join(directory, "ca.pem");
   await Bun.write(file, server.ca);
@@ -185,11 +185,11 @@ test("certificates that the runtime was told to trust are trusted, and a proxy o
   rmSync(directory, { recursive: true });
 });
 
-test("a certificate is checked even where the environment says that none is", async () => {
+test("checks a certificate even if the environment disables that", async () => {
   expect(await fetchedInChild({ NODE_TLS_REJECT_UNAUTHORIZED: "0" })).toBe("outbound.untrusted");
 });
 
-test("a redirect is not followed", async () => {
+test("does not follow a redirect", async () => {
   server.seen.length = 0;
   expect(await reasonOf(fetched(`${server.origin()}/moved`))).toBe("outbound.redirected");
   expect(await reasonOf(fetched(`${server.origin()}/unchanged`))).toBe("outbound.redirected");
@@ -200,7 +200,7 @@ test.each(["/missing", "/part"])("an answer other than 200 is refused: %s", asyn
   expect(await reasonOf(fetched(`${server.origin()}${path}`))).toBe("outbound.refused");
 });
 
-test("a refusal names neither host nor address", async () => {
+test("an error names neither host nor address", async () => {
   for (const path of ["/moved", "/missing"]) {
     const { message, hint } = await refusalOf(fetched(`${server.origin()}${path}`));
     expect(`${message} ${hint}`).not.toMatch(/packages|127\.0\.0|\d{4,}/);
@@ -210,14 +210,14 @@ test("a refusal names neither host nor address", async () => {
 test.each([
   ["with a length", "/file"],
   ["without one", "/unsized"],
-])("a body %s has as many bytes as allowed, and not one more", async (_name, path) => {
+])("a body %s may have the maximum size and not a byte more", async (_name, path) => {
   const url = `${server.origin()}${path}`;
   expect(await fetched(url, { bytesMax: BODY.length + 1 })).toBe(BODY);
   expect(await fetched(url, { bytesMax: BODY.length })).toBe(BODY);
   expect(await reasonOf(fetched(url, { bytesMax: BODY.length - 1 }))).toBe("outbound.too_large");
 });
 
-test("a body that ends before its length is refused", async () => {
+test("refuses a body that ends before its length", async () => {
   using raw = await createRawTlsServer("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n0123");
   expect(await reasonOf(fetched(raw.origin(), { hosts: raw.hosts }))).toBe("outbound.failed");
 });
@@ -226,17 +226,17 @@ test.each([
   "",
   "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n00",
   "no HTTP at all\r\n\r\n",
-])("an answer that cannot be read is refused: %p", async (answer) => {
+])("refuses an unreadable answer: %p", async (answer) => {
   using raw = await createRawTlsServer(answer);
   expect(await reasonOf(fetched(raw.origin(), { hosts: raw.hosts }))).toBe("outbound.failed");
 });
 
-test("what arrives is what was sent, whatever content coding it claims", async () => {
+test("returns the bytes as sent, whatever content coding they claim", async () => {
   const sent = await fetched(`${server.origin()}/coded`);
   expect(Buffer.from(Bun.gunzipSync(Buffer.from(sent, "latin1"))).toString()).toBe(BODY);
 });
 
-test("nothing but what is needed is told to the host", async () => {
+test("sends nothing but what is needed to the host", async () => {
   const headers = { accept: "text/plain" };
   expect(JSON.parse(await fetched(`${server.origin()}/headers`, { headers }))).toEqual({
     accept: "text/plain",
@@ -252,14 +252,14 @@ test.each(["/never", "/stalls"])("time runs out for %s, be it for the answer or 
   expect(await reasonOf(attempt)).toBe("outbound.too_slow");
 });
 
-test("time runs out for a name server that is silent", async () => {
+test("a silent name server ends with the time limit", async () => {
   const resolve = () => new Promise<never>(() => {});
   expect(await reasonOf(fetched(server.origin(), { hosts: { resolve }, timeoutMs: 50 }))).toBe(
     "outbound.too_slow",
   );
 });
 
-test("the caller can end it, also before it began", async () => {
+test("the caller can abort, also before the start", async () => {
   const signal = AbortSignal.abort();
   expect(await reasonOf(fetched(server.origin(), { signal }))).toBe("outbound.too_slow");
   const controller = new AbortController();
@@ -268,7 +268,7 @@ test("the caller can end it, also before it began", async () => {
   expect(await reasonOf(attempt)).toBe("outbound.too_slow");
 });
 
-test("whoever stops reading ends the connection", async () => {
+test("the connection ends when the reader stops", async () => {
   const closed = Promise.withResolvers<void>();
   using endless = await createTlsServer(
     () =>

@@ -75,7 +75,7 @@ async function reasonOf(call: Promise<unknown>): Promise<string> {
 }
 
 describe("an executable", () => {
-  test("that is as it was pinned, and safe from others, has no problems", () => {
+  test("that matches its pin and is protected has no problems", () => {
     using place = new Place();
     expect(place.problems()).toEqual([]);
   });
@@ -87,7 +87,7 @@ describe("an executable", () => {
     expect(inspectExecutable({ ...place.pin, path: link })).toEqual([]);
   });
 
-  test("with another digest is told with both", () => {
+  test("with another digest is refused with both digests", () => {
     using place = new Place(EVIL);
     const { about, detail } = inspectExecutable(place.pin)[0] ?? {};
     expect(about).toBe("sha256");
@@ -139,7 +139,7 @@ describe("an executable", () => {
     expect(place.problems()).toEqual([expect.stringMatching(/^\/bin can be changed by others/)]);
   });
 
-  test("behind a link is only as safe as the folder it really is in", () => {
+  test("behind a link is as safe as the folder of its target", () => {
     using place = new Place();
     const link = join(place.directory, "link");
     symlinkSync(place.path, link);
@@ -147,7 +147,7 @@ describe("an executable", () => {
     expect(inspectExecutable({ ...place.pin, path: link })).toHaveLength(1);
   });
 
-  test("that belongs to somebody else is refused, and so is its folder", () => {
+  test("that belongs to another user is refused, and so is its folder", () => {
     using place = new Place();
     if (isRoot) chownSync(place.path, NOBODY, NOBODY);
     if (isRoot) chownSync(place.folder, NOBODY, NOBODY);
@@ -159,7 +159,7 @@ describe("an executable", () => {
     expect(place.problems()).toEqual(isRoot ? foreign : []); // only root can give files away
   });
 
-  test("is told everything that is wrong with it at once", () => {
+  test("with several problems is refused with all of them", () => {
     using place = new Place(EVIL);
     chmodSync(place.path, 0o666);
     chmodSync(place.folder, 0o777);
@@ -169,7 +169,7 @@ describe("an executable", () => {
   test.each([
     [0, "has the digest"],
     [1, "at most"],
-  ])("may have the most bytes that are run: %i more is told as %p", (more, detail) => {
+  ])("may have the maximum size: %i more is reported as %p", (more, detail) => {
     using place = new Place();
     truncateSync(place.path, EXECUTABLE_BYTES_MAX + more);
     expect(place.problems()).toEqual([expect.stringContaining(detail)]);
@@ -182,18 +182,18 @@ describe("a run", () => {
     expect(await outputOf(place.open())).toBe("good");
   });
 
-  test("of a file that was never the pinned one does not happen", async () => {
+  test("of a file that was never the pinned one is refused", async () => {
     using place = new Place(EVIL);
     expect(await reasonOf(outputOf(place.open()))).toBe("executable.unverified");
   });
 
-  test("of a file that others may write does not happen", async () => {
+  test("of a file that others may write is refused", async () => {
     using place = new Place();
     chmodSync(place.path, 0o777);
     expect(await reasonOf(outputOf(place.open()))).toBe("executable.unverified");
   });
 
-  test("goes on with the pinned bytes when the file is replaced, overwritten or gone", async () => {
+  test("uses the pinned bytes after the file is replaced, overwritten or removed", async () => {
     using place = new Place();
     const executable = place.open();
     await outputOf(executable);
@@ -262,7 +262,7 @@ describe("a run", () => {
     expect(await outputOf(place.open())).toBe("good");
   });
 
-  test("does not happen when copy and file are both something else", async () => {
+  test("is refused if copy and file both differ", async () => {
     using place = new Place();
     const executable = place.open();
     await outputOf(executable);
@@ -274,7 +274,7 @@ describe("a run", () => {
 });
 
 describe("the private folder", () => {
-  test("is its owner's only, and so is the copy", () => {
+  test("is readable by its owner only, and so is the copy", () => {
     using place = new Place();
     mkdirSync(place.private, { mode: 0o777 });
     chmodSync(place.private, 0o777);
@@ -283,7 +283,7 @@ describe("the private folder", () => {
     expect(modes).toEqual([0o700, 0o700, 0o500]);
   });
 
-  test("keeps no copy of what was pinned before", () => {
+  test("keeps no copy of an earlier pinned file", () => {
     using place = new Place();
     place.open().prepare();
     writeFileSync(place.path, EVIL);
@@ -297,7 +297,7 @@ describe("the private folder", () => {
     expect(() => place.open().prepare()).toThrow("is not a folder of user id");
   });
 
-  test("that cannot be made is told with what to do", () => {
+  test("that cannot be created is refused with the remedy", () => {
     using place = new Place();
     linkSync(place.path, place.private); // a file where the folder should be
     expect(() => place.open().prepare()).toThrow(DomainError);

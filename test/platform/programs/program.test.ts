@@ -67,7 +67,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe("a program", () => {
-  test("gets its input, and its output and exit code come back", async () => {
+  test("gets its input, and its output and exit code are returned", async () => {
     const ran = await run("cat; exit 3", { input: "öffne dich" });
     expect(ran).toMatchObject({ exitCode: 3, errorBytes: 0 });
     expect(text(ran.output)).toBe("öffne dich");
@@ -84,7 +84,7 @@ describe("a program", () => {
     expect([exitCode, text(output)]).toEqual([0, "fine\n"]);
   });
 
-  test("finds no environment but the one it is given", async () => {
+  test("has only the given environment", async () => {
     const { output } = await run("env | sort", { environment: { PATH, GIVEN: "yes" } });
     const names = text(output)
       .trim()
@@ -111,7 +111,7 @@ describe("a program", () => {
     expect((await run("kill -TERM $$")).exitCode).toBeNull();
   });
 
-  test("that cannot be started says why", async () => {
+  test("that cannot be started reports why", async () => {
     const path = join(directory, "interpreted");
     writeFileSync(path, "#!/no/such/interpreter\n", { mode: 0o700 });
     const program = { path, directory, environment: {}, input: "", outputBytesMax: 1 };
@@ -130,18 +130,18 @@ describe("output", () => {
     expect(await reasonOf(run(print(1_001)))).toBe("program.output_too_large");
   });
 
-  test("without end ends the program", async () => {
+  test("without end stops the program", async () => {
     expect(await reasonOf(run("yes"))).toBe("program.output_too_large");
   });
 
-  test("on standard error is counted, however much it is, and dropped", async () => {
+  test("on standard error is counted and dropped, whatever its size", async () => {
     const { errorBytes, output } = await run(`${print(1_000_000)} >&2; echo fine`);
     expect([errorBytes, text(output)]).toEqual([1_000_000, "fine\n"]);
   });
 });
 
 describe("the deadline", () => {
-  test("that is over already starts nothing", async () => {
+  test("that has already passed starts nothing", async () => {
     const path = join(directory, "started");
     expect(await reasonOf(run(`touch ${path}`, { signal: AbortSignal.abort() }))).toBe("program.too_slow");
     expect(existsSync(path)).toBe(false);
@@ -153,28 +153,28 @@ describe("the deadline", () => {
     await until(() => !pids.some(isAlive)); // by itself it would sleep on for long
   });
 
-  test("kills a program that ignores every signal it can", async () => {
+  test("kills a program that ignores every signal", async () => {
     const { reason, pids } = await killedWhenUp("trap '' TERM INT HUP QUIT ALRM; sleep 600 &");
     expect(reason).toBe("program.too_slow");
     await until(() => !pids.some(isAlive)); // by itself it would sleep on for long
   });
 
-  test("is kept also where a descendant has left the group and holds the output open", async () => {
+  test("also applies if a descendant has left the group and keeps the output open", async () => {
     const { reason, pids } = await killedWhenUp("setsid sleep 600 &");
     expect(reason).toBe("program.too_slow");
     for (const pid of pids.filter(isAlive)) process.kill(pid, "SIGKILL"); // the one that nobody can reach
   });
 });
 
-describe("a descendant that outlives the program and holds its output open", () => {
-  test("is killed at once where it is in the group", async () => {
+describe("a descendant that outlives the program and keeps its output open", () => {
+  test("is killed at once if it is in the group", async () => {
     const { exitCode, output } = await run("sleep 600 & echo $!");
     const pid = Number(text(output));
     expect(exitCode).toBe(0);
     await until(() => !isAlive(pid));
   });
 
-  test("is not waited for where it has left the group", async () => {
+  test("is not waited for if it has left the group", async () => {
     const ready = join(directory, "daemon");
     const { exitCode, output } = await run(
       `setsid sh -c 'echo $$ > ${ready}.new; mv ${ready}.new ${ready}; exec sleep 600' &
@@ -185,7 +185,7 @@ describe("a descendant that outlives the program and holds its output open", () 
   });
 });
 
-test("many runs leave no open file behind", async () => {
+test("many runs leave no open file", async () => {
   const openFiles = () => readdirSync("/proc/self/fd").length;
   await run("true");
   const before = openFiles();

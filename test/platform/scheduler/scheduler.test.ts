@@ -117,17 +117,20 @@ test("SVC-12 a job runs when it is due, its result is recorded, and the next run
 test.each([
   [0, 0],
   [0xffffffff, MINUTE_MS - 1],
-])("SVC-12 jitter puts the first run within its bound: random %p gives %p ms", async (random, expectedMs) => {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(random);
-  const { scheduler, db } = processOf({ ids: { ...systemIds, bytes: () => bytes } });
-  scheduler.register(hourly(async () => {}, { jitterMs: MINUTE_MS }));
-  await scheduler.runDue();
-  expect(rowOf(db)?.nextRunAtMs).toBe(START_MS + expectedMs);
-  nowMs += MINUTE_MS;
-  await scheduler.runDue();
-  expect(rowOf(db)).toMatchObject({ lastOutcome: "succeeded", nextRunAtMs: nowMs + HOUR_MS + expectedMs });
-});
+])(
+  "SVC-12 jitter delays the first run within its bound: random %p gives %p ms",
+  async (random, expectedMs) => {
+    const bytes = Buffer.alloc(4);
+    bytes.writeUInt32BE(random);
+    const { scheduler, db } = processOf({ ids: { ...systemIds, bytes: () => bytes } });
+    scheduler.register(hourly(async () => {}, { jitterMs: MINUTE_MS }));
+    await scheduler.runDue();
+    expect(rowOf(db)?.nextRunAtMs).toBe(START_MS + expectedMs);
+    nowMs += MINUTE_MS;
+    await scheduler.runDue();
+    expect(rowOf(db)).toMatchObject({ lastOutcome: "succeeded", nextRunAtMs: nowMs + HOUR_MS + expectedMs });
+  },
+);
 
 test("a started scheduler takes a turn at once and every second, until it is stopped", async () => {
   jest.useFakeTimers();
@@ -224,7 +227,7 @@ test("a failing job does not keep its neighbors from running", async () => {
   expect(rowOf(db, "other")?.lastOutcome).toBe("succeeded");
 });
 
-test("SVC-12 a run beyond its time limit is told to end and recorded as such", async () => {
+test("SVC-12 a run beyond its time limit is aborted and recorded as such", async () => {
   const { scheduler, db } = processOf();
   scheduler.register(hourly(untilAborted, { timeLimitMs: 1 }));
   await turns(scheduler, 2);
@@ -297,7 +300,7 @@ test.each([
   }
 });
 
-test("a job is not begun again while its run goes on, in this process or another", async () => {
+test("a job is not started again while it runs, in this process or another", async () => {
   const [one, two] = [processOf(), processOf()];
   const held = heldJob();
   one.scheduler.register(hourly(held.run));
@@ -314,7 +317,7 @@ test("a job is not begun again while its run goes on, in this process or another
   expect(rowOf(one.db)?.lastOutcome).toBe("succeeded");
 });
 
-test("SVC-12 of many processes that find a job due at once only one runs it", async () => {
+test("SVC-12 only one of many processes runs a job that all find due", async () => {
   const processes = Array.from({ length: 4 }, () => processOf().scheduler);
   let runs = 0;
   for (const scheduler of processes) {
@@ -361,7 +364,7 @@ test.each([
   await running;
 });
 
-test("a process that holds the directory takes over the leases of a crashed one, and runs their jobs in its first turn", async () => {
+test("a process that holds the directory takes over the leases of a crashed one and runs their jobs in its first turn", async () => {
   const { crashed, other, held, running, runsOfOther } = await crashedRun();
   await other.scheduler.takeOverLeases();
   await other.scheduler.runDue();
@@ -379,7 +382,7 @@ test("a process that holds the directory takes over the leases of a crashed one,
   ]);
 });
 
-test("the lease of a crashed process is taken over, also beside jobs that nobody runs", async () => {
+test("takes over the lease of a crashed process, also beside jobs that nobody runs", async () => {
   const { other, held, running } = await crashedRun();
   other.scheduler.register(hourly(async () => {}, { name: "idle" }));
   await other.scheduler.runDue();
@@ -403,7 +406,7 @@ test("SVC-12 a stale run cannot overwrite the result of a newer one", async () =
   expect(lines.map((line) => JSON.parse(line).event)).toEqual(["job.superseded"]);
 });
 
-test("a run that lost its job to another process is told to end", async () => {
+test("a run that lost its job to another process is aborted", async () => {
   const { crashed, other, held, running } = await crashedRun();
   nowMs += LIMIT_MS + LEASE_GRACE_MS;
   await turns(other.scheduler, TAKEOVER_TURNS);
@@ -432,7 +435,7 @@ test.each([
   expect(rowOf(alive.db)?.lastOutcome).toBe("succeeded");
 });
 
-test("a lease left behind by a clock that was ahead does not block the job for long", async () => {
+test("a lease of a clock that was ahead does not block the job for long", async () => {
   const { other, held, running, runsOfOther } = await crashedRun();
   nowMs -= 365 * DAY_MS;
   await other.scheduler.runDue();
@@ -443,7 +446,7 @@ test("a lease left behind by a clock that was ahead does not block the job for l
   await running;
 });
 
-test("after the clock went back a job is neither run early nor put off for longer than its interval", async () => {
+test("after the clock went back a job runs neither early nor later than its interval", async () => {
   const { scheduler, db } = processOf();
   let runs = 0;
   scheduler.register(
@@ -464,7 +467,7 @@ test("after the clock went back a job is neither run early nor put off for longe
 test.each([
   [0, 0],
   [1, -1 - MINUTE_MS],
-])("a job that is due %d ms later than it can be planned is planned anew", async (later, moved) => {
+])("a job that is due %d ms later than it can be planned is planned again", async (later, moved) => {
   const { scheduler, db } = processOf({ ids: { ...systemIds, bytes: (count) => Buffer.alloc(count) } });
   scheduler.register(hourly(async () => {}, { jitterMs: MINUTE_MS }));
   await scheduler.runDue();
@@ -474,7 +477,7 @@ test.each([
   expect(rowOf(db)?.nextRunAtMs).toBe(nextRunAtMs + moved);
 });
 
-test("after the clock went forward a job runs once, not once for each interval missed", async () => {
+test("after the clock went forward a job runs once, not once for each missed interval", async () => {
   const { scheduler } = processOf();
   let runs = 0;
   scheduler.register(
@@ -488,7 +491,7 @@ test("after the clock went forward a job runs once, not once for each interval m
   expect(runs).toBe(2);
 });
 
-test("stop tells a run to end, waits for it, gives its lease back, and the next start repeats it", async () => {
+test("stop aborts a run, waits for it, releases its lease, and the next start repeats it", async () => {
   const { scheduler, db } = processOf();
   const begun = Promise.withResolvers<void>();
   let cleaned = false;
@@ -552,7 +555,7 @@ test("the beat is the time of the last complete turn", async () => {
   expect(scheduler.lastBeatMs()).toBe(START_MS);
 });
 
-test("a job whose row cannot be written keeps neither its neighbors nor the beat from going on, and is logged once", async () => {
+test("a job whose row cannot be written stops neither its neighbors nor the beat, and is logged once", async () => {
   const { scheduler, db } = processOf();
   scheduler.register(hourly(async () => {}, { name: "stuck" }));
   scheduler.register(hourly(async () => {}));
@@ -575,7 +578,7 @@ test("a job whose row cannot be written keeps neither its neighbors nor the beat
   expect(again).toEqual(["scheduler.job_unattended"]);
 });
 
-test("a turn that the database fails is logged and does not end the process", async () => {
+test("a turn that fails in the database is logged and does not end the process", async () => {
   const { scheduler, db } = processOf();
   await db.close();
   opened.pop();
@@ -658,7 +661,7 @@ test.each([
   else expect(add).toThrow("time limit");
 });
 
-test("jobs are registered once each and up to a limit", () => {
+test("jobs are registered once each, up to a limit", () => {
   const { scheduler } = processOf();
   const add = (index: number) => () => scheduler.register(hourly(async () => {}, { name: `job${index}` }));
   for (let index = 0; index < JOBS_MAX - 1; index++) add(index)();

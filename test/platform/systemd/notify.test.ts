@@ -11,13 +11,13 @@ const directory = temporaryDirectory();
 afterAll(() => rmSync(directory, { recursive: true }));
 
 describe("the address of the service manager", () => {
-  test("is taken out of the environment with all that belongs to it, so that no child can speak for us", () => {
+  test("is removed from the environment with all that belongs to it, so that no child can use it", () => {
     const env = { NOTIFY_SOCKET: "/run/x", WATCHDOG_USEC: "30000000", WATCHDOG_PID: "7", HOME: "/" };
     expect(takeManagerAddress(env, 7)).toEqual({ socket: "/run/x", watchdogMs: 30_000 });
     expect(env).toEqual({ HOME: "/" } as typeof env);
   });
 
-  test("is none where nobody listens, even where a watchdog was left in the environment", () => {
+  test("is absent without a manager, even if a watchdog was left in the environment", () => {
     const env: Record<string, string> = { WATCHDOG_USEC: "30000000" };
     expect(takeManagerAddress(env, 7)).toBeUndefined();
     expect(env).toEqual({});
@@ -37,7 +37,7 @@ describe("the address of the service manager", () => {
   });
 });
 
-describe("what is said", () => {
+describe("a message", () => {
   const places: [string, string][] = [
     ["a path", join(directory, "notify")],
     ["an abstract name", `@quartermaster-test-${process.pid}`],
@@ -51,7 +51,7 @@ describe("what is said", () => {
     manager.close();
   });
 
-  test("of a reload comes with the time of the clock that nobody sets", () => {
+  test("of a reload has the time of the monotonic clock", () => {
     using receiver = receiveNotifications(join(directory, "reload"));
     const manager = openServiceManager({ socket: receiver.address, watchdogMs: undefined });
     const upUs = () => Number(readFileSync("/proc/uptime", "utf8").split(" ")[0]) * 1_000_000;
@@ -64,7 +64,7 @@ describe("what is said", () => {
     manager.close();
   });
 
-  test("to nobody is lost without an error", () => {
+  test("without a receiver is lost without an error", () => {
     const manager = openServiceManager({ socket: join(directory, "nobody"), watchdogMs: undefined });
     expect(manager.notify({ READY: "1" })).toBe(false);
     manager.close();
@@ -75,12 +75,12 @@ test.each([
   [SOCKET_PATH_BYTES_MAX - 1, true],
   [SOCKET_PATH_BYTES_MAX, true],
   [SOCKET_PATH_BYTES_MAX + 1, false],
-])("an address of %d bytes is taken: %p", (length, isTaken) => {
+])("an address of %d bytes is accepted: %p", (length, isTaken) => {
   const open = () => openNotifySocket(`/${"x".repeat(length - 1)}`).close();
   if (isTaken) expect(open).not.toThrow();
   else expect(open).toThrow("at most 108 bytes");
 });
 
-test("an address that is neither path nor abstract name is refused", () => {
+test("refuses an address that is neither path nor abstract name", () => {
   expect(() => openNotifySocket("vsock:2:1234")).toThrow("neither a path nor an abstract name");
 });

@@ -104,7 +104,7 @@ test("an empty database gets the newest schema and no copy; repeating changes no
   expect(existsSync(here.backupDirectory)).toBe(false);
 });
 
-test("each migration leaves its number, name, digest, time and the program's version", () => {
+test("each migration records its number, name, digest, time and the program's version", () => {
   using here = place();
   here.migrate([FAMILIES]);
   const row = here.read("SELECT id, name, length(sha256), applied_at_ms, applied_by FROM schema_migrations");
@@ -118,7 +118,7 @@ test("rebuilding a parent table does not empty its child table", () => {
   expect(() => here.run("INSERT INTO children VALUES (30, 3)")).toThrow("FOREIGN KEY");
 });
 
-test("a migration that fails leaves rows, tables and schema number as they were", () => {
+test("a failing migration leaves rows, tables and schema number unchanged", () => {
   using here = families();
   expect(() => here.migrate([FAMILIES, FAILING])).toThrow("missing");
   expect(here.read("SELECT name FROM sqlite_schema WHERE name = 'half'")).toEqual([]);
@@ -126,13 +126,13 @@ test("a migration that fails leaves rows, tables and schema number as they were"
   expect(here.migrate([FAMILIES, REBUILT_PARENT]).to).toBe(2);
 });
 
-test("a migration that would leave rows without their parent is undone", () => {
+test("a migration that would leave rows without their parent is rolled back", () => {
   using here = families();
   expect(() => here.migrate([FAMILIES, ORPHANING])).toThrow("would break 2 foreign keys");
   expect(here.read("SELECT name FROM parents ORDER BY id")).toEqual(["ana", "bo"]);
 });
 
-test("DAT-6 when a later migration fails none stays, it is said so, and the program before still starts", () => {
+test("DAT-6 when a later migration fails none is kept, the message says so, and the former program still starts", () => {
   using here = families();
   const refusal = reasonOf(() => here.migrate([FAMILIES, REBUILT_PARENT, { ...FAILING, id: 3 }]));
   expect(refusal).toStartWith(
@@ -143,14 +143,14 @@ test("DAT-6 when a later migration fails none stays, it is said so, and the prog
   expect(here.migrate([FAMILIES])).toEqual({ from: 1, to: 1, backup: undefined });
 });
 
-test("DAT-6 several migrations are applied in one go, and again none", () => {
+test("DAT-6 several migrations are applied in one run, and none in the next", () => {
   using here = families();
   const third = { id: 3, name: "third", sql: "CREATE TABLE third (x INTEGER) STRICT" };
   expect(here.migrate([FAMILIES, REBUILT_PARENT, third])).toMatchObject({ from: 1, to: 3 });
   expect(here.migrate([FAMILIES, REBUILT_PARENT, third])).toMatchObject({ from: 3, to: 3 });
 });
 
-test("a database newer than the program is refused, untouched, and the newest version is named", () => {
+test("refuses a newer database without changing it and names the newest known version", () => {
   using here = families();
   here.migrate([FAMILIES, REBUILT_PARENT], { version: "2.0.0" });
   here.migrate([FAMILIES, REBUILT_PARENT, { id: 3, name: "third", sql: "SELECT 1" }], { version: "3.0.0" });
@@ -159,7 +159,7 @@ test("a database newer than the program is refused, untouched, and the newest ve
   expect(refusal).toEndWith("knows up to 1");
 });
 
-test("DAT-7 who starts an older program on a newer database is told the exact command that goes back", () => {
+test("DAT-7 starting an older program on a newer database prints the exact command to go back", () => {
   using here = families();
   const { backup } = here.migrate([FAMILIES, REBUILT_PARENT], { version: "2.0.0" });
   const folder = dirname(here.file);
@@ -169,7 +169,7 @@ test("DAT-7 who starts an older program on a newer database is told the exact co
   );
 });
 
-test("a migration that was edited after it ran is refused", () => {
+test("refuses a migration that was edited after it ran", () => {
   using here = families();
   const edited = { ...FAMILIES, sql: `${FAMILIES.sql} -- better` };
   expect(reasonOf(() => here.migrate([edited, REBUILT_PARENT]))).toStartWith(
@@ -185,7 +185,7 @@ test("the schema number of a database is read without changing it", () => {
   expect(reasonOf(() => schemaOf(connection, []))).toStartWith("schema.newer");
 });
 
-test("before the first change a copy of the old database is made, complete and readable by its owner only", () => {
+test("copies the old database before the first change, complete and readable by its owner only", () => {
   using here = families();
   const { backup = "" } = here.migrate([FAMILIES, REBUILT_PARENT]);
   expect(backup).toBe(join(here.backupDirectory, "before-upgrade-schema-1-20260101T000000Z.db"));
@@ -196,7 +196,7 @@ test("before the first change a copy of the old database is made, complete and r
   expect(readdirSync(here.backupDirectory)).toHaveLength(1);
 });
 
-test("the copy has rows that are only in the write-ahead log so far", () => {
+test("the copy contains rows that are only in the write-ahead log", () => {
   using here = families();
   using connection = openConnection(here.file, {});
   connection.run("INSERT INTO parents VALUES (3, 'cy')");
@@ -205,7 +205,7 @@ test("the copy has rows that are only in the write-ahead log so far", () => {
   expect(readFrom(backup, "SELECT name FROM parents ORDER BY id")).toEqual(["ana", "bo", "cy"]);
 });
 
-test("a copy that would show what another process changed meanwhile is not kept", () => {
+test("discards a copy that would contain another process's later changes", () => {
   using here = families();
   const list = [FAMILIES, REBUILT_PARENT];
   const outcome = here.migrate(list, { beforeChange: () => void here.migrate(list) });
@@ -215,14 +215,14 @@ test("a copy that would show what another process changed meanwhile is not kept"
   expect(readFrom(join(here.backupDirectory, copy), "SELECT max(id) FROM schema_migrations")).toEqual([1]);
 });
 
-test("when the copy cannot be made nothing changes", () => {
+test("changes nothing if the copy cannot be created", () => {
   using here = families();
   writeFileSync(here.backupDirectory, "a file where the folder should be");
   expect(() => here.migrate([FAMILIES, REBUILT_PARENT])).toThrow();
   expect(here.read("SELECT id FROM schema_migrations")).toEqual([1]);
 });
 
-test("the caller is asked before anything changes, only when something would, and may refuse", () => {
+test("asks the caller before anything changes, only if something would, and the caller may refuse", () => {
   using here = families();
   const refuse = () => {
     throw new Error("a server is running");
@@ -286,7 +286,7 @@ test.each([1, 2, 3])(
   },
 );
 
-test("a file that is no database is refused as such", () => {
+test("refuses a file that is not a database", () => {
   using here = place();
   writeFileSync(here.file, "Dear operator, ".repeat(100));
   chmodSync(here.file, 0o600);
