@@ -16,7 +16,7 @@ const eventIn = ({ system }: World): Omit<AuditEvent, "target"> => ({
 
 const entriesOf = ({ db }: World) => db.read.select().from(auditEntries).orderBy(asc(auditEntries.id)).all();
 
-test("every entry is chained to the one before, however many come at once", async () => {
+test("every entry is chained to the previous one, however many are written at once", async () => {
   await using world = await createWorld();
   const { audit, db } = world;
   const event = eventIn(world);
@@ -34,7 +34,7 @@ test("every entry is chained to the one before, however many come at once", asyn
   expect(new Set(digests).size).toBe(entries.length);
 });
 
-test("an entry without a credential has the digest that it had before entries knew any", () => {
+test("an entry without a credential has the same digest as before credentials were recorded", () => {
   const origin = { organizationId: "o", actorKind: "user", actorId: "u", actorLabel: "ana", address: null };
   const facts = { atMs: 1, ...origin, requestId: "r", action: "a", before: null, after: "{}" };
   const entry = { ...facts, target: "t", credential: null };
@@ -43,7 +43,7 @@ test("an entry without a credential has the digest that it had before entries kn
   expect(digestOf("p", { ...entry, credential: "grant:g" })).not.toBe(digestOf("p", entry));
 });
 
-test("entries that come at once are the entries that come one by one, digests included", async () => {
+test("entries written together equal entries written one by one, digests included", async () => {
   await using oneByOne = await createWorld();
   await using together = await createWorld();
   const event = eventIn(oneByOne);

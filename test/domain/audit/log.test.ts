@@ -73,7 +73,7 @@ test.each(TAMPERED)("API-6 %s is found", async (_name, statements, fitting, foun
   expect(inShort(await log.verify())).toEqual([fitting, found]);
 });
 
-test("of two breaks the first is told", async () => {
+test("reports the first of two breaks", async () => {
   await using world = await createWorld();
   await record(world, 6);
   tamper(world, "UPDATE audit_entries SET action = 'x' WHERE id IN (2, 5)");
@@ -101,7 +101,7 @@ test("an empty log is whole", async () => {
   });
 });
 
-test("entries made while the log is verified do not disturb it", async () => {
+test("entries written during a verification do not disturb it", async () => {
   await using world = await createWorld();
   await recordAtOnce(world, WALK_ROWS + 1);
   const written: Promise<void>[] = [];
@@ -129,14 +129,14 @@ test.each([WALK_ROWS - 1, WALK_ROWS, WALK_ROWS + 1])(
   },
 );
 
-test("a break behind the first page is found where it is", async () => {
+test("a break behind the first page is located exactly", async () => {
   await using world = await createWorld();
   await recordAtOnce(world, 2 * WALK_ROWS + 10);
   tamper(world, `DELETE FROM audit_entries WHERE id = ${WALK_ROWS + 1}`);
   expect(inShort(await new AuditLog(world).verify())).toEqual([WALK_ROWS, `unlinked ${WALK_ROWS + 2}`]);
 });
 
-test("a walk goes on after any entry, and stops when it is told to", async () => {
+test("a walk continues after any entry and stops on request", async () => {
   await using world = await createWorld();
   await record(world, 4);
   const log = new AuditLog(world);
@@ -189,20 +189,20 @@ test.each(FILTERS)("entries are found by %s, newest first", async (_name, query,
   expect(idsOf(log.list(world.organizationId, query))).toEqual(ids);
 });
 
-test("a total that is known is not counted again", async () => {
+test("a known total is not counted again", async () => {
   const { world, log } = await createFilledLog();
   await using _ = world;
   expect(log.list(world.organizationId, { actor: ANA }).total).toBe(2);
   expect(log.list(world.organizationId, { actor: ANA, known: 7 }).total).toBe(7);
 });
 
-test("another organization's entries are not listed", async () => {
+test("entries of another organization are not listed", async () => {
   const { world, log } = await createFilledLog();
   await using _ = world;
   expect(log.list(world.ids.uuid(), {})).toMatchObject({ items: [], total: 0 });
 });
 
-test("everything wrong with a question is told at once", async () => {
+test("reports all problems of a query together", async () => {
   const { world, log } = await createFilledLog();
   await using _ = world;
   const ask = (query: AuditQuery) => () => log.list(world.organizationId, query);

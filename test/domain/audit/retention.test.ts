@@ -29,7 +29,7 @@ function tamper({ file }: World, ...statements: string[]): void {
   for (const statement of statements) db.run(statement);
 }
 
-test("entries are removed after the retention, not before; the rest is a chain that says how many are gone", async () => {
+test("entries are removed after the retention and not before; the rest is a chain that records how many are gone", async () => {
   await using world = await createWorld();
   await record(world, 3);
   world.clock.advance(DAY_MS);
@@ -43,7 +43,7 @@ test("entries are removed after the retention, not before; the rest is a chain t
   expect(await forget(world)).toBe(0);
 });
 
-test("the entry about a removal says how many went, and where the log begins now", async () => {
+test("the entry about a removal records its count and the new start of the log", async () => {
   await using world = await createWorld();
   await record(world, 2);
   world.clock.advance((DAYS + 1) * DAY_MS);
@@ -58,7 +58,7 @@ test("the entry about a removal says how many went, and where the log begins now
   });
 });
 
-test("a log of old entries only keeps its chain, and goes on with later removals", async () => {
+test("a log of only old entries keeps its chain and continues with later removals", async () => {
   await using world = await createWorld();
   for (const _ of [1, 2, 3]) {
     await record(world, 2);
@@ -82,14 +82,14 @@ test.each([FORGET_BATCH_ROWS - 1, FORGET_BATCH_ROWS, FORGET_BATCH_ROWS + 1])(
   },
 );
 
-test("a run that is stopped removes nothing more", async () => {
+test("an aborted run removes nothing more", async () => {
   await using world = await createWorld();
   await record(world, 1);
   world.clock.advance((DAYS + 1) * DAY_MS);
   expect(await forget(world, AbortSignal.abort())).toBe(0);
 });
 
-test("a young entry keeps what follows it, an entry from the future does not", async () => {
+test("a young entry keeps its successors, an entry from the future does not", async () => {
   await using world = await createWorld();
   await record(world, 5);
   const now = world.clock.nowMs() + (DAYS + 1) * DAY_MS;
@@ -103,7 +103,7 @@ test("a young entry keeps what follows it, an entry from the future does not", a
   expect(idsOf(world)).toEqual([4, 5, 6]);
 });
 
-test("a verification that retention overtakes goes on where the log begins now", async () => {
+test("a verification that retention overtakes continues at the new start of the log", async () => {
   await using world = await createWorld();
   await record(world, 3 * WALK_ROWS);
   world.clock.advance((DAYS + 1) * DAY_MS);

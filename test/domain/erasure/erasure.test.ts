@@ -32,7 +32,7 @@ const totalIn = ({ world }: ErasureWorld, table: string): number => {
   return db.query<{ total: number }, []>(`SELECT count(*) AS total FROM ${table}`).get()?.total ?? 0;
 };
 
-test("before, the person is named in every table that knows people", async () => {
+test("before, every table with personal data names the person", async () => {
   await using site = await createErasureWorld();
   expect(tablesNaming(site.world, site.ana.user, HOST)).toEqual([
     "audit_entries",
@@ -74,7 +74,7 @@ test("afterwards no table names the person, once the gateway has revoked the key
   expect(await brokenOf(site)).toBeUndefined();
 });
 
-test("an address that contains the erased one, and its holder's rows, stay as they are", async () => {
+test("an address that contains the erased one keeps its rows", async () => {
   await using site = await createErasureWorld();
   const { juliana } = site;
   const before = tablesNaming(site.world, juliana.user, OTHER_HOST);
@@ -94,7 +94,7 @@ test("the person's tokens and browser are refused at once", async () => {
   expect((await site.request("GET", "/me/logins", { cookie })).status).toBe(401);
 });
 
-test("one pseudonym stands for the person in the audit log, and nobody can make it without the sealing key", async () => {
+test("one pseudonym replaces the person in the audit log, and creating it requires the sealing key", async () => {
   await using site = await createErasureWorld();
   const { pseudonym, auditEntries } = await erase(site);
   expect(pseudonym).toMatch(/^erased-[0-9a-f]{16}$/);
@@ -111,7 +111,7 @@ test("one pseudonym stands for the person in the audit log, and nobody can make 
   expect(JSON.parse(removed?.before ?? "")).toMatchObject({ user_id: pseudonym, hostname: pseudonym });
 });
 
-test("what the person did to others still says to whom", async () => {
+test("entries about the person's actions still name their targets", async () => {
   await using site = await createErasureWorld();
   const { domain, ana, juliana } = site;
   await domain.identity.users.setRole(ana.actor, juliana.user.id, "admin");
@@ -121,7 +121,7 @@ test("what the person did to others still says to whom", async () => {
   expect(JSON.parse(entry?.after ?? "")).toMatchObject({ email: JULIANA });
 });
 
-test("a plan counts what goes, and changes nothing", async () => {
+test("a plan counts the affected rows and changes nothing", async () => {
   await using site = await createErasureWorld();
   const { domain, operator } = site;
   const before = dumpOf(site.world);
@@ -133,7 +133,7 @@ test("a plan counts what goes, and changes nothing", async () => {
   expect(erased.auditEntries).toBeGreaterThanOrEqual(planned.auditEntries);
 });
 
-test("a person who was removed before can be erased, and is found once only", async () => {
+test("a removed person can be erased once", async () => {
   await using site = await createErasureWorld();
   const { domain, operator, ana } = site;
   await domain.identity.users.remove(operator, ana.user.id);
@@ -142,7 +142,7 @@ test("a person who was removed before can be erased, and is found once only", as
   expect(await reasonOf(() => erase(site, ana.user.id))).toBe("user.not_found");
 });
 
-test("an address that was only invited is erased; somebody else's invitation is not", async () => {
+test("an address with only an invitation is erased; other invitations stay", async () => {
   await using site = await createErasureWorld();
   const erased = await erase(site, INVITED.toUpperCase());
   expect(erased).toMatchObject({ rows: { invitations: 1 }, auditEntries: 1 });
@@ -151,7 +151,7 @@ test("an address that was only invited is erased; somebody else's invitation is 
   expect(await brokenOf(site)).toBeUndefined();
 });
 
-test("whoever has the address now keeps it, also where the log names it alone", async () => {
+test("the present holder of the address keeps it, also in entries that name only the address", async () => {
   await using site = await createErasureWorld();
   const { domain, operator, ana } = site;
   await domain.identity.users.remove(operator, ana.user.id);
@@ -174,7 +174,7 @@ test.each([
   expect(await reasonOf(() => erase(site, reference))).toBe(reason);
 });
 
-test("whoever may not be removed may not be erased: protected and managed users, the last administrator", async () => {
+test("a person who may not be removed may not be erased: protected and managed users, the last administrator", async () => {
   await using site = await createErasureWorld();
   const { domain, operator, ana, root, juliana } = site;
   using db = new Database(site.world.file);
@@ -209,7 +209,7 @@ test.each([REDACTED_MAX - 1, REDACTED_MAX, REDACTED_MAX + 1])(
   },
 );
 
-test("two erasures may redact one entry, and retention may remove it; the log is verified all the while", async () => {
+test("two erasures may redact one entry and retention may remove it; the log stays verifiable throughout", async () => {
   await using site = await createErasureWorld();
   const { domain, ana, juliana, world, operator } = site;
   await domain.identity.users.setRole(ana.actor, juliana.user.id, "admin");
@@ -226,7 +226,7 @@ test("two erasures may redact one entry, and retention may remove it; the log is
   expect(await domain.auditLog.verify()).toMatchObject({ entries: 2, broken: undefined });
 });
 
-test("an erasure that retention has not reached vouches for entries that are gone", async () => {
+test("an erasure that retention has not reached vouches for removed entries", async () => {
   await using site = await createErasureWorld();
   const { domain, world, operator } = site;
   world.clock.advance(20 * DAY_MS);
@@ -295,7 +295,7 @@ test.each(TAMPERED)("after an erasure, %s is found", async (_name, statements, k
   expect(await brokenOf(site)).toMatchObject({ kind });
 });
 
-test("a person whom an identity provider removed can be erased, with every name that it gave", async () => {
+test("a person whom an identity provider removed can be erased, with all provisioned names", async () => {
   await using site = await createErasureWorld();
   const headers = { "content-type": "application/scim+json" };
   const schemas = ["urn:ietf:params:scim:schemas:core:2.0:User"];
@@ -315,7 +315,7 @@ test("a person whom an identity provider removed can be erased, with every name 
   expect(await brokenOf(site)).toBeUndefined();
 });
 
-test("the author of a revision that a service has in memory is named by the pseudonym as well", async () => {
+test("the pseudonym also replaces the author of a cached revision", async () => {
   await using site = await createErasureWorld();
   const { domain, operator } = site;
   expect(domain.governance.revisions.inForce(operator.organizationId).authorLabel).toBe(ANA);

@@ -36,7 +36,7 @@ const generations = (count: number): string =>
     (_, at) => `      - {introduced: 1.${at}.0, verified_before: 1.${at + 1}.0-0}\n`,
   ).join("");
 
-describe("a good file", () => {
+describe("a valid file", () => {
   test("raises the ceiling of the newest generation and changes nothing else", () => {
     const raised = generationsIn("  codex: {verified_before: 0.160.0-0}\n", "codex");
     const own = HARNESSES[0]?.generations ?? [];
@@ -44,7 +44,7 @@ describe("a good file", () => {
     expect(raised.at(-1)).toEqual({ ...own.at(-1), verifiedBefore: "0.160.0-0" } as never);
   });
 
-  test("adds generations that begin where the one before ends and take its facts", () => {
+  test("adds generations that start where the previous one ends and inherit its facts", () => {
     const found = generationsIn(
       `  claude:
     generations:
@@ -87,7 +87,7 @@ describe("a good file", () => {
     expect(faultOf("0.160.0", body)).toContain("certified are versions below 0.160.0-0");
   });
 
-  test("changes the name of the rules by which verdicts are renewed, and without one the name stays", () => {
+  test("changes the name of the rules by which verdicts are renewed; the name stays without a file", () => {
     const raised = harnessesOf("  codex: {verified_before: 0.160.0-0}\n");
     expect(rulesOf(raised)).not.toBe(rulesOf(HARNESSES));
     expect(extendHarnesses({})).toBe(HARNESSES);
@@ -102,7 +102,7 @@ describe("a good file", () => {
   });
 });
 
-describe("a bad file is refused with the line of", () => {
+describe("an invalid file is refused with the line of", () => {
   test.each([
     [
       "a ceiling below the program's",

@@ -45,7 +45,7 @@ describe("the registry", () => {
     },
   );
 
-  test("capabilities stand in the published order", () => {
+  test("capabilities are in the published order", () => {
     expect(getHarness("kimi").generations[0].capabilities).toEqual([
       ...(["mcp", "packages", "skills", "agents", "hooks", "helpers", "gateway"] as const),
       ...(["session_upload", "session_start", "session_resume"] as const),

@@ -33,7 +33,7 @@ function stepsIn(work: Steps<unknown>): number {
   return steps;
 }
 
-describe("a step looks at a bounded number of rows", () => {
+describe("a step reads a bounded number of rows", () => {
   test.each<[string, (organizationId: string) => Steps<unknown>]>([
     ["the last page of users", (id) => site.domain.identity.users.listInSteps(id, LAST)],
     ["users by a text", (id) => site.domain.identity.users.listInSteps(id, { q: "nobody" })],
@@ -57,7 +57,7 @@ describe("a step looks at a bounded number of rows", () => {
   });
 });
 
-describe("the pages of a long list are the list", () => {
+describe("the pages of a long list equal the list", () => {
   const PER_PAGE = 500;
   const lists = {
     users: (query: object) => site.domain.identity.users.list(site.world.organizationId, query),
@@ -99,7 +99,7 @@ describe("the pages of a long list are the list", () => {
     },
   );
 
-  test("of those that match, however far apart they are", () => {
+  test("also of matches that are far apart", () => {
     const { users } = site.domain.identity;
     const all = users.list(site.world.organizationId, { q: "7@example", perPage: 500, isWalk: true });
     const paged = [1, 2, 3, 4, 5].flatMap((page) => {
@@ -112,7 +112,7 @@ describe("the pages of a long list are the list", () => {
   });
 });
 
-test("a workstation that comes or goes is in the total", async () => {
+test("a workstation that is added or removed changes the total", async () => {
   const { inventory, removals } = site.domain.clients;
   const { organizationId, system } = site.world;
   const before = inventory.list(organizationId, {}).total;

@@ -17,7 +17,7 @@ function read(query: PageQuery) {
   return { ...request, wrong: problems.map(({ pointer }) => pointer) };
 }
 
-test("nothing asked is the first page of 25", () => {
+test("an empty query is the first page of 25", () => {
   expect(read({})).toEqual({ page: 1, perPage: 25, q: undefined, wrong: [] });
 });
 
@@ -39,7 +39,7 @@ test.each<[string, PageQuery, string[]]>([
   ["the longest text and blanks around it", { q: `  ${"😀".repeat(SEARCH_LENGTH_MAX)}  ` }, []],
   ["more than the longest text", { q: "x".repeat(SEARCH_LENGTH_MAX + 1) }, ["/q"]],
   ["all at once", { page: -1, perPage: 1000, q: "x".repeat(500) }, ["/page", "/per_page", "/q"]],
-])("of a query with %s, what is wrong is named", (_, query, wrong) => {
+])("names the problem of a query with %s", (_, query, wrong) => {
   expect(read(query).wrong).toEqual(wrong);
 });
 
@@ -48,7 +48,7 @@ test("the search text is trimmed and blank means none", () => {
   expect(read({ q: " \t" }).q).toBeUndefined();
 });
 
-test("signs that LIKE reads are escaped", () => {
+test("escapes the wildcards of LIKE", () => {
   expect(likePattern("a_%\\b")).toBe("%a\\_\\%\\\\b%");
 });
 

@@ -18,7 +18,7 @@ test.each([
   ["ana@example.org-net.com", "ana@example.org-net.com"],
   ["ana@example.organic", "ana@example.organic"],
   ["ana@exampleXorg", "ana@exampleXorg"],
-])("in %j the person is %j", (text, replaced) => {
+])("in %j the person becomes %j", (text, replaced) => {
   expect(replace(text)).toBe(replaced);
 });
 
@@ -26,7 +26,7 @@ test("without an address nothing is replaced", () => {
   expect(replaceAddresses({ addresses: [], pseudonym: "X" })("ana@example.org")).toBe("ana@example.org");
 });
 
-test("a pseudonym follows from the mark of its subject, and from nothing else", () => {
+test("a pseudonym depends only on the mark of its subject", () => {
   const sealing = { mac: (text: string) => Buffer.from(`mark of ${text}`).toString("base64url") };
   expect(pseudonymOf(sealing, "ana")).toBe(pseudonymOf(sealing, "ana"));
   expect(pseudonymOf(sealing, "ana")).toBe(`erased-${Buffer.from("mark of ").toString("hex")}`);

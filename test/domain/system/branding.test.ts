@@ -15,7 +15,7 @@ const brandingOf = (world: World) =>
 
 const auditCount = ({ db }: World) => db.read.$count(auditEntries);
 
-test("an organization has no branding until an administrator gives it one", async () => {
+test("an organization has no branding until an administrator sets it", async () => {
   await using world = await createWorld();
   const branding = brandingOf(world);
   expect(toBranding(branding.get(world.organizationId))).toEqual({ logo_url: null, favicon_url: null });
@@ -35,7 +35,7 @@ test("an update replaces both addresses", async () => {
   expect(await auditCount(world)).toBe(3);
 });
 
-test("the same branding again is no change", async () => {
+test("repeating the same branding changes nothing", async () => {
   await using world = await createWorld();
   const branding = brandingOf(world);
   await branding.update(world.system, {});

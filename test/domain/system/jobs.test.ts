@@ -48,7 +48,7 @@ async function createJobsWorld(run: Job["run"] = async () => {}): Promise<JobsWo
 
 const only = ({ jobs }: JobsWorld): JobView | undefined => jobs.list()[0];
 
-test("before a service ran there are no jobs, and none can be named", async () => {
+test("before a service ran there are no jobs", async () => {
   await using world = await createWorld();
   const jobs = createJobs(world);
   expect(jobs.list()).toEqual([]);
@@ -72,7 +72,7 @@ test("a job is shown with its last result and its next time", async () => {
   });
 });
 
-test("a job that is made due is run with the service's next turn", async () => {
+test("a job that is made due runs with the service's next turn", async () => {
   await using here = await createJobsWorld();
   await here.scheduler.runDue();
   await here.scheduler.runDue();
@@ -83,7 +83,7 @@ test("a job that is made due is run with the service's next turn", async () => {
   expect(here.runs()).toBe(2);
 });
 
-test("a job that runs is not asked for again", async () => {
+test("a running job is not requested again", async () => {
   const begun = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   await using here = await createJobsWorld(() => {
@@ -101,7 +101,7 @@ test("a job that runs is not asked for again", async () => {
   expect(only(here)).toMatchObject({ state: "waiting", outcome: "succeeded" });
 });
 
-test("a paused job is not run at its time nor on demand, and goes on when it is resumed", async () => {
+test("a paused job runs neither at its time nor on demand, and continues when it is resumed", async () => {
   await using here = await createJobsWorld();
   expect(await here.jobs.pause(here.actor, "sweep")).toMatchObject({
     changed: true,
@@ -117,7 +117,7 @@ test("a paused job is not run at its time nor on demand, and goes on when it is 
   expect(here.runs()).toBe(1);
 });
 
-test("an unknown job is refused with the names that there are", async () => {
+test("refuses an unknown job with the names of the known ones", async () => {
   await using here = await createJobsWorld();
   await expect(here.jobs.pause(here.actor, "swep")).rejects.toMatchObject({
     reason: "job.not_found",
@@ -125,7 +125,7 @@ test("an unknown job is refused with the names that there are", async () => {
   });
 });
 
-test("what changed a job is in the audit log, and what changed nothing is not", async () => {
+test("the audit log records every change of a job and nothing else", async () => {
   await using here = await createJobsWorld();
   const { jobs, actor, world } = here;
   await here.scheduler.runDue();

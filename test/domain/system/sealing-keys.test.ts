@@ -77,7 +77,7 @@ const entriesOf = (world: GatewayWorld, action: string) =>
       after: JSON.parse(after ?? ""),
     }));
 
-test("what is sealed is counted under its key, each sort for itself", async () => {
+test("sealed values are counted by key and kind", async () => {
   await using world = await createSealingWorld();
   const [key, ...others] = world.keys.list();
   expect(others).toEqual([]);
@@ -91,7 +91,7 @@ test("what is sealed is counted under its key, each sort for itself", async () =
   });
 });
 
-test("after a rotation the old key keeps what lies under it until that is sealed anew", async () => {
+test("after a rotation the old key keeps its values until they are sealed again", async () => {
   await using world = await createSealingWorld();
   const version = findKey(world.db.read, world.user.id)?.credentialVersion;
   expect(await world.keys.rotate(world.operator)).toMatchObject({ state: "active", total: 0 });
@@ -110,7 +110,7 @@ test("after a rotation the old key keeps what lies under it until that is sealed
   expect(findKey(world.db.read, world.user.id)?.credentialVersion).toBe(version ?? "");
 });
 
-test("without the old key file everything still opens once it is sealed anew", async () => {
+test("without the old key file everything still opens once it is sealed again", async () => {
   await using world = await createSealingWorld();
   await world.keys.rotate(world.operator);
   await world.keys.rewrap(world.system, NEVER);
@@ -121,7 +121,7 @@ test("without the old key file everything still opens once it is sealed anew", a
   expect(() => [access.signer(), inference.signer()]).not.toThrow();
 });
 
-test("a key that is renewed upstream while it is sealed anew stays what it is", async () => {
+test("a key that is renewed upstream while it is sealed again keeps its new value", async () => {
   await using world = await createSealingWorld();
   world.upstream.hold();
   const request = { actor: world.operator, user: world.user };
@@ -138,7 +138,7 @@ test("a key that is renewed upstream while it is sealed anew stays what it is", 
   ]);
 });
 
-test("batches below, at and above their size are sealed anew to the last", async () => {
+test("batches below, at and above their size are sealed again completely", async () => {
   await using world = await createSealingWorld();
   const users = [world.user];
   while (users.length <= REWRAP_BATCH) {
@@ -160,14 +160,14 @@ test("batches below, at and above their size are sealed anew to the last", async
   expect(batches).toEqual([[REWRAP_BATCH, 1], [REWRAP_BATCH], [REWRAP_BATCH - 1]]);
 });
 
-test("work that is told to stop is finished by the next run", async () => {
+test("the next run finishes work that was aborted", async () => {
   await using world = await createSealingWorld();
   await world.keys.rotate(world.operator);
   expect(await world.keys.rewrap(world.system, AbortSignal.abort())).toEqual({ rewrapped: 0, unreadable: 0 });
   expect(await world.keys.rewrap(world.system, NEVER)).toEqual({ rewrapped: 3, unreadable: 0 });
 });
 
-test("what does not open is left where it lies and told, and the rest is sealed anew", async () => {
+test("a value that does not open is kept and reported, and the rest is sealed again", async () => {
   await using world = await createSealingWorld();
   const { sealedCredential } = findKey(world.db.read, world.user.id) ?? {};
   await world.db.write((tx) => {
@@ -182,7 +182,7 @@ test("what does not open is left where it lies and told, and the rest is sealed 
   ]);
 });
 
-test("a key that is not at hand is listed as missing, and nothing is rotated over it", async () => {
+test("an unavailable key is listed as missing and prevents a rotation", async () => {
   await using world = await createSealingWorld();
   const { id } = world.sealing.activeKey();
   renameSync(join(world.directory, "keys/0001.sealing-key"), join(world.directory, "kept-elsewhere"));
@@ -196,7 +196,7 @@ test("a key that is not at hand is listed as missing, and nothing is rotated ove
   expect(await keys.rewrap(world.system, NEVER)).toEqual({ rewrapped: 0, unreadable: 0 });
 });
 
-test("a key of the configuration takes over from a file, and is not rotated here", async () => {
+test("a configured key takes over from a file and is not rotated here", async () => {
   await using world = await createSealingWorld();
   const directory = join(world.directory, "keys");
   const provided = new Secret(Buffer.from(world.ids.bytes(32)).toString("base64"));
@@ -209,7 +209,7 @@ test("a key of the configuration takes over from a file, and is not rotated here
   ]);
 });
 
-test("a key file that somebody puts beside the others by hand takes over", async () => {
+test("a key file that an operator adds takes over", async () => {
   await using world = await createSealingWorld();
   const foreign = join(world.directory, "foreign");
   mkdirSync(foreign);
@@ -224,7 +224,7 @@ test("a key file that somebody puts beside the others by hand takes over", async
   ]);
 });
 
-test("a rotation is in the audit log and has the service begin at once", async () => {
+test("a rotation is in the audit log and makes the service start at once", async () => {
   await using world = await createSealingWorld();
   const nowMs = world.clock.nowMs();
   await world.db.write((tx) => addJob(tx, REWRAP_JOB, nowMs + HOUR_MS));

@@ -48,7 +48,7 @@ describe("an archive is accepted", () => {
     expect(await inspect(gzipSync(tar))).toEqual({ entries: 3, expandedBytes: tar.byteLength });
   });
 
-  test("and its paths are told in their order, those of folders without a slash at the end", async () => {
+  test("and its paths are reported in their order, those of folders without a slash at the end", async () => {
     const paths: string[] = [];
     const tar = tarGzOf(tarFolder("skills/"), tarFile("skills/ä.md"), tarFile("a"));
     await inspect(tar, { onEntry: (path) => void paths.push(path) });
@@ -62,11 +62,11 @@ describe("an archive is accepted", () => {
     }
   });
 
-  test("with nothing in it", async () => {
+  test("without any entry", async () => {
     expect(await inspect(tarGzOf())).toEqual({ entries: 0, expandedBytes: 1_024 });
   });
 
-  test("when zeros fill its last record, as tar does", async () => {
+  test("if zeros fill its last record, as tar does", async () => {
     const padded = Buffer.concat([tarOf(tarFile("a")), new Uint8Array(200_000)]);
     expect((await inspect(gzipSync(padded))).entries).toBe(1);
   });
@@ -97,7 +97,7 @@ describe("an archive is accepted", () => {
     await expect(inspect(tarGzOf(...entries))).resolves.toHaveProperty("expandedBytes");
   });
 
-  test("with a path in UTF-8 from a PAX header and a size that only it knows", async () => {
+  test("with a path in UTF-8 and a size that only a PAX header has", async () => {
     const entry = Buffer.concat([tarHeader({ name: "x", size: 0 }), Buffer.alloc(512, "b")]);
     const bytes = tarGzOf(tarPax({ path: "Bücher/日本語.md", size: "512" }), entry, tarFile("last"));
     const requiredPaths = [{ path: "Bücher/日本語.md", kind: "file", pointer: "" } as const];
@@ -137,7 +137,7 @@ describe("an archive made by the tar of this machine", () => {
     },
   );
 
-  test("of the folder itself is refused, because of its dots, and told how to pack", async () => {
+  test("of the folder itself is refused because of its dots, and the error says how to pack", async () => {
     const refusal = await refusalOf(inspect(await pack("gnu", ".")));
     expect(refusal.reason).toBe("archive.path_component");
     expect(refusal.message).toContain('"./"');
@@ -219,12 +219,12 @@ describe("an entry is refused", () => {
     expect((await refusalOfEntries(...entries)).reason).toBe("archive.path_character");
   });
 
-  test("when only its PAX path is bad", async () => {
+  test("when only its PAX path is invalid", async () => {
     const refusal = await refusalOfEntries(tarPax({ path: "../evil" }), tarFile("innocent"));
     expect(refusal.message).toContain("../evil");
   });
 
-  test("when its PAX path is empty, which readers take in different ways", async () => {
+  test("when its PAX path is empty, which readers interpret differently", async () => {
     expect((await refusalOfEntries(tarPax({ path: "" }), tarFile("a"))).reason).toBe(
       "archive.path_component",
     );
@@ -244,7 +244,7 @@ describe("an entry is refused", () => {
     expect(refusal.message).toContain(text);
   });
 
-  test("with its name shortened and made safe for a terminal", async () => {
+  test("with its name shortened and safe for a terminal", async () => {
     const { message } = await refusalOfEntries(
       tarPax({ path: `/\u001b[31m\u202e${"x".repeat(3_000)}` }),
       tarFile("a"),
@@ -340,7 +340,7 @@ describe("a new archive is refused", () => {
     expect(message).toContain("not an octal number");
   });
 
-  test("but an archive that is stored already is read to its end, and every broken rule is told", async () => {
+  test("but an archive that is already stored is read completely, and every broken rule is reported", async () => {
     const told: string[] = [];
     const entries = [
       tarEntry({ name: "A", mode: "04755" }),
@@ -462,7 +462,7 @@ describe("a damaged or ambiguous archive is refused", () => {
 });
 
 describe("a limit", () => {
-  test("is the one that clients have", () => {
+  test("equals that of the clients", () => {
     expect(ARCHIVE_LIMITS).toEqual({
       compressedBytesMax: 104_857_600,
       entriesMax: 10_000,
@@ -506,7 +506,7 @@ describe("a limit", () => {
     await check(bytes, reason, { limits: { fileBytesMax: 1_000 } });
   });
 
-  test("on the size of a file holds before its bytes are read", async () => {
+  test("on the size of a file applies before its bytes are read", async () => {
     const bytes = gzipSync(tarHeader({ name: "a", size: ARCHIVE_LIMITS.fileBytesMax + 1 }));
     await check(bytes, "file_too_large");
     await check(gzipSync(tarHeader({ name: "a", size: ARCHIVE_LIMITS.fileBytesMax })), "truncated");
@@ -563,7 +563,7 @@ describe("a limit", () => {
     await check(tarGzOf(...entries), reason, { limits: { metadataTotalBytesMax: total - step } });
   });
 
-  test("on a metadata record holds before its bytes are read", async () => {
+  test("on a metadata record applies before its bytes are read", async () => {
     for (const type of ["x", "g", "L"]) {
       const endless = tarHeader({ name: "m", type, size: 8_000_000_000 });
       const refusal = await refusalOf(inspectArchive(gzipBomb([endless, 8_000 * MIB])));
@@ -598,7 +598,7 @@ describe("a bomb", () => {
     expect(taken.pieces).toBeLessThan(16);
   });
 
-  test("of ten gigabytes of zeros is refused at half a gigabyte, while other work goes on", async () => {
+  test("of ten gigabytes of zeros is refused at half a gigabyte, while other work continues", async () => {
     let ticks = 0;
     const timer = setInterval(() => {
       ticks += 1;
@@ -613,7 +613,7 @@ describe("a bomb", () => {
     expect(ticks).toBeGreaterThan(10);
   });
 
-  test("of half a gigabyte of zeros in files that are all allowed is refused, and is never held whole", async () => {
+  test("of half a gigabyte of zeros in allowed files is refused and never held as a whole", async () => {
     const part = (name: string): [Uint8Array, number] => [tarHeader({ name, size: 112 * MIB }), 112 * MIB];
     const bomb = gzipBomb(...["a", "b", "c", "d", "e"].map(part));
     Bun.gc(true);
@@ -637,7 +637,7 @@ describe("paths that adapters need", () => {
     expect((await inspect(bytes, { requiredPaths })).entries).toBe(3);
   });
 
-  test("are all named when they are missing or something else", async () => {
+  test("are all named if they are missing or of another type", async () => {
     const requiredPaths = [
       { path: "agents", kind: "directory", pointer: "/adapters/codex/agents_dir" },
       { path: "plugin", kind: "file", pointer: "/adapters/codex/hooks_file" },

@@ -81,7 +81,7 @@ describe("an archive that breaks a rule for new archives", () => {
     expect(catalog.list(world.organizationId)).toEqual([]);
   });
 
-  test("may be seeded again where it is stored", async () => {
+  test("may be seeded again if it is stored", async () => {
     await store(OUTDATED);
     expect((await seed()).added).toMatchObject([{ id: "old", sha256: SHA256 }]);
   });
@@ -95,7 +95,7 @@ describe("an archive that breaks a rule for new archives", () => {
     expect(target.list(other.organizationId)).toEqual([]);
   });
 
-  test("may be imported again where it is stored, with a warning for each rule", async () => {
+  test("may be imported again if it is stored, with a warning for each rule", async () => {
     await store(OUTDATED);
     await seed();
     const { warnings } = await importInto(catalog, world.system);
@@ -105,7 +105,7 @@ describe("an archive that breaks a rule for new archives", () => {
     ]);
   });
 
-  test("is told as such by a look at the stored bytes", async () => {
+  test("is reported by a check of the stored bytes", async () => {
     await store(OUTDATED);
     expect(await catalog.outdatedRules(SHA256)).toEqual([
       '"README" has the mode bit setuid',
@@ -117,7 +117,7 @@ describe("an archive that breaks a rule for new archives", () => {
     [-1, OUTDATED_LISTED_MAX - 1],
     [0, OUTDATED_LISTED_MAX],
     [1, OUTDATED_LISTED_MAX],
-  ])("is told with some of its rules where there are many (%d)", async (step, listed) => {
+  ])("is reported with some of its broken rules if there are many (%d)", async (step, listed) => {
     const count = OUTDATED_LISTED_MAX + step;
     const bytes = tarGzOf(
       ...Array.from({ length: count }, (_, at) => tarEntry({ name: `${at}`, mode: "04755" })),
@@ -126,13 +126,13 @@ describe("an archive that breaks a rule for new archives", () => {
     expect(await catalog.outdatedRules(sha256Hex(bytes))).toHaveLength(listed);
   });
 
-  test("is told with a rule of the clients that it breaks, too", async () => {
+  test("is reported with a broken rule of the clients as well", async () => {
     const link = tarGzOf(tarEntry({ name: "a", type: "2", linkName: "/etc/passwd" }));
     await store(link);
     expect(await catalog.outdatedRules(sha256Hex(link))).toEqual([expect.stringContaining("symbolic link")]);
   });
 
-  test("is no longer looked at once the person has stopped it", async () => {
+  test("is no longer read once the user has stopped the check", async () => {
     await store(OUTDATED);
     const signal = AbortSignal.abort(new Error("stopped"));
     await expect(catalog.outdatedRules(SHA256, { signal })).rejects.toThrow("stopped");

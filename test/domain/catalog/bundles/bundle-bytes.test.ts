@@ -54,7 +54,7 @@ describe("a bundle", () => {
     expect(await outcomeOf(await written())).toBe("read");
   });
 
-  test("is refused when a bit of any one byte is flipped", async () => {
+  test("is refused if a bit of any one byte is flipped", async () => {
     const bundle = await written();
     const accepted: number[] = [];
     for (const [at, byte] of bundle.entries()) {
@@ -65,7 +65,7 @@ describe("a bundle", () => {
     expect(accepted).toEqual([]);
   });
 
-  test("is refused when a byte is missing from its end or follows it", async () => {
+  test("is refused if a byte is missing at its end or follows it", async () => {
     const bundle = await written();
     expect(await outcomeOf(bundle.subarray(0, -1))).toBe("unverified bundle.truncated");
     expect(await outcomeOf(Buffer.concat([bundle, Buffer.alloc(1)]))).toBe("unverified bundle.unexpected");
@@ -86,7 +86,7 @@ describe("a bundle", () => {
 test.each([
   ["is whole", (bytes: Buffer) => bytes],
   ["ends early", (bytes: Buffer) => bytes.subarray(0, -1)],
-])("the file of a bundle that %s is closed when it has been read", async (_what, change) => {
+])("the file of a bundle that %s is closed after reading", async (_what, change) => {
   const file = inMemory(change(await written()));
   let isClosed = false;
   async function* watched() {
@@ -100,7 +100,7 @@ test.each([
   expect(isClosed).toBe(true);
 });
 
-test("reading stops between the pieces of an archive when it is told to", async () => {
+test("reading stops between the pieces of an archive when it is aborted", async () => {
   const bytes = Buffer.alloc(300_000, 7);
   const stopping = new AbortController();
   let pieces = 0;
@@ -138,7 +138,7 @@ describe("an export", () => {
     [-1, false],
     [0, false],
     [1, true],
-  ])("is refused for its archives alone, %d from the limit", (step, isRefused) => {
+  ])("is refused because of its archives, %d from the limit", (step, isRefused) => {
     expect(tooLarge(archivesMax + step, "1") === "bundle.too_large").toBe(isRefused);
   });
 
@@ -146,7 +146,7 @@ describe("an export", () => {
     [-1, false],
     [0, false],
     [1, true],
-  ])("is refused for its list alone, %d bytes from the limit", (step, isRefused) => {
+  ])("is refused because of its list, %d bytes from the limit", (step, isRefused) => {
     const rest = manifestBytesMax - Number(tooLarge(1, ""));
     expect(tooLarge(1, "1".repeat(rest + step)) === "bundle.too_large").toBe(isRefused);
   });

@@ -167,8 +167,8 @@ function forged({ packages = [], archives = [], manifest = {}, ...rest }: Forger
   return Buffer.concat([...front, ...members, end]);
 }
 
-describe("AIR-4: a catalog that travels", () => {
-  test("arrives whole: the same packages, their archives stored under this side's ids", async () => {
+describe("AIR-4: a catalog in a bundle", () => {
+  test("arrives completely: the same packages, their archives stored under ids of this side", async () => {
     const other = tarGzOf(tarFolder("bin"), tarFile("bin/tool", "x"));
     await seed(home, [
       { id: "skill", bytes: SKILL, ...skills },
@@ -193,7 +193,7 @@ describe("AIR-4: a catalog that travels", () => {
     expect(actions(away)).toEqual(["catalog.import"]);
   });
 
-  test("is unchanged the second time: no audit entry, no new revision", async () => {
+  test("changes nothing the second time: no audit entry, no new revision", async () => {
     await seed(home, [{ id: "skill", bytes: SKILL, ...skills }]);
     const bundle = await exported();
     await importing(bundle);
@@ -219,7 +219,7 @@ describe("AIR-4: a catalog that travels", () => {
     expect(await away.blobs.verify(parseDigest(sha256Hex(SKILL)))).toBe("intact");
   });
 
-  test("shows additions, changes and removals by digest before, and the plan changes nothing", async () => {
+  test("shows additions, changes and removals by digest first, and the plan changes nothing", async () => {
     const newer = tarGzOf(tarFolder("skills"), tarFile("skills/b.md", "# B"));
     await seed(away, [
       { id: "old", bytes: SKILL },
@@ -240,19 +240,19 @@ describe("AIR-4: a catalog that travels", () => {
     expect([storedFiles(away), ids(away), actions(away)]).toEqual(before);
   });
 
-  test("is told to be by the key that signed it, not by the one that it names", async () => {
+  test("is reported with the key that signed it, not with the one that it names", async () => {
     const plan = await importing(forged({ manifest: { signer: stranger.keyId } }));
     expect(plan.signer).toBe(signer.keyId);
   });
 
-  test("keeps what the catalog has besides when it is told to", async () => {
+  test("keeps the other packages of the catalog on request", async () => {
     await seed(away, [{ id: "local", bytes: SKILL }]);
     await seed(home, [{ id: "skill", bytes: SKILL }]);
     await importing(await exported(), { keep: true });
     expect(ids(away)).toEqual(["skill", "local"]);
   });
 
-  test("takes no package from the list that the policy in force names, unless that is allowed", async () => {
+  test("removes no package that the current policy names, unless that is allowed", async () => {
     await seed(away, [{ id: "used", bytes: SKILL }]);
     const inUse = () => new Map([["used", 43]]);
     const bundle = forged({});
@@ -274,13 +274,13 @@ describe("an export", () => {
     expect(problems).toEqual([{ pointer: "/0", detail: `far: sha256:${"a".repeat(64)} is not stored here` }]);
   });
 
-  test("leaves them out when it is told to", async () => {
+  test("leaves them out on request", async () => {
     await seed(home, [remote, { id: "skill", bytes: SKILL }]);
     await importing(await exported({ leaveOutRemote: true }));
     expect(ids(away)).toEqual(["skill"]);
   });
 
-  test("does not send out an archive that was damaged here", async () => {
+  test("does not contain an archive that was damaged here", async () => {
     await seed(home, [{ id: "skill", bytes: SKILL }]);
     const path = home.blobs.path(parseDigest(sha256Hex(SKILL)));
     writeFileSync(path, Buffer.alloc(SKILL.length));
@@ -298,16 +298,16 @@ describe("an export", () => {
 describe("before anything is written, an import refuses", () => {
   const one = () => ({ packages: [entryFor("skill", SKILL)], archives: [SKILL] });
 
-  test("a bundle of a signer that is not trusted", async () => {
+  test("a bundle of an untrusted signer", async () => {
     const bundle = forged({ ...one(), signer: stranger, manifest: { signer: stranger.keyId } });
     expect(await refused(bundle)).toBe("bundle.untrusted unverified");
   });
 
-  test("one that only says it is by a trusted signer", async () => {
+  test("one that only claims to be from a trusted signer", async () => {
     expect(await refused(forged({ ...one(), signer: stranger }))).toBe("bundle.tampered unverified");
   });
 
-  test("the same where several keys are trusted", async () => {
+  test("the same with several trusted keys", async () => {
     const keys = [
       readTrustedKeys(fileSigner(pem(), "third key").publicKey, "third.pub"),
       trusted.keys,
@@ -319,7 +319,7 @@ describe("before anything is written, an import refuses", () => {
     expect((await importing(forged(one()), changes)).signer).toBe(signer.keyId);
   });
 
-  test("one in which a byte was changed that nothing signs", async () => {
+  test("one with a change in a byte that no signature covers", async () => {
     const bundle = Buffer.from(forged(one()));
     bundle[bundle.length - END.length - 1] = 1; // in the padding of the last archive
     expect(await refused(bundle)).toBe("bundle.tampered unverified");
@@ -348,7 +348,7 @@ describe("before anything is written, an import refuses", () => {
     for (const bundle of bundles) expect(await refused(bundle)).toBe("bundle.unexpected unverified");
   });
 
-  test("archives that have other bytes or another length than was signed", async () => {
+  test("archives with other bytes or another length than signed", async () => {
     const name = `archives/${sha256Hex(SKILL)}.tar.gz`;
     const same = tarEntry({ name }, Buffer.alloc(SKILL.length));
     expect(await refused(forged({ ...one(), members: [same] }))).toBe("bundle.tampered unverified");
@@ -356,7 +356,7 @@ describe("before anything is written, an import refuses", () => {
     expect(await refused(forged({ ...one(), members: [longer] }))).toBe("bundle.wrong_size unverified");
   });
 
-  test("digests that are nowhere, and archives that no package names, all at once", async () => {
+  test("missing digests and archives without a package, all together", async () => {
     const bundle = forged({ packages: [entryFor("lost", Buffer.from("nowhere"))], archives: [SKILL] });
     const { reason, message, problems } = await refusal(importing(bundle));
     expect(reason).toBe("catalog.unverified");
@@ -369,7 +369,7 @@ describe("before anything is written, an import refuses", () => {
     ]);
   });
 
-  test("an archive that the bundle leaves out and that was lost here, though its record is left", async () => {
+  test("an archive that the bundle leaves out and that was lost here, though its record still exists", async () => {
     await seed(home, [{ id: "skill", bytes: SKILL, ...skills }]);
     await importing(await exported());
     rmSync(away.blobs.path(parseDigest(sha256Hex(SKILL))));
@@ -377,7 +377,7 @@ describe("before anything is written, an import refuses", () => {
     expect(problems.map(({ pointer }) => pointer)).toEqual(["/package_catalog/packages/0/sha256"]);
   });
 
-  test("archives that clients would refuse, or that lack what an adapter names", async () => {
+  test("archives that clients would refuse, or that lack paths of an adapter", async () => {
     const link = tarGzOf(tarEntry({ name: "a", type: "2", linkName: "/etc/passwd" }));
     const outside = tarGzOf(tarFile("../a", "x"));
     const bundle = forged({
@@ -422,7 +422,7 @@ describe("before anything is written, an import refuses", () => {
     expect(problems.map(({ pointer }) => pointer)).toEqual(pointers);
   });
 
-  test("an import that was stopped", async () => {
+  test("an aborted import", async () => {
     const signal = AbortSignal.abort(new Error("stopped"));
     await expect(importing(forged(one()), { signal })).rejects.toThrow("stopped");
     expect(storedFiles(away)).toEqual([]);
@@ -442,7 +442,7 @@ describe("the limits of a bundle", () => {
     );
   }
 
-  test("of its archives: one too many or one byte too many is too much", async () => {
+  test("of its archives: one too many or one byte too many is refused", async () => {
     expect(await reads({ archivesMax: 3 })).toBe("read");
     expect(await reads({ archivesMax: 2 })).toBe("read");
     expect(await reads({ archivesMax: 1 })).toBe("bundle.too_many");
@@ -461,7 +461,7 @@ describe("the limits of a bundle", () => {
   });
 });
 
-describe("AIR-5: what a package fetches when it runs", () => {
+describe("AIR-5: downloads of a package at run time", () => {
   const what = (text: string) => findRuntimeDownloads("file", Buffer.from(text)).map((fetch) => fetch.what);
 
   test.each([
@@ -482,21 +482,21 @@ describe("AIR-5: what a package fetches when it runs", () => {
     '{"url": "http://127.0.0.1:1/mcp"}',
     "curl http://localhost:80/",
     "the npm registry",
-  ])("%s is none", (text) => {
+  ])("%s is not a sign", (text) => {
     expect(what(text)).toEqual([]);
   });
 
-  test("is not looked for in what is not text", () => {
+  test("are not searched in binary files", () => {
     expect(what("\0npx tool")).toEqual([]);
   });
 
-  test("takes no longer on a line of a megabyte than elsewhere", () => {
+  test("are found in a line of a megabyte in the same time as elsewhere", () => {
     for (const text of ["curl ", "import ", '"url":', "npx", "fetch("]) {
       expect(what(text.repeat(DOWNLOAD_SCAN_BYTES_MAX / text.length)).length).toBeLessThan(2);
     }
   });
 
-  test("is told of added and changed packages, and no more than a few of each archive", async () => {
+  test("are reported for added and changed packages, only a few of each archive", async () => {
     const files = Array.from({ length: DOWNLOADS_LISTED_MAX + 5 }, (_, at) =>
       tarFile(`hook-${at}.sh`, "npx tool"),
     );
@@ -512,7 +512,7 @@ describe("AIR-5: what a package fetches when it runs", () => {
     expect((await importing(bundle)).fetches).toEqual([]);
   });
 
-  test("is looked for in files up to the limit", async () => {
+  test("are searched in files up to the limit", async () => {
     const fetchesOf = async (sizeBytes: number) => {
       const bytes = tarGzOf(tarFile("hook.sh", "npx tool\n".padEnd(sizeBytes, "#")));
       const request = await requestFor(forged({ packages: [entryFor("hooks", bytes)], archives: [bytes] }));

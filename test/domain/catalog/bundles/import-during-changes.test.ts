@@ -95,14 +95,14 @@ async function importWhile(duringStoring: () => Promise<unknown>, allowDangling 
 }
 
 describe("while an import stores archives", () => {
-  test("a policy that is published then keeps its packages in the catalog", async () => {
+  test("a policy that is published meanwhile keeps its packages in the catalog", async () => {
     await seed("used");
     const outcome = await importWhile(() => publish("used"));
     expect(outcome).toBe("catalog.dangling: revision 2 of the policy names used; nothing was changed");
     expect(ids()).toEqual(["used"]);
   });
 
-  test("a package that enters then is not removed where the policy names it", async () => {
+  test("a package that is added meanwhile is not removed if the policy names it", async () => {
     await publish("used");
     expect(await importWhile(() => seed("used"))).toStartWith(
       "catalog.dangling: revision 2 of the policy names used",
@@ -110,19 +110,19 @@ describe("while an import stores archives", () => {
     expect(ids()).toEqual(["used"]);
   });
 
-  test("a package that enters then is removed where no policy names it", async () => {
+  test("a package that is added meanwhile is removed if no policy names it", async () => {
     expect(await importWhile(() => seed("unused"))).toBe("removed unused");
     expect(ids()).toEqual(["new"]);
   });
 
-  test("a package that enters then is removed where that is allowed", async () => {
+  test("a package that is added meanwhile is removed if that is allowed", async () => {
     await publish("used");
     expect(await importWhile(() => seed("used"), true)).toBe("removed used");
     expect(ids()).toEqual(["new"]);
   });
 });
 
-test("what is in use is read through the connection: a transaction sees what it has published itself", async () => {
+test("packages in use are read through the connection: a transaction sees its own publication", async () => {
   const { world, domain } = site;
   const inUse = () => domain.governance.revisions.packagesInUse(world.db.read, world.organizationId);
   expect(inUse()).toEqual(new Map());

@@ -33,7 +33,7 @@ const entries = (count: number, value: unknown): Json =>
 const nested = (levels: number): Json => (levels === 1 ? {} : { a: nested(levels - 1) });
 const source = { source_ref: "one.tar.gz", sha256: DIGEST };
 
-describe("members that are right", () => {
+describe("valid members", () => {
   const rows: [string, Json][] = [
     ["only the required members", valid()],
     ["an id of every allowed character", valid({ id: "az-09" })],
@@ -60,7 +60,7 @@ describe("members that are right", () => {
   });
 });
 
-describe("members that are wrong are named by their pointer", () => {
+describe("names invalid members by their pointer", () => {
   const long = "1.0.0-".padEnd(300, "a");
   const rows: [string, unknown, string[]][] = [
     ["no object", "one", ["/0"]],
@@ -146,7 +146,7 @@ describe("members that are wrong are named by their pointer", () => {
     expect(pointersOf([input])).toEqual(expected);
   });
 
-  test("a reserved key is refused wherever a map is open", () => {
+  test("refuses a reserved key wherever a map is open", () => {
     const text = JSON.stringify(
       valid({
         platform_sources: { K: 1 },
@@ -314,7 +314,7 @@ describe("random variants agree with sets of whole versions", () => {
     return inside && disjoint && ascending && covered;
   };
 
-  test("over 4,000 cases, of which many are right and many are wrong", () => {
+  test("over 4,000 cases, many of them valid and many invalid", () => {
     const verdicts = { right: 0, wrong: 0 };
     for (let round = 0; round < 4_000; round += 1) {
       const adapter = chance(50) ? { from: 0, to: undefined } : span();
@@ -385,7 +385,7 @@ describe("limits", () => {
   const many = (count: number): Json[] =>
     Array.from({ length: count }, (_, index) => valid({ id: `p-${index}` }));
 
-  test("packages: below and at pass, far above is one problem with limit and count", () => {
+  test("packages: accepts below and at, reports one problem with limit and count far above", () => {
     expect(
       [limits.PACKAGES_MAX - 1, limits.PACKAGES_MAX].map((count) => pointersOf(many(count)).length),
     ).toEqual([0, 0]);
@@ -394,7 +394,7 @@ describe("limits", () => {
     expect(pointersOf(many(limits.PACKAGES_MAX + 1))).toEqual([""]);
   });
 
-  test("problems: up to the limit all are listed, above it a last line counts the rest", () => {
+  test("problems: lists all up to the limit, above it a last line counts the rest", () => {
     const wrong = (count: number) => checkPackages(many(count).map((one) => ({ ...one, version: "" })));
     expect(wrong(PROBLEMS_MAX - 1).problems).toHaveLength(PROBLEMS_MAX - 1);
     expect(wrong(PROBLEMS_MAX).problems.at(-1)?.pointer).toBe(`/${PROBLEMS_MAX - 1}/version`);
@@ -410,7 +410,7 @@ describe("limits", () => {
     expect(pointersOf([valid({ settings: deep })])).toHaveLength(1);
   });
 
-  test("the largest list is judged whole", () => {
+  test("checks the largest list completely", () => {
     const variants = [{ introduced: "0.0.0", before: "1.0.0" }, { introduced: "1.0.0" }];
     const full = many(limits.PACKAGES_MAX).map((one) => ({
       ...one,
@@ -431,17 +431,17 @@ describe("the list as a whole", () => {
     expect(pointersOf(input)).toEqual([""]);
   });
 
-  test("an empty list is right", () => {
+  test("an empty list is valid", () => {
     expect(checkPackages([])).toEqual({ packages: [], problems: [], problemCount: 0 });
   });
 
-  test("an id used twice names the first place, also for the third", () => {
+  test("an id used twice names the first place, also at the third", () => {
     const { problems } = checkPackages([valid({ id: "zero" }), valid(), valid(), valid()]);
     expect(problems.map(({ pointer }) => pointer)).toEqual(["/2/id", "/3/id"]);
     for (const { detail } of problems) expect(detail).toContain("/1");
   });
 
-  test("all problems of all packages are reported in one go, in the order of the rules", () => {
+  test("reports all problems of all packages together, in the order of the rules", () => {
     const broken = {
       id: "A",
       version: "",
@@ -455,13 +455,13 @@ describe("the list as a whole", () => {
     ]);
   });
 
-  test("packages without a problem come back in their order, beside those that have some", () => {
+  test("returns packages without a problem in their order, beside those with problems", () => {
     const { packages } = checkPackages([valid({ id: "z" }), {}, valid({ id: "a" })]);
     expect(packages.map(({ id }) => id)).toEqual(["z", "a"]);
   });
 });
 
-describe("messages say what would be right", () => {
+describe("messages name the valid form", () => {
   const rows: [string, unknown, string][] = [
     ["a misspelt member", valid({ adpters: {} }), "did you mean adapters?"],
     ["a member like no other", valid({ "completely-different": 1 }), "allowed here are id, name"],
@@ -479,13 +479,13 @@ describe("messages say what would be right", () => {
     expect(detailOf([input])).toContain(expected);
   });
 
-  test("a source is never repeated, because it may hold credentials", () => {
+  test("never repeat a source, because it may contain credentials", () => {
     expect(detailOf([valid({ source_ref: "http://user:hunter2@example.com" })])).not.toContain("hunter2");
   });
 });
 
-describe("the answer's shape", () => {
-  test("defaults are written out and nothing is invented", () => {
+describe("the shape of the answer", () => {
+  test("contains defaults and nothing invented", () => {
     const variants = [{ introduced: "2.0.12", plugin_dir: "p" }];
     const input = valid({
       sha256: DIGEST.toUpperCase(),
@@ -513,7 +513,7 @@ describe("the answer's shape", () => {
     ]);
   });
 
-  test("what is set is kept, with identifiers folded to lower case", () => {
+  test("keeps set values, with identifiers folded to lower case", () => {
     const upper = { source_ref: "x", artifact_id: UUID.toUpperCase(), sha256: DIGEST.toUpperCase() };
     const lower = { source_ref: "x", artifact_id: UUID, sha256: DIGEST };
     const input = valid({ ...upper, name: "One", settings: { A: 1 }, platform_sources: { linux: upper } });
@@ -529,7 +529,7 @@ describe("the answer's shape", () => {
     });
   });
 
-  test("it satisfies the published schema and passes the rules again unchanged", () => {
+  test("satisfies the published schema and passes the rules again unchanged", () => {
     if (!FormatRegistry.Has("uuid")) FormatRegistry.Set("uuid", (text) => UUID_PATTERN.test(text));
     const input = valid({
       artifact_id: UUID,

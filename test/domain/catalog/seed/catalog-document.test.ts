@@ -28,7 +28,7 @@ const failureOf = (file: string | Uint8Array): DomainError => {
 };
 const firstProblemOf = (file: string | Uint8Array): Problem | undefined => failureOf(file).problems[0];
 
-describe("files that are right", () => {
+describe("valid files", () => {
   const indented = ONE.replaceAll(/^/gm, "    ").trimEnd();
   const json = [{ id: "one", version: "1", source_ref: "one.tar.gz", sha256: DIGEST }];
   const rows: [string, string][] = [
@@ -51,7 +51,7 @@ describe("files that are right", () => {
     expect(idsIn(text)).toEqual(["one"]);
   });
 
-  test("merge keys put a template into several packages", () => {
+  test("merge keys apply a template to several packages", () => {
     const template = `x: &t { version: "1", source_ref: a, sha256: ${DIGEST} }`;
     expect(
       idsIn(`${template}\npackage_catalog:\n  packages: [{ <<: *t, id: a }, { <<: [*t], id: b }]\n`),
@@ -64,12 +64,12 @@ describe("files that are right", () => {
     "package_catalog:\n",
     "package_catalog:\n  packages:\n",
     "package_catalog: { packages: [] }",
-  ])("%p holds no packages", (text) => {
+  ])("%p contains no packages", (text) => {
     expect(idsIn(text)).toEqual([]);
   });
 });
 
-describe("files that hold no catalog", () => {
+describe("files without a catalog", () => {
   const rows: [string, string, string, string][] = [
     ["empty", "", "", "is empty"],
     ["blanks only", " \n\n  \n", "", "is empty"],
@@ -103,7 +103,7 @@ describe("files that hold no catalog", () => {
   });
 });
 
-describe("hostile files end in one clear problem with its line", () => {
+describe("hostile files yield one clear problem with its line", () => {
   const growing = (step: (previous: string) => string): string => {
     const levels = Array.from(
       { length: 30 },
@@ -160,7 +160,7 @@ describe("hostile files end in one clear problem with its line", () => {
     expect(problems.length).toBeLessThan(6);
   });
 
-  test("faults on several lines are all named, one for each line", () => {
+  test("names faults on several lines, one for each line", () => {
     const { problems } = failureOf(`- a: b: c\n- !x d\n- e: f: g\n`);
     expect(problems.map(({ line }) => line).toSorted()).toEqual([1, 2, 3]);
   });
@@ -191,7 +191,7 @@ describe("limits", () => {
     expect(firstProblemOf(build(limit + 1))?.detail).toContain(detail);
   });
 
-  test("words and marks: below and at pass, above is refused with the line reached", () => {
+  test("YAML tokens: accepts below and at, refuses above with the line reached", () => {
     // A smaller limit in place of the real one, which takes seconds to reach. The list opens with three marks.
     const problemsOf = (count: number): Problem[] => {
       const problems = new ProblemList();
@@ -205,7 +205,7 @@ describe("limits", () => {
     expect(CATALOG_TOKENS_MAX).toBeGreaterThan(1_000_000);
   });
 
-  test("a fault in JSON with tabs is named as what it is", () => {
+  test("names a fault in JSON with tabs correctly", () => {
     expect(firstProblemOf('{\n\t"a": 1\n\t"b": 2\n}')?.detail).not.toContain("tab");
   });
 });
@@ -226,7 +226,7 @@ package_catalog:
       sha256: nothing
 `;
 
-  test("pointers start at the root of the file, lines at 1, a missing member is placed with its package", () => {
+  test("pointers start at the root of the file, lines at 1, a missing member is located at its package", () => {
     const { message, hint, kind, problems } = failureOf(file.replace("      sha256: nothing\n", ""));
     expect(kind).toBe("invalid");
     expect(message).toBe("c.yaml has 4 problems");
@@ -239,31 +239,31 @@ package_catalog:
     ]);
   });
 
-  test("in a plain list the pointers start with the package", () => {
+  test("in a plain list pointers start with the package", () => {
     expect(failureOf(ONE.replace('"1"', '""')).problems).toMatchObject([{ pointer: "/0/version", line: 2 }]);
   });
 
-  test("lines are found through aliases, where the content stands", () => {
+  test("finds lines through aliases, where the content is", () => {
     const text = `x:\n  bad: &bad\n    vim: {}\npackage_catalog:\n  packages:\n${ONE.replaceAll(/^(?=.)/gm, "  ")}    adapters: *bad\n`;
     expect(failureOf(text).problems).toMatchObject([
       { pointer: "/package_catalog/packages/0/adapters/vim", line: 3 },
     ]);
   });
 
-  test("the reader hands out the list unjudged and finds lines by pointers into it", () => {
+  test("the reader returns the list unchecked and finds lines by pointers into it", () => {
     const text = readCatalogText(bytesOf(file));
     expect(text.problems).toEqual([]);
     expect(text.packages).toBeArrayOfSize(2);
     expect(["", "/0", "/1/sha256", "/1/none/at/all", "/9"].map(text.lineOf)).toEqual([3, 4, 13, 8, 3]);
   });
 
-  test("a file that cannot be read has no lines and an empty list", () => {
+  test("an unreadable file has no lines and an empty list", () => {
     const text = readCatalogText(bytesOf("a: [\n"));
     expect(text.packages).toEqual([]);
     expect(text.lineOf("/0")).toBeUndefined();
   });
 
-  test("one problem is said in the singular, many with their whole number", () => {
+  test("reports one problem in the singular, many with their total number", () => {
     expect(failureOf("").message).toBe("c.yaml has 1 problem");
     const { message, problems } = failureOf(ONE.repeat(201));
     expect(message).toBe("c.yaml has 200 problems");

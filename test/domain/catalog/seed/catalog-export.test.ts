@@ -47,13 +47,13 @@ test.each([
   " spaces ",
   "x".repeat(200),
   "word ".repeat(50),
-])("the version and the setting %j come back as text", (text) => {
+])("the version and the setting %j are read back as text", (text) => {
   expectSame([
     managed({ version: text.trim().replace("\t", " "), settings: { [text]: text, list: [text] } }),
   ]);
 });
 
-test("any settings come back as they were", () => {
+test("any settings are read back unchanged", () => {
   const key = fc.string({ minLength: 1, maxLength: 20 }).filter((text) => text !== "__proto__");
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(
@@ -76,11 +76,11 @@ test("any settings come back as they were", () => {
   );
 });
 
-test("an empty catalog comes back empty", () => {
+test("an empty catalog is read back empty", () => {
   expect(readAgain([])).toEqual([]);
 });
 
-test("equal parts are written out, never as references", () => {
+test("equal parts are written out, never as aliases", () => {
   const adapters = { codex: { plugin_dir: "p", plugins: [], helpers: {} } };
   const twice = { ...adapters, claude: adapters.codex };
   expect(packageYaml(managed({ adapters: twice }))).not.toMatch(/[&*]/);

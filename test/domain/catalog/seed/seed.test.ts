@@ -79,7 +79,7 @@ const auditActions = () =>
   world.db.read.all<{ action: string }>("SELECT action FROM audit_entries ORDER BY id");
 
 describe("a seeded catalog", () => {
-  test("has the file's order, and behind it what it had besides", async () => {
+  test("has the order of the file, followed by its other packages", async () => {
     await seed([{ id: "b" }, { id: "a" }]);
     expect(ids()).toEqual(["b", "a"]);
     const plan = await seed([{ id: "c" }, { id: "a" }]);
@@ -87,7 +87,7 @@ describe("a seeded catalog", () => {
     expect(plan).toMatchObject({ added: [{ id: "c" }], changed: [], removed: [], unchanged: 2 });
   });
 
-  test("says what was added, changed and removed by digest, and records it", async () => {
+  test("reports and records additions, changes and removals by digest", async () => {
     await seed([{ id: "kept" }, { id: "old" }, { id: "gone" }]);
     const other = "b".repeat(64);
     const plan = await seed([{ id: "kept" }, { id: "old", version: "2", sha256: other }, { id: "new" }], {
@@ -107,7 +107,7 @@ describe("a seeded catalog", () => {
     expect(auditActions()).toEqual([{ action: "catalog.seed" }, { action: "catalog.seed" }]);
   });
 
-  test("is not touched by the same file again: no audit entry, no new revision", async () => {
+  test("does not change with the same file again: no audit entry, no new revision", async () => {
     await seed([{ id: "a" }, { id: "b" }]);
     const revision = catalog.revision();
     expect(isUnchanged(await seed([{ id: "a" }, { id: "b" }]))).toBe(true);
@@ -115,13 +115,13 @@ describe("a seeded catalog", () => {
     expect(auditActions()).toHaveLength(1);
   });
 
-  test("that another order of the file moves says so", async () => {
+  test("reports entries that only move", async () => {
     await seed([{ id: "a" }, { id: "b" }]);
     expect(await seed([{ id: "b" }, { id: "a" }])).toMatchObject({ moved: 2, unchanged: 2 });
     expect(ids()).toEqual(["b", "a"]);
   });
 
-  test("is listed as the bytes of its entries in the answer's shape", async () => {
+  test("is listed as the bytes of its entries in the shape of the answer", async () => {
     expect(Buffer.from(runSynchronously(catalog.listing(world.organizationId))).toString()).toBe("[]");
     await seed([{ id: "a", sha256: "A".repeat(64) }]);
     expect(
@@ -129,7 +129,7 @@ describe("a seeded catalog", () => {
     ).toEqual([{ id: "a", version: "1", source_ref: REMOTE, sha256: DIGEST, settings: {}, adapters: {} }]);
   });
 
-  test("keeps a package that the policy in force names, unless dangling is allowed", async () => {
+  test("keeps a package that the current policy names, unless dangling is allowed", async () => {
     await seed([{ id: "a" }, { id: "b" }]);
     const check = { inUse: () => new Map([["a", 7]]), allowDangling: false };
     const refused = { reason: "catalog.dangling", message: expect.stringContaining("revision 7") };
@@ -153,7 +153,7 @@ describe("a seeded catalog", () => {
     },
   );
 
-  test("is planned by a dry run as it would be changed, and left alone", async () => {
+  test("is planned by a dry run as a real run would change it, and not changed", async () => {
     await seed([{ id: "a" }]);
     const plan = await catalog.seed.plan(world.system, await requestFor([{ id: "b" }], true));
     expect(plan).toMatchObject({ added: [{ id: "b" }], removed: [{ id: "a" }] });
@@ -164,7 +164,7 @@ describe("a seeded catalog", () => {
     [PACKAGES_MAX - 1, true],
     [PACKAGES_MAX, true],
     [PACKAGES_MAX + 1, false],
-  ])("may hold %p packages: %p", async (count, isAllowed) => {
+  ])("may have %p packages: %p", async (count, isAllowed) => {
     const half = Math.floor(count / 2);
     const named = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, at) => ({ id: `p-${from + at}` }));
@@ -215,7 +215,7 @@ describe("a local archive", () => {
     expect(listed?.platform_sources?.["linux-x86_64"]?.artifact_id).toBeString();
   });
 
-  test("keeps its artifact when seeded again, also when the file itself is gone", async () => {
+  test("keeps its artifact when seeded again, even without the file", async () => {
     const sha256 = archive("tool.tar.gz", tarFile("skills/SKILL.md"));
     const wanted = { id: "tool", source_ref: "tool.tar.gz", sha256, ...skills };
     await seed([wanted]);
@@ -237,7 +237,7 @@ describe("a local archive", () => {
     expect(storedFiles()).toEqual([]);
   });
 
-  test("that is hostile is refused, and with it the whole file; every bad archive is named", async () => {
+  test("that is hostile is refused with the whole file; every invalid archive is named", async () => {
     const bad = archive("bad.tar.gz", tarFile("../outside", "x"));
     const good = archive("good.tar.gz", tarFile("fine", "x"));
     const error = await refusal([
@@ -251,7 +251,7 @@ describe("a local archive", () => {
     expect(storedFiles()).toEqual([]);
   });
 
-  test("must hold what the adapters name", async () => {
+  test("must contain the paths of the adapters", async () => {
     const sha256 = archive("tool.tar.gz", tarFile("other/SKILL.md"));
     const error = await refusal([{ id: "tool", source_ref: "tool.tar.gz", sha256, ...skills }]);
     expect(error.problems).toMatchObject([{ pointer: "/0/adapters/kimi/skills_dir" }]);
@@ -290,7 +290,7 @@ describe("a local archive", () => {
 });
 
 describe("long work", () => {
-  test("is told piece by piece: each new archive is read once for its digest and once to unpack it", async () => {
+  test("is reported piece by piece: each new archive is read once for its digest and once to unpack it", async () => {
     const sha256 = archive("one.tar.gz", tarFile("a", "x".repeat(100_000)));
     const sizeBytes = statSync(join(world.directory, "one.tar.gz")).size;
     const request = await requestFor([{ id: "one", source_ref: "one.tar.gz", sha256 }]);
@@ -303,11 +303,11 @@ describe("long work", () => {
     expect(catalog.artifactTotals(world.organizationId)).toEqual({ count: 1, sizeBytes });
   });
 
-  test("has nothing to verify where nothing was stored", () => {
+  test("has nothing to verify if nothing was stored", () => {
     expect(catalog.artifactTotals(world.organizationId)).toEqual({ count: 0, sizeBytes: 0 });
   });
 
-  test("stops in the middle of an archive when it is asked to", async () => {
+  test("stops in the middle of an archive on request", async () => {
     const sha256 = archive("one.tar.gz", tarFile("a"));
     const request = await requestFor([{ id: "one", source_ref: "one.tar.gz", sha256 }]);
     const controller = new AbortController();
@@ -323,12 +323,12 @@ describe("long work", () => {
 describe("an artifact_id", () => {
   const unknown = "0190a6a0-0000-7000-8000-000000000000";
 
-  test("of a remote source must name bytes that are here", async () => {
+  test("of a remote source must name stored bytes", async () => {
     const error = await refusal([{ id: "tool", artifact_id: unknown }]);
     expect(error.problems).toMatchObject([{ pointer: "/0/artifact_id" }]);
   });
 
-  test("of a local archive gives way to the artifact it becomes here", async () => {
+  test("of a local archive is replaced by the artifact that it becomes here", async () => {
     const sha256 = archive("tool.tar.gz", tarFile("a"));
     await seed([{ id: "tool", source_ref: "tool.tar.gz", sha256, artifact_id: unknown }]);
     expect(catalog.list(world.organizationId)[0]?.artifact_id).not.toBe(unknown);

@@ -92,7 +92,7 @@ const artifactRows = () => world.db.read.all("SELECT id, sha256 FROM artifacts")
 const audited = () => world.db.read.all("SELECT action, target, after FROM audit_entries ORDER BY id");
 
 describe("a public archive", () => {
-  test("is fetched, checked and kept as an artifact", async () => {
+  test("is fetched, checked and stored as an artifact", async () => {
     const found = await inspect(`  ${toolUrl()}?v=1  `);
     expect(found).toEqual({
       sourceRef: `${toolUrl()}?v=1`,
@@ -107,13 +107,13 @@ describe("a public archive", () => {
     expect(artifactRows()).toEqual([{ id: found.artifactId, sha256: found.sha256 }]);
   });
 
-  test("is audited, without its query, which may hold a secret", async () => {
+  test("is audited without its query, which may contain a secret", async () => {
     const { artifactId, sha256, sizeBytes } = await inspect(`${toolUrl()}?signature=secret`);
     const after = JSON.stringify({ source: toolUrl(), sha256, size_bytes: sizeBytes });
     expect(audited()).toEqual([{ action: "artifact.mirror", target: artifactId, after }]);
   });
 
-  test("that breaks a rule for new archives is refused, unless it is stored already", async () => {
+  test("that breaks a rule for new archives is refused, unless it is already stored", async () => {
     const bytes = tarGzOf(tarFile("a"), tarFile("A"));
     answers["/tool.tar.gz"] = () => archive(bytes);
     expect(await reasonOf(toolUrl())).toBe("archive.path_collision");
@@ -129,7 +129,7 @@ describe("a public archive", () => {
     expect((await inspect(toolUrl())).artifactId).toBe(row.id);
   });
 
-  test("is the same artifact when its bytes come again, and nothing more is audited", async () => {
+  test("is the same artifact when fetched again, and nothing more is audited", async () => {
     answers["/copy.tar.gz"] = () => archive(ARCHIVE);
     const first = await inspect(toolUrl());
     const second = await inspect(`${server.origin()}/copy.tar.gz`);
@@ -164,7 +164,7 @@ describe("a public archive", () => {
     expect([keptFiles(), artifactRows()]).toEqual([[], []]);
   });
 
-  test("ends with its caller, and leaves nothing behind", async () => {
+  test("ends with its caller and leaves nothing behind", async () => {
     const asked = Promise.withResolvers<void>();
     answers["/tool.tar.gz"] = () => {
       asked.resolve();
@@ -182,7 +182,7 @@ describe("a public archive", () => {
     ["below", PATHS_LISTED_MAX - 1, PATHS_LISTED_MAX - 1],
     ["at", PATHS_LISTED_MAX, PATHS_LISTED_MAX],
     ["above", PATHS_LISTED_MAX + 1, PATHS_LISTED_MAX],
-  ])("with paths %s the limit lists as many as it may", async (_name, count, listed) => {
+  ])("with paths %s the limit lists the maximum number", async (_name, count, listed) => {
     const files = Array.from({ length: count }, (_, index) => tarFile(`file-${index}`));
     answers["/tool.tar.gz"] = () => archive(tarGzOf(...files));
     const { entries, paths } = await inspect(toolUrl());
@@ -199,7 +199,7 @@ describe("a public archive", () => {
   });
 });
 
-test("nothing is fetched while the setting is off, and the refusal names the setting", async () => {
+test("nothing is fetched while the setting is off, and the error names the setting", async () => {
   sources = sourcesWith({ isOpen: false });
   for (const source of [toolUrl(), "github:owner/repository@main"]) {
     const refusal = await refusalOf(inspect(source));
@@ -209,7 +209,7 @@ test("nothing is fetched while the setting is off, and the refusal names the set
   expect(server.seen).toEqual([]);
 });
 
-test("only so many are inspected at once, and a refused one is not counted for ever", async () => {
+test("limits concurrent inspections, and a refused one does not count", async () => {
   const asked = Array.from({ length: INSPECTIONS_AT_ONCE_MAX }, () => Promise.withResolvers<void>());
   const gate = Promise.withResolvers<void>();
   let arrived = 0;
@@ -239,7 +239,7 @@ describe("a public repository", () => {
     answers[archivePath] = () => archive(ARCHIVE);
   });
 
-  test("is resolved to a commit, whose archive is kept", async () => {
+  test("is resolved to a commit, whose archive is stored", async () => {
     answers["/repos/owner/tool.js/commits/v1.2"] = () => new Response(COMMIT);
     const { sourceRef, sha256 } = await inspect("github:owner/tool.js@v1.2");
     expect(sourceRef).toBe(`${server.origin(ARCHIVES)}${archivePath}`);
@@ -251,7 +251,7 @@ describe("a public repository", () => {
     ]);
   });
 
-  test("keeps a ref with slashes one segment of the path", async () => {
+  test("keeps a ref with slashes as one segment of the path", async () => {
     answers["/repos/owner/tool.js/commits/release%2F1.x"] = () => new Response(COMMIT);
     expect((await inspect("github:owner/tool.js@release/1.x")).sourceRef).toEndWith(archivePath);
   });
@@ -261,13 +261,13 @@ describe("a public repository", () => {
     ["a short commit", COMMIT.slice(1)],
     ["another path", `../${COMMIT}`],
     ["a document", JSON.stringify({ sha: COMMIT })],
-  ])("is refused when the provider answers %s for its commit", async (_name, answer) => {
+  ])("is refused if the provider answers %s for its commit", async (_name, answer) => {
     answers["/repos/owner/tool.js/commits/main"] = () => new Response(answer);
     expect(await reasonOf("github:owner/tool.js@main")).toBe("package_source.no_commit");
     expect(server.seen).toHaveLength(1);
   });
 
-  test("is refused when the provider does not know it, or answers with far too much", async () => {
+  test("is refused if the provider does not know it, or answers with too many bytes", async () => {
     expect(await reasonOf("github:owner/unknown@main")).toBe("outbound.refused");
     answers["/repos/owner/tool.js/commits/main"] = () => new Response("x".repeat(2_000));
     expect(await reasonOf("github:owner/tool.js@main")).toBe("outbound.too_large");
@@ -304,7 +304,7 @@ describe("a public repository", () => {
     expect(server.seen).toEqual([]);
   });
 
-  test("has names and a ref of bounded length", () => {
+  test("has names and a ref of limited length", () => {
     const isRead = (text: string) => {
       try {
         return readGithubSource(text) !== undefined;
@@ -324,11 +324,11 @@ describe("a public repository", () => {
     }
   });
 
-  test("names that only look like the way up are names", () => {
+  test("names that resemble a parent folder are ordinary names", () => {
     expect(readGithubSource("github:o/..a@...")).toEqual({ owner: "o", repository: "..a", ref: "..." });
   });
 
-  test("is asked for at the provider, unless a test says otherwise", () => {
+  test("is requested from the real provider outside of tests", () => {
     expect(GITHUB).toEqual({ api: "https://api.github.com", archives: "https://codeload.github.com" });
   });
 });
@@ -339,7 +339,7 @@ describe("a repository of a connection", () => {
     return [kind, reason, ...problems.map(({ pointer }) => pointer)];
   };
 
-  test("is told everything that is wrong with it before the connection is looked for", async () => {
+  test("is refused with all problems of the request before the connection is looked up", async () => {
     const invalid = ["invalid", "package_source.invalid"];
     expect(await refusedAs({ connection_id: "x" })).toEqual([...invalid, "/repository", "/ref"]);
     expect(await refusedAs({ connection_id: "x", repository: "a/b", ref: " " })).toEqual([
@@ -354,7 +354,7 @@ describe("a repository of a connection", () => {
     }
   });
 
-  test("is of no connection that there is, whatever the setting and a public source beside it", async () => {
+  test("has an unknown connection, whatever the setting and a public source beside it", async () => {
     const request = { connection_id: "x", repository: "a/b", ref: "main", source_ref: toolUrl() };
     const unknown = ["not_found", "package_source.unknown_connection"];
     expect(await refusedAs(request)).toEqual(unknown);
@@ -363,7 +363,7 @@ describe("a repository of a connection", () => {
     expect([server.seen, sources.connections()]).toEqual([[], []]);
   });
 
-  test("or a public source has to be named", async () => {
+  test("or a public source must be named", async () => {
     for (const request of [{}, { source_ref: "  " }, { repository: "a/b", ref: "main" }]) {
       expect(await refusedAs(request)).toEqual(["invalid", "package_source.invalid", "/source_ref"]);
     }

@@ -23,7 +23,7 @@ describe("a source", () => {
     ["https://127.0.0.1/tool.tar.gz", "names a host that is not public"],
     ["https://10.1.2.3/tool.tar.gz", "names a host that is not public"],
     ["https://[::1]/tool.tar.gz", "names a host that is not public"],
-  ])("%s is warned of", (source_ref, detail) => {
+  ])("%s causes a warning", (source_ref, detail) => {
     const warnings = warningsOf({ source_ref });
     expect(warnings).toEqual([{ pointer: "/0/source_ref", detail: expect.stringContaining(detail) }]);
     expect(JSON.stringify(warnings)).not.toContain("ana");
@@ -36,14 +36,14 @@ describe("a source", () => {
     },
   );
 
-  test("is only a note where the archive is ours, or where platforms have their own", () => {
+  test("is only informative if the archive is stored here or platforms have their own", () => {
     const source_ref = "https://localhost/tool.tar.gz";
     expect(warningsOf({ source_ref, artifact_id: crypto.randomUUID() })).toEqual([]);
     const platform_sources = { "linux-x86_64": { source_ref: PUBLIC, sha256 } };
     expect(warningsOf({ source_ref, platform_sources })).toEqual([]);
   });
 
-  test("that is a file is warned of where workstations would have to hold it", () => {
+  test("that is a file causes a warning if workstations would need it", () => {
     expect(warningsOf({ source_ref: "/srv/tool.tar.gz" })).toEqual([]);
     const warnings = warningsOf({ source_ref: "/srv/tool.tar.gz" }, "must lie there");
     expect(warnings).toEqual([{ pointer: "/0/source_ref", detail: "must lie there" }]);
@@ -58,7 +58,7 @@ describe("a platform", () => {
     expect(warningsOf({ platform_sources: { [platform]: source } })).toEqual([]);
   });
 
-  test("that no client asks for is warned of, wherever it stands", () => {
+  test("that no client requests causes a warning wherever it is named", () => {
     const warnings = warningsOf({
       platform_sources: { "darwin-arm64": source },
       adapters: {
@@ -76,7 +76,7 @@ describe("a platform", () => {
     ]);
   });
 
-  test("may be left open for a helper", () => {
+  test("may be missing for a helper", () => {
     const adapters = { codex: { plugins: [], helpers: helpers("default") } };
     expect(warningsOf({ adapters })).toEqual([]);
   });

@@ -40,17 +40,17 @@ const shown = (groups: AudienceGroups, user: string): string =>
     .document.packages.map(({ id }) => id)
     .join();
 
-describe("users who may see the same", () => {
+describe("users who may see the same packages", () => {
   const groups = new AudienceGroups(revisionOf({ a: ["ana", "ben"], b: ["ben", "cleo"], c: ["ana", "ben"] }));
 
-  test("get the same object, whichever of them asks first", () => {
+  test("get the same object, whoever asks first", () => {
     const other = new AudienceGroups(revisionOf({ a: ["ben", "ana"], b: ["ana", "ben"] }));
     expect(other.viewOf("ben")).toBe(other.viewOf("ana"));
     expect(groups.viewOf("dora")).toBe(groups.viewOf("emil"));
     expect(groups.viewOf("ana")).toBe(groups.viewOf("ana"));
   });
 
-  test("get what their audiences say", () => {
+  test("get the packages of their audiences", () => {
     const users = ["ana", "ben", "cleo", "dora"];
     expect(users.map((user) => shown(groups, user))).toEqual(["a,c", "a,b,c", "b", ""]);
   });
@@ -61,11 +61,11 @@ describe("users who may see the same", () => {
   });
 });
 
-describe("the name of what a user gets", () => {
+describe("the name of a user's document", () => {
   const users = ["ana", "ben", "cleo", "dora", "emil"];
   const audiences = { a: ["ana", "ben"], b: ["ben", "cleo"], c: ["ana", "ben"], d: ["emil"] };
 
-  test("is the same for two users exactly where the bytes are", () => {
+  test("is equal for two users exactly if the bytes are equal", () => {
     const groups = new AudienceGroups(revisionOf(audiences));
     const bytesOf = (user: string) => new TextDecoder().decode(groups.viewOf(user).bytes);
     for (const one of users)
@@ -73,7 +73,7 @@ describe("the name of what a user gets", () => {
         expect(groups.nameOf(one) === groups.nameOf(other)).toBe(bytesOf(one) === bytesOf(other));
   });
 
-  test("is the same after a restart, and another one for another document", () => {
+  test("stays the same after a restart and changes with the document", () => {
     const names = (document?: object) => {
       const groups = new AudienceGroups(revisionOf(audiences, document));
       return users.map((user) => groups.nameOf(user));
@@ -84,7 +84,7 @@ describe("the name of what a user gets", () => {
   });
 });
 
-describe("the documents that are kept", () => {
+describe("cached documents", () => {
   const audiences = { a: ["ana"], b: ["ben"], c: ["cleo"] };
   const sizeOf = (user: string) => new AudienceGroups(revisionOf(audiences)).viewOf(user).bytes.byteLength;
   const three = sizeOf("ana") + sizeOf("ben") + sizeOf("cleo");
@@ -97,13 +97,13 @@ describe("the documents that are kept", () => {
     return users.filter((user, at) => groups.viewOf(user) === before[at]);
   }
 
-  test("are as many as there is room for", () => {
+  test("are limited by their bytes", () => {
     expect(keptOf(three + 1)).toEqual(["ana", "ben", "cleo"]);
     expect(keptOf(three)).toEqual(["ana", "ben", "cleo"]);
     expect(keptOf(three - 1)).not.toContain("ana");
   });
 
-  test("are those that were asked for last", () => {
+  test("are the most recently used ones", () => {
     const groups = new AudienceGroups(revisionOf(audiences), three - 1);
     const ana = groups.viewOf("ana");
     const ben = groups.viewOf("ben");
@@ -113,7 +113,7 @@ describe("the documents that are kept", () => {
     expect(groups.viewOf("ben")).not.toBe(ben);
   });
 
-  test("are at least the one that was asked for, whatever its size", () => {
+  test("include the requested one, whatever its size", () => {
     const groups = new AudienceGroups(revisionOf(audiences), 1);
     expect(groups.viewOf("ana")).toBe(groups.viewOf("ana"));
     expect(shown(groups, "ben")).toBe("b");
@@ -121,7 +121,7 @@ describe("the documents that are kept", () => {
 });
 
 describe("a document", () => {
-  test("that has what every policy has is one", () => {
+  test("with the members of every policy is valid", () => {
     expect(shown(new AudienceGroups(revisionOf({})), "ana")).toBe("");
   });
 

@@ -41,7 +41,7 @@ const users = (count: number): AudienceInput => ({
   user_ids: Array.from({ length: count }, (_, at) => `user-${at}`),
 });
 
-test("an audience may name as many users as allowed, and no more", () => {
+test("an audience may name the maximum number of users and no more", () => {
   expect(faultsOf({ one: users(AUDIENCE_USERS_MAX - 1) })).toEqual([]);
   expect(faultsOf({ one: users(AUDIENCE_USERS_MAX) })).toEqual([]);
   expect(faultsOf({ one: users(AUDIENCE_USERS_MAX + 1) })).toEqual([
@@ -49,7 +49,7 @@ test("an audience may name as many users as allowed, and no more", () => {
   ]);
 });
 
-test("whoever was named before and was erased since may stay", () => {
+test("a user who was named before and erased since may stay", () => {
   const problems: { pointer: string; detail: string }[] = [];
   const former = { one: { scope: "users" as const, user_ids: ["user-0"] } };
   const check = { organizationId: ORGANIZATION, packages: ["one"], former, findUser: () => undefined };
@@ -57,7 +57,7 @@ test("whoever was named before and was erased since may stay", () => {
   expect(problems).toMatchObject([{ pointer: "/package_audiences/one/user_ids/1" }]);
 });
 
-test("a user of another organization is nobody", () => {
+test("a user of another organization is unknown", () => {
   expect(faultsOf({ one: users(1) }, { ...member, organizationId: "other" })).toEqual([
     "/package_audiences/one/user_ids/0 no user has this id",
   ]);
@@ -66,7 +66,7 @@ test("a user of another organization is nobody", () => {
   ]);
 });
 
-test("whoever is not in the audience of a package has neither it nor an override of it, whatever it is called", async () => {
+test("a user outside of a package's audience gets neither the package nor its overrides, whatever its name", async () => {
   await using world = await createGovernanceWorld();
   const { user } = await world.signedIn("member");
   const revision: Revision = await world.governance.publishing.publishExtensions(world.admin, {

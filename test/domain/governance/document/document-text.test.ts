@@ -44,7 +44,7 @@ describe("the document in a text", () => {
     expect(found.otherSections).toEqual(otherSections);
   });
 
-  test("its problems are told by places and lines of the whole text", () => {
+  test("has problems with places and lines of the whole text", () => {
     const text = readDocumentText("x: 1\ngovernance:\n  revision: a\n  harnesses:\n    vim: {}\n  ttl: 5\n");
     expect(text.locate(readDraft(text.input).problems)).toMatchObject([
       { pointer: "/governance/ttl", line: 6 },
@@ -59,7 +59,7 @@ describe("the document in a text", () => {
   });
 });
 
-describe("hostile text ends in problems, never in a value", () => {
+describe("hostile text yields problems, never a value", () => {
   const size = DOCUMENT_BYTES_MAX;
   const aliases = `a0: &a0 [x]\n${Array.from({ length: 30 }, (_, index) => `a${index + 1}: &a${index + 1} [${Array(10).fill(`*a${index}`)}]`).join("\n")}\n`;
   const rows: [string, string | Uint8Array, string][] = [
@@ -119,7 +119,7 @@ const levelsText = (count: number): string => `a: ${"[".repeat(count - 1)}${"]".
 /** Lines without anything on them are the words that are read fastest. */
 const wordsText = (count: number): string => `[] #${"\n".repeat(count - 5)}`;
 
-describe("limits: below and at pass, above is refused; what passes can be read as JSON, too", () => {
+describe("limits: accepts below and at, refuses above; accepted text is also valid as JSON", () => {
   const rows: [string, number, (count: number) => string][] = [
     ["bytes", DOCUMENT_BYTES_MAX, (count) => "revision: a\n".padEnd(count, "#")],
     ["values and names", YAML_VALUES_MAX, valuesText],
@@ -139,7 +139,7 @@ describe("limits: below and at pass, above is refused; what passes can be read a
     expect(readDocumentText(json)).toMatchObject({ problems: [], input });
   });
 
-  test("words and marks, which are counted as in every YAML text", () => {
+  test("YAML tokens, counted as in every YAML text", () => {
     expect(readDocumentText(wordsText(DOCUMENT_TOKENS_MAX)).problems).toEqual([]);
     expect(readDocumentText(wordsText(DOCUMENT_TOKENS_MAX + 1)).problems).toMatchObject([
       { detail: expect.stringContaining("words and marks") },
@@ -168,7 +168,7 @@ describe("a document as YAML", () => {
     { gateway: true, serverVersion: "0.1.0" },
   );
 
-  test("is read back as the same document", () => {
+  test("is parsed back to the same document", () => {
     const { document } = readDocument(readDocumentText(documentYaml(full)).input);
     expect(document).toEqual(full);
   });
@@ -200,11 +200,11 @@ session_upload:
 `);
   });
 
-  test("to edit shows a contract version that stands for itself", () => {
+  test("to edit keeps a contract version that the author set", () => {
     expect(managedYaml(draft({ contract_version: 2 }))).toContain("contract_version: 2\n");
   });
 
-  test("keeps every text and key as it is", () => {
+  test("keeps every text and key unchanged", () => {
     const texts = fc
       .string({ unit: "binary", maxLength: 40 })
       .filter((text) => !text.includes("\0") && text.isWellFormed());

@@ -23,7 +23,7 @@ const entries = (count: number, value: unknown): Json =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, value]));
 const read = (input: unknown) => readDocument(input).document;
 
-describe("documents that are right", () => {
+describe("valid documents", () => {
   test("the smallest one gets every default", () => {
     expect(read(documentWith())).toEqual({
       revision: "any",
@@ -35,14 +35,14 @@ describe("documents that are right", () => {
     });
   });
 
-  test("the safe default lets every harness run and demands nothing", () => {
+  test("the safe default allows every harness and demands nothing", () => {
     const { document, problems } = readDocument(safeDefault(), { gateway: false });
     expect(problems).toEqual([]);
     expect(document).toEqual(safeDefault());
     expect(document?.allowed_harnesses).toEqual(["codex", "claude", "kimi", "opencode"]);
   });
 
-  test("one with everything in it comes back as it is", () => {
+  test("one with every member is returned unchanged", () => {
     const full = {
       revision: "8f3c",
       contract_version: 3,
@@ -87,7 +87,7 @@ describe("documents that are right", () => {
   });
 });
 
-describe("what may be written differently", () => {
+describe("alternative spellings", () => {
   const rows: [string, Json, Json][] = [
     [
       "null counts as absent where a text or a flag may be",
@@ -119,7 +119,7 @@ describe("what may be written differently", () => {
     expect(document).toEqual({ ...read(documentWith()), ...expected });
   });
 
-  test("what a harness leaves out gets its default, and what is only a default is left out", () => {
+  test("fills absent settings of a harness with defaults and omits members that are only defaults", () => {
     const document = read(
       codex({
         allow_unverified_versions: false,
@@ -136,7 +136,7 @@ describe("what may be written differently", () => {
   });
 });
 
-describe("places that are wrong are named by their pointer", () => {
+describe("names invalid places by their pointer", () => {
   const rows: [string, unknown, string[]][] = [
     ["no object", "one", [""]],
     ["null", null, [""]],
@@ -269,7 +269,7 @@ describe("places that are wrong are named by their pointer", () => {
     expect(read(input)).toBeUndefined();
   });
 
-  test("everything at once, in the order of the document, and nothing is missed twice", () => {
+  test("reports all problems together in the order of the document, each missing member once", () => {
     const input = documentWith({
       contract_version: 9,
       required_capabilities: ["adapter_interval"],
@@ -295,7 +295,7 @@ describe("places that are wrong are named by their pointer", () => {
     ]);
   });
 
-  test("a draft keeps what could be read", () => {
+  test("a draft keeps the readable part", () => {
     const { document, problems } = readDraft(documentWith({ ttl_seconds: -1, required: true }));
     expect(document.required).toBeTrue();
     expect(problems.map(({ pointer }) => pointer)).toEqual(["/ttl_seconds"]);
@@ -331,13 +331,13 @@ describe("MCP servers", () => {
     expect(pointersOf(mcp(...servers))).toEqual(at(...places));
   });
 
-  test("names of different harnesses may be the same", () => {
+  test("servers of different harnesses may have the same name", () => {
     const input = documentWith({ harnesses: { codex: { mcp: [good] }, kimi: { mcp: [good] } } });
     expect(problemsOf(input)).toEqual([]);
   });
 });
 
-describe("nesting without end is refused where it stands", () => {
+describe("refuses endless nesting at its place", () => {
   const deep = Array.from({ length: 100_000 }).reduce<unknown>((inner) => ({ a: [inner] }), {});
   const rows: [string, Json, string][] = [
     [
@@ -386,7 +386,7 @@ test("no problem repeats a URL, a command, a variable or a token", () => {
   expect(JSON.stringify(problemsOf(input))).not.toContain(secret);
 });
 
-describe("limits: below and at pass, above is refused", () => {
+describe("limits: accepts below and at, refuses above", () => {
   const text = (count: number) => "a".repeat(count);
   const server = (members: Json) => mcp({ name: "a", command: "run", ...members });
   const rows: [string, number, (count: number) => Json][] = [
@@ -475,7 +475,7 @@ describe("limits: below and at pass, above is refused", () => {
     expect(detailOf(filled(limits.DOCUMENT_BYTES_MAX + 1))).toContain("2097153 bytes");
   });
 
-  test("problems that are listed", () => {
+  test("listed problems", () => {
     const wrong = (count: number) => problemsOf({ revision: "a", ...entries(count, 1) });
     expect(wrong(PROBLEMS_MAX)).toHaveLength(PROBLEMS_MAX);
     expect(wrong(PROBLEMS_MAX + 7).at(-1)?.detail).toBe("and 7 more");

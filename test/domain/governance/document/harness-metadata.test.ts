@@ -37,7 +37,7 @@ test("every generation has its interval, ceiling and capabilities in order", () 
   ]);
 });
 
-test("every generation says which components it takes, and which of them need a plugin", () => {
+test("every generation lists the components it accepts, and which of them need a plugin", () => {
   const rows = generations.map(({ profile, allowed_components, component_rules }) => {
     const { agents_require_plugin, hooks_require_plugin, hooks_as_plugin_modules } = component_rules;
     const rules = [agents_require_plugin, hooks_require_plugin, hooks_as_plugin_modules].map(Number).join("");
@@ -55,7 +55,7 @@ test("every generation says which components it takes, and which of them need a 
   ]);
 });
 
-test("a harness sums up its generations: all capabilities sorted, the rules of the newest", () => {
+test("a harness summarizes its generations: all capabilities sorted, the rules of the newest", () => {
   for (const { capabilities, component_rules, generations: own } of harnesses) {
     expect(capabilities).toEqual([...new Set(own.flatMap((one) => one.capabilities))].toSorted());
     expect(own.at(-1)?.component_rules).toEqual(component_rules);
@@ -65,7 +65,7 @@ test("a harness sums up its generations: all capabilities sorted, the rules of t
   );
 });
 
-test("intervals are made of versions and follow each other without a gap", () => {
+test("intervals consist of versions and follow each other without a gap", () => {
   for (const { generations: own } of harnesses) {
     expect(own[0]?.introduced).toBe("0.0.0");
     expect(own.slice(0, -1).map(({ before }) => before)).toEqual(

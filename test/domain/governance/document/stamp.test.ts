@@ -111,17 +111,17 @@ describe("a stamped document", () => {
     expect(checkDocument(stamp(draft(members), ON), ON)).toEqual([]);
   });
 
-  test("does not change when it is stamped again", () => {
+  test("does not change if it is stamped again", () => {
     const once = stamp(draft({ ...opened, ...varied }), ON);
     expect(stamp(once, ON)).toEqual(once);
   });
 
-  test("gets a version even from a build that has none", () => {
+  test("gets a version even from a development build", () => {
     const { minimum_client_version } = stamp(draft(ranged), { ...OFF, serverVersion: "development" });
     expect(minimum_client_version).toBe("0.0.0");
   });
 
-  test("has its members in one order, however it came about", () => {
+  test("has its members in a fixed order, whatever the input", () => {
     const names = (document: GovernanceConfig): string => Object.keys(document).join();
     const stamped = stamp(draft(ranged), ON);
     expect(names(stamp(unstamped(stamped), ON))).toBe(names(stamped));
@@ -131,7 +131,7 @@ describe("a stamped document", () => {
   });
 });
 
-describe("taking a stamp out", () => {
+describe("removing a stamp", () => {
   test.each([{}, { ...ranged, minimum_client_version: "0.2.0" }, { required_client_version: "1.0.0" }])(
     "leaves what was written: %j",
     (members) => {
@@ -139,7 +139,7 @@ describe("taking a stamp out", () => {
     },
   );
 
-  test("lets everything go with its cause", () => {
+  test("removes each demand with its cause", () => {
     const { harnesses: _ranges, ...rest } = unstamped(stamp(draft(opened), ON));
     const after = stamp({ ...rest, harnesses: {} }, OFF);
     expect(after.contract_version).toBe(1);
@@ -147,7 +147,7 @@ describe("taking a stamp out", () => {
     expect(after.gateway).toBeUndefined();
   });
 
-  test("keeps what an administrator asked for without need", () => {
+  test("keeps demands that an administrator added", () => {
     const asked = draft({ contract_version: 2, required_capabilities: ["unverified_harness_versions"] });
     expect(unstamped(stamp(asked, OFF))).toEqual(asked);
     expect(unstamped(stamp(draft({ ...asked, ...ranged }), OFF)).required_capabilities).toEqual([
@@ -156,7 +156,7 @@ describe("taking a stamp out", () => {
   });
 });
 
-describe("a document that is not stamped must say it itself", () => {
+describe("an unstamped document must declare its demands itself", () => {
   const rows: [string, Json, typeof ON, string[]][] = [
     ["ranges", ranged, OFF, ["/required_capabilities", "/minimum_client_version"]],
     [

@@ -11,7 +11,7 @@ describe("a section of the file", () => {
     expect(world.inForce()).toMatchObject({ origin: "bootstrap", document: { ttl_seconds: 60 } });
   });
 
-  test("joins the default when it comes later", async () => {
+  test("is merged with the default if it is added later", async () => {
     await using world = await createGovernanceWorld();
     const outcome = await world.start({ revision: "x", allowed_harnesses: ["codex"], required: true });
     expect(outcome).toMatchObject({ outcome: "deployed", conflicts: [] });
@@ -25,13 +25,13 @@ describe("a section of the file", () => {
     });
   });
 
-  test("that says the same again publishes nothing, whatever its own revision text is", async () => {
+  test("without changes publishes nothing, whatever its own revision text is", async () => {
     await using world = await createGovernanceWorld(withTtl(60));
     expect(await world.start(withTtl(60, { revision: "other" }))).toMatchObject({ outcome: "unchanged" });
     expect(world.count()).toBe(1);
   });
 
-  test("changes what it changed, beside what the dashboard changed", async () => {
+  test("publishes its changes beside those of the dashboard", async () => {
     await using world = await createGovernanceWorld(withTtl(60));
     await world.publish({ ttl_seconds: 60, required: true });
     expect(await world.start(withTtl(120))).toMatchObject({ outcome: "deployed", conflicts: [] });
@@ -54,7 +54,7 @@ describe("a section of the file", () => {
     expect(world.inForce().audiences).toEqual({ one: { scope: "users", user_ids: [user.id] } });
   });
 
-  test("finds the values of its references in the environment, and names those that are not set", async () => {
+  test("takes the values of its references from the environment and names unset ones", async () => {
     await using world = await createGovernanceWorld();
     const section = sectionOf({
       harnesses: {
@@ -73,7 +73,7 @@ describe("a section of the file", () => {
     expect(world.inForce().document.harnesses.codex?.mcp[0]?.env).toEqual({ KEY: "k", MODE: "m" });
   });
 
-  test("that is wrong is refused with everything that is wrong, and nothing changes", async () => {
+  test("with problems is refused with all of them, and nothing changes", async () => {
     await using world = await createGovernanceWorld();
     const refusal = await refusalOf(() =>
       world.start(sectionOf({ tll_seconds: 5, gateway: { type: "litellm" }, packages: [packageOf("One")] })),
@@ -85,7 +85,7 @@ describe("a section of the file", () => {
     expect(world.count()).toBe(1);
   });
 
-  test("with a range that no certified version satisfies is told, not refused", async () => {
+  test("with a range that no certified version satisfies is reported, not refused", async () => {
     await using world = await createGovernanceWorld();
     const outcome = await world.start(
       sectionOf({ harnesses: { codex: { version_requirement: ">=99.0.0" } } }),
@@ -96,7 +96,7 @@ describe("a section of the file", () => {
 });
 
 describe("a place that both changed differently", () => {
-  test("stays as the dashboard has it, and is shown at every start until both agree", async () => {
+  test("keeps the dashboard's value and is reported at every start until both agree", async () => {
     await using world = await createGovernanceWorld(withTtl(60));
     const { organizationId } = world.world;
     const conflicts = () => world.governance.deployments.conflicts(organizationId);
@@ -116,14 +116,14 @@ describe("a place that both changed differently", () => {
     expect(await world.start(withTtl(120, { required: true }))).toMatchObject({ conflicts: [] });
   });
 
-  test("is settled by the file as well", async () => {
+  test("is also settled by a change of the file", async () => {
     await using world = await createGovernanceWorld(withTtl(60));
     await world.publish({ ttl_seconds: 90 });
     await world.start(withTtl(120));
     expect(await world.start(withTtl(90))).toMatchObject({ outcome: "unchanged", conflicts: [] });
   });
 
-  test("is still a conflict while the section is left out of the file", async () => {
+  test("is still a conflict while the section is missing from the file", async () => {
     await using world = await createGovernanceWorld(withTtl(60));
     await world.publish({ ttl_seconds: 90 });
     await world.start(withTtl(120));
@@ -148,7 +148,7 @@ describe("a place that both changed differently", () => {
   });
 });
 
-test("file and dashboard that are sound alone and wrong together leave what is in force, and are tried again", async () => {
+test("a valid file and a valid dashboard that conflict keep the current policy and are tried again", async () => {
   await using world = await createGovernanceWorld(sectionOf({ packages: [packageOf("one")] }));
   await world.governance.publishing.publishExtensions(world.admin, {
     baseRevision: world.inForce().id,

@@ -13,7 +13,7 @@ import {
 } from "../governance-world.ts";
 
 describe("the first start", () => {
-  test("publishes a policy that lets every harness run", async () => {
+  test("publishes a policy that allows every harness", async () => {
     await using world = await createGovernanceWorld();
     const revision = world.inForce();
     expect(saidBy(revision)).toEqual({
@@ -36,7 +36,7 @@ describe("the first start", () => {
 });
 
 describe("the policy", () => {
-  test("is replaced by what is sent; harnesses left out disappear", async () => {
+  test("is replaced by the sent one; harnesses that are left out disappear", async () => {
     await using world = await createGovernanceWorld();
     await world.publish({ harnesses: { codex: { managed_config: { model: "x" } }, kimi: {} } });
     const revision = await world.publish({
@@ -75,7 +75,7 @@ describe("the policy", () => {
     expect(after.document.harnesses.codex?.mcp).toMatchObject(mcp);
   });
 
-  test("may come wrapped in governance, and wrapping hides nothing", async () => {
+  test("may be wrapped in governance, and wrapping hides nothing", async () => {
     await using world = await createGovernanceWorld();
     const publish = (governance: object) =>
       world.governance.publishing.publishPolicy(world.admin, {
@@ -89,7 +89,7 @@ describe("the policy", () => {
     });
   });
 
-  test("is refused with everything that is wrong, each with its place and line", async () => {
+  test("is refused with all problems, each with its place and line", async () => {
     await using world = await createGovernanceWorld();
     const managedYaml = [
       "revision: x",
@@ -132,7 +132,7 @@ describe("the policy", () => {
     expect(world.inForce()).toEqual(current);
   });
 
-  test("saved as it is makes no revision, also after the version of this program went up", async () => {
+  test("saved unchanged creates no revision, also after the version of this program increased", async () => {
     await using world = await createGovernanceWorld();
     const policy = { harnesses: { codex: { version_requirement: ">=0.145.0" } } };
     const revision = await world.publish(policy);
@@ -141,7 +141,7 @@ describe("the policy", () => {
     expect(world.count()).toBe(2);
   });
 
-  test("demands no capability once its cause is gone, but what an administrator added", async () => {
+  test("demands a capability only while its cause exists, or if the administrator added it", async () => {
     await using world = await createGovernanceWorld();
     const codex = { version_requirement: ">=0.145.0" };
     await world.publish({ required_capabilities: ["tenant_client_version_pin"], harnesses: { codex } });
@@ -150,7 +150,7 @@ describe("the policy", () => {
     expect(document.contract_version).toBe(1);
   });
 
-  test("takes a comment of the most characters allowed, and no longer one", async () => {
+  test("accepts a comment of the maximum length and no longer one", async () => {
     await using world = await createGovernanceWorld();
     const publish = (length: number, ttl: number) =>
       world.governance.publishing.publishPolicy(world.admin, {
@@ -167,7 +167,7 @@ describe("the policy", () => {
 });
 
 describe("two authors at once", () => {
-  test("exactly one wins, the other is told that the policy has changed", async () => {
+  test("exactly one wins, and the other is told that the policy has changed", async () => {
     await using world = await createGovernanceWorld();
     const base = world.inForce().id;
     const attempts = Array.from({ length: 8 }, (_, at) => world.publish({ ttl_seconds: at + 1 }, base));
@@ -179,7 +179,7 @@ describe("two authors at once", () => {
     expect(world.count()).toBe(2);
   });
 
-  test("the deployment file and an administrator at the same moment both count", async () => {
+  test("changes of the deployment file and of an administrator at the same moment both apply", async () => {
     await using world = await createGovernanceWorld();
     const [published] = await Promise.allSettled([
       world.publish({ ttl_seconds: 60 }),
@@ -195,7 +195,7 @@ describe("two authors at once", () => {
 });
 
 describe("extensions", () => {
-  test("are replaced as a whole: what is left out is gone, and the rest of the policy stays", async () => {
+  test("are replaced as a whole: those left out are removed, and the rest of the policy stays", async () => {
     await using world = await createGovernanceWorld();
     await world.publish({ harnesses: { codex: { managed_config: { model: "x" } } } });
     const publish = (publication: object) =>
@@ -218,7 +218,7 @@ describe("extensions", () => {
     });
   });
 
-  test("are refused with places of the request, before the base is looked at", async () => {
+  test("are refused with places of the request, before the base is checked", async () => {
     await using world = await createGovernanceWorld();
     const refusal = await refusalOf(() =>
       world.governance.publishing.publishExtensions(world.admin, {
@@ -240,7 +240,7 @@ describe("extensions", () => {
     );
   });
 
-  test("name artifacts that we have, with their digest", async () => {
+  test("may name stored artifacts with their digest", async () => {
     await using world = await createGovernanceWorld();
     const unknown = { artifact_id: world.world.ids.uuid() };
     const platforms = {
@@ -260,7 +260,7 @@ describe("extensions", () => {
     ]);
   });
 
-  test("may name archives that lie on every workstation, with a warning for each", async () => {
+  test("may name archives that every workstation has, with a warning for each", async () => {
     await using world = await createGovernanceWorld();
     const local = { source_ref: "/srv/packages/three.tar.gz", sha256: DIGEST };
     const packages = [
@@ -279,7 +279,7 @@ describe("extensions", () => {
     expect(started.warnings.map(({ pointer }) => pointer)).toEqual(warned);
   });
 
-  test("are refused with what is wrong with audiences and with the whole at once", async () => {
+  test("are refused with the problems of audiences and of the whole together", async () => {
     await using world = await createGovernanceWorld();
     const { pointers } = await refusalOf(() =>
       world.governance.publishing.publishExtensions(world.admin, {
@@ -291,7 +291,7 @@ describe("extensions", () => {
     expect(pointers).toEqual(["/package_audiences/one/user_ids", "/packages/0/adapters/claude"]);
   });
 
-  test("name nobody who is not active, unless the package named them already", async () => {
+  test("may name only active users, or users that the package named before", async () => {
     await using world = await createGovernanceWorld();
     const { user } = await world.signedIn("member");
     const publish = (user_ids: string[], scope: "users" | "organization" = "users") =>
@@ -316,7 +316,7 @@ describe("extensions", () => {
   });
 });
 
-test("a range that no certified version satisfies hinders nobody who does not touch it", async () => {
+test("a range that no certified version satisfies does not block changes elsewhere", async () => {
   await using world = await createGovernanceWorld();
   const settled = { harnesses: { codex: { version_requirement: ">=99" } } };
   await world.start(sectionOf(settled));
@@ -385,7 +385,7 @@ describe("one harness", () => {
 });
 
 describe("rolling back", () => {
-  test("USE-6 publishes what a former revision said, its audiences included, as a new revision", async () => {
+  test("USE-6 publishes a former revision with its audiences as a new revision", async () => {
     await using world = await createGovernanceWorld();
     const { user } = await world.signedIn("member");
     const former = await world.governance.publishing.publishExtensions(world.admin, {
@@ -411,7 +411,7 @@ describe("rolling back", () => {
     expect(world.audited().action).toBe("policy.rollback");
   });
 
-  test("to what is in force changes nothing, and to nothing is refused", async () => {
+  test("to the current revision changes nothing, and to an unknown one is refused", async () => {
     await using world = await createGovernanceWorld();
     const { id } = world.inForce();
     const rollback = (to: string) =>
@@ -421,7 +421,7 @@ describe("rolling back", () => {
   });
 });
 
-test("a revision stays the same object while it is in force, and another process's publication shows at once", async () => {
+test("a revision stays the same object while it is current, and another process's publication appears at once", async () => {
   await using world = await createGovernanceWorld();
   const { organizationId } = world.world;
   const before = world.governance.revisions.current(organizationId);

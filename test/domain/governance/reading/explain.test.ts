@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { createGovernanceWorld, packageOf, refusalOf } from "../governance-world.ts";
 
-test("USE-7 each package says what becomes of it for this user, harness and version", async () => {
+test("USE-7 each package has its status for this user, harness and version", async () => {
   await using world = await createGovernanceWorld();
   const { user } = await world.signedIn("member");
   await world.publish({ allowed_harnesses: ["codex"], required: true });
@@ -35,7 +35,7 @@ test("USE-7 each package says what becomes of it for this user, harness and vers
   expect(told("somebody").states).toEqual({ ...common, hers: "hidden" });
 });
 
-test("a package for other versions says so", async () => {
+test("a package for other versions is reported as such", async () => {
   await using world = await createGovernanceWorld();
   const codex = { before: "0.145.0", skills_dir: "skills" };
   await world.governance.publishing.publishHarness(world.admin, {
@@ -54,7 +54,7 @@ test("a package for other versions says so", async () => {
   expect(stateFor("0.145.0")).toBe("other_version");
 });
 
-test("a harness by another name and a version in part are refused", async () => {
+test("refuses an alias of a harness and a partial version", async () => {
   await using world = await createGovernanceWorld();
   const ask = (harness: string, version?: string) =>
     refusalOf(() => world.governance.explain(world.admin, { userId: "x", harness, version }));

@@ -41,7 +41,7 @@ function elsewhere(world: GovernanceWorld, settings: Partial<GovernanceSettings>
   return { governance, [Symbol.asyncDispose]: () => db.close() };
 }
 
-test("the newest revisions are listed, as many as allowed", async () => {
+test("lists the newest revisions up to the limit", async () => {
   await using world = await createGovernanceWorld();
   const first = world.inForce();
   const copies = (count: number) =>
@@ -63,7 +63,7 @@ test("the newest revisions are listed, as many as allowed", async () => {
   expect(listed[0]?.sequence).toBe(REVISIONS_LISTED_MAX + 1);
 });
 
-test("as many revisions as allowed are kept in memory, and the one used longest ago goes first", async () => {
+test("keeps a limited number of revisions in memory and evicts the least recently used first", async () => {
   await using world = await createGovernanceWorld();
   const { organizationId, db } = world.world;
   const published: Revision[] = [world.inForce()];
@@ -77,7 +77,7 @@ test("as many revisions as allowed are kept in memory, and the one used longest 
   expect(oldest && read(oldest.revision)).toEqual(oldest?.object);
 });
 
-test("what another process publishes is in force here at once, and two processes cannot both win", async () => {
+test("a publication of another process is current here at once, and two processes cannot both win", async () => {
   await using world = await createGovernanceWorld();
   await using other = elsewhere(world);
   const { organizationId } = world.world;
@@ -94,7 +94,7 @@ test("what another process publishes is in force here at once, and two processes
   expect(world.count()).toBe(2);
 });
 
-test("gateway mode comes into the policy and goes with a start, without a word of the file", async () => {
+test("gateway mode enters and leaves the policy at a start, without a change of the file", async () => {
   await using world = await createGovernanceWorld();
   await using on = elsewhere(world, { gatewayType: "litellm" });
   const start = (governance: typeof on.governance) =>
@@ -112,7 +112,7 @@ test("gateway mode comes into the policy and goes with a start, without a word o
   expect(world.inForce().document.required_capabilities).toBeUndefined();
 });
 
-test("an operator's command that does not know of gateway mode leaves it on", async () => {
+test("an operator's command without the gateway settings keeps gateway mode on", async () => {
   await using world = await createGovernanceWorld();
   await using on = elsewhere(world, { gatewayType: "litellm" });
   await on.governance.deployments.apply(world.world.system, undefined);
@@ -141,7 +141,7 @@ test("a new version of this program alone changes no policy", async () => {
   expect(newer.governance.documents.plan(world.world.organizationId, source).changes).toEqual([]);
 });
 
-test("a document of the most bytes allowed is published, and no larger one", async () => {
+test("publishes a document of the maximum size and no larger one", async () => {
   await using world = await createGovernanceWorld();
   const text = "x".repeat(60_000);
   const packages = Array.from({ length: 34 }, (_, at) => packageOf(`package-${at}`, { settings: { text } }));
@@ -186,7 +186,7 @@ test("a difference names each place once, as deep as it has a name", () => {
   ]);
 });
 
-test("who may see a package is told by a difference, the audit log, and the refusal of a stale base", async () => {
+test("a change of audiences appears in the difference, the audit log, and the refusal of a stale base", async () => {
   await using world = await createGovernanceWorld();
   const { user } = await world.signedIn("member");
   const { governance, admin } = world;

@@ -159,7 +159,7 @@ describe("one package", () => {
     expect(pointersOf(claudeDocument(setting))).toEqual(pointers);
   });
 
-  test("the problem names version, reason and a range that would do", () => {
+  test("the problem names version, reason and a range that would work", () => {
     const [problem] = problemsOf(claudeDocument({ packages: [claude({ introduced: "2.0.0", ...plugin })] }));
     expect(problem?.detail).toContain("Claude 0.0.0 may run, but package one cannot serve it");
     expect(problem?.detail).toContain(">=2.0.12");
@@ -170,7 +170,7 @@ describe("one package", () => {
     expect(pointersOf(claudeDocument(setting))).toEqual(["/harnesses/claude/package_overrides/o~1ther"]);
   });
 
-  test("a range without versions is judged of its own where there is no package, so that a start can tell it only", () => {
+  test("a range without versions and without packages is checked separately, so that a start can only report it", () => {
     const { document } = readDraft(claudeDocument({ packages: [], requirement: ">=99" }));
     expect(checkDocument(document, { gateway: false, harnesses: HARNESSES })).toEqual([]);
     expect(checkRanges(document, HARNESSES).map(({ pointer }) => pointer)).toEqual([RANGE]);
@@ -244,7 +244,7 @@ describe("commands of several packages", () => {
   });
 });
 
-test("as many packages as a list may hold, all with one command, are judged in order of their versions", () => {
+test("the maximum number of packages, all with one command, are checked in order of their versions", () => {
   const count = 5_000;
   const packages = Array.from({ length: count }, (_, index) =>
     claude({ ...helper("h"), introduced: `2.${index}.0`, before: `2.${index + 1}.0` }, `p${index}`),
@@ -391,7 +391,7 @@ describe("random packages", () => {
     return wrong;
   };
 
-  test("are judged as by trying every candidate version", () => {
+  test("are judged as if every candidate version were tried", () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(setting, ({ packages, requirement: text, isOpen }) => {

@@ -11,7 +11,7 @@ import {
 const matches = (requirement: string, version: string): boolean | undefined =>
   parseRequirement(requirement)?.isSatisfiedBy(new SemVer(version));
 
-describe("texts that are a requirement", () => {
+describe("valid requirements", () => {
   test.each([
     "*",
     "x",
@@ -35,7 +35,7 @@ describe("texts that are a requirement", () => {
   });
 });
 
-describe("texts that are none", () => {
+describe("invalid requirements", () => {
   test.each([
     "",
     " ",
@@ -168,7 +168,7 @@ describe("meaning", () => {
   const names = ({ numbers, tag: suffix }: Comparator, text: string): boolean =>
     suffix !== "" && text.startsWith(`${numbers.join(".")}-`);
 
-  test("is the definition's for every version", () => {
+  test("equals the definition for every version", () => {
     fc.assert(
       fc.property(fc.array(comparator, { minLength: 1, maxLength: 3 }), version, (comparators, text) => {
         const requirement = comparators
@@ -190,14 +190,14 @@ test("the endpoints are where the requirement begins or ends", () => {
 });
 
 describe("limits", () => {
-  test("characters: below and at pass, above is refused", () => {
+  test("characters: accepts below and at, refuses above", () => {
     const text = (count: number) => `1.2.3-${"a".repeat(count - 6)}`;
     expect(parseRequirement(text(REQUIREMENT_CHARACTERS_MAX - 1))).toBeDefined();
     expect(parseRequirement(text(REQUIREMENT_CHARACTERS_MAX))).toBeDefined();
     expect(parseRequirement(text(REQUIREMENT_CHARACTERS_MAX + 1))).toBeUndefined();
   });
 
-  test("comparators: below and at pass, above is refused", () => {
+  test("comparators: accepts below and at, refuses above", () => {
     const text = (count: number) => Array(count).fill(">1").join(",");
     expect(parseRequirement(text(COMPARATORS_MAX - 1))).toBeDefined();
     expect(parseRequirement(text(COMPARATORS_MAX))).toBeDefined();
