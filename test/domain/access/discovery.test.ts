@@ -30,7 +30,7 @@ test("the discovery document of workstations has exactly the keys that they read
   });
 });
 
-test("the OAuth metadata names the endpoints that the client derives by itself", () => {
+test("the OAuth metadata names the endpoints that the client derives itself", () => {
   expect(authorizationServerMetadata(BASE_URL)).toEqual({
     issuer: ISSUER,
     device_authorization_endpoint: `${ISSUER}/device/code`,
@@ -46,7 +46,7 @@ test("the OAuth metadata names the endpoints that the client derives by itself",
   });
 });
 
-test("the OpenID document says the same and adds what OpenID clients insist on", () => {
+test("the OpenID document has the same content and the members that OpenID clients require", () => {
   expect(openidProviderMetadata(BASE_URL)).toEqual({
     ...authorizationServerMetadata(BASE_URL),
     authorization_endpoint: `${ISSUER}/oauth2/authorize`,

@@ -47,7 +47,7 @@ test.each(STATEMENTS)("%s moves the revision, whatever topic its write names", a
   expect(world.db.revision("access")).toBe(before + 1);
 });
 
-test("a change of roles moves the revision where it changes somebody's", async () => {
+test("a change of roles moves the revision if it changes a user's role", async () => {
   await using world = await createAccessWorld();
   const { id } = world.user;
   const before = world.db.revision("access");

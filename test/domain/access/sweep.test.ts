@@ -38,7 +38,7 @@ const rowsIn = (world: LoginWorld) => ({
   budgets: world.db.read.select().from(budgets).all().length,
 });
 
-test("what is alive stays", async () => {
+test("active rows stay", async () => {
   await using world = await createLoginWorld();
   await logIn(world);
   await requestLogin(world);
@@ -58,7 +58,7 @@ test("an expired device login answers expired_token until it is swept, and is un
   expect(await refusalOf(redeem(world, deviceCode))).toBe("invalid_grant");
 });
 
-test("a grant stays visible for a while after its end, its session as long as the grant", async () => {
+test("a grant stays visible for a while after its end, and its session as long as the grant", async () => {
   await using world = await createLoginWorld();
   await logIn(world);
   world.clock.advance(world.settings.refreshTokenTtlSeconds * SECOND_MS + ENDED_LOGIN_KEPT_MS - 1);
@@ -75,7 +75,7 @@ test("a grant stays visible for a while after its end, its session as long as th
   });
 });
 
-test("of a family that went quiet the rotated tokens go, and their reuse still tells a theft", async () => {
+test("the rotated tokens of an inactive family are removed, and their reuse still reveals a theft", async () => {
   await using world = await createLoginWorld();
   const { refreshToken, grantId } = await logIn(world);
   const { refresh_token: next } = await refresh(world, refreshToken);
@@ -107,7 +107,7 @@ test.each([SWEEP_BATCH_ROWS - 1, SWEEP_BATCH_ROWS, SWEEP_BATCH_ROWS + 1])(
   },
 );
 
-test("no transaction removes more than SWEEP_BATCH_ROWS rows, and an ended run leaves the rest", async () => {
+test("no transaction removes more than SWEEP_BATCH_ROWS rows, and an aborted run keeps the rest", async () => {
   await using world = await createLoginWorld();
   await fillExpired(world, SWEEP_BATCH_ROWS + 1);
   const abort = new AbortController();

@@ -32,7 +32,7 @@ function byHealth(clients: ClientsWorld): Record<string, string[]> {
 }
 
 describe("health", () => {
-  test("is current, outdated or in want of attention, the same in rows, filters and figures", async () => {
+  test("is current, outdated or needs attention, the same in rows, filters and figures", async () => {
     await using clients = await createClientsWorld();
     const former = await clients.publish();
     const current = await clients.publish();
@@ -61,7 +61,7 @@ describe("health", () => {
     expect(byHealth(clients)).toEqual({ current: ["good"], outdated: [], attention: ["bad"] });
   });
 
-  test("is never current while there is no policy", async () => {
+  test("is never current without a policy", async () => {
     await using clients = await createClientsWorld();
     await clients.report({ instance_id: "none" });
     await clients.report({ instance_id: "one", config_revision: "one" });
@@ -69,7 +69,7 @@ describe("health", () => {
     expect(clients.domain.clients.inventory.list(clients.organizationId, {}).currentRevision).toBeNull();
   });
 
-  test("is judged by what the reporter may see", async () => {
+  test("depends on what the reporter may see", async () => {
     await using clients = await createClientsWorld();
     const bob = await clients.signedIn("member");
     const audience = { scope: "users" as const, user_ids: [bob.user.id] };
@@ -92,7 +92,7 @@ describe("health", () => {
 });
 
 describe("a list", () => {
-  test("is ordered by the last report, those of the same moment by id", async () => {
+  test("is ordered by the last report, with ties by id", async () => {
     await using clients = await createClientsWorld();
     for (const instance_id of ["first", "second"]) await clients.report({ instance_id });
     clients.world.clock.advance(1);
@@ -104,7 +104,7 @@ describe("a list", () => {
     expect(instances(clients)).toEqual(["first", "third", "second"]);
   });
 
-  test("comes in pages, one past the end is empty", async () => {
+  test("is split into pages, and one past the end is empty", async () => {
     await using clients = await createClientsWorld();
     for (const instance_id of ["a", "b", "c"]) await clients.report({ instance_id });
     const { inventory } = clients.domain.clients;
@@ -144,7 +144,7 @@ describe("a list", () => {
     expect(instances(clients, { q: "nobody" })).toEqual([]);
   });
 
-  test("is filtered by user, harness and days, all at once", async () => {
+  test("is filtered by user, harness and days together", async () => {
     await using clients = await createClientsWorld();
     const bob = await clients.signedIn("member");
     await clients.report({ instance_id: "name", harnesses: ["kimi"] });
@@ -163,7 +163,7 @@ describe("a list", () => {
     expect(instances(clients, { ...all, health: "current" })).toEqual([]);
   });
 
-  test("has the last millisecond of a day, and not the first of the next", async () => {
+  test("includes the last millisecond of a day and not the first of the next", async () => {
     await using clients = await createClientsWorld();
     clients.world.clock.advance(DAY_MS - 1);
     await clients.report({ instance_id: "before" });
@@ -174,7 +174,7 @@ describe("a list", () => {
     expect(instances(clients, { seenBeforeMs: clients.world.clock.nowMs() })).toEqual(["before"]);
   });
 
-  test("refuses everything that is wrong with a question at once", async () => {
+  test("refuses all problems of a query together", async () => {
     await using clients = await createClientsWorld();
     const wrong = {
       page: 0,
@@ -263,7 +263,7 @@ describe("facets", () => {
 });
 
 describe("looking a client up", () => {
-  test("goes by id, installation, or host name in any case", async () => {
+  test("accepts an id, an installation, or a host name in any case", async () => {
     await using clients = await createClientsWorld();
     await clients.report({ instance_id: "i-1", hostname: "Lab-14" });
     const [{ id } = { id: "" }] = clients.listed();
@@ -276,7 +276,7 @@ describe("looking a client up", () => {
       );
   });
 
-  test("takes the id for what it is, even where a host is named like it", async () => {
+  test("treats an id as such, even if a host has that name", async () => {
     await using clients = await createClientsWorld();
     await clients.report({ instance_id: "i-1" });
     const [{ id } = { id: "" }] = clients.listed();
@@ -284,7 +284,7 @@ describe("looking a client up", () => {
     expect(clients.domain.clients.inventory.find(clients.organizationId, id).instanceId).toBe("i-1");
   });
 
-  test("names the ids of those that share the name", async () => {
+  test("names the ids of clients with the same name", async () => {
     await using clients = await createClientsWorld();
     for (let number = 0; number <= REFERENCE_MATCHES_MAX; number++)
       await clients.report({ instance_id: `i${number}`, hostname: "lab" });
@@ -299,7 +299,7 @@ describe("looking a client up", () => {
   });
 });
 
-test("a removed user's clients stay, under the address that was", async () => {
+test("a removed user's clients stay, under the former address", async () => {
   await using clients = await createClientsWorld();
   await clients.report();
   await clients.domain.identity.users.remove(clients.world.system, clients.ana.user.id);
@@ -308,7 +308,7 @@ test("a removed user's clients stay, under the address that was", async () => {
   expect(instances(clients, { q: "ana@" })).toEqual(["instance-1"]);
 });
 
-describe("a list that is read behind the last client of the page before", () => {
+describe("a list that is read after the last client of the page before", () => {
   test.each(["last_seen_desc", "last_seen_asc"])("goes on as the pages do, %s", async (sort) => {
     await using clients = await createClientsWorld();
     for (const name of ["a", "b", "c", "d", "e"]) {

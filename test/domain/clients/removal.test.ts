@@ -29,7 +29,7 @@ const send = async ({ request }: ClientsWorld, { accessToken }: Caller, instance
   ).status;
 
 describe("removing", () => {
-  test("leaves the login alone: the next report makes a new record", async () => {
+  test("keeps the login: the next report creates a new record", async () => {
     await using clients = await createClientsWorld();
     expect(await send(clients, clients.ana)).toBe(204);
     const former = idOf(clients, "instance-1");
@@ -44,7 +44,7 @@ describe("removing", () => {
     ]);
   });
 
-  test("finds nothing that is absent, foreign, or no id", async () => {
+  test("reports an absent, foreign or malformed id as missing", async () => {
     await using clients = await createClientsWorld();
     await clients.report();
     const { removals } = clients.domain.clients;
@@ -61,7 +61,7 @@ describe("removing", () => {
 });
 
 describe("revoking", () => {
-  test("ends everything the login gave: access token, refresh token, browser, and what is bound to both", async () => {
+  test("ends everything of the login: access token, refresh token, browser, and whatever is bound to both", async () => {
     await using clients = await createClientsWorld();
     const { ana, domain, request, world } = clients;
     await send(clients, ana);
@@ -80,7 +80,7 @@ describe("revoking", () => {
     ]);
   });
 
-  test("leaves other logins alone, also those of the same user", async () => {
+  test("keeps other logins, also those of the same user", async () => {
     await using clients = await createClientsWorld();
     const { ana, world } = clients;
     const again = await clients.signInAgain(ana.user);
@@ -91,7 +91,7 @@ describe("revoking", () => {
     expect(await send(clients, other)).toBe(204);
   });
 
-  test("of a client that reported by a browser's cookie ends that browser", async () => {
+  test("of a client that reported with a browser's cookie ends that browser", async () => {
     await using clients = await createClientsWorld();
     const { ana, request, world } = clients;
     const sent = { cookie: ana.cookie, body: reportWith() };
@@ -112,7 +112,7 @@ describe("revoking", () => {
     expect(await send(clients, ana)).toBe(204);
   });
 
-  test("tells beforehand which others came by the same sign-in", async () => {
+  test("names other clients of the same sign-in beforehand", async () => {
     await using clients = await createClientsWorld();
     const { inventory } = clients.domain.clients;
     await clients.report({ instance_id: "one", hostname: "lab-1" });
@@ -123,7 +123,7 @@ describe("revoking", () => {
   });
 });
 
-describe("those not seen for long", () => {
+describe("clients not seen for long", () => {
   const unseen = (clients: ClientsWorld, removal: "remove" | "revoke", days = 90) => {
     const seenBeforeMs = clients.world.clock.nowMs() - days * DAY_MS;
     return clients.domain.clients.removals.unseen(clients.world.system, { removal, seenBeforeMs });
@@ -133,7 +133,7 @@ describe("those not seen for long", () => {
     return { id: grant?.id ?? "", stands: grant?.state === "active" };
   };
 
-  test("are struck off from the day on, others stay, and a second time changes nothing", async () => {
+  test("are removed from that day on; others stay, and a second run changes nothing", async () => {
     await using clients = await createClientsWorld();
     await clients.report({ instance_id: "old" });
     clients.world.clock.advance(1);
@@ -179,7 +179,7 @@ describe("those not seen for long", () => {
     expect(grantOf(clients, other).stands).toBe(false);
   });
 
-  test("lose their login also where their user has a live client with another login", async () => {
+  test("lose their login even if their user has an active client with another login", async () => {
     await using clients = await createClientsWorld();
     const { ana, world } = clients;
     const again = await clients.signInAgain(ana.user);
@@ -191,7 +191,7 @@ describe("those not seen for long", () => {
     expect(grants.items.map(({ state }) => state).sort()).toEqual(["active", "revoked"]);
   });
 
-  test("do not take a login with them that a live client uses, too", async () => {
+  test("keep a login that an active client uses, too", async () => {
     await using clients = await createClientsWorld();
     const { ana, world } = clients;
     await clients.report({ instance_id: "lost" });
@@ -233,7 +233,7 @@ describe("those not seen for long", () => {
     },
   );
 
-  test("lose their own grant even then", async () => {
+  test("still lose their own grant", async () => {
     await using clients = await createClientsWorld();
     const { ana, domain, world } = clients;
     const lost = { ...reporterOf(ana), grantId: grantOf(clients, ana).id };
@@ -255,7 +255,7 @@ describe("those not seen for long", () => {
     expect(audited(clients, "client.revoke")).toHaveLength(count);
   });
 
-  test("stay when the work was stopped before it began", async () => {
+  test("stay if the work was aborted before it started", async () => {
     await using clients = await createClientsWorld();
     await clients.report();
     const stopped = { removal: "revoke" as const, seenBeforeMs: Infinity, signal: AbortSignal.abort() };

@@ -42,7 +42,7 @@ describe("limits in bytes", () => {
   test.each<[string, number, (bytes: number) => Partial<ClientStatusReport>]>([
     ["/packages/1", ENTRY_BYTES_MAX, (bytes) => ({ packages: [{}, packageOf(bytes)] })],
     ["/packages", INVENTORY_BYTES_MAX, (bytes) => ({ packages: packagesOf(bytes) })],
-  ])("%s takes up to %d", (pointer, max, membersOf) => {
+  ])("%s accepts up to %d", (pointer, max, membersOf) => {
     expect(pointersOf(membersOf(max - 1))).toEqual([]);
     expect(pointersOf(membersOf(max))).toEqual([]);
     expect(pointersOf(membersOf(max + 1))).toEqual([pointer]);
@@ -87,13 +87,13 @@ test("what was left out has its default, lists are empty", () => {
   expect(readReport(REPORTER, { ...least, harnesses: null, packages: null }).packagesText).toBe("[]");
 });
 
-test("names of harnesses are found in every form, sorted and once each", () => {
+test("names of harnesses are recognized in every form, sorted, once each", () => {
   const harnesses = ["kimi", { name: "codex" }, { name: 5 }, { nam: "x" }, "codex"];
   expect(read({ harnesses }).harnessNames).toBe('["codex","kimi"]');
 });
 
 describe("the record of an installation", () => {
-  test("keeps its id and its first time, and is otherwise what was reported last", async () => {
+  test("keeps its id and its first time, and takes the rest from the last report", async () => {
     await using clients = await createClientsWorld();
     const { clock } = clients.world;
     const firstMs = clock.nowMs();
@@ -118,14 +118,14 @@ describe("the record of an installation", () => {
     expect(before?.harnesses).toEqual([reportedHarness({ more: [1] })]);
   });
 
-  test("is one for each user of the machine", async () => {
+  test("exists once for each user of the machine", async () => {
     await using clients = await createClientsWorld();
     await clients.report();
     await clients.report({}, await clients.signedIn("member"));
     expect(clients.listed()).toHaveLength(2);
   });
 
-  test("takes the place of the one not seen longest when a user has the most allowed", async () => {
+  test("replaces the one not seen longest if a user has the maximum number", async () => {
     await using clients = await createClientsWorld();
     const report = async (number: number) => {
       clients.world.clock.advance(1);

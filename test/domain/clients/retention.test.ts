@@ -20,8 +20,8 @@ const forget = ({ domain, world }: ClientsWorld, signal = never()) =>
 const reportMany = (clients: ClientsWorld, count: number) =>
   Promise.all(Array.from({ length: count }, (_, number) => clients.report({ instance_id: `i${number}` })));
 
-describe("clients that never came back", () => {
-  test("are forgotten after the retention, not before", async () => {
+describe("clients that no longer report", () => {
+  test("are removed after the retention and not before", async () => {
     await using clients = await createClientsWorld();
     await clients.report();
     clients.world.clock.advance(365 * DAY_MS);
@@ -47,7 +47,7 @@ describe("clients that never came back", () => {
     expect(counts).not.toContain(0); // a run that removes nothing is not audited
   });
 
-  test("stay when the run is stopped", async () => {
+  test("stay if the run is aborted", async () => {
     await using clients = await createClientsWorld();
     await clients.report();
     clients.world.clock.advance(366 * DAY_MS);
@@ -77,7 +77,7 @@ describe("verdicts", () => {
     },
   );
 
-  test("of earlier rules are given anew, from what was reported", async () => {
+  test("of earlier rules are computed again from the report", async () => {
     await using clients = await createClientsWorld();
     const revision = await clients.publish();
     const attempt = { harness: "codex", revision };
@@ -91,7 +91,7 @@ describe("verdicts", () => {
     expect(clients.listed()).toEqual(before);
   });
 
-  test("of clients that have reported since need not be given anew", async () => {
+  test("of clients that have reported since need no new computation", async () => {
     await using clients = await createClientsWorld();
     await clients.report();
     const before = clients.listed();
@@ -101,7 +101,7 @@ describe("verdicts", () => {
     expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(0);
   });
 
-  test("are given anew after the harness facts in force have changed", async () => {
+  test("are computed again after the harness facts have changed", async () => {
     let facts = BUILT_IN;
     await using clients = await createClientsWorld({ readHarnesses: () => facts });
     const revision = await clients.publish();
@@ -125,7 +125,7 @@ describe("verdicts", () => {
     expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(0);
   });
 
-  test("are not given anew when the run is stopped, but by the next", async () => {
+  test("are not computed by an aborted run, but by the next", async () => {
     await using clients = await createClientsWorld();
     await clients.report();
     await age(clients);

@@ -21,7 +21,7 @@ async function createEmptyWorld(): Promise<IdentityWorld> {
 const adminOf = ({ identity, db }: IdentityWorld) =>
   identity.findUserByEmail(db.read, identity.findOrganization(db.read)?.id ?? "", REQUEST.adminEmail);
 
-test("the first start makes the organization and its protected administrator", async () => {
+test("the first start creates the organization and its protected administrator", async () => {
   await using world = await createEmptyWorld();
   expect(world.identity.findOrganization(world.db.read)).toBeUndefined();
   const result = await world.identity.bootstrap.run(REQUEST);
@@ -37,7 +37,7 @@ test("the first start makes the organization and its protected administrator", a
   expect(world.audited()).toEqual(["organization.create", "user.create"]);
 });
 
-test("a generated password is given on the first start only", async () => {
+test("a generated password is returned on the first start only", async () => {
   await using world = await createEmptyWorld();
   const { generatedPassword } = await world.identity.bootstrap.run(WITHOUT_PASSWORD);
   expect(generatedPassword?.reveal().length).toBeGreaterThanOrEqual(24);
@@ -78,7 +78,7 @@ test("a later start makes the configured user an active protected administrator 
   expect(world.audited()).toEqual(["user.create", "user.update"]);
 });
 
-test("a start that names somebody else releases the former one, who can be removed then", async () => {
+test("a start that names another user releases the former one, who can be removed then", async () => {
   await using world = await createEmptyWorld();
   await world.identity.bootstrap.run(REQUEST);
   const former = adminOf(world)?.id ?? "";
@@ -114,7 +114,7 @@ test("a start releases a former administrator of an older version", async () => 
   expect(world.audited().at(-1)).toBe("user.update");
 });
 
-test("a name and a password that a later start does not use are told apart from those in force", async () => {
+test("reports an unused name and password of a later start", async () => {
   await using world = await createEmptyWorld();
   await world.identity.bootstrap.run(REQUEST);
   const differences = (changed: object) => world.identity.bootstrap.differences({ ...REQUEST, ...changed });
@@ -129,7 +129,7 @@ test("a name and a password that a later start does not use are told apart from 
   });
 });
 
-test("the organization gets another name once, and the log has both", async () => {
+test("the organization is renamed once, and the log has both names", async () => {
   await using world = await createIdentityWorld();
   const { renameOrganization, organization } = world.identity;
   const before = organization()?.name ?? "";
@@ -142,7 +142,7 @@ test("the organization gets another name once, and the log has both", async () =
     expect(() => renameOrganization(world.operator, refused)).toThrow("1 to");
 });
 
-test("a removed administrator comes back under a new subject with a new password", async () => {
+test("a removed administrator returns under a new subject with a new password", async () => {
   await using world = await createIdentityWorld();
   const before = await world.addUser("root@example.com");
   await world.identity.users.remove(world.operator, before.id);
@@ -171,14 +171,14 @@ test("two first starts at the same moment agree on one administrator", async () 
   expect(await world.identity.isPasswordOf(adminOf(world), shown[0] ?? new Secret(""))).toBe(true);
 });
 
-test("a first start without any password is refused and makes nothing", async () => {
+test("a first start without any password is refused and creates nothing", async () => {
   await using world = await createEmptyWorld();
   const request = { ...WITHOUT_PASSWORD, generatePassword: false };
   expect(await reasonOf(() => world.identity.bootstrap.run(request))).toBe("bootstrap.password_missing");
   expect(world.identity.findOrganization(world.db.read)).toBeUndefined();
 });
 
-test("everything wrong with the configuration is named by its key", async () => {
+test("names all problems of the configuration by their keys", async () => {
   await using world = await createEmptyWorld();
   const start = world.identity.bootstrap.run({
     organizationName: " ",
@@ -218,7 +218,7 @@ test("the status names mode and provisioning, not the secret", async () => {
   });
 });
 
-test("what a start would make is told beforehand, and there is nothing to tell exactly when a start would only read", async () => {
+test("previews what a start would create, and nothing exactly if a start would only read", async () => {
   await using world = await createEmptyWorld();
   const { identity } = world;
   const all = { organization: true, administrator: true, password: true, released: [] };

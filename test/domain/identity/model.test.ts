@@ -57,11 +57,11 @@ test.each([
   '"ann"@example.com',
   "ann@[127.0.0.1]",
   `${"l".repeat(EMAIL_LOCAL_LENGTH_MAX + 1)}@example.com`,
-])("%p is no address", (text) => {
+])("%p is not an address", (text) => {
   expect(isEmail(text)).toBe(false);
 });
 
-test("an address may have as many characters as the limit says", () => {
+test("an address may have the maximum number of characters", () => {
   const labels = `${"b".repeat(63)}.${"c".repeat(63)}.`;
   const ofLength = (length: number) => `${"a".repeat(64)}@${labels}`.padEnd(length, "d");
   expect(isEmail(ofLength(EMAIL_LENGTH_MAX - 1))).toBe(true);
@@ -69,7 +69,7 @@ test("an address may have as many characters as the limit says", () => {
   expect(isEmail(ofLength(EMAIL_LENGTH_MAX + 1))).toBe(false);
 });
 
-test("case, surrounding space and Unicode form make no other address", () => {
+test("case, surrounding space and Unicode form do not change an address", () => {
   expect(emailKey(" J\u00d6RG@Example.com ")).toBe(emailKey("jo\u0308rg@example.com"));
 });
 

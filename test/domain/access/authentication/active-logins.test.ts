@@ -32,7 +32,7 @@ async function standingWorld({ grantMs, sessionMs }: { grantMs: number; sessionM
 test.each([
   ["the grant", { grantMs: LATER_MS, sessionMs: 2 * LATER_MS }],
   ["the browser sign-in", { grantMs: 2 * LATER_MS, sessionMs: LATER_MS }],
-])("a login stands until %s is over", async (_what, times) => {
+])("a login is active until %s expires", async (_what, times) => {
   await using world = await standingWorld(times);
   const standing = {
     userId: world.user.id,
@@ -45,13 +45,13 @@ test.each([
   expect(world.find()).toBeUndefined();
 });
 
-test("a login whose grant was revoked stands no longer", async () => {
+test("a login whose grant was revoked is inactive", async () => {
   await using world = await standingWorld({ grantMs: LATER_MS, sessionMs: LATER_MS });
   await world.db.write((tx) => tx.update(grants).set({ revokedAtMs: 1 }).where(world.isGrant).run());
   expect(world.find()).toBeUndefined();
 });
 
-test("a login whose browser sign-in was ended stands no longer", async () => {
+test("a login whose browser sign-in was ended is inactive", async () => {
   await using world = await standingWorld({ grantMs: LATER_MS, sessionMs: LATER_MS });
   await world.db.write((tx) => tx.update(loginSessions).set({ endedAtMs: 1 }).where(world.isSession).run());
   expect(world.find()).toBeUndefined();

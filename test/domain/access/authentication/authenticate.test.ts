@@ -64,7 +64,7 @@ test("a bearer becomes a principal with the database's user and the token's scop
 test.each([
   ["all scopes", USER_SCOPES.join(" ")],
   ["one scope", "session:write"],
-])("a token of %s says the same when it comes again", async (_name, scope) => {
+])("a token of %s gives the same principal again", async (_name, scope) => {
   await using world = await createAccessWorld();
   const grant = await addGrant(world);
   const token = mintToken(world, grant, { scope });
@@ -73,7 +73,7 @@ test.each([
   expect(first.scopes).toEqual(new Set(scope.split(" ")));
 });
 
-test("a scope that is not ours is believed, and its token verified each time", async () => {
+test("a token with an unknown scope is accepted and verified each time", async () => {
   await using world = await createAccessWorld();
   const token = mintToken(world, await addGrant(world), { scope: "session:write another" });
   expect(world.authenticator.bearer(token).scopes).toEqual(new Set(["session:write", "another"]));
@@ -88,7 +88,7 @@ test("a token seen before is not verified again", async () => {
   expect(verification).toHaveBeenCalledTimes(0);
 });
 
-test("a signature has one spelling, so that one token is remembered once", async () => {
+test("a signature has one spelling, so that one token is cached once", async () => {
   await using world = await createAccessWorld();
   const { token } = await knownToken(world);
   // The last character of 64 bytes has four bits that say nothing.
@@ -98,7 +98,7 @@ test("a signature has one spelling, so that one token is remembered once", async
     expect(await bearer(world, other)).toBe("unauthenticated access.token_invalid");
 });
 
-test("what one token says is not believed under the signature of another, though both were verified", async () => {
+test("the claims of one token are refused under the signature of another, though both were verified", async () => {
   await using world = await createAccessWorld();
   const [one, other] = [await knownToken(world), await knownToken(world)];
   const end = (token: string) => token.lastIndexOf(".");
@@ -109,7 +109,7 @@ test("what one token says is not believed under the signature of another, though
   expect(await bearer(world, one.token)).toBe("let in");
 });
 
-test("while nothing changed no query runs, however often a token comes", async () => {
+test("while nothing changes no query runs, however often a token is used", async () => {
   await using world = await createAccessWorld();
   const { token } = await knownToken(world);
   const grantLookUp = spyOn(store, "findGrant");
@@ -124,7 +124,7 @@ test("while nothing changed no query runs, however often a token comes", async (
   grantLookUp.mockRestore();
 });
 
-test("a token counts until the last moment of the tolerance, seen before or not", async () => {
+test("a token is valid until the end of the tolerance, seen before or not", async () => {
   await using world = await createAccessWorld();
   const { grant, token } = await knownToken(world);
   const unseen = mintToken(world, grant);
@@ -179,14 +179,14 @@ test.each([
   },
 );
 
-test("a grant whose row is gone is refused", async () => {
+test("a grant whose row was deleted is refused", async () => {
   await using world = await createAccessWorld();
   const { grant, token } = await knownToken(world);
   await world.db.write((tx) => tx.delete(grants).where(eq(grants.id, grant.id)).run());
   expect(await bearer(world, token)).toBe("unauthenticated access.revoked");
 });
 
-test("a suspended user is refused with every credential, and stays out with them after being resumed", async () => {
+test("a suspended user is refused with every credential, also with the same ones after being resumed", async () => {
   await using world = await createAccessWorld();
   const { token } = await knownToken(world);
   const session = await openSession(world);
@@ -198,7 +198,7 @@ test("a suspended user is refused with every credential, and stays out with them
   expect(await cookie(world, session.token)).toBe("unauthenticated access.session_invalid");
 });
 
-test("a token of a user whose subject is another one now is refused", async () => {
+test("a token of a user whose subject has changed is refused", async () => {
   await using world = await createAccessWorld();
   const { grant, token } = await knownToken(world);
   await world.db.write((tx) => tx.update(users).set({ subject: world.ids.uuid() }).run(), "access");
@@ -206,7 +206,7 @@ test("a token of a user whose subject is another one now is refused", async () =
   expect(await bearer(world, mintToken(world, grant))).toBe("unauthenticated access.revoked");
 });
 
-test("a new role counts for the tokens that a change of role leaves, and it ends those before", async () => {
+test("a new role applies to the tokens that survive the change, and ends earlier ones", async () => {
   await using world = await createAccessWorld();
   const before = await knownToken(world);
   await world.identity.users.setRole(world.system, world.user.id, "admin");
@@ -217,7 +217,7 @@ test("a new role counts for the tokens that a change of role leaves, and it ends
   expect(after.role).toBe("admin");
 });
 
-test("a token whose signing key was taken away is refused although it was verified before", async () => {
+test("a token whose signing key was removed is refused although it was verified before", async () => {
   await using world = await createAccessWorld();
   const { token } = await knownToken(world);
   await world.keys.rotate(world.system);
@@ -226,7 +226,7 @@ test("a token whose signing key was taken away is refused although it was verifi
   expect(await bearer(world, token)).toBe("unauthenticated access.token_invalid");
 });
 
-test("strangers' tokens take no room, however many there are", async () => {
+test("invalid tokens take no memory, however many there are", async () => {
   await using world = await createAccessWorld();
   const { token } = await knownToken(world);
   const keyLookUp = spyOn(world.keys, "find");
@@ -263,7 +263,7 @@ test("a login session ends at its last millisecond", async () => {
   expect(await cookie(world, token)).toBe("let in");
 });
 
-test("use prolongs a login session, but writes at most once an hour", async () => {
+test("use extends a login session, but writes at most once an hour", async () => {
   await using world = await createAccessWorld();
   const { token } = await openSession(world);
   const write = spyOn(world.db, "write");
@@ -285,7 +285,7 @@ test.each([0, 1, 42, 43, 44, 10_000])("a cookie of %p unknown characters is refu
   expect(await cookie(world, "x".repeat(length))).toBe("unauthenticated access.session_invalid");
 });
 
-test("every refusal reads alike, so that a guess teaches nothing", async () => {
+test("every refusal has the same text, so that a guess reveals nothing", async () => {
   await using world = await createAccessWorld();
   const { grant, token } = await knownToken(world);
   await world.db.write(

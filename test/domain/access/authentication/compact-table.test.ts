@@ -30,7 +30,7 @@ function neighbors(count: number): Uint32Array[] {
   return keys;
 }
 
-test("it finds what a map finds, whatever is put, put again and removed", () => {
+test("finds what a map finds, whatever is added, replaced and removed", () => {
   const step = fc.record({
     act: fc.constantFrom("put" as const, "put" as const, "remove" as const),
     key: fc.nat({ max: 400 }),
@@ -58,7 +58,7 @@ test("it finds what a map finds, whatever is put, put again and removed", () => 
   );
 });
 
-test("a row that is over is found until its place is needed, and says when it was over", () => {
+test("an expired row is found until its slot is needed, with its expiry time", () => {
   const table = open();
   const key = randomKey();
   table.put(key, [0, 1], { expiry: 50, now: 1 });
@@ -67,7 +67,7 @@ test("a row that is over is found until its place is needed, and says when it wa
   expect([table.livingAt(49), table.livingAt(50)]).toEqual([1, 0]);
 });
 
-test("the bits above the lowest one of the first word are the owner's, used or not", () => {
+test("the bits above the lowest one of the first word belong to the owner", () => {
   const table = open();
   const key = randomKey();
   const own = (0x7fff_ffff << OWN_BITS_SHIFT) >>> 0;
@@ -85,7 +85,7 @@ test.each([10_000, 100_000])("%p rows take at most 1.46 times their own bytes", 
   expect(table.bytes / rows / ROW_BYTES).toBeLessThan(1.46);
 });
 
-test("rows that are over make room: the table of a steady stream does not grow", () => {
+test("expired rows make room: the table of a steady stream does not grow", () => {
   const table = open(2 ** 26);
   const second = (now: number) => {
     for (let row = 0; row < 200; row += 1) table.put(randomKey(), [0, row], { expiry: now + 10, now });
@@ -101,7 +101,7 @@ test.each([
   ["below", -1],
   ["at", 0],
   ["above", 1],
-])("with %s as many rows in a part as it may have, all are kept but one above", (_where, more) => {
+])("with %s as many rows in a part as allowed, all are kept except one above", (_where, more) => {
   const slots = 40;
   const table = open(slots * ROW_BYTES * SEGMENTS);
   const keys = neighbors(slots + more);
@@ -110,7 +110,7 @@ test.each([
   expect(table.bytes).toBeLessThanOrEqual(slots * ROW_BYTES * SEGMENTS);
 });
 
-test("rows that were asked for outlast any number of rows that were not", () => {
+test("rows that were used outlast any number of rows that were not", () => {
   const slots = 40;
   const table = open(slots * ROW_BYTES * SEGMENTS);
   const [good, flood] = [neighbors(slots / 2), neighbors(2_000)];
@@ -122,7 +122,7 @@ test("rows that were asked for outlast any number of rows that were not", () => 
   expect(good.map((key) => ownWordOf(table, key))).toEqual(good.map(() => 1));
 });
 
-test("of rows that were all asked for, the one that is over first goes", () => {
+test("of rows that were all used, the first to expire is evicted", () => {
   const slots = 40;
   const table = open(slots * ROW_BYTES * SEGMENTS);
   const keys = neighbors(slots + 1);

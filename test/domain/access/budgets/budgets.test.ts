@@ -35,14 +35,14 @@ const tooMany = (act: () => unknown): unknown => {
   }
 };
 
-test("below its limit a budget lets the next attempt through", async () => {
+test("below its limit a budget allows the next attempt", async () => {
   await using world = await createWorld();
   await spendTimes(world, 2);
   budgets.check(world.db.read, guesses());
   await spend(world);
 });
 
-test("at its limit a budget refuses and says when the window ends", async () => {
+test("at its limit a budget refuses and reports when the window ends", async () => {
   await using world = await createWorld();
   await spendTimes(world, 3);
   const nowMs = START_MS + 17.5 * SECOND_MS;
@@ -51,20 +51,20 @@ test("at its limit a budget refuses and says when the window ends", async () => 
   expect(spend(world, { nowMs })).rejects.toMatchObject({ reason: "access.too_many_attempts" });
 });
 
-test("above its limit nothing is counted, so the window still ends when it was going to", async () => {
+test("above its limit nothing is counted, so the window ends at its planned time", async () => {
   await using world = await createWorld();
   await spendTimes(world, 3);
   await spend(world, { nowMs: START_MS + 59 * SECOND_MS }).catch(() => {});
   await spend(world, { nowMs: START_MS + 60 * SECOND_MS });
 });
 
-test("attempts at the same moment cannot pass together", async () => {
+test("simultaneous attempts cannot pass together", async () => {
   await using world = await createWorld();
   const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => spend(world)));
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
 });
 
-test("subjects and kinds of attempt are counted apart", async () => {
+test("subjects and kinds of attempt are counted separately", async () => {
   await using world = await createWorld();
   await spendTimes(world, 3);
   await spend(world, { subject: "bob@example.com" });
@@ -84,7 +84,7 @@ test("counters survive a restart", async () => {
   await reopened.close();
 });
 
-test("a window left behind by a clock that went back does not lock anybody out", async () => {
+test("a window of a clock that went back locks nobody out", async () => {
   await using world = await createWorld();
   await spendTimes(world, 3);
   budgets.check(world.db.read, guesses({ nowMs: START_MS - DAY_MS }));
@@ -134,7 +134,7 @@ test.each([
   },
 );
 
-test("an attempt after the clock went back begins a window of the right length", async () => {
+test("an attempt after the clock went back starts a window of the right length", async () => {
   await using world = await createWorld();
   await spend(world);
   const nowMs = START_MS - DAY_MS;
@@ -143,7 +143,7 @@ test("an attempt after the clock went back begins a window of the right length",
   expect(seconds).toBe(60);
 });
 
-test("all parts of a subject are forgotten together, and nothing of any other subject", async () => {
+test("all counters of a subject are removed together, and none of another subject", async () => {
   await using world = await createWorld();
   const others = Array.from({ length: 20 }, (_, number) => `other-${number}@example.com`);
   await spend(world, { part: "192.0.2.1" });
@@ -182,7 +182,7 @@ test.each([
   expect(third).toBe(isCounted ? "access.too_many_attempts" : "allowed");
 });
 
-test("sweeping removes only counters whose window is over", async () => {
+test("sweeping removes only counters of expired windows", async () => {
   await using world = await createWorld();
   await spend(world);
   await spend(world, { subject: "bob@example.com", nowMs: START_MS + 1 });

@@ -38,7 +38,7 @@ test.each([
   "2001:db8::/64",
   "[::1]",
   "1.2.3.4:80",
-])("%p is no address and counts as it is", (text) => {
+])("%p is not an address and is counted unchanged", (text) => {
   expect(countedAddress(text)).toBe(text);
 });
 
@@ -48,7 +48,7 @@ test.each([
   ["2001:db8:1:2:3:4:5:6", "2001:db8:1::/48"],
   ["fe80::2%eth0", "fe80::/48"],
   ["garbage", "garbage"],
-])("%p is of the network %p", (address, network) => {
+])("%p is in the network %p", (address, network) => {
   expect(countedNetwork(address)).toBe(network);
 });
 
@@ -61,13 +61,13 @@ async function attempts(act: (address: string) => Promise<unknown>): Promise<unk
   return outcomes;
 }
 
-test("one host asks for device logins with one budget, whichever of its addresses it has", async () => {
+test("one host requests device logins with one budget, whichever of its addresses it uses", async () => {
   await using world = await createLoginWorld({ limits: { deviceCodesPerAddress: 1 } });
   const outcomes = await attempts((address) => requestLogin(world, { address }));
   expect(outcomes).toEqual(["fine", "access.too_many_attempts", "fine"]);
 });
 
-test("one host guesses user codes with one budget, whichever of its addresses it has", async () => {
+test("one host guesses user codes with one budget, whichever of its addresses it uses", async () => {
   await using world = await createLoginWorld({ limits: { userCodeGuessesPerAddress: 1 } });
   const actor = (address: string): Actor => ({ ...actorOf(world.user), address });
   const outcomes = await attempts((address) =>
@@ -80,7 +80,7 @@ test("one host guesses user codes with one budget, whichever of its addresses it
   ]);
 });
 
-test("one host guesses passwords with one budget, whichever of its addresses it has", async () => {
+test("one host guesses passwords with one budget, whichever of its addresses it uses", async () => {
   await using world = await createLoginWorld();
   let account = 0;
   const guess = (address: string): Promise<unknown> => {

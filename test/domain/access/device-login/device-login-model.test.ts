@@ -17,7 +17,7 @@ import { randomToken, systemIds } from "../../../../src/platform/ids.ts";
 
 const EVENTS: DeviceLoginEvent[] = ["claim", "approve", "refuse", "redeem"];
 
-test("every event leads on from exactly one state", () => {
+test("every event applies to exactly one state", () => {
   for (const event of EVENTS) {
     const states = Object.keys(DEVICE_LOGIN) as DeviceLoginState[];
     const from = states.filter((state) => DEVICE_LOGIN[state].on[event]);
@@ -25,7 +25,7 @@ test("every event leads on from exactly one state", () => {
   }
 });
 
-test("nothing leads on from a refused, expired or redeemed login", () => {
+test("no event applies to a refused, expired or redeemed login", () => {
   for (const state of ["refused", "expired", "redeemed"] as const) expect(DEVICE_LOGIN[state].on).toEqual({});
 });
 
@@ -36,18 +36,18 @@ test("a login expires at its last millisecond, whatever its state, unless it was
   }
 });
 
-test("the user code follows from the link and is not in it", () => {
+test("the user code is derived from the link and is not part of it", () => {
   const link = randomToken(systemIds);
   expect(userCodeOf(link)).toBe(userCodeOf(link));
   expect(userCodeOf(link)).toMatch(/^[ABCDEFGHJKLMNPQRSTUVWXYZ2-9]{8}$/);
   expect(link.toUpperCase()).not.toContain(userCodeOf(link));
 });
 
-test("the user code of a known link never changes, or codes shown before an upgrade would not match", () => {
+test("the user code of a known link never changes, because codes shown before an upgrade must match", () => {
   expect(userCodeOf("A".repeat(43))).toBe("HDWVCVGW");
 });
 
-test("every letter is as likely as any other", () => {
+test("every letter is equally likely", () => {
   const counts = new Map<string, number>();
   const links = 4_000;
   for (let index = 0; index < links; index += 1) {
@@ -68,11 +68,11 @@ test.each([
   ["ABCD234O", undefined],
   ["ABCD2341", undefined],
   ["", undefined],
-])("the typed code %p reads as %p", (typed, code) => {
+])("the typed code %p is read as %p", (typed, code) => {
   expect(readUserCode(typed)).toBe(code);
 });
 
-test("a typed code may be TYPED_CODE_LENGTH_MAX characters long with its spaces, and no longer", () => {
+test("a typed code may have TYPED_CODE_LENGTH_MAX characters with its spaces and no more", () => {
   const spaced = (length: number) => `ABCD2345${" ".repeat(length - USER_CODE_LENGTH)}`;
   expect(readUserCode(spaced(TYPED_CODE_LENGTH_MAX - 1))).toBe("ABCD2345");
   expect(readUserCode(spaced(TYPED_CODE_LENGTH_MAX))).toBe("ABCD2345");

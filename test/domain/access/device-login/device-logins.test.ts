@@ -30,7 +30,7 @@ import {
 
 const onlyRow = (world: LoginWorld) => world.db.read.select().from(deviceLogins).get();
 
-test("each mistake of a request is named, in a fixed order", async () => {
+test("names each mistake of a request in a fixed order", async () => {
   await using world = await createLoginWorld();
   const wrong = {
     clientId: "other",
@@ -49,7 +49,7 @@ test("each mistake of a request is named, in a fixed order", async () => {
   );
 });
 
-test("without scope and resource a request is for everything here", async () => {
+test("a request without scope and resource is for everything here", async () => {
   await using world = await createLoginWorld();
   const login = await requestLogin(world);
   expect(onlyRow(world)).toMatchObject({
@@ -72,7 +72,7 @@ test.each([
   ["Governance:read", "invalid_scope"],
   ["  governance:read   governance:read ", "fine"],
   [" ", "fine"],
-])("the scope %p is %p", async (scope, outcome) => {
+])("the scope %p becomes %p", async (scope, outcome) => {
   await using world = await createLoginWorld();
   expect(await refusalOf(requestLogin(world, { scope }))).toBe(outcome);
 });
@@ -99,7 +99,7 @@ test.each(["192.0.2.7", null])(
   },
 );
 
-test("a refused request uses up no budget", async () => {
+test("a refused request uses no budget", async () => {
   await using world = await createLoginWorld({ limits: { deviceCodesPerAddress: 1 } });
   expect(await refusalOf(requestLogin(world, { scope: "root" }))).toBe("invalid_scope");
   expect(await refusalOf(requestLogin(world))).toBe("fine");
@@ -121,7 +121,7 @@ test.each([
   ["192.0.2.7", "192.0.2.8"],
   ["2001:db8:1:1::7", "2001:db8:1:2::7"],
   [null, "192.0.2.8"],
-])("one address (%s) has pendingLoginsPerAddress logins waiting at most", async (address, other) => {
+])("one address (%s) has at most pendingLoginsPerAddress pending logins", async (address, other) => {
   await using world = await createLoginWorld({ limits: MANY });
   const { pendingLoginsPerAddress } = world.limits;
   expect(await outcomesAround(world, pendingLoginsPerAddress, () => address)).toEqual(AROUND);
@@ -131,7 +131,7 @@ test.each([
 test.each([
   ["192.0.2.0/24", (index: number) => `192.0.2.${index % 250}`, "192.0.3.1"],
   ["2001:db8:1::/48", (index: number) => `2001:db8:1:${(index % 250).toString(16)}::1`, "2001:db8:2::1"],
-])("one network (%s) has pendingLoginsPerNetwork logins waiting at most", async (_, addressOf, other) => {
+])("one network (%s) has at most pendingLoginsPerNetwork pending logins", async (_, addressOf, other) => {
   await using world = await createLoginWorld({ limits: MANY });
   const { pendingLoginsPerNetwork } = world.limits;
   expect(await outcomesAround(world, pendingLoginsPerNetwork, addressOf)).toEqual(AROUND);
@@ -159,7 +159,7 @@ test("logins that are decided or expired make room for their address", async () 
   expect(await refusalOf(requestLogin(world))).toBe("fine");
 });
 
-test("waiting logins of a network are counted once a second, not once a request", async () => {
+test("pending logins of a network are counted once a second, not once a request", async () => {
   using statements = listenToStatements();
   // a request that is counted more than once would reach the limit and have the logins counted again
   await using world = await createLoginWorld({ limits: { ...MANY, pendingLoginsPerAddress: 101 } });
@@ -186,7 +186,7 @@ const fillPending = (world: LoginWorld, rows: number): Promise<unknown> =>
       SELECT i, i, i, i, 'x', 'x', 'pending', ${nowMs}, ${nowMs + 600 * SECOND_MS} FROM n`);
   }, "access");
 
-test("no more than DEVICE_LOGINS_PENDING_MAX undecided logins fit, and decided ones make room", async () => {
+test("allows at most DEVICE_LOGINS_PENDING_MAX undecided logins, and decided ones make room", async () => {
   await using world = await createLoginWorld();
   await fillPending(world, DEVICE_LOGINS_PENDING_MAX - 2);
   expect(await refusalOf(requestLogin(world))).toBe("fine");
@@ -208,7 +208,7 @@ function repeatingIds(repeats: number) {
   };
 }
 
-test("a user code that is taken is drawn again, USER_CODE_DRAWS_MAX times at most", async () => {
+test("a user code in use is drawn again, at most USER_CODE_DRAWS_MAX times", async () => {
   await using world = await createLoginWorld();
   const drawing = (repeats: number) => new DeviceLogins({ ...world, ids: repeatingIds(repeats) });
   const request = { clientId: OAUTH_CLIENT_ID, address: ADDRESS };
@@ -224,7 +224,7 @@ test("a user code that is taken is drawn again, USER_CODE_DRAWS_MAX times at mos
   }
 });
 
-test("the link shows what is asked for and the code that the terminal shows, without claiming it", async () => {
+test("the link shows the request and the code that the terminal shows, without claiming it", async () => {
   await using world = await createLoginWorld();
   const { linkToken, userCode } = await requestLogin(world, { scope: "openid session:write" });
   expect(world.deviceLogins.findByLink(linkToken)).toMatchObject({
@@ -235,7 +235,7 @@ test("the link shows what is asked for and the code that the terminal shows, wit
   });
 });
 
-test("the first user who opens the link owns it, another one is refused", async () => {
+test("the first user who opens the link owns it, and another one is refused", async () => {
   await using world = await createLoginWorld();
   const login = await requestLogin(world);
   const ada = await signIn(world);
@@ -256,7 +256,7 @@ test("the first user who opens the link owns it, another one is refused", async 
   );
 });
 
-test("of users who open the link at one moment exactly one owns it", async () => {
+test("exactly one of the users who open the link at one moment owns it", async () => {
   await using world = await createLoginWorld();
   const { linkToken } = await requestLogin(world);
   const browsers = [];
@@ -276,7 +276,7 @@ test("only a user opens a login", async () => {
   expect(world.deviceLogins.claimByUserCode(world.system, userCode)).rejects.toThrow("signed-in user");
 });
 
-test("a link that nobody opened cannot be decided", async () => {
+test("a login that nobody opened cannot be decided", async () => {
   await using world = await createLoginWorld();
   const { linkToken } = await requestLogin(world);
   const { actor, loginSessionId } = await signIn(world);
@@ -296,7 +296,7 @@ test.each(["approve", "refuse"] as const)("after %p the link and the code are us
   expect(audited(world, `device_login.${decision}`)).toMatchObject([{ actorId: world.user.id }]);
 });
 
-test("two decisions at one moment end in one", async () => {
+test("only one of two simultaneous decisions applies", async () => {
   await using world = await createLoginWorld();
   const { linkToken } = await requestLogin(world);
   const { actor, loginSessionId } = await signIn(world);
@@ -310,7 +310,7 @@ test("two decisions at one moment end in one", async () => {
   expect(onlyRow(world)?.state).toBe("approved");
 });
 
-test("an expired link reads like an unknown one", async () => {
+test("an expired link gives the same answer as an unknown one", async () => {
   await using world = await createLoginWorld();
   const { linkToken, userCode } = await requestLogin(world);
   const { actor } = await signIn(world);
@@ -324,7 +324,7 @@ test("an expired link reads like an unknown one", async () => {
   expect(new Set(await Promise.all(failures))).toEqual(new Set(["device_login.unavailable"]));
 });
 
-test("a session that is over, or another user's, decides nothing", async () => {
+test("an ended session, or one of another user, decides nothing", async () => {
   await using world = await createLoginWorld();
   const { linkToken } = await requestLogin(world);
   const ended = await signIn(world);
@@ -341,7 +341,7 @@ test("a session that is over, or another user's, decides nothing", async () => {
   }
 });
 
-test("a typed code is found in any writing, and deciding by it works", async () => {
+test("a typed code is found in any spelling, and deciding with it works", async () => {
   await using world = await createLoginWorld();
   const { userCode } = await requestLogin(world);
   const { actor, loginSessionId } = await signIn(world);
@@ -354,7 +354,7 @@ test("a typed code is found in any writing, and deciding by it works", async () 
   expect(onlyRow(world)).toMatchObject({ state: "approved", loginSessionId });
 });
 
-test("wrong codes use up the user's guesses, right ones do not, and then even a right one is refused", async () => {
+test("wrong codes use the user's guesses, right ones do not; after the last one a right code is refused too", async () => {
   await using world = await createLoginWorld({ limits: { userCodeGuessesPerUser: 2 } });
   const { actor } = await signIn(world);
   const guess = (code: string) => refusalOf(world.deviceLogins.claimByUserCode(actor, code));
@@ -380,7 +380,7 @@ test("an address has one budget of guesses for all its users", async () => {
   expect(await guess({ ...eve.actor, address: "192.0.2.99" })).toBe("device_login.unavailable");
 });
 
-test("a code that its user has opened already costs no guess", async () => {
+test("a code that its user has opened before costs no guess", async () => {
   await using world = await createLoginWorld({ limits: { userCodeGuessesPerUser: 1 } });
   const { userCode } = await requestLogin(world);
   const { actor, loginSessionId } = await signIn(world);
@@ -394,7 +394,7 @@ test("a code that its user has opened already costs no guess", async () => {
   expect(await refusalOf(decided)).toBe("fine");
 });
 
-test("none of the three codes is at rest", async () => {
+test("none of the three codes is stored", async () => {
   await using world = await createLoginWorld();
   const { deviceCode, linkToken, userCode } = await requestLogin(world);
   for (const secret of [deviceCode, linkToken, userCode]) expect(isAtRest(world.file, secret)).toBe(false);

@@ -32,7 +32,7 @@ const insert = (world: World, name: string) =>
     });
   }, "access");
 
-test("a login is read once while nothing changes, and as it is when something did", async () => {
+test("a login is read once while nothing changes, and again after a change", async () => {
   await using world = await createWorld();
   await insert(world, "a");
   const logins = new PolledLogins(world.db);
@@ -45,7 +45,7 @@ test("a login is read once while nothing changes, and as it is when something di
   expect(logins.find(codeOf("a"))?.login).toMatchObject({ state: "refused" });
 });
 
-test("a change by another connection counts from the next turn on", async () => {
+test("a change by another connection applies from the next turn on", async () => {
   await using world = await createWorld();
   await insert(world, "a");
   const logins = new PolledLogins(world.db);
@@ -59,7 +59,7 @@ test("a change by another connection counts from the next turn on", async () => 
   expect(logins.size).toBe(0);
 });
 
-test("the id of a login is worth nothing without its secret, known or not", async () => {
+test("the id of a login is useless without its secret, known or not", async () => {
   await using world = await createWorld();
   await insert(world, "a");
   const logins = new PolledLogins(world.db);
@@ -79,7 +79,7 @@ test.each([1, 2, 3])("with room for two, %p logins leave two at most", async (co
   expect(POLLED_LOGINS_MAX).toBe(50_000);
 });
 
-test("the time of a poll is kept when the login changes, and forgotten with it", async () => {
+test("the time of a poll is kept when the login changes, and removed with it", async () => {
   await using world = await createWorld();
   await insert(world, "a");
   const logins = new PolledLogins(world.db);
@@ -108,7 +108,7 @@ test("a poll that was refused does not move the window", () => {
   expect(acceptPoll(polled, at(9_999))).toBe(false);
 });
 
-test("a clock that was set back keeps nobody out", () => {
+test("a clock that was set back locks nobody out", () => {
   const polled = pending();
   acceptPoll(polled, at(1_000_000));
   expect(acceptPoll(polled, at(10))).toBe(true);

@@ -44,7 +44,7 @@ const open = ({ db: { read } }: AccessWorld): number[] => [
   read.select().from(deviceLogins).all().length,
 ];
 
-test("ending a user's logins takes sessions, grants, refresh tokens and device logins, of that user only", async () => {
+test("ending a user's logins ends sessions, grants, refresh tokens and device logins of that user only", async () => {
   const { world, first, other } = await withLogins();
   await using _ = world;
   const ended = await world.db.write((tx) => endLogins(tx, { userId: world.user.id, ...ending }), "access");
@@ -80,7 +80,7 @@ test.each(ENDS)(
   },
 );
 
-test("ending one login session takes what it approved and nothing of its user's other ones", async () => {
+test("ending one login session ends what it approved and no other login of its user", async () => {
   const { world, first } = await withLogins();
   await using _ = world;
   const end = () =>
@@ -90,7 +90,7 @@ test("ending one login session takes what it approved and nothing of its user's 
   expect(await end()).toEqual({ loginSessions: 0, grants: 0, deviceLogins: 0 });
 });
 
-test("ending one grant leaves the browser signed in and the other workstations alone", async () => {
+test("ending one grant keeps the browser and the other workstations signed in", async () => {
   const { world, first } = await withLogins();
   await using _ = world;
   const end = () => world.db.write((tx) => endGrant(tx, { grantId: first.id, ...ending }), "access");
@@ -99,7 +99,7 @@ test("ending one grant leaves the browser signed in and the other workstations a
   expect(await end()).toBe(false);
 });
 
-test("an end that came first keeps its time and reason", async () => {
+test("an earlier end keeps its time and reason", async () => {
   const { world, first } = await withLogins();
   await using _ = world;
   await world.db.write((tx) => endGrant(tx, { grantId: first.id, ...ending }), "access");
@@ -116,7 +116,7 @@ test("ending everything leaves nobody signed in", async () => {
   expect(open(world)).toEqual([0, 0, 0, 0]);
 });
 
-test("the logins of several users end together, and nobody else's", async () => {
+test("ending the logins of several users together ends nobody else's", async () => {
   const { world, first, other } = await withLogins();
   await using _ = world;
   const end = (userIds: readonly string[]) =>

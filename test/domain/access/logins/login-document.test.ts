@@ -39,7 +39,7 @@ test.each<[keyof SentLoginQuery, string, unknown]>([
   expect(readingOf({ [name]: value })).toEqual(read);
 });
 
-test("a query without parameters asks for everything, and all wrong ones are named at once", () => {
+test("a query without parameters lists everything, and all invalid parameters are named together", () => {
   expect(readingOf({})).toEqual({});
   const sent = { kind: "x", show: "x", user_id: "x", cursor: "x", limit: "x" };
   expect(readingOf(sent)).toEqual(["/kind", "/show", "/user_id", "/cursor", "/limit"]);

@@ -84,7 +84,7 @@ test("pages follow each other without gap or repetition while logins are added",
   expect(third.next).toBeNull();
 });
 
-test("the list can be narrowed to a kind and a user", async () => {
+test("the list can be filtered by kind and user", async () => {
   await using world = await createLoginWorld();
   const { grantId } = await logIn(world);
   const eve = await addUser(world, "eve@example.com");
@@ -141,7 +141,7 @@ test("revoking an approved device login leaves nothing to redeem", async () => {
   expect(audited(world, "device_login.revoke")).toHaveLength(1);
 });
 
-test("revoking everything leaves no login, whoever it belongs to", async () => {
+test("revoking everything leaves no login of any user", async () => {
   await using world = await createLoginWorld();
   await logIn(world);
   await requestLogin(world);

@@ -54,7 +54,7 @@ const signsIn = (world: LoginWorld, password: string): Promise<unknown> =>
     }),
   );
 
-test("a changed password replaces the old one, and leaves an entry without either", async () => {
+test("a changed password replaces the old one and records an entry without either", async () => {
   await using world = await createOwnWorld();
   const browser = await signIn(world);
   await change(world.changes, browser);
@@ -65,7 +65,7 @@ test("a changed password replaces the old one, and leaves an entry without eithe
   expect(JSON.stringify(entry)).not.toMatch(/password"?:|entirely|horse|argon/);
 });
 
-test("the browser that changes the password goes on with another token, and every other browser is signed out", async () => {
+test("the browser that changes the password gets another token, and every other browser is signed out", async () => {
   await using world = await createOwnWorld();
   const browser = await signIn(world);
   const others = [await signIn(world), await signIn(world)];
@@ -84,7 +84,7 @@ test("an expired browser is not counted among those that were signed out", async
   expect((await change(world.changes, await signIn(world))).sessionsEnded).toBe(0);
 });
 
-test("workstations stay signed in; a device login that another browser has approved ends", async () => {
+test("workstations stay signed in; a device login that another browser approved ends", async () => {
   await using world = await createOwnWorld();
   const { refreshToken } = await logIn(world);
   const approved = await requestLogin(world);
@@ -122,7 +122,7 @@ test.each([
   expect(await signsIn(world, outcome === "fine" ? NEXT : PASSWORD)).toBe("fine");
 });
 
-test("wrong current passwords count for the address, together with those of signing in", async () => {
+test("wrong current passwords count for the address together with those of signing in", async () => {
   await using world = await createOwnWorld();
   const [browser, other] = [await signIn(world), await signIn(world)];
   for (let guess = 0; guess < 2; guess += 1) {
@@ -134,7 +134,7 @@ test("wrong current passwords count for the address, together with those of sign
   expect(await refusalOf(change(world.changes, other))).toBe("access.too_many_attempts");
 });
 
-test("a right password is no guess, and forgets those before it", async () => {
+test("a right password is not a guess and clears earlier guesses", async () => {
   await using world = await createOwnWorld();
   const browser = await signIn(world);
   for (let time = 0; time < 2; time += 1) {
@@ -145,7 +145,7 @@ test("a right password is no guess, and forgets those before it", async () => {
   }
 });
 
-test("a password that could not be hashed is no guess", async () => {
+test("a password that could not be hashed is not a guess", async () => {
   await using world = await createOwnWorld();
   const browser = await signIn(world);
   const busy = new Error("busy");
@@ -156,7 +156,7 @@ test("a password that could not be hashed is no guess", async () => {
   expect(await refusalOf(change(world.changes, browser))).toBe("fine");
 });
 
-test("the browser that changes the password goes on being known, and others do not", async () => {
+test("the browser that changes the password stays known, and others do not", async () => {
   await using world = await createOwnWorld();
   const browser = await signIn(world);
   const credential = { email: "ada@example.com", address: ADDRESS, userAgent: null };
@@ -186,7 +186,7 @@ test.each([
   expect(await refusalOf(change(world.changes, await signIn(world), { next }))).toBe(outcome);
 });
 
-test("a new password that is refused is no guess", async () => {
+test("a refused new password is not a guess", async () => {
   await using world = await createOwnWorld();
   const browser = await signIn(world);
   for (let time = 0; time <= LIMITS.passwordGuessesPerAddress; time += 1)
@@ -200,7 +200,7 @@ test.each<[string, Event]>([
   ["is signed out", (world, { actor, loginSessionId }) => world.logins.revoke(actor, loginSessionId)],
   ["gets a new password", ({ identity, system, user }) => identity.users.resetPassword(system, user.id)],
   ["is suspended", ({ identity, system, user }) => identity.users.setStatus(system, user.id, "suspended")],
-])("whoever %s while the new password is hashed changes nothing", async (_name, event) => {
+])("a user who %s while the new password is hashed changes nothing", async (_name, event) => {
   await using world = await createOwnWorld();
   const browser = await signIn(world);
   const { ownPasswords } = world.identity;
@@ -219,7 +219,7 @@ test.each<[string, Event]>([
   expect(JSON.stringify(before())).toBe(hashes);
 });
 
-test("of two changes that one browser sends at once, the first counts", async () => {
+test("the first of two simultaneous changes of one browser applies", async () => {
   await using world = await createOwnWorld();
   const browser = await signIn(world);
   const { ownPasswords } = world.identity;
@@ -238,7 +238,7 @@ test.each<[string, Partial<typeof users.$inferInsert>, LoginWorldOptions]>([
   ["was provisioned without a password", { provisioningSource: "scim", passwordHash: null }, {}],
   ["is provisioned and has one from before", { provisioningSource: "scim" }, {}],
   ["signs in at the identity provider", {}, { settings: { identityMode: "oidc" } }],
-])("whoever %s has no password to change", async (_name, row, options) => {
+])("a user who %s has no password to change", async (_name, row, options) => {
   await using world = await createOwnWorld(options);
   await world.db.write((tx) =>
     tx
@@ -251,7 +251,7 @@ test.each<[string, Partial<typeof users.$inferInsert>, LoginWorldOptions]>([
   expect(await refusalOf(change(world.changes, browser))).toBe("user.password_managed");
 });
 
-test("the protected administrator changes the password also where others sign in at the identity provider", async () => {
+test("the protected administrator changes the password even if others sign in at the identity provider", async () => {
   await using world = await createOwnWorld({ settings: { identityMode: "oidc" } });
   await world.db.write((tx) => tx.update(users).set({ protected: true }).run());
   const browser = await signIn(world);
@@ -259,7 +259,7 @@ test("the protected administrator changes the password also where others sign in
   expect(await refusalOf(change(world.changes, browser))).toBe("fine");
 });
 
-test("people see their own logins alone, and how many workstations each browser approved", async () => {
+test("users see only their own logins, and how many workstations each browser approved", async () => {
   await using world = await createOwnWorld();
   const { grantId, browser } = await logIn(world);
   const eve = await signIn(world, await addUser(world, "eve@example.com"));
@@ -271,7 +271,7 @@ test("people see their own logins alone, and how many workstations each browser 
   ]);
 });
 
-test("ending a workstation ends that one alone; ending a browser ends what it approved, too", async () => {
+test("ending a workstation ends only that one; ending a browser also ends what it approved", async () => {
   await using world = await createOwnWorld();
   const [first, second] = [await logIn(world), await logIn(world)];
   const { actor } = first.browser;
@@ -286,7 +286,7 @@ test("ending a workstation ends that one alone; ending a browser ends what it ap
   expect(audited(world, "login_session.revoke")).toHaveLength(1);
 });
 
-test("the login of another person reads like one that does not exist, and goes on", async () => {
+test("the login of another person looks like a missing one and continues", async () => {
   await using world = await createOwnWorld();
   const { grantId, browser, refreshToken } = await logIn(world);
   const unclaimed = await requestLogin(world);
@@ -299,7 +299,7 @@ test("the login of another person reads like one that does not exist, and goes o
   expect(await refusalOf(redeem(world, unclaimed.deviceCode))).toBe("authorization_pending");
 });
 
-test("ending all logins ends every one of the person, and says how many were in use", async () => {
+test("ending all logins ends every login of the person and reports how many were active", async () => {
   await using world = await createOwnWorld();
   await signIn(world);
   afterSeconds(world, world.settings.browserSessionTtlSeconds); // over by itself, so not counted
@@ -325,7 +325,7 @@ async function logInEverywhere(world: LoginWorld, browser: Browser) {
   return { browser, waiting };
 }
 
-test("the logins that are counted are the person's own and in use, of every kind", async () => {
+test("counts the person's own active logins of every kind", async () => {
   await using world = await createOwnWorld();
   const { browser } = await logInEverywhere(world, await signIn(world));
   const none = { loginSessions: 0, grants: 0, deviceLogins: 0 };

@@ -78,7 +78,7 @@ const checkingAfter = (world: AccessWorld, event: () => Promise<unknown>): Login
 test.each<[string, (world: AccessWorld) => Promise<unknown>]>([
   ["is suspended", ({ identity, system, user }) => identity.users.setStatus(system, user.id, "suspended")],
   ["gets a new password", ({ identity, system, user }) => identity.users.resetPassword(system, user.id)],
-])("whoever %s while the old password is checked is not let in", async (_name, change) => {
+])("a user who %s while the old password is checked is not signed in", async (_name, change) => {
   await using world = await createAccessWorld();
   world.clock.advance(1);
   const sessions = checkingAfter(world, () => change(world));
@@ -87,7 +87,7 @@ test.each<[string, (world: AccessWorld) => Promise<unknown>]>([
   expect(world.db.read.select().from(loginSessions).all()).toEqual([]);
 });
 
-test("a password that could not be checked is no guess", async () => {
+test("a password that could not be checked is not a guess", async () => {
   await using world = await createAccessWorld();
   const busy = new DomainError("unavailable", "passwords.busy", "too many sign-ins at this moment");
   const sessions = checkingAfter(world, () => Promise.reject(busy));
@@ -103,7 +103,7 @@ test("guesses beyond the limit are refused without a write", async () => {
   expect(write).toHaveBeenCalledTimes(0);
 });
 
-test("an account allows its wrong passwords from one caller and no more, known or not, however it is written", async () => {
+test("an account allows its wrong passwords from one caller and no more, known or not, in any spelling", async () => {
   await using world = await createAccessWorld();
   for (const [email, address] of [
     ["ada@example.com", null],
@@ -128,7 +128,7 @@ test.each(["192.0.2.1", null])(
   },
 );
 
-test("guesses at the same moment cannot pass together", async () => {
+test("simultaneous guesses cannot pass together", async () => {
   await using world = await createAccessWorld();
   const attempts = Array.from({ length: 20 }, () => signIn(world, { password: "wrong", address: null }));
   const outcomes = await Promise.all(attempts);
@@ -136,7 +136,7 @@ test("guesses at the same moment cannot pass together", async () => {
   expect(failed).toHaveLength(LIMITS.passwordGuessesPerAccountAndAddress);
 });
 
-test("a success forgets the caller's guesses at the account, but not the address's", async () => {
+test("a success clears the caller's guesses at the account, but not the address's", async () => {
   await using world = await createAccessWorld();
   await fail(world, LIMITS.passwordGuessesPerAccountAndAddress - 1);
   expect(await signIn(world)).toBe("in");
@@ -161,7 +161,7 @@ test("with an identity provider only the protected administrator signs in with a
   expect(await signIn(world, admin)).toBe("in");
 });
 
-test("neither the token nor the password is kept, and a success is in the audit log", async () => {
+test("neither the token nor the password is stored, and a success is in the audit log", async () => {
   await using world = await createAccessWorld();
   const { session } = await world.sessions.signIn({ ...request(), requestId: "request-1" });
   await signIn(world, { password: "wrong guess" });
@@ -174,7 +174,7 @@ test("neither the token nor the password is kept, and a success is in the audit 
   ]);
 });
 
-test("signing out ends the session at once and leaves the grants it approved", async () => {
+test("signing out ends the session at once and keeps the grants it approved", async () => {
   await using world = await createAccessWorld();
   const grant = await addGrant(world);
   const { session } = await world.sessions.signIn(request());
@@ -187,7 +187,7 @@ test("signing out ends the session at once and leaves the grants it approved", a
   expect(entries.filter(({ action }) => action === "login_session.end")).toHaveLength(1);
 });
 
-test("an overlong user agent is cut", async () => {
+test("a long user agent is truncated", async () => {
   await using world = await createAccessWorld();
   for (const [length, kept] of [
     [255, 255],
@@ -199,7 +199,7 @@ test("an overlong user agent is cut", async () => {
   }
 });
 
-test("sweeping removes sessions that ended a day ago and that nothing names any more", async () => {
+test("sweeping removes sessions that ended a day ago and that nothing refers to", async () => {
   await using world = await createAccessWorld();
   const [granted, asked] = [await addGrant(world), await addGrant(world)];
   await world.sessions.signIn(request());

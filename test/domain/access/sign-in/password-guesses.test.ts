@@ -59,14 +59,14 @@ test("wrong passwords from one address lock the account for that address and for
   expect(await signIn(world, { from: 1 })).toBe("in");
 });
 
-test("an account allows its wrong passwords over all addresses and no more", async () => {
+test("an account allows its wrong passwords across all addresses and no more", async () => {
   await using world = await createAccessWorld();
   await lockAccount(world);
   expect(await signIn(world)).toBe(TOO_MANY);
   expect(await signIn(world, { email: "eve@example.com" })).toBe(FAILED);
 });
 
-test("one wrong password below the account's limit, the right one is let in", async () => {
+test("below the account's limit by one, the right password works", async () => {
   await using world = await createAccessWorld();
   await fail(world, PER_CALLER, { from: 100 });
   await fail(world, PER_CALLER, { from: 101 });
@@ -84,7 +84,7 @@ test("an unknown account has the same limits", async () => {
   expect(await signIn(world, { email, from: 103 })).toBe(TOO_MANY);
 });
 
-test("the refusal says how many minutes to wait", async () => {
+test("the refusal names the minutes to wait", async () => {
   await using world = await createAccessWorld();
   await fail(world, PER_CALLER);
   const refusal = () => attempt(world, {}).catch((error: unknown) => error);
@@ -104,7 +104,7 @@ test("a browser that has signed in before is not stopped by the limit of the acc
   expect(await signIn(world)).toBe(TOO_MANY);
 });
 
-test("such a browser has a limit of its own, which a right password resets", async () => {
+test("such a browser has its own limit, which a right password resets", async () => {
   await using world = await createAccessWorld();
   const [one, other] = [await deviceCookieOf(world), await deviceCookieOf(world)];
   await fail(world, PER_CALLER - 1, { deviceCookie: one });
@@ -153,14 +153,14 @@ test.each<[string, (world: AccessWorld) => Promise<string>]>([
   expect(await signIn(world, { deviceCookie })).toBe(TOO_MANY);
 });
 
-test("a new password forgets the wrong ones that were tried", async () => {
+test("a new password clears earlier wrong ones", async () => {
   await using world = await createAccessWorld();
   await lockAccount(world);
   await world.identity.users.resetPassword(world.system, world.user.id, new Secret("another long password"));
   expect(await signIn(world, { from: 100, password: "another long password" })).toBe("in");
 });
 
-test("unlocking forgets the wrong passwords of every address and browser, of this account only", async () => {
+test("unlocking clears the wrong passwords of every address and browser, of this account only", async () => {
   await using world = await createAccessWorld();
   const deviceCookie = await deviceCookieOf(world);
   await fail(world, PER_CALLER, { deviceCookie, from: 50 });
@@ -175,7 +175,7 @@ test("unlocking forgets the wrong passwords of every address and browser, of thi
   expect(actions.filter(({ action }) => action === "user.unlock")).toMatchObject([{ target: world.user.id }]);
 });
 
-test("unlocking an account whose window is over changes nothing and is not recorded", async () => {
+test("unlocking an account whose window has ended changes nothing and is not recorded", async () => {
   await using world = await createAccessWorld();
   const { users } = world.identity;
   expect(await users.unlock(world.system, world.user.id)).toBe(false);
@@ -186,7 +186,7 @@ test("unlocking an account whose window is over changes nothing and is not recor
   expect(actions.filter(({ action }) => action === "user.unlock")).toEqual([]);
 });
 
-test("guesses at one account do not keep others from signing in, whether the account exists or not", async () => {
+test("guesses at one account do not delay others, whether the account exists or not", async () => {
   await using world = await createAccessWorld();
   for (const email of [EMAIL, "nobody@example.com"]) {
     const order: string[] = [];
@@ -204,7 +204,7 @@ test("guesses at one account do not keep others from signing in, whether the acc
   }
 });
 
-test("the check of a password is that of a known browser where the browser has signed in to the account before", async () => {
+test("a password check counts as that of a known browser if the browser has signed in to the account before", async () => {
   await using world = await createAccessWorld();
   const deviceCookie = await deviceCookieOf(world);
   const askers: (HashRequester | undefined)[] = [];

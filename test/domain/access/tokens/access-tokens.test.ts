@@ -51,7 +51,7 @@ test("a token has the claims that clients expect, with the type and key in its h
   expect(header).toEqual({ alg: "EdDSA", typ: "at+jwt", kid: world.keys.list()[0]?.kid ?? "" });
 });
 
-test("minting tells the lifetime that the token has", async () => {
+test("minting returns the lifetime of the token", async () => {
   await using world = await createAccessWorld();
   const grant = await addGrant(world);
   const request = { user: world.user, grant, scope: "governance:read", sid: grant.sid };
@@ -59,7 +59,7 @@ test("minting tells the lifetime that the token has", async () => {
   expect(token).toMatchObject({ expiresAtSeconds: NOW + 900 });
 });
 
-test("a genuine token is read, and the key that made it is named", async () => {
+test("a genuine token is read with the key that signed it", async () => {
   const { world, token, claims, header } = await minted();
   await using _ = world;
   const known = await world.tokens.read(token);
@@ -118,7 +118,7 @@ test("issue and start times are tolerated for exactly the tolerance", async () =
   expect(read(world, signed(world, { ...claims, iat: soon, nbf: soon }))).toBe("read");
 });
 
-test("an expired token says so only when everything else about it is right", async () => {
+test("an expired token is reported as expired only if everything else about it is valid", async () => {
   const { world, claims, token } = await minted();
   await using _ = world;
   const foreign = signed(world, { ...claims, aud: "https://other.example" });
@@ -245,7 +245,7 @@ test.each([
   ["below", -1, /Invalid Token/],
   ["at", 0, /Invalid Token/],
   ["above", 1, /too long/],
-])("a token %s the length limit is refused for what it is", async (_where, more, cause) => {
+])("a token %s the length limit is refused with the right reason", async (_where, more, cause) => {
   await using world = await createAccessWorld();
   const refusal = await Promise.try(() => world.tokens.read("x".repeat(TOKEN_LENGTH_MAX + more))).catch(
     (error: Error) => error,

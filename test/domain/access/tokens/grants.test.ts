@@ -47,7 +47,7 @@ test("an approved code gives tokens whose claims name the approving session", as
   expect(audited(world, "grant.create")).toMatchObject([{ actorId: world.user.id }]);
 });
 
-test("a refresh token is given only to who asked for offline access", async () => {
+test("a refresh token requires offline access", async () => {
   await using world = await createLoginWorld();
   const { deviceCode } = await requestApproved(world, { scope: "governance:read" });
   const answer = await redeem(world, deviceCode);
@@ -67,14 +67,14 @@ test("missing parameters and clients are named first", async () => {
   expect(await ask({})).toBe("invalid_grant");
 });
 
-test("a code of another OAuth client is unknown, also when it could be polled", async () => {
+test("a code of another OAuth client is unknown, even if it could be polled", async () => {
   await using world = await createLoginWorld();
   const { deviceCode } = await requestLogin(world);
   await world.db.write((tx) => void tx.update(deviceLogins).set({ clientId: "other" }).run());
   expect(await poll(world, deviceCode)).toBe("invalid_grant");
 });
 
-test("USE-1 the interval counts from the last accepted poll, so a client that waits always gets on", async () => {
+test("USE-1 the interval counts from the last accepted poll, so a client that waits always makes progress", async () => {
   await using world = await createLoginWorld();
   const { deviceCode } = await requestLogin(world);
   expect(await poll(world, deviceCode)).toBe("authorization_pending");
@@ -116,7 +116,7 @@ test("a poll before the decision writes nothing", async () => {
   expect(world.db.revision("access")).toBe(revision);
 });
 
-test("too early is heard before expired, expired before pending, approved and refused", async () => {
+test("polling too early is reported before expired, expired before pending, approved and refused", async () => {
   await using world = await createLoginWorld({ settings: { deviceCodeTtlSeconds: 6 } });
   const pending = await requestLogin(world);
   const refused = await requestLogin(world);
@@ -133,7 +133,7 @@ test("too early is heard before expired, expired before pending, approved and re
   expect(await poll(world, refused.deviceCode)).toBe("expired_token");
 });
 
-test("pending and refused are heard before a wrong resource, which does not spend an approved code", async () => {
+test("pending and refused are reported before a wrong resource, which does not spend an approved code", async () => {
   await using world = await createLoginWorld();
   const login = await requestLogin(world);
   const browser = await signIn(world);
@@ -159,21 +159,21 @@ test("a pending code stays pending when the session of its user ends", async () 
   expect(await poll(world, login.deviceCode)).toBe("authorization_pending");
 });
 
-test("an approval is worth nothing once its session was signed out", async () => {
+test("an approval is void once its session was signed out", async () => {
   await using world = await createLoginWorld();
   const { deviceCode, browser } = await requestApproved(world);
   await world.sessions.end(browser.sessionToken, browser.actor);
   expect(await poll(world, deviceCode)).toBe("invalid_grant");
 });
 
-test("an approval is worth nothing once its session has expired", async () => {
+test("an approval is void once its session has expired", async () => {
   await using world = await createLoginWorld({ settings: { browserSessionTtlSeconds: 60 } });
   const { deviceCode } = await requestApproved(world);
   afterSeconds(world, 60);
   expect(await poll(world, deviceCode)).toBe("invalid_grant");
 });
 
-test("an approval is worth nothing when its session belongs to another user", async () => {
+test("an approval is void if its session belongs to another user", async () => {
   await using world = await createLoginWorld();
   const { deviceCode } = await requestApproved(world);
   const { id: userId } = await addUser(world, "eve@example.com");
@@ -198,7 +198,7 @@ test("a spent code is unknown, however often it is sent", async () => {
   expect(await poll(world, deviceCode)).toBe("invalid_grant");
 });
 
-test("of ten processes that redeem one code at the same moment exactly one wins", async () => {
+test("exactly one of ten processes that redeem one code at the same moment wins", async () => {
   await using world = await createLoginWorld();
   const { deviceCode } = await requestApproved(world);
   const processes = Array.from({ length: 10 }, () => anotherProcess(world));
@@ -210,7 +210,7 @@ test("of ten processes that redeem one code at the same moment exactly one wins"
   expect(world.db.read.select().from(refreshTokens).all()).toHaveLength(1);
 });
 
-test("one revocation ends the grant of the token, at once and no other", async () => {
+test("one revocation ends the grant of the token at once and no other", async () => {
   await using world = await createLoginWorld();
   const one = await logIn(world);
   const other = await logIn(world);
@@ -221,7 +221,7 @@ test("one revocation ends the grant of the token, at once and no other", async (
   expect(audited(world, "grant.revoke")).toMatchObject([{ target: one.grantId, actorId: world.user.id }]);
 });
 
-test("revoking an unknown or revoked token is fine and changes nothing", async () => {
+test("revoking an unknown or revoked token succeeds and changes nothing", async () => {
   await using world = await createLoginWorld();
   const { refreshToken } = await logIn(world);
   const revoke = (token: string) => refusalOf(world.grants.revoke({ token, clientId: OAUTH_CLIENT_ID }));
@@ -246,7 +246,7 @@ test("a former refresh token still revokes its family and no other, rotated just
   }
 });
 
-test("an access token cannot be revoked by itself, a dead one is unknown", async () => {
+test("an access token cannot be revoked by itself, and an invalid one is unknown", async () => {
   await using world = await createLoginWorld();
   const { access_token: token } = await logIn(world);
   const revoke = () => refusalOf(world.grants.revoke({ token, clientId: OAUTH_CLIENT_ID }));
@@ -255,7 +255,7 @@ test("an access token cannot be revoked by itself, a dead one is unknown", async
   expect(await revoke()).toBe("fine");
 });
 
-test("who revokes must name the client, and is not authenticated otherwise", async () => {
+test("a revocation must name the client, which is not authenticated otherwise", async () => {
   await using world = await createLoginWorld();
   for (const clientId of [undefined, "", "other"]) {
     const revoked = world.grants.revoke({ token: undefined, clientId });
@@ -266,7 +266,7 @@ test("who revokes must name the client, and is not authenticated otherwise", asy
   );
 });
 
-test("no token is at rest", async () => {
+test("no token is stored", async () => {
   await using world = await createLoginWorld();
   const { refreshToken, access_token: accessToken, grantId } = await logIn(world);
   const { refresh_token: next } = await world.grants.refresh({ refreshToken, clientId: OAUTH_CLIENT_ID });

@@ -28,7 +28,7 @@ function restarted(world: LoginWorld, keys = "keys"): LoginWorld {
   return { ...world, sealing, grants: anotherProcess({ ...world, sealing }) };
 }
 
-test("a repeated exchange yields the successor again, and changes nothing", async () => {
+test("a repeated exchange yields the successor again and changes nothing", async () => {
   await using world = await createLoginWorld();
   const { refreshToken } = await logIn(world);
   const first = await refresh(world, refreshToken);
@@ -40,7 +40,7 @@ test("a repeated exchange yields the successor again, and changes nothing", asyn
   expect(rowsOf(world)).toEqual(rows);
 });
 
-test("the access token of a repeated exchange ends with that of the first one", async () => {
+test("the access token of a repeated exchange expires with that of the first one", async () => {
   await using world = await createLoginWorld();
   const { refreshToken } = await logIn(world);
   const first = await refresh(world, refreshToken);
@@ -52,7 +52,7 @@ test("the access token of a repeated exchange ends with that of the first one", 
   expect(claims.exp).toBe(first.expires_at);
 });
 
-test("an access token of the shortest life has half of it left in a repeated exchange", async () => {
+test("an access token of the shortest lifetime keeps half of it in a repeated exchange", async () => {
   await using world = await createLoginWorld({ settings: { accessTokenTtlSeconds: 60 } });
   const { refreshToken } = await logIn(world);
   await refresh(world, refreshToken);
@@ -60,7 +60,7 @@ test("an access token of the shortest life has half of it left in a repeated exc
   expect((await refresh(world, refreshToken)).expires_in).toBe(30);
 });
 
-test("where the successor was rotated as well, the newest token is given: one in between would soon be a former one", async () => {
+test("if the successor was rotated as well, the newest token is returned: an older one would soon be a former one", async () => {
   await using world = await createLoginWorld();
   const { refreshToken, grantId } = await logIn(world);
   const second = await refresh(world, refreshToken);
@@ -94,7 +94,7 @@ test("the successor is the same after a new sealing key, and so is the one after
   }
 });
 
-test("nobody is signed out when the sealing key is lost within the grace window", async () => {
+test("losing the sealing key within the grace window signs nobody out", async () => {
   await using world = await createLoginWorld();
   const { refreshToken, grantId } = await logIn(world);
   const { refresh_token: before } = await refresh(world, refreshToken);
@@ -106,7 +106,7 @@ test("nobody is signed out when the sealing key is lost within the grace window"
   expect(revokedReasonOf(world, grantId)).toBeNull();
 });
 
-test("a token that was exchanged before an upgrade, for one that nothing derives, works to the end of its window", async () => {
+test("a token exchanged before an upgrade for one that is not derived works to the end of its window", async () => {
   await using world = await createLoginWorld();
   const { refreshToken, grantId } = await logIn(world);
   const random = `${refreshToken.split(".")[0]}.${randomToken(world.ids)}`;

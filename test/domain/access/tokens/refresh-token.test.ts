@@ -26,7 +26,7 @@ const keysOf = (active: Buffer, ...older: Buffer[]) => ({
 });
 const [KEY, OTHER_KEY] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 
-test("a token is read as it was made, and its successor belongs to the same family", () => {
+test("a token is read as it was created, and its successor belongs to the same family", () => {
   const first = firstRefreshToken(systemIds);
   expect(readRefreshToken(first.text)).toEqual(first);
   const next = successorOf(first, keysOf(KEY));
@@ -43,14 +43,14 @@ test("a token has one successor under one server key, and another one under anot
   for (const other of others) expect(other.text).not.toBe(next.text);
 });
 
-test("after a change of the server key the successor of before is still among the possible ones", () => {
+test("after a change of the server key the former successor is still among the possible ones", () => {
   const first = firstRefreshToken(systemIds);
   const [newer, older] = possibleSuccessorsOf(first, keysOf(OTHER_KEY, KEY));
   expect(newer).toEqual(successorOf(first, keysOf(OTHER_KEY)));
   expect(older).toEqual(successorOf(first, keysOf(KEY)));
 });
 
-test("families have nothing in common", () => {
+test("families are independent", () => {
   const [one, other] = [firstRefreshToken(systemIds), firstRefreshToken(systemIds)];
   expect(one.familyHash).not.toBe(other.familyHash);
   expect(one.text.split(".")[1]).not.toBe(other.text.split(".")[1]);
@@ -72,7 +72,7 @@ test.each([
   `${FAMILY}.${TOKEN}.${TOKEN}`,
   `${FAMILY}.${TOKEN.slice(1)}=`,
   `${FAMILY.slice(1)}ä.${TOKEN}`,
-])("%p is no refresh token", (text) => {
+])("%p is not a refresh token", (text) => {
   expect(readRefreshToken(`${FAMILY}.${TOKEN}`)).toBeDefined();
   expect(readRefreshToken(text)).toBeUndefined();
 });
@@ -81,28 +81,28 @@ const GRACE_MS = REFRESH_GRACE_SECONDS * SECOND_MS;
 const fresh = { expiresAtMs: 10 * GRACE_MS, rotatedAtMs: null };
 const grant = { expiresAtMs: 10 * GRACE_MS, revokedAtMs: null };
 
-test("a rotated token is repeated to the end of the grace window and reused after it", () => {
+test("a rotated token is repeated until the end of the grace window and reused after it", () => {
   const token = { ...fresh, rotatedAtMs: 1_000 };
   expect(refreshVerdict({ grant, token }, 1_000 + GRACE_MS - 1)).toBe("repeated");
   expect(refreshVerdict({ grant, token }, 1_000 + GRACE_MS)).toBe("repeated");
   expect(refreshVerdict({ grant, token }, 1_000 + GRACE_MS + 1)).toBe("reused");
 });
 
-test("every token dies with its grant's expiry and its grant's revocation, and is not reused then", () => {
+test("every token ends with the expiry or revocation of its grant and does not count as reused then", () => {
   for (const token of [fresh, { ...fresh, rotatedAtMs: 0 }, null]) {
     expect(refreshVerdict({ grant: { ...grant, expiresAtMs: 5 }, token }, 5)).toBe("dead");
     expect(refreshVerdict({ grant: { ...grant, revokedAtMs: 1 }, token }, GRACE_MS * 2)).toBe("dead");
   }
 });
 
-test("what a living family does not accept any more is reused, with its row and without", () => {
+test("a token that an active family no longer accepts counts as reused, with its row and without", () => {
   const living = { ...grant, expiresAtMs: 20 * GRACE_MS };
   expect(refreshVerdict({ grant: living, token: fresh }, fresh.expiresAtMs - 1)).toBe("usable");
   expect(refreshVerdict({ grant: living, token: fresh }, fresh.expiresAtMs)).toBe("reused");
   expect(refreshVerdict({ grant: living, token: null }, 1)).toBe("reused");
 });
 
-test("rows are forgotten only once their token is reused anyway", () => {
+test("rows are removed only once their token counts as reused anyway", () => {
   const token = { ...fresh, rotatedAtMs: 1_000 };
   for (const nowMs of [999, 1_000, 1_000 + GRACE_MS, 1_001 + GRACE_MS]) {
     const isForgotten = token.rotatedAtMs < graceStartMs(nowMs);

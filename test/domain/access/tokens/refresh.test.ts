@@ -50,7 +50,7 @@ test("a refresh gives a new pair of the same grant and the same session", async 
   });
 });
 
-test("a browser that signs out leaves its workstations signed in", async () => {
+test("signing out a browser keeps its workstations signed in", async () => {
   await using world = await createLoginWorld();
   const { refreshToken, browser } = await logIn(world);
   await world.sessions.end(browser.sessionToken, browser.actor);
@@ -66,7 +66,7 @@ test("missing parameters, clients and unknown tokens are named", async () => {
   expect(await ask(world, { refreshToken: "unknown" })).toBe("invalid_grant");
 });
 
-test("a token of another OAuth client is not valid, and is not spent", async () => {
+test("a token of another OAuth client is invalid and is not spent", async () => {
   await using world = await createLoginWorld();
   const { refreshToken } = await logIn(world);
   const setClient = (clientId: string) =>
@@ -77,13 +77,13 @@ test("a token of another OAuth client is not valid, and is not spent", async () 
   expect(world.db.read.select().from(refreshTokens).all()).toMatchObject([{ rotatedAtMs: null }]);
 });
 
-test("an access token is no refresh token", async () => {
+test("an access token is not a refresh token", async () => {
   await using world = await createLoginWorld();
   const { access_token: refreshToken } = await logIn(world);
   expect(await ask(world, { refreshToken })).toBe("invalid_grant");
 });
 
-test("a narrower scope narrows that access token only, never the grant", async () => {
+test("a narrower scope narrows only that access token, never the grant", async () => {
   await using world = await createLoginWorld();
   const { refreshToken } = await logIn(world);
   const form = { clientId: OAUTH_CLIENT_ID, scope: "session:write" };
@@ -124,7 +124,7 @@ test("ten processes that refresh one token at the same moment all get the same s
   expect(revokedReasonOf(world, grantId)).toBeNull();
 });
 
-test("to the end of the grace window the old token works, a moment later it ends its family and no other", async () => {
+test("until the end of the grace window the old token works; a moment later it ends its family and no other", async () => {
   await using world = await createLoginWorld();
   const stolen = await logIn(world);
   const other = await logIn(world);
@@ -169,7 +169,7 @@ test("the grace window counts from the first exchange, not from the latest", asy
   expect(await refusalOf(refresh(world, refreshToken))).toBe("invalid_grant");
 });
 
-test("each refresh gives another thirty days; a month without one ends the login", async () => {
+test("each refresh adds another thirty days; a month without one ends the login", async () => {
   await using world = await createLoginWorld();
   const first = await logIn(world);
   afterSeconds(world, 30 * DAY_SECONDS - 1);
@@ -219,7 +219,7 @@ test.each([
   expect(await refusalOf(refresh(world, refreshToken))).toBe(answer);
 });
 
-test("a token that was rotated days ago and forgotten ends its family and no other", async () => {
+test("a token that was rotated days ago and removed ends its family and no other", async () => {
   await using world = await createLoginWorld();
   const stolen = await logIn(world);
   const other = await logIn(world);
@@ -248,7 +248,7 @@ test("a former token of an expired or revoked grant ends nothing more", async ()
   expect(audited(world, "grant.revoke")).toMatchObject([{ target: revoked.grantId }]);
 });
 
-test("a token of a living family whose own month is over is a former one, swept or not", async () => {
+test("a token of an active family whose own month has passed is a former one, swept or not", async () => {
   await using world = await createLoginWorld();
   const { refreshToken, grantId } = await logIn(world);
   await world.db.write(
@@ -279,7 +279,7 @@ async function expectNothingFrom(world: LoginWorld, forged: string) {
   ]).toEqual(before);
 }
 
-test("a forged token with a family secret that nobody gave out does nothing", async () => {
+test("a forged token with an unknown family secret has no effect", async () => {
   await using world = await createLoginWorld();
   const { refreshToken } = await logIn(world);
   const [family = "", token = ""] = refreshToken.split(".");
@@ -297,7 +297,7 @@ test("a forged token with a family secret that nobody gave out does nothing", as
   expect(await refusalOf(refresh(world, refreshToken))).toBe("fine");
 });
 
-test("what an access token and the database say does not help to forge a refresh token", async () => {
+test("the contents of an access token and of the database do not help to forge a refresh token", async () => {
   await using world = await createLoginWorld();
   const { access_token: accessToken, grantId } = await logIn(world);
   const { claims } = world.tokens.read(accessToken);
@@ -307,7 +307,7 @@ test("what an access token and the database say does not help to forge a refresh
   for (const family of families) await expectNothingFrom(world, `${family}.${"A".repeat(43)}`);
 });
 
-test("only who holds a token of the family can name it: a made-up successor counts as a former one", async () => {
+test("naming the family requires one of its tokens: an invented successor counts as a former one", async () => {
   await using world = await createLoginWorld();
   const { refreshToken, grantId } = await logIn(world);
   const madeUp = `${refreshToken.split(".")[0]}.${"A".repeat(43)}`;

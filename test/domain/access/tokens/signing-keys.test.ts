@@ -29,7 +29,7 @@ const reopened = ({ db, clock, audit, ids, directory }: AccessWorld) => {
   return new SigningKeys({ db, clock, audit, sealing, settings: SETTINGS });
 };
 
-test("the first start makes one key, later starts keep it", async () => {
+test("the first start creates one key, later starts keep it", async () => {
   await using world = await createAccessWorld();
   const before = kids(world);
   expect(before).toHaveLength(1);
@@ -38,14 +38,14 @@ test("the first start makes one key, later starts keep it", async () => {
   expect(kids(world)).toEqual(before);
 });
 
-test("of several first starts at once one key comes", async () => {
+test("several simultaneous first starts create one key", async () => {
   await using world = await createAccessWorld();
   await world.db.write((tx) => tx.delete(signingKeys).run(), "access");
   await Promise.all(Array.from({ length: 4 }, () => reopened(world).ensure(world.system)));
   expect(world.keys.list()).toHaveLength(1);
 });
 
-test("a published key has its thumbprint as id, and nothing private", async () => {
+test("a published key has its thumbprint as id and nothing private", async () => {
   await using world = await createAccessWorld();
   const [key] = world.keys.jwks().keys;
   expect(Object.keys(key ?? {}).sort()).toEqual(["alg", "crv", "kid", "kty", "use", "x"]);
@@ -53,7 +53,7 @@ test("a published key has its thumbprint as id, and nothing private", async () =
   expect(key && (await calculateJwkThumbprint(key))).toBe(key?.kid ?? "");
 });
 
-test("after a rotation the next token has the new key, and older tokens live as long as they would have", async () => {
+test("after a rotation the next token has the new key, and older tokens keep their lifetime", async () => {
   await using world = await createAccessWorld();
   const grant = await addGrant(world);
   const old = mintToken(world, grant);
@@ -66,7 +66,7 @@ test("after a rotation the next token has the new key, and older tokens live as 
   expect(kids(world)).toHaveLength(2);
 });
 
-test("a retired key verifies until its last token is dead, and is then dropped", async () => {
+test("a retired key verifies until its last token has expired and is then dropped", async () => {
   await using world = await createAccessWorld();
   const [old] = kids(world);
   await world.keys.rotate(world.system);
@@ -91,7 +91,7 @@ test("the job rotates at the age of the setting, not before, and once", async ()
   expect(await world.keys.rotateIfDue(world.system)).toBeUndefined();
 });
 
-test("a rotation by another process counts for the very next token", async () => {
+test("a rotation by another process applies to the very next token", async () => {
   await using world = await createAccessWorld();
   const grant = await addGrant(world);
   const old = mintToken(world, grant);
@@ -118,7 +118,7 @@ test("creation and rotation are in the audit log, by key id", async () => {
   ]);
 });
 
-test("without its sealing key a start fails and says what to do; a rotation is the way back", async () => {
+test("without its sealing key a start fails with the remedy; a rotation recovers", async () => {
   await using world = await createAccessWorld();
   const token = mintToken(world, await addGrant(world));
   const directory = join(world.directory, "keys");
@@ -140,7 +140,7 @@ test("a key sealed for another row does not open", async () => {
   expect(() => reopened(world).signer()).toThrow("the signing key cannot be opened");
 });
 
-test("a private key is at rest sealed only, and a retired one not at all", async () => {
+test("a private key is stored sealed only, and a retired one not at all", async () => {
   await using world = await createAccessWorld();
   const sealed = () => world.db.read.select().from(signingKeys).orderBy(signingKeys.retiredAtMs).all();
   expect(sealed()[0]?.sealedPrivateKey).toMatch(/^[0-9a-f]{12}\.[\w-]+$/);

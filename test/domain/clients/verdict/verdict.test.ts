@@ -35,22 +35,22 @@ function judged(reported: Partial<Reported>, { document, audiences = {} }: Polic
 const MATCHES: Judgment = { verdict: "matches", reasons: [] };
 const differs = (...reasons: string[]): Judgment => ({ verdict: "differs", reasons });
 
-test("a report in which all is as the revision wants it matches", () => {
+test("a report in which everything is as the revision wants it matches", () => {
   expect(judged({})).toEqual(MATCHES);
 });
 
-describe("the revision that a report is about", () => {
-  test("is unknown when the report names none", () => {
+describe("the revision of a report", () => {
+  test("is unknown if the report names none", () => {
     const reasons = ["no revision of the policy was applied yet"];
     expect(judged({ configRevision: null })).toEqual({ verdict: "unknown", reasons });
   });
 
-  test("is unknown when the organization has none of that name, and the report says which", () => {
+  test("is unknown if the organization has none of that name, and the report says which", () => {
     const reasons = [`the revision ${REVISION} is not one of this organization`];
     expect(judge(reportedWith(), undefined)).toEqual({ verdict: "unknown", reasons });
   });
 
-  test("is that of the attempt, where there was one", () => {
+  test("is that of the attempt if there was one", () => {
     const attempt = { harness: "codex", revision: REVISION };
     const reported = { attempt, configRevision: "another", error: "disk full" };
     expect(judged(reported)).toEqual(differs("disk full", `the revision ${REVISION} is not applied`));
@@ -78,26 +78,26 @@ describe("the workstation as a whole", () => {
   });
 });
 
-describe("which harnesses a report vouches for", () => {
+describe("the harnesses that a report vouches for", () => {
   const nothing = { packages: [] };
   const missing = differs("review (codex): is missing");
 
-  test("those that it reconciled, given as objects", () => {
+  test("include those that it reconciled, given as objects", () => {
     expect(judged({ ...nothing })).toEqual(missing);
     expect(judged({ ...nothing, harnesses: [reportedHarness({ reconciled: false })] })).toEqual(MATCHES);
     expect(judged({ ...nothing, harnesses: [reportedHarness({ reconciled: "yes" })] })).toEqual(MATCHES);
   });
 
-  test("those that older clients name", () => {
+  test("include those that older clients name", () => {
     expect(judged({ ...nothing, harnesses: ["codex"] })).toEqual(missing);
   });
 
-  test("none that may not run, and none that is no harness", () => {
+  test("exclude harnesses that may not run, and unknown ones", () => {
     const harnesses = ["kimi", "codex-cli", 5, null, {}, { name: 7, reconciled: true }];
     expect(judged({ ...nothing, harnesses })).toEqual(MATCHES);
   });
 
-  test("that of a failed attempt, reconciled or not", () => {
+  test("include that of a failed attempt, reconciled or not", () => {
     const attempt = { harness: "codex", revision: REVISION };
     const harnesses = [reportedHarness({ reconciled: false })];
     expect(judged({ ...nothing, harnesses, attempt, error: "why" }).reasons).toContain(
@@ -105,7 +105,7 @@ describe("which harnesses a report vouches for", () => {
     );
   });
 
-  test("only that of the attempt while another revision is applied", () => {
+  test("are only that of the attempt while another revision is applied", () => {
     const attempt = { harness: "claude", revision: REVISION };
     const reported = { ...nothing, attempt, error: "why", configRevision: "another" };
     expect(judged(reported).reasons).toEqual([
@@ -212,7 +212,7 @@ describe("packages", () => {
     expect(judged({ packages: [] }, { document: { packages } })).toEqual(MATCHES);
   });
 
-  test("are only expected of those who may see them", () => {
+  test("are only expected of users who may see them", () => {
     const audienceOf = (...userIds: string[]) => ({
       audiences: { review: { scope: "users" as const, user_ids: userIds } },
     });
@@ -233,20 +233,20 @@ describe("packages with archives for platforms", () => {
   const policy = { document: { packages: [packageWith({ platform_sources })] } };
   const withDigest = (sha256: string) => ({ packages: [reportedPackage({ sha256 })] });
 
-  test("want the digest of that platform and architecture", () => {
+  test("need the digest of that platform and architecture", () => {
     expect(judged(withDigest(LINUX_DIGEST), policy)).toEqual(MATCHES);
     const wrong = differs("review (codex): has another digest than the policy names");
     expect(judged(withDigest(DIGEST), policy)).toEqual(wrong);
     expect(judged(withDigest(MAC_DIGEST), policy)).toEqual(wrong);
   });
 
-  test("take any of the platform where the architecture is not said", () => {
+  test("accept any of the platform if the architecture is unknown", () => {
     expect(judged({ ...withDigest(DIGEST), architecture: null }, policy)).toEqual(MATCHES);
     expect(judged({ ...withDigest(LINUX_DIGEST), architecture: null }, policy)).toEqual(MATCHES);
     expect(judged({ ...withDigest(MAC_DIGEST), architecture: null }, policy).verdict).toBe("differs");
   });
 
-  test("say where there is none, reported or not", () => {
+  test("report if there is none, whether reported or not", () => {
     const reason = "review (codex): has no archive for windows-x86_64";
     expect(judged({ ...withDigest(DIGEST), platform: "windows" }, policy)).toEqual(differs(reason));
     expect(judged({ packages: [], platform: "windows" }, policy)).toEqual(differs(reason));
@@ -280,7 +280,7 @@ describe("reasons", () => {
     expect(judged(strangers(count)).reasons).toHaveLength(count);
   });
 
-  test("are counted beyond the most", () => {
+  test("are counted beyond the maximum", () => {
     const { reasons } = judged(strangers(REASONS_MAX + 1));
     expect(reasons).toHaveLength(REASONS_MAX + 1);
     expect(reasons.at(-1)).toBe("and 1 more");

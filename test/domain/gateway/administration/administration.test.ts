@@ -53,7 +53,7 @@ const queue = (world: GatewayWorld, user: User, externalId: string): Promise<voi
     }),
   );
 
-test("keys are listed by address, narrowed by state, problem and part of the address, in pages", async () => {
+test("keys are listed by address, filtered by state, problem and part of the address, in pages", async () => {
   await using world = await createGatewayWorld();
   for (const name of ["carl", "ana", "bob"]) {
     const user = await world.addUser(`${name}@example.org`);
@@ -75,7 +75,7 @@ test("keys are listed by address, narrowed by state, problem and part of the add
   expect(await reasonOf(() => emails({ perPage: PER_PAGE_MAX + 1 }))).toBe("gateway_key.invalid");
 });
 
-test("nothing of the secret, its wrapping or its version is shown", async () => {
+test("neither the secret nor its wrapping nor its version is shown", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
@@ -99,7 +99,7 @@ test("a user without a key is shown as missing", async () => {
   });
 });
 
-test("a failure is told in the gateway's words at once, and in an operator's words as long as it lasts", async () => {
+test("a failure is reported in the gateway's words at once, and in an operator's words while it lasts", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   world.upstream.strangers.add(user.id);
@@ -119,7 +119,7 @@ test("a failure is told in the gateway's words at once, and in an operator's wor
   expect(await ensure(world, user, true)).toMatchObject({ changed: true, key: { state: "ready" } });
 });
 
-test("a healthy key stays, and is not changed by asking for it", async () => {
+test("a healthy key stays unchanged when it is requested", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   const { key } = await ensure(world, user);
@@ -127,7 +127,7 @@ test("a healthy key stays, and is not changed by asking for it", async () => {
   expect(await rotate(world, user)).toMatchObject({ changed: true, key: { externalId: "key-2" } });
 });
 
-test("a key that could not be replaced is told as such, and goes on", async () => {
+test("a key that could not be replaced is reported and stays in use", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
@@ -139,7 +139,7 @@ test("a key that could not be replaced is told as such, and goes on", async () =
   expect(directoryOf(world).show(user)).toMatchObject({ state: "ready", externalId: "key-1" });
 });
 
-test("an attempt of another process is waited for by nobody", async () => {
+test("nobody waits for an attempt of another process", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   world.upstream.hold();
@@ -151,7 +151,7 @@ test("an attempt of another process is waited for by nobody", async () => {
   await first;
 });
 
-test("who has no access gets no key, and with gateway mode off nobody does", async () => {
+test("a user without access gets no key, and with gateway mode off nobody does", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org", { status: "suspended" });
   expect(await reasonOf(() => ensure(world, user))).toBe("gateway.no_access");
@@ -163,7 +163,7 @@ test("who has no access gets no key, and with gateway mode off nobody does", asy
   expect(await off.gateway.keys.revoke({ actor: off.operator, user: other })).toBe(false);
 });
 
-test("reconciling looks after every key whatever it waits for, and after what is to be revoked", async () => {
+test("reconciling handles every key, whatever it waits for, and pending revocations", async () => {
   await using world = await createGatewayWorld();
   const [ana, bob] = [await world.addUser("ana@example.org"), await world.addUser("bob@example.org")];
   world.upstream.strangers.add(bob.id);
@@ -184,7 +184,7 @@ test("reconciling looks after every key whatever it waits for, and after what is
   expect(entry).toMatchObject({ actorKind: "operator", after: JSON.stringify(both) });
 });
 
-test("a key that does not open is replaced by the very look that finds it, while time goes on", async () => {
+test("a key that does not open is replaced by the request that finds it, while time continues", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
@@ -215,7 +215,7 @@ test("a key that the gateway disowned is a problem until it is replaced", async 
   expect(directoryOf(world).list(world.organizationId, { withProblem: true }).total).toBe(0);
 });
 
-test("a revocation that two processes carry out at once is done and recorded once", async () => {
+test("a revocation that two processes execute at once is done and recorded once", async () => {
   await using world = await createGatewayWorld();
   await queue(world, await world.addUser("ana@example.org"), "key-of-old");
   world.upstream.hold();
@@ -230,14 +230,14 @@ test("a revocation that two processes carry out at once is done and recorded onc
   expect(world.audited().filter((action) => action === "gateway_key.revoke_upstream")).toHaveLength(1);
 });
 
-test("reconciling carries out more revocations than one run takes on", async () => {
+test("reconciling executes more revocations than fit into one run", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   for (let index = 0; index <= REVOCATION_BATCH; index++) await queue(world, user, `old-${index}`);
   expect((await reconcile(world)).done.revocations).toBe(REVOCATION_BATCH + 1);
 });
 
-test("reconciling leaves a key alone that an attempt is under way for", async () => {
+test("reconciling skips a key with a current attempt", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   world.upstream.hold();
@@ -251,7 +251,7 @@ test("reconciling leaves a key alone that an attempt is under way for", async ()
   expect((await first).key.state).toBe("ready");
 });
 
-test("reconciling that is stopped leaves the rest due for the service", async () => {
+test("an aborted reconciliation leaves the rest due for the service", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);

@@ -113,7 +113,7 @@ describe("a late answer", () => {
     expect([...world.upstream.keys.keys()]).toEqual(["key-3"]);
   });
 
-  test("does not settle a row that was made anew in the same millisecond", async () => {
+  test("does not settle a row that was created again in the same millisecond", async () => {
     await using world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
     const late = await heldAttempt(world, () => ask(world, user));
@@ -158,7 +158,7 @@ describe("a late failure", () => {
   );
 });
 
-describe("what an attempt without an answer left behind for a user who lost access", () => {
+describe("a key that an attempt without an answer left for a user who lost access", () => {
   async function leftBehind() {
     const world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
@@ -184,7 +184,7 @@ describe("what an attempt without an answer left behind for a user who lost acce
     expect(queued(world)).toHaveLength(left);
   });
 
-  test("is revoked at once where no attempt can run any more", async () => {
+  test("is revoked at once if no attempt can still run", async () => {
     await using world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
     world.upstream.lateFailure = "unavailable"; // the key is made and nobody hears of it
@@ -197,7 +197,7 @@ describe("what an attempt without an answer left behind for a user who lost acce
     expect(world.upstream.keysOf(user.id)).toEqual([]);
   });
 
-  test("is left to an attempt that is registered and not yet written", async () => {
+  test("is left to an attempt that is registered but not yet written", async () => {
     const { world, user } = await leftBehind();
     await using _ = world;
     world.clock.advance(ATTEMPT_LEASE_MS);
@@ -225,8 +225,8 @@ describe("what an attempt without an answer left behind for a user who lost acce
   });
 });
 
-describe("an attempt that is registered and not yet written", () => {
-  test("is joined by a caller who would otherwise be told to wait", async () => {
+describe("an attempt that is registered but not yet written", () => {
+  test("is joined by a caller who would otherwise have to wait", async () => {
     await using world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
     world.upstream.failure = "unavailable";
@@ -241,7 +241,7 @@ describe("an attempt that is registered and not yet written", () => {
     expect(world.upstream.calls).toBe(before + 1);
   });
 
-  test("and one that is written is joined, too", async () => {
+  test("is joined once it is written, too", async () => {
     await using world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
     const attempt = await heldAttempt(world, () => ask(world, user));
@@ -251,7 +251,7 @@ describe("an attempt that is registered and not yet written", () => {
     expect(world.upstream.calls).toBe(1);
   });
 
-  test("keeps nobody waiting who has a usable key", async () => {
+  test("does not delay a caller with a usable key", async () => {
     await using world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
     await ask(world, user);
@@ -265,7 +265,7 @@ describe("an attempt that is registered and not yet written", () => {
     await attempt.answer();
   });
 
-  test("is made once for callers of every kind who come in one turn", async () => {
+  test("is made once for all callers of one turn", async () => {
     await using world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
     const asked = [ask(world, user), ask(world, user, true), rotate(world, user)];
@@ -276,12 +276,12 @@ describe("an attempt that is registered and not yet written", () => {
   });
 });
 
-describe("what a settled attempt leaves", () => {
+describe("after a settled attempt", () => {
   test.each([
     [-1, "error"],
     [0, "error"],
     [1, "ready"],
-  ])("after a new key that lives %d ms", async (lifeMs, status) => {
+  ])("a new key that lives %d ms is scheduled", async (lifeMs, status) => {
     await using world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
     world.upstream.lifeMs = lifeMs;
@@ -290,7 +290,7 @@ describe("what a settled attempt leaves", () => {
     expect(queued(world)).toHaveLength(status === "ready" ? 0 : 1);
   });
 
-  test("is not revoked where a key that was to be revoked is stored again", async () => {
+  test("a key to be revoked that is stored again is not revoked", async () => {
     await using world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
     await ask(world, user);
@@ -313,7 +313,7 @@ describe("what a settled attempt leaves", () => {
     expect([...world.upstream.keys.keys()]).toEqual(["key-1"]);
   });
 
-  test("counts a revocation only once it is done", async () => {
+  test("a revocation counts only once it is done", async () => {
     await using world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
     await ask(world, user);
@@ -325,7 +325,7 @@ describe("what a settled attempt leaves", () => {
     expect(await reconcile(world)).toEqual({ keys: 0, revocations: 1 });
   });
 
-  test("counts replacements after reports of the proxy as automatic ones", async () => {
+  test("replacements after reports of the proxy count as automatic ones", async () => {
     await using world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
     await ask(world, user);

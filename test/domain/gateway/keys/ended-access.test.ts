@@ -24,7 +24,7 @@ const queued = ({ db }: GatewayWorld) =>
     .all();
 
 describe("of a local user", () => {
-  test("USE-2 suspension takes the key", async () => {
+  test("USE-2 suspension revokes the key", async () => {
     const { world, user } = await withKey();
     await using _ = world;
     await world.identity.users.setStatus(world.operator, user.id, "suspended");
@@ -32,7 +32,7 @@ describe("of a local user", () => {
     expect(queued(world)).toEqual([{ externalId: "key-1", reason: "user_suspended" }]);
   });
 
-  test("removal takes the key", async () => {
+  test("removal revokes the key", async () => {
     const { world, user } = await withKey();
     await using _ = world;
     await world.identity.users.remove(world.operator, user.id);
@@ -40,7 +40,7 @@ describe("of a local user", () => {
     expect(queued(world)).toEqual([{ externalId: "key-1", reason: "user_removed" }]);
   });
 
-  test("nothing else takes it", async () => {
+  test("nothing else revokes it", async () => {
     const { world, user } = await withKey();
     await using _ = world;
     const { users } = world.identity;
@@ -52,7 +52,7 @@ describe("of a local user", () => {
     expect(queued(world)).toEqual([]);
   });
 
-  test("a refused change takes nothing", async () => {
+  test("a refused change revokes nothing", async () => {
     const { world, user } = await withKey({ role: "admin" });
     await using _ = world;
     const suspend = () => world.identity.users.setStatus(actorOf(user), user.id, "suspended");
@@ -60,7 +60,7 @@ describe("of a local user", () => {
     expect(hasKey(world, user)).toBe(true);
   });
 
-  test("a user who comes back gets another key", async () => {
+  test("a user who returns gets another key", async () => {
     const { world, user } = await withKey();
     await using _ = world;
     await world.identity.users.setStatus(world.operator, user.id, "suspended");
@@ -83,7 +83,7 @@ describe("SCIM-18 of a provisioned user", () => {
     ["suspension", { active: false }, "user_suspended"],
     ["another address", { email: "anna@example.org" }, "address_changed"],
     ["both", { email: "anna@example.org", active: false }, "user_suspended"],
-  ])("%s takes the key", async (_name, given, reason) => {
+  ])("%s revokes the key", async (_name, given, reason) => {
     const { world, user } = await provisioned();
     await using _ = world;
     await updated(world, user, given);
@@ -91,14 +91,14 @@ describe("SCIM-18 of a provisioned user", () => {
     expect(queued(world)).toEqual([{ externalId: "key-1", reason }]);
   });
 
-  test("another spelling of the address takes nothing", async () => {
+  test("another spelling of the address revokes nothing", async () => {
     const { world, user } = await provisioned();
     await using _ = world;
     await updated(world, user, { email: "ANA@example.org" });
     expect(hasKey(world, user)).toBe(true);
   });
 
-  test("removal takes the key", async () => {
+  test("removal revokes the key", async () => {
     const { world, user } = await provisioned();
     await using _ = world;
     await world.db.write(
@@ -108,7 +108,7 @@ describe("SCIM-18 of a provisioned user", () => {
     expect(queued(world)).toEqual([{ externalId: "key-1", reason: "user_removed" }]);
   });
 
-  test("a change that is rolled back takes nothing", async () => {
+  test("a change that is rolled back revokes nothing", async () => {
     const { world, user } = await provisioned();
     await using _ = world;
     const failing = () =>

@@ -39,7 +39,7 @@ const EVERY_MEMBER = [
   ...["invalidated_at", "invalidation_reason", "next_retry_at"],
 ];
 
-test("with gateway mode off every operation says so, and nobody is called", async () => {
+test("with gateway mode off every operation reports that, and nobody is called", async () => {
   await using world = await createGatewayWorld({ isOff: true });
   const user = await world.addUser("ana@example.org");
   const off = { enabled: false, email: "ana@example.org", status: "missing", error: null };
@@ -51,7 +51,7 @@ test("with gateway mode off every operation says so, and nobody is called", asyn
   expect(world.upstream.calls).toBe(0);
 });
 
-test("the first ensure makes a key; the status has every member and nothing of the secret", async () => {
+test("the first ensure creates a key; the status has every member and nothing of the secret", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   expect(world.gateway.keys.status(user)).toMatchObject({ enabled: true, status: "missing", alias: null });
@@ -95,7 +95,7 @@ test("a healthy key costs no call, also when somebody asks manually", async () =
   expect(world.upstream.calls).toBe(1);
 });
 
-test("ten callers at once make one call and hear the same", async () => {
+test("ten callers at once cause one call and get the same answer", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   const answers = await Promise.all(Array.from({ length: 10 }, () => ensure(world, user)));
@@ -103,7 +103,7 @@ test("ten callers at once make one call and hear the same", async () => {
   expect(new Set(answers.map(({ status }) => JSON.stringify(status))).size).toBe(1);
 });
 
-test("a caller who goes away loses nothing: the key is stored all the same", async () => {
+test("a caller who disconnects loses nothing: the key is stored anyway", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   world.upstream.hold();
@@ -116,7 +116,7 @@ test("a caller who goes away loses nothing: the key is stored all the same", asy
   expect((await asked).status.status).toBe("ready");
 });
 
-test("a failed first attempt is an error with its text and the time of the next one, which heals it", async () => {
+test("a failed first attempt is an error with its text and the time of the next one, which succeeds", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   world.upstream.failure = "unavailable";
@@ -196,7 +196,7 @@ test.each(["account_missing", "invalid_config", "conflict"] as const)(
   },
 );
 
-test("outages are retried after ever longer waits, an hour at most, and never given up", async () => {
+test("outages are retried after increasing waits of at most an hour, without end", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   world.upstream.failure = "unavailable";
@@ -213,7 +213,7 @@ test("outages are retried after ever longer waits, an hour at most, and never gi
   }
 });
 
-test("a key that the gateway disowns is replaced by the same call, and what was known of it is revoked", async () => {
+test("a key that the gateway disowns is replaced by the same call, and its known remains are revoked", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
@@ -225,7 +225,7 @@ test("a key that the gateway disowns is replaced by the same call, and what was 
   expect([...world.upstream.keys.keys()]).toEqual(["key-2"]);
 });
 
-test("validation clears a disowned key and leaves replacing it to a later turn", async () => {
+test("validation clears a disowned key and leaves its replacement to a later turn", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
@@ -251,7 +251,7 @@ test.each([
   expect(world.upstream.calls).toBe(calls);
 });
 
-test("a key that is blocked again and again is replaced a few times a day, then only on request", async () => {
+test("a key that is blocked repeatedly is replaced a few times a day, then only on request", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
@@ -270,7 +270,7 @@ test("a key that is blocked again and again is replaced a few times a day, then 
   expect(world.gateway.keys.status(user).status).toBe("ready");
 });
 
-test("an expiring key is renewed ahead of time, an expired one is none", async () => {
+test("an expiring key is renewed ahead of time, and an expired one does not count", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   world.upstream.lifeMs = 2 * HOUR_MS;
@@ -284,7 +284,7 @@ test("an expiring key is renewed ahead of time, an expired one is none", async (
   expect(world.gateway.keys.status(user)).toMatchObject({ status: "error", external_id: null });
 });
 
-test("an expired key is revoked at the gateway before its replacement is there", async () => {
+test("an expired key is revoked at the gateway before its replacement exists", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   world.upstream.lifeMs = 2 * HOUR_MS;
@@ -295,7 +295,7 @@ test("an expired key is revoked at the gateway before its replacement is there",
   expect(outbox(world)).toMatchObject([{ externalId: "key-1", userId: user.id, reason: "expired" }]);
 });
 
-test("a key that expires while it cannot be looked after is an error from that moment on", async () => {
+test("a key that expires during an outage is an error from that moment on", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   world.upstream.lifeMs = 2 * HOUR_MS;
@@ -315,7 +315,7 @@ test("a key that expires while it cannot be looked after is an error from that m
   expect(world.gateway.keys.status(user)).toMatchObject({ status: "ready", external_id: "key-2" });
 });
 
-test("keeps an odd number of milliseconds of life without breaking the row", async () => {
+test("accepts a life with an odd number of milliseconds", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   world.upstream.lifeMs = 2 * HOUR_MS + 1;
@@ -325,7 +325,7 @@ test("keeps an odd number of milliseconds of life without breaking the row", asy
   expect(dueAtMs).toBe(world.clock.nowMs() + HOUR_MS);
 });
 
-test("a failure of the storage ends reconciling as what it is, and is no bug of one key", async () => {
+test("a storage failure ends reconciling as such, and is not a bug of one key", async () => {
   await using world = await createGatewayWorld();
   const { reconciler, keys } = world.gateway;
   if (!reconciler || !keys.attempts) throw new Error("gateway mode is on");
@@ -337,7 +337,7 @@ test("a failure of the storage ends reconciling as what it is, and is no bug of 
   expect(failing).toHaveBeenCalledTimes(1);
 });
 
-test("a bug with the key of one user keeps no other user from a key", async () => {
+test("a bug with the key of one user prevents no other user from getting a key", async () => {
   await using world = await createGatewayWorld();
   const users = await Promise.all(
     Array.from({ length: 12 }, (_, n) => world.addUser(`user-${n}@example.org`)),
@@ -355,7 +355,7 @@ test("a bug with the key of one user keeps no other user from a key", async () =
     expect(store.findKey(world.db.read, user.id)?.reconciledAtMs).toBe(world.clock.nowMs());
 });
 
-test("another configuration makes every key due once", async () => {
+test("a changed configuration makes every key due once", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
@@ -366,7 +366,7 @@ test("another configuration makes every key due once", async () => {
   expect(await world.gateway.reconciler?.applyConfiguration()).toBe(0);
 });
 
-test("a change that could not be carried out is told as a change until it is, after the usual waits", async () => {
+test("a change that could not be applied is reported until it is, after the usual waits", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
@@ -386,7 +386,7 @@ test("a change that could not be carried out is told as a change until it is, af
   expect(reasons().slice(3)).toEqual(["reconciliation_due"]);
 });
 
-test("a process that dies in an attempt leaves `recovering`; after the lease another one makes the key", async () => {
+test("a process that dies in an attempt leaves `recovering`; after the lease another one creates the key", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   world.upstream.hold();
@@ -401,7 +401,7 @@ test("a process that dies in an attempt leaves `recovering`; after the lease ano
   expect([...world.upstream.keys.keys()]).toEqual(["key-2"]);
 });
 
-test("the service takes over the attempt of a dead service at once, and leaves that of a command alone", async () => {
+test("the service takes over the attempt of a dead service at once and keeps that of a command", async () => {
   await using world = await createGatewayWorld();
   const [ana, ben] = [await world.addUser("ana@example.org"), await world.addUser("ben@example.org")];
   world.upstream.hold();
@@ -422,7 +422,7 @@ test("the service takes over the attempt of a dead service at once, and leaves t
   expect(await world.gateway.reconciler?.takeOverAttempts()).toBe(0);
 });
 
-test("a key made for a user who lost access meanwhile is revoked and not stored", async () => {
+test("a key created for a user who lost access meanwhile is revoked and not stored", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   world.upstream.hold();
@@ -438,7 +438,7 @@ test("a key made for a user who lost access meanwhile is revoked and not stored"
   expect(outbox(world)).toEqual([]);
 });
 
-test("what could not be revoked is tried again until it is", async () => {
+test("a failed revocation is tried again until it succeeds", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
@@ -456,7 +456,7 @@ test("what could not be revoked is tried again until it is", async () => {
   expect(world.upstream.keys.size).toBe(0);
 });
 
-test("what is due, what has a problem and what is to be revoked is counted", async () => {
+test("due keys, keys with a problem and pending revocations are counted", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   const counted = () => {
@@ -474,7 +474,7 @@ test("what is due, what has a problem and what is to be revoked is counted", asy
   expect(counted()).toEqual({ due: 0, problems: 0, revocationsPending: 1 });
 });
 
-test("USE-3 rotation keeps the user's one key by its id, and the old secret works until the overlap is over", async () => {
+test("USE-3 rotation keeps the user's one key by its id, and the old secret works until the overlap ends", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
@@ -506,7 +506,7 @@ test("USE-2 the overlap of a rotated key ends with its user's access", async () 
   expect([...world.upstream.keys.keys()]).toEqual([]);
 });
 
-test("what a rotation that was cut short left behind goes with its user, also after another rotation", async () => {
+test("remains of an interrupted rotation are revoked with their user, also after another rotation", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
@@ -526,7 +526,7 @@ test("what a rotation that was cut short left behind goes with its user, also af
   expect(world.upstream.keys.size).toBe(0);
 });
 
-test("only a report about the stored version takes a key away, and a new one is made", async () => {
+test("only a report about the stored version removes a key, and a new one is created", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
@@ -538,7 +538,7 @@ test("only a report about the stored version takes a key away, and a new one is 
   expect(world.gateway.keys.status(user)).toMatchObject({ status: "ready", external_id: "key-2" });
 });
 
-test("the provisioner gets the metadata of its last answer back, and null after an answer without metadata", async () => {
+test("the provisioner gets the metadata of its last answer again, and null after an answer without metadata", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   const asked = () => world.upstream.requests.map(({ previous }) => previous);
@@ -555,7 +555,7 @@ test("the provisioner gets the metadata of its last answer back, and null after 
   ]);
 });
 
-test("a stored key that does not open is replaced, and its twin upstream revoked", async () => {
+test("a stored key that does not open is replaced, and its counterpart upstream is revoked", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
@@ -568,7 +568,7 @@ test("a stored key that does not open is replaced, and its twin upstream revoked
   expect([...world.upstream.keys.keys()]).toEqual(["key-2"]);
 });
 
-test("an envelope moved to another user's row does not open", async () => {
+test("an envelope that is moved to another user's row does not open", async () => {
   await using world = await createGatewayWorld();
   const ana = await world.addUser("ana@example.org");
   const bo = await world.addUser("bo@example.org");
@@ -579,7 +579,7 @@ test("an envelope moved to another user's row does not open", async () => {
   expect(secretOf(world, bo)).toBeUndefined();
 });
 
-test("a clock that goes back does not keep an attempt from being taken over", async () => {
+test("a clock that goes back does not prevent the takeover of an attempt", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   world.upstream.hold();

@@ -60,17 +60,17 @@ describe("the window of automatic replacements", () => {
     [REPLACEMENTS_MAX - 1, NOW],
     [REPLACEMENTS_MAX, NOW - 5 + REPLACEMENT_WINDOW_MS],
     [REPLACEMENTS_MAX + 1, NOW - 5 + REPLACEMENT_WINDOW_MS],
-  ])("with %d replacements lets the next one happen at %d", (replacements, atMs) => {
+  ])("with %d replacements allows the next one at %d", (replacements, atMs) => {
     expect(nextReplacementMs(row({ replacements, replacementsSinceMs: NOW - 5 }), NOW)).toBe(atMs);
   });
 
-  test("does not count replacements of a window that is over", () => {
+  test("does not count replacements of a window that has ended", () => {
     const over = { replacements: REPLACEMENTS_MAX, replacementsSinceMs: NOW - REPLACEMENT_WINDOW_MS };
     expect(nextReplacementMs(row(over), NOW)).toBe(NOW);
   });
 });
 
-describe("a key is looked at again", () => {
+describe("a key is checked again", () => {
   const at = (expiresAtMs: number | null, fraction = 1) =>
     reconcileAtMs({ nowMs: NOW, expiresAtMs }, { ttlMs: 10 * DAY_MS, fraction }) - NOW;
 
@@ -108,7 +108,7 @@ test.each([
   expect(retryDelayMs(failures, fraction)).toBe(waitMs);
 });
 
-test("what is planned later than anything can be is due: the clock went back", () => {
+test("a time beyond every plan is due: the clock went back", () => {
   const longestRetryMs = RETRY_MAX_MS * 1.2;
   expect(dueKeys(NOW, 1)).toEqual({
     untilMs: NOW,

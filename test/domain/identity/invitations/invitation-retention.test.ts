@@ -33,7 +33,7 @@ test("accepted, canceled and expired invitations are removed after the retention
   expect(await forget(world)).toBe(0);
 });
 
-test("one that was renewed is kept", async () => {
+test("a renewed one is kept", async () => {
   await using world = await createIdentityWorld();
   const { invitation } = await invite(world, "eve@example.com");
   world.clock.advance(DAYS * DAY_MS);
@@ -56,7 +56,7 @@ test.each([RETENTION_BATCH_ROWS - 1, RETENTION_BATCH_ROWS, RETENTION_BATCH_ROWS 
   },
 );
 
-test("a run that is stopped removes nothing more", async () => {
+test("an aborted run removes nothing more", async () => {
   await using world = await createIdentityWorld();
   await invite(world, "eve@example.com");
   world.clock.advance(INVITATION_TTL_MS + (DAYS + 1) * DAY_MS);

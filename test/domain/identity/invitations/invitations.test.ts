@@ -14,7 +14,7 @@ const ANN = { email: "ann@example.com", role: "admin" };
 const accept = (world: IdentityWorld, token: Secret, password = PASSWORD) =>
   reasonOf(() => world.identity.invitations.accept({ token, password }));
 
-test("an invitation fixes address and role and is open for 24 hours", async () => {
+test("an invitation fixes address and role and is valid for 24 hours", async () => {
   await using world = await createIdentityWorld();
   const bob = await world.addUser("bob@example.com");
   const made = await world.identity.invitations.create(actorOf(bob), {
@@ -32,7 +32,7 @@ test("an invitation fixes address and role and is open for 24 hours", async () =
   expect(world.identity.invitations.getByToken(made.token)).toEqual(made.invitation);
 });
 
-test("whoever holds the link becomes a user with the chosen password, once", async () => {
+test("the holder of the link becomes a user with the chosen password, once", async () => {
   await using world = await createIdentityWorld();
   const { identity, db, organizationId } = world;
   const { token, invitation } = await identity.invitations.create(world.operator, ANN);
@@ -45,14 +45,14 @@ test("whoever holds the link becomes a user with the chosen password, once", asy
   expect(world.audited()).toEqual(["invitation.create", "invitation.accept", "user.create"]);
 });
 
-test("a link opened twice at the same moment lets one in", async () => {
+test("a link opened twice at the same moment admits one user", async () => {
   await using world = await createIdentityWorld();
   const { token } = await world.identity.invitations.create(world.operator, ANN);
   const results = await Promise.all([accept(world, token), accept(world, token)]);
   expect(results.filter((result) => result === "invitation.unavailable")).toHaveLength(1);
 });
 
-test("a link that is canceled or expires while the password is hashed lets nobody in", async () => {
+test("a link that is canceled or expires while the password is hashed admits nobody", async () => {
   await using world = await createIdentityWorld();
   const { invitations } = world.identity;
   const first = await invitations.create(world.operator, ANN);
@@ -84,7 +84,7 @@ test("a removed user who is invited again has a new subject and the old id", asy
   expect(after.subject).not.toBe(before.subject);
 });
 
-test("unknown, expired, canceled and accepted links read alike", async () => {
+test("unknown, expired, canceled and accepted links give the same answer", async () => {
   await using world = await createIdentityWorld();
   const { invitations } = world.identity;
   const answers = new Set<string>();
@@ -115,7 +115,7 @@ test.each([
   [INVITATION_TTL_MS - 1, "open"],
   [INVITATION_TTL_MS, "invitation.unavailable"],
   [INVITATION_TTL_MS + 1, "invitation.unavailable"],
-])("%p ms after it was made an invitation is %p", async (age, answer) => {
+])("%p ms after its creation an invitation is %p", async (age, answer) => {
   await using world = await createIdentityWorld();
   const { token } = await world.identity.invitations.create(world.operator, ANN);
   world.clock.advance(age);
@@ -145,7 +145,7 @@ test("an invitation is refused in order: provider, input, member, pending", asyn
   expect(world.audited()).toEqual(before);
 });
 
-test("an expired invitation makes room for a new one and is canceled", async () => {
+test("an expired invitation is replaced by a new one and canceled", async () => {
   await using world = await createIdentityWorld();
   const { invitations } = world.identity;
   const old = await invitations.create(world.operator, ANN);
@@ -155,14 +155,14 @@ test("an expired invitation makes room for a new one and is canceled", async () 
   expect(world.audited()).toEqual(["invitation.create", "invitation.cancel", "invitation.create"]);
 });
 
-test("two invitations of one address at the same moment give one", async () => {
+test("two invitations of one address at the same moment create one", async () => {
   await using world = await createIdentityWorld();
   const create = () => reasonOf(() => world.identity.invitations.create(world.operator, ANN));
   const results = await Promise.all([create(), create()]);
   expect(results.filter((result) => result === "invitation.pending")).toHaveLength(1);
 });
 
-test("where the identity provider decides, nobody is invited, renewed or let in", async () => {
+test("if the identity provider decides, nobody is invited, renewed or admitted", async () => {
   await using world = await createIdentityWorld({ mode: "oidc" });
   const { invitations } = world.identity;
   const refused = [
@@ -175,7 +175,7 @@ test("where the identity provider decides, nobody is invited, renewed or let in"
   expect(await reasonOf(() => invitations.cancel(world.operator, "unknown"))).toBe("invitation.not_found");
 });
 
-test("the list is newest first, ties by id, and filters by state, address and role", async () => {
+test("the list is newest first, with ties by id, and filters by state, address and role", async () => {
   await using world = await createIdentityWorld();
   const { invitations } = world.identity;
   const add = (email: string, role: string) => invitations.create(world.operator, { email, role });
@@ -201,7 +201,7 @@ test("the list is newest first, ties by id, and filters by state, address and ro
   );
 });
 
-test("canceling is harmless to repeat and refused after acceptance", async () => {
+test("canceling may be repeated and is refused after acceptance", async () => {
   await using world = await createIdentityWorld();
   const { invitations } = world.identity;
   const { invitation } = await invitations.create(world.operator, ANN);
@@ -227,7 +227,7 @@ test("resending renews an expired invitation for 24 hours with the same link", a
   expect(world.audited()).toEqual(["invitation.create", "invitation.resend"]);
 });
 
-test("regenerating gives a new link and ends the old one", async () => {
+test("regenerating creates a new link and ends the old one", async () => {
   await using world = await createIdentityWorld();
   const { invitations } = world.identity;
   const old = await invitations.create(world.operator, ANN);

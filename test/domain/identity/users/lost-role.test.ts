@@ -71,7 +71,7 @@ const byProvider: [string, Ending][] = [
 test.each([
   ...byAdministrator.map(([name, end]) => [name, "local", end] as const),
   ...byProvider.map(([name, end]) => [`${name} by the provider`, "scim", end] as const),
-])("an administrator who is %s takes the pending invitations along", async (_name, source, end) => {
+])("an administrator who is %s loses the pending invitations", async (_name, source, end) => {
   const { world, inviter, admin, ids, statuses } = await createInviter(source);
   await using _ = world;
   await end(world, inviter);
@@ -85,7 +85,7 @@ test.each([
   expect(JSON.parse(canceled[0]?.after ?? "")).toEqual({ status: "canceled", reason: "inviter_lost_role" });
 });
 
-test("a change tells how many invitations it cancels", async () => {
+test("a change reports how many invitations it cancels", async () => {
   const { world, inviter } = await createInviter("local");
   await using _ = world;
   const { users } = world.identity;
@@ -95,7 +95,7 @@ test("a change tells how many invitations it cancels", async () => {
   expect(users.countSentInvitations(world.organizationId, inviter.id)).toBe(0);
 });
 
-test("an expired invitation is canceled too: it could be renewed", async () => {
+test("an expired invitation is canceled too, because it could be renewed", async () => {
   const { world, inviter, ids } = await createInviter("local");
   await using _ = world;
   world.clock.advance(2 * DAY_MS);
@@ -118,7 +118,7 @@ test("invitations from other administrators and from the operator stay", async (
     expect(await invitations.accept({ token, password: PASSWORD })).toMatchObject({ status: "active" });
 });
 
-test("an invitation whose inviter lost the role while it was written lets nobody in", async () => {
+test("an invitation whose inviter lost the role while it was written admits nobody", async () => {
   await using world = await createIdentityWorld();
   await world.addUser("boss@example.com", { role: "admin" });
   const inviter = await world.addUser("ann@example.com", { role: "admin" });
@@ -131,7 +131,7 @@ test("an invitation whose inviter lost the role while it was written lets nobody
   expect(await reasonOf(accepting)).toBe("invitation.unavailable");
 });
 
-test("a new link belongs to whoever made it, and ends with the role of that administrator", async () => {
+test("a new link belongs to its creator and ends with that administrator's role", async () => {
   const { world, inviter, ids, statuses } = await createInviter("local");
   await using _ = world;
   const { invitations, users } = world.identity;

@@ -38,7 +38,7 @@ const remove = (world: IdentityWorld, id: string) =>
 
 const endingsOf = (world: IdentityWorld) => world.endings.map(({ userId, reason }) => [userId, reason]);
 
-test("a new address gets an account without password, a member whom the provider manages", async () => {
+test("a new address gets an account without password: a member whom the provider manages", async () => {
   await using world = await createIdentityWorld();
   const { account, admission, before } = await admit(world, " Ada@Example.com ");
   expect({ admission, before }).toEqual({ admission: "created", before: undefined });
@@ -55,13 +55,13 @@ test("a new address gets an account without password, a member whom the provider
   expect(world.audited()).toEqual([]);
 });
 
-test("an account may come in suspended", async () => {
+test("an account may start suspended", async () => {
   await using world = await createIdentityWorld();
   const { account } = await admit(world, ADA, { active: false });
   expect(account.status).toBe("suspended");
 });
 
-test("a local account is taken over: same id and subject, demoted, without its password and its logins", async () => {
+test("a local account is linked: same id and subject, demoted, without its password and its logins", async () => {
   await using world = await createIdentityWorld();
   const ada = await world.addUser(ADA, { role: "admin", status: "suspended" });
   const { account, admission, before } = await admit(world);
@@ -79,7 +79,7 @@ test("a local account is taken over: same id and subject, demoted, without its p
   expect(before).not.toHaveProperty("passwordHash");
 });
 
-test("nothing is taken over from a provisioned account, the protected administrator, or where linking is off", async () => {
+test("provisioned accounts, the protected administrator, and accounts without linking are not linked", async () => {
   await using world = await createIdentityWorld();
   const ada = await world.addUser(ADA);
   expect(await reasonOf(() => admit(world, ADA, { mayLink: false }))).toBe("user.exists");
@@ -90,7 +90,7 @@ test("nothing is taken over from a provisioned account, the protected administra
   expect(world.endings).toEqual([]);
 });
 
-test("the last active administrator is not taken over, one of two is", async () => {
+test("the last active administrator is not linked, one of two is", async () => {
   await using world = await createIdentityWorld();
   const ada = await world.addUser(ADA, { role: "admin" });
   const other = await world.addUser("other@example.com", { role: "admin", status: "suspended" });
@@ -99,7 +99,7 @@ test("the last active administrator is not taken over, one of two is", async () 
   expect(await admit(world)).toMatchObject({ account: { id: ada.id, role: "member" } });
 });
 
-test("of the removed accounts of an address the latest comes back, under a new subject", async () => {
+test("of the removed accounts of an address the latest returns, under a new subject", async () => {
   await using world = await createIdentityWorld();
   const removed = { status: "removed", provisioningSource: "scim" } as const;
   const older = await world.addUser(ADA, { ...removed, updatedAtMs: 5 });
@@ -112,7 +112,7 @@ test("of the removed accounts of an address the latest comes back, under a new s
   expect(world.identity.users.show(world.organizationId, older.id).status).toBe("removed");
 });
 
-test("pending invitations of the address are canceled, and the log tells", async () => {
+test("pending invitations of the address are canceled and recorded", async () => {
   await using world = await createIdentityWorld();
   const { invitation } = await world.identity.invitations.create(world.operator, {
     email: ADA,
@@ -123,7 +123,7 @@ test("pending invitations of the address are canceled, and the log tells", async
   expect(world.audited()).toEqual(["invitation.create", "invitation.cancel"]);
 });
 
-test("logins end when address or status change, and at nothing else", async () => {
+test("logins end only when address or status change", async () => {
   await using world = await createIdentityWorld();
   const { account } = await admit(world);
   world.clock.advance(1_000);
@@ -160,7 +160,7 @@ test("a new address must be free among those who are not removed", async () => {
   expect(await move()).toMatchObject({ account: { id: account.id, email: other.email } });
 });
 
-test("a provisioned account that the configuration protects stays as it is", async () => {
+test("a provisioned account that the configuration protects is unchanged", async () => {
   await using world = await createIdentityWorld();
   const { account } = await admit(world);
   await world.setUser(account.id, { role: "admin", protected: true });
@@ -177,7 +177,7 @@ test("a removed account loses its logins and keeps its role", async () => {
   expect(endingsOf(world)).toEqual([[account.id, "user_removed"]]);
 });
 
-test("a role reaches provisioned accounts that lack it, in one go, and no others", async () => {
+test("a role is given in one step to the provisioned accounts that lack it", async () => {
   await using world = await createIdentityWorld();
   const accounts = [];
   for (const name of ["a", "b", "c", "d", "e"]) {
@@ -209,7 +209,7 @@ test("a role reaches provisioned accounts that lack it, in one go, and no others
   expect(world.endings).toHaveLength(1);
 });
 
-test("an address finds who has it now, and else who was removed last", async () => {
+test("an address finds its present holder, else the one removed last", async () => {
   await using world = await createIdentityWorld();
   const { identity, organizationId, db } = world;
   const found = () => identity.findUserByEmail(db.read, organizationId, ADA)?.id;
@@ -238,7 +238,7 @@ test("an address finds who has it now, and else who was removed last", async () 
   expect(rows).toHaveLength(2);
 });
 
-test("whoever is invited at an address of several removed accounts comes back as the latest of them", async () => {
+test("an invited user at an address of several removed accounts becomes the latest of them", async () => {
   await using world = await createIdentityWorld();
   const { account: first } = await admit(world);
   await remove(world, first.id);

@@ -17,7 +17,7 @@ async function createLadder() {
   return { world, ann, self: actorOf(ann), other: actorOf(bob) };
 }
 
-test("a change meets its guards in order, and a refused one leaves no trace", async () => {
+test("a change is checked by its guards in order, and a refused one leaves no trace", async () => {
   const { world, ann, self, other } = await createLadder();
   await using _ = world;
   const { users } = world.identity;
@@ -43,7 +43,7 @@ test("a change meets its guards in order, and a refused one leaves no trace", as
   expect(await demote(other)).toMatchObject({ role: "member" });
 });
 
-test("removal meets its guards in order and is done once", async () => {
+test("a removal is checked by its guards in order and done once", async () => {
   const { world, ann, self, other } = await createLadder();
   await using _ = world;
   const { users } = world.identity;
@@ -73,7 +73,7 @@ test("the refusal of a managed user names the identity provider", async () => {
   await expect(change).rejects.toThrow(/identity provider/);
 });
 
-test("everything wrong with a change is named at once", async () => {
+test("names all problems of a change together", async () => {
   await using world = await createIdentityWorld();
   const change = world.identity.users.update(world.operator, "unknown", { role: "owner", status: "removed" });
   await expect(change).rejects.toMatchObject({ problems: [{ pointer: "/role" }, { pointer: "/status" }] });
@@ -108,7 +108,7 @@ test.each(["setStatus", "remove"] as const)(
   },
 );
 
-test("a suspended administrator may be demoted: nobody loses the last one", async () => {
+test("a suspended administrator may be demoted: an active one remains", async () => {
   await using world = await createIdentityWorld();
   await world.addUser("ann@example.com", { role: "admin" });
   const bob = await world.addUser("bob@example.com", { role: "admin", status: "suspended" });
@@ -141,7 +141,7 @@ test("a change to the same values still ends the logins", async () => {
   expect(world.audited()).toEqual(["user.create", "user.update"]);
 });
 
-test("a suspended user's open login session is over in the same moment", async () => {
+test("a suspended user's open login session ends in the same moment", async () => {
   await using world = await createIdentityWorld();
   const ann = await world.addUser("ann@example.com");
   const nowMs = world.clock.nowMs();
@@ -156,7 +156,7 @@ test("a suspended user's open login session is over in the same moment", async (
   expect(after?.endedAtMs).toBe(nowMs);
 });
 
-test("when the logins cannot be ended, the change does not happen", async () => {
+test("if the logins cannot be ended, the change does not happen", async () => {
   await using world = await createIdentityWorld();
   const ann = await world.addUser("ann@example.com");
   world.endings.push = () => {

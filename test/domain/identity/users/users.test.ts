@@ -29,7 +29,7 @@ test("a new user signs in with the given password", async () => {
   expect(world.audited()).toEqual(["user.create"]);
 });
 
-test("without a password one of at least 24 characters is generated and given once", async () => {
+test("without a password one of at least 24 characters is generated and returned once", async () => {
   await using world = await createIdentityWorld();
   const { identity, db, organizationId } = world;
   const { generatedPassword } = await identity.users.create(world.operator, {
@@ -41,7 +41,7 @@ test("without a password one of at least 24 characters is generated and given on
   expect(await identity.isPasswordOf(found, generatedPassword ?? new Secret(""))).toBe(true);
 });
 
-test("everything wrong with a new user is named at once and nothing is written", async () => {
+test("names all problems of a new user together and writes nothing", async () => {
   await using world = await createIdentityWorld();
   const creating = world.identity.users.create(world.operator, {
     email: "ann",
@@ -56,7 +56,7 @@ test("everything wrong with a new user is named at once and nothing is written",
   expect(world.audited()).toEqual([]);
 });
 
-test("an address belongs to one user, whatever its case, also when two are made at once", async () => {
+test("an address belongs to one user, in any case, even if two are created at once", async () => {
   await using world = await createIdentityWorld();
   const create = (email: string) =>
     reasonOf(() =>
@@ -67,7 +67,7 @@ test("an address belongs to one user, whatever its case, also when two are made 
   expect(world.audited()).toEqual(["user.create"]);
 });
 
-test("a removed user comes back under a new subject with the same id", async () => {
+test("a removed user returns under a new subject with the same id", async () => {
   await using world = await createIdentityWorld();
   const before = await world.addUser("ann@example.com");
   await world.identity.users.remove(world.operator, before.id);
@@ -78,7 +78,7 @@ test("a removed user comes back under a new subject with the same id", async () 
   expect(world.audited()).toEqual(["user.create", "user.remove", "user.revive"]);
 });
 
-test("a new user makes pending invitations of the address useless", async () => {
+test("a new user ends pending invitations of the address", async () => {
   await using world = await createIdentityWorld();
   const { invitations } = world.identity;
   const { token } = await invitations.create(world.operator, { email: "ann@example.com", role: "admin" });
@@ -87,7 +87,7 @@ test("a new user makes pending invitations of the address useless", async () => 
   expect(world.audited()).toEqual(["invitation.create", "invitation.cancel", "user.create"]);
 });
 
-test("a look-up for sign-in is the only one that gives the password hash", async () => {
+test("only a look-up for sign-in returns the password hash", async () => {
   await using world = await createIdentityWorld();
   const user = await world.addUser("ann@example.com");
   const views = [
@@ -127,7 +127,7 @@ test("the search is a literal, case-insensitive part of address or subject", asy
   expect(search(ann.subject.toUpperCase())).toEqual(["ann_1%@example.com"]);
 });
 
-test("role, status and source filter together; unknown words are all refused", async () => {
+test("role, status and source filter together; unknown words are refused", async () => {
   await using world = await createIdentityWorld();
   await world.addUser("ann@example.com", { role: "admin", provisioningSource: "scim" });
   await world.addUser("bob@example.com", { role: "admin", status: "suspended" });
@@ -142,7 +142,7 @@ test("role, status and source filter together; unknown words are all refused", a
   expect(wrong).toThrow(/page.*role.*status.*provisioning_source/);
 });
 
-test("users of another organization are not seen", async () => {
+test("users of another organization are invisible", async () => {
   await using world = await createIdentityWorld();
   const { users } = world.identity;
   const ann = await world.addUser("ann@example.com");
@@ -182,7 +182,7 @@ test("options are all users that are not removed, up to the limit", async () => 
   expect(options()[0]?.id).toBe("00001");
 });
 
-test("searching options gives selected users first, then active matches, ten in all", async () => {
+test("a search of options returns selected users first, then active matches, ten in total", async () => {
   await using world = await createIdentityWorld();
   for (let number = 0; number < USER_SEARCH_MAX; number += 1) await world.addUser(`ann${number}@example.com`);
   const zoe = await world.addUser("zoe@example.com", { status: "suspended" });
@@ -208,7 +208,7 @@ test.each([
   [SELECTED_USERS_MAX - 1, []],
   [SELECTED_USERS_MAX, []],
   [SELECTED_USERS_MAX + 1, "identity.invalid"],
-])("with %p selected users the search answers %p", async (length, answer) => {
+])("with %p selected users the search returns %p", async (length, answer) => {
   await using world = await createIdentityWorld();
   const selectedUserIds = Array.from({ length }, () => world.ids.uuid());
   const { users } = world.identity;
@@ -229,7 +229,7 @@ test("a user is found by id, or by address in any case, whatever the status", as
   expect(await reasonOf(() => users.find("elsewhere", ann.email))).toBe("user.not_found");
 });
 
-test("a list that is read behind the last user of the page before goes on as the pages do", async () => {
+test("a list that is read after the last user of the page before continues as the pages do", async () => {
   await using world = await createIdentityWorld();
   for (const name of ["d", "B", "a", "c"]) await world.addUser(`${name}@example.com`);
   await world.addUser("gone@example.com", { status: "removed" });

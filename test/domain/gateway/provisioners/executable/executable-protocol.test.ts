@@ -57,7 +57,7 @@ const diagnosisOf = (call: () => unknown): string => {
 };
 
 describe("a request", () => {
-  test("for a first key says for whom and why", () => {
+  test("for a first key names the user and the reason", () => {
     expect(JSON.parse(ensureMessage({ identity, reason: "missing", previous: null }))).toEqual({
       protocol_version: 1,
       operation: "ensure",
@@ -74,7 +74,7 @@ describe("a request", () => {
     });
   });
 
-  test("for a look at a key gives back what was said of it the last time", () => {
+  test("for a check of a key contains the last answer about it", () => {
     const previous = { externalId: "key-1", alias: "a", metadata: null };
     const message = ensureMessage({ identity, reason: "reconciliation_due", previous });
     expect(JSON.parse(message).request.previous).toEqual({
@@ -84,7 +84,7 @@ describe("a request", () => {
     });
   });
 
-  test("to take a key away says whose it was", () => {
+  test("to revoke a key names its user", () => {
     const { operation, request } = JSON.parse(revokeMessage(identity, "key-1"));
     expect(operation).toBe("revoke");
     expect(request.external_id).toBe("key-1");
@@ -93,7 +93,7 @@ describe("a request", () => {
 });
 
 describe("an answer", () => {
-  test("that is a success with exit status 0 counts, with white space after it", () => {
+  test("that is a success with exit status 0 is valid, with white space after it", () => {
     expect(read(success)).toEqual(RESULT);
     expect(read(`${JSON.stringify(success)} \n\n`)).toEqual(RESULT);
   });
@@ -120,7 +120,7 @@ describe("an answer", () => {
     expect(diagnosisOf(() => read(answer, exitCode))).toContain("contradicts");
   });
 
-  test("of a program that a signal ended does not count", () => {
+  test("of a program that a signal ended is invalid", () => {
     expect(diagnosisOf(() => read(success, null))).toContain("killed by a signal");
   });
 
@@ -129,11 +129,11 @@ describe("an answer", () => {
     ["text", "here is your key"],
     ["half a document", '{"protocol_version":1'],
     ["two documents", JSON.stringify(success).repeat(2)],
-  ])("that is %s does not count", (_, answer) => {
+  ])("that is %s is invalid", (_, answer) => {
     expect(diagnosisOf(() => read(answer))).toContain("no answer in JSON (exit status 0, 17 bytes");
   });
 
-  test("that is not UTF-8 does not count", () => {
+  test("that is not UTF-8 is invalid", () => {
     const output = Buffer.concat([
       Buffer.from('{"protocol_version":1,"x":"'),
       Buffer.from([0xff, 0x22, 0x7d]),
@@ -152,11 +152,11 @@ describe("an answer", () => {
     ["both a result and an error", { ...success, error: failure.error }, 0, "/error"],
     ["a list for an envelope", [success], 0, "/"],
     ["null for an envelope", null, 0, "/"],
-  ])("with %s does not count, and the place is named", (_, answer, exitCode, place) => {
+  ])("with %s is invalid, and the place is named", (_, answer, exitCode, place) => {
     expect(diagnosisOf(() => read(answer, exitCode))).toContain(place);
   });
 
-  test("never shows in a diagnosis what stands where something is wrong", () => {
+  test("never appears in a diagnosis at the place of a problem", () => {
     const wrong = { ...success, status: "sk-in-the-wrong-place" };
     expect(diagnosisOf(() => read(wrong))).not.toContain("sk-in");
     expect(failureOf(() => toProvisionedKey({ ...RESULT, alias: ["sk-secret"] })).diagnosis).not.toContain(
@@ -164,7 +164,7 @@ describe("an answer", () => {
     );
   });
 
-  test("with secrets in its message is told without them, on one line", () => {
+  test("with secrets in its message is reported without them, on one line", () => {
     const message = "401\r\nfor Bearer abc.def with sk-live_123-x";
     const { diagnosis } = failureOf(() => read({ ...failure, error: { code: "rejected", message } }, 1));
     expect(diagnosis).toBe("rejected: 401 for [secret] with [secret]");
@@ -174,7 +174,7 @@ describe("an answer", () => {
     [DIAGNOSIS_CHARS_MAX - 1, DIAGNOSIS_CHARS_MAX - 1],
     [DIAGNOSIS_CHARS_MAX, DIAGNOSIS_CHARS_MAX],
     [DIAGNOSIS_CHARS_MAX + 1, DIAGNOSIS_CHARS_MAX],
-  ])("with %i characters to say is told with %i", (said, told) => {
+  ])("with a message of %i characters is reported with %i", (said, told) => {
     const message = "m".repeat(said - "rejected: ".length);
     const { diagnosis } = failureOf(() => read({ ...failure, error: { code: "rejected", message } }, 1));
     expect(diagnosis).toHaveLength(told);
@@ -182,7 +182,7 @@ describe("an answer", () => {
 });
 
 describe("the result of a success", () => {
-  test("is a key with everything in it", () => {
+  test("may be a key with every member", () => {
     const key = toProvisionedKey(RESULT);
     expect(key).toMatchObject({
       externalId: "key-1",
@@ -196,7 +196,7 @@ describe("the result of a success", () => {
   test.each([
     ["absent", {}],
     ["null", { credential: null, metadata: null, expires_at: null }],
-  ])("may leave out what is %s: the stored secret stays", (_, rest) => {
+  ])("may omit what is %s: the stored secret stays", (_, rest) => {
     expect(toProvisionedKey({ external_id: "key-1", alias: "a", ...rest })).toEqual({
       externalId: "key-1",
       alias: "a",
@@ -205,7 +205,7 @@ describe("the result of a success", () => {
     });
   });
 
-  test("may say more than anybody reads", () => {
+  test("may have unknown members", () => {
     expect(toProvisionedKey({ ...RESULT, credit: 100 })).not.toHaveProperty("credit");
   });
 
@@ -255,7 +255,7 @@ describe("the result of a success", () => {
     ["2026-12-01t02:30:00.123456z", Date.UTC(2026, 11, 1, 2, 30, 0, 123)],
     ["2026-12-01T02:30:00+05:30", Date.UTC(2026, 10, 30, 21)],
     ["2028-02-29T23:59:59-00:00", Date.UTC(2028, 1, 29, 23, 59, 59)],
-  ])("reads the expiry %s", (expires_at, ms) => {
+  ])("parses the expiry %s", (expires_at, ms) => {
     expect(toProvisionedKey({ ...RESULT, expires_at }).expiresAtMs).toBe(ms);
   });
 
@@ -271,7 +271,7 @@ describe("the result of a success", () => {
     "1796083200",
     "",
     " 2026-12-01T00:00:00Z",
-  ])("does not take %p for an expiry", (expires_at) => {
+  ])("rejects %p as an expiry", (expires_at) => {
     expect(diagnosisOf(() => toProvisionedKey({ ...RESULT, expires_at }))).toContain("RFC 3339");
   });
 
@@ -281,7 +281,7 @@ describe("the result of a success", () => {
     );
   });
 
-  test("says that a key was revoked, or it was not", () => {
+  test("confirms a revocation or denies it", () => {
     expect(() => checkRevoked({ revoked: true, at: "now" })).not.toThrow();
     for (const result of [{}, { revoked: false }, { revoked: "true" }, null, RESULT]) {
       expect(diagnosisOf(() => checkRevoked(result))).toContain("/");

@@ -77,14 +77,14 @@ describe("an executable that fails", () => {
     ["after:member:alias", "unavailable"],
     ["after:member:credential", "unavailable"],
     ["after:member:expires_at", "unavailable"],
-  ])("by %s is told as %s", async (trouble, code) => {
+  ])("by %s is reported as %s", async (trouble, code) => {
     await using example = await start({ PROVISIONER_TROUBLE: trouble });
     const failure = await failureOf(example.provisioner.provision(FIRST, never));
     expect<string>(failure.code).toBe(code);
     expect(failure.diagnosis).not.toContain("sk-");
   });
 
-  test("is told as an outage that clients know by its words", async () => {
+  test("is reported as an outage that clients recognize by its words", async () => {
     await using example = await start({ PROVISIONER_TROUBLE: "before:die" });
     const failure = await failureOf(example.provisioner.provision(FIRST, never));
     expect([failure.kind, failure.message]).toEqual([
@@ -94,7 +94,7 @@ describe("an executable that fails", () => {
     expect(failure.diagnosis).toContain("killed by a signal");
   });
 
-  test("because it is not the pinned one is told as an outage, with the reason for the operator", async () => {
+  test("because it is not the pinned one is reported as an outage, with the reason for the operator", async () => {
     await using example = await start();
     const path = example.settings.executable?.path ?? "";
     writeFileSync(path, "#!/bin/sh\n");
@@ -114,7 +114,7 @@ describe("an executable that fails", () => {
   });
 });
 
-describe("an executable that is merely odd", () => {
+describe("an executable with unusual behavior", () => {
   test.each(["after:child", "after:daemon", "after:noise", "after:slow:1"])(
     "by %s is a success",
     async (trouble) => {
@@ -131,8 +131,8 @@ describe("an executable that is merely odd", () => {
   });
 });
 
-describe("a key that was made and not stored", () => {
-  test("because the call was cut short is superseded by the next", async () => {
+describe("a key that was created and not stored", () => {
+  test("because the call was interrupted is superseded by the next", async () => {
     await using example = await start();
     example.upstream.trouble("after:die");
     await failureOf(example.provisioner.provision(FIRST, never));
@@ -142,7 +142,7 @@ describe("a key that was made and not stored", () => {
     expect(await example.upstream.keys()).toMatchObject([{ externalId: key.externalId }]);
   });
 
-  test("because the call was cut short is taken away when nobody wants one any more", async () => {
+  test("because the call was interrupted is revoked if nobody needs one any more", async () => {
     await using example = await start();
     example.upstream.trouble("after:hang");
     const deadline = new AbortController();
@@ -165,7 +165,7 @@ describe("a key that was made and not stored", () => {
     },
   );
 
-  test("is not the one that was there before: that stays when an answer about it is wrong", async () => {
+  test("is never the previous one: that stays if an answer about it is invalid", async () => {
     await using example = await start();
     const key = await example.provisioner.provision(FIRST, never);
     example.upstream.trouble("after:member:expires_at");
@@ -181,7 +181,7 @@ describe("a key that was made and not stored", () => {
 });
 
 describe("an executable", () => {
-  test("reads the request, and gets no argument and nothing of the service's environment", async () => {
+  test("reads the request, and gets neither arguments nor the service's environment", async () => {
     using tool = shell(
       `cat > "$ROOM/request"; env > "$ROOM/environment"; echo $# > "$ROOM/arguments"; ${ANSWER('{"external_id":"a","alias":"b","credential":"c"}')}`,
     );
@@ -192,7 +192,7 @@ describe("an executable", () => {
     expect(names.map((line) => line.split("=")[0]).toSorted()).toEqual(["LANG", "PATH", "PWD", "ROOM"]);
   });
 
-  test("is told with a revocation whose key it was", async () => {
+  test("gets the user of the key with a revocation", async () => {
     using tool = shell(`cat > "$ROOM/request"; ${ANSWER('{"revoked":true}')}`);
     await tool.provisioner.revoke({ identity: IDENTITY, externalId: "key-1" }, never);
     expect(JSON.parse(tool.read("request"))).toEqual({
@@ -210,7 +210,7 @@ describe("an executable", () => {
     });
   });
 
-  test("that calls a key unknown when it is to be revoked has nothing to revoke", async () => {
+  test("that reports a key as unknown has nothing to revoke", async () => {
     await using example = await start({ PROVISIONER_TROUBLE: "before:fail:credential_invalid" });
     await example.provisioner.revoke({ identity: IDENTITY, externalId: "key-1" }, never);
   });
@@ -224,19 +224,19 @@ describe("an executable", () => {
     },
   );
 
-  test("that does not say so has not revoked", async () => {
+  test("that does not confirm has not revoked", async () => {
     using tool = shell(ANSWER('{"revoked":false}'));
     const call = tool.provisioner.revoke({ identity: IDENTITY, externalId: "key-1" }, never);
     expect((await failureOf(call)).code).toBe("unavailable");
   });
 
-  test("that cannot look for what was left behind has not revoked", async () => {
+  test("that cannot look for remains has not revoked", async () => {
     await using example = await start({ PROVISIONER_TROUBLE: "before:fail:conflict" });
     const call = example.provisioner.revoke({ identity: IDENTITY, externalId: null }, never);
     expect((await failureOf(call)).code).toBe("conflict");
   });
 
-  test("has one deadline for looking and taking away", async () => {
+  test("has one deadline for search and revocation", async () => {
     using tool = shell(
       `touch "$ROOM/$(grep -o revoke || echo ensure)"; [ -e "$ROOM/revoke" ] && sleep 600; ${ANSWER('{"external_id":"a","alias":"b"}')}`,
     );
@@ -260,14 +260,14 @@ function hasFile({ read }: { read(name: string): string }, name: string): boolea
 }
 
 describe("before the service starts", () => {
-  test("an executable that is in order has no problems, and the built-in provisioner needs none", () => {
+  test("a correct executable has no problems, and the built-in provisioner needs none", () => {
     const { directory, settings } = installExample();
     expect(checkExecutable(settings)).toEqual([]);
     expect(checkExecutable({ ...settings, executable: undefined, policyRevision: undefined })).toEqual([]);
     rmSync(directory, { recursive: true });
   });
 
-  test("everything that is wrong is told at once, and where to put it right", () => {
+  test("all problems are reported together, with the place to fix them", () => {
     const { directory, path, settings } = installExample();
     chmodSync(path, 0o666);
     writeFileSync(path, "something else");

@@ -82,7 +82,7 @@ describe("a gateway whose answer does not end", () => {
   );
 });
 
-test("a gateway that is not there is unavailable, and the diagnosis says why", async () => {
+test("a gateway that does not exist is unavailable, and the diagnosis has the reason", async () => {
   const subject = await start();
   await subject.gateway.stop();
   const failure = await failureOf(makeKey(subject.provisioner));
@@ -90,7 +90,7 @@ test("a gateway that is not there is unavailable, and the diagnosis says why", a
   expect(failure.diagnosis).toStartWith("GET /user/list: gateway did not answer (");
 });
 
-test("a wrong admin key is told as such, never as a missing account or a dead key", async () => {
+test("a wrong admin key is reported as such, never as a missing account or a dead key", async () => {
   await using subject = await start();
   const key = await makeKey(subject.provisioner);
   const provisioner = subject.configured({ adminKey: "sk-wrong-0123456789" });
@@ -136,7 +136,7 @@ test.each([
   [-1, undefined],
   [0, undefined],
   [1, "rejected"],
-])("an answer of the most bytes allowed and %p more is %p", async (more, code) => {
+])("an answer of the maximum size and %p more is %p", async (more, code) => {
   await using subject = await start();
   const list = JSON.stringify({ keys: [], total_pages: 0 });
   const body = list.padEnd(ANSWER_BYTES_MAX + more, " ");
@@ -174,17 +174,17 @@ describe("a diagnosis", () => {
     ["an empty object", {}],
     ["nothing", null],
     ["members that say nothing", { detail: { a: { b: 1 } } }],
-  ])("does without a sentence in %s", async (_, body) => {
+  ])("works without a message in %s", async (_, body) => {
     expect(await said(body)).toBe(prefix);
   });
 
-  test("has no secret in it", async () => {
+  test("contains no secret", async () => {
     const adminKey = "an admin key of another sort";
     const body = { detail: `got ${adminKey}, Bearer eyJhbGciOi.x.y and sk-abc_DEF-123 for task-force` };
     expect(await said(body, adminKey)).toBe(`${prefix}: got [secret], [secret] and [secret] for task-force`);
   });
 
-  test("of a gateway that says a lot is cut", async () => {
+  test("of a long message is shortened", async () => {
     for (const more of [-1, 0, 1]) {
       const length = DIAGNOSIS_CHARS_MAX - `${prefix}: `.length + more;
       expect(await said({ detail: "x".repeat(length) })).toHaveLength(
@@ -193,7 +193,7 @@ describe("a diagnosis", () => {
     }
   });
 
-  test("is without the half of a secret that a cut would leave", async () => {
+  test("is without the half of a secret that shortening would leave", async () => {
     const detail = `${"x ".repeat(DIAGNOSIS_CHARS_MAX / 2 - prefix.length / 2 - 5)}sk-abcdefghijklmnop`;
     expect(await said({ detail })).not.toContain("abc");
   });

@@ -32,7 +32,7 @@ async function start(options: BuiltinOptions = {}) {
 }
 
 describe("a new key", () => {
-  test("says whose it is, and leaves everything that is not configured to the gateway", async () => {
+  test("names its user and leaves everything that is not configured to the gateway", async () => {
     await using subject = await start();
     const key = await makeKey(subject.provisioner);
     expect(subject.gateway.bodies).toEqual([
@@ -48,7 +48,7 @@ describe("a new key", () => {
     expect(subject.gateway.accepts(key.credential?.reveal() ?? "")).toBe(true);
   });
 
-  test("has every limit that is configured", async () => {
+  test("has every configured limit", async () => {
     await using subject = await start({ policy: { ...LIMITS, duration: "90d" } });
     const key = await makeKey(subject.provisioner);
     expect(subject.gateway.bodies[0]).toMatchObject({
@@ -63,7 +63,7 @@ describe("a new key", () => {
     expect(key.expiresAtMs).toBe(START_MS + 90 * DAY_MS);
   });
 
-  test("is made in the one team of its user where keys belong to teams", async () => {
+  test("is created in the one team of its user if keys belong to teams", async () => {
     await using subject = await start({ policy: { teamScoped: true } });
     const key = await makeKey(subject.provisioner);
     expect(subject.gateway.bodies[0]).toMatchObject({ team_id: "team-1" });
@@ -87,7 +87,7 @@ describe("a new key", () => {
     expect((await makeKey(subject.provisioner)).expiresAtMs).toBe(Date.UTC(2026, 2, 1, 10, 20, 30));
   });
 
-  test("whose end cannot be read is used until the gateway refuses it", async () => {
+  test("with an unreadable expiry is used until the gateway refuses it", async () => {
     await using subject = await start({ policy: { duration: "90d" }, writeTime: () => "in spring" });
     expect((await makeKey(subject.provisioner)).expiresAtMs).toBeNull();
   });
@@ -102,21 +102,21 @@ describe("a new key", () => {
 });
 
 describe("the account", () => {
-  test("is told apart from others whose address contains the user's", async () => {
+  test("is distinguished from others whose address contains the user's", async () => {
     await using subject = await start();
     subject.gateway.users.unshift({ user_id: "other", user_email: "not-ada@example.com", teams: [] });
     await makeKey(subject.provisioner);
     expect(subject.gateway.keys[0]?.user_id).toBe(subject.account.user_id);
   });
 
-  test("is one account even when it moves to the next page while the list is read", async () => {
+  test("is one account even if it moves to the next page while the list is read", async () => {
     await using subject = await start();
     const body = (items: unknown[]) => ({ users: items, total_pages: 2 });
     subject.gateway.fail("GET /user/list", { kind: "status", status: 200, body: body([subject.account]) });
     expect((await makeKey(subject.provisioner)).alias).toBe(ALIAS);
   });
 
-  test("is not guessed when two have the address", async () => {
+  test("is not chosen if two have the address", async () => {
     await using subject = await start();
     subject.gateway.addUser("ADA@example.com");
     expect((await failureOf(makeKey(subject.provisioner))).code).toBe("conflict");
@@ -141,7 +141,7 @@ describe("the account", () => {
     [PAGES_MAX - 1, undefined],
     [PAGES_MAX, undefined],
     [PAGES_MAX + 1, "rejected"],
-  ])("is looked for on %p pages: %p", async (pages, code) => {
+  ])("is searched on %p pages: %p", async (pages, code) => {
     await using subject = await start();
     const others = Array.from({ length: (pages - 1) * PAGE_SIZE }, (_, n) => ({
       user_id: `user-${n}`,
@@ -157,8 +157,8 @@ describe("the account", () => {
   });
 });
 
-describe("what an earlier attempt left behind", () => {
-  test("goes, whether its name or what it carries shows that it is ours, also from the second page", async () => {
+describe("remains of an earlier attempt", () => {
+  test("are deleted, recognized by name or metadata, also from the second page", async () => {
     await using subject = await start();
     subject.ownKey({ key_alias: `${ALIAS}-${ALIASES_MAX}` });
     subject.ownKey({ key_alias: "renamed", metadata: MARK });
@@ -168,7 +168,7 @@ describe("what an earlier attempt left behind", () => {
     expect(subject.gateway.keys).toHaveLength(PAGE_SIZE + 1);
   });
 
-  test("is not a key of somebody else, of another tool, or with a name that only looks like ours", async () => {
+  test("are not keys of other users or tools, or with a similar name", async () => {
     await using subject = await start();
     subject.ownKey({ key_alias: "my own" });
     subject.ownKey({ key_alias: null });
@@ -180,7 +180,7 @@ describe("what an earlier attempt left behind", () => {
     expect(subject.gateway.keys).toHaveLength(6);
   });
 
-  test("goes with the next attempt when nobody heard that a key was made, and names do not climb", async () => {
+  test("are deleted by the next attempt if nobody learned of the key, and names do not grow", async () => {
     await using subject = await start();
     for (let n = 0; n < 3; n += 1) {
       subject.gateway.fail("POST /key/generate", { kind: "late-hang-up", times: 1 });
@@ -192,7 +192,7 @@ describe("what an earlier attempt left behind", () => {
     expect(key.alias).toBe(ALIAS);
   });
 
-  test("must be gone before another key is made", async () => {
+  test("must be deleted before another key is created", async () => {
     await using subject = await start();
     await makeKey(subject.provisioner);
     subject.gateway.fail("POST /key/delete", { kind: "status", status: 503 });
@@ -200,7 +200,7 @@ describe("what an earlier attempt left behind", () => {
     expect(subject.gateway.keys).toHaveLength(1);
   });
 
-  test("goes from every account with the address when nobody is to have a key", async () => {
+  test("are deleted from every account with the address if nobody should have a key", async () => {
     await using subject = await start();
     await makeKey(subject.provisioner);
     const twin = subject.gateway.addUser("ADA@example.com");
@@ -211,7 +211,7 @@ describe("what an earlier attempt left behind", () => {
 });
 
 describe("the name of a key", () => {
-  test("is the next one when a key that the user's list does not show has it", async () => {
+  test("is the next one if a key outside of the user's list has it", async () => {
     await using subject = await start();
     subject.gateway.addKey({ key_alias: ALIAS });
     expect((await makeKey(subject.provisioner)).alias).toBe(`${ALIAS}-2`);
@@ -221,7 +221,7 @@ describe("the name of a key", () => {
     [ALIASES_MAX - 2, `${ALIAS}-${ALIASES_MAX - 1}`],
     [ALIASES_MAX - 1, `${ALIAS}-${ALIASES_MAX}`],
     [ALIASES_MAX, "conflict"],
-  ])("is found when %p are taken: %p", async (taken, outcome) => {
+  ])("is found if %p are used: %p", async (taken, outcome) => {
     await using subject = await start();
     for (let n = 1; n <= taken; n += 1)
       subject.gateway.addKey({ key_alias: n === 1 ? ALIAS : `${ALIAS}-${n}` });
@@ -233,8 +233,8 @@ describe("the name of a key", () => {
   });
 });
 
-describe("a key that takes the place of a healthy one", () => {
-  test("leaves the healthy one to work until the service has it revoked, and names do not climb", async () => {
+describe("a key that replaces a healthy one", () => {
+  test("keeps the healthy one until the service has it revoked, and names do not grow", async () => {
     await using subject = await start();
     let current = await makeKey(subject.provisioner);
     const names = [];
@@ -248,7 +248,7 @@ describe("a key that takes the place of a healthy one", () => {
     expect(names).toEqual([`${ALIAS}-2`, ALIAS, `${ALIAS}-2`, ALIAS]);
   });
 
-  test("is gone with the next look at the healthy one when its attempt died", async () => {
+  test("is deleted at the next check of the healthy one if its attempt died", async () => {
     await using subject = await start();
     const healthy = await makeKey(subject.provisioner);
     await makeKey(subject.provisioner, "configuration_changed");
@@ -257,8 +257,8 @@ describe("a key that takes the place of a healthy one", () => {
   });
 });
 
-describe("a key that is there", () => {
-  test("is left alone when nothing is to be changed", async () => {
+describe("an existing key", () => {
+  test("is unchanged if there is nothing to change", async () => {
     await using subject = await start({ policy: { ...LIMITS, teamScoped: true } });
     const key = await makeKey(subject.provisioner);
     subject.gateway.calls = [];
@@ -266,7 +266,7 @@ describe("a key that is there", () => {
     expect(subject.gateway.calls).toEqual(["GET /user/list", "GET /key/list", "GET /key/info"]);
   });
 
-  test("gets what policy changed and nothing else, for a budget's period named again begins anew", async () => {
+  test("gets only what the policy changed, because sending a budget's period again restarts it", async () => {
     await using subject = await start({ policy: LIMITS });
     const key = await makeKey(subject.provisioner);
     subject.gateway.bodies = [];
@@ -275,7 +275,7 @@ describe("a key that is there", () => {
     expect(kept.credential).toBeUndefined();
   });
 
-  test("gets its name and our mark back, and keeps what administrators noted on it", async () => {
+  test("gets its name and our metadata back, and keeps those of administrators", async () => {
     await using subject = await start();
     const key = await makeKey(subject.provisioner);
     const [upstream] = subject.gateway.keys;
@@ -288,7 +288,7 @@ describe("a key that is there", () => {
     });
   });
 
-  test("gets a life when one is configured, once", async () => {
+  test("gets a life once if one is configured", async () => {
     await using subject = await start();
     const key = await makeKey(subject.provisioner);
     const provisioner = subject.configured({ policy: { duration: "90d" } });
@@ -334,7 +334,7 @@ describe("a key that was deleted at the gateway", () => {
 });
 
 describe("a key that expires", () => {
-  test("is disowned from the moment on, and not before", async () => {
+  test("is disowned from that moment on and not before", async () => {
     await using subject = await start();
     const key = await makeKey(subject.provisioner);
     for (const upstream of subject.gateway.keys)
@@ -363,7 +363,7 @@ describe("a key that expires", () => {
   });
 });
 
-test("revoking by id asks for nothing but that", async () => {
+test("revoking by id sends only that request", async () => {
   await using subject = await start();
   const key = await makeKey(subject.provisioner);
   subject.gateway.calls = [];
