@@ -1,4 +1,4 @@
-// What provisioning is given when domain.ts joins the parts. Each file of the area takes what it needs from here.
+// Dependencies of provisioning, supplied by domain.ts. Each file of the area takes what it needs from here.
 import type { Clock } from "../../platform/clock.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
@@ -7,19 +7,18 @@ import type { Role, User } from "../identity/service.ts";
 import type { Actor } from "../shared/actor.ts";
 import type { ScimSettings } from "./model.ts";
 
-/** How a person came in by a create (SCIM-14). */
+/** How a create led to an account (SCIM-14). */
 export type Admission = "created" | "linked" | "revived";
 
 /**
- * The accounts behind SCIM users; identity provides it. Each function works in the caller's transaction, ends the logins
- * that the change ends (SCIM-17) and cancels the invitations of whoever is no administrator any more. The audit entry
- * of the change is one for the resource, and the caller's.
+ * The accounts of SCIM users, provided by identity. Each function works in the caller's transaction, ends the logins that the
+ * change ends (SCIM-17) and cancels the invitations of former administrators. The caller writes one audit entry for the
+ * resource.
  */
 export interface ProvisionedAccounts {
   /**
-   * Makes the account of an address, or takes over the local or removed one.
-   * @throws DomainError `user.exists` (held by a SCIM account, or linking is off), `user.protected`,
-   *   `user.last_administrator`
+   * Creates the account of an address, or links the local or removed one.
+   * @throws DomainError `user.exists` (held by a SCIM account, or linking is off), `user.protected`, `user.last_administrator`
    */
   admit(
     tx: Tx,
@@ -30,13 +29,13 @@ export interface ProvisionedAccounts {
     tx: Tx,
     given: { actor: Actor; id: string; email: string; active: boolean },
   ): { account: User; before: User };
-  /** Takes access away and keeps the record. */
+  /** Removes access and keeps the record. */
   remove(tx: Tx, given: { actor: Actor; id: string }): User;
-  /** @returns the ids of those whose role this changed: SCIM accounts only, whose logins end */
+  /** @returns the ids of accounts whose role changed: SCIM accounts only, whose logins end */
   setRole(tx: Tx, given: { actor: Actor; userIds: readonly string[]; role: Role }): readonly string[];
 }
 
-/** Told in the transaction of the change whose groups, or whose groups' names, are not what they were. */
+/** Called in the transaction of a change with the users whose groups, or group names, changed. */
 export type GroupsChanged = (tx: Tx, userIds: readonly string[]) => void;
 
 export interface ScimDependencies {
@@ -45,7 +44,7 @@ export interface ScimDependencies {
   ids: Ids;
   audit: Audit;
   accounts: ProvisionedAccounts;
-  /** undefined where nobody wants to know: then no list of members is read for it */
+  /** undefined if nobody needs it: then no list of members is read for it */
   groupsChanged: GroupsChanged | undefined;
   settings: ScimSettings;
 }

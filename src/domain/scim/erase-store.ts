@@ -1,10 +1,10 @@
-// SQL that removes what is kept of refused requests about one person, and the person's name from tokens.
+// SQL that removes stored refusals about one person, and the person's name from tokens.
 import { and, eq, inArray, or, sql } from "drizzle-orm";
 import type { Tx } from "../../platform/database/database.ts";
 import { changesOf } from "../../platform/database/drizzle.ts";
 import { scimRefusals, scimTokens } from "./tables.ts";
 
-/** @param names as they may stand in a path or a sentence, in any case @returns how many refusals this removed */
+/** @param names as they may appear in a path or a sentence, in any case @returns how many refusals were removed */
 export function removeRefusals(
   tx: Tx,
   { organizationId, names }: { organizationId: string; names: readonly string[] },
@@ -18,7 +18,7 @@ export function removeRefusals(
   return changesOf(removed.run());
 }
 
-/** @param made `by` are folded addresses @returns how many tokens have another maker's name now */
+/** @param made `by` are folded addresses @returns how many tokens got another creator's name */
 export function renameMaker(
   tx: Tx,
   { organizationId, by, pseudonym }: { organizationId: string; by: readonly string[]; pseudonym: string },

@@ -1,5 +1,5 @@
-// What an erasure takes of provisioning: refused requests that name the person, and the name of whoever made a token. The user as
-// the provider described it went when the provider removed it.
+// Erases a person from provisioning: stored refusals that name the person, and the name of the creator of a token. The
+// provider's removal already deleted the user's document.
 import type { ErasePersonalData } from "../shared/personal-data.ts";
 import * as store from "./erase-store.ts";
 

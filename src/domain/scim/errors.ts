@@ -1,5 +1,5 @@
-// What SCIM refuses: an error of RFC 7644 section 3.12. The status is part of the message there, also inside a bulk
-// answer, so it is known here and not only in the HTTP face.
+// Errors of SCIM requests, as in RFC 7644 section 3.12. The status is part of the message, also inside a bulk answer, so it is
+// known here and not only in the HTTP face.
 import { DomainError, type ErrorKind } from "../../platform/errors.ts";
 
 /** Detail keywords of RFC 7644 table 9. */
@@ -43,13 +43,13 @@ export class ScimError extends DomainError {
   }
 }
 
-/** @returns the refusal of a malformed message or a wrong value */
+/** @returns the error for a malformed message or an invalid value */
 export const scimInvalid = (scimType: Exclude<ScimType, "uniqueness">, detail: string): ScimError =>
   new ScimError(400, scimType, detail);
 
-/** @returns the refusal of a value that another resource has */
+/** @returns the error for a value that another resource has */
 export const scimTaken = (detail: string): ScimError => new ScimError(409, "uniqueness", detail);
 
-/** Unknown, removed and another organization's read alike. */
+/** Unknown ids, removed resources and other organizations' resources give the same answer. */
 export const scimNotFound = (): ScimError =>
   new ScimError(404, undefined, "there is no resource with this id");

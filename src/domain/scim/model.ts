@@ -1,34 +1,32 @@
-// What passes between the parts of the area: resources as documents, who asks, what was asked for, what is answered.
-// The attributes themselves are the table in schema.ts.
+// Types that the parts of the area share: resources as documents, callers, requests, answers. schema.ts has the table of
+// attributes.
 import type { Actor } from "../shared/actor.ts";
 import type { ResourceTypeName } from "./wire.ts";
 
-/** A value in a document: canonical names, only what is assigned; never null, never an empty list or text. */
+/** A value in a document: canonical names, only assigned values; never null, never an empty list or text. */
 export type ScimValue = string | boolean | readonly ScimValue[] | ScimObject;
 export interface ScimObject {
   readonly [name: string]: ScimValue;
 }
 
-/**
- * `entra`: a replace whose value filter finds nothing acts like an add (SCIM-75). Nothing else differs.
- */
+/** `entra`: a replace whose value filter matches nothing acts like an add (SCIM-75). Nothing else differs. */
 export const SCIM_PROFILES = ["standard", "entra"] as const;
 export type ScimProfile = (typeof SCIM_PROFILES)[number];
 
-/** Who calls: one token of an identity provider. */
+/** The caller: one token of an identity provider. */
 export interface ScimCaller {
   /** kind `scim`, label `scim:<token label>` */
   actor: Actor;
   profile: ScimProfile;
 }
 
-/** Which attributes an answer shows, as the caller named them; both given is refused (RFC 7644 section 3.9). */
+/** The requested attributes of an answer; giving both is refused (RFC 7644 section 3.9). */
 export interface AskedView {
   attributes?: readonly string[] | undefined;
   excludedAttributes?: readonly string[] | undefined;
 }
 
-/** A list request as it came: texts from a query, JSON values from a search message. */
+/** An unparsed list request: texts from a query, JSON values from a search message. */
 export interface AskedList extends AskedView {
   filter?: string | undefined;
   sortBy?: string | undefined;
@@ -37,12 +35,12 @@ export interface AskedList extends AskedView {
   count?: string | number | undefined;
 }
 
-/** Beside the change itself: what to show of the outcome, and `If-Match` as it came. */
+/** Beside the change itself: the attributes to return, and the unparsed `If-Match`. */
 export interface AskedChange extends AskedView {
   ifMatch?: string | undefined;
 }
 
-/** One resource as it is answered. */
+/** One resource in an answer. */
 export interface ScimAnswer {
   type: ResourceTypeName;
   id: string;
@@ -50,7 +48,7 @@ export interface ScimAnswer {
   version: number;
   /** absolute URL */
   location: string;
-  /** JSON text, in pieces where it is large; undefined where nobody asked for it: the caller has this version, or a group was patched */
+  /** JSON text, in pieces if it is large; undefined if it is not needed: the caller has this version, or a group was patched */
   json: string | AsyncIterable<string> | undefined;
 }
 
@@ -71,13 +69,13 @@ export interface ScimResources {
 export interface ScimSettings {
   /** origin under which providers reach us, without a trailing slash */
   baseUrl(): string;
-  /** whether a create takes over the local account of the same address */
+  /** whether a create links the local account of the same address */
   linkExisting: "by_address" | "never";
-  /** resources on one page at most */
+  /** maximum number of resources on one page */
   pageMax: number;
-  /** rows that a filter without an index may look at */
+  /** maximum number of rows that a filter without an index may read */
   scanRowsMax: number;
-  /** requests of one token: so many in a second for long, so many at once */
+  /** request rate of one token: sustained per second, and burst */
   requestsPerSecond: number;
   requestsBurst: number;
   /** role by group display name, or by `externalId:<value>`; other groups give `member` */
@@ -104,9 +102,9 @@ export interface GroupRow {
   updatedAtMs: number;
 }
 
-/** One resource named by another, with what it shows of it. */
+/** A resource that another one refers to, with the shown parts. */
 export interface Named {
   id: string;
-  /** null where it has no name to show */
+  /** null if it has no name to show */
   display: string | null;
 }

@@ -1,4 +1,4 @@
-// Provisioning by identity providers (SCIM 2.0): joins the files of the area. Each part says in its own file what it does.
+// Provisioning by identity providers (SCIM 2.0): joins the files of the area.
 
 import type { OpenSnapshot } from "../../platform/database/snapshot.ts";
 import type { Secret } from "../../platform/secret.ts";
@@ -21,15 +21,15 @@ export type { ScimSettings } from "./model.ts";
 
 export interface ScimOptions extends ScimDependencies {
   openSnapshot: OpenSnapshot;
-  /** the token of the configuration */
+  /** the configured token */
   configuredToken: Secret | undefined;
-  /** id of the organization, nothing before the first start */
+  /** id of the organization, undefined before the first start */
   organization(): string | undefined;
 }
 
 export type Scim = ReturnType<typeof createScim>;
 
-/** @returns the operations of the area; made once, in domain.ts */
+/** @returns the operations of the area; created once, in domain.ts */
 export function createScim({ configuredToken, organization, ...dependencies }: ScimOptions) {
   const { db, settings } = dependencies;
   const { baseUrl } = settings;
@@ -50,7 +50,7 @@ export function createScim({ configuredToken, organization, ...dependencies }: S
     bulk: createBulk({ users, groups, baseUrl }),
     discovery: createDiscovery(settings),
     directory: new GroupDirectory(db),
-    /** How provisioning stands, for people: see status.ts. */
+    /** The state of provisioning, for people: see status.ts. */
     status: createScimStatus({ db, tokens, refusals, mappingWarnings: (id) => roles.warnings(id) }),
   };
 }

@@ -1,5 +1,5 @@
-// Tables of provisioned users, groups and their tokens; constraints and indices are in migrations.
-// `*_key` columns hold folded text (fold-case.ts), `doc` the resource as it was sent, `doc_key` what is shown of it, folded.
+// Tables of provisioned users, groups and their tokens; migrations define constraints and indices. `*_key` columns hold folded
+// text (fold-case.ts), `doc` the resource as it was sent, `doc_key` its shown attributes, folded.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const scimUsers = sqliteTable("scim_users", {
@@ -14,9 +14,9 @@ export const scimUsers = sqliteTable("scim_users", {
   familyNameKey: text("family_name_key"),
   givenNameKey: text("given_name_key"),
   active: integer("active", { mode: "boolean" }).notNull(),
-  /** the name by which other resources show the user; null where only an address names it */
+  /** the name by which other resources show the user; null if the user has only an address */
   display: text("display"),
-  /** how the user is shown inside the product: by that name, or by the address of the account */
+  /** the user's label inside the product: that name, or the address of the account */
   label: text("label").notNull(),
   version: integer("version").notNull(),
   createdAtMs: integer("created_at_ms").notNull(),

@@ -1,5 +1,5 @@
-// Bulk requests (RFC 7644 section 3.7): reads the message, lets a run carry it out, frames the answer.
-// What an operation does is for users.ts and groups.ts.
+// Bulk requests (RFC 7644 section 3.7): reads the message, runs its operations, and frames the answer. users.ts and groups.ts
+// execute single operations.
 import type { ScimCaller } from "../model.ts";
 import { BULK_RESPONSE } from "../wire.ts";
 import { readBulk } from "./request.ts";
@@ -8,14 +8,14 @@ import { type BulkDependencies, BulkRun } from "./run.ts";
 export interface Bulk {
   /**
    * @param body parsed JSON
-   * @returns the BulkResponse as JSON text; operations that failed are told in it
+   * @returns the BulkResponse as JSON text, with failed operations
    * @throws ScimError 400 `invalidSyntax` for a malformed request, 413 for too many operations: then nothing was done
    * @source RFC 7644 section 3.7
    */
   run(caller: ScimCaller, body: unknown): Promise<string>;
 }
 
-/** @returns the operation that carries out many */
+/** @returns the operation that executes many */
 export const createBulk = (dependencies: BulkDependencies): Bulk => ({
   async run(caller, body) {
     const { operations, failuresMax } = readBulk(body);

@@ -1,18 +1,18 @@
-// What a bulk request is made of, once it was read, and how large it may be. How it is read: request.ts.
+// The parts of a parsed bulk request, and its limits. request.ts parses it.
 import type { JsonObject } from "../../../platform/text/json-object.ts";
 import type { ScimError } from "../errors.ts";
 import type { ResourceTypeName } from "../wire.ts";
 
 /** operations of one request */
 export const BULK_OPERATIONS_MAX = 1_000;
-/** bytes of one request; whoever reads the body counts them */
+/** bytes of one request; the reader of the body counts them */
 export const BULK_PAYLOAD_BYTES_MAX = 1_048_576;
 
-/** GET has no place in a bulk request, but asking for it spoils only its own operation. */
+/** GET is not allowed in a bulk request, but it fails only its own operation. */
 export const BULK_METHODS = ["POST", "PUT", "PATCH", "DELETE", "GET"] as const;
 export type BulkMethod = (typeof BULK_METHODS)[number];
 
-/** What a path below the base names. */
+/** The target of a path below the base. */
 export interface BulkTarget {
   type: ResourceTypeName;
   /** may be a reference; empty for all resources of the type */
@@ -22,17 +22,17 @@ export interface BulkTarget {
 export interface BulkOperation {
   method: BulkMethod;
   bulkId: string | undefined;
-  /** undefined when the path names nothing that a bulk request may change; then there is a refusal */
+  /** undefined if the path names nothing that a bulk request may change; then there is a refusal */
   target: BulkTarget | undefined;
-  /** goes as If-Match */
+  /** used as If-Match */
   version: string | undefined;
   data: JsonObject | undefined;
-  /** why it must fail whatever there is */
+  /** why it must fail, whatever the state */
   refusal: ScimError | undefined;
 }
 
 export interface BulkRequest {
   operations: readonly BulkOperation[];
-  /** failures after which no further operation is attempted; infinite when all are to be tried */
+  /** failures after which no further operation is attempted; infinite if all are attempted */
   failuresMax: number;
 }

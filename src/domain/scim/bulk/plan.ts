@@ -1,11 +1,11 @@
-// In which order the operations of a bulk request are attempted: as they stand in it, but none before what it refers to
-// was created. Knows nothing of resources; references are found in references.ts.
+// The order in which the operations of a bulk request are attempted: as in the request, but after the creation of everything
+// that they refer to. Knows nothing of resources; references.ts finds references.
 
 /** An operation as far as order is concerned. */
 export interface Dependent {
-  /** the bulkId under which others refer to what it creates */
+  /** the bulkId under which others refer to the created resource */
   creates: string | undefined;
-  /** bulkIds it refers to; one that nobody creates keeps nothing waiting */
+  /** bulkIds that it refers to; an unknown one delays nothing */
   needs: ReadonlySet<string>;
 }
 
@@ -37,7 +37,7 @@ class Plan<Operation extends Dependent> {
   readonly steps: Step<Operation>[] = [];
   readonly #creators = new Map<string, number>();
   readonly #dependents = new Map<string, number[]>();
-  /** by operation: what it refers to and is not created yet */
+  /** by operation: references to resources that are not created yet */
   readonly #missing: Set<string>[];
   readonly #waiting = new Set<number>();
   readonly #halves = new Map<number, ReadonlySet<string>>();
@@ -56,7 +56,7 @@ class Plan<Operation extends Dependent> {
     if (this.#missingOf(at).size === 0) this.#attempt(at);
   }
 
-  /** Splits what keeps the operation waiting until nothing does. */
+  /** Splits blocked operations until none is blocked. */
   breakCycles(at: number): void {
     while (this.#waiting.has(at) && !this.#halves.has(at)) {
       const split = this.#onCycleBefore(at);
@@ -67,7 +67,7 @@ class Plan<Operation extends Dependent> {
     }
   }
 
-  /** Follows what each waits for until one comes again. */
+  /** Follows the dependencies until one repeats. */
   #onCycleBefore(at: number): number {
     const seen = new Set<number>();
     let on = at;
@@ -86,7 +86,7 @@ class Plan<Operation extends Dependent> {
     if (!later) this.#release(at);
   }
 
-  /** Those that wait for nothing else any more come next, in their order. */
+  /** Operations without other dependencies come next, in their order. */
   #release(at: number): void {
     const bulkId = this.operations[at]?.creates ?? "";
     for (const dependent of this.#dependents.get(bulkId) ?? []) {

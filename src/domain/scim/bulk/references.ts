@@ -1,6 +1,6 @@
-// `bulkId:x` stands for the id of what another operation of the same request creates. It is one only where an id stands:
-// in the path of an operation, and in attributes that refer to a resource, as a value or in a value filter of a PATCH.
-// Anywhere else it is text like any other. What the ids are, and when they are known, is for the run to say.
+// `bulkId:x` stands for the id of the resource that another operation of the request creates. It is a reference only where an
+// id is expected: in the path of an operation, and in attributes that refer to a resource, as a value or in a value filter of a
+// PATCH. Elsewhere it is ordinary text. The run knows the ids.
 import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
 import { FILTER_LENGTH_MAX } from "../filter/model.ts";
 import { fieldsOf } from "../messages/envelope.ts";
@@ -13,8 +13,8 @@ const PREFIX = "bulkId:";
 const isNamed = (key: string, name: string): boolean => key.toLowerCase() === name;
 
 /**
- * Names what a reference stands for; undefined leaves the reference out, together with the element it stands in.
- * @param attribute path of the attribute it was found in, empty in the path of an operation
+ * Returns the id of a reference; undefined omits the reference and the element that contains it.
+ * @param attribute path of the attribute with the reference, empty in the path of an operation
  */
 export type Lookup = (bulkId: string, attribute: string) => string | undefined;
 
@@ -31,8 +31,8 @@ export function referencesOf(operation: Place): ReadonlySet<string> {
 }
 
 /**
- * Puts ids where the references are.
- * @returns the id in the path, empty where there is none, and the data; both as they were where they hold no reference
+ * Replaces references by ids.
+ * @returns the id in the path, empty if there is none, and the data; both unchanged without a reference
  * @source SCIM-106 and SCIM-108
  */
 export function replaceReferences(
@@ -51,7 +51,7 @@ export function replaceReferences(
 }
 
 /**
- * @param lookup of the references that were left out of a creation
+ * @param lookup of the references that were omitted from a creation
  * @returns a PATCH message that adds them
  */
 export function addReferences(operation: Place, lookup: Lookup): JsonObject {
@@ -73,7 +73,7 @@ interface Search {
 const inBody = (body: JsonObject, search: Search): JsonObject =>
   mapMembers(body, (name, value) => at(resolvePath(search.type, name), value, search));
 
-/** An extension's object goes on from its URN. */
+/** The members of an extension's object continue its URN. */
 function at(path: ResolvedPath | undefined, value: unknown, search: Search): unknown {
   if (!path) return value;
   if (path.attribute) return refersToResource(path) ? inValue(value, search.lookup, nameOf(path)) : value;
@@ -94,7 +94,7 @@ function inOperation(operation: unknown, search: Search): unknown {
   });
 }
 
-/** Whether the attribute, or its `value`, holds ids of resources: it has a `$ref` beside, and may be set. */
+/** Whether the attribute, or its `value`, holds ids of resources: it has a sibling `$ref`, and may be set. */
 function refersToResource(path: ResolvedPath): path is AttributePath {
   const { attribute, sub } = path;
   if (!attribute || attribute.mutability === "readOnly" || (sub && sub.name !== "value")) return false;
@@ -103,7 +103,7 @@ function refersToResource(path: ResolvedPath): path is AttributePath {
 
 const nameOf = (path: AttributePath): string => pathText({ ...path, sub: undefined });
 
-/** As lenient as values are read: plain text, an object, or a list of them. */
+/** As lenient as values are parsed: plain text, an object, or a list of them. */
 function inValue(value: unknown, lookup: Lookup, attribute: string): unknown {
   if (typeof value === "string") return idIn(value, lookup, attribute);
   if (Array.isArray(value))
@@ -118,10 +118,10 @@ function inValue(value: unknown, lookup: Lookup, attribute: string): unknown {
   return Object.keys(replaced).length < Object.keys(value).length ? undefined : replaced;
 }
 
-/** Text that does not end is one match, too: looking for it again from each of its quotes would take seconds. */
+/** Unterminated text is one match as well: searching again from each of its quotes would take seconds. */
 const JSON_TEXT = /"(?:[^"\\]|\\.)*(?:"|\\?$)/gs;
 
-/** A longer path is refused when it is read as one, and need not be searched. */
+/** A longer path is refused when it is parsed, so it is not searched. */
 function inFilters(path: string, lookup: Lookup, attribute: string): string {
   if (path.length > FILTER_LENGTH_MAX || !path.includes(`"${PREFIX}`)) return path;
   return path.replace(JSON_TEXT, (literal) => {
@@ -131,7 +131,7 @@ function inFilters(path: string, lookup: Lookup, attribute: string): string {
   });
 }
 
-/** What is no JSON text is left to whoever reads the path as a path. */
+/** Invalid JSON text is left to the parser of paths. */
 function decoded(literal: string): string {
   try {
     return String(JSON.parse(literal));
@@ -148,7 +148,7 @@ function idIn(text: string, lookup: Lookup, attribute: string): string | undefin
   return bulkId === undefined ? text : lookup(bulkId, attribute);
 }
 
-/** A member that becomes undefined goes. */
+/** Removes members that become undefined. */
 const mapMembers = (object: JsonObject, change: (key: string, value: unknown) => unknown): JsonObject =>
   Object.fromEntries(
     Object.entries(object).flatMap(([key, value]) => {

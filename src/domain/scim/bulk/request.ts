@@ -1,5 +1,5 @@
-// Reads a bulk message. What is wrong with its structure spoils the whole request, told all at once; what is wrong with
-// the place an operation goes to spoils that operation only.
+// Parses a bulk message. Faults of its structure refuse the whole request and are reported together. A fault in the target of
+// an operation fails only that operation.
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
 import { fieldsOf, readObject, requireSchema } from "../messages/envelope.ts";
@@ -13,12 +13,12 @@ import {
   type BulkTarget,
 } from "./model.ts";
 
-/** problems told of one request; the rest is counted */
+/** reported problems of one request; the rest is counted */
 const PROBLEMS_MAX = 10;
 
 /**
  * @param body parsed JSON
- * @throws ScimError 400 `invalidSyntax` with everything that is wrong; 413 for too many operations
+ * @throws ScimError 400 `invalidSyntax` with all problems; 413 for too many operations
  * @source RFC 7644 section 3.7; SCIM-101, SCIM-102 and SCIM-105
  */
 export function readBulk(body: unknown): BulkRequest {
@@ -92,7 +92,7 @@ const readMethod = (text: string | undefined): BulkMethod | undefined =>
 const takesData = (method: BulkMethod | undefined): boolean =>
   method === "POST" || method === "PUT" || method === "PATCH";
 
-/** One trailing slash is tolerated, as it is everywhere below the base. */
+/** One trailing slash is accepted, as everywhere below the base. */
 function readTarget(path: string): BulkTarget | undefined {
   const [, endpoint, id = ""] = /^(\/[^/]+)(?:\/([^/]+))?\/?$/.exec(path) ?? [];
   const type = RESOURCE_TYPES.find((name) => ENDPOINTS[name] === endpoint);

@@ -1,5 +1,5 @@
-// Carries out the operations of one bulk request, each as if it had come alone, in an order in which references can be
-// replaced by ids (plan.ts), and tells the outcomes in the order of the request.
+// Executes the operations of one bulk request, each like a single request, in an order in which references can be replaced by
+// ids (plan.ts). Reports the outcomes in the order of the request.
 import { DomainError } from "../../../platform/errors.ts";
 import { runInTurns, type Steps } from "../../../platform/steps.ts";
 import { ScimError, scimNotFound } from "../errors.ts";
@@ -19,7 +19,7 @@ export interface BulkDependencies {
 
 /** unknown references that one refusal names */
 const NAMED_MAX = 10;
-/** Nothing of the resources is told, so nothing of them need be read. */
+/** The answer contains no attribute, so none needs to be read. */
 const ONLY_ID = { attributes: ["id"] };
 
 interface Numbered extends BulkOperation, Dependent {
@@ -27,7 +27,7 @@ interface Numbered extends BulkOperation, Dependent {
   at: number;
 }
 
-/** What became of an operation that went well. */
+/** The outcome of a successful operation. */
 interface Success {
   status: number;
   location: string;
@@ -37,7 +37,7 @@ interface Success {
 export class BulkRun {
   readonly #resources: Readonly<Record<ResourceTypeName, ScimResources>>;
   readonly #baseUrl: string;
-  /** of what was created, by bulkId */
+  /** of created resources, by bulkId */
   readonly #ids = new Map<string, string>();
   /** creations that still lack references */
   readonly #unfinished = new Set<Numbered>();
@@ -53,11 +53,11 @@ export class BulkRun {
     this.#baseUrl = baseUrl();
   }
 
-  /** @returns the outcomes of what was attempted, each as JSON text */
+  /** @returns the outcomes of the attempted operations, each as JSON text */
   async carryOut(operations: readonly BulkOperation[], failuresMax: number): Promise<readonly string[]> {
     for (const step of planBulk(await runInTurns(numbered(operations)))) {
       if (this.#failures >= failuresMax) break;
-      // What fails before it writes would let nobody else proceed.
+      // An operation that fails before it writes would give nobody else a turn.
       await new Promise<void>((resolve) => setImmediate(resolve));
       await this.#attempt(step);
     }
@@ -80,7 +80,7 @@ export class BulkRun {
     }
   }
 
-  /** What is still to be created is left out of it. */
+  /** Leaves out references to resources that are not created yet. */
   async #apply(operation: Numbered): Promise<Success> {
     const { method, target, version: ifMatch, refusal } = operation;
     if (refusal || !target) throw refusal ?? scimNotFound();
@@ -113,7 +113,7 @@ export class BulkRun {
 
   #idOf = (bulkId: string): string | undefined => this.#ids.get(bulkId);
 
-  /** @throws ScimError 409 for references to what nobody creates, or what could not be created */
+  /** @throws ScimError 409 for references that no operation creates, or whose creation failed */
   #refuseUnknown(needs: ReadonlySet<string>): void {
     const unknown = [...needs].filter((bulkId) => !this.#ids.has(bulkId));
     if (unknown.length === 0) return;
@@ -142,7 +142,7 @@ export class BulkRun {
   }
 }
 
-/** A message may hold a thousand users: looking for references in each takes long enough to let others go on. */
+/** A message may hold a thousand users: searching each for references takes long enough to give others a turn. */
 function* numbered(operations: readonly BulkOperation[]): Steps<Numbered[]> {
   const found: Numbered[] = [];
   for (const [at, operation] of operations.entries()) {
@@ -159,7 +159,7 @@ const successOf = ({ location, version }: ScimAnswer, status: number): Success =
   version: etagOf(version),
 });
 
-/** @throws what nobody expected: it is a bug, and logged where requests are */
+/** @throws unexpected errors: they are bugs, and logged with the request */
 function refusalIn(error: unknown): ScimError {
   if (error instanceof ScimError) return error;
   if (error instanceof DomainError && error.kind === "unavailable")

@@ -1,5 +1,5 @@
-// What providers read to learn what this service can do: the service document, resource types and schemas, made from
-// the attribute table. Where they are found and how they are cut is in discovery.ts.
+// The discovery documents: the service document, resource types and schemas, generated from the attribute table. discovery.ts
+// finds and projects them.
 import { sha256Hex } from "../../../platform/ids.ts";
 import { BULK_OPERATIONS_MAX, BULK_PAYLOAD_BYTES_MAX } from "../bulk/model.ts";
 import type { ScimSettings } from "../model.ts";
@@ -21,7 +21,7 @@ export interface JsonObject {
   readonly [name: string]: JsonValue;
 }
 
-/** A discovery document that stays as it is while build and configuration do. */
+/** A discovery document; it changes only with the build or the configuration. */
 export interface DiscoveryDocument {
   /** below the base, such as `/ResourceTypes/User` */
   path: string;
@@ -32,7 +32,7 @@ export interface DiscoveryDocument {
 
 export type DiscoverySettings = Pick<ScimSettings, "baseUrl" | "pageMax">;
 
-/** The entity tag covers all else in the document. */
+/** The entity tag covers everything else in the document. */
 function documentAt(
   path: string,
   { baseUrl, type, body }: { baseUrl: string; type: string; body: JsonObject },
@@ -47,7 +47,7 @@ function documentAt(
 export const strongTag = (text: string): string => `"${sha256Hex(text).slice(0, 32)}"`;
 
 /**
- * @returns what of the protocol is supported: only what the tests prove
+ * @returns the supported parts of the protocol: only those that tests prove
  * @source RFC 7643 section 5, SCIM-112
  */
 export function serviceDocument(settings: DiscoverySettings): DiscoveryDocument {
@@ -95,7 +95,7 @@ const typeBody = ({ name, description, core, extensions }: ResourceType): JsonOb
   }),
 });
 
-/** @returns the schemas, which leave out the attributes that every resource has @source RFC 7643 section 7, SCIM-114 */
+/** @returns the schemas, without the attributes that every resource has @source RFC 7643 section 7, SCIM-114 */
 export const schemaDocuments = (baseUrl: string): readonly DiscoveryDocument[] =>
   Object.values(RESOURCE_TYPE)
     .flatMap(({ core, extensions }) => [core, ...extensions])
@@ -114,7 +114,7 @@ const schemaBody = ({ id, name, description, attributes }: Schema): JsonObject =
   attributes: attributes.map(attributeBody),
 });
 
-/** The characteristics that RFC 7643 knows; lengths and what filters may name are ours. */
+/** The characteristics of RFC 7643; limits and filter support are ours. */
 const attributeBody = (attribute: Attribute): JsonObject => ({
   name: attribute.name,
   type: attribute.type,

@@ -1,5 +1,5 @@
-// Answers the discovery paths: lists and single documents, cut to the attributes asked for. What the documents say is in
-// discovery-documents.ts; conditional requests and methods are for the HTTP face.
+// Answers the discovery paths: lists and single documents, projected to the requested attributes. discovery-documents.ts has
+// the content; the HTTP face handles conditional requests and methods.
 
 import { ScimError } from "../errors.ts";
 import { listResponse } from "../messages/messages.ts";
@@ -19,7 +19,7 @@ import {
 } from "./discovery-documents.ts";
 
 export interface AskedDiscovery extends AskedView {
-  /** as it came; any filter is refused here */
+  /** unparsed; any filter is refused here */
   filter?: string | undefined;
 }
 
@@ -34,14 +34,14 @@ export interface DiscoveryAnswer {
 
 export interface Discovery {
   /**
-   * @param path below the base without a slash at its end, such as `/Schemas` or `/ResourceTypes/User`
-   * @throws ScimError 403 for a filter, 404 for a path that is none of these, 400 invalidValue for the attributes
+   * @param path below the base without a trailing slash, such as `/Schemas` or `/ResourceTypes/User`
+   * @throws ScimError 403 for a filter, 404 for an unknown path, 400 invalidValue for the attributes
    * @source RFC 7644 section 4, SCIM-112 to SCIM-116
    */
   answer(path: string, asked: AskedDiscovery): DiscoveryAnswer;
 }
 
-/** @returns discovery of one configuration; the documents are made at the first question */
+/** @returns discovery of one configuration; the documents are created on first use */
 export function createDiscovery(settings: DiscoverySettings): Discovery {
   let catalog: Catalog | undefined;
   return {
@@ -95,7 +95,7 @@ function textOf(found: Found, names: AskedNames): string {
 const ALWAYS_SHOWN = ["schemas", "id"];
 const lower = (name: string): string => name.toLowerCase();
 
-/** No attribute table describes these documents: names mean what stands there, in any letter case, with dots between. */
+/** No attribute table describes these documents: names are matched literally, in any letter case, with dots between. */
 function cut(body: JsonObject, { attributes, excludedAttributes }: AskedNames): JsonValue | undefined {
   if (attributes) return only(body, new Set([...ALWAYS_SHOWN, ...attributes.map(lower)]), "");
   const names = excludedAttributes?.map(lower).filter((name) => !ALWAYS_SHOWN.includes(name));

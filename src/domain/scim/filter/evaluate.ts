@@ -1,4 +1,4 @@
-// Whether a filter is true of a resource in memory. What SQL answers must be the same (where-store.ts).
+// Evaluates a filter on a resource in memory. where-store.ts must give the same result in SQL.
 
 import type { ScimObject, ScimValue } from "../model.ts";
 import { elementsOf, partsOf } from "../schema/document.ts";
@@ -6,14 +6,14 @@ import { foldCase } from "../schema/fold-case.ts";
 import type { Attribute } from "../schema/schema.ts";
 import type { Comparator, Comparison, ElementTest, Filter, Presence } from "./model.ts";
 
-/** Where the values of a filter are found. */
+/** The source of a filter's values. */
 interface Values {
   of(test: Presence | Comparison): ScimValue | undefined;
   elementsOf(test: ElementTest): readonly ScimObject[];
 }
 
 /**
- * @param resource a whole resource as it is shown: with id, meta, and groups or members
+ * @param resource a complete resource as it is shown: with id, meta, and groups or members
  * @source SCIM-53 to SCIM-58
  */
 export function matches(filter: Filter, resource: ScimObject): boolean {
@@ -65,7 +65,7 @@ function compares({ leaf, comparator, literal }: Comparison, value: ScimValue | 
   return operand !== undefined && operand === literal;
 }
 
-/** @returns what is compared; undefined for what is not assigned */
+/** @returns the compared values; undefined if not assigned */
 function operandOf(leaf: Attribute, value: ScimValue | undefined): string | boolean | number | undefined {
   if (typeof value === "boolean") return value;
   if (typeof value !== "string" || value === "") return undefined;
@@ -87,7 +87,7 @@ const TEXT_COMPARATORS: Readonly<Record<Comparator, (value: string, literal: str
   le: orderedText("le"),
 };
 
-/** UTF-8 orders as code points do; JavaScript's own order is that of UTF-16. */
+/** UTF-8 orders by code points, JavaScript by UTF-16 units. */
 const byCodePoint = (one: string, other: string): number =>
   Buffer.compare(Buffer.from(one), Buffer.from(other));
 

@@ -1,12 +1,12 @@
-// Instants in filter literals. How instants are written in answers is platform/clock.ts.
+// Instants in filter literals. platform/clock.ts writes instants in answers.
 
 const INSTANT =
   /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.(\d{1,9})\d*)?(Z|([+-])([01]\d|2[0-3]):([0-5]\d))?$/i;
 const MINUTE_MS = 60_000;
 
 /**
- * @param text RFC 3339; without an offset it is UTC, what is finer than a millisecond is cut off
- * @returns UTC milliseconds; undefined for anything else, also for days that no month has
+ * @param text RFC 3339; UTC without an offset; digits below a millisecond are dropped
+ * @returns UTC milliseconds; undefined for anything else, such as a day that does not exist
  * @source SCIM-57
  */
 export function instantOf(text: string): number | undefined {

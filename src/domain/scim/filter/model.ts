@@ -1,5 +1,4 @@
-// What a filter means once its attributes are found and its literals are read: the tree that evaluation, SQL and PATCH
-// share. How it is written is in syntax.ts, how it becomes this tree in typing.ts.
+// A typed filter: the tree that evaluation, SQL and PATCH share. syntax.ts parses the text, typing.ts creates this tree.
 import type { AttributePath, ResolvedPath } from "../schema/attribute-path.ts";
 import type { Attribute } from "../schema/schema.ts";
 
@@ -7,7 +6,7 @@ import type { Attribute } from "../schema/schema.ts";
 export const FILTER_LENGTH_MAX = 16_384;
 /** Comparisons and `pr` together. */
 export const FILTER_TESTS_MAX = 256;
-/** Parentheses and brackets that are open at once. */
+/** Parentheses and brackets open at the same time. */
 export const FILTER_DEPTH_MAX = 20;
 
 /** `ne` is a negated `eq`: an attribute without a value differs from every literal. */
@@ -17,7 +16,7 @@ export type Comparator = "eq" | "co" | "sw" | "ew" | "gt" | "ge" | "lt" | "le";
 export interface Presence {
   readonly kind: "present";
   readonly path: AttributePath;
-  /** what is looked at: the sub-attribute where there is one */
+  /** the compared attribute: the sub-attribute if there is one */
   readonly leaf: Attribute;
 }
 
@@ -27,13 +26,13 @@ export interface Comparison {
   readonly path: AttributePath;
   readonly leaf: Attribute;
   readonly comparator: Comparator;
-  /** text folded where case does not count, instants in UTC milliseconds; never empty text after `co`, `sw`, `ew` */
+  /** text folded if case does not count, instants in UTC milliseconds; never empty text after `co`, `sw`, `ew` */
   readonly literal: string | boolean | number;
   /** text as it was written */
   readonly written: string | boolean;
 }
 
-/** One value of a multi-valued attribute meets the whole of `filter`, whose tests are about sub-attributes of it. */
+/** One value of a multi-valued attribute satisfies all of `filter`, whose tests are about sub-attributes of it. */
 export interface ElementTest {
   readonly kind: "element";
   readonly path: AttributePath;
@@ -56,11 +55,11 @@ export type Filter = Presence | Comparison | ElementTest | Negation | Junction;
 export const ALWAYS: Filter = { kind: "and", parts: [] };
 export const NEVER: Filter = { kind: "or", parts: [] };
 
-/** What the path of a PATCH operation points at. */
+/** The target of a PATCH operation's path. */
 export interface PatchTarget {
   /** names the sub-attribute too: `emails[…].value` has the path of `emails.value` */
   readonly path: ResolvedPath;
-  /** which values of the multi-valued attribute; undefined without brackets */
+  /** selects values of the multi-valued attribute; undefined without brackets */
   readonly elements: Filter | undefined;
   /** the same as `path.sub` */
   readonly sub: Attribute | undefined;

@@ -1,12 +1,12 @@
-// Filters that name values instead of searching for them: what PATCH makes new values from, and members by id.
+// Filters that name values instead of searching for them: PATCH creates new values from them, and removes members by id.
 import type { ScimValue } from "../model.ts";
 import type { Attribute } from "../schema/schema.ts";
 import type { Filter } from "./model.ts";
 
 /**
  * @param filter of `parseTarget`
- * @returns what a value must have to match, by sub-attribute and as it was written; undefined unless the filter is
- *   nothing but `eq` joined by `and`, without contradiction
+ * @returns the values that an element must have to match, by sub-attribute and as written; undefined unless the filter consists
+ *   only of `eq` joined by `and`, without contradiction
  * @source SCIM-75 and SCIM-76
  */
 export function equalities(filter: Filter): ReadonlyMap<Attribute, ScimValue> | undefined {

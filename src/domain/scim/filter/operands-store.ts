@@ -1,5 +1,5 @@
-// Where each attribute that a filter or an order may name is stored: columns, JSON paths of `doc_key`, rows of other
-// tables. All of it is made here from the schema table; nothing a client sent is ever part of SQL text.
+// The storage of each attribute that a filter or an order may name: columns, JSON paths of `doc_key`, rows of other tables. All
+// SQL is generated here from the schema table; no input is ever part of SQL text.
 import { type SQL, sql } from "drizzle-orm";
 import { type AttributePath, pathText } from "../schema/attribute-path.ts";
 import { type Attribute, COMMON_ATTRIBUTES, RESOURCE_TYPE } from "../schema/schema.ts";
@@ -8,33 +8,33 @@ import { ENTERPRISE_USER, type ResourceTypeName } from "../wire.ts";
 import type { Comparison, Presence } from "./model.ts";
 
 export interface Index {
-  /** the column that leads the index, where a condition must name it too */
+  /** the first column of the index, if a condition must name it too */
   readonly organization?: SQL;
 }
 
 export interface Operand {
-  /** folded where case does not count; NULL where there is no value */
+  /** folded if case does not count; NULL without a value */
   readonly expression: SQL;
-  /** present where an index finds the value */
+  /** present if an index finds the value */
   readonly index?: Index;
   /** the index has every resource of an organization in the order of this value */
   readonly isOrdered?: true;
-  /** no two resources of an organization have the same value, and each has one */
+  /** every resource of an organization has a value, and no two have the same */
   readonly isUnique?: true;
 }
 
 /** Rows with one value of a multi-valued attribute each. */
 export interface Rows {
-  /** @returns undefined for what these rows do not know */
+  /** @returns undefined for a sub-attribute that these rows do not have */
   operandOf(test: Presence | Comparison): Operand | undefined;
-  /** @returns whether the resource at hand has a row of which `condition` is true */
+  /** @returns whether the current resource has a row for which `condition` is true */
   some(condition: SQL): SQL;
 }
 
 export interface Collection {
-  /** looks at the rows of one resource after the other */
+  /** checks the rows of one resource after the other */
   readonly each: Rows;
-  /** begins from the rows: for conditions that an index finds */
+  /** starts from the rows: for conditions that an index finds */
   readonly lookup?: Rows;
   /** @returns the sub-attribute of the primary value, else of the first */
   first(leaf: Attribute): SQL;
@@ -100,7 +100,7 @@ const ofManager = (...steps: string[]): SQL => sql`(manager.doc_key ->> ${jsonPa
 const GIVEN = ofManager("name", "givenName");
 const FAMILY = ofManager("name", "familyName");
 
-/** The name that the user's manager goes by, as user-columns.ts makes it: no document holds that of another user. */
+/** The name of the user's manager, as in user-columns.ts: no document contains another user's name. */
 const MANAGER_NAME = stored(sql`(SELECT coalesce(
   ${ofManager("displayName")}, ${ofManager("name", "formatted")}, ${GIVEN} || ' ' || ${FAMILY}, ${GIVEN}, ${FAMILY})
   FROM scim_users AS manager WHERE manager.organization_id = ${scimUsers.organizationId}
@@ -115,7 +115,7 @@ const OPERANDS: Readonly<Record<ResourceTypeName, ReadonlyMap<string, Operand>>>
   Group: new Map(Object.entries(COLUMNS.Group)),
 };
 
-/** @returns where a single-valued attribute of the resource at hand is stored */
+/** @returns the storage of a single-valued attribute of the current resource */
 export function operandOf({ path }: { path: AttributePath }): Operand {
   const operand = OPERANDS[path.type].get(pathText(path));
   if (!operand) throw new TypeError(`${path.type} ${pathText(path)} is stored nowhere`);
@@ -142,7 +142,7 @@ const EMAIL_COLUMNS: Readonly<Record<string, Operand>> = {
 };
 const IS_PRIMARY = stored(sql`${scimUserEmails.isPrimary}`);
 
-/** The table has no `display`, and does not tell whether `primary` is false or absent. */
+/** The table has no `display`, and does not distinguish a false `primary` from an absent one. */
 const EMAIL_ROWS: Rows = {
   operandOf(test) {
     if (test.leaf.name !== "primary") return EMAIL_COLUMNS[test.leaf.name];
@@ -215,7 +215,7 @@ const COLLECTIONS: Readonly<Record<ResourceTypeName, ReadonlyMap<string, Collect
   Group: new Map([["members", MEMBERS]]),
 };
 
-/** @returns where the values of a multi-valued attribute are stored */
+/** @returns the storage of the values of a multi-valued attribute */
 export function rowsOf({ type, attribute }: AttributePath): Collection {
   const collection = COLLECTIONS[type].get(attribute.name);
   if (!collection) throw new TypeError(`${type} ${attribute.name} is stored nowhere`);

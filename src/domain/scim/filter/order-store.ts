@@ -1,11 +1,11 @@
-// The SQL of an order: where the value to order by is stored, and how ties and missing values fall.
+// The SQL of an order: the storage of the sort value, and the placement of ties and missing values.
 import { type SQL, sql } from "drizzle-orm";
 import type { AttributePath } from "../schema/attribute-path.ts";
 import { operandOf, rowsOf } from "./operands-store.ts";
 
 /**
- * @param path names a sub-attribute where the attribute is complex
- * @returns the value to order by, folded where case does not count; of a list the primary value's, else the first's
+ * @param path names a sub-attribute if the attribute is complex
+ * @returns the sort value, folded if case does not count; of a list the primary value's, else the first's
  * @source SCIM-61
  */
 export function sortKeySql(path: AttributePath): SQL {
@@ -18,8 +18,8 @@ export const isOrderIndexed = (path: AttributePath): boolean =>
   !path.attribute.multiValued && operandOf({ path }).isOrdered === true;
 
 /**
- * @param sequence column with the order of creation, which decides between equals
- * @returns terms of ORDER BY; each is the other way round when `isBackwards`
+ * @param sequence column with the order of creation, which breaks ties
+ * @returns terms of ORDER BY; each is reversed if `isBackwards`
  */
 export function orderOf(
   path: AttributePath | undefined,

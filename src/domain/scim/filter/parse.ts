@@ -1,4 +1,4 @@
-// The door of filters and PATCH paths: text in, typed tree out. Who evaluates it is evaluate.ts, and SQL where-store.ts.
+// Entry point for filters and PATCH paths: text in, typed tree out. evaluate.ts and where-store.ts (SQL) evaluate it.
 import { scimInvalid } from "../errors.ts";
 import { type ResolvedPath, resolvePath, subAttributeOf } from "../schema/attribute-path.ts";
 import { RESOURCE_TYPES, type ResourceTypeName } from "../wire.ts";
@@ -15,8 +15,8 @@ export const parseFilter = (type: ResourceTypeName, text: string): Filter =>
   typedFilter(parseSyntax(text), { type, scope: [type], refusal: "invalidFilter" });
 
 /**
- * @returns the filter of a query on all types, for each of them: what only the other type has is never true
- * @throws ScimError `invalidFilter`, for what no type has too
+ * @returns the filter of a query on all types, for each of them: attributes of only the other type are never true
+ * @throws ScimError `invalidFilter`, also for attributes that no type has
  * @source SCIM-59
  */
 export function parseFilters(text: string): Readonly<Record<ResourceTypeName, Filter>> {
@@ -27,9 +27,9 @@ export function parseFilters(text: string): Readonly<Record<ResourceTypeName, Fi
 }
 
 /**
- * Reads the path of a PATCH operation: an attribute, a sub-attribute, an extension's URN alone, or values of a
- * multi-valued attribute in brackets and what to change of them.
- * @throws ScimError `invalidPath`, for unknown names too
+ * Parses the path of a PATCH operation: an attribute, a sub-attribute, an extension's URN alone, or values of a multi-valued
+ * attribute in brackets with an optional sub-attribute.
+ * @throws ScimError `invalidPath`, also for unknown names
  * @source RFC 7644 section 3.5.2
  */
 export function parseTarget(type: ResourceTypeName, text: string): PatchTarget {

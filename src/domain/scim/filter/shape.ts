@@ -1,12 +1,12 @@
-// A filter without its literals: what its SQL depends on, and nothing else. The literals become values to bind, each named
-// by the place of its comparison in the tree.
+// A filter without its literals, which determines its SQL completely. The literals are bound as values, each named by the place
+// of its comparison in the tree.
 import { pathText } from "../schema/attribute-path.ts";
 import type { Comparison, Filter } from "./model.ts";
 
 export type Bound = string | number | Uint8Array;
 
 export interface Shape {
-  /** the same for filters that differ in literals only */
+  /** equal for filters that differ only in literals */
   readonly key: string;
   readonly numbers: ReadonlyMap<Comparison, number>;
   readonly values: Readonly<Record<string, Bound>>;
@@ -15,7 +15,7 @@ export interface Shape {
 /** Names under which the values of a comparison are bound. */
 export const BOUND = {
   value: (number: number): string => `value${number}`,
-  /** of `sw`: what is greater than every text that starts so */
+  /** of `sw`: greater than every text with this start */
   limit: (number: number): string => `limit${number}`,
   /** of `ew`, in bytes */
   length: (number: number): string => `length${number}`,

@@ -1,12 +1,12 @@
-// What can be said of a filter before any row is read: tests that are true of a whole type or of none go, so that a
-// query over all types asks only for what it is about.
+// Simplifies a filter before any row is read: removes tests that are true for a whole type or for none, so that a query over
+// all types reads only the relevant ones.
 import { matches } from "./evaluate.ts";
 import { ALWAYS, type ElementTest, type Filter, type Junction, NEVER } from "./model.ts";
 
 export const isAlways = (filter: Filter): boolean => filter.kind === "and" && filter.parts.length === 0;
 export const isNever = (filter: Filter): boolean => filter.kind === "or" && filter.parts.length === 0;
 
-/** @returns a filter that is true of the same resources: ALWAYS or NEVER where that is known for the whole type */
+/** @returns a filter that is true for the same resources: ALWAYS or NEVER if that is known for the whole type */
 export function simplified(filter: Filter): Filter {
   switch (filter.kind) {
     case "and":
@@ -44,7 +44,7 @@ function junction(kind: Junction["kind"], parts: readonly Filter[]): Filter {
   return only && merged.length === 1 ? only : { kind, parts: merged };
 }
 
-/** One value that meets either is the same as either being met by one value; so both are one look-up. */
+/** One value that satisfies either test equals a value for one of them; so both are one look-up. */
 function mergedElements(parts: readonly Filter[]): readonly Filter[] {
   const elements = Map.groupBy(parts.filter(isElement), ({ path }) => path.attribute);
   const others = parts.filter((part) => !isElement(part));

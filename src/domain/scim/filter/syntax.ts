@@ -1,5 +1,5 @@
-// The grammar of filters and of PATCH paths: text to a tree of names, operators and literals, within limits and in one
-// pass. Knows no attributes; what the names mean is for typing.ts.
+// The grammar of filters and of PATCH paths: text to a tree of names, operators and literals, within limits and in one pass.
+// Knows no attributes; typing.ts resolves names.
 import { type ScimError, scimInvalid } from "../errors.ts";
 import { FILTER_DEPTH_MAX, FILTER_LENGTH_MAX, FILTER_TESTS_MAX } from "./model.ts";
 
@@ -40,7 +40,7 @@ export interface WrittenPath {
   readonly sub: string | undefined;
 }
 
-/** Which refusal the caller gives; both are about the same grammar. */
+/** The caller's error; both use the same grammar. */
 export type Refusal = "invalidFilter" | "invalidPath";
 
 const BLANKS = /[ \t]*/y;
@@ -67,7 +67,7 @@ const KEYWORDS: ReadonlyMap<string, boolean | null> = new Map([
 ]);
 
 /**
- * @returns the tree of a filter; blanks around it are ignored
+ * @returns the tree of a filter; surrounding blanks are ignored
  * @throws ScimError `invalidFilter`
  * @source RFC 7644 section 3.4.2.2; SCIM-51, SCIM-60
  */
@@ -197,7 +197,7 @@ class Parser {
       const text: unknown = JSON.parse(token);
       if (typeof text === "string" && text.isWellFormed()) return text;
     } catch {
-      // JSON names positions within the token only; what is wrong is said below
+      // JSON reports positions within the token only; the error below names the problem
     }
     throw this.#refuse(`has a wrong escape in the text that ends at character ${this.#at}`);
   }

@@ -1,5 +1,5 @@
-// From names and literals to attributes and values: finds each attribute, checks that the operator suits its type, and
-// converts the literal. Multi-valued attributes become element tests here, so later stages see one shape only.
+// Resolves names and literals: finds each attribute, checks that the operator fits its type, and converts the literal.
+// Multi-valued attributes become element tests here, so later stages see one shape only.
 import { type ScimError, scimInvalid } from "../errors.ts";
 import { type AttributePath, pathText, resolvePath, subAttributeOf } from "../schema/attribute-path.ts";
 import { foldCase } from "../schema/fold-case.ts";
@@ -9,7 +9,7 @@ import { instantOf } from "./instant.ts";
 import { ALWAYS, type Filter, type Junction, NEVER } from "./model.ts";
 import type { Literal, Operator, Refusal, Written, WrittenElement, WrittenTest } from "./syntax.ts";
 
-/** Characters of a client's name that a refusal repeats. */
+/** Characters of a client's name that an error repeats. */
 const NAME_LENGTH_SHOWN = 80;
 
 const OF_TEXT: readonly Operator[] = ["eq", "ne", "co", "sw", "ew", "gt", "ge", "lt", "le"];
@@ -33,7 +33,7 @@ const LITERAL_OF: Readonly<Record<AttributeType, string>> = {
 
 export interface Reading {
   type: ResourceTypeName;
-  /** every type that is asked: what only another one has is never true of this one */
+  /** all queried types: attributes of only another one are never true for this one */
   scope: readonly ResourceTypeName[];
   refusal: Refusal;
 }
@@ -42,7 +42,7 @@ const negated = (part: Filter): Filter => ({ kind: "not", part });
 
 /**
  * @returns the filter as it applies to resources of `type`
- * @throws ScimError of the kind the reading names, for unknown and hidden attributes and for what their types forbid
+ * @throws ScimError of the kind in `reading`, for unknown and hidden attributes and for comparisons that their types forbid
  * @source SCIM-52 to SCIM-59
  */
 export const typedFilter = (written: Written, reading: Reading): Filter =>
@@ -59,14 +59,14 @@ export const typedElements = (
   { path, ...reading }: Reading & { path: AttributePath },
 ): Filter => new Typing(reading).within(path).filter(written);
 
-/** @returns the attribute where a filter or an order may name it */
+/** @returns the attribute if a filter or an order may name it */
 export function filterablePath(type: ResourceTypeName, name: string): AttributePath | undefined {
   const path = resolvePath(type, name);
   return path?.attribute?.filterable && path.sub?.filterable !== false ? path : undefined;
 }
 
 class Typing {
-  /** @param parent the attribute in whose brackets we are: names are sub-attributes of it */
+  /** @param parent the attribute of the enclosing brackets: names are sub-attributes of it */
   constructor(
     readonly reading: Reading,
     readonly parent?: AttributePath,
@@ -135,13 +135,13 @@ class Typing {
     return joined("and", [{ kind: "present", path, leaf: attribute }, inner]);
   }
 
-  /** Outside brackets a test on a multi-valued attribute is true when it is of any one value (SCIM-54). */
+  /** Outside brackets a test on a multi-valued attribute is true if it is true for any one value (SCIM-54). */
   #ofValues(path: AttributePath, filter: Filter): Filter {
     if (this.parent || !path.attribute.multiValued) return filter;
     return { kind: "element", path: { ...path, sub: undefined }, filter };
   }
 
-  /** @returns undefined where only another type of the scope has the attribute */
+  /** @returns undefined if only another type of the scope has the attribute */
   #find(name: string): AttributePath | undefined {
     if (this.parent) return this.#findWithin(this.parent, name);
     const { type, scope } = this.reading;
@@ -184,7 +184,7 @@ function booleanOf(literal: Literal): boolean | undefined {
   return word === "true" || word === "false" ? word === "true" : undefined;
 }
 
-/** Parentheses change nothing between equal junctions: what is joined alike stands in one list. */
+/** Parentheses between equal junctions have no effect: their parts form one list. */
 const joined = (kind: Junction["kind"], parts: readonly Filter[]): Filter => ({
   kind,
   parts: parts.flatMap((part) => (part.kind === kind ? part.parts : [part])),

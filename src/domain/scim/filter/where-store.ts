@@ -1,5 +1,5 @@
-// The SQL of a filter: every name comes from operands-store.ts, every literal is bound (shape.ts), so the text depends on
-// nothing but the shape of the tree. Means the same as evaluate.ts. How statements are run is for search-store.ts.
+// The SQL of a filter: every name comes from operands-store.ts, every literal is bound (shape.ts), so the text depends only on
+// the shape of the tree. Equivalent to evaluate.ts. search-store.ts runs the statements.
 import { type SQL, sql } from "drizzle-orm";
 import { pathText } from "../schema/attribute-path.ts";
 import type { Comparison, ElementTest, Filter, Presence } from "./model.ts";
@@ -9,7 +9,7 @@ import { BOUND, type Shape } from "./shape.ts";
 type OperandOf = Rows["operandOf"];
 
 /**
- * @param numbers of the filter's shape: they name the values to bind
+ * @param numbers of the filter's shape: they name the bound values
  * @returns a condition on `scim_users` or `scim_groups`; it binds `organizationId` too
  * @source SCIM-128 to SCIM-131
  */
@@ -17,12 +17,12 @@ export const whereOf = (filter: Filter, numbers: Shape["numbers"]): SQL =>
   new Compiler(numbers, operandOf).condition(filter);
 
 /**
- * @returns whether an index finds what the filter is true of: one part of its `and` does, or every one of its `or`
+ * @returns whether an index finds the matches: one part of its `and` does, or every one of its `or`
  * @source SCIM-132
  */
 export const isIndexed = (filter: Filter): boolean => isFound(filter, operandOf);
 
-/** @returns whether one value of one attribute, looked up in an index, leaves few resources: mostly one or none */
+/** @returns whether one value of one attribute, found by an index, leaves few resources: usually one or none */
 export function isSelective(filter: Filter): boolean {
   if (filter.kind === "and") return filter.parts.some(isSelective);
   return filter.kind === "compare" && filter.comparator === "eq" && operandOf(filter)?.index !== undefined;
@@ -43,7 +43,7 @@ function isFound(filter: Filter, of: OperandOf): boolean {
   }
 }
 
-/** @returns the rows to begin from, where they know all that is asked and an index finds it */
+/** @returns the rows to start from, if they have all tested attributes and an index finds them */
 function lookupOf({ path, filter }: ElementTest): Rows | undefined {
   const { lookup } = rowsOf(path);
   if (!lookup) return undefined;
@@ -64,7 +64,7 @@ function knowsAll(filter: Filter, of: OperandOf): boolean {
 }
 
 class Compiler {
-  /** @param isDefinite whether each test must be 0 or 1: NULL is false enough, but not its negation (SCIM-130) */
+  /** @param isDefinite whether each test must be 0 or 1: NULL counts as false, but not when negated (SCIM-130) */
   constructor(
     readonly numbers: Shape["numbers"],
     readonly operandOf: OperandOf,
@@ -91,7 +91,7 @@ class Compiler {
     }
   }
 
-  /** Several `eq` of one attribute are one `IN`. */
+  /** Several `eq` of one attribute become one `IN`. */
   #alternatives(parts: readonly Filter[]): SQL[] {
     const equal = Map.groupBy(parts.filter(isEquality), ({ path }) => pathText(path));
     const grouped = [...equal.values()].map((tests) => this.#oneOf(tests));
@@ -133,7 +133,7 @@ class Compiler {
     }
   }
 
-  /** What an index finds names the organization itself, for the index begins with it (search-store.ts says why here). */
+  /** A condition that an index finds names the organization itself, because the index starts with it (see search-store.ts). */
   #asked(test: Comparison, condition: SQL): SQL {
     if (this.isDefinite) return sql`COALESCE(${condition}, 0)`;
     const organization = this.operandOf(test)?.index?.organization;

@@ -1,6 +1,6 @@
-// What a change of a group does, inside one transaction: its row, its members, and what follows from the difference that
-// was made: versions, roles, the audit entry. Nothing follows where nothing differs. A change of many members yields
-// between slices of them; one of few is a single step.
+// Changes of a group inside one transaction: its row, its members, and the effects of the difference: versions, roles, the
+// audit entry. Without a difference there are no effects. A change of many members yields between slices; one of few is a
+// single step.
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { uniqueViolation } from "../../../platform/database/storage-errors.ts";
 import { invariant } from "../../../platform/errors.ts";
@@ -18,7 +18,7 @@ import { forMembers, inSlices } from "./member-slices.ts";
 import { applyMembers, type MemberChange, type MemberWish } from "./members.ts";
 import * as memberStore from "./members-store.ts";
 
-/** A group as it is sent whole. */
+/** A complete group as it is sent. */
 export interface NewGroup {
   displayName: string;
   externalId: string | undefined;
@@ -26,10 +26,10 @@ export interface NewGroup {
   members: readonly string[] | undefined;
 }
 
-/** What becomes of a group; what is undefined stays. */
+/** A change of a group; undefined members stay. */
 export interface GroupWish {
   displayName?: string;
-  /** null takes it away */
+  /** null removes it */
   externalId?: string | null;
   members: MemberWish;
 }
@@ -77,7 +77,7 @@ export class GroupChanges {
   }
 
   /**
-   * @returns the row as it is afterwards, the same where nothing differs
+   * @returns the resulting row, the same if nothing differs
    * @throws ScimError 400 for unknown members, 404, 409, 412
    */
   *update(tx: Tx, actor: Actor, { wish, ...asked }: AskedGroup & { wish: GroupWish }): Steps<GroupRow> {
@@ -128,11 +128,11 @@ export class GroupChanges {
     const isRemapped = before !== undefined && roles.roleOf(before) !== role;
     const moved = [...added, ...removed];
     const everybody = isRenamed || isRemapped ? [...(yield* membersOf(tx, after)), ...removed] : moved;
-    // Users show the names of their groups, so a new name is a change of every member.
+    // Users show the names of their groups, so a new name changes every member.
     yield* inSlices(isRenamed ? everybody : moved, (userIds) =>
       this.#showDifference(tx, userIds, after.updatedAtMs),
     );
-    // Roles follow of those who came or went where the group gives one, and of all where it now gives another.
+    // Roles change for added and removed members if the group gives one, and for all members if its role changes.
     const given = role === "admin" ? moved : [];
     yield* inSlices(isRemapped ? everybody : given, (userIds) => roles.recompute(tx, { actor, userIds }));
     audit.record(tx, {
@@ -144,14 +144,14 @@ export class GroupChanges {
     });
   }
 
-  /** To users whose groups, or whose groups' names, differ. */
+  /** For users whose groups, or whose groups' names, differ. */
   #showDifference(tx: Tx, userIds: readonly string[], nowMs: number): void {
     memberStore.bumpUserVersions(tx, { ids: userIds, nowMs });
     this.own.groupsChanged?.(tx, userIds);
   }
 }
 
-/** @throws ScimError 404 for every id that is no group of the organization */
+/** @throws ScimError 404 for an id that is not a group of the organization */
 export function knownGroup(connection: Connection, group: { organizationId: string; id: string }): GroupRow {
   const row = store.findGroup(connection, group);
   if (!row) throw scimNotFound();

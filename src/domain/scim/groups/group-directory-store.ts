@@ -1,4 +1,4 @@
-// SQL of the people's view of groups. Order and meaning of references are in group-directory.ts.
+// SQL of the people's view of groups. group-directory.ts defines the order and resolves references.
 import { and, asc, count, desc, eq, getTableColumns, or, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../../platform/database/database.ts";
@@ -10,7 +10,7 @@ export interface MemberView {
   /** of the user */
   id: string;
   userName: string;
-  /** how the user is shown inside the product */
+  /** the user's label inside the product */
   label: string;
   active: boolean;
 }

@@ -1,5 +1,4 @@
-// Provisioned groups as people look at them: pages of groups, one group, its members. What identity providers read and
-// change is in groups.ts.
+// Provisioned groups as people see them: pages of groups, one group, its members. groups.ts serves identity providers.
 import type { Db } from "../../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { offsetOf, type Page, type PageQuery, type PageRequest, readPageQuery } from "../../shared/page.ts";
@@ -26,7 +25,7 @@ export class GroupDirectory {
   }
 
   /**
-   * @param reference id, name in any case, or external id; looked for in this order
+   * @param reference id, name in any case, or external id; searched in this order
    * @throws DomainError `scim_group.not_found`
    */
   show(organizationId: string, reference: string): GroupRow {
@@ -37,7 +36,7 @@ export class GroupDirectory {
   }
 
   /**
-   * @param groupId as `show` gives it
+   * @param groupId from `show`
    * @returns members by id, as the identity provider sees them
    * @throws DomainError `scim_group.invalid`
    */

@@ -1,6 +1,6 @@
-// Answers that show many members: produced from one moment of the database over several turns of the event loop, and only few
-// at a time. All pieces are made before the first is handed out: a caller that reads slowly, or not at all, holds back text
-// (200 bytes a member) and neither the snapshot nor the turn of another.
+// Answers with many members: produced from one moment of the database over several turns of the event loop, a few at a time.
+// All pieces are created before the first is returned: a slow caller holds back text (200 bytes a member), but neither the
+// snapshot nor another caller's turn.
 import type { Connection } from "../../../platform/database/database.ts";
 import type { OpenSnapshot } from "../../../platform/database/snapshot.ts";
 import { collectGarbage } from "../../../platform/memory/garbage.ts";
@@ -8,13 +8,13 @@ import { runInTurns, type Steps } from "../../../platform/steps.ts";
 import { ScimError } from "../errors.ts";
 
 export const STREAMS_MAX = 2;
-/** streams that wait for one of the others to end; one more is refused */
+/** streams that wait for their turn; one more is refused */
 export const STREAMS_WAITING_MAX = 16;
 const RETRY_AFTER_SECONDS = 5;
-/** Each step reads and renders a slice of members, after which others go on. */
+/** Each step reads and renders a slice of members and then gives others a turn. */
 const AFTER_EACH_STEP = 0;
 
-/** Makes the pieces of an answer from a snapshot of the database. */
+/** Creates the pieces of an answer from a snapshot of the database. */
 export type ProducePieces = (snapshot: Connection) => Steps<string[]>;
 
 /** @source SCIM-122 */
@@ -25,9 +25,9 @@ export class GroupStreams {
   constructor(private readonly openSnapshot: OpenSnapshot) {}
 
   /**
-   * Nothing happens before the first piece is asked for.
-   * @returns JSON text in pieces, as the resources are when its turn comes
-   * @throws ScimError 503 here; with the first piece 503, and what `produce` throws
+   * Starts when the first piece is requested.
+   * @returns JSON text in pieces, with the resources as they are when its turn comes
+   * @throws ScimError 503 here; with the first piece 503, and errors of `produce`
    */
   open(produce: ProducePieces): AsyncIterable<string> {
     this.#refuseCrowd();
@@ -63,7 +63,7 @@ export class GroupStreams {
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** The turn passes to whoever waits longest. */
+  /** The turn passes to the one that waits longest. */
   #endTurn(): void {
     const next = this.#waiting.shift();
     if (next) next();

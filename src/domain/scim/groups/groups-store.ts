@@ -1,10 +1,10 @@
-// SQL of the rows of groups. Who is in them is in members-store.ts; searching is in search.
+// SQL of the rows of groups. members-store.ts has their members; the folder search has searches.
 import { and, eq, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import type { GroupRow } from "../model.ts";
 import { scimGroups } from "../tables.ts";
 
-/** A group as it is written. */
+/** A group as it is stored. */
 export interface StoredGroup extends GroupRow {
   organizationId: string;
   displayNameKey: string;
@@ -28,7 +28,7 @@ const selectOne = statement((connection) =>
   connection.select(ROW).from(scimGroups).where(isTheGroup()).limit(1).prepare(),
 );
 
-/** @returns the group of an id, which is compared exactly */
+/** @returns the group with an id, which is compared exactly */
 export const findGroup = (
   connection: Connection,
   group: { organizationId: string; id: string },
@@ -78,7 +78,7 @@ export function updateGroup(tx: Tx, group: StoredGroup): void {
 
 const deleteOne = statement((connection) => connection.delete(scimGroups).where(isTheGroup()).prepare());
 
-/** Its memberships go with it. */
+/** Deletes its memberships as well. */
 export function deleteGroup(tx: Tx, group: { organizationId: string; id: string }): void {
   deleteOne(tx).run(group);
 }

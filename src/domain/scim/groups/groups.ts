@@ -1,5 +1,5 @@
-// Groups as an identity provider works with them: body in, answer out, each change one transaction that also holds the
-// read. What bodies mean is in read-resource.ts and patch, what a change does in group-changes.ts, answers are in group-views.ts.
+// Groups for identity providers: body in, answer out, each change one transaction that also holds the read. read-resource.ts
+// and patch parse bodies, group-changes.ts applies changes, group-views.ts renders answers.
 import type { Connection, Sync, Topic, Tx } from "../../../platform/database/database.ts";
 import { runSynchronously, type Steps } from "../../../platform/steps.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -22,7 +22,7 @@ export interface GroupDependencies extends ScimDependencies {
   streams: GroupStreams;
 }
 
-/** @returns the operations on groups; made once, when the area is joined */
+/** @returns the operations on groups; created once, when the area is assembled */
 export const createScimGroups = (dependencies: GroupDependencies): ScimGroups => new ScimGroups(dependencies);
 
 export class ScimGroups implements ScimResources {
@@ -67,7 +67,7 @@ export class ScimGroups implements ScimResources {
     });
   }
 
-  /** Shows the group only to those who ask for some of its attributes (SCIM-81). */
+  /** Shows the group only if some of its attributes are requested (SCIM-81). */
   async patch(
     { actor, profile }: ScimCaller,
     id: string,
@@ -94,7 +94,7 @@ export class ScimGroups implements ScimResources {
     });
   }
 
-  /** Takes a user who goes out of every group; each gets a new version (SCIM-26). */
+  /** Removes a deleted user from every group; each gets a new version (SCIM-26). */
   leaveAll(tx: Tx, userId: string): void {
     removeFromAllGroups(tx, { userId, nowMs: this.own.clock.nowMs() });
   }
@@ -114,15 +114,15 @@ export class ScimGroups implements ScimResources {
     return { ...this.#bare(row), json };
   }
 
-  /** @returns the answer that names the group and its version, and shows nothing */
+  /** @returns the answer that names the group and its version without content */
   #bare({ id, version }: GroupRow): ScimAnswer {
     const location = locationOf("Group", id, this.own.settings.baseUrl());
     return { type: "Group", id, version, location, json: undefined };
   }
 
   /**
-   * An answer is composed inside the transaction: it shows the group as this request left it.
-   * @param reach users whom the change may concern, as far as is known before: many are not done in one step
+   * The answer is composed inside the transaction: it shows the group as this request left it.
+   * @param reach users that the change may concern, as far as known before: many are not processed in one step
    */
   #write<T, Answer>(
     reach: number,
@@ -146,7 +146,7 @@ export class ScimGroups implements ScimResources {
     return findGroup(this.own.db.read, { organizationId, id })?.memberCount ?? 0;
   }
 
-  /** of every change: without a mapping no group touches an account */
+  /** for every change: without a mapping no group affects an account */
   get #topic(): Topic {
     return this.own.roles.areMapped() ? "access" : "provisioning";
   }

@@ -1,15 +1,15 @@
-// Large changes in slices: a change of 50,000 members must not keep everybody else waiting. Each slice is a few statements
-// on sets, and between two of them the work yields.
+// Large changes in slices: a change of 50,000 members must not delay other requests. Each slice is a few statements on sets,
+// and the work yields between two of them.
 import type { Connection } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { memberIdSlice } from "./members-store.ts";
 
-/** Users whom one step of a change carries through: 10 to 30 ms where roles follow and logins end. */
+/** Users in one step of a change: 10 to 30 ms if roles change and logins end. */
 export const STEP_MEMBERS = 1_000;
 
 /**
- * Does the work for one slice after the other, and not at all for nobody. Many are taken in the order of their ids, which is
- * that of their rows: in the order of a request, which is any, the same pages would be written again and again.
+ * Processes one slice after the other, and nothing for an empty list. Many ids are sorted, which is the order of their rows: in
+ * the arbitrary order of a request the same pages would be written again and again.
  */
 export function* inSlices(ids: readonly string[], work: (ids: readonly string[]) => void): Steps<void> {
   const ordered = ids.length > STEP_MEMBERS ? ids.toSorted() : ids;
@@ -19,7 +19,7 @@ export function* inSlices(ids: readonly string[], work: (ids: readonly string[])
   }
 }
 
-/** Does the work for all members of a group, in the order of their ids; it may take them out. */
+/** Processes all members of a group in the order of their ids; it may remove them. */
 export function* forMembers(
   connection: Connection,
   groupId: string,

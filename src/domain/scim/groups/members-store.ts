@@ -1,5 +1,5 @@
-// SQL of memberships, always on sets: lists of ids arrive as one JSON text, however long, so no statement runs once for
-// each member and none reads the list of those it does not change (SCIM-120, SCIM-123, SCIM-124).
+// SQL of memberships, always on sets: lists of ids are bound as one JSON text, so no statement runs once for each member and
+// none reads members that it does not change (SCIM-120, SCIM-123, SCIM-124).
 import { and, asc, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import type { Named } from "../model.ts";
@@ -19,7 +19,7 @@ const insertUsers = statement((connection) =>
       connection
         .select({ groupId: sql<string>`${named("groupId")}`.as("group_id"), userId: scimUsers.accountId })
         .from(sql`json_each(${named("ids")})`)
-        .crossJoin(scimUsers) // in this order: SQLite would look through every user of the organization
+        .crossJoin(scimUsers) // in this order: SQLite would read every user of the organization
         .where(
           and(eq(scimUsers.accountId, sql`value`), eq(scimUsers.organizationId, named("organizationId"))),
         ),
@@ -29,7 +29,7 @@ const insertUsers = statement((connection) =>
     .prepare(),
 );
 
-/** Takes in those who are users of the organization. @returns the ids of those who were not members before */
+/** Adds those that are users of the organization. @returns the ids of the new members */
 export const addMembers = (
   tx: Tx,
   { ids, ...group }: { groupId: string; organizationId: string; ids: readonly string[] },
@@ -50,7 +50,7 @@ const selectNonMembers = statement((connection) =>
     .prepare(),
 );
 
-/** @returns the first of these ids that are no members */
+/** @returns the first of these ids that are not members */
 export const findNonMembers = (
   connection: Connection,
   asked: { groupId: string; ids: readonly string[]; limit: number },
@@ -86,7 +86,7 @@ const deleteListed = statement((connection) =>
     .prepare(),
 );
 
-/** @returns the ids of those who were members */
+/** @returns the ids of former members */
 export const removeMembers = (
   tx: Tx,
   { ids, ...group }: { groupId: string; ids: readonly string[] },
@@ -175,7 +175,7 @@ const deleteOfUser = statement((connection) =>
     .prepare(),
 );
 
-/** Takes a user out of every group, and gives each of them a new version. */
+/** Removes a user from every group, and gives each of them a new version. */
 export function removeFromAllGroups(tx: Tx, user: { userId: string; nowMs: number }): void {
   bumpLeftGroupVersions(tx).run(user);
   deleteOfUser(tx).run({ userId: user.userId });
@@ -195,7 +195,7 @@ const selectSlice = statement((connection) =>
     .prepare(),
 );
 
-/** @param asked `after` is the last id of the slice before, or empty text @returns members in the order of their ids */
+/** @param asked `after` is the last id of the previous slice, or empty text @returns members in the order of their ids */
 export const memberSlice = (
   connection: Connection,
   asked: { groupId: string; after: string; limit: number },

@@ -1,39 +1,39 @@
-// Changing who is in a group, as sets: what was asked for becomes what is new and what is gone. Versions, roles and the
-// audit log follow from that difference, in group-changes.ts.
+// Changes the members of a group as sets: computes added and removed members from the request. group-changes.ts applies the
+// effects on versions, roles and the audit log.
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { type ScimError, scimInvalid } from "../errors.ts";
 import { forMembers, inSlices } from "./member-slices.ts";
 import * as store from "./members-store.ts";
 
-/** What becomes of the member list; every id is in it once. */
+/** The requested member list; every id is in it once. */
 export interface MemberWish {
-  /** whether those who are not mentioned stay */
+  /** whether members that are not mentioned stay */
   base: "kept" | "emptied";
   add: readonly string[];
   remove: readonly string[];
 }
 
-/** Ids of those whose membership began or ended. */
+/** Ids of users whose membership began or ended. */
 export interface MemberChange {
   added: readonly string[];
   removed: readonly string[];
 }
 
-/** of unknown members, in one refusal */
+/** of unknown members, in one error */
 const NAMED_MAX = 10;
-/** an id of ours has 36 */
+/** one of our ids has 36 */
 const SHOWN_CHARACTERS_MAX = 64;
 
-/** Which group, and whose users can be in it. */
+/** The group, and the organization of its users. */
 interface Place {
   groupId: string;
   organizationId: string;
 }
 
 /**
- * Its cost is that of the ids in the wish; only `emptied` reads the list of members.
- * @throws ScimError 400 invalidValue naming the first who are no users
+ * Its cost depends on the ids in the request; only `emptied` reads the list of members.
+ * @throws ScimError 400 invalidValue naming the first ids that are not users
  * @source SCIM-27, SCIM-93, SCIM-120, SCIM-123
  */
 export function* applyMembers(tx: Tx, place: Place, { base, add, remove }: MemberWish): Steps<MemberChange> {
@@ -60,7 +60,7 @@ function* addMembers(tx: Tx, place: Place, ids: readonly string[]): Steps<string
   return added;
 }
 
-/** Those who could be added are members by now, so whoever is none is no user. */
+/** Every known user is a member by now, so any other id is not a user. */
 const outsidersAmong = (tx: Tx, { groupId }: Place, ids: readonly string[]): readonly string[] =>
   store.findNonMembers(tx, { groupId, ids, limit: NAMED_MAX });
 

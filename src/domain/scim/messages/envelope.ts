@@ -1,18 +1,18 @@
-// What every SCIM message shares, whatever is in it: it is one JSON object, its member names count in any letter case,
-// and it may say of which schema it is. What the members mean is for whoever reads the message.
+// Common parts of every SCIM message: it is one JSON object, its member names count in any letter case, and it may name its
+// schema. The reader of the message interprets the members.
 import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
 import { scimInvalid } from "../errors.ts";
 
 /**
- * @param what the message as the refusal names it
- * @throws ScimError `invalidSyntax` for anything but an object
+ * @param what the message as the error names it
+ * @throws ScimError `invalidSyntax` unless it is an object
  */
 export function readObject(raw: unknown, what: string): JsonObject {
   if (!isJsonObject(raw)) throw scimInvalid("invalidSyntax", `${what} must be a JSON object`);
   return raw;
 }
 
-/** @returns the members by lower-case name (SCIM-39), in a map of the caller's own */
+/** @returns the members by lower-case name (SCIM-39), in a new map */
 export function fieldsOf(object: JsonObject): Map<string, unknown> {
   const fields = new Map<string, unknown>();
   for (const [name, value] of Object.entries(object)) fields.set(name.toLowerCase(), value);
@@ -20,7 +20,7 @@ export function fieldsOf(object: JsonObject): Map<string, unknown> {
 }
 
 /**
- * Checks the `schemas` of a message: none is accepted, and others beside the wanted one are ignored.
+ * Checks the `schemas` of a message: an absent one is accepted, and others beside the expected one are ignored.
  * @param raw the value of `schemas`
  * @param urn of the message or resource, in any letter case on the wire
  * @throws ScimError `invalidSyntax`

@@ -1,5 +1,5 @@
-// What providers send and nobody here knows: it is ignored, and counted, so that an operator can see why something that
-// was sent is not there (SCIM-41). Names that are known and cannot be set, such as `id`, are not counted.
+// Unknown attributes in requests: they are ignored and counted, so that an operator can see why a sent value is absent
+// (SCIM-41). Known names that cannot be set, such as `id`, are not counted.
 import type { Steps } from "../../../platform/steps.ts";
 import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
 import { resolvePath } from "../schema/attribute-path.ts";
@@ -8,7 +8,7 @@ import { fieldsOf } from "./envelope.ts";
 
 /**
  * @param method in any letter case
- * @param body parsed JSON, maybe not what the method wants
+ * @param body parsed JSON, possibly of the wrong shape
  * @returns how many names of attributes in it are unknown: of a PATCH, in values without a path
  */
 export function countIgnored(type: ResourceTypeName, method: string, body: unknown): number {

@@ -1,5 +1,5 @@
-// The frames of the protocol: where a resource is, its entity tag, a list, an error. Texts and not objects, because a
-// list joins resources that are texts already. Resources themselves are rendered in render.ts.
+// The frames of the protocol: the address of a resource, its entity tag, a list, an error. Texts and not objects, because a
+// list joins resources that are texts already. render.ts renders resources.
 import { ScimError, type ScimType } from "../errors.ts";
 import { ENDPOINTS, LIST_RESPONSE, type ResourceTypeName, SCIM_BASE_PATH, SCIM_ERROR } from "../wire.ts";
 
@@ -10,9 +10,10 @@ export const locationOf = (type: ResourceTypeName, id: string, baseUrl: string):
 /** @returns the weak entity tag of a revision: `meta.version` and `ETag` (SCIM-95) */
 export const etagOf = (version: number): string => `W/"${version}"`;
 
-// Conditional requests name versions. The comparison is weak and quotes may be missing, as providers send them (SCIM-96, SCIM-97).
+// Conditional requests name versions. The comparison is weak and quotes may be missing, as providers send them (SCIM-96,
+// SCIM-97).
 
-/** @param tags value of `If-Match` or `If-None-Match`: entity tags joined with commas, or `*` for whatever there is */
+/** @param tags value of `If-Match` or `If-None-Match`: entity tags joined with commas, or `*` for any */
 export const namesVersion = (tags: string, version: number): boolean =>
   tags.split(",").some((candidate) => {
     const tag = candidate.trim();
@@ -20,7 +21,7 @@ export const namesVersion = (tags: string, version: number): boolean =>
   });
 
 /**
- * Call it inside the transaction that changes the resource. A header that is missing or blank asks for nothing.
+ * Call it inside the transaction that changes the resource. A missing or blank header has no effect.
  * @throws ScimError 412
  */
 export function requireVersion(ifMatch: string | undefined, version: number): void {
@@ -28,11 +29,11 @@ export function requireVersion(ifMatch: string | undefined, version: number): vo
   throw new ScimError(412, undefined, "If-Match names another version; read the resource again and repeat");
 }
 
-/** What a list answers: one page of resources, each as JSON text. */
+/** The content of a list answer: one page of resources, each as JSON text. */
 export interface ListParts {
-  /** all that match, on whatever page */
+  /** all matches, on every page */
   totalResults: number;
-  /** 1-based, as it took effect */
+  /** 1-based, as applied */
   startIndex: number;
   resources: readonly string[];
 }

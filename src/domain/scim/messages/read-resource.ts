@@ -1,5 +1,5 @@
-// Bodies of POST and PUT: what a provider sends becomes a user's document, or the parts of a group. Unknown attributes
-// and those that the service computes are ignored. Whether names are taken and members exist is for users and groups.
+// Bodies of POST and PUT: parses a user's document, or the parts of a group. Unknown and computed attributes are ignored. users
+// and groups check whether names are free and members exist.
 import type { JsonObject } from "../../../platform/text/json-object.ts";
 import type { ScimObject } from "../model.ts";
 import { assignNamed } from "../patch/assign.ts";
@@ -13,9 +13,9 @@ import { fieldsOf, readObject, requireSchema } from "./envelope.ts";
 
 /** A user as sent. */
 export interface SentUser {
-  /** complete; `active` is true in it when the body does not say */
+  /** complete; `active` is true in it if the body has none */
   readonly doc: ScimObject;
-  /** undefined when the body does not say: a create takes it for true, a replacement leaves it (SCIM-92) */
+  /** undefined if the body has none: a create assumes true, a replacement keeps it (SCIM-92) */
   readonly active: boolean | undefined;
 }
 
@@ -35,7 +35,7 @@ export function readUser(body: unknown): SentUser {
 }
 
 /**
- * Checks what a user's document must have, however it came to be; each value in it was checked when it was read.
+ * Checks the required parts of a user's document, whatever produced it; each value was checked when it was parsed.
  * @throws ScimError `invalidValue`
  * @source RFC 7643 section 4.1; SCIM-13
  */
@@ -49,7 +49,7 @@ export function checkUser(doc: ScimObject): void {
 export interface SentGroup {
   readonly displayName: string;
   readonly externalId: string | undefined;
-  /** ids, each once; undefined when the body does not say */
+  /** ids, each once; undefined if the body has none */
   readonly members: readonly string[] | undefined;
 }
 

@@ -1,5 +1,5 @@
-// The renderer of users and groups: what is stored, what is computed, and what the caller asked to see, as JSON text. Users
-// and groups query what goes in.
+// The renderer of users and groups: stored and computed attributes, projected to the requested ones, as JSON text. Users and
+// groups query its input.
 import type { GroupRow, Named, ScimObject, ScimValue, UserRow } from "../model.ts";
 import { isScimObject, partsOf } from "../schema/document.ts";
 import { shownDoc } from "../users/emails.ts";
@@ -16,7 +16,7 @@ export interface Shown {
 /** A group always has a name to show. */
 export type NamedGroup = Named & { display: string };
 
-/** What a user shows of other resources. */
+/** Attributes of a user that come from other resources. */
 export interface UserRelations {
   /** in the order of names; undefined if they are not shown */
   groups: readonly NamedGroup[] | undefined;
@@ -42,7 +42,7 @@ export function userJson(row: UserRow, { groups, manager }: UserRelations, { vie
   return JSON.stringify(ENTERPRISE_USER in shown ? shown : { ...shown, schemas: [CORE_USER] });
 }
 
-/** @returns the extension with the computed parts of the manager; undefined if nothing of it is left */
+/** @returns the extension with the computed parts of the manager; undefined if nothing of it remains */
 function shownExtension(
   extension: ScimValue | undefined,
   named: Named | undefined,
@@ -90,7 +90,7 @@ function metaOf(
 /** JSON text of a group; the members, separated by commas, go between `before` and `after`. */
 export interface GroupFrame {
   before: string;
-  /** undefined if no members are shown @returns JSON text of some members, separated by commas */
+  /** undefined if no members are shown */
   members: ((members: readonly Named[]) => string) | undefined;
   after: string;
 }

@@ -1,23 +1,23 @@
-// Which attributes an answer shows: `attributes` and `excludedAttributes`, resolved against the schema table. The parts
-// of a resource form a tree of canonical names; render.ts applies it, and who queries asks it what need not be read.
+// Projection of answers: resolves `attributes` and `excludedAttributes` with the schema table. The parts of a resource form a
+// tree of canonical names; render.ts applies it, and queries use it to skip attributes.
 import { scimInvalid } from "../errors.ts";
 import type { AskedView, ScimObject, ScimValue } from "../model.ts";
 import { type ResolvedPath, resolvePath } from "../schema/attribute-path.ts";
 import { type Attribute, COMMON_ATTRIBUTES, RESOURCE_TYPE } from "../schema/schema.ts";
 import { RESOURCE_TYPES, type ResourceTypeName } from "../wire.ts";
 
-/** names in one request at most; the table has fewer attributes */
+/** Maximum number of names in one request; the table has fewer attributes. */
 export const VIEW_NAMES_MAX = 256;
 
-/** What is shown of a resource or of a complex value, by canonical name; a simple value has no parts of its own. */
+/** The shown parts of a resource or of a complex value, by canonical name; a simple value has no parts. */
 export interface Parts extends ReadonlyMap<string, Parts> {}
 
 export interface View {
-  /** whether nothing was asked for that changes the answer */
+  /** whether nothing was requested that changes the answer */
   readonly isDefault: boolean;
-  /** whether the attribute, of the core or an extension, is shown, in part at least; otherwise it need not be read */
+  /** whether the attribute, of the core or an extension, is shown at least in part; otherwise it need not be read */
   shows(name: string): boolean;
-  /** @returns what is shown of a resource of this type; an extension's attributes stand under its URN */
+  /** @returns the shown parts of a resource of this type; an extension's attributes are under its URN */
   partsOf(type: ResourceTypeName): Parts;
 }
 
@@ -30,8 +30,8 @@ export interface AskedNames {
 }
 
 /**
- * Takes the lists apart: each text may hold several names with commas between; empty ones count as absent.
- * @throws ScimError 400 invalidValue when both are given, or too many names
+ * Splits the lists: each text may contain several names with commas between; empty ones count as absent.
+ * @throws ScimError 400 invalidValue if both are given, or too many names
  * @source RFC 7644 section 3.9, SCIM-67
  */
 export function readAskedNames(asked: AskedView): AskedNames {
@@ -58,7 +58,7 @@ function namesIn(parameter: string, texts: readonly string[] | undefined): reado
 }
 
 /**
- * @param type of the resources that are answered; names that a type does not have are ignored
+ * @param type of the resources in the answer; names that a type does not have are ignored
  * @throws ScimError 400 invalidValue
  * @source SCIM-67 to SCIM-70
  */
@@ -108,7 +108,7 @@ const DEFAULT_PARTS: Readonly<Record<ResourceTypeName, Parts>> = {
   Group: partsOfType("Group"),
 };
 
-/** Everything that is shown where nothing else was asked for. */
+/** The parts that are shown by default. */
 export const DEFAULT_VIEW: View = viewOf((type) => DEFAULT_PARTS[type], {
   types: RESOURCE_TYPES,
   isDefault: true,
@@ -151,7 +151,7 @@ function excluded(type: ResourceTypeName, names: readonly string[]): Parts {
   return parts;
 }
 
-/** What has no part left goes as a whole. */
+/** Removes a complex value without remaining parts. */
 function drop(parts: GrowingParts, [step, ...rest]: readonly string[]): void {
   const found = step === undefined ? undefined : parts.get(step);
   if (step === undefined || !found) return;
@@ -162,7 +162,7 @@ function drop(parts: GrowingParts, [step, ...rest]: readonly string[]): void {
   parts.delete(step);
 }
 
-/** @returns the parts of the resource that are shown; a complex value of which nothing is left is left out */
+/** @returns the shown parts of the resource, without empty complex values */
 export function project(resource: ScimObject, parts: Parts): ScimObject {
   const shown: Record<string, ScimValue> = {};
   for (const [name, value] of Object.entries(resource)) {

@@ -1,5 +1,5 @@
-// One change to one attribute of a user's document, by the rules of RFC 7644 section 3.5.2 for each sort of target. Bodies of
-// POST and PUT are read the same way: each of their members replaces what an empty document has.
+// One change to one attribute of a user's document, by the rules of RFC 7644 section 3.5.2 for each kind of target. Bodies of
+// POST and PUT are processed the same way: each member replaces one of an empty document.
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import type { ScimObject, ScimValue } from "../model.ts";
 import {
@@ -27,7 +27,7 @@ import type { Change } from "./operations.ts";
 import { fieldsWithId, idInReference } from "./user-references.ts";
 
 /**
- * Changes what a name in a body points at; unknown names and what the service computes are ignored (SCIM-41).
+ * Changes the target of a name in a body; unknown names and computed attributes are ignored (SCIM-41).
  * @throws ScimError `invalidValue`, `mutability`
  */
 export function assignNamed(doc: ScimObject, name: string, change: Change): ScimObject {
@@ -36,8 +36,8 @@ export function assignNamed(doc: ScimObject, name: string, change: Change): Scim
 }
 
 /**
- * Changes what a path without brackets points at.
- * @throws ScimError `invalidValue`, `mutability` where a required attribute would go
+ * Changes the target of a path without brackets.
+ * @throws ScimError `invalidValue`, `mutability` if a required attribute would be removed
  */
 export function assign(doc: ScimObject, path: ResolvedPath, change: Change): ScimObject {
   const { extension, attribute } = path;
@@ -89,7 +89,7 @@ function changedSimple(
   return after;
 }
 
-/** The parts given are changed, the others stay (`name`, `manager`). */
+/** Changes the given parts; the others stay (`name`, `manager`). */
 function changedParts(before: ScimObject, wanted: Wanted, { op, value }: Change): ScimObject {
   if (op === "remove") return {};
   const sent = requireSingle(value, wanted.name);

@@ -1,5 +1,5 @@
-// Changes to the values of a multi-valued attribute: appended, replaced, removed, or changed where a filter matches.
-// At most one of them is primary afterwards, whichever way it came (SCIM-73 to SCIM-76).
+// Changes to the values of a multi-valued attribute: appended, replaced, removed, or changed where a filter matches. At most
+// one of them is primary afterward (SCIM-73 to SCIM-76).
 import { type ScimError, scimInvalid } from "../errors.ts";
 import type { ScimObject, ScimValue } from "../model.ts";
 import { foldCase } from "../schema/fold-case.ts";
@@ -29,18 +29,18 @@ export function changedList(before: Elements, wanted: Wanted, { op, value }: Cha
   return bounded(op === "add" ? appended(before, given, wanted.attribute) : given, wanted);
 }
 
-/** Refused at once, although a later operation might remove some: comparing them all would take too long. */
+/** Refused at once, even if a later operation would remove some: comparing them all would take too long. */
 function bounded(elements: Elements, { attribute, name }: Wanted): Elements {
   const max = attribute.valuesMax ?? Number.POSITIVE_INFINITY;
   if (elements.length > max) throw invalidValue(`${name} can have ${max} values at most`);
   return elements;
 }
 
-/** What is there already gets the parts it lacks, and nothing is appended (SCIM-73). */
+/** An existing value gets its missing parts, and nothing is appended (SCIM-73). */
 function appended(before: Elements, given: Elements, attribute: Attribute): Elements {
   const keyOf = (element: ScimObject) => JSON.stringify(identityOf(attribute, element));
   const elements = [...before];
-  // Of values that are alike already the first one counts, so it comes last here.
+  // The first of several equal values counts, so it is set last here.
   const positions = new Map(before.map((element, at) => [keyOf(element), at] as const).toReversed());
   let preferred: number | undefined;
   for (const element of given) {
@@ -59,7 +59,7 @@ const withPrimary = (elements: Elements, preferred: number): Elements =>
     return element.primary === true ? { ...element, primary: false } : element;
   });
 
-/** By these parts two values are told apart: value and type, or all of a postal address. */
+/** The parts that identify a value: value and type, or all parts of a postal address. */
 function identityOf({ subAttributes = [] }: Attribute, element: ScimObject): readonly (ScimValue | null)[] {
   const isValued = subAttributes.some(({ name }) => name === "value");
   return subAttributes
@@ -70,7 +70,7 @@ function identityOf({ subAttributes = [] }: Attribute, element: ScimObject): rea
     });
 }
 
-/** Removes those that agree in value, and in type where one is named. */
+/** Removes those with the same value, and the same type if one is given. */
 function withoutListed(before: Elements, wanted: Wanted, value: unknown): Elements {
   if (isUnassigned(value)) return before;
   const { attribute, name } = wanted;
@@ -86,20 +86,20 @@ function withoutListed(before: Elements, wanted: Wanted, value: unknown): Elemen
   });
 }
 
-/** Values of a list that a path points at. */
+/** Values of a list that a path selects. */
 export interface Selection extends Wanted {
-  /** the part of them that is meant; all of each without one */
+  /** the changed sub-attribute; the whole value without one */
   readonly sub: Attribute | undefined;
   isMatch(element: ScimObject): boolean;
-  /** what a filter says that a value has; undefined when it says no such thing */
+  /** the values that a filter requires; undefined if it requires none */
   fixed(): ScimObject | undefined;
-  /** whether a replace that matches nothing makes a value, as an add does */
+  /** whether a replace without a match creates a value, as an add does */
   readonly replaceCreates: boolean;
 }
 
 /**
- * Changes the values that the path points at, or makes one.
- * @throws ScimError `noTarget` when there is none to change and none can be made, `invalidValue`
+ * Changes the values that the path selects, or creates one.
+ * @throws ScimError `noTarget` if there is none to change and none can be created, `invalidValue`
  */
 export function changedSelection(before: Elements, selection: Selection, change: Change): Elements {
   const given = change.op === "remove" ? undefined : readGiven(selection, change.value);
@@ -120,7 +120,7 @@ export function changedSelection(before: Elements, selection: Selection, change:
 const nothingMatches = ({ name }: Selection): ScimError =>
   scimInvalid("noTarget", `no value of ${name} matches the filter of the path; add the value instead`);
 
-/** @returns undefined when no value is given */
+/** @returns undefined if no value is given */
 function readGiven({ attribute, name, sub }: Selection, raw: unknown): ScimObject | undefined {
   if (!sub) return isUnassigned(raw) ? undefined : readParts(raw, { attribute, name });
   const value = readSimple(raw, { attribute: sub, name: `${name}.${sub.name}` });
@@ -146,7 +146,7 @@ function withoutMatches(
     .filter((element) => hasContent(attribute, element));
 }
 
-/** A replacement that does not say what the filter asked for keeps it, as it is spelled in the value. */
+/** A replacement without the filtered attribute keeps it, as the value spells it. */
 function fixedPartsOf(selection: Selection): (element: ScimObject) => ScimObject {
   const names = Object.keys(selection.fixed() ?? {});
   return (element) => Object.fromEntries(Object.entries(element).filter(([name]) => names.includes(name)));
@@ -155,7 +155,7 @@ function fixedPartsOf(selection: Selection): (element: ScimObject) => ScimObject
 interface Matched {
   readonly matches: ReadonlySet<ScimObject>;
   readonly given: ScimObject;
-  /** what stays of a match */
+  /** the parts of a match that stay */
   keptOf(element: ScimObject): ScimObject;
 }
 

@@ -1,5 +1,5 @@
-// Member lists as providers send them, reduced to the ids of users. Nothing that is not understood passes: a silent
-// success would leave people in a group, or out of it (SCIM-79).
+// Parses member lists of providers into ids of users. Everything unknown is refused: a silent success would leave users in a
+// group, or out of it (SCIM-79).
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { foldCase } from "../schema/fold-case.ts";
 import { invalidValue, isUnassigned, readAll, requireSingle } from "../schema/values.ts";
@@ -7,7 +7,7 @@ import { fieldsWithId } from "./user-references.ts";
 
 /**
  * @param raw a list, or one member; null and empty text are an empty list
- * @param name how a refusal calls the list
+ * @param name the list's name in errors
  * @returns the ids as they were sent, each once
  * @throws ScimError `invalidValue` for a group, and for an entry without an id
  * @source RFC 7643 section 4.2; SCIM-30, SCIM-42, SCIM-79
@@ -20,10 +20,10 @@ export function readMemberIds(raw: unknown, name: string): readonly string[] {
   return [...ids];
 }
 
-/** What an entry says beside its id does not count, unless it is the type, or the id is missing. */
+/** Other members of an entry are ignored, except for the type, and a reference without an id. */
 const PLAIN_NAMES = new Set(["value", "$ref", "display"]);
 
-/** @returns the id in an entry as nearly all are; a body may hold 50,000, and neither map nor list is made of these */
+/** @returns the id in an ordinary entry; a body may have 50,000, so no map or list is created for these */
 function plainId(member: unknown): string | undefined {
   if (!isJsonObject(member)) return undefined;
   for (const name in member) if (!PLAIN_NAMES.has(name)) return undefined;

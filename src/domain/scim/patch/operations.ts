@@ -1,6 +1,6 @@
-// The operations of a PATCH message, in their order: what each does, and the attributes that it is about, named by its path
-// or by the members of its value. Names that must not be changed are refused here, and those sent in vain are left out
-// (SCIM-41, SCIM-77). A refusal says which operation it is about.
+// The operations of a PATCH message in their order: the action and the target attributes, named by the path or by the members
+// of the value. Names that must not be changed are refused here, and ineffective ones are left out (SCIM-41, SCIM-77). Errors
+// name the operation.
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
 import type { PatchTarget } from "../filter/model.ts";
@@ -15,22 +15,22 @@ export const PATCH_OPERATIONS_MAX = 10_000;
 
 const PATCH_OPS = ["add", "replace", "remove"] as const;
 
-/** What happens to one target. */
+/** The action on one target. */
 export interface Change {
   readonly op: (typeof PATCH_OPS)[number];
-  /** parsed JSON; undefined when none was sent, which only a removal may do */
+  /** parsed JSON; undefined if none was sent, which only a removal may do */
   readonly value: unknown;
 }
 
 export interface Operation extends Change {
-  /** undefined when the value names its targets */
+  /** undefined if the value names its targets */
   readonly path: string | undefined;
 }
 
 /**
- * Reads the message and carries out its operations in order.
- * @throws ScimError `invalidSyntax` for a malformed message, 413 for too many operations; and what `carryOut` throws, with the
- *   index of the operation, counted from 0
+ * Parses the message and executes its operations in order.
+ * @throws ScimError `invalidSyntax` for a malformed message, 413 for too many operations; errors of `carryOut`, with the index
+ *   of the operation, counted from 0
  * @source RFC 7644 section 3.5.2; SCIM-80, SCIM-82
  */
 export function forEachOperation(body: unknown, carryOut: (operation: Operation) => void): void {
@@ -73,7 +73,7 @@ function readPath(path: unknown): string | undefined {
   return path;
 }
 
-/** Which resource is patched, and how its provider wants it. */
+/** The patched resource type, and the provider's dialect. */
 export interface Patched {
   readonly id: string;
   readonly profile: ScimProfile;
@@ -92,9 +92,9 @@ interface Receiver {
 }
 
 /**
- * Carries out what the operation does, in order; maybe nothing.
- * @throws ScimError `noTarget`, `invalidPath`, `invalidValue`, `mutability`, and what `carryOut` throws: of a value
- *   without a path, everything that is wrong in it
+ * Executes the operation in order; it may have no effect.
+ * @throws ScimError `noTarget`, `invalidPath`, `invalidValue`, `mutability`; errors of `carryOut`: for a value without a path
+ *   all of its problems
  */
 export function eachStep({ path, ...change }: Operation, receiver: Receiver): void {
   if (path === undefined) eachMember(change, receiver);

@@ -1,5 +1,5 @@
-// PATCH of a group: all operations reduced to what is set and to which users come and go, without knowing who is in the
-// group, so that it costs the same whatever the size of it (SCIM-79, SCIM-80). Carried out by groups.
+// PATCH of a group: reduces all operations to new values and added and removed users, without reading the members, so that the
+// cost does not depend on the size of the group (SCIM-79, SCIM-80). groups applies the result.
 
 import { invariant } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
@@ -15,14 +15,14 @@ import { fieldsWithId } from "./user-references.ts";
 export const PATCH_MEMBERS_MAX = 100_000;
 
 export interface GroupPatch {
-  /** absent when it stays */
+  /** absent if it stays */
   readonly displayName?: string;
-  /** absent when it stays, null when it is unassigned */
+  /** absent if it stays, null if it is unassigned */
   readonly externalId?: string | null;
   readonly members: {
-    /** what `add` and `remove` start from */
+    /** the starting point of `add` and `remove` */
     readonly base: "kept" | "emptied";
-    /** ids that are members afterwards, each once; none of them is in `remove` */
+    /** ids that are members afterward, each once; none of them is in `remove` */
     readonly add: readonly string[];
     readonly remove: readonly string[];
   };
@@ -30,7 +30,7 @@ export interface GroupPatch {
 
 /**
  * @param body parsed JSON of the PATCH message
- * @throws ScimError 400 with the index of the operation where one is to blame, 413
+ * @throws ScimError 400 with the index of the faulty operation if there is one, 413
  * @source RFC 7644 section 3.5.2
  */
 export function readGroupPatch(body: unknown, { id }: Patched): GroupPatch {
@@ -40,7 +40,7 @@ export function readGroupPatch(body: unknown, { id }: Patched): GroupPatch {
   return changes.toPatch();
 }
 
-/** What the operations so far come to; of a user mentioned twice the last mention counts. */
+/** The combined result of the operations so far; of a user mentioned twice the last mention counts. */
 class GroupChanges {
   readonly #texts = new Map<string, string | null>();
   readonly #mentions = new Map<string, "add" | "remove">();
@@ -82,7 +82,7 @@ class GroupChanges {
     this.#mention(readMemberIds(value, "members"), op === "remove" ? "remove" : "add");
   }
 
-  /** A filter can name members, not search for them: nobody looks who is in the group. */
+  /** A filter can name members but not search for them: the members are not read. */
   #changeNamed(filter: Filter, { op, value }: Change): void {
     const named = membersNamed(filter);
     if (!named)

@@ -1,5 +1,5 @@
-// PATCH of a user: all operations on one working copy, the outcome checked as a whole. Whether its
-// names are taken, and what follows from the difference, is for users.
+// PATCH of a user: applies all operations to one working copy and checks the result as a whole. users checks whether its names
+// are free and applies the effects.
 import { isDeepStrictEqual } from "node:util";
 import { ScimError, scimInvalid } from "../errors.ts";
 import { matchesElement } from "../filter/evaluate.ts";
@@ -17,16 +17,16 @@ import { changedSelection, type Selection } from "./elements.ts";
 import { eachStep, forEachOperation, type Patched, type Step } from "./operations.ts";
 
 /**
- * Comparisons in all operations of a request; they take some 100 ms. Each operation on a list looks at every value of it, and a
- * filter at several parts of each: ten thousand operations on long lists would hold the event loop too long (SCIM-125).
+ * Comparisons in all operations of a request; they take about 100 ms. Each operation on a list reads every value of it, and a
+ * filter several parts of each: ten thousand operations on long lists would hold the event loop too long (SCIM-125).
  */
 export const PATCH_COMPARISONS_MAX = 200_000;
 
 /**
  * @param doc the user's document
  * @param body parsed JSON of the PATCH message
- * @returns the document afterwards; equal to the one given when nothing changed
- * @throws ScimError 400 with the index of the operation where one is to blame, 413
+ * @returns the resulting document; equal to the given one if nothing changed
+ * @throws ScimError 400 with the index of the faulty operation if there is one, 413
  * @source RFC 7644 section 3.5.2
  */
 export function patchUser(doc: ScimObject, body: unknown, { id, profile }: Patched): ScimObject {
@@ -48,7 +48,7 @@ function applied(doc: ScimObject, { target, change }: Step, profile: ScimProfile
   const { path, elements } = target;
   if (!elements || !path.attribute) return assign(doc, path, change);
   const { name } = path.attribute;
-  // The derived e-mail is met by a filter, and stored with what that changes (SCIM-13).
+  // A filter also matches the derived e-mail, which is then stored with the change (SCIM-13).
   const before = name === "emails" ? shownEmails(doc) : elementsOf(doc[name]);
   const after = changedSelection(before, selected(path, elements, profile), change);
   return isDeepStrictEqual(after, before) ? doc : withMember(doc, name, after);
@@ -78,7 +78,7 @@ class Comparisons {
   #count = 0;
 
   /**
-   * Call it before a step is carried out.
+   * Call it before a step is executed.
    * @param doc as the step finds it
    * @throws ScimError 413
    */

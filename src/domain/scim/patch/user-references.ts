@@ -1,13 +1,13 @@
-// References to users: a provider names a manager or a member by id, by URL, or by both. Kept is the id.
+// References to users: a provider names a manager or a member by id, by URL, or by both. Only the id is stored.
 import type { JsonObject } from "../../../platform/text/json-object.ts";
 import { fieldsOf } from "../messages/envelope.ts";
 import { isUnassigned } from "../schema/values.ts";
 
-/** @returns the last segment of a URL: the id of what it refers to; anything but text as it is */
+/** @returns the last segment of a URL, which is the id; any other value unchanged */
 export const idInReference = (raw: unknown): unknown =>
   typeof raw === "string" ? raw.split("/").findLast((segment) => segment !== "") : raw;
 
-/** @returns the parts by lower-case name; a `$ref` without a `value` has become the value */
+/** @returns the parts by lower-case name; a `$ref` without a `value` becomes the value */
 export function fieldsWithId(sent: JsonObject): ReadonlyMap<string, unknown> {
   const fields = fieldsOf(sent);
   const id = idInReference(fields.get("$ref"));

@@ -1,19 +1,19 @@
-// The configured mapping of groups to roles: display names in their exact spelling, or `externalId:<value>`, which a
-// rename does not touch. Pure; who has which role is worked out in roles.ts.
+// The configured mapping of groups to roles: display names in their exact spelling, or `externalId:<value>`, which a rename
+// does not affect. Pure; roles.ts computes the roles of users.
 import { sha256Hex } from "../../../platform/ids.ts";
 import type { Role } from "../../identity/service.ts";
 import type { GroupRow } from "../model.ts";
 
 const BY_EXTERNAL_ID = "externalId:";
 
-/** What a mapping looks at. */
+/** The parts of a group that a mapping uses. */
 export type MappedBy = Pick<GroupRow, "displayName" | "externalId">;
 
 /** @source SCIM-23 */
 export class RoleMapping {
   readonly #byName = new Map<string, Role>();
   readonly #byExternalId = new Map<string, Role>();
-  /** differs where the mapping differs, whatever the order of its entries */
+  /** differs if the mapping differs, whatever the order of its entries */
   readonly digest: string;
 
   constructor(mapping: Readonly<Record<string, Role>>) {
@@ -37,7 +37,7 @@ export class RoleMapping {
     return [...this.#byExternalId.keys()];
   }
 
-  /** @returns what being in the group gives; `member` is what everybody has */
+  /** @returns the role of the group's members; `member` is the default */
   roleOf({ displayName, externalId }: MappedBy): Role {
     const roles = [this.#byName.get(displayName), externalId !== null && this.#byExternalId.get(externalId)];
     return roles.includes("admin") ? "admin" : "member";

@@ -1,4 +1,4 @@
-// SQL of what the role mapping asks: which groups it names, who is in them, which mapping the stored roles follow.
+// SQL of the role mapping: the groups it names, their members, and the mapping that the stored roles follow.
 import { and, asc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { asIdList } from "../groups/members-store.ts";
@@ -28,11 +28,11 @@ const selectMapped = (is: SQL) =>
       .prepare(),
   );
 
-// Two statements: with both conditions in one, SQLite looks through all groups.
+// Two statements: with both conditions in one, SQLite would read all groups.
 const selectOfNames = selectMapped(inArray(scimGroups.displayNameKey, asIdList("keys")));
 const selectOfExternalIds = selectMapped(inArray(scimGroups.externalId, asIdList("keys")));
 
-/** @returns the groups of these folded names or external ids; one that fits twice is there twice */
+/** @returns the groups with these folded names or external ids; one that matches twice is included twice */
 export function groupsOf(
   connection: Connection,
   asked: { organizationId: string; nameKeys: readonly string[]; externalIds: readonly string[] },
@@ -57,7 +57,7 @@ const selectInGroups = statement((connection) =>
     .prepare(),
 );
 
-/** @returns those of these users who are in one of the groups at least */
+/** @returns those of these users who are in at least one of the groups */
 export const usersInAny = (
   connection: Connection,
   asked: { userIds: readonly string[]; groupIds: readonly string[] },
@@ -76,7 +76,7 @@ export const everyUserId = (connection: Connection, organizationId: string): rea
     .all()
     .map(({ id }) => id);
 
-/** @returns the digest of the mapping that the stored roles follow; nothing before the first start */
+/** @returns the digest of the mapping that the stored roles follow; undefined before the first start */
 export const mappingDigest = (connection: Connection, organizationId: string): string | undefined =>
   connection
     .select({ digest: scimState.roleMappingDigest })

@@ -1,5 +1,5 @@
-// Roles follow groups: administrator is who is in a group that maps to it, everybody else is a member. Every function
-// works on sets. Accounts belong to identity, which says whose role really changed.
+// Roles follow groups: members of a group that maps to administrator are administrators, all other users are members. Every
+// function works on sets. Identity owns the accounts and reports whose role changed.
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import type { Role } from "../../identity/service.ts";
@@ -15,7 +15,7 @@ export type Roles = ReturnType<typeof createRoles>;
 
 type RoleDependencies = Pick<ScimDependencies, "db" | "audit" | "accounts" | "settings">;
 
-/** @returns the operations on roles; made once, when the area is joined */
+/** @returns the operations on roles; created once, when the area is assembled */
 export function createRoles({ db, audit, accounts, settings }: RoleDependencies) {
   const mappingInForce = lastMade((given: ScimSettings["groupRoleMappings"]) => new RoleMapping(given));
   const mapping = (): RoleMapping => mappingInForce(settings.groupRoleMappings);
@@ -47,14 +47,14 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
   }
 
   return {
-    /** Whether any group gives a role; otherwise no change of a group touches an account. */
+    /** Whether any group gives a role; otherwise no change of a group affects an account. */
     areMapped: (): boolean => !mapping().isEmpty,
 
-    /** @returns the role that being in the group gives */
+    /** @returns the role of the group's members */
     roleOf: (group: MappedBy): Role => mapping().roleOf(group),
 
     /**
-     * Gives these users the role that their groups make; one audit entry for each whose role changes.
+     * Gives these users the role of their groups; one audit entry for each whose role changes.
      * @source SCIM-22, SCIM-24
      */
     recompute(tx: Tx, { actor, userIds }: { actor: Actor; userIds: readonly string[] }): void {
@@ -62,7 +62,7 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
     },
 
     /**
-     * Run at every start and reload: gives everybody the role that a changed mapping makes, and does nothing while it is the same.
+     * Runs at every start and reload: applies a changed mapping to all users, and does nothing if it is unchanged.
      * @returns how many roles changed
      * @source SCIM-24
      */
@@ -81,7 +81,7 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
     },
 
     /**
-     * @returns a sentence for each entry of the mapping that fits no group
+     * @returns a sentence for each entry of the mapping that matches no group
      * @source SCIM-23
      */
     warnings(organizationId: string): string[] {
@@ -95,7 +95,7 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
   };
 }
 
-/** @returns the function, which computes nothing anew for what it was asked last */
+/** @returns the function with its last result cached */
 function lastMade<Given, Made>(make: (given: Given) => Made): (given: Given) => Made {
   let last: { given: Given; made: Made } | undefined;
   return (given) => {

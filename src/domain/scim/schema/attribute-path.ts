@@ -1,5 +1,5 @@
 // Attribute names as providers write them: any letter case, with or without the URN of their schema, with or without a
-// sub-attribute. Names are looked up in maps made from the schema table, never by indexing an object with client text.
+// sub-attribute. Names are looked up in maps built from the schema table, never by indexing an object with client text.
 
 import type { ResourceTypeName } from "../wire.ts";
 import {
@@ -11,10 +11,10 @@ import {
   type Schema,
 } from "./schema.ts";
 
-/** An attribute of a resource, found. */
+/** A resolved attribute of a resource. */
 export interface AttributePath {
   readonly type: ResourceTypeName;
-  /** the extension it stands in; undefined for core and common attributes */
+  /** its extension; undefined for core and common attributes */
   readonly extension: Schema | undefined;
   readonly attribute: Attribute;
   readonly sub: Attribute | undefined;
@@ -59,7 +59,7 @@ const NAMES: Readonly<Record<ResourceTypeName, TypeNames>> = {
 
 const subNames = new Map<Attribute, Names>();
 
-/** @returns the sub-attribute of that name, in any letter case */
+/** @returns the sub-attribute with that name, in any letter case */
 export function subAttributeOf(attribute: Attribute, name: string): Attribute | undefined {
   let names = subNames.get(attribute);
   if (!names) {
@@ -70,8 +70,8 @@ export function subAttributeOf(attribute: Attribute, name: string): Attribute | 
 }
 
 /**
- * Finds what `[urn ":"] name ["." name]` names. Bare names of an extension are taken where the core has none of that
- * name, as Entra sends them.
+ * Resolves `[urn ":"] name ["." name]`. Bare names of an extension are accepted if the core has no such name, as Entra sends
+ * them.
  * @returns undefined for a name that the type does not have
  * @source SCIM-39 and SCIM-52
  */
@@ -114,7 +114,7 @@ export function pathText({ extension, attribute, sub }: ResolvedPath): string {
   return name === "" ? extension.id : `${extension.id}:${name}`;
 }
 
-/** @returns whether a provider may set it at all; `schemas` follows from what is there */
+/** @returns whether a provider may set it; `schemas` is derived from the other attributes */
 export const isSettable = ({ attribute, sub }: ResolvedPath): boolean =>
   attribute === undefined ||
   (attribute.name !== "schemas" &&

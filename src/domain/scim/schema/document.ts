@@ -1,5 +1,5 @@
-// Documents as values: looking into them, changing one member, and putting them in the order of the schema table.
-// Names come from that table only, so indexing is safe here.
+// Documents as values: reads them, changes one member, and sorts members in the order of the schema table. Names come from that
+// table only, so indexing is safe here.
 import type { ScimObject, ScimValue } from "../model.ts";
 import { type Attribute, COMMON_ATTRIBUTES, ENTERPRISE_SCHEMA, USER_SCHEMA } from "./schema.ts";
 
@@ -11,17 +11,17 @@ const isList = (value: ScimValue | undefined): value is ScimList => Array.isArra
 export const isScimObject = (value: ScimValue | undefined): value is ScimObject =>
   typeof value === "object" && !isList(value);
 
-/** @returns the parts of a complex value; none of anything else */
+/** @returns the parts of a complex value; empty for any other value */
 export const partsOf = (value: ScimValue | undefined): ScimObject => (isScimObject(value) ? value : {});
 
-/** @returns the values of a multi-valued attribute; none of anything else */
+/** @returns the values of a multi-valued attribute; empty for any other value */
 export const elementsOf = (value: ScimValue | undefined): readonly ScimObject[] =>
   isList(value) ? value.filter(isScimObject) : [];
 
 const isEmpty = (value: ScimValue): boolean =>
   (isList(value) && value.length === 0) || (isScimObject(value) && Object.keys(value).length === 0);
 
-/** @returns the object with that member, or without it when the value is none or has no content (SCIM-40) */
+/** @returns the object with that member, or without it if the value is absent or empty (SCIM-40) */
 export function withMember(object: ScimObject, name: string, value: ScimValue | undefined): ScimObject {
   if (value !== undefined && !isEmpty(value)) return { ...object, [name]: value };
   const { [name]: _, ...others } = object;
@@ -33,7 +33,7 @@ interface Place {
   readonly subAttributes?: readonly Attribute[];
 }
 
-/** The extension stands in a document like a complex attribute that is named by its URN. */
+/** An extension is stored in a document like a complex attribute that is named by its URN. */
 const USER_PLACES: readonly Place[] = [
   ...COMMON_ATTRIBUTES,
   ...USER_SCHEMA.attributes,

@@ -1,10 +1,10 @@
-// The attributes of users and groups, as one table: validation, folding, filters, PATCH, projection and /Schemas all
-// follow from it. Source: RFC 7643 sections 3.1, 4 and 8.7.
+// The attributes of users and groups as one table, from which validation, folding, filters, PATCH, projection and /Schemas
+// derive. Source: RFC 7643 sections 3.1, 4 and 8.7.
 import { CORE_GROUP, CORE_USER, ENTERPRISE_USER, type ResourceTypeName } from "../wire.ts";
 
 export type AttributeType = "string" | "boolean" | "complex" | "reference" | "dateTime" | "binary";
 
-/** The characteristics of RFC 7643 section 2.2, and what we add to them. */
+/** The characteristics of RFC 7643 section 2.2, and our additions. */
 export interface Attribute {
   readonly name: string;
   readonly type: AttributeType;
@@ -18,9 +18,9 @@ export interface Attribute {
   readonly canonicalValues?: readonly string[];
   readonly referenceTypes?: readonly string[];
   readonly subAttributes?: readonly Attribute[];
-  /** characters at most, of text */
+  /** maximum characters of text */
   readonly lengthMax?: number;
-  /** values at most, where it is multi-valued */
+  /** maximum values, if it is multi-valued */
   readonly valuesMax?: number;
   /** whether a filter or an order may name it */
   readonly filterable: boolean;
@@ -134,7 +134,7 @@ export const COMMON_ATTRIBUTES: readonly Attribute[] = [
   }),
 ];
 
-/** Accepted and thrown away unread; in no schema, because it can be neither set nor shown (SCIM-21). */
+/** Accepted and discarded unread; in no schema, because it can be neither set nor shown (SCIM-21). */
 export const PASSWORD: Attribute = attribute("password", "Never kept.", {
   mutability: "writeOnly",
   returned: "never",

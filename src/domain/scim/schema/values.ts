@@ -1,30 +1,30 @@
-// From what providers send to values of a document: the lenient types of SCIM-40 and SCIM-42, and nothing beyond
-// them, within the lengths of the schema table. What a whole resource needs is checked in read-resource.ts.
+// Converts the values that providers send into values of a document: the lenient types of SCIM-40 and SCIM-42 and no others,
+// within the limits of the schema table. read-resource.ts checks whole resources.
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
 import type { ScimObject } from "../model.ts";
 import { subAttributeOf } from "./attribute-path.ts";
 import { type Attribute, USER_SCHEMA } from "./schema.ts";
 
-/** Problems told in one detail; the rest of a body that is all wrong helps nobody. */
+/** Problems reported in one detail; more would not help. */
 export const PROBLEMS_TOLD_MAX = 10;
 
-/** Whose value is read, and how a refusal calls it. */
+/** The attribute of a value, and its name in errors. */
 export interface Wanted {
   readonly attribute: Attribute;
   /** such as `emails[1].value` */
   readonly name: string;
 }
 
-/** @returns the refusal of a value that is wrong in itself */
+/** @returns the error for a value that is invalid by itself */
 export const invalidValue = (detail: string): ScimError => scimInvalid("invalidValue", detail);
 
-/** @returns the refusal to remove what a resource must have (SCIM-78) */
+/** @returns the error for the removal of a required attribute (SCIM-78) */
 export const requiredAttribute = (name: string): ScimError =>
   scimInvalid("mutability", `${name} is required: replace it instead of removing it`);
 
 /**
- * Reads one after the other, so that a caller hears of all that is wrong and not only of the first.
+ * Reads all values, so that a caller learns of all problems and not only of the first.
  * @throws ScimError of the first one's type, with the details of all
  */
 export function readAll<T, R>(items: Iterable<T>, read: (item: T) => R): R[] {
@@ -49,7 +49,7 @@ export const isUnassigned = (raw: unknown): boolean =>
   raw === undefined || raw === null || raw === "" || (Array.isArray(raw) && raw.length === 0);
 
 /**
- * @returns the one value of a list of one; anything but a list as it is
+ * @returns the one value of a list of one; any other value unchanged
  * @throws ScimError `invalidValue`
  */
 export function requireSingle(raw: unknown, name: string): unknown {
@@ -58,7 +58,7 @@ export function requireSingle(raw: unknown, name: string): unknown {
   return raw[0];
 }
 
-/** User names and group names: white space at both ends of them is dropped (SCIM-29). */
+/** User names and group names: white space at both ends is dropped (SCIM-29). */
 const isUniqueName = ({ uniqueness, caseExact }: Attribute): boolean => uniqueness === "server" && !caseExact;
 
 const EMAIL = USER_SCHEMA.attributes
@@ -99,7 +99,7 @@ function readText(value: unknown, { attribute, name }: Wanted): string | undefin
 
 /**
  * Reads the parts of one value of a multi-valued attribute; plain text is its `value`.
- * @returns what is assigned of it, so maybe nothing
+ * @returns the assigned parts, possibly none
  * @throws ScimError `invalidValue`
  */
 export function readParts(raw: unknown, { attribute, name }: Wanted): ScimObject {
@@ -115,7 +115,7 @@ export function readParts(raw: unknown, { attribute, name }: Wanted): ScimObject
 }
 
 /**
- * @returns the members of a complex value as they were sent; plain text stands for `value` where there is one
+ * @returns the members of a complex value as they were sent; plain text stands for `value` if it has one
  * @throws ScimError `invalidValue`
  */
 export function partsSent(value: unknown, { attribute, name }: Wanted): Readonly<Record<string, unknown>> {
@@ -139,7 +139,7 @@ export function readElements(raw: unknown, { attribute, name }: Wanted): readonl
   return elements;
 }
 
-/** @returns the refusal of a list with two preferred values (SCIM-74) */
+/** @returns the error for a list with two primary values (SCIM-74) */
 export const multiplePrimaries = (name: string): ScimError =>
   invalidValue(`${name} can have one primary value; set primary on the preferred one only`);
 

@@ -1,4 +1,4 @@
-// Rows that a search found, the two types behind one interface, and how they are shown. The SQL is in search-store.ts.
+// Rows that a search found, the two types behind one interface, and how they are rendered. search-store.ts has the SQL.
 import type { Connection } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { areLarge, renderGroups } from "../groups/group-views.ts";
@@ -31,7 +31,7 @@ const usersIn = (found: readonly FoundRow[]): UserRow[] =>
 const groupsIn = (found: readonly FoundRow[]): GroupRow[] =>
   found.flatMap(({ type, row }) => (type === "Group" ? [row] : []));
 
-/** @returns whether it takes several turns of the event loop to show the rows */
+/** @returns whether it takes several turns of the event loop to render the rows */
 export const takesTurns = (found: readonly FoundRow[], view: View): boolean =>
   areLarge(groupsIn(found), view);
 

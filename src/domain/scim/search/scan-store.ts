@@ -1,5 +1,5 @@
-// SQL of searches that no index helps: what matches is collected slice by slice in a temporary table, which then orders
-// and pages it, the types together. When the slices run is for scans.ts.
+// SQL of searches without an index: matches are collected slice by slice in a temporary table, which then sorts and pages them,
+// the types together. scans.ts runs the slices.
 import { asc, count, desc, type SQL, sql } from "drizzle-orm";
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../../platform/database/database.ts";
@@ -16,7 +16,7 @@ export interface Collected {
   type: ResourceTypeName;
   organizationId: string;
   filter: Filter;
-  /** undefined where nothing is ordered by, or the type has no such attribute */
+  /** undefined without an order, or if the type has no such attribute */
   key: AttributePath | undefined;
 }
 
@@ -34,13 +34,13 @@ const found = sqliteTable("found", {
   key: text("key"),
 });
 
-/** Makes the table; the connection must be nobody else's. The key keeps whatever type its values have. */
+/** Creates the table; the connection must be exclusive. The key keeps the type of its values. */
 export function openFound(connection: Connection): void {
   connection.run(sql`PRAGMA temp_store = MEMORY`);
   connection.run(sql`CREATE TEMP TABLE found (type TEXT NOT NULL, sequence INTEGER NOT NULL, key)`);
 }
 
-/** @returns the last sequence of the organization, 0 where it has none */
+/** @returns the last sequence of the organization, 0 if it has none */
 export function lastSequence(
   connection: Connection,
   { type, organizationId }: Pick<Collected, "type" | "organizationId">,
@@ -51,7 +51,7 @@ export function lastSequence(
   return connection.select({ last }).from(table).where(isOwn).get()?.last ?? 0;
 }
 
-/** @returns a function that adds what matches within a slice */
+/** @returns a function that adds the matches of a slice */
 export function prepareCollection(
   connection: Connection,
   { type, organizationId, filter, key }: Collected,
@@ -77,7 +77,7 @@ export interface Found {
   sequence: number;
 }
 
-/** @returns how many were found, and those on the page: by key, then users before groups, then by creation */
+/** @returns the number of matches, and those on the page: by key, then users before groups, then by creation */
 export function foundPage(
   connection: Connection,
   { isDescending, offset, limit }: { isDescending: boolean; offset: number; limit: number },

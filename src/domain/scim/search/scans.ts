@@ -1,5 +1,5 @@
-// Searches that have to look at every resource: one at a time, in slices with a turn of the event loop between them, all
-// from one moment of the database. How many resources that may be is checked in search.ts before.
+// Searches that read every resource: one at a time, in slices with a turn of the event loop between them, all from one moment
+// of the database. search.ts checks the number of resources before.
 import { setImmediate } from "node:timers/promises";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { OpenSnapshot } from "../../../platform/database/snapshot.ts";
@@ -10,14 +10,14 @@ import type { ResourceTypeName } from "../wire.ts";
 import { renderFound, rowsOver } from "./found-rows.ts";
 import { type Collected, foundPage, lastSequence, openFound, prepareCollection } from "./scan-store.ts";
 
-/** With as many comparisons as a filter may have, this many rows still take less than half a second. */
+/** With the maximum number of comparisons in a filter this many rows take less than half a second. */
 export const SLICE_ROWS = 500;
 /** Scans that wait for their turn; one more is refused. */
 export const SCANS_WAITING_MAX = 16;
 const RETRY_AFTER_SECONDS = 5;
 
 export interface Scan {
-  /** what to look for, by type */
+  /** the filter, by type */
   parts: readonly Collected[];
   isDescending: boolean;
   offset: number;
@@ -26,9 +26,9 @@ export interface Scan {
 }
 
 export interface Slice {
-  /** all that match */
+  /** all matches */
   total: number;
-  /** JSON texts of those on the page */
+  /** JSON texts of the matches on the page */
   resources: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export class Scans {
 
   constructor(private readonly openSnapshot: OpenSnapshot) {}
 
-  /** @throws ScimError 503 when too many wait already */
+  /** @throws ScimError 503 if too many are waiting */
   async run(scan: Scan): Promise<Slice> {
     if (this.#count > SCANS_WAITING_MAX) {
       const detail =

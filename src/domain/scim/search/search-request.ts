@@ -1,5 +1,4 @@
-// List requests as they came, read: which page, in what order, of what each type's resources must meet. What is found is
-// for search.ts.
+// Parses list requests: page, order, and the filter for the resources of each type. search.ts runs them.
 import { scimInvalid } from "../errors.ts";
 import { ALWAYS, type Filter } from "../filter/model.ts";
 import { parseFilter, parseFilters } from "../filter/parse.ts";
@@ -12,9 +11,9 @@ export const PAGE_DEFAULT = 100;
 
 export type SearchScope = ResourceTypeName | "all";
 
-/** Resources without the attribute come last, or first when the order is descending. */
+/** Resources without the attribute come last, or first in descending order. */
 export interface Order {
-  /** undefined for a type that has no such attribute */
+  /** undefined for a type without such an attribute */
   readonly keys: Readonly<Record<ResourceTypeName, AttributePath | undefined>>;
   readonly isDescending: boolean;
 }
@@ -30,7 +29,7 @@ export interface ListRequest {
 }
 
 /**
- * @param pageMax resources on one page at most
+ * @param pageMax maximum number of resources on one page
  * @throws ScimError `invalidFilter`, and `invalidValue` for paging and order
  * @source SCIM-61 to SCIM-64
  */
@@ -64,7 +63,7 @@ function wholeNumber(
 ): number | undefined {
   if (value === undefined) return undefined;
   const number = typeof value === "number" || /^[+-]?\d+$/.test(value) ? Number(value) : Number.NaN;
-  // However many digits it has: what is beyond every page is a whole number all the same.
+  // However many digits it has: a number beyond every page is a whole number all the same.
   const bounded = Math.min(Math.max(number, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
   if (Number.isInteger(bounded)) return bounded;
   problems.push(`${name} must be a whole number`);

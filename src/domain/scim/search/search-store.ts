@@ -1,5 +1,5 @@
-// SQL of searches: pages and counts of one type, compiled once by shape. What a filter becomes is filter/where-store.ts,
-// and searches that no index helps are scan-store.ts.
+// SQL of searches: pages and counts of one type, compiled once by shape. filter/where-store.ts compiles filters; scan-store.ts
+// has searches without an index.
 import { count, inArray, type SQL, sql } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { Filter } from "../filter/model.ts";
@@ -13,7 +13,7 @@ import { type AttributePath, pathText } from "../schema/attribute-path.ts";
 import { scimGroups, scimUsers } from "../tables.ts";
 import { StatementCache } from "./statement-cache.ts";
 
-/** Compiled statements of one type and one kind that are kept, less than 200 all together (SCIM-131). */
+/** Cached compiled statements of one type and one kind, less than 200 in total (SCIM-131). */
 const STATEMENTS_MAX = 32;
 
 export interface RowsAsked {
@@ -22,7 +22,7 @@ export interface RowsAsked {
   /** undefined for the order of creation */
   key: AttributePath | undefined;
   isDescending: boolean;
-  /** begins at the last row: `offset` counts from there, and the rows come in that order */
+  /** starts at the last row: `offset` counts from there, and the rows come in that order */
   isBackwards: boolean;
   offset: number;
   limit: number;
@@ -38,7 +38,7 @@ interface Terms {
   order: SQL[];
 }
 
-/** What differs between the two types. */
+/** The differences between the two types. */
 interface TypeSql<Row> {
   organizationId: SQL;
   sequence: SQL;
@@ -142,8 +142,8 @@ export class SearchedRows<Row> {
   ) {}
 
   /**
-   * What stands before a later page is passed over without its documents: an index is enough for that. So is what has to be
-   * put in order first, of which there may be many more than the page shows.
+   * Rows before a later page are skipped without their documents: an index is enough for that. So are rows that must be sorted
+   * first, of which there may be many more than the page shows.
    */
   page(asked: RowsAsked): Row[] {
     const { own, connection } = this;
@@ -176,7 +176,7 @@ export class SearchedRows<Row> {
     return prepared.all({ ...shape.values, organizationId })[0]?.total ?? 0;
   }
 
-  /** @returns the rows of these sequences, in the order given */
+  /** @returns the rows of these sequences, in the given order */
   ofSequences(sequences: readonly number[]): Row[] {
     this.#ofSequences ??= this.own.ofSequences(this.connection);
     const rows = this.#ofSequences.all({ sequences: JSON.stringify(sequences) });
@@ -185,8 +185,8 @@ export class SearchedRows<Row> {
   }
 
   /**
-   * The plus keeps SQLite from walking through the whole organization: what an index finds names the organization
-   * itself (filter/where-store.ts), and else the organization would always look like the better index.
+   * The plus keeps SQLite from reading the whole organization: a condition that an index finds names the organization itself
+   * (filter/where-store.ts), and otherwise the organization would always look like the better index.
    */
   #where(filter: Filter, { numbers }: Shape): SQL | undefined {
     const { organizationId } = this.own;

@@ -1,5 +1,5 @@
-// Lists and searches over one type or both: decides how each is answered. What an index finds is read at once; what has
-// to look at every resource goes to scans.ts. What a request means is read in search-request.ts.
+// Lists and searches over one type or both: decides how each is answered. Indexed searches are answered at once; searches over
+// every resource go to scans.ts. search-request.ts parses requests.
 import type { Db } from "../../../platform/database/database.ts";
 import type { OpenSnapshot } from "../../../platform/database/snapshot.ts";
 import { runSynchronously } from "../../../platform/steps.ts";
@@ -29,7 +29,7 @@ export interface SearchDependencies {
 /** A ListResponse as JSON text, in pieces if it shows many members. */
 export type ListJson = string | AsyncIterable<string>;
 
-/** What is asked of one type; types of which nothing can match have none. */
+/** The query of each type; types without possible matches have none. */
 interface Part {
   type: ResourceTypeName;
   organizationId: string;
@@ -43,13 +43,13 @@ interface Asked {
   shown: Shown;
 }
 
-/** What is on a page, and how much there is on all pages. */
+/** The content of a page, and the total on all pages. */
 interface FoundPage {
   total: number;
   found: readonly FoundRow[];
 }
 
-/** The rows of one connection, and how many a type has of them. */
+/** The rows of one connection, and the number of rows of a type. */
 interface Source {
   rows: Readonly<Record<ResourceTypeName, FoundRows>>;
   totalOf(part: Part): number;
@@ -67,7 +67,7 @@ export class ScimSearch {
   }
 
   /**
-   * @returns a promise only if every resource has to be looked at
+   * @returns a promise only if every resource must be read
    * @throws ScimError 400 `invalidFilter`, `invalidValue`, `tooMany`; 503
    * @source RFC 7644 section 3.4.2
    */
@@ -86,7 +86,7 @@ export class ScimSearch {
     return isImmediate(parts, request) ? this.#immediate(found) : this.#scan(found);
   }
 
-  /** `readConsistently` makes pages and totals those of one moment; a page that takes several turns has a snapshot. */
+  /** `readConsistently` reads pages and totals at one moment; a page that takes several turns has a snapshot. */
   #immediate({ request, parts, shown }: Asked): ListJson {
     const { db, streams } = this.own;
     const whole = db.readConsistently(() => {
@@ -107,7 +107,7 @@ export class ScimSearch {
     });
   }
 
-  /** Counting means reading an index to its end, so it is done once after each change. */
+  /** Counting reads a whole index, so it is done once after each change. */
   #totalOf({ type, organizationId }: Pick<Part, "type" | "organizationId">): number {
     const { db } = this.own;
     const revision = db.revision("access") + db.revision("provisioning");
@@ -162,7 +162,7 @@ function pageOfSome({ rows }: Source, part: Part, { offset, limit, isDescending 
   return { total: isEnd ? offset + found.length : rows[part.type].count(part), found };
 }
 
-/** Begins at the nearer end, so that the last page costs what the first does. */
+/** Starts at the nearer end, so that the last page costs as much as the first. */
 function pageOfAll(
   { rows, totalOf }: Source,
   part: Part,
@@ -180,7 +180,7 @@ function pageOfAll(
 
 const isDescending = ({ order }: ListRequest): boolean => order?.isDescending === true;
 
-/** One type in an order of its own needs no more than its rows; several are in one only when their keys are compared. */
+/** One type in its own order needs only its rows; several types are merged by comparing their keys. */
 function isImmediate(parts: readonly Part[], { order }: ListRequest): boolean {
   if (!parts.every(({ filter }) => isAlways(filter) || isIndexed(filter))) return false;
   if (!order || parts.length === 0) return true;

@@ -1,14 +1,14 @@
-// Compiled statements by what they depend on, as many as are worth keeping. For statements that are known when the
-// program is written, see `statement` in platform/database/database.ts.
+// Compiled statements by their key, in a limited number. For statements that are fixed in the source, see `statement` in
+// platform/database/database.ts.
 
-/** Keeps the statements used last. */
+/** Keeps the most recently used statements. */
 export class StatementCache<S> {
   readonly #statements = new Map<string, S>();
 
-  /** @param max statements kept at most */
+  /** @param max maximum number of statements */
   constructor(private readonly max: number) {}
 
-  /** @returns the statement of that key, compiled where it is not known or was dropped */
+  /** @returns the statement of that key, compiled if it is not cached */
   get(key: string, compile: () => S): S {
     const known = this.#statements.get(key);
     const statement = known ?? compile();

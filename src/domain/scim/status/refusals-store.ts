@@ -1,4 +1,4 @@
-// SQL of the refused requests that are kept.
+// SQL of the stored refusals.
 import { and, desc, eq, getTableColumns, lte, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { scimRefusals } from "../tables.ts";
@@ -42,7 +42,7 @@ const deleteOlder = statement((connection) => {
     .prepare();
 });
 
-/** Adds one, and forgets the oldest of more than `kept`. */
+/** Adds one, and removes the oldest beyond `kept`. */
 export function addRefusal(
   tx: Tx,
   { kept, organizationId, ...refusal }: Refusal & { organizationId: string; kept: number },
@@ -51,7 +51,7 @@ export function addRefusal(
   deleteOlder(tx).run({ organizationId, kept });
 }
 
-/** @returns all that are kept, newest first */
+/** @returns all stored refusals, newest first */
 export const refusalsOf = (connection: Connection, organizationId: string): readonly Refusal[] =>
   connection
     .select(shown)

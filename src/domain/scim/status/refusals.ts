@@ -1,5 +1,5 @@
-// Requests of identity providers that were refused for what is in them: the last ones are kept for people who look for
-// the reason (SCIM-33). In the database, because the terminal looks from a process of its own.
+// Requests of identity providers that were refused because of their content: the last ones are stored for operators (SCIM-33).
+// In the database, because the terminal reads them from another process.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import * as store from "./refusals-store.ts";
@@ -7,7 +7,7 @@ import * as store from "./refusals-store.ts";
 export type { Refusal } from "./refusals-store.ts";
 
 export const REFUSALS_KEPT_MAX = 100;
-/** more are not kept: whoever sends nonsense all day shall not keep the disk busy with it */
+/** the limit; a provider that sends nonsense all day must not keep the disk busy */
 export const REFUSALS_PER_SECOND_MAX = 10;
 /** characters of a detail */
 export const REFUSAL_DETAIL_MAX = 500;
@@ -18,7 +18,7 @@ export class Refusals {
 
   constructor(private readonly own: { db: Db; clock: Clock }) {}
 
-  /** The request is answered by then, so nobody waits for this, and nobody hears that it failed. */
+  /** The request is already answered, so nobody waits for this or learns of a failure. */
   keep(organizationId: string, refusal: Omit<store.Refusal, "atMs">): void {
     const { db, clock } = this.own;
     const atMs = clock.nowMs();

@@ -1,4 +1,4 @@
-// SQL of the counts that the status shows.
+// SQL of the counts in the status.
 import { and, count, eq, type SQL } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import { scimGroups, scimUsers } from "../tables.ts";

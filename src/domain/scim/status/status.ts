@@ -1,4 +1,4 @@
-// How provisioning stands (SCIM-33): what there is, who asked last, and what in the configuration leads nowhere.
+// The state of provisioning (SCIM-33): resources, last requests, and configuration without effect.
 import type { Db } from "../../../platform/database/database.ts";
 import type { ScimTokens, ScimTokenView } from "../tokens/tokens.ts";
 import type { Refusal, Refusals } from "./refusals.ts";
@@ -9,7 +9,7 @@ export interface ScimStatus {
   /** of those users */
   suspendedUsers: number;
   groups: number;
-  /** all but revoked ones; each with its last request */
+  /** all except revoked ones; each with its last request */
   tokens: readonly ScimTokenView[];
   /** the last ones, newest first */
   refusals: readonly Refusal[];
@@ -21,11 +21,11 @@ export interface ScimStatusDependencies {
   db: Db;
   tokens: Pick<ScimTokens, "list" | "hasActive">;
   refusals: Pick<Refusals, "list">;
-  /** what the mapping of groups to roles gets wrong (SCIM-23) */
+  /** problems of the mapping of groups to roles (SCIM-23) */
   mappingWarnings(organizationId: string): readonly string[];
 }
 
-/** @returns the question to ask; made once, in service.ts */
+/** @returns the query; created once, in service.ts */
 export const createScimStatus =
   ({ db, tokens, refusals, mappingWarnings }: ScimStatusDependencies) =>
   (organizationId: string): ScimStatus => ({

@@ -1,5 +1,5 @@
-// Who presents a token: looked up with each request, so a revocation by any process counts from the next one on. Reading
-// the header is the HTTP face's; making and revoking tokens is in tokens.ts.
+// Authenticates tokens: looked up with each request, so a revocation by any process applies to the next one. The HTTP face
+// parses the header; tokens.ts creates and revokes tokens.
 import { timingSafeEqual } from "node:crypto";
 import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
@@ -14,9 +14,9 @@ import * as store from "./tokens-store.ts";
 export interface TokenCheckDependencies {
   db: Db;
   clock: Clock;
-  /** id of the organization of this data directory, nothing before the first start */
+  /** id of the organization of this data directory, undefined before the first start */
   organization(): string | undefined;
-  /** the token of the configuration; blank counts as none */
+  /** the configured token; blank counts as none */
   configured: Secret | undefined;
 }
 
@@ -28,12 +28,12 @@ type Presented = Pick<
   "id" | "organizationId" | "label" | "profile" | "expiresAtMs" | "lastUsedAtMs"
 >;
 
-/** Tells tokens from anything else; made once, with the tokens. */
+/** Checks presented tokens; created once, with the tokens. */
 export class TokenCheck {
   readonly #configured: Buffer | undefined;
-  /** the configured token, as it was when it was looked up last */
+  /** the configured token, as it was when it was last read */
   #known: Presented | undefined;
-  /** tokens whose last use is on its way to the disk */
+  /** tokens whose last use is being written */
   readonly #noting = new Set<string>();
 
   constructor(private readonly own: TokenCheckDependencies) {
@@ -68,15 +68,15 @@ export class TokenCheck {
   }
 
   /**
-   * The index does not compare in constant time and need not: that tells of the digest of what was sent, and from there
-   * nobody gets to a long random token. The configured one may be neither long nor random.
+   * The index does not compare in constant time and need not: timing reveals parts of the digest of the presented text, which
+   * do not lead to a long random token. The configured token may be neither long nor random.
    */
   #find(digest: string, nowMs: number): Presented | undefined {
     const isConfigured = this.#configured && timingSafeEqual(this.#configured, Buffer.from(digest));
     return isConfigured ? this.#configuredToken(nowMs) : store.findOpen(this.own.db.read, digest);
   }
 
-  /** Nobody can revoke it: it is looked up only when another use has to be noted. */
+  /** It cannot be revoked: its row is read only to record another use. */
   #configuredToken(nowMs: number): Presented | undefined {
     if (this.#known && isNoted(this.#known, nowMs)) return this.#known;
     const organizationId = this.own.organization();
@@ -103,7 +103,7 @@ export class TokenCheck {
         store.noteUse(tx, id, nowMs);
       }, "unobserved")
       .catch(() => {
-        // A date in a list is older than it could be, and the next use tries again.
+        // A date in a list may be older than the last use; the next use writes again.
       })
       .finally(() => this.#noting.delete(id));
   }

@@ -1,44 +1,44 @@
-// What a SCIM token is: how it looks, what may be asked for when one is made, when it counts, and what is shown of it. Making
-// and revoking is in tokens.ts, checking what is presented in token-check.ts.
+// Rules for SCIM tokens: their format, the options for a new one, their validity, and their shown parts. tokens.ts creates and
+// revokes them, token-check.ts authenticates them.
 import { DAY_MS } from "../../../platform/clock.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { SCIM_PROFILES, type ScimProfile } from "../model.ts";
 import type { TokenRow } from "../tables.ts";
 
-/** What every token of ours begins with, so that scanners and people know it when they see it. */
+/** The start of every token, so that scanners and people recognize it. */
 export const TOKEN_MARK = "qms_";
-/** Characters that lists show, mark included; they take 6 bytes of the random ones. */
+/** Characters that lists show, prefix included; they contain 6 of the random bytes. */
 export const VISIBLE_LENGTH = 12;
-/** Random bytes of a token: 32 stay when those that are shown are taken away (SCIM-4). */
+/** Random bytes of a token: 32 remain without the shown ones (SCIM-4). */
 export const TOKEN_BYTES = 38;
-/** A longer value is refused before anything is computed of it (SCIM-5). */
+/** A longer value is refused before it is hashed (SCIM-5). */
 export const PRESENTED_LENGTH_MAX = 1024;
 export const LABEL_LENGTH_MAX = 64;
 export const EXPIRY_DAYS_MAX = 3650;
-/** newest tokens that a list has; older ones still work */
+/** maximum number of tokens in a list, newest first; older ones still work */
 export const TOKENS_LISTED_MAX = 1_000;
 
-/** Id and label of the token that stands in the configuration. */
+/** Id and label of the configured token. */
 export const CONFIGURED = "configured";
 
 export interface NewScimToken {
   /** names the token in lists, logs and the audit log */
   label: string;
-  /** never when left out */
+  /** never by default */
   expiresAtMs?: number | undefined;
   /** `standard` or `entra`; another word is refused by name */
   profile: string;
 }
 
-/** A token without anything that could be presented. */
+/** A token without its secret. */
 export interface ScimTokenView {
-  /** `configured` for the token of the configuration */
+  /** `configured` for the configured token */
   id: string;
   label: string;
-  /** first characters; null for the token of the configuration */
+  /** first characters; null for the configured token */
   prefix: string | null;
   profile: ScimProfile;
-  /** `unset`: the token of the configuration was used once, and is not in the configuration read now */
+  /** `unset`: the configured token was used once, and the present configuration has none */
   state: "active" | "expired" | "revoked" | "unset";
   createdBy: string;
   createdAtMs: number | null;
@@ -51,8 +51,8 @@ export interface ScimTokenView {
 const LABEL = new RegExp(`^[\\p{L}\\p{N}][\\p{L}\\p{N} ._-]{0,${LABEL_LENGTH_MAX - 1}}$`, "u");
 
 /**
- * Checks what was asked for.
- * @throws DomainError `scim_token.invalid` naming everything that is wrong
+ * Checks the options.
+ * @throws DomainError `scim_token.invalid` with all problems
  */
 export function readNewToken(
   asked: NewScimToken,
@@ -85,14 +85,14 @@ const invalidToken = (problems: readonly Problem[]): DomainError => {
 export const isLive = ({ expiresAtMs }: Pick<TokenRow, "expiresAtMs">, nowMs: number): boolean =>
   expiresAtMs === null || nowMs < expiresAtMs;
 
-/** @returns what is shown of a token that was made */
+/** @returns the shown parts of a created token */
 export const viewOf = (row: TokenRow, nowMs: number): ScimTokenView => {
   const { tokenHash: _, organizationId: __, ...shown } = row;
   const state = row.revokedAtMs !== null ? "revoked" : isLive(row, nowMs) ? "active" : "expired";
   return { ...shown, state };
 };
 
-/** @returns what is shown of the token of the configuration; `row` remembers its last use */
+/** @returns the shown parts of the configured token; `row` has its last use */
 export const configuredView = (row: TokenRow | undefined, isSet: boolean): ScimTokenView => ({
   id: CONFIGURED,
   label: CONFIGURED,

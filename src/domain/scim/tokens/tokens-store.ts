@@ -1,4 +1,4 @@
-// SQL of SCIM tokens. What a token may look like and when it counts is for tokens.ts and token-model.ts.
+// SQL of SCIM tokens. tokens.ts and token-model.ts define their format and validity.
 import { and, count, desc, eq, gt, isNull, ne, or, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { scimTokens, type TokenRow } from "../tables.ts";
@@ -13,15 +13,15 @@ const selectByHash = statement((connection) =>
     .prepare(),
 );
 
-/** @returns the token of a digest, unless it was revoked; it may have expired */
+/** @returns the token with a digest, unless it was revoked; it may have expired */
 export const findOpen = (connection: Connection, tokenHash: string): TokenRow | undefined =>
   selectByHash(connection).get({ tokenHash });
 
-/** @returns the row that remembers when the token of the configuration was used. It has no digest: nothing presented finds it. */
+/** @returns the row with the last use of the configured token. It has no digest: no presented token finds it. */
 export const findConfigured = (connection: Connection): TokenRow | undefined =>
   findOpen(connection, CONFIGURED);
 
-/** @returns the token of an id or a label; the one that is not revoked, or else the newest */
+/** @returns the token with an id or a label; the one that is not revoked, else the newest */
 export const find = (
   connection: Connection,
   organizationId: string,
@@ -40,7 +40,7 @@ export const find = (
     .limit(1)
     .get();
 
-/** @returns tokens that were made, newest first, at most TOKENS_LISTED_MAX */
+/** @returns created tokens, newest first, at most TOKENS_LISTED_MAX */
 export const list = (connection: Connection, organizationId: string): TokenRow[] =>
   connection
     .select()
@@ -50,7 +50,7 @@ export const list = (connection: Connection, organizationId: string): TokenRow[]
     .limit(TOKENS_LISTED_MAX)
     .all();
 
-/** @returns whether a token that was made works at that time */
+/** @returns whether any created token is valid at that time */
 export function hasLive(connection: Connection, nowMs: number): boolean {
   const isLive = and(
     ne(scimTokens.id, CONFIGURED),
@@ -63,7 +63,7 @@ export function hasLive(connection: Connection, nowMs: number): boolean {
 export const add = (tx: Tx, row: typeof scimTokens.$inferInsert): TokenRow =>
   tx.insert(scimTokens).values(row).returning().get();
 
-/** Makes the row of the token of the configuration, unless it is there. */
+/** Creates the row of the configured token, unless it exists. */
 export function addConfigured(tx: Tx, organizationId: string, nowMs: number): void {
   tx.insert(scimTokens)
     .values({

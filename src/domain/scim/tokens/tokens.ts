@@ -1,5 +1,5 @@
-// The tokens of identity providers: one in the configuration, and any number that the operator makes, lists and revokes.
-// What is checked when one is presented is in token-check.ts.
+// The tokens of identity providers: one in the configuration, and any number that the operator creates, lists and revokes.
+// token-check.ts authenticates them.
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Connection } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -30,10 +30,10 @@ export interface ScimTokensDependencies extends TokenCheckDependencies {
   audit: Audit;
 }
 
-/** @returns the tokens of this data directory; made once, in service.ts */
+/** @returns the tokens of this data directory; created once, in service.ts */
 export const createScimTokens = (own: ScimTokensDependencies): ScimTokens => new ScimTokens(own);
 
-/** Tokens, with what the operator does to them. */
+/** Tokens, and the operator's actions on them. */
 export class ScimTokens {
   readonly #check: TokenCheck;
 
@@ -42,8 +42,8 @@ export class ScimTokens {
   }
 
   /**
-   * Tells who presents a token, and remembers the use.
-   * @param presented what follows `Bearer` in the header; undefined when there is nothing of that form
+   * Identifies the caller of a token and records the use.
+   * @param presented the text after `Bearer` in the header; undefined without one
    * @throws ScimError 401, the same for every cause
    * @source SCIM-2 to SCIM-6
    */
@@ -51,15 +51,15 @@ export class ScimTokens {
     return this.#check.authenticate(presented);
   }
 
-  /** @returns whether anybody can authenticate at all */
+  /** @returns whether any token is valid */
   hasActive(): boolean {
     const { db, clock } = this.own;
     return this.#check.isConfigured || store.hasLive(db.read, clock.nowMs());
   }
 
   /**
-   * Makes a token.
-   * @returns the token, which is kept nowhere, and what lists show of it
+   * Creates a token.
+   * @returns the token, which is not stored, and its shown parts
    * @throws DomainError `scim_token.invalid`, `scim_token.label_taken`
    */
   async create(actor: Actor, asked: NewScimToken): Promise<{ token: Secret; view: ScimTokenView }> {
@@ -85,7 +85,7 @@ export class ScimTokens {
     return { token: new Secret(token), view };
   }
 
-  /** @returns the token of the configuration, then those that were made, newest first, revoked ones included */
+  /** @returns the configured token, then the created ones, newest first, revoked ones included */
   list(organizationId: string): ScimTokenView[] {
     const { db, clock } = this.own;
     const made = store.list(db.read, organizationId).map((row) => viewOf(row, clock.nowMs()));
@@ -95,9 +95,9 @@ export class ScimTokens {
   }
 
   /**
-   * Makes a token unusable from the next request on.
+   * Revokes a token from the next request on.
    * @param reference id or label
-   * @returns the token afterwards; not changed when it had been revoked before
+   * @returns the resulting token; unchanged if it was already revoked
    * @throws DomainError `scim_token.not_found`, `scim_token.configured`
    */
   revoke(actor: Actor, reference: string): Promise<{ changed: boolean; token: ScimTokenView }> {
@@ -112,7 +112,7 @@ export class ScimTokens {
     }, "unobserved");
   }
 
-  /** Throws what `revoke` would throw, and changes nothing. @returns the token as it is */
+  /** Throws as `revoke` would, and changes nothing. @returns the token as it is */
   checkRevoke(actor: Actor, reference: string): ScimTokenView {
     const { db, clock } = this.own;
     return viewOf(revocable(db.read, actor, reference), clock.nowMs());

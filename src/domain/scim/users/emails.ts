@@ -1,4 +1,4 @@
-// The e-mail addresses of a user: which are shown, and which one the account behind the user has (SCIM-13).
+// The e-mail addresses of a user: the shown ones, and the one of the user's account (SCIM-13).
 import type { Problem } from "../../../platform/errors.ts";
 import { readEmail } from "../../identity/service.ts";
 import type { ScimObject } from "../model.ts";
@@ -6,21 +6,20 @@ import { arrangedUser, elementsOf } from "../schema/document.ts";
 import { foldCase } from "../schema/fold-case.ts";
 import { invalidValue } from "../schema/values.ts";
 
-/** @returns those stored; while there are none, one that follows the user name */
+/** @returns the stored ones; without any, one derived from the user name */
 export function shownEmails({ emails, userName }: ScimObject): readonly ScimObject[] {
   const stored = elementsOf(emails);
   if (stored.length > 0 || userName === undefined) return stored;
   return [{ value: userName, type: "work", primary: true }];
 }
 
-/** @returns the document with the e-mails that are shown */
+/** @returns the document with the shown e-mails */
 export const shownDoc = (doc: ScimObject): ScimObject =>
   elementsOf(doc.emails).length > 0 ? doc : arrangedUser({ ...doc, emails: shownEmails(doc) });
 
 /**
- * Looks for the account's address: the primary e-mail, else one of type `work`, else any, else the user name; the first
- * that is an address.
- * @returns the folded address; undefined when none is one
+ * Finds the account's address: the first valid address of the primary e-mail, one of type `work`, any other, and the user name.
+ * @returns the folded address; undefined if none is valid
  */
 export function findAddress({ emails, userName }: ScimObject): string | undefined {
   const stored = elementsOf(emails);
@@ -42,12 +41,12 @@ function addressOf(text: string): string | undefined {
   return problems.length === 0 ? address : undefined;
 }
 
-/** What to say when there is no address to be found. */
+/** The message if there is no valid address. */
 export const ADDRESS_NEEDED =
   "emails must hold an address such as name@example.com, or userName must be one: the account needs it";
 
 /**
- * @returns the folded address of the account behind the user
+ * @returns the folded address of the user's account
  * @throws ScimError `invalidValue`
  */
 export function accountAddress(doc: ScimObject): string {

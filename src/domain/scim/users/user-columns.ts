@@ -1,5 +1,5 @@
-// What is stored beside a user's document so that it can be found, ordered and named. All of it follows from the
-// document; only the label may need the address of the account too.
+// Columns beside a user's document for look-ups, order and labels. They derive from the document; only the label may need the
+// address of the account as well.
 
 import type { ScimObject, ScimValue } from "../model.ts";
 import { isScimObject, partsOf } from "../schema/document.ts";
@@ -30,7 +30,7 @@ export interface EmailColumns {
 }
 
 /**
- * @param doc arranged and checked
+ * @param doc sorted and checked
  * @param address of the account
  */
 export function userColumns(doc: ScimObject, address: string): UserColumns {
@@ -52,7 +52,7 @@ export function userColumns(doc: ScimObject, address: string): UserColumns {
   };
 }
 
-/** @returns the e-mails that are shown, stored or derived, in their order */
+/** @returns the shown e-mails, stored or derived, in their order */
 export const emailColumns = (doc: ScimObject): EmailColumns[] =>
   shownEmails(doc).map(({ value, type, primary }) => ({
     valueKey: keyOf(value) ?? "",
@@ -60,7 +60,7 @@ export const emailColumns = (doc: ScimObject): EmailColumns[] =>
     isPrimary: primary === true,
   }));
 
-/** @returns the name that the provider gave; never an address, which is no name (SCIM-20) */
+/** @returns the name from the provider; never an address, which is not a name (SCIM-20) */
 function displayOf({ displayName, name }: ScimObject): string | null {
   const { formatted, givenName, familyName } = partsOf(name);
   const joined = [textIn(givenName), textIn(familyName)].filter((part) => part !== undefined).join(" ");
@@ -73,7 +73,7 @@ const textIn = (value: ScimValue | undefined): string | undefined =>
 const keyOf = (value: ScimValue | undefined): string | null =>
   typeof value === "string" ? foldCase(value) : null;
 
-/** What may stand in a document at one place, by name. */
+/** The possible members at one place of a document, by name. */
 type Parts = ReadonlyMap<string, Pick<Attribute, "caseExact"> & { parts: Parts | undefined }>;
 
 const partsByName = (attributes: readonly Attribute[]): Parts =>
@@ -84,13 +84,13 @@ const partsByName = (attributes: readonly Attribute[]): Parts =>
     ]),
   );
 
-/** The extension stands in a document like a complex attribute that is named by its URN. */
+/** An extension is stored in a document like a complex attribute that is named by its URN. */
 const USER_PARTS: Parts = new Map([
   ...partsByName([...COMMON_ATTRIBUTES, ...USER_SCHEMA.attributes]),
   [ENTERPRISE_SCHEMA.id, { caseExact: true, parts: partsByName(ENTERPRISE_SCHEMA.attributes) }],
 ]);
 
-/** @returns the object with text folded wherever case does not count */
+/** @returns the object with text folded where case does not count */
 function foldedParts(object: ScimObject, parts: Parts): ScimObject {
   const folded = Object.entries(object).map(([name, value]) => [name, foldedValue(value, parts.get(name))]);
   return Object.fromEntries(folded);

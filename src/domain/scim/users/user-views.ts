@@ -1,5 +1,5 @@
-// Users as answers: looks up what a user shows of other resources, for a whole page at once and only if it is shown
-// (SCIM-70, SCIM-121), and hands it to render.ts.
+// Users as answers: reads their groups and managers for a whole page at once and only if they are shown (SCIM-70, SCIM-121);
+// render.ts renders them.
 import type { Connection } from "../../../platform/database/database.ts";
 import { locationOf } from "../messages/messages.ts";
 import { type NamedGroup, type Shown, userJson } from "../messages/render.ts";
@@ -39,7 +39,7 @@ const groupsByUser = (connection: Connection, rows: readonly UserRow[]): Map<str
 
 const NOBODY: ReadonlyMap<string, NamedOfUser> = new Map();
 
-/** Few users of a page name a manager, and often none does: their documents say so at a glance. */
+/** Few users of a page name a manager, and often none does: a text search of their documents shows it. */
 function managerByUser(connection: Connection, rows: readonly UserRow[]): ReadonlyMap<string, NamedOfUser> {
   const naming = rows.filter(({ doc }) => doc.includes('"manager":'));
   if (naming.length === 0) return NOBODY;

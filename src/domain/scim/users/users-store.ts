@@ -1,4 +1,4 @@
-// SQL of the rows of users and of their e-mails. Who is in which group is members-store.ts; searching is in search.
+// SQL of the rows of users and of their e-mails. members-store.ts has their groups; the folder search has searches.
 import { and, asc, eq, ne, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import type { Named, UserRow } from "../model.ts";
@@ -25,7 +25,7 @@ const selectOne = statement((connection) =>
   connection.select(ROW).from(scimUsers).where(isTheUser()).limit(1).prepare(),
 );
 
-/** @returns the user of an id, which is compared exactly */
+/** @returns the user with an id, which is compared exactly */
 export const findUser = (connection: Connection, user: UserId): UserRow | undefined =>
   selectOne(connection).get(user);
 
@@ -109,7 +109,7 @@ export function updateUser(tx: Tx, user: UserId & Omit<UserRow, "doc">, columns:
 
 const deleteRow = statement((connection) => connection.delete(scimUsers).where(isTheUser()).prepare());
 
-/** E-mails go with it. */
+/** Deletes its e-mails as well. */
 export function deleteUser(tx: Tx, user: UserId): void {
   deleteRow(tx).run({ ...user });
 }
@@ -134,18 +134,18 @@ const insertEmail = statement((connection) =>
     .prepare(),
 );
 
-/** Puts these in the place of those the user had. */
+/** Replaces the user's e-mails. */
 export function replaceEmails(tx: Tx, user: UserId, emails: readonly EmailColumns[]): void {
   deleteEmails(tx).run({ id: user.id });
   for (const [position, email] of emails.entries()) insertEmail(tx).run({ ...user, ...email, position });
 }
 
-/** Something that a user shows of another resource. */
+/** A shown part of another resource. */
 export type NamedOfUser = Named & { userId: string };
 
 const ids = sql`json_each(${named("ids")})`;
 
-/** In this order: SQLite would look through every membership. Sorted by user first, the names are compared within a user only. */
+/** In this order: SQLite would read every membership. Sorted by user first, names are compared within a user only. */
 const selectGroups = statement((connection) =>
   connection
     .select({ userId: scimGroupMembers.userId, id: scimGroups.id, display: scimGroups.displayName })
@@ -166,7 +166,7 @@ export const groupsOfUsers = (
 
 const MANAGER_PATH = sql.raw(`'$."${ENTERPRISE_USER}".manager.value'`);
 
-/** In this order: SQLite would look through every user of the organization. */
+/** In this order: SQLite would read every user of the organization. */
 const selectManagers = statement((connection) =>
   connection
     .select({
@@ -184,6 +184,6 @@ const selectManagers = statement((connection) =>
     .prepare(),
 );
 
-/** @returns the managers of several users, as far as they are users of the same organization, in one query */
+/** @returns the managers of several users in one query, if they are users of the same organization */
 export const managersOfUsers = (connection: Connection, ids: readonly string[]): readonly NamedOfUser[] =>
   selectManagers(connection).all({ ids: JSON.stringify(ids) });

@@ -1,5 +1,5 @@
-// Users of an identity provider and the accounts behind them: reading, making, changing and removing, each change one
-// transaction that also holds the read. What bodies mean is in read-resource.ts and patch, what becomes of accounts in identity.
+// Users of an identity provider and their accounts: reading, creating, changing and removing, each change one transaction that
+// also holds the read. read-resource.ts and patch parse bodies; identity changes accounts.
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { ScimDependencies } from "../dependencies.ts";
@@ -25,13 +25,13 @@ import { userAnswer } from "./user-views.ts";
 import * as store from "./users-store.ts";
 
 export interface ScimUsersDependencies extends ScimDependencies {
-  /** Takes a user out of every group and gives each of those groups a new version. */
+  /** Removes a user from every group and gives each of those groups a new version. */
   leaveAll(tx: Tx, userId: string): void;
 }
 
 type AskedBody = AskedChange & { body: unknown };
 
-/** A user as it is and as it shall be. */
+/** The present and the requested user. */
 interface Change {
   caller: ScimCaller;
   row: UserRow;
@@ -39,7 +39,7 @@ interface Change {
   after: ScimObject;
 }
 
-/** The operations on users. Roles follow from groups, and a user comes in without any: see ProvisionedAccounts. */
+/** The operations on users. Roles follow from groups, and a new user has none: see ProvisionedAccounts. */
 export class ScimUsers implements ScimResources {
   constructor(private readonly own: ScimUsersDependencies) {}
 
@@ -53,7 +53,7 @@ export class ScimUsers implements ScimResources {
   }
 
   /**
-   * Makes the user and the account of its address, or takes the local or removed account over.
+   * Creates the user and the account of its address, or links the local or removed account.
    * @throws ScimError 400, 409
    * @source SCIM-14 and SCIM-15
    */
@@ -68,7 +68,7 @@ export class ScimUsers implements ScimResources {
   }
 
   /**
-   * Puts a whole user in the place of the present one; only `active` stays when it is not given.
+   * Replaces the whole user; only `active` stays if it is absent.
    * @throws ScimError 400, 404, 409, 412
    * @source SCIM-90 to SCIM-92
    */
@@ -83,7 +83,7 @@ export class ScimUsers implements ScimResources {
   }
 
   /**
-   * Removes the user from every group and the account's access with it; the account stays, to be revived by a create.
+   * Removes the user from every group and ends the account's access; the account stays, so that a create can revive it.
    * @throws ScimError 404, 412
    * @source SCIM-16 and SCIM-26
    */
@@ -116,7 +116,7 @@ export class ScimUsers implements ScimResources {
       accounts.admit(tx, { actor, email: address, active, mayLink }),
     );
     const nowMs = clock.nowMs();
-    // Whoever was there may have been a user before, under the same id: no revision of then may come again.
+    // A removed user may return under the same id: an earlier revision must not be reused.
     const version = before ? nowMs : 1;
     const row = { id: account.id, version, createdAtMs: nowMs, updatedAtMs: nowMs, doc };
     store.insertUser(tx, { ...row, organizationId }, columns);
@@ -146,7 +146,7 @@ export class ScimUsers implements ScimResources {
     }, "access");
   }
 
-  /** What shows no difference is none: neither a version nor an audit entry (SCIM-72, SCIM-73). */
+  /** A change without a visible difference creates neither a version nor an audit entry (SCIM-72, SCIM-73). */
   #save(tx: Tx, { caller: { actor }, row, before, after }: Change): UserRow {
     const changed = changedNames(before, after);
     if (changed.length === 0) return row;
@@ -180,7 +180,7 @@ const ACTIONS = {
 /** The id of a user that does not exist yet. */
 const NOBODY = "";
 
-/** Okta's ordinary applications send every change so, and a missing `active` must not let anybody in again. */
+/** Okta's ordinary applications send every change so, and a missing `active` must not activate a user again. */
 function replacing(before: ScimObject, body: unknown): ScimObject {
   const { doc, active } = readUser(body);
   return active === undefined ? arrangedUser({ ...doc, active: before.active === true }) : doc;
@@ -205,7 +205,7 @@ function refuseTaken(tx: Tx, user: store.UserId, { userNameKey, externalId }: Us
   throw scimTaken(detail.join("; "));
 }
 
-/** Why an account cannot be had, as a provider hears it. */
+/** The reason why an account is unavailable, for the provider. */
 const REFUSALS: Readonly<Record<string, string>> = {
   "user.exists": "emails: the account's address belongs to another user; give this one an address of its own",
   "user.protected":
