@@ -585,7 +585,7 @@ async function settled({ domain, world }: TestServer): Promise<void> {
 
 const routeIn = (name: string): string => name.split(",")[0] ?? name;
 
-test.each(Object.entries(CASES))("API-6 %s leaves what it must in the audit log", async (name, wanted) => {
+test.each(Object.entries(CASES))("API-6 %s writes the required audit entries", async (name, wanted) => {
   const { ask, site: createSite = sameServer, status, ...expected } = wanted;
   const site = await createSite();
   const [method = "", path = ""] = routeIn(name).split(" ");

@@ -25,7 +25,7 @@ const refusal = (reason: string, detail: string): unknown[] => {
   return [503, { ...general, reason, detail, error: detail, request_id: expect.any(String) }];
 };
 
-test("OBS-1 a healthy part answers with its word", async () => {
+test("OBS-1 a healthy part answers with its documented status", async () => {
   await using face = await createTestServer();
   expect(await ask(face, "/health")).toEqual([200, "ok"]);
   expect(await ask(face, "/api/health")).toEqual([200, "ok"]);
@@ -36,7 +36,7 @@ test("OBS-1 a healthy part answers with its word", async () => {
   expect(await ask(face, "/health/credential-resolver")).toEqual([200, "disabled"]);
 });
 
-test("a database of another program is not compatible, and /ready names the check", async () => {
+test("the database of another program is incompatible, and /ready names the check", async () => {
   await using face = await createTestServer();
   const { file } = face.world;
   expect(await ask(face, "/health/schema")).toEqual([200, "compatible"]);
@@ -84,7 +84,7 @@ test.each([
   [WORKER_FRESH_MS - 1, true],
   [WORKER_FRESH_MS, false],
   [WORKER_FRESH_MS + 1, false],
-])("background work whose last turn was %i ms ago is fresh: %p", async (ms, isFresh) => {
+])("background work that last ran %i ms ago is healthy: %p", async (ms, isFresh) => {
   await using world = await createWorld();
   const { db, clock, file: databaseFile } = world;
   const lastBeatMs = () => START_MS + 5;

@@ -50,7 +50,7 @@ test("the document is valid OpenAPI 3.1", async () => {
   expect([valid, validator.version]).toEqual([true, "3.1"]);
 });
 
-test("a document with a mistake is rejected", async () => {
+test("an invalid document is rejected", async () => {
   await using face = await createTestServer();
   const document = await documentOf(face);
   const broken = { ...document, paths: { "/health": { get: { responses: { 200: { text: "ok" } } } } } };
@@ -67,7 +67,7 @@ test("every route has a description and a unique operation id", async () => {
   expect(gapsOf({})).toEqual(["operationId", "summary", "one tag", "an answer"]);
 });
 
-test("operations document the headers they read and the resulting answers", async () => {
+test("operations document the headers they read and the resulting responses", async () => {
   await using face = await createTestServer();
   const { paths } = await documentOf(face);
   const takenBy = (operation: Operation | undefined) =>
@@ -114,7 +114,7 @@ const SECURITY: Record<string, unknown[]> = {
 const eitherCaller = (scopes: string[]) => [{ oauthDevice: scopes }, { browserSession: [] }];
 const NO_SCOPE = new Set(["anyone", "administrator", "metrics"]);
 
-test("every route names the credential that its guard asks for", async () => {
+test("every route documents the credential that its guard requires", async () => {
   await using face = await createTestServer();
   const document = await documentOf(face);
   const seen = new Set<string>();
@@ -127,7 +127,7 @@ test("every route names the credential that its guard asks for", async () => {
   expect([...seen]).toEqual(expect.arrayContaining([...Object.keys(SECURITY), "anyone", "administrator"]));
 });
 
-test("the document names its server and list parameters and no internals", async () => {
+test("the document includes its server and list parameters and no internals", async () => {
   await using face = await createTestServer();
   const document = await documentOf(face);
   expect(document.servers).toEqual([{ url: "https://control.example.com" }]);
@@ -172,7 +172,7 @@ function typeByType(line: string): string[] {
     .map((type) => `${line.slice(0, at)} ${type}`);
 }
 
-test("API-5: keeps everything that the last release promised", async () => {
+test("API-5: keeps everything that the last release documented", async () => {
   await using face = await createTestServer();
   const now = promisesOf(await (await face.request("GET", "/openapi.json")).json());
   if (process.env.QUARTERMASTER_UPDATE_GOLDEN === "1") writeFileSync(RELEASED, `${now.join("\n")}\n`);
@@ -180,7 +180,7 @@ test("API-5: keeps everything that the last release promised", async () => {
   expect(breaksOf(released, now)).toEqual([]);
 });
 
-test("detects removed paths, members and statuses and new required input; additions are compatible", () => {
+test("detects removed paths, members and statuses and newly required input, and allows additions", () => {
   const released = ["takes GET /a", "gives GET /a 200", "gives GET /a 200 id string", "needs GET /a query q"];
   expect(breaksOf(released, [...released, "takes PUT /b", "needs PUT /b body name string"])).toEqual([]);
   expect(breaksOf(released, released.slice(0, -1))).toEqual([]);
@@ -220,7 +220,7 @@ async function fill(
   return [user.id, id, "codex"];
 }
 
-test("GET answers match the document", async () => {
+test("GET responses match the document", async () => {
   await using face = await createTestServer();
   const document = await documentOf(face);
   const admin = await face.signedIn("admin");

@@ -26,7 +26,7 @@ const forgeries = (token: string, count: number): string[] =>
     return `${token.slice(0, token.lastIndexOf("."))}.${signature.toString("base64url")}`;
   });
 
-test("a token is not verified by the service that signed it, and once by any other, however many requests bring it", async () => {
+test("a token is verified once for any number of requests, and not at all by the service that signed it", async () => {
   await using site = await createTestServer();
   const { accessToken } = await site.signedIn("member");
   expect((await ask(site, accessToken)).status).toBe(200);
@@ -52,7 +52,7 @@ test("a refreshed token is not verified again", async () => {
   expect(await verifications(site, "accepted")).toBe(0);
 });
 
-test("an address that floods with forged tokens is refused before they are verified, and nobody else is", async () => {
+test("an address that floods the service with forged tokens is refused before verification, and others are not", async () => {
   await using site = await createTestServer();
   const { accessToken } = await site.signedIn("member");
   const other = await restarted(site);

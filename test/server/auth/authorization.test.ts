@@ -255,7 +255,7 @@ const guarded = ({ server }: TestServer) =>
 const verdictOf = ({ status }: Response): Verdict => (status === 401 || status === 403 ? status : "through");
 
 test.each(Object.entries(CASES))(
-  "%s is let through exactly where it may be",
+  "%s is admitted only to permitted routes",
   async (_name, { send, verdict, provider = refused(), proxy = refused() }) => {
     let sent = await send(face);
     const found: Record<string, Verdict> = {};
@@ -284,7 +284,7 @@ test.each([
   ["malformed", "{"],
   ["wrong", { unexpected: 1 }],
   ["oversized", "x".repeat(BODY_BYTES_MAX + 1)],
-])("a stranger is turned away from every route before a %s body is looked at", async (_name, body) => {
+])("every route refuses an unauthenticated caller before reading a %s body", async (_name, body) => {
   for (const route of guarded(face).filter(({ method }) => method !== "GET")) {
     for (const type of ["application/json", "text/plain"]) {
       const response = await face.request(methodOf(route), pathOf(route), {
@@ -296,7 +296,7 @@ test.each([
   }
 });
 
-test("a good token in the body does not authenticate", async () => {
+test("a valid token in the body does not authenticate", async () => {
   const { accessToken } = await face.signedIn("admin");
   const headers = { "content-type": "application/x-www-form-urlencoded" };
   for (const route of guarded(face).filter(({ method }) => method !== "GET")) {
@@ -396,11 +396,14 @@ test.each([
   ],
   ["one who names two", "http://127.0.0.1:8080", "127.0.0.1", { host: "localhost, evil.example" }, false],
   ["one who names none", "http://127.0.0.1:8080", "127.0.0.1", { host: "" }, false],
-])("without a credential the metrics tell %s what they may", (_, origin, address, headers, isOpen) => {
-  const host = new URL(origin).host;
-  const request = new Request(`${origin}/metrics`, { headers: { host, ...headers } });
-  expect(canReadMetrics(request, { address }, { token: undefined, origin })).toBe(isOpen);
-});
+])(
+  "GET /metrics without a credential answers %s according to host and address",
+  (_, origin, address, headers, isOpen) => {
+    const host = new URL(origin).host;
+    const request = new Request(`${origin}/metrics`, { headers: { host, ...headers } });
+    expect(canReadMetrics(request, { address }, { token: undefined, origin })).toBe(isOpen);
+  },
+);
 
 test("the metrics token and an administrator can read the metrics under any host", async () => {
   const headers = { host: "control.example.org" };
@@ -409,7 +412,7 @@ test("the metrics token and an administrator can read the metrics under any host
     expect((await face.request("GET", "/metrics", { token, headers })).status).toBe(200);
 });
 
-test("a verified token opens a route even where the memory of verified tokens has dropped it meanwhile", async () => {
+test("a verified token is accepted even if the token cache evicts it during the request", async () => {
   const { authenticator } = face.domain.access;
   const { accessToken: token } = await face.signedIn("member");
   const { known } = authenticator;
@@ -419,12 +422,12 @@ test("a verified token opens a route even where the memory of verified tokens ha
   expect(status).toBe(200);
 });
 
-test("a refused reader of the metrics is told which setting grants access", async () => {
+test("a refused metrics request names the setting that grants access", async () => {
   const { detail } = await (await face.request("GET", "/metrics")).json();
   expect(detail).toContain("metrics.token");
 });
 
-test("every route requires what the table says", async () => {
+test("every route enforces the access in the table", async () => {
   const wanted = ({ path }: DocumentedRoute) => REQUIREMENTS.find(([pattern]) => pattern.test(path))?.[1];
   const table = (requirement: (route: DocumentedRoute) => Requirement | undefined) =>
     face.server.routes.map((route) => `${route.method} ${route.path}: ${requirement(route)}`);
@@ -453,7 +456,7 @@ test("detects a route that declares neither", async () => {
 });
 
 /** The guard names the route, so a body refused before the guard came is counted as nobody's. */
-test("every route's guard runs before the body is read, on public routes too", async () => {
+test("every guard runs before the body is read, on public routes too", async () => {
   for (const route of face.server.routes) {
     const method = methodOf(route);
     const headers = { "content-type": "text/plain" };

@@ -30,7 +30,7 @@ function partsOf(header: string): [string, string[]] {
 const ours = ["HttpOnly", "Path=/"];
 const options = (baseUrl: string) => ({ baseUrl, maxAgeSeconds: 60 });
 
-describe("a cookie is set with its name and attributes", () => {
+describe("a cookie is set with the right name and attributes", () => {
   test.each([
     [
       "session",
@@ -60,13 +60,13 @@ describe("a cookie is set with its name and attributes", () => {
     expect(partsOf(made(HTTPS))).toEqual([`${prefix}${name}=${SECRET}`, secured]);
   });
 
-  test("session, to sign out", () => {
+  test("session at sign-out", () => {
     expect(expiredSessionCookie(HTTPS)).toStartWith(`__Secure-${SESSION}=; `);
     expect(expiredSessionCookie(HTTPS)).toContain("Max-Age=0");
   });
 });
 
-describe("a cookie is read by the one name that the base URL calls for", () => {
+describe("a cookie is read only under the name that the base URL requires", () => {
   test.each([
     ["session", sessionTokenOf, SESSION, "__Secure-"],
     ["form", formSecretOf, "quartermaster_form", "__Host-"],
@@ -93,7 +93,7 @@ test.each([
   expect(formSecretOf(requestWith(`quartermaster_form=${value}`), HTTP)).toBe(read);
 });
 
-describe("the session cookie is given again", () => {
+describe("the session cookie is renewed", () => {
   const renewed = (request: Request, ...set: string[]): string[] => {
     const response = new Response(null, { headers: set.map((value) => ["set-cookie", value]) });
     renewSessionCookie(request, response, options(HTTP));
@@ -102,18 +102,18 @@ describe("the session cookie is given again", () => {
   const signedIn = requestWith(`${SESSION}=token`);
   const other = formCookie(SECRET, HTTP);
 
-  test("to a browser that sent it, beside other cookies", () => {
+  test("for a browser that sent it among other cookies", () => {
     const again = sessionCookie("token", options(HTTP));
     expect(renewed(signedIn)).toEqual([again]);
     expect(renewed(signedIn, other)).toEqual([other, again]);
   });
 
-  test("unless the answer signs in or out, whatever it sets besides", () => {
+  test("unless the response signs in or out, whatever else it sets", () => {
     const out = expiredSessionCookie(HTTP);
     expect(renewed(signedIn, other, out)).toEqual([other, out]);
   });
 
-  test("to nobody else", () => {
+  test("for no other caller", () => {
     expect(renewed(requestWith())).toEqual([]);
   });
 });

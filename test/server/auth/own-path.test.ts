@@ -10,7 +10,7 @@ test.each([
   ["/a/../device", "/device"],
   ["/%2F%2Fevil.example", "/%2F%2Fevil.example"],
   ["/%5Cevil.example", "/%5Cevil.example"],
-])("%s is a path of ours", (text, path) => {
+])("accepts the local path %s", (text, path) => {
   expect(readOwnPath(text)).toBe(path);
 });
 
@@ -32,11 +32,11 @@ test.each([
   ["a backslash behind dots", "/.\\/evil.example"],
   ["a space in front", " //evil.example"],
   ["a user name before a host", "//user@evil.example"],
-])("%s is refused", (_, text) => {
+])("refuses %s", (_, text) => {
   expect(readOwnPath(text)).toBeUndefined();
 });
 
-test("the longest path is still one, and one character more is not", () => {
+test("accepts the longest path and refuses one more character", () => {
   const longest = `/${"a".repeat(OWN_PATH_LENGTH_MAX - 1)}`;
   expect(readOwnPath(longest.slice(0, -1))).toBe(longest.slice(0, -1));
   expect(readOwnPath(longest)).toBe(longest);

@@ -45,13 +45,13 @@ const answerOf = async <T>(answer: Promise<T>): Promise<T | string> =>
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-describe("the share of the processor", () => {
+describe("the processor time for token verification", () => {
   test.each([
     ["below", -1, 0],
     ["at", 0, 1],
     ["above", 1, 1],
   ])(
-    "with work %s the time of a turn, the next token is verified at once or waits for the next turn",
+    "is enough for the next token in the same turn, or not, after work %s the limit",
     async (_, more, waiting) => {
       const { sights, work } = gate();
       expect(await sights.run(ADDRESS, work(TURN_MS + more, "first"))).toBe("first");
@@ -66,7 +66,7 @@ describe("the share of the processor", () => {
     },
   );
 
-  test("each turn has its own time budget", async () => {
+  test("is renewed every turn", async () => {
     const { sights, work } = gate();
     await sights.run(ADDRESS, work(TURN_MS, "long"));
     await nextTurn();
@@ -74,7 +74,7 @@ describe("the share of the processor", () => {
     expect(sights.waiting).toBe(0);
   });
 
-  test("callers are answered in order of arrival", async () => {
+  test("is given to waiting callers in order of arrival", async () => {
     const { sights, work } = gate();
     await sights.run(ADDRESS, work(TURN_MS, "long"));
     const order: string[] = [];
@@ -90,7 +90,7 @@ describe("the share of the processor", () => {
     expect(sights.waiting).toBe(0);
   });
 
-  test("when refusals have used up their share, new tokens wait until it is refilled", async () => {
+  test("is withheld from new tokens after refusals use up their share, until it is refilled", async () => {
     const { sights, work, rest } = gate();
     const slowRefusal = () => {
       work(2 * REFUSAL_BURST_MS, "")();
@@ -104,7 +104,7 @@ describe("the share of the processor", () => {
     expect(await waiting).toBe("let in");
   });
 
-  test("a waiting caller receives its refusal", async () => {
+  test("is awaited by a caller that then receives its refusal", async () => {
     const { sights, work } = gate();
     await sights.run(ADDRESS, work(TURN_MS, "long"));
     const refused = answerOf(sights.run(ADDRESS, refuse));
@@ -116,7 +116,7 @@ describe("the share of the processor", () => {
     ["below", -1],
     ["at", 0],
     ["above", 1],
-  ])("callers %s the number that may wait", async (_where, more) => {
+  ])("is awaited by a limited number of callers, tested %s the limit", async (_where, more) => {
     const { sights, work } = gate();
     await sights.run(ADDRESS, work(TURN_MS, "long"));
     const answers = Array.from({ length: WAITING_MAX + more }, () =>
@@ -127,12 +127,12 @@ describe("the share of the processor", () => {
   });
 });
 
-describe("an address whose tokens are refused", () => {
+describe("an address with refused tokens", () => {
   test.each([
     ["below", -1, "let in"],
     ["at", 0, "access.tokens_refused"],
     ["above", 1, "access.tokens_refused"],
-  ])("is listened to or not, %s the limit", async (_where, more, expected) => {
+  ])("is admitted below the limit and refused from it on: %s the limit", async (_where, more, expected) => {
     const { sights } = gate();
     for (let sent = 0; sent < REFUSED_TOKENS.burst + more; sent += 1)
       await answerOf(sights.run(ADDRESS, refuse));
@@ -147,7 +147,7 @@ describe("an address whose tokens are refused", () => {
     expect(await answerOf(sights.run(ADDRESS, () => "let in"))).toBe("let in");
   });
 
-  test("valid tokens do not use its budget", async () => {
+  test("spends none of its budget on valid tokens", async () => {
     const { sights } = gate();
     for (let sent = 0; sent < 3 * REFUSED_TOKENS.burst; sent += 1)
       expect(await sights.run(ADDRESS, () => "let in")).toBe("let in");

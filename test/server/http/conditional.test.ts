@@ -82,7 +82,7 @@ test("publishes a policy on the revision in If-Match without a base in the body"
   expect(extensions.status).toBe(200);
 });
 
-test("API-2: a stale If-Match is 412 with the current revision and what has changed, and publishes nothing", async () => {
+test("API-2: refuses a stale If-Match with 412, the current revision and the changes, and publishes nothing", async () => {
   await using world = await createAdministration();
   const { call } = world;
   const former = tagOf(await call("GET", CONFIG));
@@ -105,7 +105,7 @@ test("API-2: a stale If-Match is 412 with the current revision and what has chan
   expect((await call("GET", CONFIG)).etag).toBe(current.etag);
 });
 
-test("without If-Match a publication says its base in the body, and a stale one is 409", async () => {
+test("requires a base in the body without If-Match, and refuses a stale one with 409", async () => {
   await using world = await createAdministration();
   const body = { managed_yaml: managedText({ required: true }) };
   const missing = await world.call("PUT", CONFIG, { body });

@@ -41,7 +41,7 @@ interface Posted {
 const outcomeOf = async (response: Response): Promise<string> =>
   response.ok ? String(response.status) : `${response.status} ${(await response.json()).reason}`;
 
-test("the same key and body give the same answer, and create one invitation", async () => {
+test("the same key and body return the same response and create one invitation", async () => {
   const face = await createAdministration();
   const [first, second] = await Promise.all([face.invite(KEY), face.invite(KEY)]);
   const answer = await first.json();
@@ -89,7 +89,7 @@ test("refusals are not stored", async () => {
   expect(await outcomeOf(await face.invite(KEY))).toBe("201");
 });
 
-test("a key can be used anew when its answer has expired, and a sweep removes the answer", async () => {
+test("a key can be reused after its response expires, and the cleanup job deletes the response", async () => {
   const face = await createAdministration();
   const { id } = await (await face.invite(KEY)).json();
   face.world.clock.advance(ANSWER_KEPT_MS);
@@ -120,7 +120,7 @@ const AMOUNTS: [kept: number, outcome: string][] = [
   [ANSWERS_PER_CALLER_MAX, "429 idempotency.too_many_keys"],
 ];
 test.each(AMOUNTS)(
-  "with %d answers kept, another request with a key is answered %s",
+  "with %d responses stored, another request with a key is answered %s",
   async (kept, outcome) => {
     const face = await createAdministration();
     const expiresAtMs = face.world.clock.nowMs() + 5_000;
@@ -134,7 +134,7 @@ test.each(AMOUNTS)(
   },
 );
 
-test("the kept link is sealed, and opens after the sealing key was replaced", async () => {
+test("the stored link is encrypted and remains readable after the encryption key is replaced", async () => {
   const face = await createAdministration();
   const answer = await (await face.invite(KEY)).json();
   const token = new URL(answer.invitation_url).searchParams.get("token") ?? "";

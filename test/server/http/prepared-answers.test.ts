@@ -23,7 +23,7 @@ test.each([
   expect(namesTag(header, TAG)).toBe(isNamed);
 });
 
-describe("an answer", () => {
+describe("a prepared response", () => {
   const answer = prepareAnswer(Buffer.from("text"), HEADERS);
   const asked = (tag?: string) =>
     answerConditionally(
@@ -31,20 +31,20 @@ describe("an answer", () => {
       answer,
     );
 
-  test.each([undefined, '"other"'])("comes whole to a caller that has %p", async (tag) => {
+  test.each([undefined, '"other"'])("includes the body for a caller that has %p", async (tag) => {
     const response = asked(tag);
     expect(response.status).toBe(200);
     expect(await response.text()).toBe("text");
     expect(response.headers.get("content-type")).toBe("text/plain");
   });
 
-  test("comes without its bytes to a caller that has it, and with the same tag", async () => {
+  test("omits the body and keeps the tag for a caller with the current tag", async () => {
     const response = asked(answer.etag);
     expect(response.status).toBe(304);
     expect(await response.text()).toBe("");
   });
 
-  test.each([undefined, answer.etag])("has its tag and the rules of its keeping (%p)", (tag) => {
+  test.each([undefined, answer.etag])("has its tag and caching headers (%p)", (tag) => {
     const { headers } = asked(tag);
     expect(["etag", "cache-control", "x-more"].map((name) => headers.get(name))).toEqual([
       answer.etag,
@@ -55,7 +55,7 @@ describe("an answer", () => {
   });
 });
 
-test("an answer of a text is kept until the text is another one", () => {
+test("a prepared text is reused until the text changes", () => {
   let text = "one";
   const current = preparedText(() => text, HEADERS);
   const first = current();

@@ -11,7 +11,7 @@ const started = () => {
   return { clock, rates: createRates(clock, LIMIT) };
 };
 
-test("admits a full burst and tells the next caller how long to wait", () => {
+test("admits a full burst and then returns the time to wait", () => {
   const { rates } = started();
   const waits = Array.from({ length: LIMIT.burst + 1 }, () => rates.take("one"));
   expect(waits).toEqual([0, 0, 0, 0, 0, 1]);
@@ -29,7 +29,7 @@ test("time refills a bucket at its rate and never beyond the burst", () => {
   expect(waits.filter((wait) => wait === 0)).toHaveLength(LIMIT.burst);
 });
 
-test("a debt has to be refilled before the next admission", () => {
+test("a debt must be refilled before the next admission", () => {
   const { clock, rates } = started();
   rates.charge("one", LIMIT.burst + 19);
   expect(rates.take("one")).toBe(10);
@@ -45,7 +45,7 @@ test("each key has its own bucket", () => {
   expect(rates.take("other")).toBe(0);
 });
 
-test("a clock set back removes no tokens", () => {
+test("setting the clock back removes no tokens", () => {
   const { clock, rates } = started();
   rates.take("one");
   clock.advance(-3_600 * SECOND_MS);
@@ -56,7 +56,7 @@ test.each([
   [RATE_KEYS_MAX - 1, true],
   [RATE_KEYS_MAX, true],
   [RATE_KEYS_MAX + 1, false],
-])("among %d keys the one idle for longest is remembered: %p", (keys, isRemembered) => {
+])("among %d keys the longest idle one is remembered: %p", (keys, isRemembered) => {
   const { rates } = started();
   rates.charge("first", 100);
   for (let at = 1; at < keys; at += 1) rates.take(`key ${at}`);

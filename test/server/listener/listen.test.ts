@@ -24,7 +24,7 @@ const report = (error: unknown) => expect(error).toBeUndefined();
 /** Answers with what it takes the caller's address for. */
 const echoAddress: Server["handle"] = (request, addressOf) => new Response(String(addressOf?.(request)));
 
-describe("the head of a request", () => {
+describe("a request head", () => {
   /** @returns the status line of the answer to a request whose first line and headers have so many bytes */
   async function statusFor(port: number, bytes: number): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<string>();
@@ -41,7 +41,7 @@ describe("the head of a request", () => {
     [HEADER_BYTES_MAX - 1, "HTTP/1.1 200 OK"],
     [HEADER_BYTES_MAX, "HTTP/1.1 200 OK"],
     [HEADER_BYTES_MAX + 1, "HTTP/1.1 431 Request Header Fields Too Large"],
-  ])("with %p bytes is answered with %s", async (bytes, status) => {
+  ])("of %p bytes is answered with %s", async (bytes, status) => {
     const listener = listen(echoAddress, { listen: LOOPBACK, ...NO_PROXIES, report });
     const outcome = await statusFor(Number(new URL(listener.address).port), bytes);
     await listener.stop();
@@ -49,11 +49,11 @@ describe("the head of a request", () => {
   });
 });
 
-test("the idle timeout exceeds the slowest answer and the check of a fetched package", () => {
+test("the idle timeout exceeds the slowest response and the check of a fetched package", () => {
   expect(IDLE_TIMEOUT_SECONDS * 1_000).toBeGreaterThanOrEqual(INSPECTION_TIMEOUT_MS + 30_000);
 });
 
-describe("a stop", () => {
+describe("stopping", () => {
   test("accepts no new request and lets the running one finish", async () => {
     const entered = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
@@ -76,7 +76,7 @@ describe("a stop", () => {
   });
 });
 
-describe("own TLS", () => {
+describe("the listener's own TLS", () => {
   const directory = temporaryDirectory();
   const files = { cert: join(directory, "cert.pem"), key: join(directory, "key.pem") };
   const pairs: { cert: string; private: string }[] = [];
@@ -108,7 +108,7 @@ describe("own TLS", () => {
       socket.on("error", reject);
     });
 
-  test("gives new connections a renewed certificate, and lets the request on an old one end", async () => {
+  test("gives new connections a renewed certificate while requests under the old one finish", async () => {
     const entered = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     const listener = start(async () => {
@@ -126,7 +126,7 @@ describe("own TLS", () => {
     await listener.stop();
   });
 
-  test("a stop waits for requests on connections of every former certificate", async () => {
+  test("waits at a stop for requests on connections of every former certificate", async () => {
     const entered = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     const listener = start(async () => {
@@ -149,7 +149,7 @@ describe("own TLS", () => {
     await stopped;
   });
 
-  test("does nothing if the files have not changed", async () => {
+  test("does nothing if the files are unchanged", async () => {
     const listener = start();
     expect(listener.renew(files)).toBeUndefined();
     await listener.stop();
@@ -174,7 +174,7 @@ describe("own TLS", () => {
     ["a missing key", /cannot be read: \S+key\.pem does not exist/, () => rmSync(files.key)],
     ["a key that everyone can read", /everyone on this machine can read/, () => chmodSync(files.key, 0o644)],
   ];
-  test.each(broken)("keeps the certificate in force at %s", async (_, message, spoil) => {
+  test.each(broken)("keeps the current certificate at %s", async (_, message, spoil) => {
     const listener = start();
     spoil();
     expect(() => listener.renew(files)).toThrow(message);
@@ -187,7 +187,7 @@ describe("own TLS", () => {
     [-1, true],
     [0, true],
     [1, false],
-  ])("takes a certificate file %d bytes from the limit: %p", async (bytes, isTaken) => {
+  ])("accepts a certificate file %d bytes from the limit: %p", async (bytes, isTaken) => {
     const { cert } = pairOf(0);
     writeFileSync(files.cert, cert.padEnd(TLS_FILE_BYTES_MAX + bytes, "\n"));
     if (!isTaken) return expect(start).toThrow("is larger than");
@@ -207,7 +207,7 @@ describe("own TLS", () => {
     await listener.stop();
   });
 
-  test("can be turned on only by a restart", async () => {
+  test("can only be turned on by a restart", async () => {
     const listener = listen(echoAddress, { listen: LOOPBACK, ...NO_PROXIES, report });
     expect(() => listener.renew(files)).toThrow("this takes a restart");
     await listener.stop();
@@ -249,7 +249,7 @@ describe("hostile HTTP", () => {
     ["100 KB of headers", `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${"a".repeat(100_000)}\r\n\r\n`],
   ];
   for (const [name, bytes] of cases) {
-    test(`is refused and the next caller served: ${name}`, async () => {
+    test(`is refused, and the next caller is served: ${name}`, async () => {
       expect(await raw(bytes)).not.toContain("fine");
       expect(await (await fetch(listener.address)).text()).toBe("fine");
     });

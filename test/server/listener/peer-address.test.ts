@@ -80,8 +80,8 @@ test.each(FORWARDED)("Forwarded: %s counts as %s", (value, address) => {
   expect(addressFrom("forwarded", value)).toBe(address);
 });
 
-describe("a header is believed", () => {
-  test("of no peer when no proxy is trusted", () => {
+describe("a forwarding header is trusted", () => {
+  test("from no peer when no proxy is trusted", () => {
     const { addressOf } = createPeerAddresses(NO_PROXIES);
     const headers = new Headers({ "x-forwarded-for": "203.0.113.7" });
     expect(addressOf(headers, PROXY)).toBe(PROXY);
@@ -89,17 +89,17 @@ describe("a header is believed", () => {
     expect(addressOf(headers, null)).toBeNull();
   });
 
-  test("of a trusted peer alone, also one that the socket shows as IPv4-mapped", () => {
+  test("only from a trusted peer, including its IPv4-mapped form", () => {
     expect(addressFrom("x-forwarded-for", "203.0.113.7", "192.0.2.1")).toBe("192.0.2.1");
     expect(addressFrom("x-forwarded-for", "203.0.113.7", "::ffff:10.0.0.9")).toBe("203.0.113.7");
   });
 
-  test("of a peer on a Unix socket where any proxy is trusted", () => {
+  test("from a peer on a Unix socket if any proxy is trusted", () => {
     expect(addressFrom("x-forwarded-for", "203.0.113.7:80", null)).toBe("203.0.113.7");
     expect(addressFrom("x-forwarded-for", "unknown", null)).toBeNull();
   });
 
-  test("only if it is the one that the setting names", () => {
+  test("only if the setting names it", () => {
     const headers = new Headers({ forwarded: "for=198.51.100.1", "x-forwarded-for": "203.0.113.7" });
     const addressBy = (forwardedHeader: ForwardedHeader) =>
       createPeerAddresses({ trustedProxies, forwardedHeader }).addressOf(headers, PROXY);
@@ -108,14 +108,14 @@ describe("a header is believed", () => {
 });
 
 test.each([PROXY, "::ffff:127.0.0.1", "fd00::1"])(
-  "the trusted peer %s counts itself where it forwards nobody",
+  "the trusted peer %s is used as the address when it forwards none",
   (peer) => {
     const addresses = createPeerAddresses({ trustedProxies, forwardedHeader: "x-forwarded-for" });
     expect(addresses.addressOf(new Headers(), peer)).toBe(peer.replace("::ffff:", ""));
   },
 );
 
-describe("a peer that forwards without being trusted", () => {
+describe("an untrusted peer that forwards", () => {
   const untrusted = (headers: Record<string, string>, peer: string | null, proxies = trustedProxies) =>
     createPeerAddresses({ trustedProxies: proxies, forwardedHeader: "forwarded" }).untrusted(
       new Headers(headers),
@@ -127,23 +127,23 @@ describe("a peer that forwards without being trusted", () => {
     ["x-forwarded-for", "192.0.2.1", "192.0.2.1"],
     ["forwarded", "::ffff:192.0.2.1", "192.0.2.1"],
     ["forwarded", "2001:db8::1", "2001:db8::1"],
-  ])("is told with its header: %s of %s", (header, peer, plain) => {
+  ])("is reported with its header: %s of %s", (header, peer, plain) => {
     expect(untrusted({ [header]: sent }, peer)).toEqual({ peer: plain, header });
   });
 
-  test("is told on a Unix socket only where no proxy is trusted", () => {
+  test("is reported on a Unix socket only when no proxy is trusted", () => {
     expect(untrusted({ forwarded: sent }, null)).toBeUndefined();
     expect(untrusted({ forwarded: sent }, null, [])).toEqual({ peer: null, header: "forwarded" });
   });
 
-  test("is none without a header, and none that is trusted", () => {
+  test("is not reported without a header or when the peer is trusted", () => {
     expect(untrusted({}, "192.0.2.1")).toBeUndefined();
     for (const peer of [PROXY, "::ffff:10.1.2.3", "fd00::1"])
       expect(untrusted({ "x-forwarded-for": sent }, peer)).toBeUndefined();
   });
 });
 
-test("a long header of quotes and commas is read in linear time", () => {
+test("a long header of quotes and commas is parsed in linear time", () => {
   for (const piece of ['","', ',"', '\\"', "for=10.0.0.1,", "10.0.0.1,"])
     for (const header of ["forwarded", "x-forwarded-for"] as const) {
       const startedMs = performance.now();
@@ -152,7 +152,7 @@ test("a long header of quotes and commas is read in linear time", () => {
     }
 });
 
-test("lines of one header are read as one list on a real socket", async () => {
+test("multiple lines of one header are read as one list on a real socket", async () => {
   const handle: Parameters<typeof listen>[0] = (request, addressOf) =>
     new Response(`<${addressOf?.(request)}>`);
   const place = { kind: "tcp", host: "127.0.0.1", port: 0 } as const;

@@ -28,7 +28,7 @@ async function start(text: string): Promise<Listener> {
 
 const answer = async () => await (await fetch("http://localhost/", { unix: path })).text();
 
-test("a socket is made with its final mode, without a second name, and removed at a stop", async () => {
+test("a socket is created with its final mode under a single name and removed at a stop", async () => {
   const listener = await start("first");
   expect(statSync(path).mode & 0o777).toBe(0o660);
   expect(readdirSync(folder)).toEqual(["q.sock"]);
@@ -42,7 +42,7 @@ test("refuses to start on the socket of a running program", async () => {
   expect(await answer()).toBe("first");
 });
 
-test("replaces a socket that nobody listens on", async () => {
+test("replaces a socket that no process listens on", async () => {
   const script = `Bun.serve({ unix: ${JSON.stringify(path)}, fetch: () => new Response() }); process.kill(process.pid, 9)`;
   await Bun.spawn([process.execPath, "-e", script]).exited;
   expect(existsSync(path)).toBe(true);
@@ -57,7 +57,7 @@ test("refuses to start on a file that is not a socket, and keeps the file", asyn
   expect(await Bun.file(path).text()).toBe("notes");
 });
 
-test("a stopping server leaves the socket of its successor", async () => {
+test("a stopping server leaves its successor's socket alone", async () => {
   const first = await start("first");
   rmSync(path);
   await start("second");

@@ -213,7 +213,7 @@ const approvalProps = {
 const harmless = everyPage((name) => name);
 
 describe.each(Object.entries(harmless))("page %s", (name, html) => {
-  test("keeps its structure and every attribute's name when all its props are hostile", () => {
+  test("keeps its structure and attribute names when all props are hostile", () => {
     const hostile = everyPage((word) => `${word}"'><script>alert(1)</script><img src=x onerror=alert(1)>`)[
       name
     ];
@@ -231,7 +231,7 @@ describe.each(Object.entries(harmless))("page %s", (name, html) => {
     expect(["h1", "main", "header", "title"].map((tag) => withTag(html, tag).length)).toEqual([1, 1, 1, 1]);
   });
 
-  test("labels every visible input, points only at ids that exist, and repeats none", () => {
+  test("labels every visible input, and its ids are unique and resolvable", () => {
     const elements = elementsOf(html);
     const ids = elements.flatMap(({ attributes }) => attributes.get("id") ?? []);
     const labeled = elements.flatMap(({ attributes }) => attributes.get("for") ?? []);
@@ -245,7 +245,7 @@ describe.each(Object.entries(harmless))("page %s", (name, html) => {
     expect(ids).toEqual(expect.arrayContaining([...described, ...anchors]));
   });
 
-  test("AIR-3 WEB-1 brings no script, no inline style and nothing from elsewhere", () => {
+  test("AIR-3 WEB-1 has no script, inline style or external resource", () => {
     const elements = elementsOf(html);
     const names = elements.flatMap(({ attributes }) => [...attributes.keys()]);
     expect(elements.filter(({ tag }) => ["script", "style", "iframe", "object"].includes(tag))).toEqual([]);
@@ -281,11 +281,11 @@ describe("titles", () => {
     expect(textOf(signInPage({ csrf: "c", branding }), "title")).toBe("Sign in – Acme");
   });
 
-  test.each(["signInFailed", "codeRefused", "invitation", "error"])("say the error first on %s", (name) => {
+  test.each(["signInFailed", "codeRefused", "invitation", "error"])("start with the error on %s", (name) => {
     expect(textOf(harmless[name] ?? "", "title")).toStartWith("Error: ");
   });
 
-  test("fall back to the product's name where the organization is not known", () => {
+  test("fall back to the product name if the organization is unknown", () => {
     const wayOn = { text: "Go on", path: "/" };
     const html = errorPage({ title: "Not found", detail: "Gone.", requestId: "r-1", wayOn });
     expect(textOf(html, "title")).toBe("Error: Not found – Quartermaster");
@@ -296,7 +296,7 @@ describe("WEB-2 approval page", () => {
   const html = approvalPage(approvalProps);
   const sentences = withTag(html, "li").map(({ text }) => text);
 
-  test("has exactly two decisions, alike in looks, posted to the opaque link", () => {
+  test("has exactly two equally styled decisions, posted to the opaque link", () => {
     const buttons = withTag(html, "button").filter(({ attributes }) => attributes.get("name") === "decision");
     const described = buttons.map(({ text, attributes }) => [text, attributes.get("value")]);
     expect(described).toEqual([
@@ -315,7 +315,7 @@ describe("WEB-2 approval page", () => {
     expect(html.indexOf('id="confirmation-code"')).toBeLessThan(html.indexOf("<form"));
   });
 
-  test("says who asks, from where and when, and as whom", () => {
+  test("shows the requester, address, time and signed-in account", () => {
     const facts = withTag(html, "dd").map(({ text }) => text);
     expect(facts.slice(0, 2)).toEqual(["Coding CLI", "192.0.2.7"]);
     expect(withTag(html, "time").map(({ text }) => text)).toEqual([
@@ -326,11 +326,11 @@ describe("WEB-2 approval page", () => {
     expect(html).toContain("Deny this if you did not start it yourself.");
   });
 
-  test("says so when the address is not known", () => {
+  test("shows a note if the address is unknown", () => {
     expect(approvalPage({ ...approvalProps, requestedFrom: { address: null } })).toContain("Unknown address");
   });
 
-  test("puts known scopes into words and quotes the others", () => {
+  test("describes known scopes and quotes the others", () => {
     expect(sentences).toEqual([
       "Read your policy, fetch packages and use your gateway key",
       "Upload coding sessions for you",
@@ -338,11 +338,11 @@ describe("WEB-2 approval page", () => {
     ]);
   });
 
-  test("leaves the list of scopes out when there are none", () => {
+  test("omits the list of scopes if there are none", () => {
     expect(withTag(approvalPage({ ...approvalProps, scopes: [] }), "ul")).toEqual([]);
   });
 
-  test("lets the wrong person sign out and come back to the link", () => {
+  test("lets the wrong user sign out and return to the link", () => {
     expect(html).toContain('action="/sign-out"');
     expect(html).toContain('name="next" value="/device/opaque"');
   });
@@ -352,7 +352,7 @@ describe("WEB-7 outcome of a device login", () => {
   test.each([
     ["approved", "CLI authorized"],
     ["denied", "Request denied"],
-  ] as const)("%s is said, and what to do now", (decision, heading) => {
+  ] as const)("%s is shown with the next step", (decision, heading) => {
     const html = decisionPage({ decision, branding });
     expect(textOf(html, "h1")).toBe(heading);
     expect(html).toContain("You can close this page and return to the terminal.");
@@ -368,13 +368,13 @@ describe("WEB-3 code entry page", () => {
     branding,
   });
 
-  test("asks for capitals and keeps the browser from correcting or remembering", () => {
+  test("asks for capital letters and prevents the browser from correcting or remembering them", () => {
     const input = attributesOf(refused, "input", "user_code");
     const hints = ["name", "autocapitalize", "autocorrect", "spellcheck", "autocomplete"];
     expect(hints.map((hint) => input?.get(hint))).toEqual(["user_code", "characters", "off", "false", "off"]);
   });
 
-  test("says the error beside the field and in a summary that takes the focus", () => {
+  test("shows the error beside the field and in a focused summary", () => {
     const input = attributesOf(refused, "input", "user_code");
     expect([input?.get("value"), input?.get("aria-invalid")]).toEqual(["wdjb", "true"]);
     expect(input?.get("aria-describedby")).toContain("user_code-error");
@@ -395,7 +395,7 @@ describe("passwords", () => {
   const autocompleteOf = (html: string) =>
     withTag(html, "input").flatMap(({ attributes }) => attributes.get("autocomplete") ?? []);
 
-  test("signing in offers the stored account to a password manager", () => {
+  test("sign-in offers the stored account to a password manager", () => {
     expect(autocompleteOf(signInPage({ csrf: "c", branding }))).toEqual(["username", "current-password"]);
   });
 
@@ -407,7 +407,7 @@ describe("passwords", () => {
 });
 
 describe("assets", () => {
-  test("AIR-3 the style sheet's path names its content", () => {
+  test("AIR-3 the path of the style sheet contains its digest", () => {
     const digest = createHash("sha256").update(styleSheetBody).digest("hex");
     expect(styleSheetPath).toBe(`/assets/${digest.slice(0, 12)}-style.css`);
   });
@@ -416,7 +416,7 @@ describe("assets", () => {
     expect(styleSheetBody).not.toMatch(/url\(|@import|@font-face/);
   });
 
-  test("the policy allows no script", () => {
+  test("the content security policy allows no script", () => {
     expect(contentSecurityPolicy).toStartWith("default-src 'none'; style-src 'self'; img-src");
     expect(contentSecurityPolicy).not.toMatch(/script-src|unsafe/);
   });
@@ -471,7 +471,7 @@ describe.each([
     ["on-accent", "accent"],
     ["danger", "surface"],
     ["danger", "danger-surface"],
-  ])("text in %s on %s has a contrast of 4.5 to 1", (front, back) => {
+  ])("text in %s on %s has a contrast of at least 4.5 to 1", (front, back) => {
     expect(contrast(front, back)).toBeGreaterThanOrEqual(4.5);
   });
 
@@ -483,11 +483,11 @@ describe.each([
     ["warning", "surface"],
     ["focus", "surface"],
     ["focus", "canvas"],
-  ])("an edge in %s on %s has a contrast of 3 to 1", (front, back) => {
+  ])("an edge in %s on %s has a contrast of at least 3 to 1", (front, back) => {
     expect(contrast(front, back)).toBeGreaterThanOrEqual(3);
   });
 
-  test("colors occur nowhere but in the palette, so that nothing escapes this check", () => {
+  test("colors occur only in the palette, so that this check covers all of them", () => {
     const rules = styleSheetBody.replaceAll(/:root\s*\{[^}]*\}/g, "").replaceAll(/\/\*[\s\S]*?\*\//g, "");
     expect(rules).not.toMatch(/#[0-9a-f]{3,8}\b|rgba?\(|hsla?\(|oklch\(/i);
     expect([...palette.keys()]).toEqual([...paletteOf(0).keys()]);

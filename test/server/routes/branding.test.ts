@@ -44,7 +44,7 @@ test("answers 304 until the branding changes", async () => {
   expect(await changed.json()).toEqual({ logo_url: LOGO, favicon_url: null });
 });
 
-test("a change by another process is seen by the next request", async () => {
+test("the next request sees a change by another process", async () => {
   await using face = await createTestServer();
   await read(face);
   const other = openDatabase(face.world.file);
@@ -55,7 +55,7 @@ test("a change by another process is seen by the next request", async () => {
   expect(await (await read(face)).json()).toEqual({ logo_url: null, favicon_url: LOGO });
 });
 
-test("a replacement answers what it saved and clears what it leaves out", async () => {
+test("a replacement returns the saved branding and clears omitted members", async () => {
   const face = await createAdministration();
   const response = await face.put({ logo_url: ` ${LOGO} `, favicon_url: LOGO });
   expect(response.status).toBe(200);
@@ -77,7 +77,7 @@ test.each<[body: unknown, status: number]>([
   [{ logo_url: "javascript:alert(1)" }, 400],
   [{ logo_url: 1 }, 422],
   [{ logo: LOGO }, 422],
-])("a replacement within the rules or not, %#, is answered by its status", async (body, status) => {
+])("a replacement within or beyond the limits, %#, is answered with its status", async (body, status) => {
   const face = await createAdministration();
   expect((await face.put(body)).status).toBe(status);
 });

@@ -62,14 +62,14 @@ const pointersIn = ({ errors }: { errors: { pointer: string }[] }): string[] =>
   errors.map(({ pointer }) => pointer).sort();
 
 describe("a report", () => {
-  test("is taken without a body in answer, from the least that a client sends", async () => {
+  test("is accepted with an empty response, from the smallest body that a client sends", async () => {
     await using clients = await createClientsWorld();
     const response = await post(clients, clients.ana, LEAST);
     expect([response.status, await response.text()]).toEqual([204, ""]);
     expect(clients.listed()).toMatchObject([{ instanceId: "i", harnesses: [], packages: [] }]);
   });
 
-  test("may have members that nobody knows, at any place, and lists in every form", async () => {
+  test("may have unknown members at any level and lists in every form", async () => {
     await using clients = await createClientsWorld();
     const body = {
       ...reportWith(),
@@ -102,7 +102,7 @@ describe("a report", () => {
       { reconciliation_attempt: { harness: "x" } },
       ["/reconciliation_attempt/revision"],
     ],
-  ])("that %s is 422, with every place", async (_, members, pointers) => {
+  ])("that %s is refused with 422 and every pointer", async (_, members, pointers) => {
     await using clients = await createClientsWorld();
     const response = await post(clients, clients.ana, { ...LEAST, ...members });
     expect(response.status).toBe(422);
@@ -110,7 +110,7 @@ describe("a report", () => {
     expect(countOf(clients)).toBe(0);
   });
 
-  test.each(LIMITS)("%s takes up to %d", async (pointer, max, membersOf) => {
+  test.each(LIMITS)("has a limit: %s accepts up to %d", async (pointer, max, membersOf) => {
     await using clients = await createClientsWorld();
     const answerTo = async (amount: number) => {
       const response = await post(clients, clients.ana, { ...LEAST, ...membersOf(amount) });
@@ -121,7 +121,7 @@ describe("a report", () => {
     expect(await answerTo(max + 1)).toEqual([422, [pointer]]);
   });
 
-  test("beyond several limits is told all of them at once", async () => {
+  test("beyond several limits is refused with all of them at once", async () => {
     await using clients = await createClientsWorld();
     const wrong = LIMITS.filter(([pointer]) => pointer !== "/harnesses" && !pointer.endsWith("/name"));
     const members = Object.assign({}, ...wrong.map(([, max, membersOf]) => membersOf(max + 1)), {
@@ -133,7 +133,7 @@ describe("a report", () => {
     expect(pointersIn(await response.json())).toEqual(wrong.map(([pointer]) => pointer).sort());
   });
 
-  test("that is blank is 400, with every place", async () => {
+  test("with blank values is refused with 400 and every pointer", async () => {
     await using clients = await createClientsWorld();
     const response = await post(clients, clients.ana, { ...LEAST, instance_id: " ", client_version: "" });
     expect(response.status).toBe(400);
@@ -144,7 +144,7 @@ describe("a report", () => {
     expect(countOf(clients)).toBe(0);
   });
 
-  test("that is no JSON is 400, of another media type 415, too large 413", async () => {
+  test("is refused with 400 if it is not JSON, 415 for another media type, and 413 if it is too large", async () => {
     await using clients = await createClientsWorld();
     const { accessToken: token } = clients.ana;
     const statusOf = async (sent: Sent) =>
@@ -154,7 +154,7 @@ describe("a report", () => {
     expect(await statusOf({ body: " ".repeat(BODY_BYTES_MAX + 1) })).toBe(413);
   });
 
-  test("is taken from a browser session, and from no token without the scope", async () => {
+  test("is accepted from a browser session and refused from a token without the scope", async () => {
     await using clients = await createClientsWorld();
     const sent = { cookie: clients.ana.cookie, body: LEAST };
     expect((await clients.request("POST", "/client-status", sent)).status).toBe(204);
@@ -162,7 +162,7 @@ describe("a report", () => {
     expect((await post(clients, reader, LEAST)).status).toBe(403);
   });
 
-  test("keeps the cache of callers", async () => {
+  test("leaves the cache of callers valid", async () => {
     await using clients = await createClientsWorld();
     const { db } = clients.world;
     const before = db.revision("access");
@@ -173,7 +173,7 @@ describe("a report", () => {
 });
 
 describe("the inventory", () => {
-  test("shows all members of each client, beside the revision in force", async () => {
+  test("shows all members of each client and the current revision", async () => {
     await using clients = await asAdministrator();
     const revision = await clients.publish();
     await post(clients, clients.ana, reportWith({ config_revision: revision }));
@@ -212,7 +212,7 @@ describe("the inventory", () => {
     });
   });
 
-  test("takes every filter from the query", async () => {
+  test("accepts every filter in the query", async () => {
     await using clients = await asAdministrator();
     await post(clients, clients.ana, reportWith());
     const totalOf = async (query: string): Promise<number> =>
@@ -238,7 +238,7 @@ describe("the inventory", () => {
       expect([fitsNot, await totalOf(fitsNot)]).toEqual([fitsNot, 0]);
   });
 
-  test("refuses what it cannot read, and what it does not know", async () => {
+  test("refuses invalid and unknown parameters", async () => {
     await using clients = await asAdministrator();
     const wrong = [
       "page=x",

@@ -64,7 +64,7 @@ describe("the event stream", () => {
     ]);
   });
 
-  test("is refused to an address that has too many, until one ends", async () => {
+  test("is refused to an address with too many open streams until one ends", async () => {
     await using face = await createTestServer();
     const opened = [];
     for (let count = 0; count < CONNECTION_STREAMS_PER_ADDRESS_MAX; count++)
@@ -77,7 +77,7 @@ describe("the event stream", () => {
     expect((await open(face, "192.0.2.1")).answer.status).toBe(200);
   });
 
-  test("is refused to everyone when too many are open", async () => {
+  test("is refused to every caller when too many are open", async () => {
     await using face = await createTestServer();
     const statuses = [];
     for (let count = 0; count <= CONNECTION_STREAMS_MAX; count++)

@@ -21,7 +21,7 @@ const sharedScim = shared(createScimFace, ({ face }) => face);
 const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
 const ADA = { schemas: [CORE_USER], userName: "ada@example.com" };
 
-describe("who is let in", () => {
+describe("authentication", () => {
   const WAYS: Record<string, string | undefined> = {
     nothing: undefined,
     "a scheme alone": "Bearer",
@@ -36,7 +36,7 @@ describe("who is let in", () => {
   };
 
   test.each(Object.entries(WAYS))(
-    "SCIM-2 %s is refused with the words of every other refusal",
+    "SCIM-2 refuses %s with the text of every other refusal",
     async (_, authorization) => {
       const scim = await sharedScim();
       const headers = authorization === undefined ? {} : { authorization };
@@ -53,7 +53,7 @@ describe("who is let in", () => {
     [AUTHORIZATION_LENGTH_MAX - 1, 200],
     [AUTHORIZATION_LENGTH_MAX, 200],
     [AUTHORIZATION_LENGTH_MAX + 1, 401],
-  ])("SCIM-5 a header of %d characters is answered %d", async (length, status) => {
+  ])("SCIM-5 answers a header of %d characters with %d", async (length, status) => {
     const scim = await sharedScim();
     const authorization = `Bearer${" ".repeat(length - "Bearer".length - SCIM_TOKEN.length)}${SCIM_TOKEN}`;
     expect((await scim.ask("GET", "/Users", { token: undefined, headers: { authorization } })).status).toBe(
@@ -61,7 +61,7 @@ describe("who is let in", () => {
     );
   });
 
-  test("SCIM-2 the token is looked at before body, id, method and path", async () => {
+  test("SCIM-2 checks the token before body, id, method and path", async () => {
     const scim = await sharedScim();
     const strangers = async (method: string, path: string, body?: unknown) =>
       (await scim.ask(method, path, { token: "unknown", body })).status;
@@ -75,13 +75,13 @@ describe("who is let in", () => {
     expect((await scim.face.request("GET", "/scim/v1/Users")).status).toBe(401);
   });
 
-  test("SCIM-3 without a configured token nobody is", async () => {
+  test("SCIM-3 fails for every caller if no token is configured", async () => {
     await using scim = await createScimFace({ scimToken: undefined });
     expect((await scim.ask("GET", "/Users")).status).toBe(401);
     expect((await scim.ask("GET", "/Nothing")).status).toBe(401);
   });
 
-  test("a blank configured token lets nobody in, either", async () => {
+  test("fails for every caller if the configured token is blank", async () => {
     await using scim = await createScimFace({ scimToken: "  " });
     for (const authorization of ["Bearer", "Bearer ", "Bearer   "]) {
       expect((await scim.ask("GET", "/Users", { token: undefined, headers: { authorization } })).status).toBe(
@@ -91,7 +91,7 @@ describe("who is let in", () => {
   });
 });
 
-describe("how often", () => {
+describe("the request limit", () => {
   const LIMITS = { requestsPerSecond: 2, requestsBurst: 3 };
   const statuses = async (count: number, send: () => Promise<{ status: number }>) => {
     const found: number[] = [];
@@ -99,7 +99,7 @@ describe("how often", () => {
     return found;
   };
 
-  test("API-3 a token may send its burst at once, and then as many a second as it may", async () => {
+  test("API-3 admits a token's burst at once, and then its rate per second", async () => {
     await using scim = await createScimFace({ scim: LIMITS });
     const { clock } = scim.face.world;
     const read = () => scim.ask("GET", "/Users");
@@ -113,7 +113,7 @@ describe("how often", () => {
     expect(await statuses(3, read)).toEqual([200, 200, 429]);
   });
 
-  test("each token has a budget of its own", async () => {
+  test("is separate for each token", async () => {
     await using scim = await createScimFace({ scim: LIMITS });
     await statuses(4, () => scim.ask("GET", "/Users"));
     const { domain, world } = scim.face;
@@ -121,7 +121,7 @@ describe("how often", () => {
     expect((await scim.ask("GET", "/Users", { token: token.reveal() })).status).toBe(200);
   });
 
-  test("a bulk request is let through on the last of the budget, and its operations are waited out", async () => {
+  test("admits a bulk request on the last of the budget and charges its operations afterwards", async () => {
     await using scim = await createScimFace({ scim: LIMITS });
     const operation = { method: "DELETE", path: `/Users/${UNKNOWN_ID}` };
     await statuses(2, () => scim.ask("GET", "/Users"));
@@ -133,7 +133,7 @@ describe("how often", () => {
     expect((await scim.ask("GET", "/Users")).status).toBe(200);
   });
 
-  test("failed authentications of one address are bounded, and stop nobody who has a token", async () => {
+  test("restricts failed authentications of one address and never a caller with a valid token", async () => {
     await using scim = await createScimFace();
     const guess = (address = ADDRESS) => scim.ask("GET", "/Users", { token: "guess", address });
     const found = await statuses(FAILURE_LIMIT.burst + 1, guess);
@@ -145,7 +145,7 @@ describe("how often", () => {
   });
 });
 
-describe("bodies", () => {
+describe("a body", () => {
   const post = (scim: ScimFace, body: unknown, headers: Record<string, string> = {}) =>
     scim.ask("POST", "/Users", { body, headers });
   const text = JSON.stringify(ADA);
@@ -159,7 +159,7 @@ describe("bodies", () => {
     ["application/vnd.example+json", 415],
     ["text/plain", 415],
     ["application/x-www-form-urlencoded", 415],
-  ])("sent as %p are answered %d", async (type, status) => {
+  ])("sent as %p is answered %d", async (type, status) => {
     const scim = await sharedScim();
     const answer = await post(scim, text, { "content-type": type });
     expect(answer.status).toBe(status);
@@ -174,7 +174,7 @@ describe("bodies", () => {
     ["gzip", Bun.gzipSync(text)],
     ["identity", text],
     ["unknown", text],
-  ])("that name the encoding %s are refused", async (encoding, body) => {
+  ])("with the encoding %s is refused", async (encoding, body) => {
     const scim = await sharedScim();
     const answer = await post(scim, body, { "content-encoding": encoding });
     expect([expectRefusal(answer), answer.headers.get("accept-encoding")]).toEqual(["415", "identity"]);
@@ -190,12 +190,12 @@ describe("bodies", () => {
     ["bytes that are no UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ["a member twice", '{"userName":"a","USERNAME":"b"}'],
     ["too many levels", `{"a":${"[".repeat(32)}${"]".repeat(32)}}`],
-  ])("of %s are malformed", async (_, body) => {
+  ])("of %s is malformed", async (_, body) => {
     const scim = await sharedScim();
     expect(expectRefusal(await post(scim, body))).toBe("400 invalidSyntax");
   });
 
-  test("SCIM-37 may name what would reach the prototype: it is unknown, and no more", async () => {
+  test("SCIM-37 may name members of the object prototype, which are treated as unknown", async () => {
     const scim = await sharedScim();
     const body =
       '{"userName":"ada@example.com","__proto__":{"active":false},"constructor":{"prototype":{"x":1}}}';
@@ -215,7 +215,7 @@ describe("bodies", () => {
     ["/Bulk", "ignoredToo", SCIM_BYTES_MAX.scim],
   ];
 
-  test.each(LIMITS)("sent to %s are measured", async (path, name, bytesMax) => {
+  test.each(LIMITS)("sent to %s is limited in size", async (path, name, bytesMax) => {
     const scim = await sharedScim();
     for (const bytes of [bytesMax - 1, bytesMax]) {
       const { status } = await scim.ask("POST", path, { body: sized(bytes, name) });
@@ -230,15 +230,15 @@ describe("bodies", () => {
     expect(expectRefusal(chunked)).toBe("413");
   });
 
-  test("of a DELETE are not looked at", async () => {
+  test("of a DELETE is ignored", async () => {
     const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
     expect((await scim.ask("DELETE", `/Users/${id}`, { body: "{" })).status).toBe(204);
   });
 });
 
-describe("answers", () => {
-  test("with a resource say where it is and which version it is", async () => {
+describe("a response", () => {
+  test("with a resource has its location and version", async () => {
     const scim = await sharedScim();
     const made = await scim.ask("POST", "/Users", {
       body: ADA,
@@ -269,7 +269,7 @@ describe("answers", () => {
     expect(read.headers.get("cache-control")).toBe("private, no-cache");
   });
 
-  test("come as plain JSON to who takes nothing else, refusals too", async () => {
+  test("is plain JSON for a caller that accepts nothing else, also for refusals", async () => {
     const scim = await sharedScim();
     const headers = { accept: "application/json" };
     for (const path of ["/Users", `/Users/${UNKNOWN_ID}`, "/Schemas", "/Nothing"]) {
@@ -277,7 +277,7 @@ describe("answers", () => {
     }
   });
 
-  test("SCIM-81 to a group's PATCH are empty unless attributes are asked for", async () => {
+  test("SCIM-81 to a group's PATCH is empty unless attributes are requested", async () => {
     const scim = await sharedScim();
     const id = await scim.group("Engineering");
     const rename = (displayName: string) => ({
@@ -290,7 +290,7 @@ describe("answers", () => {
     expect([asked.status, asked.body.displayName, asked.headers.get("etag")]).toEqual([200, "Two", 'W/"3"']);
   });
 
-  test("to a DELETE are empty, and the second one is 404", async () => {
+  test("to a DELETE is empty, and to a second DELETE 404", async () => {
     const scim = await sharedScim();
     for (const path of [
       `/Users/${await scim.user("ada@example.com")}`,
@@ -332,7 +332,7 @@ describe("versions", () => {
     ["*", true],
     ['W/"2"', false],
     ['W/"2", W/"3"', false],
-  ])("a change under the condition %s goes through: %p", async (known, goesThrough) => {
+  ])("a change with If-Match %s succeeds: %p", async (known, goesThrough) => {
     const scim = await sharedScim();
     const headers = { "if-match": known };
     const changes: [method: string, path: string, body?: object][] = [];
@@ -374,7 +374,7 @@ describe("paths and methods", () => {
     ["/Bulk", "POST, OPTIONS", ["POST"]],
   ];
 
-  test.each(ALLOWED)("%s takes %s", async (path, allow, taken) => {
+  test.each(ALLOWED)("%s accepts %s", async (path, allow, taken) => {
     const scim = await sharedScim();
     const options = await scim.ask("OPTIONS", path);
     expect([options.status, options.headers.get("allow"), options.text]).toEqual([204, allow, ""]);
@@ -414,12 +414,12 @@ describe("paths and methods", () => {
     "/Schemas/urn:nothing",
     "/Schemas/%ff",
     "/Me/more",
-  ])("%s is not there", async (path) => {
+  ])("%s is not found", async (path) => {
     const scim = await sharedScim();
     expect(expectRefusal(await scim.ask("GET", path))).toBe("404");
   });
 
-  test("an id in capital letters is another id", async () => {
+  test("an id in capital letters is a different id", async () => {
     const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
     expect((await scim.ask("GET", `/Users/${id.toUpperCase()}`)).status).toBe(404);
@@ -445,7 +445,7 @@ describe("paths and methods", () => {
   });
 
   test.each(["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])(
-    "%s /Me has no user to speak of",
+    "%s /Me is refused because a token has no user",
     async (method) => {
       const scim = await sharedScim();
       expect(expectRefusal(await scim.ask(method, "/Me"))).toBe("501");
@@ -453,8 +453,8 @@ describe("paths and methods", () => {
   );
 });
 
-describe("queries", () => {
-  test("hold no secrets, on any path", async () => {
+describe("a query", () => {
+  test("with a secret is refused on any path", async () => {
     const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
     const secret = `access_token=${SCIM_TOKEN}`;
@@ -478,17 +478,17 @@ describe("queries", () => {
     expect((await scim.ask("GET", `/Users/${id}`)).body.meta.version).toBe('W/"1"');
   });
 
-  test("that are malformed say so", async () => {
+  test("that is malformed is refused as such", async () => {
     const scim = await sharedScim();
     expect(expectRefusal(await scim.ask("GET", "/Users?filter=%zz"))).toBe("400 invalidSyntax");
   });
 
-  test("may hold parameters that nobody knows", async () => {
+  test("may have unknown parameters", async () => {
     const scim = await sharedScim();
     expect((await scim.ask("GET", "/Users?aadOptscim062020&x=%20")).status).toBe(200);
   });
 
-  test("in a message are answered as in a URL", async () => {
+  test("in a message is answered as in a URL", async () => {
     const scim = await sharedScim();
     await scim.user("ada@example.com");
     await scim.user("ben@example.com");
@@ -509,7 +509,7 @@ describe("queries", () => {
     expect(all.body.totalResults).toBe(3);
   });
 
-  test("that have to look at every resource are refused early if there are too many", async () => {
+  test("that needs a scan of every resource is refused early if there are too many", async () => {
     await using scim = await createScimFace({ scim: { scanRowsMax: 1 } });
     await scim.user("ada@example.com");
     await scim.user("ben@example.com");
@@ -521,7 +521,7 @@ describe("queries", () => {
     expect(refusals.map(expectRefusal)).toEqual(["400 tooMany", "400 tooMany"]);
   });
 
-  test("are refused while too many others wait", async () => {
+  test("is refused while too many others wait", async () => {
     const scim = await sharedScim();
     await scim.user("ada@example.com");
     const path = `/Users?filter=${encodeURIComponent('title co "x"')}`;
@@ -534,7 +534,7 @@ describe("queries", () => {
     }
   });
 
-  test("in a message of another kind are refused", async () => {
+  test("in a message of another kind is refused", async () => {
     const scim = await sharedScim();
     const body = { schemas: [CORE_USER] };
     expect(expectRefusal(await scim.ask("POST", "/.search", { body }))).toBe("400 invalidSyntax");
@@ -553,7 +553,7 @@ describe("discovery", () => {
     `/Schemas/${CORE_USER}`,
   ];
 
-  test.each(PATHS)("SCIM-116 %s is the same until the configuration changes", async (path) => {
+  test.each(PATHS)("SCIM-116 %s is unchanged until the configuration changes", async (path) => {
     const scim = await sharedScim();
     const first = await scim.ask("GET", path);
     const etag = first.headers.get("etag") ?? "";
@@ -565,14 +565,14 @@ describe("discovery", () => {
     expect((await scim.ask("GET", path, { headers: { "if-none-match": '"other"' } })).text).toBe(first.text);
   });
 
-  test.each(PATHS)("%s takes no filter, and lets paging be", async (path) => {
+  test.each(PATHS)("%s refuses a filter and ignores paging", async (path) => {
     const scim = await sharedScim();
     expect(expectRefusal(await scim.ask("GET", `${path}?filter=id%20pr`))).toBe("403");
     const plain = await scim.ask("GET", path);
     expect((await scim.ask("GET", `${path}?startIndex=2&count=0&sortBy=x`)).text).toBe(plain.text);
   });
 
-  test("shows the attributes asked for", async () => {
+  test("shows the requested attributes", async () => {
     const scim = await sharedScim();
     const { body } = await scim.ask("GET", "/ServiceProviderConfig?attributes=patch");
     expect([Object.keys(body), body.patch.supported]).toEqual([["schemas", "patch"], true]);
@@ -580,7 +580,7 @@ describe("discovery", () => {
 });
 
 describe("HEAD", () => {
-  test("answers as GET does", async () => {
+  test("returns the status and headers of GET", async () => {
     const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
     for (const path of ["/Users", `/Users/${id}`, "/Schemas", "/Nothing", `/Users/${UNKNOWN_ID}`]) {
@@ -592,8 +592,8 @@ describe("HEAD", () => {
   });
 });
 
-describe("a mistake of ours", () => {
-  test("gets a SCIM error without details", async () => {
+describe("an internal error", () => {
+  test("is answered as a SCIM error without details", async () => {
     await using scim = await createScimFace();
     const id = await scim.user("ada@example.com");
     const { db } = scim.face.world;
@@ -611,7 +611,7 @@ describe("a mistake of ours", () => {
   });
 });
 
-test("while the service starts, providers hear so in SCIM words, and others in theirs", async () => {
+test("a starting service answers providers in SCIM format and others in theirs", async () => {
   const ask = async (path: string) => await answered(startingResponse(new Request(`${BASE_URL}${path}`)));
   const scim = await ask("/scim/v2/Users?startIndex=1");
   expect([expectRefusal(scim), scim.headers.get("retry-after")]).toEqual(["503", "1"]);
@@ -642,7 +642,7 @@ describe("a large group", () => {
     return await addProvisionedGroup(world, "Everybody", { members });
   }
 
-  test("comes in pieces that are one document, and a reader who leaves makes room for the next", async () => {
+  test("is streamed as one document, and a reader that disconnects frees its place", async () => {
     await using scim = await createScimFace();
     const path = `${SCIM_BASE_PATH}/Groups/${await largeGroup(scim)}`;
     const read = () => scim.face.request("GET", path, { token: SCIM_TOKEN });
@@ -658,8 +658,8 @@ describe("a large group", () => {
   });
 });
 
-describe("the status", () => {
-  test("SCIM-33 shows what was refused for its content, and nothing else", async () => {
+describe("the SCIM status", () => {
+  test("SCIM-33 shows requests refused for their content, and no others", async () => {
     await using scim = await createScimFace();
     const { db, domain, world } = { ...scim.face, db: scim.face.world.db };
     await scim.user("ada@example.com");
@@ -699,7 +699,7 @@ describe("the status", () => {
 describe("the log", () => {
   const lines = ({ face }: ScimFace) => face.logged.filter(({ event }) => event === "scim.answered");
 
-  test("has one line for each request, with what an operator asks for and nothing secret", async () => {
+  test("has one line for each request, with the members an operator needs and no secret", async () => {
     await using scim = await createScimFace();
     const headers = { "user-agent": "Okta SCIM Client 1.0.0" };
     const made = await scim.ask("POST", "/Users", { body: { ...ADA, password: "hunter2" }, headers });
@@ -748,7 +748,7 @@ describe("the log", () => {
     ["POST", "/Groups", { displayName: "G", userName: "x", members: [] }, 1],
     ["POST", "/Bulk", { Operations: [create("b", "/Users", odd), create("c", "/Groups", odd), null] }, 7],
     ["POST", "/Bulk", { Operations: {} }, undefined],
-  ])("says of %s %s with %j how many attributes nobody knew", async (method, path, body, count) => {
+  ])("counts the unknown attributes of %s %s with %j", async (method, path, body, count) => {
     await using scim = await createScimFace();
     await scim.ask(method, path.replace(":id", UNKNOWN_ID), { body });
     expect(lines(scim).map((line) => line.ignored_attributes)).toEqual([count]);

@@ -103,7 +103,7 @@ test.each([[{}], [{ active: null }]])(
   },
 );
 
-test("a user deleted through SCIM is provisioned again under the same id, as often as wanted", async () => {
+test("a user deleted through SCIM is provisioned again under the same id, any number of times", async () => {
   const scim = await sharedScim();
   const first = await scim.user("ada@example.com");
   for (let round = 0; round < 3; round += 1) {
@@ -114,7 +114,7 @@ test("a user deleted through SCIM is provisioned again under the same id, as oft
   expect(accountOf(scim, first).status).toBe("active");
 });
 
-test("a change of the address ends the sessions and tokens of the old one", async () => {
+test("an address change ends the sessions and tokens of the old address", async () => {
   const scim = await sharedScim();
   const id = await scim.user("ada@example.com");
   const { accessToken, cookie } = await scim.face.signInAgain(accountOf(scim, id));
@@ -131,7 +131,7 @@ test("a change of the address ends the sessions and tokens of the old one", asyn
 });
 
 describe("a change of a user", () => {
-  test("keeps the parts of a name that a value without a path leaves out", async () => {
+  test("keeps the parts of a name that a value without a path omits", async () => {
     const scim = await sharedScim();
     const name = { givenName: "Ada", familyName: "Lovelace" };
     const id = await scim.user("ada@example.com", { name });
@@ -187,7 +187,7 @@ describe("names with dots and URNs", () => {
   });
 });
 
-test("parallel changes of one group lose nothing", async () => {
+test("parallel changes of one group lose no update", async () => {
   const scim = await sharedScim();
   const group = await scim.group("Engineering");
   const ids = await Promise.all(Array.from({ length: 20 }, (_, at) => scim.user(`user${at}@example.com`)));
@@ -292,7 +292,7 @@ describe("the service", () => {
     expect(refusals.map(expectRefusal)).toEqual(["404", "400 invalidSyntax", "415", "404"]);
   });
 
-  test("accepts a second token, so that one can be replaced without a pause", async () => {
+  test("accepts a second token, so that one can be replaced without an interruption", async () => {
     const scim = await sharedScim();
     const { domain, world } = scim.face;
     const made = await domain.scim.tokens.create(world.system, { label: "new", profile: "standard" });
@@ -301,7 +301,7 @@ describe("the service", () => {
     }
   });
 
-  test("names the attribute of a conflict", async () => {
+  test("names the conflicting attribute", async () => {
     const scim = await sharedScim();
     await scim.user("ada@example.com", { externalId: "one" });
     await scim.group("Engineering");

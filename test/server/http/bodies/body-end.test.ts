@@ -98,7 +98,7 @@ describe("on every listener, after a chunked request", () => {
     }),
   );
 
-  test.each(CHUNKED_REQUESTS)("%s, nothing more is answered", (_, head, status) =>
+  test.each(CHUNKED_REQUESTS)("%s, no further request on the connection is answered", (_, head, status) =>
     onEachListener(async (kind) => {
       const chunks = `${chunksOf(freshBody())}\r\n`;
       const { text, isClosed, answered } = await talk(kind, [head, 10, chunks, 20, NEXT]);
@@ -107,7 +107,7 @@ describe("on every listener, after a chunked request", () => {
     }),
   );
 
-  test.each(CHUNKED_REQUESTS)("%s, trailer lines are nobody's answer", (_, head) =>
+  test.each(CHUNKED_REQUESTS)("%s, trailer lines are not treated as a request", (_, head) =>
     onEachListener(async (kind) => {
       for (const gap of [0, 10]) {
         const trailers = "X-Checksum: 1\r\n\r\n";
@@ -132,7 +132,7 @@ describe("on every listener, a slow body", () => {
   /** for some time longer than a stranger has */
   const slowly = (piece: string) => drip(piece, 10);
 
-  test("of a stranger ends with 408 and the connection", () =>
+  test("of an unauthenticated caller ends with 408 and closes the connection", () =>
     onEachListener(async (kind) => {
       const json = "Content-Type: application/json";
       const form = "Content-Type: application/x-www-form-urlencoded";
@@ -157,7 +157,7 @@ describe("on every listener, a slow body", () => {
     ["a refused credential, with trailers to come", headOf(users, [...REFUSED, CHUNKED]), 401],
     ["no route", headOf("/nothing-here", ["Content-Length: 5000"]), 404],
     ["a declared size that is too large", headOf(users, [...REFUSED, "Content-Length: 500000000"]), 401],
-  ])("of a request with %s is answered at once and ends with the connection", (_, head, status) =>
+  ])("of a request with %s is answered at once, and the connection is closed", (_, head, status) =>
     onEachListener(async (kind) => {
       const early = await talk(kind, [head, 60]);
       expect(early.text).toStartWith(`HTTP/1.1 ${status} `);
@@ -167,14 +167,14 @@ describe("on every listener, a slow body", () => {
     }),
   );
 
-  test("of a GET ends with the connection, for the runtime does not read it", () =>
+  test("of a GET closes the connection because the runtime does not read it", () =>
     onEachListener(async (kind) => {
       const { text, isClosed } = await talk(kind, [headOf("/health", ["Content-Length: 5000"], "GET"), "a"]);
       expect(text).toStartWith("HTTP/1.1 200 ");
       expect(isClosed).toBe(true);
     }));
 
-  test("of a caller with a good credential is waited for", () =>
+  test("of an authenticated caller is read to the end", () =>
     onEachListener(async (kind) => {
       const body = freshBody();
       const head = headOf(users, [...SCIM, `Content-Length: ${body.length}`]);
@@ -185,7 +185,7 @@ describe("on every listener, a slow body", () => {
       expect(isClosed).toBe(false);
     }));
 
-  test("that comes soon after a refused head leaves the connection open", () =>
+  test("that completes soon after the head is refused leaves the connection open", () =>
     onEachListener(async (kind) => {
       const head = headOf(users, [...REFUSED, "Content-Length: 5"]);
       const { isClosed, answered } = await talk(kind, [head, 5, "abcde", 30, NEXT]);
@@ -193,6 +193,6 @@ describe("on every listener, a slow body", () => {
     }));
 });
 
-test("a stranger has less than half a minute", () => {
+test("an unauthenticated caller has less than 30 seconds to send a body", () => {
   expect(BODY_TIMES.unauthenticatedMs + BODY_TIMES.graceMs).toBeLessThan(30_000);
 });

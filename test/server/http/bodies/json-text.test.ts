@@ -31,7 +31,7 @@ describe("depth", () => {
     );
   });
 
-  test("counts open objects and lists only", () => {
+  test("counts only open objects and lists", () => {
     expect(faultIn(`[${'[],{"a":{}},'.repeat(JSON_DEPTH_MAX)}1]`)).toBeUndefined();
     expect(faultIn(`"${"[{".repeat(JSON_DEPTH_MAX)}"`)).toBeUndefined();
   });
@@ -49,7 +49,7 @@ describe("values and names", () => {
       expect([value, faultIn(listOf(count - 1, value)) !== undefined]).toEqual([value, isRefused]);
   });
 
-  test("names count as values do", () => {
+  test("include member names in the count", () => {
     const limits = { depthMax: JSON_DEPTH_MAX, valuesMax: 5 };
     expect(structureProblem('{"a":1,"b":2}', limits)).toBeUndefined();
     expect(structureProblem('{"a":1,"b":[2]}', limits)?.message).toBe(
@@ -62,7 +62,7 @@ test.each([
   [OBJECT_MEMBERS_MAX - 1, undefined],
   [OBJECT_MEMBERS_MAX, undefined],
   [OBJECT_MEMBERS_MAX + 1, `an object of the body has more than ${OBJECT_MEMBERS_MAX} members`],
-])("%d members of one object: %p", (count, message) => {
+])("an object of %d members is refused: %p", (count, message) => {
   const object = `{${Array.from({ length: count }, (_, at) => `"${at}":{}`).join(",")}}`;
   expect(faultIn(object)?.message).toBe(message);
   expect(faultIn(`[{"a":1},${object}]`)?.message).toBe(message);
@@ -72,7 +72,7 @@ test.each([
   [DIFFERENT_NAMES_MAX - 1, undefined],
   [DIFFERENT_NAMES_MAX, undefined],
   [DIFFERENT_NAMES_MAX + 1, `the body has more than ${DIFFERENT_NAMES_MAX} different names of members`],
-])("%d different names in many objects: %p", (count, message) => {
+])("%d distinct names across objects are refused: %p", (count, message) => {
   const repeated = '{"0":0,"1":0}';
   const objects = Array.from({ length: count }, (_, at) => `{"${at}":0},${repeated}`);
   expect(faultIn(`[${objects.join(",")}]`)?.message).toBe(message);
@@ -82,7 +82,7 @@ test.each([
   [NAME_CHARACTERS_MAX - 1, undefined],
   [NAME_CHARACTERS_MAX, undefined],
   [NAME_CHARACTERS_MAX + 1, `the name of a member has more than ${NAME_CHARACTERS_MAX} characters`],
-])("a name of %d characters: %p", (count, message) => {
+])("a name of %d characters is refused: %p", (count, message) => {
   for (const name of ["x".repeat(count), `\\"${"x".repeat(count - 2)}`])
     expect(faultIn(`{"${name}":0}`)?.message).toBe(message);
   expect(faultIn(`{"a":"${"x".repeat(count)}"}`)).toBeUndefined();
@@ -92,7 +92,7 @@ test.each([
   [NUMBER_CHARACTERS_MAX - 1, undefined],
   [NUMBER_CHARACTERS_MAX, undefined],
   [NUMBER_CHARACTERS_MAX + 1, `a number of the body has more than ${NUMBER_CHARACTERS_MAX} characters`],
-])("a number of %d characters: %p", (count, message) => {
+])("a number of %d characters is refused: %p", (count, message) => {
   for (const after of ["", "]", ",1]", " "]) {
     const open = after.includes("]") ? "[" : "";
     expect(faultIn(`${open}${"1".repeat(count)}${after}`)?.message).toBe(message);
@@ -105,12 +105,12 @@ test.each([
   ['{"a":undefined}', 5],
   ["{'a':1}", 1],
   ["\ufeff{}", 0],
-])("%j is refused at the character that begins no value", (text, at) => {
+])("%j is refused at the character that cannot start a value", (text, at) => {
   expect(() => JSON.parse(text)).toThrow();
   expect(faultIn(text)?.message).toBe(`the body is not valid JSON: unexpected character at index ${at}`);
 });
 
-describe("a name that an object has twice", () => {
+describe("a duplicate member name", () => {
   test.each([
     ['{"a":1,"a":2}', "/a"],
     ['{"a":1,"b":[{},{"c":{"d/e":1,"d/e":2}}]}', "/b/1/c/d~1e"],
@@ -127,12 +127,12 @@ describe("a name that an object has twice", () => {
     '{"a":{"a":1},"b":{"a":"a"},"c":[{"a":1},{"a":1}]}',
     '{"a":1,"A":2}',
     '{"x":"{\\"a\\":1,\\"a\\":2}","y":["y","y"]}',
-  ])("%s is let through", (text) => {
+  ])("%s is not reported", (text) => {
     JSON.parse(text);
     expect(faultIn(text)).toBeUndefined();
   });
 
-  test("is found among as many names as there may be", () => {
+  test("is found among the maximum number of names", () => {
     const names = Array.from({ length: OBJECT_MEMBERS_MAX - 1 }, (_, at) => `"${at}":0`);
     expect(faultIn(`{${names.join(",")}}`)).toBeUndefined();
     expect(faultIn(`{${names.join(",")},"7":0}`)?.pointer).toBe("/7");
@@ -140,14 +140,14 @@ describe("a name that an object has twice", () => {
 });
 
 test.each(["", "{", '"', '"\\', '{"a', '{"a\\', '{"\\u":1,"\\u":2}', "]]]]", "}{", ":,:,", "tru\u0000"])(
-  "%j, which is not JSON, is left to the parser or refused",
+  "%j is not JSON and is refused here or left to the parser",
   (text) => {
     expect(() => faultIn(text)).not.toThrow();
     expect(() => JSON.parse(text)).toThrow();
   },
 );
 
-test("errors repeat a limited part of the text", () => {
+test("errors repeat only a limited part of the text", () => {
   const name = "x".repeat(100_000);
   const twice = faultIn(`{"${name}":1,"${name}":2}`)?.message ?? "";
   const syntax = () => JSON.parse(name);

@@ -80,7 +80,7 @@ describe("paths and methods", () => {
     ["OPTIONS", "/admin/branding", "PUT"],
     ["HEAD", "/admin/branding", "PUT"],
     ["GET", "/admin/branding", "PUT"],
-  ])("%s %s is answered with the methods that path takes", async (method, path, allowed) => {
+  ])("%s %s is answered with the methods of the path", async (method, path, allowed) => {
     const face = await sameServer();
     const response = await face.request(method, path);
     expect(response.status).toBe(405);
@@ -88,7 +88,7 @@ describe("paths and methods", () => {
     expect((await refusalOf(response)).reason).toBe("request.method");
   });
 
-  test("a part of a path that is no UTF-8 is the caller's fault on every route that has one", async () => {
+  test("every route answers a path parameter that is not valid UTF-8 with a client error", async () => {
     const face = await sameServer();
     const { cookie } = await face.signedIn("admin");
     for (const { method, path } of face.server.routes.filter((route) => route.path.includes(":"))) {
@@ -98,7 +98,7 @@ describe("paths and methods", () => {
     }
   });
 
-  test("HEAD answers as GET does, its length too, without the body", async () => {
+  test("HEAD returns the status and length of GET without the body", async () => {
     const face = await sameServer();
     const listener = listen(face.server.handle, {
       listen: { kind: "tcp", host: "127.0.0.1", port: 0 },
@@ -183,7 +183,7 @@ describe("bodies", () => {
     if (status !== 200) expect((await refusalOf(response)).reason).toMatch(REASONS[status] ?? "");
   });
 
-  test("a refused media type says which one is wanted", async () => {
+  test("a refused media type is answered with the accepted one", async () => {
     const face = await sameServer();
     const put = async (headers: Record<string, string>) =>
       await face.request("PUT", "/admin/branding", { ...(await asAdministrator(face)), body: "{}", headers });
@@ -192,7 +192,7 @@ describe("bodies", () => {
     expect(encoded.headers.get("accept-encoding")).toBe("identity");
   });
 
-  test("a route that takes no body leaves one unread", async () => {
+  test("a route that takes no body does not read one", async () => {
     const face = await sameServer();
     const { user } = await face.signedIn("member");
     const response = await face.request("POST", `/admin/users/${user.id}/sessions/revoke`, {
@@ -215,7 +215,7 @@ describe("an unknown member is refused", () => {
   });
 });
 
-describe("API-1 everything that is wrong is named at once", () => {
+describe("API-1 all problems are reported at once", () => {
   test("in a body", async () => {
     const face = await sameServer();
     const response = await face.request("POST", "/admin/users/options", {
@@ -234,7 +234,7 @@ describe("API-1 everything that is wrong is named at once", () => {
     expect(detail).toContain("/selected_user_ids/0: expected a string of the format uuid");
   });
 
-  test("and nothing that was sent is shown", async () => {
+  test("without echoing the input", async () => {
     const face = await sameServer();
     const response = await face.request("POST", "/admin/users/options", {
       ...(await asAdministrator(face)),
@@ -255,7 +255,7 @@ describe("API-1 everything that is wrong is named at once", () => {
     [PROBLEMS_COUNTED_MAX - 1, `and ${PROBLEMS_COUNTED_MAX - 1 - PROBLEMS_MAX} more`],
     [PROBLEMS_COUNTED_MAX, `and ${PROBLEMS_COUNTED_MAX - PROBLEMS_MAX} more`],
     [PROBLEMS_COUNTED_MAX + 1, `and at least ${PROBLEMS_COUNTED_MAX - PROBLEMS_MAX} more`],
-  ])("up to a bound: of %d problems the answer leaves out %p", async (count, left) => {
+  ])("up to a limit: of %d problems the response omits %p", async (count, left) => {
     const face = await sameServer();
     const body = Object.fromEntries(Array.from({ length: count }, (_, at) => [`unknown${at}`, 0]));
     const { errors = [], detail } = await searchFor(face, body);
@@ -263,7 +263,7 @@ describe("API-1 everything that is wrong is named at once", () => {
     expect(detail.length).toBeLessThanOrEqual(MESSAGE_CHARACTERS_MAX);
   });
 
-  test("and when the wrong element stands behind more than is looked at, the answer says so", async () => {
+  test("with a note that more may exist if the value was not checked to its end", async () => {
     const face = await sameServer();
     const ids = new Array(52_000).fill("0198c0de-0000-7000-8000-000000000000");
     const { errors } = await searchFor(face, { selected_user_ids: [0, ...ids, 0] });
@@ -276,7 +276,7 @@ describe("API-1 everything that is wrong is named at once", () => {
     EXCERPT_CHARACTERS_MAX,
     EXCERPT_CHARACTERS_MAX + 1,
     NAME_CHARACTERS_MAX,
-  ])("with little of a pointer of %d characters", async (characters) => {
+  ])("with an excerpt of a pointer of %d characters", async (characters) => {
     const face = await sameServer();
     const name = "x".repeat(characters - 1);
     const { errors = [] } = await searchFor(face, { [name]: 0 });
@@ -285,7 +285,7 @@ describe("API-1 everything that is wrong is named at once", () => {
     expect(errors[0]?.pointer).toBe(shown);
   });
 
-  test("in an answer of a bounded size, whatever the names are made of", async () => {
+  test("in a response of bounded size for any member names", async () => {
     const face = await sameServer();
     const names = Array.from({ length: 150 }, (_, at) => "\u0001".repeat(EXCERPT_CHARACTERS_MAX) + at);
     const body = Object.fromEntries(names.map((name) => [name, 0]));
@@ -298,7 +298,7 @@ describe("API-1 everything that is wrong is named at once", () => {
     });
   });
 
-  test("in members that are missing, each once", async () => {
+  test("for missing members, each once", async () => {
     const face = await sameServer();
     const response = await face.request("POST", "/admin/invitations", {
       ...(await asAdministrator(face)),
@@ -310,7 +310,7 @@ describe("API-1 everything that is wrong is named at once", () => {
     ]);
   });
 
-  test("in a query, a parameter that is given twice included", async () => {
+  test("in a query with duplicate parameters", async () => {
     const face = await sameServer();
     const administrator = await asAdministrator(face);
     const ask = (query: string) => face.request("GET", `/admin/users?${query}`, administrator);
@@ -361,14 +361,14 @@ test.each([
   [`00-${TRACE_ID}-${"0".repeat(16)}-01`, undefined],
   [`00-${TRACE_ID.toUpperCase()}-00f067aa0ba902b7-01`, undefined],
   ["garbage", undefined],
-])("OBS-4: the log has the trace that %s names", async (traceparent, traceId) => {
+])("OBS-4: the log has the trace id of %s", async (traceparent, traceId) => {
   const face = await sameServer();
   await face.request("GET", "/health", { headers: { traceparent } });
   expect(face.logged.at(-1)?.trace_id).toBe(traceId);
 });
 
-describe("a mistake of ours", () => {
-  test("is answered with nothing but the id under which the log has it", async () => {
+describe("an internal error", () => {
+  test("is answered with only the request id of its log entry", async () => {
     await using face = await createTestServer();
     const administrator = await asAdministrator(face);
     await face.world.db.close();
@@ -387,7 +387,7 @@ describe("a mistake of ours", () => {
     expect(JSON.stringify(line)).toMatch(/finalized|closed/i);
   });
 
-  test("is not what a lack of memory is: callers are asked to come again, and the log names the limit", async () => {
+  test("is distinct from a lack of memory, which asks callers to retry and logs the limit", async () => {
     await using face = await createTestServer();
     const administrator = await asAdministrator(face);
     using _exhausted = spyOn(face.domain.identity.users, "listInSteps").mockImplementation(() => {
@@ -402,7 +402,7 @@ describe("a mistake of ours", () => {
     expect(JSON.stringify(line)).toContain("Out of memory");
   });
 
-  test("is not what a refused request is: the log stays silent", async () => {
+  test("is distinct from a refused request, which logs no error", async () => {
     await using face = await createTestServer();
     await face.request("GET", "/nothing-here");
     await face.request("GET", "/admin/users", { token: "garbage" });
@@ -410,7 +410,7 @@ describe("a mistake of ours", () => {
   });
 });
 
-describe("API-1 every answer", () => {
+describe("API-1 every response", () => {
   const WAYS: [method: string, path: string, status: number][] = [
     ["GET", "/health", 200],
     ["HEAD", "/health", 200],
@@ -422,21 +422,18 @@ describe("API-1 every answer", () => {
     ["DELETE", "/health", 405],
   ];
 
-  test.each(WAYS)(
-    "to %s %s carries an id of its own and the standing headers",
-    async (method, path, status) => {
-      const face = await sameServer();
-      for (const origin of ["http://localhost", "http://q", "http://q:1", "http://[::1]"]) {
-        const request = new Request(`${origin}${path}`, { method });
-        const { headers, ...response } = await answered(face, request);
-        expect(response.status).toBe(status);
-        expect(headers.get("x-request-id")).toMatch(UUID);
-        for (const [name, value] of Object.entries(STANDING)) expect(headers.get(name)).toBe(value);
-      }
-    },
-  );
+  test.each(WAYS)("to %s %s carries its own id and the standard headers", async (method, path, status) => {
+    const face = await sameServer();
+    for (const origin of ["http://localhost", "http://q", "http://q:1", "http://[::1]"]) {
+      const request = new Request(`${origin}${path}`, { method });
+      const { headers, ...response } = await answered(face, request);
+      expect(response.status).toBe(status);
+      expect(headers.get("x-request-id")).toMatch(UUID);
+      for (const [name, value] of Object.entries(STANDING)) expect(headers.get(name)).toBe(value);
+    }
+  });
 
-  test("has another id than the one before, whatever the caller asks for", async () => {
+  test("has a unique id and ignores the id that the caller sends", async () => {
     const face = await sameServer();
     const headers = { "x-request-id": "mine" };
     const ids = await Promise.all(
@@ -448,7 +445,7 @@ describe("API-1 every answer", () => {
     expect(ids).not.toContain("mine");
   });
 
-  test("says whether it may be kept", async () => {
+  test("has a Cache-Control header", async () => {
     const face = await sameServer();
     const { cookie } = await face.signedIn("admin");
     for (const { method, path } of face.server.routes.filter((route) => route.method === "GET")) {
@@ -457,7 +454,7 @@ describe("API-1 every answer", () => {
     }
   });
 
-  test("keeps its body behind a host that the framework misreads", async () => {
+  test("keeps its body for a host that the framework parses wrong", async () => {
     const face = await sameServer();
     const { accessToken } = await face.signedIn("admin");
     const local = requestOf("POST", "/admin/invitations", {

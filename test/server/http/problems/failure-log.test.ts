@@ -31,7 +31,7 @@ test.each([
   [FAILURE_LINES.burst - 1, 0],
   [FAILURE_LINES.burst, 0],
   [FAILURE_LINES.burst + 1, 1],
-])("of %i failures of one kind at once %i are counted", async (failed, counted) => {
+])("of %i failures of one kind at once, %i are only counted", async (failed, counted) => {
   const { world, lines, failures } = await createFailures();
   await using _ = world;
   for (let at = 0; at < failed; at += 1) failures.note(BUSY, { reason: BUSY.reason });
@@ -55,7 +55,7 @@ test("a flood of one kind does not suppress other kinds, and its counts are logg
   ]);
 });
 
-test("sign-ins refused by a busy service do not fill the log", async () => {
+test("sign-ins refused by a busy service do not flood the log", async () => {
   await using server = await createTestServer();
   const guesses = Array.from({ length: 300 }, (_, at) =>
     server.request("POST", "/api/auth/sign-in/email", {

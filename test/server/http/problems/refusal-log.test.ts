@@ -24,8 +24,8 @@ const eventsOf = ({ logged }: Pick<TestServer, "logged">, wanted: string) =>
 const guess = (server: TestServer, email: string, address = "192.0.2.9") =>
   server.request("POST", SIGN_IN, { body: { email, password: "a wrong password" }, address });
 
-describe("a refused request has a line", () => {
-  test("for a failed sign-in: request id, route, address and user id, at the default level", async () => {
+describe("a refused request is logged", () => {
+  test("for a failed sign-in with request id, route, address and user id at the default level", async () => {
     await using server = await createTestServer();
     const { user } = await server.signedIn("member", { email: EMAIL });
     const answer = await guess(server, EMAIL);
@@ -45,7 +45,7 @@ describe("a refused request has a line", () => {
     expect(Object.keys(line).slice(2, 6)).toEqual(["event", "address", "status", "reason"]);
   });
 
-  test("for an account that does not exist: a keyed hash, the same each time, and never what was typed", async () => {
+  test("for an unknown account with a stable keyed hash and never the submitted name", async () => {
     await using server = await createTestServer();
     for (const email of ["nobody@example.com", " NOBODY@example.com", "hunter2"]) await guess(server, email);
     const lines = eventsOf(server, "http.refused");
@@ -57,7 +57,7 @@ describe("a refused request has a line", () => {
     expect(JSON.stringify(server.logged)).not.toMatch(/nobody@example|hunter2/i);
   });
 
-  test("for a lock-out, and for a sign-in by the page, which shows its form again", async () => {
+  test("for a lockout, and for a sign-in on the page, which shows the form again", async () => {
     await using server = await createTestServer({ limits: { passwordGuessesPerAccountAndAddress: 1 } });
     const { user } = await server.signedIn("member", { email: EMAIL });
     const browser = new FormBrowser(BASE_URL, (request) => server.server.handle(request, () => "192.0.2.9"));
@@ -84,7 +84,7 @@ describe("a refused request has a line", () => {
     expect(lines[0]?.user_id).toBeUndefined();
   });
 
-  test("unless strangers ask the SCIM routes by the thousand: they are counted", async () => {
+  test("as a count when a flood of unauthenticated callers requests SCIM routes", async () => {
     await using server = await createTestServer();
     for (let asked = 0; asked < 500; asked += 1) await server.request("GET", "/scim/v2/Users");
     const { burst } = REFUSAL_LINES_PER_ADDRESS;
@@ -123,8 +123,8 @@ async function createLines(format: LogFormat = "json") {
   return { ...world, refusals, note, lines, of };
 }
 
-describe("in a flood", () => {
-  test.each([-1, 0, 1])("one address gets its lines and no more: the limit %i", async (beside) => {
+describe("a flood of refusals", () => {
+  test.each([-1, 0, 1])("logs one address up to its limit, tested at the limit %i", async (beside) => {
     await using bench = await createLines();
     const { burst } = REFUSAL_LINES_PER_ADDRESS;
     bench.note(burst + beside);
@@ -137,7 +137,7 @@ describe("in a flood", () => {
   });
 
   test.each([-1, 0, 1])(
-    "all addresses together get their lines and no more: the limit %i",
+    "logs all addresses together up to their limit, tested at the limit %i",
     async (beside) => {
       await using bench = await createLines();
       bench.note(REFUSAL_LINES.burst + beside, (at) => ({ address: `192.0.${at >> 8}.${at & 255}` }));
@@ -146,7 +146,7 @@ describe("in a flood", () => {
     },
   );
 
-  test("so many addresses are counted apart, the rest together", async () => {
+  test("counts a limited number of addresses separately and the others together", async () => {
     await using bench = await createLines();
     const others = 5;
     bench.note(REFUSAL_LINES.burst + REFUSAL_COUNTS_MAX + others, (at) => ({
@@ -159,7 +159,7 @@ describe("in a flood", () => {
     expect(counted.at(-1).address).toBeUndefined();
   });
 
-  test("counts come with the first refusal after their time, and later lines come again", async () => {
+  test("logs its counts at the first refusal after the interval, and single refusals again after that", async () => {
     await using bench = await createLines();
     bench.note(REFUSAL_LINES_PER_ADDRESS.burst + 3);
     bench.clock.advance(REFUSAL_COUNT_MS);
@@ -171,7 +171,7 @@ describe("in a flood", () => {
   });
 });
 
-test("counts that were written before their time take their timer with them", () => {
+test("counts that are flushed early cancel their timer", () => {
   jest.useFakeTimers();
   try {
     const events: string[] = [];
@@ -199,7 +199,7 @@ test("counts that were written before their time take their timer with them", ()
   }
 });
 
-describe("the filter of fail2ban", () => {
+describe("the fail2ban filter", () => {
   // fail2ban's own expression for <ADDR> takes what looks like an address, IPv4 or IPv6.
   const expressions = FAIL_EXPRESSIONS.map(
     (text) => new RegExp(text.replace("<ADDR>", "(?<host>[0-9a-f:.]+)")),
@@ -227,23 +227,20 @@ describe("the filter of fail2ban", () => {
     },
   );
 
-  test.each<LogFormat>(["json", "text"])(
-    "leaves other refusals alone, and lines as %s that a caller tries to forge",
-    async (format) => {
-      await using bench = await createLines(format);
-      bench.note(1, () => ({ reason: "access.token_expired" }));
-      bench.note(1, () => ({ status: 403, reason: "access.role_missing" }));
-      bench.note(1, () => ({ address: null }));
-      const forged =
-        '","level":"info","event":"http.refused","address":"192.0.2.1","status":401,"reason":"access.sign_in_failed"';
-      bench.note(1, () => ({ address: null, method: forged, route: forged }));
-      const text = " INFO    http.refused address=192.0.2.1 status=401 reason=access.sign_in_failed ";
-      bench.note(1, () => ({ address: null, method: text }));
-      expect(bench.lines.map((line) => hostIn(asRead(line)))).toEqual(bench.lines.map(() => undefined));
-    },
-  );
+  test.each<LogFormat>(["json", "text"])("ignores other refusals and forged lines as %s", async (format) => {
+    await using bench = await createLines(format);
+    bench.note(1, () => ({ reason: "access.token_expired" }));
+    bench.note(1, () => ({ status: 403, reason: "access.role_missing" }));
+    bench.note(1, () => ({ address: null }));
+    const forged =
+      '","level":"info","event":"http.refused","address":"192.0.2.1","status":401,"reason":"access.sign_in_failed"';
+    bench.note(1, () => ({ address: null, method: forged, route: forged }));
+    const text = " INFO    http.refused address=192.0.2.1 status=401 reason=access.sign_in_failed ";
+    bench.note(1, () => ({ address: null, method: text }));
+    expect(bench.lines.map((line) => hostIn(asRead(line)))).toEqual(bench.lines.map(() => undefined));
+  });
 
-  test("is printed with these expressions, one to a line", () => {
+  test("is printed with these expressions, one per line", () => {
     const lines = fail2banFilter().split("\n");
     for (const expression of FAIL_EXPRESSIONS)
       expect(lines.filter((line) => line.endsWith(expression))).toHaveLength(1);

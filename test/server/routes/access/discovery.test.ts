@@ -5,7 +5,7 @@ import { BASE_URL, createTestServer } from "../../../support/server.ts";
 const ISSUER = `${BASE_URL}/api/auth`;
 
 describe("the discovery document of workstations", () => {
-  test("has exactly the keys that clients read", async () => {
+  test("has exactly the members that clients read", async () => {
     await using server = await createTestServer();
     const answer = await server.request("GET", "/.well-known/metaharness");
     expect(answer.status).toBe(200);
@@ -28,7 +28,7 @@ describe("the discovery document of workstations", () => {
     });
   });
 
-  test("may be kept for minutes and is asked about by its tag", async () => {
+  test("may be cached for minutes and is revalidated by its tag", async () => {
     await using server = await createTestServer();
     const first = await server.request("GET", "/.well-known/metaharness");
     expect(first.headers.get("cache-control")).toBe("public, max-age=300");
@@ -63,7 +63,7 @@ test.each(METADATA_PATHS)("%s names the endpoints that the client derives from t
 });
 
 describe("the signing keys", () => {
-  test("are public halves only, kept for a minute", async () => {
+  test("are public keys only and may be cached for a minute", async () => {
     await using server = await createTestServer();
     const answer = await server.request("GET", "/api/auth/jwks");
     expect(answer.headers.get("cache-control")).toBe("public, max-age=60");
@@ -72,7 +72,7 @@ describe("the signing keys", () => {
     expect(Object.keys(keys[0]).sort()).toEqual(["alg", "crv", "kid", "kty", "use", "x"]);
   });
 
-  test("show a rotated key at once beside the one it replaces, and drop that one when no token needs it", async () => {
+  test("include a rotated key beside the old one until no token needs the old one", async () => {
     await using server = await createTestServer();
     const { world, domain } = server;
     const read = async () => {

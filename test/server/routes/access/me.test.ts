@@ -6,7 +6,7 @@ import { HOUR_MS, SECOND_MS } from "../../../../src/platform/clock.ts";
 import { createTestServer } from "../../../support/server.ts";
 import { START_MS } from "../../../support/world.ts";
 
-test("a workstation reads whose token it holds and when that token expires", async () => {
+test("a workstation reads whose token it holds and when the token expires", async () => {
   await using face = await createTestServer();
   const { user, accessToken } = await face.signedIn("member", { email: "Ada@Example.com" });
   const response = await face.request("GET", "/auth/me", { token: accessToken });
@@ -23,7 +23,7 @@ test("a workstation reads whose token it holds and when that token expires", asy
   });
 });
 
-test("an expiry between two seconds is given as the whole second before it", async () => {
+test("an expiry between two seconds is rounded down", async () => {
   await using face = await createTestServer();
   face.world.clock.advance(999);
   const { cookie } = await face.signedIn("member");
@@ -31,7 +31,7 @@ test("an expiry between two seconds is given as the whole second before it", asy
   expect(answer).toMatchObject({ expires_at: START_MS / SECOND_MS + 43_200 });
 });
 
-test("a browser reads when its login session expires, and use prolongs it", async () => {
+test("a browser reads when its login session expires, and use extends the session", async () => {
   await using face = await createTestServer();
   const { cookie } = await face.signedIn("admin");
   const expiry = async () =>
@@ -41,7 +41,7 @@ test("a browser reads when its login session expires, and use prolongs it", asyn
   expect(await expiry()).toBe(START_MS + 13 * HOUR_MS);
 });
 
-test("role and address come from the database, not the token", async () => {
+test("role and address come from the database, not from the token", async () => {
   await using face = await createTestServer();
   const { user, accessToken } = await face.signedIn("member");
   await face.world.db.write((tx) => {
@@ -51,7 +51,7 @@ test("role and address come from the database, not the token", async () => {
   expect(answer).toMatchObject({ role: "admin", email: "new@example.com" });
 });
 
-test("no particular scope is needed", async () => {
+test("no specific scope is required", async () => {
   await using face = await createTestServer();
   const { accessToken } = await face.signedIn("member", { scope: "client-status:write" });
   expect((await face.request("GET", "/auth/me", { token: accessToken })).status).toBe(200);

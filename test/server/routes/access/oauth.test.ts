@@ -57,8 +57,8 @@ async function opened(server: TestServer) {
   return { caller, ...login };
 }
 
-describe("asking for a device login", () => {
-  test("gives exactly the fields of RFC 8628, whole numbers, and a link that does not hold the code", async () => {
+describe("a device login request", () => {
+  test("returns exactly the fields of RFC 8628, whole numbers, and a link without the code", async () => {
     const server = await sameServer();
     const answer = await post(server, DEVICE_CODE, CLIENT);
     expect(answer.status).toBe(200);
@@ -91,7 +91,7 @@ describe("asking for a device login", () => {
     expect(await refusalOf(await post(server, DEVICE_CODE, fields))).toEqual([status, code]);
   });
 
-  test("API-3 is refused with a time to wait when an address asks too often", async () => {
+  test("API-3 is refused with a time to wait when an address sends too many", async () => {
     await using server = await createTestServer({ limits: { deviceCodesPerAddress: 1 } });
     expect((await post(server, DEVICE_CODE, CLIENT)).status).toBe(200);
     const answer = await post(server, DEVICE_CODE, CLIENT);
@@ -103,7 +103,7 @@ describe("asking for a device login", () => {
 });
 
 describe("the token endpoint", () => {
-  test("answers a redeemed device login with the fields of RFC 6749 and keeps none of it", async () => {
+  test("returns the fields of RFC 6749 for a redeemed device login and forbids caching", async () => {
     const server = await sameServer();
     const { caller, link, device_code } = await opened(server);
     expect((await decide(server, caller, { link, action: "approve" })).status).toBe(200);
@@ -121,7 +121,7 @@ describe("the token endpoint", () => {
     });
   });
 
-  test("API-1 tells a polling workstation to wait, to slow down, that it was refused, that it came too late", async () => {
+  test("API-1 tells a polling workstation to wait, to slow down, or that its login was denied or has expired", async () => {
     const server = await sameServer();
     const { clock } = server.world;
     const { caller, link, device_code } = await opened(server);
@@ -150,7 +150,7 @@ describe("the token endpoint", () => {
     expect(await refusalOf(await post(server, TOKEN, { ...CLIENT, ...fields }))).toEqual([400, code]);
   });
 
-  test("names the scheme when a client came with an Authorization header and is unknown", async () => {
+  test("names the scheme to an unknown client with an Authorization header", async () => {
     const server = await sameServer();
     const fields = { grant_type: "refresh_token", refresh_token: "x", client_id: "other" };
     const headers = { authorization: "Basic b3RoZXI6" };
@@ -160,7 +160,7 @@ describe("the token endpoint", () => {
     expect(await refusalOf(answer)).toEqual([401, "invalid_client"]);
   });
 
-  test("never turns a device code into a browser session", async () => {
+  test("never exchanges a device code for a browser session", async () => {
     const server = await sameServer();
     const { device_code } = await begin(server);
     const answer = await post(server, "/api/auth/device/token", { ...CLIENT, device_code });
@@ -169,7 +169,7 @@ describe("the token endpoint", () => {
 });
 
 describe("revocation", () => {
-  test("answers a valid, an unknown and a revoked token alike, and ends what hangs on it", async () => {
+  test("answers a valid, an unknown and a revoked token alike, and ends its dependents", async () => {
     const server = await sameServer();
     const { refreshToken, accessToken } = await server.signedIn("member");
     const bodies = [];
@@ -184,7 +184,7 @@ describe("revocation", () => {
     expect((await server.request("GET", "/auth/me", { token: accessToken })).status).toBe(401);
   });
 
-  test("refuses an access token, a missing token, and a caller that names no client", async () => {
+  test("refuses an access token, a missing token, and a caller without a client id", async () => {
     const server = await sameServer();
     const { accessToken } = await server.signedIn("member");
     const refused = async (fields: Record<string, string>) => refusalOf(await post(server, REVOKE, fields));
@@ -203,7 +203,7 @@ test.each(ENDPOINTS)("%s answers 401 to a client that names itself by Basic only
   expect(await refusalOf(answer)).toEqual([401, "invalid_client"]);
 });
 
-test("a resource may be repeated when every value is ours", async () => {
+test("a resource parameter may be repeated if every value is the base URL", async () => {
   const server = await sameServer();
   const ask = async (...resources: string[]) => {
     const fields = { ...CLIENT, scope: "governance:read" };
@@ -228,7 +228,7 @@ test("the authorization endpoint of the OpenID document refuses every response t
   expect(await refusalOf(answer)).toEqual([400, "unsupported_response_type"]);
 });
 
-describe.each(ENDPOINTS)("what comes to %s in the wrong shape", (path) => {
+describe.each(ENDPOINTS)("a malformed request to %s", (path) => {
   test.each([
     ["JSON", { body: { client_id: "blue-cli" } }, 400],
     ["a body without a type", { body: "client_id=blue-cli", headers: { "content-type": "" } }, 400],
@@ -242,20 +242,20 @@ describe.each(ENDPOINTS)("what comes to %s in the wrong shape", (path) => {
     ["bytes that are no UTF-8", { body: new Uint8Array([0x61, 0x3d, 0xff]), headers: FORM }, 400],
     ["too many fields", { body: "a=&".repeat(FORM_FIELDS_MAX + 1), headers: FORM }, 400],
     ["too many bytes", { body: `a=${"b".repeat(UNAUTHENTICATED_BODY_BYTES_MAX - 1)}`, headers: FORM }, 413],
-  ])("is refused in OAuth's words: %s", async (_, sent, status) => {
+  ])("is refused in OAuth format: %s", async (_, sent, status) => {
     const server = await sameServer();
     const answer = await server.request("POST", path, sent);
     expect(await refusalOf(answer)).toEqual([status, "invalid_request"]);
   });
 
-  test("is refused in OAuth's words: another method", async () => {
+  test("is refused in OAuth format: another method", async () => {
     const server = await sameServer();
     const answer = await server.request("GET", path);
     expect(answer.headers.get("allow")).toBe("POST");
     expect(await refusalOf(answer)).toEqual([405, "invalid_request"]);
   });
 
-  test("says where it comes from: a browser's cookie with a foreign origin is refused", async () => {
+  test("is refused when a browser's cookie comes with a foreign origin", async () => {
     const server = await sameServer();
     const { cookie } = await server.signedIn("member");
     const fields = { ...CLIENT, grant_type: "refresh_token", refresh_token: "x", token: "x" };

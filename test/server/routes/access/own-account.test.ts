@@ -73,7 +73,7 @@ test("a refused password change states the reason and ends no login", async () =
   expect(JSON.stringify(face.logged)).not.toContain(NEXT);
 });
 
-test("the list of one's logins marks the one that asks, and holds nobody else's", async () => {
+test("the list of logins marks the current one and contains no other user's", async () => {
   const face = await sameServer();
   const ana = await face.signedIn("member");
   await face.signedIn("member");
@@ -88,7 +88,7 @@ test("the list of one's logins marks the one that asks, and holds nobody else's"
   expect(itemsOf(byToken).map(({ current }) => current)).toEqual([true, false]);
 });
 
-test("lists of logins are read page by page", async () => {
+test("lists of logins are paginated", async () => {
   const face = await sameServer();
   const ana = await face.signedIn("admin");
   await face.signInAgain(ana.user);
@@ -123,7 +123,7 @@ test.each([
     expect((await ask(face, `GET ${path}?${query}`, { cookie })).status).toBe(status);
 });
 
-test("a list of logins names everything that is wrong with the question", async () => {
+test("a list of logins reports all invalid parameters together", async () => {
   const face = await sameServer();
   const { cookie } = await face.signedIn("admin");
   const query = "kind=x&show=x&user_id=x&cursor=x&limit=x";
@@ -132,7 +132,7 @@ test("a list of logins names everything that is wrong with the question", async 
   expect(JSON.stringify(body.errors)).toMatch(/kind.*show.*user_id.*cursor.*limit/);
 });
 
-test("ending the login that asks clears its cookie, and ends its event stream with it", async () => {
+test("ending the current login clears its cookie and ends its event stream", async () => {
   const face = await sameServer();
   await publishFirst(face);
   const ana = await face.signedIn("member");
@@ -159,7 +159,7 @@ test("changing the password ends the event streams of the other browsers", async
   await stream.text(); // comes to its end
 });
 
-test("another user's login cannot be ended and looks like an unknown one", async () => {
+test("another user's login cannot be ended and is answered like an unknown one", async () => {
   const face = await sameServer();
   const [ana, eve] = [await face.signedIn("member"), await face.signedIn("admin")];
   for (const id of [ana.loginSessionId, UNKNOWN_ID]) {
@@ -200,7 +200,7 @@ test("an administrator lists logins by user and ends one, those of a user, or al
   expect((await ask(face, "GET /auth/me", { cookie })).status).toBe(401);
 });
 
-test("people see their own workstations alone, in pages", async () => {
+test("a user lists only their own workstations, in pages", async () => {
   const face = await sameServer();
   const [ana, eve] = [await face.signedIn("member"), await face.signedIn("member")];
   for (const { accessToken: token } of [ana, eve])
@@ -211,7 +211,7 @@ test("people see their own workstations alone, in pages", async () => {
   expect((await ask(face, "GET /me/clients?per_page=101", { cookie: ana.cookie })).status).toBe(400);
 });
 
-test("the policy is explained to people without the packages that only others get", async () => {
+test("a user's policy explanation omits packages of other audiences", async () => {
   const face = await sameServer();
   const [ana, eve] = [await face.signedIn("member"), await face.signedIn("member")];
   const path = "/me/policy/explain?harness=codex";

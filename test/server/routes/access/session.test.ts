@@ -36,7 +36,7 @@ function cookieOf(answer: Response): Record<string, string | true> {
 }
 
 describe("signing in with JSON", () => {
-  test("answers with the session's token and the user, and sets the cookie", async () => {
+  test("returns the session's token and the user and sets the cookie", async () => {
     const server = await sameServer();
     const { user, credential } = await addUser(server);
     const answer = await signIn(
@@ -86,7 +86,7 @@ describe("signing in with JSON", () => {
     });
   });
 
-  test("tells nobody whether an account exists: unknown, wrong password, suspended and without password read alike", async () => {
+  test("does not reveal accounts: unknown, wrong password, suspended and without password are answered alike", async () => {
     const server = await sameServer();
     const { world, domain } = server;
     const { credential } = await addUser(server);
@@ -127,7 +127,7 @@ describe("signing in with JSON", () => {
     expect(await statuses("nobody@example.com")).toEqual([401, 401, 429]);
   });
 
-  test("is closed to everybody but the protected administrator while an identity provider signs people in", async () => {
+  test("is refused to everyone but the protected administrator while an identity provider is configured", async () => {
     await using server = await createTestServer({ access: { identityMode: "oidc" } });
     const { credential } = await addUser(server);
     const answer = await signIn(server, credential);
@@ -139,7 +139,7 @@ describe("signing in with JSON", () => {
     expect(answer.headers.getSetCookie()).toEqual([]);
   });
 
-  test("refuses another site's page, with and without a cookie", async () => {
+  test("refuses a page of another site, with and without a cookie", async () => {
     const server = await sameServer();
     const { credential } = await addUser(server);
     expect((await signIn(server, credential, FOREIGN)).status).toBe(403);
@@ -147,7 +147,7 @@ describe("signing in with JSON", () => {
     expect((await signIn(server, credential)).status).toBe(200);
   });
 
-  test("names every problem of a body at once", async () => {
+  test("reports all problems of a body together", async () => {
     const server = await sameServer();
     const answer = await signIn(server, { email: 1, rememberMe: "yes", more: true });
     expect(answer.status).toBe(422);
@@ -160,8 +160,8 @@ describe("signing in with JSON", () => {
   });
 });
 
-describe("asking for the session", () => {
-  test("answers null without a session, and for a cookie that is unknown or expired", async () => {
+describe("reading the session", () => {
+  test("returns null without a session, and for an unknown or expired cookie", async () => {
     const server = await sameServer();
     const { cookie } = await server.signedIn("member");
     const ask = async (sent: object) => {
@@ -192,7 +192,7 @@ describe("asking for the session", () => {
     expect(await outcomes(`${other}=unknown; ${name}=${sessionToken}`)).toEqual([true, 200, 200]);
   });
 
-  test("answers with the session and its user", async () => {
+  test("returns the session and its user", async () => {
     const server = await sameServer();
     const { cookie, user, loginSessionId, sessionToken } = await server.signedIn("admin");
     const answer = await server.request("GET", "/api/auth/get-session", { cookie });
@@ -211,7 +211,7 @@ describe("asking for the session", () => {
   });
 
   test.each(["/api/auth/get-session", "/auth/me", "/device", "/admin/package-catalog"])(
-    "gives the cookie its full age again after an hour of use, at %s too",
+    "renews the cookie to its full lifetime after an hour of use, also at %s",
     async (path) => {
       const server = await sameServer();
       const { cookie, sessionToken } = await server.signedIn("admin");
@@ -227,7 +227,7 @@ describe("asking for the session", () => {
 });
 
 describe("signing out with JSON", () => {
-  test("ends the session, clears the cookie, and leaves the workstation alone", async () => {
+  test("ends the session, clears the cookie, and leaves the workstation signed in", async () => {
     const server = await sameServer();
     const { cookie, accessToken } = await server.signedIn("member");
     const answer = await server.request("POST", "/api/auth/sign-out", {
@@ -242,7 +242,7 @@ describe("signing out with JSON", () => {
     expect((await server.request("GET", "/auth/me", { token: accessToken })).status).toBe(200);
   });
 
-  test("clears the cookie also when it was time to renew it", async () => {
+  test("clears the cookie even when its renewal is due", async () => {
     const server = await sameServer();
     const { cookie } = await server.signedIn("member");
     server.world.clock.advance(3_600_000);
@@ -250,7 +250,7 @@ describe("signing out with JSON", () => {
     expect(cookieOf(answer)).toMatchObject({ value: "", "Max-Age": "0" });
   });
 
-  test("succeeds without a session, and refuses another site's page", async () => {
+  test("succeeds without a session, and refuses a page of another site", async () => {
     const server = await sameServer();
     const { cookie } = await server.signedIn("member");
     const leave = (sent: object) => server.request("POST", "/api/auth/sign-out", sent);
@@ -276,7 +276,7 @@ test.each([
   "organization/remove-member",
   "organization/update-member-role",
   "admin/set-role",
-])("%s is closed, also for an administrator", async (path) => {
+])("%s is disabled, also for an administrator", async (path) => {
   const server = await sameServer();
   const { cookie, accessToken } = await server.signedIn("admin");
   for (const caller of [{}, { cookie }, { token: accessToken }]) {
@@ -298,7 +298,7 @@ async function begin(server: TestServer): Promise<Login> {
 }
 
 describe("deciding a device login by its link", () => {
-  test("shows the code, takes one decision, and is then used up", async () => {
+  test("shows the code, accepts one decision, and is then used up", async () => {
     const server = await sameServer();
     const { cookie } = await server.signedIn("member");
     const { link, userCode } = await begin(server);
@@ -319,7 +319,7 @@ describe("deciding a device login by its link", () => {
     expect((await server.request("GET", link, { cookie })).status).toBe(400);
   });
 
-  test("needs a browser's session: no credential, and a workstation's token, are refused before the link is read", async () => {
+  test("needs a browser session: a missing credential and a workstation's token are refused before the link is read", async () => {
     const server = await sameServer();
     const { accessToken } = await server.signedIn("admin");
     const { link } = await begin(server);
@@ -333,7 +333,7 @@ describe("deciding a device login by its link", () => {
     }
   });
 
-  test("is refused for an unknown action, a bad link, an unopened login, and another account's login", async () => {
+  test("is refused for an unknown action, an invalid link, an unopened login, and another account's login", async () => {
     const server = await sameServer();
     const [one, other] = [await server.signedIn("member"), await server.signedIn("member")];
     const { link } = await begin(server);
@@ -350,7 +350,7 @@ describe("deciding a device login by its link", () => {
     expect(await decide(link, one.cookie, "deny")).toEqual([200, undefined]);
   });
 
-  test("accepts an absent origin and refuses a foreign one", async () => {
+  test("accepts a missing origin and refuses a foreign one", async () => {
     const server = await sameServer();
     const { cookie } = await server.signedIn("member");
     const { link } = await begin(server);
@@ -367,7 +367,7 @@ describe("deciding a device login by its user code", () => {
   const routes = [["approve"], ["deny"]] as const;
 
   test.each(routes)(
-    "%s takes the code once, in any spelling, and refuses it in OAuth's words then",
+    "%s accepts the code once in any spelling, and then refuses it in OAuth format",
     async (action) => {
       const server = await sameServer();
       const { cookie } = await server.signedIn("member");
@@ -385,7 +385,7 @@ describe("deciding a device login by its user code", () => {
     },
   );
 
-  test("reads alike for an unknown, an expired, a decided and another user's code", async () => {
+  test("gives the same response for an unknown, an expired, a decided and another user's code", async () => {
     const server = await sameServer();
     const [one, other] = [await server.signedIn("member"), await server.signedIn("member")];
     const { access } = server.domain;
@@ -406,7 +406,7 @@ describe("deciding a device login by its user code", () => {
     expect(answers[0]).toMatchObject({ status: 400, body: { error: "invalid_request" } });
   });
 
-  test("is no guess when another site's page asks", async () => {
+  test("does not count as a guess when a page of another site sends the request", async () => {
     const server = await sameServer();
     const { cookie } = await server.signedIn("member");
     const { userCode, link } = await begin(server);
@@ -425,7 +425,7 @@ describe("deciding a device login by its user code", () => {
     ]);
   });
 
-  test("needs a browser's session and a code", async () => {
+  test("needs a browser session and a code", async () => {
     const server = await sameServer();
     const { cookie, accessToken } = await server.signedIn("member");
     const ask = async (sent: object, query = "?user_code=ABCDEFGH") =>

@@ -31,14 +31,14 @@ const get = (headers: Record<string, string> = {}) =>
   site.request("GET", PATH, { token: admin.accessToken, headers });
 
 describe("the package catalog", () => {
-  test("is an empty array before anything is seeded", async () => {
+  test("is an empty array before the first seed", async () => {
     const answer = await get();
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toBe("application/json");
     expect(await answer.text()).toBe("[]");
   });
 
-  test("is the same for a browser session, and has a strong tag that a changed catalog does not share", async () => {
+  test("is the same for a browser session, and has a strong tag that changes with the catalog", async () => {
     await seed("b", "a");
     const first = await get();
     const etag = first.headers.get("etag") ?? "";

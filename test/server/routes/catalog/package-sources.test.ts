@@ -35,7 +35,7 @@ async function refusalOf(answer: Response): Promise<unknown> {
 }
 
 describe("a package source", () => {
-  test("is answered with what there is to confirm, and nobody keeps the answer", async () => {
+  test("is answered with the facts to confirm, and the response is not cached", async () => {
     const answer = await inspect({ source_ref: `${host.origin()}/tool.tar.gz` });
     expect(answer.status).toBe(200);
     expect(answer.headers.get("cache-control")).toBe("no-store");
@@ -50,13 +50,13 @@ describe("a package source", () => {
     });
   });
 
-  test("can be published as the artifact it became", async () => {
+  test("can be published as the artifact that was stored for it", async () => {
     const found = await (await inspect({ source_ref: host.origin() })).json();
     const { id } = site.domain.catalog.findArtifact(admin.user.organizationId, found.sha256) ?? {};
     expect(id).toBe(found.artifact_id);
   });
 
-  test("that is not public is refused with 400, and the text names neither host nor address", async () => {
+  test("with a private address is refused with 400, without host or address in the text", async () => {
     const answer = await inspect({ source_ref: "https://10.1.2.3/tool.tar.gz" });
     const problem = await answer.json();
     expect(problem).toMatchObject({ status: 400, reason: "outbound.not_public" });
@@ -88,7 +88,7 @@ describe("a package source", () => {
     expect(await refusalOf(await inspect(body))).toEqual({ status, reason, pointers });
   });
 
-  test("has a bounded length", async () => {
+  test("has a length limit", async () => {
     const sized = (length: number) => `${host.origin()}/`.padEnd(length, "a");
     const statusOf = async (more: number) =>
       (await inspect({ source_ref: sized(SOURCE_REF_CHARACTERS_MAX + more) })).status;
@@ -96,12 +96,12 @@ describe("a package source", () => {
   });
 });
 
-test("there are no repository connections yet", async () => {
+test("the list of repository connections is empty", async () => {
   const answer = await site.request("GET", "/admin/package-source/connections", { cookie: admin.cookie });
   expect([answer.status, await answer.json()]).toEqual([200, []]);
 });
 
-test("a member may neither name a source nor see connections", async () => {
+test("a member may neither submit a source nor list connections", async () => {
   const { accessToken: token } = await site.signedIn("member");
   host.seen.length = 0;
   const named = await site.request("POST", PATH, { token, body: { source_ref: host.origin() } });

@@ -46,7 +46,7 @@ async function outcome(asked: Promise<Response>): Promise<[number, string | unde
 }
 
 describe("an inference token", () => {
-  test("verifies with the published keys, and says what the proxy needs", async () => {
+  test("verifies with the published keys and has the claims that the proxy needs", async () => {
     const answer = await mint();
     expect(answer.headers.get("cache-control")).toBe("no-store");
     const { token, expires_at, proxy_url } = await answer.json();
@@ -75,14 +75,14 @@ describe("an inference token", () => {
     expect(expires_at).toBe(new Date((issued + 43_200) * SECOND_MS).toISOString());
   });
 
-  test("ends with the login session at the latest", async () => {
+  test("expires with the login session at the latest", async () => {
     site.world.clock.advance(11 * HOUR_MS);
     const { accessToken } = await refreshed(ana);
     const answer = await site.request("POST", "/gateway/token", { token: accessToken });
     expect((await answer.json()).expires_at).toBe("2026-01-01T12:00:00.000Z");
   });
 
-  test("is not given once the login session is over, though the workstation's own login goes on", async () => {
+  test("is refused after the login session expires, even if the workstation's own login is valid", async () => {
     site.world.clock.advance(12 * HOUR_MS);
     const { accessToken } = await refreshed(ana);
     expect((await site.request("GET", "/auth/me", { token: accessToken })).status).toBe(200);
@@ -90,7 +90,7 @@ describe("an inference token", () => {
     expect(await outcome(answer)).toEqual([401, "gateway.login_ended"]);
   });
 
-  test("lives as long as configured, and is for whom it is configured", async () => {
+  test("has the configured lifetime and audience", async () => {
     const inferenceJwt = { issuer: "https://i", audience: "a", tokenTtlSeconds: 60, rotationDays: 30 };
     await using face = await createGatewayServer({ gateway: { inferenceJwt } });
     const { token } = await (await mint(await face.signedIn("member"), face)).json();
@@ -98,14 +98,14 @@ describe("an inference token", () => {
     expect({ iss, aud, exp }).toEqual({ iss: "https://i", aud: "a", exp: iat + 60 });
   });
 
-  test("is new with each call, and the one before goes on", async () => {
+  test("is new for each call, and the previous one stays valid", async () => {
     await ensure();
     const tokens = [await tokenOf(), await tokenOf()];
     expect(decodeJwt(tokens[0] ?? "").jti).not.toBe(decodeJwt(tokens[1] ?? "").jti);
     for (const token of tokens) expect((await resolve(token)).status).toBe(200);
   });
 
-  test("is for workstations, not for browsers", async () => {
+  test("is issued to workstations and refused to browsers", async () => {
     const answer = site.request("POST", "/gateway/token", { cookie: ana.cookie });
     expect(await outcome(answer)).toEqual([401, "access.token_missing"]);
   });
@@ -117,7 +117,7 @@ async function refreshed({ refreshToken }: Caller): Promise<{ accessToken: strin
 }
 
 describe("the published keys", () => {
-  test("have nothing private, may be kept for a while, and are not sent again unchanged", async () => {
+  test("contain no private parts, may be cached, and are not sent again unchanged", async () => {
     const answer = await site.request("GET", "/gateway/jwks");
     expect(answer.headers.get("cache-control")).toBe("public, max-age=60, stale-if-error=86400");
     const { keys } = await answer.json();
@@ -130,7 +130,7 @@ describe("the published keys", () => {
     expect(again.status).toBe(304);
   });
 
-  test("overlap: a key that was replaced verifies until the last token it signed is over", async () => {
+  test("overlap: a replaced key verifies until the last token it signed expires", async () => {
     const { signingKeys } = site.domain.inference;
     if (!signingKeys) throw new Error("gateway mode is on");
     const kids = async () =>
@@ -153,7 +153,7 @@ describe("the published keys", () => {
 });
 
 describe("the inference proxy", () => {
-  test("gets the key behind a token, and all it needs to know when to ask again", async () => {
+  test("gets the key for a token and the time of the next lookup", async () => {
     await ensure();
     const answer = await resolve(await tokenOf());
     expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
@@ -188,7 +188,7 @@ describe("the inference proxy", () => {
     }
   });
 
-  test("learns why there is no key: each reason is its own", async () => {
+  test("gets a separate reason for each way in which a key is missing", async () => {
     const token = await tokenOf();
     expect(await outcome(resolve(token))).toEqual([409, "gateway.key_missing"]);
     const strange = { gateway_session_id: crypto.randomUUID() };
@@ -197,7 +197,7 @@ describe("the inference proxy", () => {
     expect(await outcome(resolve(token, other))).toEqual([401, "gateway.session_unknown"]);
   });
 
-  test("gets no key that has expired", async () => {
+  test("does not get an expired key", async () => {
     await ensure();
     const token = await tokenOf();
     const expiresAtMs = site.world.clock.nowMs() + HOUR_MS;
@@ -208,7 +208,7 @@ describe("the inference proxy", () => {
     expect(await outcome(resolve(token))).toEqual([409, "gateway.key_expired"]);
   });
 
-  test("waits for another key where the stored one cannot be opened", async () => {
+  test("is told to retry while a stored key that cannot be decrypted is replaced", async () => {
     await ensure();
     const token = await tokenOf();
     const { credential: before } = await (await resolve(token)).json();
@@ -222,7 +222,7 @@ describe("the inference proxy", () => {
     expect(site.upstream.accepts(after)).toBe(true);
   });
 
-  test("reports a key that the gateway refuses, and another is made at once", async () => {
+  test("reports a key that the gateway refuses, and the key is replaced at once", async () => {
     await ensure();
     const token = await tokenOf();
     const { credential: before, credential_version } = await (await resolve(token)).json();
@@ -253,7 +253,7 @@ const changeRow = (changes: Partial<typeof gatewayKeys.$inferInsert>) =>
     tx.update(gatewayKeys).set(changes).where(eq(gatewayKeys.userId, ana.user.id)).run();
   });
 
-describe("tokens end at once", () => {
+describe("tokens are rejected at once", () => {
   let token: string;
   beforeEach(async () => {
     await ensure();
@@ -262,19 +262,19 @@ describe("tokens end at once", () => {
   });
   const reasonNow = async () => (await outcome(resolve(token)))[1];
 
-  test("with signing out in the browser", async () => {
+  test("after the browser signs out", async () => {
     await site.domain.access.sessions.end(ana.sessionToken, ana.actor);
     expect(await reasonNow()).toBe("gateway.login_ended");
     expect(await outcome(mint())).toEqual([401, "gateway.login_ended"]);
   });
 
-  test("with the workstation's own login", async () => {
+  test("after the workstation's own login ends", async () => {
     const { refreshToken } = ana;
     await site.domain.access.grants.revoke({ token: refreshToken, clientId: "blue-cli" });
     expect(await reasonNow()).toBe("gateway.login_ended");
   });
 
-  test("with suspension, and do not come back with the user", async () => {
+  test("after a suspension, and stay rejected when the user is resumed", async () => {
     const { users } = site.domain.identity;
     await users.setStatus(site.world.system, ana.user.id, "suspended");
     expect(await reasonNow()).toBe("gateway.user_inactive");
@@ -282,35 +282,35 @@ describe("tokens end at once", () => {
     expect(await reasonNow()).toBe("gateway.login_ended");
   });
 
-  test("with removal", async () => {
+  test("after a removal", async () => {
     await site.domain.identity.users.remove(site.world.system, ana.user.id);
     expect(await reasonNow()).toBe("gateway.user_inactive");
   });
 
-  test("with the end of all logins", async () => {
+  test("after all logins are ended", async () => {
     await site.domain.identity.users.revokeLogins(site.world.system, ana.user.id);
     expect(await reasonNow()).toBe("gateway.login_ended");
   });
 
-  test("with the life of the login session", async () => {
+  test("after the login session expires", async () => {
     site.world.clock.advance(12 * HOUR_MS);
     expect(await reasonNow()).toBe("gateway.login_ended");
   });
 
-  test("when the workstation signs out, and it gets no other", async () => {
+  test("after the workstation signs out, and it gets no new one", async () => {
     for (const _ of [1, 2]) expect((await revoke()).status).toBe(204);
     expect(await reasonNow()).toBe("gateway.session_revoked");
     expect(await outcome(mint())).toEqual([401, "gateway.session_revoked"]);
   });
 
-  test("when it signs out, and in the same moment another login of the same browser works", async () => {
+  test("after a sign-out, while a new login of the same browser works at the same moment", async () => {
     await revoke();
     const again = await sameBrowser(ana);
     expect((await resolve(await tokenOf(again))).status).toBe(200);
     expect(await reasonNow()).toBe("gateway.session_revoked");
   });
 
-  test("for every workstation of the browser; the others may ask for new ones", async () => {
+  test("for every workstation of the browser, and the other workstations may request new ones", async () => {
     const other = await sameBrowser(ana);
     const others = await tokenOf(other);
     await revoke();
@@ -318,7 +318,7 @@ describe("tokens end at once", () => {
     expect((await resolve(await tokenOf(other))).status).toBe(200);
   });
 
-  test("but not for callers that signed in another way", async () => {
+  test("but not for callers that signed in separately", async () => {
     const other = await site.signInAgain(ana.user);
     const others = await tokenOf(other);
     await revoke();

@@ -44,7 +44,7 @@ const MEMBERS = [
 ];
 
 describe("a user's key", () => {
-  test("is made by the first ensure and stands as it is afterwards, all members always there", async () => {
+  test("is created by the first ensure, unchanged afterwards, and always has all members", async () => {
     expect(await stored()).toMatchObject({ enabled: true, status: "missing", alias: null });
     const made = await post(ENSURE, { body: {} });
     expect([made.status, made.headers.get("cache-control")]).toEqual([200, "no-store"]);
@@ -63,14 +63,14 @@ describe("a user's key", () => {
     expect(site.upstream.calls).toHaveLength(calls);
   });
 
-  test("never shows in an answer or in the log", async () => {
+  test("never appears in a response or in the log", async () => {
     const answer = await (await post(ENSURE)).text();
     const shown = [answer, JSON.stringify(await stored()), JSON.stringify(site.logged)].join();
     expect(shown).not.toContain("sk-");
     expect(site.upstream.keys).toHaveLength(1);
   });
 
-  test("can be asked for from a browser", async () => {
+  test("can be requested from a browser", async () => {
     const answer = await site.request("POST", ENSURE, { cookie: ana.cookie });
     expect(await answer.json()).toMatchObject({ status: "ready" });
   });
@@ -88,7 +88,7 @@ describe("a user's key", () => {
     expect(await answer.json()).toMatchObject({ email: bob.user.email, status: "missing" });
   });
 
-  test("is another one after its user rotates it, and the one before only stays where that fails", async () => {
+  test("is replaced when its user rotates it, and kept if the gateway fails", async () => {
     const first = await (await post(ENSURE)).json();
     const rotated = await (await post(ROTATE)).json();
     expect(rotated).toMatchObject({
@@ -104,7 +104,7 @@ describe("a user's key", () => {
     });
   });
 
-  test("is gone as soon as its user revokes it, whatever the gateway does, and comes back on request", async () => {
+  test("is deleted as soon as its user revokes it, even if the gateway fails, and is created again on request", async () => {
     await post(ENSURE);
     broken();
     const revoked = await post(REVOKE);
@@ -144,7 +144,7 @@ describe("the body of ensure", () => {
 });
 
 describe("a failure", () => {
-  test("of the gateway is 502 in the words that clients look for, and is remembered", async () => {
+  test("of the gateway is answered with 502 and the text that clients expect, and is stored", async () => {
     broken();
     const answer = await post(ENSURE);
     expect(answer.status).toBe(502);
@@ -157,7 +157,7 @@ describe("a failure", () => {
     expect(await stored()).toMatchObject({ status: "error", error, next_retry_at: expect.any(String) });
   });
 
-  test("is not repeated within its wait, unless a person asks", async () => {
+  test("is not retried before its retry time unless a user asks", async () => {
     broken();
     await post(ENSURE);
     site.upstream.heal();
@@ -184,14 +184,14 @@ describe("a failure", () => {
       502,
       "gateway.rejected",
     ],
-  ])("that is %s has its own status", async (_name, spoil, status, reason) => {
+  ])("caused by %s has its own status", async (_name, spoil, status, reason) => {
     spoil();
     const answer = await post(ENSURE);
     expect(answer.status).toBe(status);
     expect((await answer.json()).reason).toBe(reason);
   });
 
-  test("says nothing of what the gateway said, which the log has", async () => {
+  test("hides the gateway's message, which is logged", async () => {
     const body = { error: { message: `no: ${ADMIN_KEY} at 10.1.2.3` } };
     site.upstream.fail("POST /key/generate", { kind: "status", status: 500, body });
     const answer = await (await post(ENSURE)).text();
@@ -223,7 +223,7 @@ describe("a failure", () => {
 });
 
 describe("validate", () => {
-  test("asks the gateway, at most once a minute", async () => {
+  test("asks the gateway at most once a minute", async () => {
     await post(ENSURE);
     const before = site.upstream.calls.length;
     await post(VALIDATE, { body: "whatever" });
@@ -233,7 +233,7 @@ describe("validate", () => {
     expect(site.upstream.calls.length).toBeGreaterThan(before);
   });
 
-  test("finds a key that is blocked, and leaves replacing it to ensure", async () => {
+  test("detects a blocked key and leaves its replacement to ensure", async () => {
     await post(ENSURE);
     for (const key of site.upstream.keys) key.blocked = true;
     site.world.clock.advance(MINUTE_MS);
@@ -261,12 +261,12 @@ describe("the status of gateway mode", () => {
   const statusFor = async (face: TestServer, caller: Caller) =>
     await (await face.request("GET", "/gateway/status", bearer(caller))).json();
 
-  test("is nothing where no policy is published", async () => {
+  test("is 404 before a policy is published", async () => {
     const answer = await site.request("GET", "/gateway/status", bearer(ana));
     expect([answer.status, (await answer.json()).reason]).toEqual([404, "governance.no_policy"]);
   });
 
-  test("is little for members, and all but secrets for administrators", async () => {
+  test("is brief for members and complete without secrets for administrators", async () => {
     await publishFirst(site, { allowed_harnesses: ["claude"] });
     expect(await statusFor(site, ana)).toEqual({ enabled: true, runtime_configured: true });
     const status = await statusFor(site, await site.signedIn("admin"));
@@ -289,7 +289,7 @@ describe("the status of gateway mode", () => {
     });
   });
 
-  test("says so when the inference proxy has no token to come with", async () => {
+  test("shows that the inference proxy has no configured token", async () => {
     await using face = await createGatewayServer({ gateway: { proxyToken: undefined } });
     await publishFirst(face);
     const status = await statusFor(face, await face.signedIn("admin"));
@@ -297,7 +297,7 @@ describe("the status of gateway mode", () => {
     expect(status.runtime_checks).toMatchObject({ internal_auth: false, inference_jwt_signing: true });
   });
 
-  test("tells of a policy that needs the gateway while the mode is off", async () => {
+  test("reports a policy that needs the gateway while the mode is off", async () => {
     await publishFirst(site);
     await using off = await createTestServer({ world: site.world });
     expect(await statusFor(off, ana)).toEqual({ enabled: true, runtime_configured: false });
@@ -305,7 +305,7 @@ describe("the status of gateway mode", () => {
     expect(runtime_checks).toMatchObject({ gateway_policy: true, gateway_url: false, provisioner: false });
   });
 
-  test("tells of a policy that knows no gateway yet while the mode is on", async () => {
+  test("reports a policy without a gateway while the mode is on", async () => {
     await using off = await createTestServer({ world: site.world });
     await publishFirst(off);
     expect(await statusFor(site, ana)).toEqual({ enabled: false, runtime_configured: false });
@@ -323,7 +323,7 @@ describe("the health of the inference proxy", () => {
     return await answer.json();
   }
 
-  test("is what it says at /health", async () => {
+  test("is the response of its /health", async () => {
     const asked: string[] = [];
     await using proxy = Bun.serve({
       port: 0,
@@ -342,7 +342,7 @@ describe("the health of the inference proxy", () => {
     expect(asked).toEqual(["GET /health"]);
   });
 
-  test("is told when it is bad, and when nobody answers", async () => {
+  test("is reported when the proxy is unhealthy or does not answer", async () => {
     await using proxy = Bun.serve({ port: 0, fetch: () => new Response("", { status: 503 }) });
     const origin = `http://127.0.0.1:${proxy.port}`;
     expect(await healthAt(origin)).toMatchObject({ status: "unhealthy", http_status: 503 });
@@ -354,7 +354,7 @@ describe("the health of the inference proxy", () => {
 });
 
 describe("without gateway mode", () => {
-  test("the key is missing, and says that this is no trouble", async () => {
+  test("the key is missing without an error", async () => {
     await using face = await createTestServer();
     await publishFirst(face);
     const caller = await face.signedIn("member");
@@ -370,7 +370,7 @@ describe("without gateway mode", () => {
     expect(await ask("GET", "/gateway/status")).toEqual([200, { enabled: false, runtime_configured: false }]);
   });
 
-  test("there are no keys to verify with, no tokens and no proxy", async () => {
+  test("verification keys, tokens and the proxy are absent", async () => {
     await using face = await createTestServer();
     const admin = bearer(await face.signedIn("admin"));
     const outcome = async (method: string, path: string) => {
@@ -383,7 +383,7 @@ describe("without gateway mode", () => {
     expect(await outcome("POST", "/internal/gateway/resolve")).toEqual([404, "request.unknown_path"]);
   });
 
-  test("a workstation that signs out is told that it has", async () => {
+  test("a workstation signs out successfully", async () => {
     await using face = await createTestServer();
     const caller = await face.signedIn("member");
     for (const _ of [1, 2]) {
@@ -393,7 +393,7 @@ describe("without gateway mode", () => {
   });
 });
 
-test("what is configured is what a key gets", async () => {
+test("a new key gets the configured policy", async () => {
   const base = site.domain.gateway.mode?.settings.provisioner;
   if (!base) throw new Error("gateway mode is on");
   const policy = { ...base.policy, models: ["model-a"], duration: "30d" };

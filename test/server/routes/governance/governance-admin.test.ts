@@ -51,7 +51,7 @@ test("the current policy comes with its texts and one audience for each package"
   expect((await call("GET", CONFIG)).body).toEqual(body);
 });
 
-test("the text to edit, sent back unchanged, changes nothing; edited, it is published", async () => {
+test("the editable text sent back unchanged changes nothing, and edited is published", async () => {
   await using world = await createGovernanceWorld();
   const { call } = await asAdministrator(world);
   const { revision, managed_yaml: text } = (await call("GET", CONFIG)).body;
@@ -62,7 +62,7 @@ test("the text to edit, sent back unchanged, changes nothing; edited, it is publ
   expect(published.body.revision).not.toBe(revision);
 });
 
-test("a stale base is 409 with what is current, and comes before a bad text", async () => {
+test("a stale base is refused with 409 and the current revision before the text is checked", async () => {
   await using world = await createGovernanceWorld();
   const { call } = await asAdministrator(world);
   const answer = await call("PUT", CONFIG, { base_revision: "stale", managed_yaml: "][" });
@@ -70,7 +70,7 @@ test("a stale base is 409 with what is current, and comes before a bad text", as
   expect(answer.body.error).toContain(world.inForce().id);
 });
 
-test("what the domain refuses is 400 with every place; what the body lacks is 422", async () => {
+test("violations that the domain finds are 400 with every pointer, and missing members are 422", async () => {
   await using world = await createGovernanceWorld();
   const { call } = await asAdministrator(world);
   const base_revision = world.inForce().id;
@@ -93,7 +93,7 @@ test("what the domain refuses is 400 with every place; what the body lacks is 42
   expect(await statusOf("PUT", CONFIG, { base_revision, managed_yaml: managedText({}), comment })).toBe(400);
 });
 
-test("a harness is read and published alone; every harness is in the three maps", async () => {
+test("a harness is read and published alone, and every harness is in the three maps", async () => {
   await using world = await createGovernanceWorld();
   const { call } = await asAdministrator(world);
   expect((await call("GET", CODEX)).body).toMatchObject({
@@ -128,7 +128,7 @@ test("a harness is read and published alone; every harness is in the three maps"
   });
 });
 
-test("revisions are listed newest first; the terminal's are the dashboard's to clients", async () => {
+test("revisions are listed newest first, and clients see those of the command line as the dashboard's", async () => {
   await using world = await createGovernanceWorld();
   const { call, user } = await asAdministrator(world);
   const base_revision = world.inForce().id;
@@ -145,7 +145,7 @@ test("revisions are listed newest first; the terminal's are the dashboard's to c
   ]);
 });
 
-test("where nothing was published every reading is 404, and the list is empty", async () => {
+test("every read is 404 and the list is empty before the first publication", async () => {
   await using face = await createTestServer();
   const { accessToken: token } = await face.signedIn("admin");
   for (const path of [CONFIG, CODEX, "/admin/harnesses/managed-configs", "/admin/blue-config/export"]) {
@@ -169,7 +169,7 @@ test("/auth/me returns the current revision", async () => {
   expect(await current()).toBe(id);
 });
 
-test("the export is the configuration file with the policy in it, and has no secret", async () => {
+test("the export is the configuration file with the policy and without secrets", async () => {
   const content = {
     server: { listen: "127.0.0.1:1" },
     scim: { token: "the-scim-token" },
@@ -222,7 +222,7 @@ test("the export is the configuration file with the policy in it, and has no sec
   expect(new Set(names).size).toBe(names.length);
 });
 
-test("the exported section is the same policy again, with what was taken out in the environment", async () => {
+test("the exported section is the same policy if the removed secrets are in the environment", async () => {
   await using world = await createGovernanceWorld();
   const { call } = await asAdministrator(world);
   await call("PUT", EXTENSIONS, {

@@ -64,8 +64,8 @@ async function linkFor(caller = ana, id = archive.id): Promise<string> {
   return (await answer.json()).url;
 }
 
-describe("a link", () => {
-  test("is given as clients want it, and gives the very bytes without any credential", async () => {
+describe("a download link", () => {
+  test("has the documented form and returns the exact bytes without a credential", async () => {
     await publishPackages(site, { packages: [packageWith(archive)] });
     const answer = await ask();
     expect(answer.headers.get("cache-control")).toBe("no-store");
@@ -84,7 +84,7 @@ describe("a link", () => {
     });
   });
 
-  test("is good for five minutes", async () => {
+  test("is valid for five minutes", async () => {
     await publishPackages(site, { packages: [packageWith(archive)] });
     const url = await linkFor();
     site.world.clock.advance(LINK_TTL_SECONDS * SECOND_MS - 1);
@@ -117,7 +117,7 @@ describe("a link", () => {
     expect((await changed((link) => (link.pathname = "/artifacts/..%2Fkeys")))[0]).toBe(400);
   });
 
-  test("works after its package is removed, but not after its bytes are", async () => {
+  test("works after its package is removed, but not after its bytes are deleted", async () => {
     await publishPackages(site, { packages: [packageWith(archive)] });
     const url = await linkFor();
     await publishPackages(site, { packages: [] });
@@ -128,7 +128,7 @@ describe("a link", () => {
   });
 });
 
-describe("the bytes", () => {
+describe("the bytes of an archive", () => {
   let url: string;
   beforeEach(async () => {
     await publishPackages(site, { packages: [packageWith(archive)] });
@@ -141,7 +141,7 @@ describe("the bytes", () => {
     ["a range", "bytes=2-5", (all: Uint8Array) => all.slice(2, 6)],
     ["everything from a place on", "bytes=9-", (all: Uint8Array) => all.slice(9)],
     ["the last of them", "bytes=-4", (all: Uint8Array) => all.slice(-4)],
-  ])("are given in part: %s", async (_name, range, wanted) => {
+  ])("are served in part: %s", async (_name, range, wanted) => {
     const answer = await part({ range });
     expect(answer.status).toBe(206);
     expect(await answer.bytes()).toEqual(wanted(archive.bytes));
@@ -151,33 +151,33 @@ describe("the bytes", () => {
     expect(answer.headers.get("etag")).toBe(tag());
   });
 
-  test("go on where they broke off, and begin anew when they are others", async () => {
+  test("resume where a download stopped, and restart if the archive has changed", async () => {
     expect((await part({ range: "bytes=2-5", "if-range": tag() })).status).toBe(206);
     const whole = await part({ range: "bytes=2-5", "if-range": '"other"' });
     expect([whole.status, sha256Hex(await whole.bytes())]).toEqual([200, archive.sha256]);
   });
 
-  test("refuse a range beyond their end", async () => {
+  test("are refused for a range beyond their end", async () => {
     const answer = await part({ range: `bytes=${archive.bytes.length}-` });
     expect(answer.status).toBe(416);
     expect(answer.headers.get("content-range")).toBe(`bytes */${archive.bytes.length}`);
   });
 
-  test("are not sent to who has them, nor with HEAD", async () => {
+  test("are not sent to a caller that has them, nor with HEAD", async () => {
     expect((await part({ "if-none-match": tag() })).status).toBe(304);
     const head = await fetch(url, { method: "HEAD" });
     expect([head.status, head.headers.get("content-length")]).toEqual([200, String(archive.bytes.length)]);
   });
 });
 
-describe("an archive is there for", () => {
-  test("whoever sees its package, and not even an administrator who does not", async () => {
+describe("an archive is available", () => {
+  test("to users in the audience of its package, and not to an administrator outside it", async () => {
     await publishPackages(site, { packages: [packageWith(archive)], audiences: { tool: [ana.user.id] } });
     expect((await ask(ana)).status).toBe(200);
     expect(await outcome(ask(ben))).toEqual([404, "artifact.not_found"]);
   });
 
-  test("whoever sees one of several packages with it", async () => {
+  test("to users in the audience of one of several packages that contain it", async () => {
     await publishPackages(site, {
       packages: [packageWith(archive, "anas"), packageWith(archive, "bens")],
       audiences: { anas: [ana.user.id], bens: [ben.user.id] },
@@ -186,7 +186,7 @@ describe("an archive is there for", () => {
     expect((await ask(await site.signedIn("member"))).status).toBe(404);
   });
 
-  test("those whose platform it is for, too", async () => {
+  test("to users whose platform it supports", async () => {
     const { id: artifact_id, sha256 } = archive;
     const source = { source_ref: "https://packages.example.com/mac.tar.gz", artifact_id, sha256 };
     await publishPackages(site, {
@@ -195,7 +195,7 @@ describe("an archive is there for", () => {
     expect((await ask()).status).toBe(200);
   });
 
-  test("browsers and any token, whatever its scopes", async () => {
+  test("to browsers and to any token, whatever its scopes", async () => {
     await publishPackages(site, { packages: [packageWith(archive)] });
     const narrow = await site.signInAgain(ana.user, { scope: "session:write" });
     expect((await ask(narrow)).status).toBe(200);
@@ -203,7 +203,7 @@ describe("an archive is there for", () => {
     expect((await site.request("POST", path, { cookie: ana.cookie })).status).toBe(200);
   });
 
-  test("nobody, where the id is unknown or none at all", async () => {
+  test("to no user if the id is unknown or malformed", async () => {
     await publishPackages(site, { packages: [packageWith(archive)] });
     expect(await outcome(ask(ana, site.world.ids.uuid()))).toEqual([404, "artifact.not_found"]);
     expect((await ask(ana, "tool")).status).toBe(400);
@@ -211,7 +211,7 @@ describe("an archive is there for", () => {
     expect(await outcome(ask(ana, unpublished.id))).toEqual([404, "artifact.not_found"]);
   });
 
-  test("workstations that still follow one of the last few revisions", async () => {
+  test("to workstations that still follow one of the last few revisions", async () => {
     await publishPackages(site, { packages: [packageWith(archive)], audiences: { tool: [ana.user.id] } });
     const statuses: number[] = [];
     for (let later = 1; later <= FORMER_REVISIONS_SERVED + 1; later++) {

@@ -36,7 +36,7 @@ const outcome = async (asked: Promise<Response>): Promise<[number, string]> => {
 };
 
 describe("a workstation", () => {
-  test("gets the whole document with the proxy and a token bound to its login, and nothing more", async () => {
+  test("gets the whole document with only the proxy and a token bound to its login", async () => {
     const answer = await get();
     expect(answer.headers.get("x-blue-required-client-version")).toBe("1.2.3");
     const { gateway, ...document } = await answer.json();
@@ -52,14 +52,14 @@ describe("a workstation", () => {
     expect(exp * SECOND_MS).toBeGreaterThan(site.world.clock.nowMs());
   });
 
-  test("gets a key first where it has none, and the same afterwards", async () => {
+  test("gets a new key on the first fetch and the same key afterwards", async () => {
     expect(site.upstream.keys).toHaveLength(0);
     await get();
     await get();
     expect(site.upstream.keys).toHaveLength(1);
   });
 
-  test("gets an answer that nobody keeps, shares or compares", async () => {
+  test("gets a response that must not be stored, shared or compared", async () => {
     const [one, other] = [await gatewayOf(), await gatewayOf()];
     expect(one.token).not.toBe(other.token);
     const answer = await get(ana, { "if-none-match": "*" });
@@ -68,14 +68,14 @@ describe("a workstation", () => {
     expect(answer.headers.get("etag")).toBeNull();
   });
 
-  test("gets another token than its neighbor, in whatever order they come", async () => {
+  test("gets a different token than other workstations, in any order of requests", async () => {
     const ben = await site.signedIn("member", { email: "ben@example.com" });
     const answers = await Promise.all([gatewayOf(ana), gatewayOf(ben), gatewayOf(ana)]);
     const subjects = answers.map(({ token }) => decodeJwt(token).sub);
     expect(subjects).toEqual([ana.user.id, ben.user.id, ana.user.id]);
   });
 
-  test("leaves no token in what is stored or logged", async () => {
+  test("leaves no token in the database or the log", async () => {
     const { token } = await gatewayOf();
     expect(site.domain.governance.revisions.inForce(site.world.organizationId).document.gateway).toEqual({
       type: "litellm",
@@ -85,13 +85,13 @@ describe("a workstation", () => {
   });
 });
 
-describe("what stands in the way", () => {
-  test("a browser is told to come with a workstation's token", async () => {
+describe("a policy fetch in gateway mode", () => {
+  test("is refused to a browser, which needs a workstation's token", async () => {
     const asked = site.request("GET", PATH, { cookie: ana.cookie, headers: CAPABLE });
     expect(await outcome(asked)).toEqual([401, "access.token_missing"]);
   });
 
-  test("a browser sign-in that is over ends it, though the access token is good", async () => {
+  test("is refused after the browser sign-in ends, even with a valid access token", async () => {
     site.world.clock.advance(12 * HOUR_MS);
     const { refreshToken } = ana;
     const tokens = await site.domain.access.grants.refresh({ refreshToken, clientId: "blue-cli" });
@@ -99,13 +99,13 @@ describe("what stands in the way", () => {
     expect(await outcome(asked)).toEqual([401, "gateway.login_ended"]);
   });
 
-  test("a workstation that has signed out gets no token any more", async () => {
+  test("is refused to a workstation that has signed out", async () => {
     await get();
     await site.request("POST", "/gateway/session/revoke", { token: ana.accessToken });
     expect(await outcome(get())).toEqual([401, "gateway.session_revoked"]);
   });
 
-  test("an old client is turned away before anything is done for it", async () => {
+  test("is refused to an outdated client before any work", async () => {
     const headers = { ...CAPABLE, "x-blue-capabilities": "adapter_intervals" };
     const asked = site.request("GET", PATH, { token: ana.accessToken, headers });
     expect(await outcome(asked)).toEqual([426, "governance.client_too_old"]);
@@ -114,7 +114,7 @@ describe("what stands in the way", () => {
     expect(site.upstream.keys).toHaveLength(0);
   });
 
-  test("a gateway that is down is 502, and a key that is waited for is 409 with the way out", async () => {
+  test("is 502 while the gateway is down, and 409 with a remedy while a key is pending", async () => {
     await site.upstream.stop();
     expect((await get()).status).toBe(502);
     const answer = await get();
@@ -125,7 +125,7 @@ describe("what stands in the way", () => {
     );
   });
 
-  test("an address without an account at the gateway is 403", async () => {
+  test("is 403 for an address without an account at the gateway", async () => {
     site.upstream.users.length = 0;
     expect((await get()).status).toBe(403);
   });
@@ -142,7 +142,7 @@ describe("what stands in the way", () => {
       expect(page).toContain(`quartermaster_policy_fetches_total{result="${result}"} 1\n`);
   });
 
-  test("a policy of gateway mode is 503 while the mode is off, until a start has published another", async () => {
+  test("is 503 while the mode is off, until a start publishes another policy", async () => {
     const { world } = site;
     await using off = await createTestServer({ world });
     const asked = () => off.request("GET", PATH, { token: ana.accessToken, headers: CAPABLE });

@@ -94,7 +94,7 @@ async function publishElsewhere(document?: string): Promise<string> {
 }
 
 describe("a stream", () => {
-  test("begins with the revision in force, and says when to come back", async () => {
+  test("begins with the current revision and the time to reconnect", async () => {
     const stream = await open();
     streams.close();
     const said = await saidBy(stream);
@@ -104,7 +104,7 @@ describe("a stream", () => {
     expect(retryMs).toBeLessThanOrEqual(10_000);
   });
 
-  test("USE-6 tells of every revision once and in order, however many are published between two beats", async () => {
+  test("USE-6 sends every revision once and in order, even if several are published between two timer ticks", async () => {
     const stream = await open();
     const early = await publish("a");
     const late = await publish("b");
@@ -119,7 +119,7 @@ describe("a stream", () => {
     expect(idsIn(await saidBy(second))).toEqual([late, last]);
   });
 
-  test("tells of what another process published", async () => {
+  test("sends revisions that another process published", async () => {
     const stream = await open();
     const id = await publishElsewhere();
     beats(1);
@@ -127,7 +127,7 @@ describe("a stream", () => {
     expect(idsIn(await saidBy(stream))).toEqual([first, id]);
   });
 
-  test("tells those who come later, too, after everybody had left", async () => {
+  test("sends revisions to callers that connect after all others have left", async () => {
     await (await open()).cancel();
     await publish("a");
     const later = await open();
@@ -137,7 +137,7 @@ describe("a stream", () => {
     expect(idsIn(await saidBy(later)).slice(1)).toEqual([last]);
   });
 
-  test("is kept warm every fifteen seconds, and not all at one moment", async () => {
+  test("sends a keepalive every fifteen seconds, spread over time", async () => {
     expect(PARTS * BEAT_MS).toBe(KEEPALIVE_MS);
     const all = await openMany(2 * PARTS);
     beats(1);
@@ -164,7 +164,7 @@ describe("a stream ends", () => {
     expect(await openCount()).toBe(0);
   });
 
-  test("a second after it began at the earliest, with a token that is only just still good", async () => {
+  test("at least one second after it began, even with a token about to expire", async () => {
     const principal = await principalOf(ana);
     site.world.clock.set(principal.expiresAtMs + 1);
     streams.open(principal);
@@ -192,7 +192,7 @@ describe("a stream ends", () => {
         tx.delete(grants).where(eq(grants.userId, ana.user.id)).run();
       }),
   };
-  test.each(Object.entries(takings))("when %s, and no other", async (_name, take) => {
+  test.each(Object.entries(takings))("when %s, and leaves the others open", async (_name, take) => {
     const other = await open(await site.signedIn("member"));
     const stream = await open();
     beats(1);
@@ -204,7 +204,7 @@ describe("a stream ends", () => {
     await other.cancel();
   });
 
-  test("of a browser with its sign-in; that of a workstation goes on", async () => {
+  test("of a browser with its sign-in, while the workstation's stream stays open", async () => {
     const browsers = streams.open(site.domain.access.authenticator.session(ana.sessionToken));
     const stream = await open();
     await site.request("POST", "/api/auth/sign-out", { cookie: ana.cookie });
@@ -214,7 +214,7 @@ describe("a stream ends", () => {
     await stream.cancel();
   });
 
-  test("when its caller does not read what waits", async () => {
+  test("when its caller does not read the waiting events", async () => {
     const [stream] = await openMany(1); // its first event waits already
     beats(PARTS * (EVENTS_WAITING_MAX - 1));
     expect(await openCount()).toBe(1);
@@ -224,7 +224,7 @@ describe("a stream ends", () => {
     expect([idsIn(said), warmthIn(said)]).toEqual([[first], EVENTS_WAITING_MAX - 1]);
   });
 
-  test("once, though there was more to tell than may wait", async () => {
+  test("once, even if more events are due than may wait", async () => {
     const [stream] = await openMany(1);
     beats(PARTS * (EVENTS_WAITING_MAX - 2));
     const ids = [await publish("a"), await publish("b"), await publish("c")];
@@ -234,14 +234,14 @@ describe("a stream ends", () => {
     expect(complaints).toEqual([]);
   });
 
-  test("when a revision may have been missed, and the log says why", async () => {
+  test("when a revision may have been missed, with the reason in the log", async () => {
     const stream = await open();
     await publishElsewhere("{");
     expect(idsIn(await saidBy(stream))).toEqual([first]); // the timer found it
     expect(complaints.join()).toContain("governance.streams_ended");
   });
 
-  test("with the service, and none begins after it", async () => {
+  test("with the service, and no new one begins", async () => {
     const stream = await open();
     streams.close();
     expect(idsIn(await saidBy(stream))).toEqual([first]);
@@ -256,7 +256,7 @@ const tooMany = { kind: "too_many", reason: "governance.too_many_streams", retry
 const refusalOf = async (caller: Caller) => await open(caller).catch((refusal) => refusal);
 
 describe("one login", () => {
-  test("has STREAMS_PER_LOGIN_MAX streams at most, and another login of the user has its own", async () => {
+  test("has at most STREAMS_PER_LOGIN_MAX streams, separate from other logins of the user", async () => {
     await openMany(STREAMS_PER_LOGIN_MAX - 1);
     const last = await open();
     expect(await refusalOf(ana)).toMatchObject(tooMany);
@@ -266,14 +266,14 @@ describe("one login", () => {
     expect(await refusalOf(ana)).toMatchObject(tooMany);
   });
 
-  test("of a browser counts, too", async () => {
+  test("of a browser is limited too", async () => {
     const browser = site.domain.access.authenticator.session(ana.sessionToken);
     for (let opened = 0; opened < STREAMS_PER_LOGIN_MAX; opened++) streams.open(browser);
     expect(() => streams.open(browser)).toThrow(`this login has ${STREAMS_PER_LOGIN_MAX} event streams open`);
     await open();
   });
 
-  test("gets its places back when the service ends its streams", async () => {
+  test("may open new streams after the service ends the old ones", async () => {
     const { expiresAtMs } = await principalOf(ana);
     await openMany(STREAMS_PER_LOGIN_MAX);
     const fresh = await principalOf(ana);
@@ -284,7 +284,7 @@ describe("one login", () => {
   });
 });
 
-test("one user has STREAMS_PER_USER_MAX streams at most over all logins, and another user has their own", async () => {
+test("one user has at most STREAMS_PER_USER_MAX streams over all logins, separate from other users", async () => {
   const logins = STREAMS_PER_USER_MAX / STREAMS_PER_LOGIN_MAX;
   const callers = [ana, ...(await signInOften(ana.user, logins))];
   const spare = callers.pop() ?? ana;
@@ -314,7 +314,7 @@ async function callersOf(count: number): Promise<Caller[]> {
   return [...first, ...others.flat()];
 }
 
-test("as many streams are open as there may be, and one more when one has left", async () => {
+test("at most STREAMS_MAX streams are open, and a closed one can be replaced", async () => {
   const callers = await callersOf(STREAMS_MAX);
   const opened: ReadableStream[] = [];
   for (const caller of callers) {
@@ -361,7 +361,7 @@ describe("over a socket", () => {
     return ids;
   }
 
-  test("a workstation is told of a revision by itself, and proxies that they must not collect", async () => {
+  test("a workstation receives a new revision without asking, and proxies are told not to buffer", async () => {
     const id = await publishFirst(service);
     const answer = await ask();
     const { headers } = answer;
@@ -372,12 +372,12 @@ describe("over a socket", () => {
     expect(await idsOf(answer.body, 1)).toEqual([next.id]);
   });
 
-  test("nobody is told of anything before there is a policy", async () => {
+  test("no event is sent before the first policy", async () => {
     const answer = await ask();
     expect([answer.status, (await answer.json()).reason]).toEqual([404, "governance.no_policy"]);
   });
 
-  test("a revoked workstation's stream ends by itself", async () => {
+  test("the stream of a revoked workstation ends", async () => {
     await publishFirst(service);
     const answer = await ask();
     await service.domain.identity.users.revokeLogins(service.world.system, ben.user.id);
@@ -385,7 +385,7 @@ describe("over a socket", () => {
     expect((await ask()).status).toBe(401);
   });
 
-  test("whoever leaves is forgotten, and HEAD leaves nothing open", async () => {
+  test("a disconnected caller is forgotten, and HEAD leaves nothing open", async () => {
     await publishFirst(service);
     const leaving = new AbortController();
     const headers = { authorization: `Bearer ${ben.accessToken}` };
@@ -398,7 +398,7 @@ describe("over a socket", () => {
     expect(await countOpen()).toBe(0);
   });
 
-  test("one more than a login may open is answered with 429 and the time to come back", async () => {
+  test("one stream more than a login may open is refused with 429 and a time to retry", async () => {
     await publishFirst(service);
     const all = await Promise.all(Array.from({ length: STREAMS_PER_LOGIN_MAX }, () => ask()));
     const answer = await ask();
@@ -409,7 +409,7 @@ describe("over a socket", () => {
     expect((await ask()).status).toBe(200);
   });
 
-  test("open streams do not keep the service from stopping", async () => {
+  test("open streams do not prevent the service from stopping", async () => {
     await publishFirst(service);
     const answer = await ask();
     const stopped = service[Symbol.asyncDispose]();

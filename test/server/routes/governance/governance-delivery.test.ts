@@ -34,7 +34,7 @@ const shownTo = async (caller: Caller): Promise<string[]> =>
   (await documentOf(caller)).packages.map(({ id }: { id: string }) => id);
 
 describe("the document", () => {
-  test("is what was published first, and then what was published last", async () => {
+  test("is the latest published one", async () => {
     const first = await publishFirst(site, { ttl_seconds: 60, required: true });
     expect(await documentOf(ana)).toEqual({
       revision: first,
@@ -55,7 +55,7 @@ describe("the document", () => {
     expect([answer.status, await answer.json()]).toEqual([200, await documentOf(ana)]);
   });
 
-  test("leaves packages of others out, with their overrides, for administrators too", async () => {
+  test("omits packages for other audiences and their overrides, for administrators too", async () => {
     await publishFirst(site);
     await publishPackages(site, {
       packages: ["all", "anas", "bens", "both"].map((id) => packageOf(id)),
@@ -69,7 +69,7 @@ describe("the document", () => {
     expect(Object.keys(harnesses.codex.package_overrides)).toEqual(["all", "anas"]);
   });
 
-  test("USE-6 is refused with 404 while nothing was ever published", async () => {
+  test("USE-6 is 404 before the first publication", async () => {
     const answer = await get();
     expect([answer.status, (await answer.json()).reason]).toEqual([404, "governance.no_policy"]);
   });
@@ -78,7 +78,7 @@ describe("the document", () => {
 describe("the entity tag", () => {
   const tagOf = async (caller: Caller) => (await get(caller)).headers.get("etag") ?? "";
 
-  test("is strong, one for all who get the same, and another for every other body", async () => {
+  test("is strong, shared by all callers with the same body, and different for every other body", async () => {
     await publishFirst(site);
     const cleo = await site.signedIn("member");
     await publishPackages(site, {
@@ -93,7 +93,7 @@ describe("the entity tag", () => {
     expect(await tagOf(ana)).not.toBe(tag);
   });
 
-  test("USE-6 gives 304 without a body as long as nothing was published", async () => {
+  test("USE-6 gives 304 without a body until the next publication", async () => {
     await publishFirst(site, { required_client_version: "1.2.3" });
     const capable = { "x-blue-capabilities": "tenant_client_version_pin" };
     const tag = (await get(ana, capable)).headers.get("etag") ?? "";
@@ -104,13 +104,13 @@ describe("the entity tag", () => {
     expect((await get(ana, { ...capable, "if-none-match": tag })).status).toBe(200);
   });
 
-  test("of one group is no tag of another", async () => {
+  test("of one group does not match another group's", async () => {
     await publishFirst(site);
     await publishPackages(site, { packages: [packageOf("a")], audiences: { a: [ana.user.id] } });
     expect((await get(ben, { "if-none-match": await tagOf(ana) })).status).toBe(200);
   });
 
-  test("comes with what caches have to know", async () => {
+  test("comes with the headers that caches need", async () => {
     await publishFirst(site);
     for (const headers of [{}, { "if-none-match": "*" }]) {
       const answer = await get(ana, headers);
@@ -151,12 +151,12 @@ describe("a client", () => {
       426,
     ],
     ["that says no capabilities", version("3"), 426],
-  ])("%s gets its due", async (_name, headers, status) => {
+  ])("%s gets the expected status", async (_name, headers, status) => {
     await publishFirst(site, ranged);
     expect((await get(ana, headers)).status).toBe(status);
   });
 
-  test("is judged by what it says itself, and anew by each policy, whoever was let in before", async () => {
+  test("is checked by its own headers and again for each policy, regardless of earlier callers", async () => {
     await publishFirst(site);
     const silent = async () => (await get()).status;
     expect(await silent()).toBe(200);
@@ -173,12 +173,12 @@ describe("a client", () => {
     expect(statuses).toEqual([200, 426, 426, 200]);
   });
 
-  test("that says nothing gets a policy that asks for nothing", async () => {
+  test("without version headers gets a policy that requires nothing", async () => {
     await publishFirst(site);
     expect((await get()).status).toBe(200);
   });
 
-  test("is told everything it lacks, in few words", async () => {
+  test("is told briefly everything it lacks", async () => {
     await publishFirst(site, ranged);
     const { error, reason, title } = await (await get(ana, capable(...ALL.slice(2)))).json();
     expect([reason, title]).toEqual(["governance.client_too_old", "Upgrade Required"]);
@@ -187,7 +187,7 @@ describe("a client", () => {
     );
   });
 
-  test("API-7 is told the version that it needs, in the text and in members for programs", async () => {
+  test("API-7 is told the required version in the text and in machine-readable members", async () => {
     await publishFirst(site, { ...ranged, required_client_version: "1.4.2" });
     const response = await get(ana, { ...version("3"), ...capable(...ALL.slice(1)) });
     const { detail, error, ...members } = await response.json();
@@ -205,12 +205,12 @@ describe("a client", () => {
     expect(await (await get()).json()).not.toHaveProperty("required_client_version");
   });
 
-  test("is told so although it has the very document already", async () => {
+  test("is refused as too old even if it has the current document", async () => {
     await publishFirst(site, ranged);
     expect((await get(ana, { "if-none-match": "*" })).status).toBe(426);
   });
 
-  test("learns the version that is wanted, also when it is too old, and not when it is a stranger", async () => {
+  test("gets the required version, also when it is too old, but not without a credential", async () => {
     await publishFirst(site, { required_client_version: "1.2.3" });
     const pinned = capable("tenant_client_version_pin");
     const pinOf = (answer: Response) => [answer.status, answer.headers.get("x-blue-required-client-version")];
@@ -221,7 +221,7 @@ describe("a client", () => {
     expect(pinOf(await site.request("GET", PATH, { headers: pinned }))).toEqual([401, null]);
   });
 
-  test("is judged rightly after however many others", async () => {
+  test("is checked correctly after any number of other clients", async () => {
     await publishFirst(site, ranged);
     for (let other = 0; other <= CAPABILITY_LISTS_KEPT_MAX; other++)
       expect((await get(ana, { ...version("3"), ...capable(`other_${other}`) })).status).toBe(426);
@@ -230,7 +230,7 @@ describe("a client", () => {
 });
 
 test.each(["", "{", "null", "{}", "[]", '{"revision":"other"}'])(
-  "a policy whose row holds %p is 503, and never empty",
+  "a policy whose row holds %p is answered with 503, never as empty",
   async (document) => {
     await publishFirst(site);
     await site.world.db.write((tx) => {
@@ -243,7 +243,7 @@ test.each(["", "{", "null", "{}", "[]", '{"revision":"other"}'])(
   },
 );
 
-test("fetches are counted by how they end, and the revision is shown", async () => {
+test("fetches are counted by outcome, and the revision is exposed", async () => {
   await using own = await createTestServer();
   const { accessToken: token } = await own.signedIn("member");
   const fetch = (headers: Record<string, string> = {}) => own.request("GET", PATH, { token, headers });

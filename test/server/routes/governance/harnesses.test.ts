@@ -38,7 +38,7 @@ test("answers 304 to a caller with the current entity tag", async () => {
   expect(await unchanged.text()).toBe("");
 });
 
-test("after a reload it has the extended facts under another ETag", async () => {
+test("a reload changes the facts and their entity tag", async () => {
   const etag = (await get()).headers.get("etag") ?? "";
   const source = { file: "agents.yaml", sha256: "0".repeat(64), signer: "1".repeat(64) };
   facts = { extension: { kimi: { verified_before: "2.0.0-0", generations: [] } }, source };

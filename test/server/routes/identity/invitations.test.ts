@@ -60,7 +60,7 @@ const accept = ({ domain }: Administration, url: string) =>
   domain.identity.invitations.accept({ token: tokenOf(url), password: new Secret(PASSWORD) });
 
 describe("an invitation", () => {
-  test("is answered with its link, which leads in", async () => {
+  test("is returned with its link, which opens it", async () => {
     await using face = await createAdministration();
     const response = await face.invite(" Ben@Example.com ", "admin");
     expect(response.status).toBe(201);
@@ -79,7 +79,7 @@ describe("an invitation", () => {
     expect(await accept(face, url)).toMatchObject({ email: "ben@example.com", role: "admin" });
   });
 
-  test("shows its link nowhere else: not in later answers, not in the log", async () => {
+  test("has its link in no later response and not in the log", async () => {
     await using face = await createAdministration();
     const { id, invitation_url: url } = await (await face.invite("ben@example.com")).json();
     const secret = tokenOf(url).reveal();
@@ -91,7 +91,7 @@ describe("an invitation", () => {
     expect(JSON.stringify(face.logged)).not.toContain(secret);
   });
 
-  test("is shown in the documented shape, expired ones as expired", async () => {
+  test("is returned in the documented shape, including expired ones", async () => {
     await using face = await createAdministration();
     const { id } = await (await face.invite("ben@example.com")).json();
     const show = async () => await (await face.send("GET", `/admin/invitations/${id}`)).json();
@@ -135,13 +135,13 @@ describe("an invitation", () => {
     expect((await face.invite(email)).status).toBe(status);
   });
 
-  test("names every member that is wrong", async () => {
+  test("reports all invalid members together", async () => {
     await using face = await createAdministration();
     const { errors } = await (await face.invite("nobody", "owner")).json();
     expect(errors.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual(["/email", "/role"]);
   });
 
-  test("of an address that is invited already is refused, until that invitation has expired", async () => {
+  test("of an already invited address is refused until that invitation expires", async () => {
     await using face = await createAdministration();
     const { invitation_url: first } = await (await face.invite("ben@example.com")).json();
     expect(await reasonOf(await face.invite("BEN@example.com"))).toBe("409 invitation.pending");
@@ -159,7 +159,7 @@ async function nextDay(face: Administration): Promise<void> {
 }
 
 describe("the list", () => {
-  test("shows the newest first, a page at a time, in the documented shape", async () => {
+  test("shows the newest first, in pages and in the documented shape", async () => {
     await using face = await createAdministration();
     for (const name of ["ann", "ben", "eva"]) await face.invite(`${name}@example.com`);
     const page = await (await face.send("GET", "/admin/invitations?per_page=2")).json();
@@ -178,7 +178,7 @@ describe("the list", () => {
     ["?role=admin", 1],
     ["?q=BEN", 1],
     ["?q=_", 0],
-  ])("narrowed by %p has %d invitations", async (query, total) => {
+  ])("filtered by %p has %d invitations", async (query, total) => {
     await using face = await createAdministration();
     await face.invite("ann@example.com", "admin");
     await face.invite("ben@example.com");
@@ -197,14 +197,14 @@ describe("the list", () => {
     ["status=pending", 400],
     ["role=owner", 400],
     ["sort=email", 400],
-  ])("asked with %s is answered %d", async (query, status) => {
+  ])("requested with %s is answered %d", async (query, status) => {
     await using face = await createAdministration();
     expect((await face.send("GET", `/admin/invitations?${query}`)).status).toBe(status);
   });
 });
 
 describe("renewing", () => {
-  test("keeps the link, or makes a new one and kills the old", async () => {
+  test("keeps the link, or creates a new one and invalidates the old one", async () => {
     await using face = await createAdministration();
     const { id, invitation_url: first } = await (await face.invite("ben@example.com")).json();
     await nextDay(face);
@@ -225,7 +225,7 @@ describe("renewing", () => {
   });
 
   const WAYS = ["resend", "regenerate"];
-  test.each(WAYS)("is refused where there is nothing to renew: %s", async (way) => {
+  test.each(WAYS)("is refused for a closed or unknown invitation: %s", async (way) => {
     await using face = await createAdministration();
     const { id, invitation_url: url } = await (await face.invite("ben@example.com")).json();
     const other = await (await face.invite("eva@example.com")).json();
@@ -241,7 +241,7 @@ describe("renewing", () => {
 });
 
 describe("canceling", () => {
-  test("makes the link useless and may be repeated", async () => {
+  test("invalidates the link and may be repeated", async () => {
     await using face = await createAdministration();
     const { id, invitation_url: url } = await (await face.invite("ben@example.com")).json();
     for (const _again of [1, 2]) {
@@ -251,7 +251,7 @@ describe("canceling", () => {
     expect((await (await face.send("GET", `/admin/invitations/${id}`)).json()).status).toBe("canceled");
   });
 
-  test("comes too late after the invitation was accepted", async () => {
+  test("is refused after the invitation was accepted", async () => {
     await using face = await createAdministration();
     const { id, invitation_url: url } = await (await face.invite("ben@example.com")).json();
     await accept(face, url);
@@ -259,7 +259,7 @@ describe("canceling", () => {
     expect(outcome).toBe("409 invitation.accepted");
   });
 
-  test.each(["GET", "DELETE"])("%s of an unknown id is 404, one that is no UUID too", async (method) => {
+  test.each(["GET", "DELETE"])("%s of an unknown or malformed id is 404", async (method) => {
     await using face = await createAdministration();
     for (const id of [UNKNOWN_ID, "no-uuid", "%F0%9F%92%A9"]) {
       const outcome = await reasonOf(await face.send(method, `/admin/invitations/${id}`));
@@ -268,7 +268,7 @@ describe("canceling", () => {
   });
 });
 
-test("with an identity provider nobody is invited, and an invitation from before is not renewed", async () => {
+test("an identity provider prevents new invitations and the renewal of earlier ones", async () => {
   await using before = await createAdministration();
   const { id } = await (await before.invite("ben@example.com")).json();
   const face = await createTestServer({ world: before.world, identity: { mode: "oidc" } });
@@ -282,10 +282,10 @@ test("with an identity provider nobody is invited, and an invitation from before
   expect(await send(`/admin/invitations/${id}/regenerate`)).toBe("409 invitation.disabled");
 });
 
-describe("how many one administrator may send", () => {
+describe("the limit of invitations for one administrator", () => {
   const LIMITED = { limits: { invitationsPerActor: 3, windowSeconds: 900 } };
 
-  test("counts new links, and says when the next may be made", async () => {
+  test("counts new links and returns the time to wait", async () => {
     await using face = await createAdministration(LIMITED);
     const { id } = await (await face.invite("ann@example.com")).json();
     expect((await face.invite("ben@example.com")).status).toBe(201);
@@ -300,7 +300,7 @@ describe("how many one administrator may send", () => {
     expect((await face.invite("eva@example.com")).status).toBe(201);
   });
 
-  test("leaves no trace of the refused one, and counts no attempt that made nothing", async () => {
+  test("leaves no trace of a refused invitation and does not count failed attempts", async () => {
     await using face = await createAdministration(LIMITED);
     for (let attempt = 0; attempt < 5; attempt += 1) {
       expect((await face.invite("admin@example.com")).status).toBe(409);
@@ -310,7 +310,7 @@ describe("how many one administrator may send", () => {
     expect(await (await face.send("GET", "/admin/invitations")).json()).toMatchObject({ total: 3 });
   });
 
-  test("is each administrator's own, and no bound for the operator", async () => {
+  test("is separate for each administrator and does not apply to the operator", async () => {
     await using face = await createAdministration(LIMITED);
     for (const name of ["ann", "ben", "eva"]) await face.invite(`${name}@example.com`);
     const { accessToken: token } = await face.signedIn("admin");

@@ -54,7 +54,7 @@ const isIn = async ({ request }: TestServer, sent: Sent): Promise<boolean> =>
 const credentialsOf = ({ accessToken, cookie }: Caller): Sent[] => [{ token: accessToken }, { cookie }];
 
 describe("the list", () => {
-  test("shows users by address, a page at a time, in the documented shape", async () => {
+  test("shows users by address, in pages and in the documented shape", async () => {
     const face = await createAdministration();
     for (const email of ["Zoe@example.com", "ben@example.com"]) await face.add(email);
     const response = await face.send("GET", "/admin/users?per_page=2");
@@ -85,7 +85,7 @@ describe("the list", () => {
     ["?status=active", 2],
     ["?provisioning_source=scim", 1],
     ["?role=member&status=suspended", 1],
-  ])("narrowed by %p has %d users", async (query, total) => {
+  ])("filtered by %p has %d users", async (query, total) => {
     const face = await createAdministration();
     await face.add("ben@example.com", { status: "suspended" });
     await face.add("eva@example.com", { status: "removed" });
@@ -118,7 +118,7 @@ describe("the list", () => {
     ["status=Active", 400],
     ["provisioning_source=ldap", 400],
     ["rolle=admin", 400],
-  ])("asked with %s is answered %d", async (query, status) => {
+  ])("requested with %s is answered %d", async (query, status) => {
     const face = await createAdministration();
     expect((await face.send("GET", `/admin/users?${query}`)).status).toBe(status);
   });
@@ -137,7 +137,7 @@ describe("the options", () => {
     for (const option of options) expect(Value.Check(AdminUser, option)).toBe(true);
   });
 
-  test("are searched among active users, after those already selected", async () => {
+  test("include the selected users first and then the matching active ones", async () => {
     const face = await createAdministration();
     const ben = await face.add("ben@example.com", { status: "suspended" });
     await face.add("kim@example.com");
@@ -164,7 +164,7 @@ describe("the options", () => {
     [{ q: null }, 422],
     [{ query: "x" }, 422],
   ];
-  test.each(CASES)("a search that stays within its limits or not, %#", async (body, status) => {
+  test.each(CASES)("are limited, case %#", async (body, status) => {
     const face = await createAdministration();
     expect((await face.send("POST", "/admin/users/options", body)).status).toBe(status);
   });
@@ -187,7 +187,7 @@ describe("one user", () => {
     ["DELETE", "", undefined],
     ["POST", "/sessions/revoke", undefined],
   ];
-  test.each(WAYS)("with an unknown id or one that is none: %s %s", async (method, suffix, body) => {
+  test.each(WAYS)("with an unknown or malformed id is refused: %s %s", async (method, suffix, body) => {
     const face = await createAdministration();
     const send = (id: string) => face.send(method, `/admin/users/${id}${suffix}`, body);
     expect(await reasonOf(await send(UNKNOWN_ID))).toBe("404 user.not_found");
@@ -195,7 +195,7 @@ describe("one user", () => {
     expect(await reasonOf(await send(`${UNKNOWN_ID}0`))).toBe("400 request.invalid");
   });
 
-  test("of another organization is not there", async () => {
+  test("of another organization is not found", async () => {
     const face = await createAdministration();
     const ben = await face.add("ben@example.com");
     await face.world.db.write((tx) => {
@@ -208,7 +208,7 @@ describe("one user", () => {
 });
 
 describe("a change", () => {
-  test("of the role is shown, and ends every login of the user", async () => {
+  test("of the role is returned and ends every login of the user", async () => {
     const face = await createAdministration();
     const ben = await face.signedIn("member");
     for (const sent of credentialsOf(ben)) expect(await isIn(face, sent)).toBe(true);
@@ -245,7 +245,7 @@ describe("a change", () => {
     expect(shown.status).toBe(canceled === undefined ? "pending" : "canceled");
   });
 
-  test("suspends and resumes; the logins from before stay ended", async () => {
+  test("suspends and resumes, and earlier logins stay ended", async () => {
     const face = await createAdministration();
     const ben = await face.signedIn("member");
     const patch = async (status: string) =>
@@ -272,7 +272,7 @@ describe("a change", () => {
   });
 });
 
-describe("the guards, first match first", () => {
+describe("the guards in order of precedence", () => {
   type Row = Partial<typeof users.$inferInsert>;
   const GUARDS: [name: string, row: Row, outcomes: Record<string, string>][] = [
     [
@@ -305,13 +305,13 @@ describe("the guards, first match first", () => {
     return { PATCH: await outcome(patch), POST: await outcome(revoke), DELETE: await outcome(remove) };
   }
 
-  test.each(GUARDS)("meet %s", async (_name, row, outcomes) => {
+  test.each(GUARDS)("apply to %s", async (_name, row, outcomes) => {
     const face = await createAdministration();
     const user = await face.add("ben@example.com", row);
     expect(await outcomesOf(face, user.id)).toEqual(outcomes);
   });
 
-  test("meet one's own account before its protection, and let it end its own logins", async () => {
+  test("refuse changes to the caller's own account before its protection, and let it end its own logins", async () => {
     const face = await createAdministration();
     const { user } = face.admin;
     await change(face, user, { protected: true });
@@ -322,7 +322,7 @@ describe("the guards, first match first", () => {
     expect((await face.send("GET", path)).status).toBe(401);
   });
 
-  test("check what was sent before they look at the user", async () => {
+  test("validate the body before they load the user", async () => {
     const face = await createAdministration();
     const outcome = await reasonOf(await face.send("PATCH", `/admin/users/${UNKNOWN_ID}`, {}));
     expect(outcome).toBe("400 identity.invalid");
@@ -330,7 +330,7 @@ describe("the guards, first match first", () => {
 });
 
 describe("a removal", () => {
-  test("takes access away, keeps the record, and may be repeated", async () => {
+  test("revokes access, keeps the record, and may be repeated", async () => {
     const face = await createAdministration();
     const ben = await face.signedIn("member");
     for (const _again of [1, 2]) {
@@ -344,7 +344,7 @@ describe("a removal", () => {
   });
 });
 
-test("ending every login leaves the account as it is", async () => {
+test("ending every login leaves the account unchanged", async () => {
   const face = await createAdministration();
   const ben = await face.signedIn("member");
   expect((await face.send("POST", `/admin/users/${ben.user.id}/sessions/revoke`)).status).toBe(204);
@@ -353,7 +353,7 @@ test("ending every login leaves the account as it is", async () => {
   expect(user).toMatchObject({ status: "active", role: "member" });
 });
 
-test("the identity status tells how people sign in, and no secret", async () => {
+test("the identity status shows the sign-in method and no secret", async () => {
   await using face = await createTestServer({
     identity: { mode: "oidc", groupRoleMappings: { Platform: "admin" } },
   });

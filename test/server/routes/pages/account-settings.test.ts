@@ -55,7 +55,7 @@ describe("the account settings", () => {
       new_password: next,
     });
 
-  test("lead a stranger to sign in and back to the same place", async () => {
+  test("send a signed-out visitor to sign in and back to the same page", async () => {
     const answer = await site.request("GET", `/account?browsers=${UNKNOWN_ID}`);
     const place = encodeURIComponent(`/account?browsers=${UNKNOWN_ID}`);
     expect([answer.status, answer.headers.get("location")]).toEqual([303, `/login?callbackURL=${place}`]);
@@ -75,7 +75,7 @@ describe("the account settings", () => {
     }
   });
 
-  test("are linked from every other page of a signed-in person", async () => {
+  test("are linked from every other page of a signed-in user", async () => {
     const browser = await signedIn(site);
     for (const path of ["/", "/device"])
       expect((await browser.visit(path)).html).toContain('href="/account"');
@@ -102,7 +102,7 @@ describe("the account settings", () => {
     ["a wrong current password", "wrong wrong wrong", NEXT, 403, "current_password"],
     ["a short new password", PASSWORD, "short", 400, "new_password"],
     ["the same password again", PASSWORD, PASSWORD, 400, "new_password"],
-  ])("say what is wrong with %s beside its field", async (_name, current, next, status, field) => {
+  ])("show the error for %s beside its field", async (_name, current, next, status, field) => {
     const browser = await signedIn(site);
     const page = await change(browser, current, next);
     expect(page.status).toBe(status);
@@ -120,7 +120,7 @@ describe("the account settings", () => {
     expect(page.html).toContain("Too many attempts");
   });
 
-  test("tell a person whom the company provisioned where the password is, in place of the form", async () => {
+  test("tell a provisioned user where to change the password instead of showing the form", async () => {
     const browser = await signedIn(site);
     const provisioned = { provisioningSource: "scim", passwordHash: null } as const;
     await site.world.db.write((tx) =>
@@ -131,7 +131,7 @@ describe("the account settings", () => {
     expect(forms(page, /password/)).toEqual([]);
   });
 
-  test("show what each login is, and mark the browser that shows the page", async () => {
+  test("describe each login and mark the current browser", async () => {
     await site.request("POST", "/client-status", { token: ada.accessToken, body: reportWith() });
     const browser = await signedIn(site);
     const { html } = await browser.visit("/account");
@@ -144,7 +144,7 @@ describe("the account settings", () => {
     expect(html).toContain(`>${hostname}</h3>`);
   });
 
-  test("end another browser with the workstation it approved, and leave this one", async () => {
+  test("end another browser with the workstation it approved, and keep the current one", async () => {
     const browser = await signedIn(site);
     const end = formTo(await browser.visit("/account"), `/account/logins/${ada.loginSessionId}/end`);
     const page = await browser.submit(end, {});
@@ -155,7 +155,7 @@ describe("the account settings", () => {
     expect((await browser.submit({ ...end, fields: formTo(page, "/sign-out").fields }, {})).status).toBe(200);
   });
 
-  test("end one workstation alone, and the event stream that it holds open", async () => {
+  test("end one workstation alone, and its open event stream", async () => {
     await publishFirst(site);
     const browser = await signedIn(site);
     const stream = await site.request("GET", "/governance-config/events", { token: ada.accessToken });
@@ -166,7 +166,7 @@ describe("the account settings", () => {
     expect((await site.request("GET", "/auth/me", { cookie: ada.cookie })).status).toBe(200);
   });
 
-  test("have an ordinary sign-out for the browser at hand, which ends when it is named as well", async () => {
+  test("offer an ordinary sign-out for the current browser, which ends when its id is submitted as well", async () => {
     const browser = await signedIn(site);
     const page = await browser.visit("/account");
     expect(forms(page, /^\/sign-out$/)).toHaveLength(2);
@@ -178,7 +178,7 @@ describe("the account settings", () => {
     expect(browser.cookies.has("__Secure-better-auth.session_token")).toBe(false);
   });
 
-  test("answer 404 for the login of another person, and leave it alone", async () => {
+  test("answer 404 for another user's login and leave it unchanged", async () => {
     const eve = await site.signedIn("member");
     const browser = await signedIn(site);
     const { fields } = formTo(await browser.visit("/account"), "/sign-out");
@@ -190,7 +190,7 @@ describe("the account settings", () => {
     expect((await site.request("GET", "/auth/me", { cookie: eve.cookie })).status).toBe(200);
   });
 
-  test("refuse every form without its token, and from another site's page", async () => {
+  test("refuse every form without its token and from another site's page", async () => {
     const browser = await signedIn(site);
     const { fields } = formTo(await browser.visit("/account"), "/sign-out");
     const actions = [
@@ -208,7 +208,7 @@ describe("the account settings", () => {
     expect((await site.request("GET", "/auth/me", { cookie: ada.cookie })).status).toBe(200);
   });
 
-  test("count before and after signing out everywhere, and change nothing by asking", async () => {
+  test("show the counts before and after signing out everywhere, and change nothing on GET", async () => {
     const browser = await signedIn(site);
     const asked = await browser.visit("/account/sign-out-everywhere");
     expect(asked.html).toContain("This signs out 2 browsers, this one included, and 1 workstation.");
@@ -233,13 +233,13 @@ describe("the account settings", () => {
     expect(rest.html).toContain('href="/account#browsers"');
   });
 
-  test("refuse a place in a list that cannot be one", async () => {
+  test("refuse an invalid list position", async () => {
     const browser = await signedIn(site);
     expect((await browser.visit("/account?browsers=x")).status).toBe(400);
     expect((await browser.visit("/account?done=anything")).html).not.toContain('role="status"');
   });
 
-  test("show a member nothing of administration, and an administrator links that all answer", async () => {
+  test("hide administration from a member, and show an administrator working links", async () => {
     expect((await (await signedIn(site)).visit("/account")).html).not.toContain("Administration");
     await publishFirst(site);
     const { cookie } = await site.signedIn("admin");
@@ -252,14 +252,14 @@ describe("the account settings", () => {
 });
 
 describe("the gateway key on the account settings", () => {
-  test("is said to be off where there is no gateway mode", async () => {
+  test("is shown as off without gateway mode", async () => {
     await using site = await createTestServer();
     const { cookie } = await site.signedIn("member");
     const html = await (await site.request("GET", "/account", { cookie })).text();
     expect(html).toContain("Gateway mode is off here, so you need no key.");
   });
 
-  test("is got, checked, replaced and revoked, and never shown", async () => {
+  test("can be created, checked, replaced and revoked, and is never shown", async () => {
     await using site = await createGatewayServer();
     await site.signedIn("member", { email: ADA.email });
     const browser = await signedIn(site);
@@ -278,7 +278,7 @@ describe("the gateway key on the account settings", () => {
     expect(await press("revoke")).toContain("You have no key.");
   });
 
-  test("says what the gateway refused, and how to try again", async () => {
+  test("shows the gateway's refusal and how to try again", async () => {
     await using site = await createGatewayServer();
     const { domain, world } = site;
     const password = new Secret(PASSWORD);
@@ -313,6 +313,6 @@ test.each([
   ["curl/8.7.1", "curl/8.7.1"],
   ["", "Unknown browser"],
   [null, "Unknown browser"],
-])("the user agent %j reads %s", (userAgent, words) => {
+])("the user agent %j is shown as %s", (userAgent, words) => {
   expect(browserText(userAgent)).toBe(words);
 });

@@ -14,7 +14,7 @@ describe("the handbook", () => {
   });
 
   test.each(CHAPTERS)(
-    "shows $name under the policy of pages, without script, with links that work",
+    "shows $name under the content security policy of pages, without scripts and with working links",
     async ({ name, title }) => {
       await using server = await createTestServer();
       const answer = await server.request("GET", `/help/${name}`);
@@ -41,7 +41,7 @@ describe("the handbook", () => {
     ]);
   });
 
-  test("answers an unknown chapter with a page, also where its name is that of a topic or of a member of objects", async () => {
+  test("answers an unknown chapter with a page, even if its name is a topic or an object member", async () => {
     await using server = await createTestServer();
     for (const name of ["nothing", "bundles", "constructor", "x".repeat(64)]) {
       const answer = await server.request("GET", `/help/${name}`);

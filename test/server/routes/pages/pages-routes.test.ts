@@ -75,7 +75,7 @@ describe("signing in", () => {
     expect([shown.status, shown.path, shown.heading]).toEqual([200, path, "Allow terminal access?"]);
   });
 
-  test("ends in a redirect with the session cookie and the device cookie and no more", async () => {
+  test("redirects with only the session cookie and the device cookie", async () => {
     await using server = await withAda();
     const browser = browse(server);
     const page = await browser.visit("/login");
@@ -110,7 +110,7 @@ describe("signing in", () => {
     expect((await browser.visit("/")).heading).toBe("Your account");
   });
 
-  test("keeps one form secret for all tabs of a browser", async () => {
+  test("uses one form secret for all tabs of a browser", async () => {
     await using server = await withAda();
     const browser = browse(server);
     const [first, second] = [await browser.visit("/login"), await browser.visit("/login")];
@@ -118,7 +118,7 @@ describe("signing in", () => {
     expect(formTo(second, "/login").fields.csrf).toBe(formTo(first, "/login").fields.csrf ?? "");
   });
 
-  test("tells nobody whether an account exists", async () => {
+  test("does not reveal whether an account exists", async () => {
     await using server = await withAda();
     const browser = browse(server);
     const page = await browser.visit("/login");
@@ -134,7 +134,7 @@ describe("signing in", () => {
     expect(browser.cookies.has(SESSION_COOKIE)).toBe(false);
   });
 
-  test("says how long to wait after too many guesses", async () => {
+  test("shows the time to wait after too many guesses", async () => {
     await using server = await createTestServer({ limits: { passwordGuessesPerAccountAndAddress: 1 } });
     const browser = browse(server);
     const page = await browser.visit("/login");
@@ -145,7 +145,7 @@ describe("signing in", () => {
     expect(refused.html).toContain("Too many attempts; try again in 15 minutes.");
   });
 
-  test("works in a browser that has signed in before while others have locked the account", async () => {
+  test("works in a browser that has signed in before while other addresses have locked the account", async () => {
     await using server = await createTestServer({
       limits: { passwordGuessesPerAccountAndAddress: 1, passwordGuessesPerAccount: 2 },
     });
@@ -167,7 +167,7 @@ describe("signing in", () => {
     "/\\evil.example",
     "/%09/evil.example",
     "/.//evil.example",
-  ])("never leads to another site: %s", async (next) => {
+  ])("never redirects to another site: %s", async (next) => {
     await using server = await withAda();
     const browser = browse(server);
     const page = await browser.visit(`/login?callbackURL=${encodeURIComponent(decodeURIComponent(next))}`);
@@ -176,7 +176,7 @@ describe("signing in", () => {
     expect([landed.path, landed.heading]).toEqual(["/", "Your account"]);
   });
 
-  test("takes a signed-in visitor straight on", async () => {
+  test("redirects a signed-in visitor at once", async () => {
     await using server = await withAda();
     const browser = await signedIn(server);
     expect((await browser.visit("/login?callbackURL=%2Fdevice&utm_source=mail")).heading).toBe(
@@ -218,7 +218,7 @@ describe("approving by the link", () => {
     expect(await redeem()).toBe("access_denied");
   });
 
-  test("says the same of an expired, an unknown and a malformed link", async () => {
+  test("shows the same text for an expired, an unknown and a malformed link", async () => {
     await using server = await withAda();
     const { path } = await begin(server);
     server.world.clock.advance(600_000);
@@ -235,7 +235,7 @@ describe("approving by the link", () => {
     });
   });
 
-  test("is for the account that opened the link first; another one can sign out and come back to it", async () => {
+  test("is limited to the account that opened the link first; another one can sign out and return", async () => {
     await using server = await withAda();
     await addUser(server, EVE);
     const { path, redeem } = await begin(server);
@@ -252,7 +252,7 @@ describe("approving by the link", () => {
     expect(await redeem()).toBe("governance:read");
   });
 
-  test("asks for the password again when the session ended meanwhile, and decides nothing", async () => {
+  test("asks for the password again when the session has ended, and decides nothing", async () => {
     await using server = await withAda();
     const browser = await signedIn(server);
     const { path, redeem } = await begin(server);
@@ -264,7 +264,7 @@ describe("approving by the link", () => {
     expect((await browser.signIn(asked, ADA)).path).toBe(path);
   });
 
-  test("refuses a decision that is neither", async () => {
+  test("refuses an unknown decision", async () => {
     await using server = await withAda();
     const browser = await signedIn(server);
     const { path, redeem } = await begin(server);
@@ -279,7 +279,7 @@ const sendCode = async (browser: FormBrowser, userCode: string): Promise<Page> =
   browser.submit(formTo(await browser.visit("/device"), "/device"), { user_code: userCode });
 
 describe("approving by the typed code", () => {
-  test("is not begun by a GET: a link with a code leads to the entry, spends no guess and binds nothing", async () => {
+  test("does not start with a GET: a link with a code leads to the entry page, costs no guess and binds nothing", async () => {
     await using server = await createTestServer({ limits: { userCodeGuessesPerUser: 1 } });
     await addUser(server, ADA);
     const browser = await signedIn(server);
@@ -297,7 +297,7 @@ describe("approving by the typed code", () => {
     expect((await sendCode(browser, userCode)).heading).toBe("Allow terminal access?");
   });
 
-  test("keeps the code in a cookie of this browser for as long as the code lives", async () => {
+  test("keeps the code in a cookie of this browser for the lifetime of the code", async () => {
     await using server = await withAda();
     const browser = await signedIn(server);
     const { userCode } = await begin(server);
@@ -309,14 +309,14 @@ describe("approving by the typed code", () => {
     ]);
   });
 
-  test("needs a code that was sent: without one the page asks for it", async () => {
+  test("asks for a code if none was sent", async () => {
     await using server = await withAda();
     const browser = await signedIn(server);
     expect((await browser.visit("/device/confirm")).path).toBe("/device");
     expect((await browse(server).visit("/device/confirm")).path).toBe("/login?callbackURL=%2Fdevice");
   });
 
-  test("opens nothing by a cookie or a form that names another code, and counts no guess for them", async () => {
+  test("refuses a cookie or form with another code, and counts no guess for it", async () => {
     await using server = await createTestServer({ limits: { userCodeGuessesPerUser: 1 } });
     await addUser(server, ADA);
     const browser = await signedIn(server);
@@ -333,7 +333,7 @@ describe("approving by the typed code", () => {
     expect((await browser.submit(form, { decision: "approve" })).heading).toBe("CLI authorized");
   });
 
-  test("WEB-3 takes the code in any spelling, shows who asks, and gives the terminal its tokens", async () => {
+  test("WEB-3 accepts the code in any spelling, shows the requester, and gives the workstation its tokens", async () => {
     await using server = await withAda();
     const browser = await signedIn(server);
     const { userCode, redeem } = await begin(server);
@@ -359,7 +359,7 @@ describe("approving by the typed code", () => {
     expect(await redeem()).toBe("access_denied");
   });
 
-  test("shows a wrong code beside the field, and slows guessing down", async () => {
+  test("shows a wrong code beside the field and slows guessing", async () => {
     await using server = await createTestServer({ limits: { userCodeGuessesPerUser: 1 } });
     await addUser(server, ADA);
     const browser = await signedIn(server);
@@ -384,7 +384,7 @@ describe("approving by the typed code", () => {
 });
 
 describe("the account", () => {
-  test("greets a signed-in visitor and sends a stranger to the password", async () => {
+  test("greets a signed-in visitor and sends a signed-out one to the password", async () => {
     await using server = await withAda();
     const browser = browse(server);
     const asked = await browser.visit("/");
@@ -404,7 +404,7 @@ describe("the account", () => {
     expect((await server.request("GET", "/auth/me", { cookie })).status).toBe(401);
   });
 
-  test("does not call a signed-in visitor signed out", async () => {
+  test("does not describe a signed-in visitor as signed out", async () => {
     await using server = await withAda();
     const browser = await signedIn(server);
     expect((await browser.visit("/sign-out")).heading).toBe("Your account");
@@ -430,7 +430,7 @@ describe("an invitation", () => {
     return { id: invitation.id, path: `/accept-invitation?token=${token.reveal()}` };
   }
 
-  test("becomes an account with the password that was chosen, once", async () => {
+  test("creates an account with the chosen password once", async () => {
     const server = await sameServer();
     const browser = browse(server);
     const { path } = await invite(server);
@@ -458,7 +458,7 @@ describe("an invitation", () => {
     expect(done.heading).toBe("Your account is ready");
   });
 
-  test("says the same when it is canceled, expired, unknown or missing", async () => {
+  test("shows the same text when it is canceled, expired, unknown or missing", async () => {
     const server = await sameServer();
     const { domain, world } = server;
     const canceled = await invite(server);
@@ -479,7 +479,7 @@ describe("an invitation", () => {
   });
 });
 
-describe("a form that no page of ours made for this browser", () => {
+describe("a form", () => {
   /** Every form there is, in a browser that may send it. */
   async function everyForm(server: TestServer) {
     const ada = await signedIn(server);
@@ -510,7 +510,7 @@ describe("a form that no page of ours made for this browser", () => {
     ];
   }
 
-  test("is refused on every form: no token, a wrong one, another browser's, and a foreign site's", async () => {
+  test("without a token of this browser or from a foreign site is refused on every page", async () => {
     await using server = await withAda();
     const other = await signedIn(server);
     const others = formTo(await other.visit("/"), "/sign-out").fields.csrf ?? "";
@@ -531,7 +531,7 @@ describe("a form that no page of ours made for this browser", () => {
     }
   });
 
-  test("is accepted from ours whatever the browser says of the origin", async () => {
+  test("of ours is accepted with our own, an opaque or no origin", async () => {
     for (const headers of [{ origin: BASE_URL }, { origin: "null" }, {}]) {
       await using server = await withAda();
       const browser = browse(server);
@@ -542,7 +542,7 @@ describe("a form that no page of ours made for this browser", () => {
     }
   });
 
-  test("is refused to a stranger whose cookies are off", async () => {
+  test("from a visitor without cookies is refused", async () => {
     await using server = await withAda();
     const browser = browse(server);
     const page = await browser.visit("/login");
@@ -554,7 +554,7 @@ describe("a form that no page of ours made for this browser", () => {
 });
 
 describe("every page", () => {
-  test("WEB-5 keeps scripts, frames, caches and referrers away", async () => {
+  test("WEB-5 forbids scripts, frames, caches and referrers", async () => {
     await using server = await withAda();
     const browser = await signedIn(server);
     const { path } = await begin(server);
@@ -608,7 +608,7 @@ describe("every page", () => {
     expect(await answer.text()).toContain(answer.headers.get("x-request-id") ?? "no id");
   });
 
-  test("answers a bug with nothing but the request id", async () => {
+  test("answers an internal error with only the request id", async () => {
     await using server = await createTestServer();
     await server.world.db.close();
     const answer = await server.request("GET", "/login");
@@ -666,7 +666,7 @@ describe("every page", () => {
     expect((await browse(server).visit("/login")).html).toContain('href="https://example.com/icon.png"');
   });
 
-  test("has its style sheet, which is kept for ever", async () => {
+  test("links its style sheet, which may be cached forever", async () => {
     const server = await sameServer();
     const answer = await server.request("GET", styleSheetPath);
     expect(answer.headers.get("content-type")).toBe("text/css; charset=utf-8");
