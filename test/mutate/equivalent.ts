@@ -181,6 +181,31 @@ export const EQUIVALENT: readonly Equivalent[] = [
     because: "a missing cookie does not match the pattern in either case; the default is for the type",
   },
   {
+    file: "src/server/http/conditional.ts",
+    kind: "dropped default",
+    contains: "formerTags.find((tag) => memberDigests(tag).length > 0)",
+    because: "a missing tag does not match the pattern in either case; the default is for the type",
+  },
+  {
+    file: "src/domain/gateway/keys/reconciler.ts",
+    kind: "dropped default",
+    contains: 'organization()?.id ?? ""',
+    because: "without an organization there are no keys to reconcile",
+  },
+  {
+    file: "src/domain/gateway/keys/store.ts",
+    kind: "dropped SQL condition",
+    contains: "and(isNotNull(gatewayKeys.nextAttemptAtMs), isDue(",
+    drops: "isNotNull(",
+    because: "a missing time is not due; the condition is for the index",
+  },
+  {
+    file: "src/domain/gateway/model.ts",
+    kind: "changed number",
+    contains: "replacements: 0,",
+    because: "without the begin of a window the count starts anew",
+  },
+  {
     file: "src/domain/access/tokens/refresh-token.ts",
     kind: "changed number",
     contains: "rotations % ROTATIONS_PER_CLEANUP === 0",

@@ -1,5 +1,6 @@
 // ETag, If-None-Match and If-Match on what administrators read and change (API-2).
 import { expect, test } from "bun:test";
+import { recordTag } from "../../../src/server/http/conditional.ts";
 import { createGovernanceWorld, managedText } from "../../domain/governance/governance-world.ts";
 
 const CONFIG = "/admin/governance-config";
@@ -171,4 +172,11 @@ test("replaces the branding only if If-Match is current", async () => {
   const foreign = await call("PUT", "/admin/branding", { body: {}, "if-match": '"of-another-service"' });
   expect([foreign.status, foreign.etag, foreign.body.errors]).toEqual([412, saved.etag, undefined]);
   expect((await call("PUT", "/admin/branding", { body: {} })).status).toBe(200);
+});
+
+test("the tag of a record has a part for each member, also for one without a value", () => {
+  const tag = recordTag({ a: undefined, b: 1 });
+  expect(tag).toMatch(/^"[0-9a-f]{32}\.[0-9a-f]{8}"$/);
+  expect(recordTag({ a: undefined, b: 2 }).slice(0, -5)).not.toBe(tag.slice(0, -5));
+  expect(recordTag({ a: undefined, b: 2 }).split(".")[1]?.slice(0, 4)).toBe(tag.split(".")[1]?.slice(0, 4));
 });
