@@ -26,35 +26,35 @@ const told = ({ operation, part, later }: Step<{ text: string }>): string =>
 const planOf = (...texts: string[]): string[] => planBulk(operationsOf(...texts)).map(told);
 
 describe("the order of a bulk request", () => {
-  test("is the order of the request where references name what came before", () => {
+  test("is kept if references name earlier operations", () => {
     expect(planOf("a", ":a", "b:a", ":a,b")).toEqual(["a", ":a", "b:a", ":a,b"]);
   });
 
-  test("postpones what refers to a later operation until just after that one", () => {
+  test("moves an operation that refers to a later one just after it", () => {
     expect(planOf(":b", "a", "b", "c")).toEqual(["a", "b", ":b", "c"]);
   });
 
-  test("postpones until the last of several is created", () => {
+  test("moves an operation after the last of several it refers to", () => {
     expect(planOf(":a,b,c", "b", "a", "c")).toEqual(["b", "a", "c", ":a,b,c"]);
   });
 
-  test("lets a whole chain follow its last link", () => {
+  test("moves a whole chain after its last link", () => {
     expect(planOf("a:b", "b:c", "c:d", "d")).toEqual(["d", "c:d", "b:c", "a:b"]);
   });
 
-  test("does not wait for a bulkId that nobody creates", () => {
+  test("ignores a bulkId that no operation creates", () => {
     expect(planOf("a:ghost", "b")).toEqual(["a:ghost", "b"]);
   });
 
-  test("creates one of two that refer to each other without the reference, and sets it afterwards", () => {
+  test("creates one of two that refer to each other without the reference and adds it afterwards", () => {
     expect(planOf("a:b", "b:a")).toEqual(["a:b first b", "b:a", "a:b second b"]);
   });
 
-  test("creates what refers to itself in two parts", () => {
+  test("creates a resource that refers to itself in two steps", () => {
     expect(planOf("a:a")).toEqual(["a:a first a", "a:a second a"]);
   });
 
-  test("leaves whole what only depends on a cycle", () => {
+  test("leaves an operation whole if it only depends on a cycle", () => {
     expect(planOf("x:a", "a:b", "b:a", ":x")).toEqual(["a:b first b", "x:a", ":x", "b:a", "a:b second b"]);
   });
 
@@ -63,12 +63,12 @@ describe("the order of a bulk request", () => {
     expect(plan).toEqual(["a:b,c first b,c", "b:a", "c:a", "a:b,c second b,c"]);
   });
 
-  test("comes to an end for a thousand in one circle", () => {
+  test("terminates for a cycle of a thousand", () => {
     const ring = Array.from({ length: 1_000 }, (_, at) => `n${at}:n${(at + 1) % 1_000}`);
     expect(planBulk(operationsOf(...ring))).toHaveLength(1_001);
   });
 
-  test("attempts everything once, nothing before what it refers to, whatever refers to what", () => {
+  test("attempts every operation once, after those it refers to, for any references", () => {
     const names = ["a", "b", "c", "d", "e", "f"];
     const needs = fc.subarray(names).map((chosen) => new Set(chosen));
     const operation = fc.record({ isCreation: fc.boolean(), needs });
@@ -113,7 +113,7 @@ const inPatch = (target: typeof user | typeof group, ...Operations: unknown[]) =
   replaceReferences({ method: "PATCH", target, data: { Operations } }, lookup).data?.Operations;
 
 describe("references", () => {
-  test("stand for ids in the members of a group, in every form that members take", () => {
+  test("are replaced by ids in the members of a group, in every form of members", () => {
     const members = [{ value: "bulkId:ada", display: "Ada" }, "bulkId:grace", { Value: "plain" }];
     expect(inBody(group, { Members: members })).toEqual({
       Members: [{ value: "id-of-ada", display: "Ada" }, "id-of-grace", { Value: "plain" }],
@@ -139,11 +139,11 @@ describe("references", () => {
       { [`${ENTERPRISE_USER}:manager`]: manager },
     ],
     ["a dotted key", { "manager.value": "bulkId:ada" }, { "manager.value": "id-of-ada" }],
-  ])("stand for the id of the manager given as %s", (_, given, replaced) => {
+  ])("are replaced by the id of the manager given as %s", (_, given, replaced) => {
     expect(inBody(user, given)).toEqual(replaced);
   });
 
-  test("are text wherever no id stands", () => {
+  test("remain text where no id belongs", () => {
     const data = {
       displayName: "bulkId:ada",
       nickName: "bulkId:ada",
@@ -160,7 +160,7 @@ describe("references", () => {
     expect(inBody(group, { members: [{ value: "ada" }] })).toEqual({ members: [{ value: "ada" }] });
   });
 
-  test("are found in values of a PATCH, with a path and without", () => {
+  test("are found in values of a PATCH with or without a path", () => {
     expect(
       inPatch(
         group,
@@ -187,7 +187,7 @@ describe("references", () => {
     ]);
   });
 
-  test("are found in value filters of a PATCH, escapes decoded", () => {
+  test("are found in value filters of a PATCH after decoding escapes", () => {
     expect(
       inPatch(
         group,
@@ -202,7 +202,7 @@ describe("references", () => {
     expect(inPatch(user, emails)).toEqual([emails]);
   });
 
-  test("are not looked for again and again in text that does not end", () => {
+  test("are searched only once in text that does not end", () => {
     const path = `members[value eq "bulkId:${'\\"'.repeat(8_000)}`;
     const operations = Array.from({ length: 64 }, () => ({ op: "remove", path }));
     const begin = performance.now();
@@ -216,7 +216,7 @@ describe("references", () => {
     expect(replaceReferences(place, lookup).id).toBe("id-of-ada");
   });
 
-  test("that are left out take their element with them, and are added by a PATCH", () => {
+  test("that are omitted remove their element, and a PATCH adds them", () => {
     const data = {
       displayName: "Pair",
       members: [{ value: "bulkId:ada" }, { value: "bulkId:late" }, { value: "bulkId:late" }],

@@ -46,7 +46,7 @@ describe("a bulk message", () => {
       });
   });
 
-  test("tries everything when nothing is said about failures", () => {
+  test("attempts every operation without failOnErrors", () => {
     expect(readBulk({ Operations: [post("a")] }).failuresMax).toBe(Number.POSITIVE_INFINITY);
     expect(readBulk({ Operations: [post("a")], failOnErrors: null }).failuresMax).toBe(
       Number.POSITIVE_INFINITY,
@@ -79,11 +79,11 @@ describe("a bulk message", () => {
     ["data", { ...post("a"), data: "text" }],
     ["data", { method: "PUT", path: "/Users/1" }],
     ["data", { method: "PATCH", path: "/Users/1", data: null }],
-  ])("names a wrong %s and the place of the operation", (name, operation) => {
+  ])("with a wrong %s is refused with the position of the operation", (name, operation) => {
     expect(refused(operation)).toContain(`Operations[0].${name} `);
   });
 
-  test("tells all problems at once, up to ten", () => {
+  test("is refused with all its problems, up to ten", () => {
     const { message } = refusalOf({ failOnErrors: 0, Operations: [{ method: "PUT" }, 1] });
     expect(message.split("; ")).toHaveLength(4);
     const many = refusalOf({ Operations: Array.from({ length: 13 }, () => 1) }).message;
@@ -91,7 +91,7 @@ describe("a bulk message", () => {
     expect(many).toEndWith("and 3 more");
   });
 
-  test("SCIM-101 holds no more operations than the limit", () => {
+  test("SCIM-101 may have at most the maximum number of operations", () => {
     const many = (count: number) => ({
       Operations: Array.from({ length: count }, (_, at) => post(`b${at}`)),
     });
@@ -102,7 +102,7 @@ describe("a bulk message", () => {
     expect(refusal.message).toContain("1000");
   });
 
-  test("may use a bulkId again where nothing is created", () => {
+  test("may reuse a bulkId on operations that create nothing", () => {
     const remove = { method: "DELETE", path: "/Users/1", bulkId: "a" };
     expect(readBulk({ Operations: [post("a"), remove, remove] }).operations).toHaveLength(3);
   });
@@ -116,7 +116,7 @@ describe("a bulk message", () => {
     ["another letter case of the path", { method: "POST", path: "/users" }, [404, undefined]],
     ["a path that goes on", { method: "DELETE", path: "/Users/1/name" }, [404, undefined]],
     ["a good one", { method: "DELETE", path: "/Groups/1/" }, undefined],
-  ])("SCIM-102 lets only that operation fail for %s", (_, operation, expected) => {
+  ])("SCIM-102 fails only that operation for %s", (_, operation, expected) => {
     expect<unknown>(spoiled(operation)).toEqual(expected);
   });
 });

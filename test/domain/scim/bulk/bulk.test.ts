@@ -74,7 +74,7 @@ function managerOf(outcome: Outcome | undefined): unknown {
 }
 
 describe("a bulk request", () => {
-  test("tells method, bulkId, location, version and status of each operation in the order of the request", async () => {
+  test("returns method, bulkId, location, version and status of each operation in request order", async () => {
     const { id } = await world.add({ userName: "old@example.com" });
     const gone = await world.add({ userName: "gone@example.com" });
     const outcomes = await bulk([
@@ -119,13 +119,13 @@ describe("a bulk request", () => {
     expect(changed).toMatchObject({ version: 'W/"2"', status: "204" });
   });
 
-  test("is refused as a whole, and does nothing, when its structure is wrong", async () => {
+  test("is refused as a whole without any change if its structure is wrong", async () => {
     const refusal = await refusalOf(() => bulk([userPost("ada"), { method: "POST", path: "/Users" }]));
     expect(refusal).toMatchObject([400, "invalidSyntax", expect.stringContaining("Operations[1].bulkId")]);
     expect(statusesOf(await bulk([userPost("ada")]))).toEqual(["201"]);
   });
 
-  test("lets each operation fail alone, with an error as it would have been answered", async () => {
+  test("fails operations independently, with the same errors as single requests", async () => {
     const outcomes = await bulk([
       userPost("ada"),
       userPost("again", { userName: "ADA@example.com" }),
@@ -150,7 +150,7 @@ describe("a bulk request", () => {
     expect(outcomes[2]?.version).toBeUndefined();
   });
 
-  test("compares the version before a change", async () => {
+  test("checks the version before a change", async () => {
     const { id } = await world.add();
     const change = { ...patch(`/Users/${id}`, { op: "add", path: "title", value: "x" }), version: 'W/"1"' };
     const other = { ...patch(`/Users/${id}`, { op: "add", path: "title", value: "y" }), version: 'W/"1"' };
@@ -162,7 +162,7 @@ describe("a bulk request", () => {
     expect(statusesOf(outcomes)).toEqual(["200", "412", "412"]);
   });
 
-  test("SCIM-105 stops after as many failures as it allows, and keeps what was done", async () => {
+  test("SCIM-105 stops after the allowed number of failures and keeps the changes made", async () => {
     const missing = { method: "DELETE", path: "/Users/nobody" };
     const operations = [missing, userPost("ada"), missing, userPost("grace")];
     expect(statusesOf(await bulk(operations, { failOnErrors: 1 }))).toEqual(["404"]);
@@ -174,7 +174,7 @@ describe("a bulk request", () => {
     ]);
   });
 
-  test("audits each change like one that came alone", async () => {
+  test("audits each change like a single request", async () => {
     const created = () => auditedIn(world).filter(({ action }) => action === "scim_user.create").length;
     await bulk(
       [userPost("ada"), userPost("ada"), userPost("grace")].map((post, at) => ({
@@ -185,7 +185,7 @@ describe("a bulk request", () => {
     expect(created()).toBe(2);
   });
 
-  test("lets others proceed between operations that all fail", async () => {
+  test("yields to other requests between operations that all fail", async () => {
     const missing = { method: "DELETE", path: "/Users/nobody" };
     let turns = 0;
     let isDone = false;
@@ -201,7 +201,7 @@ describe("a bulk request", () => {
 });
 
 describe("references in a bulk request", () => {
-  test("SCIM-106 name what comes later in members, values, value filters and paths", async () => {
+  test("SCIM-106 name later operations in members, values, value filters and paths", async () => {
     const [team, ...changes] = await bulk([
       groupPost("team", ["bulkId:ada", "bulkId:grace"]),
       patch("/Groups/bulkId:team", { op: "add", path: "members", value: [{ value: "bulkId:hedy" }] }),
@@ -224,7 +224,7 @@ describe("references in a bulk request", () => {
     expect(shown(world.users, hedy)).toMatchObject({ title: "Inventor" });
   });
 
-  test("SCIM-107 fail with a conflict when nothing is created under the bulkId, or its creation failed", async () => {
+  test("SCIM-107 fail with a conflict if no operation creates the bulkId or its creation failed", async () => {
     await world.add({ userName: "taken@example.com" });
     const outcomes = await bulk([
       groupPost("ghosts", ["bulkId:nobody"]),
@@ -241,7 +241,7 @@ describe("references in a bulk request", () => {
     expect(outcomes[2]?.location).toBeUndefined();
   });
 
-  test("SCIM-108 are references only with their prefix", async () => {
+  test("SCIM-108 require their prefix", async () => {
     const { id } = await world.add();
     const [clash, , byReference] = await bulk([
       groupPost("by id", [id]),
@@ -252,7 +252,7 @@ describe("references in a bulk request", () => {
     expect(membersOf(byReference)).not.toEqual([id]);
   });
 
-  test("SCIM-107 between users who manage each other are all set, and the last version is told", async () => {
+  test("SCIM-107 between users who manage each other are all set, with the last version in the response", async () => {
     const outcomes = await bulk([
       userPost("ada", managedBy("bulkId:grace")),
       userPost("grace", managedBy("bulkId:hedy")),
@@ -270,7 +270,7 @@ describe("references in a bulk request", () => {
     expect(ada?.version).toBe('W/"2"');
   });
 
-  test("of a cycle tell that something was created without them when the rest of it fails", async () => {
+  test("of a cycle report a resource created without them if the rest of the cycle fails", async () => {
     await world.add({ userName: "taken@example.com" });
     const [ada, taken] = await bulk([
       userPost("ada", managedBy("bulkId:taken")),
@@ -288,7 +288,7 @@ describe("references in a bulk request", () => {
   });
 });
 
-test("what nobody expected is no outcome: the request fails as a whole", async () => {
+test("an unexpected error fails the whole request instead of one operation", async () => {
   await world.world.db.close();
   const run = bulk([userPost("ada")]);
   expect(await run.catch((error: unknown) => error instanceof DomainError || error)).toBeInstanceOf(Error);

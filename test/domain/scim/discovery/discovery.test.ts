@@ -37,7 +37,7 @@ function statusOf(work: () => unknown): number | undefined {
 }
 
 describe("the service document", () => {
-  test("SCIM-112 says what is supported, with the limits in force", () => {
+  test("SCIM-112 describes the supported features with the configured limits", () => {
     expect(read("/ServiceProviderConfig")).toMatchObject({
       schemas: ["urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig"],
       documentationUri: `${BASE}/openapi.json`,
@@ -54,7 +54,7 @@ describe("the service document", () => {
     });
   });
 
-  test("has a new version when the configuration is another", () => {
+  test("has a new version when the configuration changes", () => {
     const other = createDiscovery({ baseUrl: () => BASE, pageMax: 500 });
     const { etag } = discovery.answer("/ServiceProviderConfig", {});
     expect(other.answer("/ServiceProviderConfig", {}).etag).not.toBe(etag);
@@ -65,7 +65,7 @@ describe("the service document", () => {
 });
 
 describe("SCIM-113 resource types", () => {
-  test("are listed with their schemas and are found one by one", () => {
+  test("are listed with their schemas and found one by one", () => {
     const list = read("/ResourceTypes");
     expect(list).toMatchObject({ totalResults: 2, startIndex: 1, itemsPerPage: 2 });
     expect(list.Resources).toEqual([read("/ResourceTypes/User"), read("/ResourceTypes/Group")]);
@@ -95,7 +95,7 @@ describe("SCIM-114 schemas", () => {
     expect(read(`/Schemas/${CORE_USER}`).meta.location).toBe(`${BASE}/scim/v2/Schemas/${CORE_USER}`);
   });
 
-  test("describe each attribute completely, without null and without what is ours alone", () => {
+  test("describe each attribute completely, without null and without internal properties", () => {
     const { json } = discovery.answer("/Schemas", {});
     expect(json).not.toContain("null");
     const attributes = JSON.parse(json).Resources.flatMap((schema: { attributes: Shown[] }) =>
@@ -110,14 +110,14 @@ describe("SCIM-114 schemas", () => {
     }
   });
 
-  test("list each attribute of the table, and neither the common ones nor the password", () => {
+  test("list every attribute of the table except the common ones and the password", () => {
     const names = read(`/Schemas/${CORE_USER}`).attributes.map(({ name }: Shown) => name);
     expect(names).toEqual(USER_SCHEMA.attributes.map(({ name }) => name));
     for (const hidden of ["id", "externalId", "meta", "schemas", "password"])
       expect(names).not.toContain(hidden);
   });
 
-  test("require what the product needs of a user", () => {
+  test("require the attributes that the product needs of a user", () => {
     const required = read(`/Schemas/${CORE_USER}`).attributes.filter(
       ({ required }: { required: boolean }) => required,
     );
@@ -125,8 +125,8 @@ describe("SCIM-114 schemas", () => {
   });
 });
 
-describe("asking in part", () => {
-  test("attributes cut the documents of a list, in any letter case", () => {
+describe("a partial document", () => {
+  test("contains only the requested attributes in a list, in any letter case", () => {
     expect(read("/ResourceTypes", { attributes: ["ENDPOINT"] }).Resources[1]).toEqual({
       schemas: ["urn:ietf:params:scim:schemas:core:2.0:ResourceType"],
       id: "Group",
@@ -134,7 +134,7 @@ describe("asking in part", () => {
     });
   });
 
-  test("attributes reach into the documents", () => {
+  test("contains only the requested nested attributes", () => {
     expect(
       read(`/Schemas/${CORE_GROUP}`, { attributes: ["attributes.name,attributes.subAttributes.type"] })
         .attributes,
@@ -144,7 +144,7 @@ describe("asking in part", () => {
     ]);
   });
 
-  test("excluded attributes are left out, save schemas and id", () => {
+  test("omits excluded attributes except schemas and id", () => {
     const got = read(`/Schemas/${CORE_GROUP}`, {
       excludedAttributes: ["id,schemas,attributes.subAttributes", "meta"],
     });
@@ -152,20 +152,20 @@ describe("asking in part", () => {
     expect(got.attributes[1]).not.toHaveProperty("subAttributes");
   });
 
-  test("leave the entity tag of a document as its version says", () => {
+  test("keeps the entity tag of the whole document", () => {
     const whole = discovery.answer("/ResourceTypes/User", {});
     expect(whole.etag).toBe(JSON.parse(whole.json).meta.version);
     expect(discovery.answer("/ResourceTypes/User", { attributes: ["name"] }).etag).toBe(whole.etag);
   });
 
-  test("both lists at once are refused", () => {
+  test("is refused for both lists at once", () => {
     expect(statusOf(() => read("/Schemas", { attributes: ["id"], excludedAttributes: ["name"] }))).toBe(400);
   });
 });
 
 describe("refusals", () => {
   test.each(["/ServiceProviderConfig", "/ResourceTypes", "/Schemas", `/Schemas/${CORE_USER}`])(
-    "SCIM-115 a filter on %s is forbidden, an empty one included",
+    "SCIM-115 a filter on %s is forbidden, even an empty one",
     (path) => {
       for (const filter of ['id eq "x"', "", " "]) expect(statusOf(() => read(path, { filter }))).toBe(403);
     },
@@ -183,7 +183,7 @@ describe("refusals", () => {
   });
 });
 
-test("locations follow the address under which the service is reached", () => {
+test("locations use the base URL of the service", () => {
   let base = "http://127.0.0.1:1";
   const moving = createDiscovery({ baseUrl: () => base, pageMax: 200 });
   moving.answer("/Schemas", {});

@@ -101,14 +101,14 @@ test("groups are filtered by their members", () => {
   expect(isTrue('members.value eq "A1"')).toBe(false);
 });
 
-describe("values in brackets", () => {
+describe("a filter in brackets", () => {
   const elementsOf = (path: string, type: ResourceTypeName = "User") => {
     const { elements } = parseTarget(type, path);
     if (!elements) throw new Error("no brackets");
     return elements;
   };
 
-  test("are tested one by one", () => {
+  test("tests each element separately", () => {
     const elements = elementsOf('emails[type eq "WORK" and not (primary eq true)]');
     expect(matchesElement(elements, { value: "x", type: "work" })).toBe(true);
     expect(matchesElement(elements, { value: "x", type: "work", primary: true })).toBe(false);
@@ -125,7 +125,7 @@ describe("values in brackets", () => {
     ['emails[type ne "work"]', undefined],
     ['emails[type sw "work"]', undefined],
     ["emails[type pr]", undefined],
-  ])("say what a new value must have: %s", (path, expected) => {
+  ])("yields the parts that a new value needs: %s", (path, expected) => {
     const named = equalities(elementsOf(path));
     expect(named && Object.fromEntries([...named].map(([{ name }, value]) => [name, value]))).toEqual(
       expected,
@@ -140,7 +140,7 @@ describe("values in brackets", () => {
     ['members[value eq "a" or type eq "User"]', undefined],
     ['members[value ne "a"]', undefined],
     ["members[value pr]", undefined],
-  ])("name members outright: %s", (path, expected) => {
+  ])("yields the ids of its members: %s", (path, expected) => {
     expect(membersNamed(elementsOf(path, "Group"))).toEqual(expected);
   });
 });

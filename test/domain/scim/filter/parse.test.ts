@@ -28,7 +28,7 @@ const meant = (text: string, type: ResourceTypeName = "User"): Filter =>
     JSON.stringify(parseFilter(type, text), (key, value) => (key === "written" ? undefined : value)),
   );
 
-describe("SCIM-51 to SCIM-58 a filter may be written in more than one way", () => {
+describe("SCIM-51 to SCIM-58 a filter has equivalent spellings", () => {
   test.each([
     ["names and operators in any letter case", 'uSERNAME EQ "x"', 'userName eq "x"'],
     ["joints and literals in any letter case", "title PR AND active EQ True", "title pr and active eq true"],
@@ -147,11 +147,11 @@ describe("SCIM-51, SCIM-56, SCIM-57, SCIM-59 a filter is refused", () => {
     expect(refused).toContain(problem);
   });
 
-  test("for how a group shows its members", () => {
+  test("for its use of a group's members", () => {
     expect(refusal(() => parseFilter("Group", 'members.display eq "x"'))).toContain("names members.display");
   });
 
-  test("with the name of an attribute of any length, which is not repeated whole", () => {
+  test("with a shortened excerpt of an attribute name of any length", () => {
     const refused = refusal(() => parseFilter("User", `${"x".repeat(9_000)} pr`));
     expect(refused.length).toBeLessThan(250);
   });
@@ -171,7 +171,7 @@ describe("SCIM-60 the limits of a filter", () => {
     ["depth, at", () => nested(FILTER_DEPTH_MAX)],
     ["depth with brackets, at", () => nested(FILTER_DEPTH_MAX - 1).replace("title pr", "emails[type pr]")],
     ["depth side by side", () => `${nested(FILTER_DEPTH_MAX)} and ${nested(FILTER_DEPTH_MAX)}`],
-  ])("let through: %s", (_what, text) => {
+  ])("accept: %s", (_what, text) => {
     expect(() => parseFilter("User", text())).not.toThrow();
   });
 
@@ -181,7 +181,7 @@ describe("SCIM-60 the limits of a filter", () => {
     ["depth", () => nested(FILTER_DEPTH_MAX + 1), "nested deeper than 20"],
     ["depth with brackets", () => nested(FILTER_DEPTH_MAX).replace("title pr", "emails[type pr]"), "deeper"],
     ["depth of what never closes", () => "(".repeat(FILTER_LENGTH_MAX), "nested deeper than 20"],
-  ])("refuse above: %s", (_what, text, problem) => {
+  ])("refuse beyond: %s", (_what, text, problem) => {
     const refused = refusal(() => parseFilter("User", text()));
     expect(refused).toStartWith("400 invalidFilter");
     expect(refused).toContain(problem);
@@ -189,7 +189,7 @@ describe("SCIM-60 the limits of a filter", () => {
 });
 
 describe("a filter over all types", () => {
-  test("is never true of a type without the attribute, but must be known to one", () => {
+  test("is false for a type without the attribute, and the attribute must exist in one type", () => {
     const { User, Group } = parseFilters('userName eq "x"');
     expect([isNever(simplified(User)), isNever(simplified(Group))]).toEqual([false, true]);
     const members = parseFilters('members[value eq "x"]');
@@ -198,7 +198,7 @@ describe("a filter over all types", () => {
     expect(refusal(() => parseFilters('members.display eq "x"'))).toContain("names members.display");
   });
 
-  test("is refused when it is wrong for the type that has the attribute", () => {
+  test("is refused if it is invalid for the type that has the attribute", () => {
     expect(refusal(() => parseFilters("active gt true"))).toContain("cannot use gt on active");
     expect(refusal(() => parseFilters('members[first eq "x"]'))).toContain("no sub-attribute of members");
   });
@@ -221,7 +221,7 @@ describe("the path of a PATCH operation", () => {
     ["values in brackets", 'emails[type eq "work"]', "emails", undefined],
     ["part of values in brackets", 'emails[type eq "work"].value', "emails.value", "value"],
     ["what may not be filtered on", "password", "password", undefined],
-  ])("names %s", (_what, text, path, sub) => {
+  ])("selects %s", (_what, text, path, sub) => {
     const target = parseTarget("User", text);
     expect(pathText(target.path)).toBe(path);
     expect(target.sub?.name).toBe(sub);
@@ -243,7 +243,7 @@ describe("the path of a PATCH operation", () => {
     ["with an unknown name after brackets", 'emails[type eq "work"].first'],
     ["with a test after brackets", 'emails[type eq "work"].value eq "x"'],
     ["that is too long", `emails[value eq "${"x".repeat(FILTER_LENGTH_MAX)}"]`],
-  ])("SCIM-41 is refused: one %s", (_what, text) => {
+  ])("SCIM-41 is refused for one %s", (_what, text) => {
     expect(refusal(() => parseTarget("User", text))).toStartWith("400 invalidPath: path ");
   });
 });

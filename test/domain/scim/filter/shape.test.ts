@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { parseFilter } from "../../../../src/domain/scim/filter/parse.ts";
 import { prefixUpperBound, shapeOf } from "../../../../src/domain/scim/filter/shape.ts";
 
-describe("SCIM-128 what follows every text that starts so", () => {
+describe("SCIM-128 the upper bound of a prefix", () => {
   test.each([
     ["a", "b"],
     ["ab", "ac"],
@@ -12,16 +12,16 @@ describe("SCIM-128 what follows every text that starts so", () => {
     ["\ud7ff", "\ue000"],
     ["a\u{10ffff}", "b"],
     ["😀", "😁"],
-  ])("%j: %j", (start, limit) => {
+  ])("%j is %j", (start, limit) => {
     expect(prefixUpperBound(start)).toBe(limit);
   });
 
-  test.each(["\u{10ffff}", "\u{10ffff}\u{10ffff}", ""])("is no text at all after %j", (start) => {
+  test.each(["\u{10ffff}", "\u{10ffff}\u{10ffff}", ""])("%j sorts after all text", (start) => {
     expect(prefixUpperBound(start)).toBeInstanceOf(Uint8Array);
   });
 });
 
-test("filters of one shape differ in what is bound only", () => {
+test("filters of the same shape differ only in their bound values", () => {
   const one = shapeOf(
     parseFilter("User", 'userName eq "A" and emails[type ew "é" or value sw "x"] and active eq true'),
   );
@@ -44,6 +44,6 @@ test.each([
   ['emails.value eq "a"', 'roles.value eq "a"'],
   ['emails[type eq "a" or value eq "a"]', 'emails[type eq "a"] or emails[value eq "a"]'],
   ["(title pr or userType pr) and locale pr", "title pr or (userType pr and locale pr)"],
-])("filters of two shapes are told apart: %s, %s", (one, other) => {
+])("filters of different shapes are distinguished: %s, %s", (one, other) => {
   expect(shapeOf(parseFilter("User", one)).key).not.toBe(shapeOf(parseFilter("User", other)).key);
 });

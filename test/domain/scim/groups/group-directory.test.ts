@@ -26,7 +26,7 @@ function reasonOf(work: () => unknown): string | undefined {
 }
 
 describe("groups", () => {
-  test("are listed by name whatever its case, in pages, of one organization", async () => {
+  test("are listed by name without regard to case, in pages, for one organization", async () => {
     await using world = await createWorld();
     const elsewhere = { ...world, organizationId: await addOrganization(world) };
     await addProvisionedGroup(elsewhere, "Abroad");
@@ -39,7 +39,7 @@ describe("groups", () => {
     expect([namesOn(1), namesOn(2), namesOn(3)]).toEqual([[3, "Alpha", "beta"], [3, "Öffice"], [3]]);
   });
 
-  test("are searched by name in any case and by external id, literally", async () => {
+  test("are searched by name in any case and by external id, both as literal text", async () => {
     await using world = await createWorld();
     await addProvisionedGroup(world, "ÖFFICE");
     await addProvisionedGroup(world, "100%", { externalId: "ext_1" });
@@ -55,14 +55,14 @@ describe("groups", () => {
     ]);
   });
 
-  test("a page that is out of range is refused", async () => {
+  test("are refused for a page out of range", async () => {
     await using world = await createWorld();
     const directory = new GroupDirectory(world.db);
     expect(reasonOf(() => directory.list(world.organizationId, { page: 0 }))).toBe("scim_group.invalid");
     expect(reasonOf(() => directory.members("any", { perPage: 101 }))).toBe("scim_group.invalid");
   });
 
-  test("are found by id, by name in any case, by external id exactly, and in this order", async () => {
+  test("are found by id, then by name in any case, then by exact external id", async () => {
     await using world = await createWorld();
     const id = await addProvisionedGroup(world, "Engineering", { externalId: "Ext-1" });
     const byName = await addProvisionedGroup(world, id, { externalId: "other" });
@@ -88,7 +88,7 @@ describe("groups", () => {
       expect(reasonOf(() => directory.show(world.organizationId, reference))).toBe("scim_group.not_found");
   });
 
-  test("show their members in pages, suspended ones too", async () => {
+  test("show their members in pages, including suspended ones", async () => {
     await using world = await createWorld();
     const ana = await addProvisionedUser(world, "ana@example.org");
     const bob = await addProvisionedUser(world, "bob@example.org", { active: false });
@@ -108,7 +108,7 @@ describe("groups", () => {
 });
 
 describe("the status", () => {
-  test("counts resources of the organization, lists tokens that are not revoked, and passes warnings on", async () => {
+  test("counts the organization's resources, lists unrevoked tokens, and includes warnings", async () => {
     await using world = await createWorld();
     const elsewhere = { ...world, organizationId: await addOrganization(world) };
     await addProvisionedUser(elsewhere, "zoe@example.org");

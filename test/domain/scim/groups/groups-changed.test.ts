@@ -37,11 +37,11 @@ async function toldBy(work: () => Promise<unknown>): Promise<string[][]> {
   return told.map((ids) => [...ids].sort());
 }
 
-test("a new group tells its members", async () => {
+test("creating a group notifies its members", async () => {
   expect(await toldBy(() => create("Engineering", ada))).toEqual([[ada]]);
 });
 
-test("those who come and go are told, and who stays is not", async () => {
+test("added and removed members are notified, and remaining ones are not", async () => {
   const id = await create("Engineering", ada);
   const add = { op: "add", path: "members", value: membersOf([ada, grace]) };
   expect(await toldBy(() => patch(id, add))).toEqual([[grace]]);
@@ -49,24 +49,24 @@ test("those who come and go are told, and who stays is not", async () => {
   expect(await toldBy(() => patch(id, remove))).toEqual([[ada]]);
 });
 
-test("a new name tells everybody in it, and those who leave with it", async () => {
+test("a rename notifies all members and those removed with it", async () => {
   const id = await create("Engineering", ada, grace);
   const body = { displayName: "Research", members: membersOf([ada]) };
   expect(await toldBy(() => groups.replace(world.caller, id, { body }))).toEqual([[ada, grace].sort()]);
 });
 
-test("a group that goes tells its members", async () => {
+test("deleting a group notifies its members", async () => {
   const id = await create("Engineering", ada, grace);
   expect(await toldBy(() => groups.remove(world.caller, id, {}))).toEqual([[ada, grace].sort()]);
 });
 
-test("a change that changes nothing tells nobody", async () => {
+test("a change without effect notifies no user", async () => {
   const id = await create("Engineering", ada);
   const same = { displayName: "Engineering", members: membersOf([ada]) };
   expect(await toldBy(() => groups.replace(world.caller, id, { body: same }))).toEqual([]);
 });
 
-test("a user's groups are named in order without case", async () => {
+test("a user's groups are listed in order without regard to case", async () => {
   for (const name of ["beta", "Alpha", "GAMMA"]) await create(name, ada);
   await create("Delta", grace);
   expect(groupNamesOf(world.db.read, { userId: ada })).toEqual(["Alpha", "beta", "GAMMA"]);

@@ -55,7 +55,7 @@ const footprint = (id: string) => ({
 });
 
 describe("a created group", () => {
-  test("is answered with all its attributes", async () => {
+  test("is returned with all its attributes", async () => {
     const answer = await create({
       displayName: " Engineering ",
       externalId: "x1",
@@ -84,16 +84,16 @@ describe("a created group", () => {
     });
   });
 
-  test("without members shows an empty list", async () => {
+  test("without members has an empty list", async () => {
     expect(await shown(await create({ displayName: "Empty" }))).toMatchObject({ members: [] });
   });
 
-  test("raises the versions of its members and of nobody else", async () => {
+  test("increments the versions of its members only", async () => {
     await engineering(ada, grace);
     expect(versionsOf(world, [ada, grace, edsger])).toEqual([2, 2, 1]);
   });
 
-  test("is one audit entry that counts the members and names the first ten", async () => {
+  test("is one audit entry with the number of members and the names of the first ten", async () => {
     const many = await addScimUsers(world, 11, "other");
     const id = await engineering(...many);
     const [entry] = auditOf(world, "scim_group.create");
@@ -119,7 +119,7 @@ describe("SCIM-28 names and external ids", () => {
     ["displayName", { displayName: "ENGINEERING" }],
     ["displayName", { displayName: "Ｅngineering" }],
     ["externalId", { displayName: "Other", externalId: "x1" }],
-  ])("that another group has are refused, naming %s", async (attribute, body) => {
+  ])("of another group are refused, naming %s", async (attribute, body) => {
     await engineering();
     const other = await create({ displayName: "Third" });
     const refusal = { status: 409, scimType: "uniqueness", detail: expect.stringContaining(attribute) };
@@ -129,26 +129,26 @@ describe("SCIM-28 names and external ids", () => {
     expect(storedGroup(world, other.id)).toMatchObject({ displayName: "Third", version: 1 });
   });
 
-  test("are told apart where an external id differs in letter case only", async () => {
+  test("differ if an external id differs only in letter case", async () => {
     await engineering();
     expect(await create({ displayName: "Other", externalId: "X1" })).toMatchObject({ version: 1 });
   });
 
-  test("of one's own may change in letter case", async () => {
+  test("of the same group may change in letter case", async () => {
     const id = await engineering(ada);
     await patch(id, { op: "replace", path: "displayName", value: "ENGINEERING" });
     expect(storedGroup(world, id)).toMatchObject({ displayName: "ENGINEERING", version: 2 });
   });
 
-  test("of a removed group are free again", async () => {
+  test("of a removed group can be reused", async () => {
     const id = await engineering();
     await world.groups.remove(world.caller, id, {});
     expect(await engineering()).not.toBe(id);
   });
 });
 
-describe("members that are no users", () => {
-  test("SCIM-27 are refused, the first ten of them by id, and nothing changes", async () => {
+describe("members that are not users", () => {
+  test("SCIM-27 are refused with the ids of the first ten, and nothing changes", async () => {
     const id = await engineering(ada);
     const before = footprint(id);
     const ghosts = Array.from({ length: 11 }, (_, at) => `ghost${at}`);
@@ -179,7 +179,7 @@ describe("members that are no users", () => {
     expect(refusal.detail.length).toBeLessThan(250);
   });
 
-  test("SCIM-30 but groups are refused because groups hold no groups", async () => {
+  test("SCIM-30 are refused as groups, because groups cannot contain groups", async () => {
     const nested = await engineering();
     const refusal = await refusalOf(() =>
       create({ displayName: "Outer", members: membersOf([nested, "ghost"]) }),
@@ -189,7 +189,7 @@ describe("members that are no users", () => {
     expect(refusal.detail).toContain(nested);
   });
 
-  test("of another organization are as unknown as its groups", async () => {
+  test("are refused as unknown if they belong to another organization", async () => {
     const id = await engineering(ada);
     const organizationId = world.ids.uuid();
     await world.db.write((tx) => {
@@ -216,7 +216,7 @@ describe("members that are no users", () => {
 });
 
 describe("a replaced group", () => {
-  test("equal to what it was changes nothing at all", async () => {
+  test("equal to the current one changes nothing", async () => {
     const id = await engineering(ada, grace);
     const before = footprint(id);
     world.clock.advance(1_000);
@@ -225,7 +225,7 @@ describe("a replaced group", () => {
     expect(footprint(id)).toEqual(before);
   });
 
-  test("has the members sent: who came and who went get a new version, who stays does not", async () => {
+  test("has the members sent, and only added and removed users get a new version", async () => {
     const id = await engineering(ada, grace);
     world.clock.advance(1_000);
     const answer = await replace(id, {
@@ -255,19 +255,19 @@ describe("a replaced group", () => {
     });
   });
 
-  test("loses members and external id that are not sent", async () => {
+  test("loses omitted members and an omitted external id", async () => {
     const id = await engineering(ada);
     await replace(id, { displayName: "Engineering" });
     expect(storedGroup(world, id)).toMatchObject({ members: [], memberCount: 0, externalId: null });
   });
 
-  test("SCIM-90 is never made by a replace", async () => {
+  test("SCIM-90 is not created by a replace", async () => {
     expect(await refusalOf(() => replace("unknown", { displayName: "New" }))).toMatchObject({ status: 404 });
   });
 });
 
 describe("a patched group", () => {
-  test("SCIM-81 is not shown, unless attributes are asked for", async () => {
+  test("SCIM-81 is not returned unless attributes are requested", async () => {
     const id = await engineering(ada);
     expect((await patch(id, { op: "add", path: "members", value: grace })).json).toBeUndefined();
     const body = patchOf({ op: "remove", path: "members", value: [{ $ref: null, value: grace }] });
@@ -276,7 +276,7 @@ describe("a patched group", () => {
     expect(await shown(answer)).toMatchObject({ id, members: [{ value: ada }] });
   });
 
-  test("takes only new members in and lets only members go", async () => {
+  test("adds only new members and removes only current ones", async () => {
     const id = await engineering(ada, grace);
     await patch(
       id,
@@ -299,7 +299,7 @@ describe("a patched group", () => {
       ],
     ],
     ["an empty list to remove", () => [{ op: "remove", path: "members", value: [] }]],
-  ])("SCIM-72, SCIM-73 with %s stays as it was", async (_, operations) => {
+  ])("SCIM-72, SCIM-73 with %s is unchanged", async (_, operations) => {
     const id = await engineering(ada, grace);
     const before = footprint(id);
     world.clock.advance(1_000);
@@ -307,7 +307,7 @@ describe("a patched group", () => {
     expect(footprint(id)).toEqual(before);
   });
 
-  test("with a new name raises every member once, those who come and go included", async () => {
+  test("with a new name increments every member's version once, including added and removed members", async () => {
     const id = await engineering(ada, grace);
     await patch(
       id,
@@ -319,7 +319,7 @@ describe("a patched group", () => {
     expect(versionsOf(world, [ada, grace, edsger])).toEqual([3, 3, 2]);
   });
 
-  test("with a new external id is a new version of the group alone", async () => {
+  test("with a new external id gets a new version, and its members do not", async () => {
     const id = await engineering(ada);
     await patch(id, { op: "replace", path: "externalId", value: "x2" });
     expect(storedGroup(world, id)).toMatchObject({ externalId: "x2", version: 2 });
@@ -328,7 +328,7 @@ describe("a patched group", () => {
     expect(versionsOf(world, [ada])).toEqual([2]);
   });
 
-  test("keeps every change when many come at once", async () => {
+  test("keeps every change when many arrive at once", async () => {
     const id = await engineering();
     const people = await addScimUsers(world, 100, "crowd");
     await Promise.all(people.map((value) => patch(id, { op: "add", path: "members", value })));
@@ -337,7 +337,7 @@ describe("a patched group", () => {
 });
 
 describe("a removed group", () => {
-  test("SCIM-26 is gone, its members get a new version, and it cannot be removed twice", async () => {
+  test("SCIM-26 is gone, its members get a new version, and a second removal fails", async () => {
     const id = await engineering(ada, grace);
     await world.groups.remove(world.caller, id, {});
     expect(await refusalOf(() => get(id))).toMatchObject({ status: 404 });
@@ -351,8 +351,8 @@ describe("a removed group", () => {
   });
 });
 
-describe("a user who goes", () => {
-  test("leaves every group, each with a new version and the right count", async () => {
+describe("a removed user", () => {
+  test("leaves every group, and each gets a new version and the correct count", async () => {
     const first = await engineering(ada, grace);
     const { id: second } = await create({ displayName: "Second", members: membersOf([ada]) });
     const { id: third } = await create({ displayName: "Third", members: membersOf([grace]) });
@@ -388,7 +388,7 @@ describe("conditional requests", () => {
 });
 
 describe("lists of groups", () => {
-  test("show each group with its own members, in the order of the rows", async () => {
+  test("contain each group's own members in row order", async () => {
     const first = await engineering(ada, grace);
     const { id: second } = await create({ displayName: "Second" });
     const { id: third } = await create({ displayName: "Third", members: membersOf([grace]) });

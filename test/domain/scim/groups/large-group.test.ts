@@ -92,7 +92,7 @@ const outsiders = (count: number) => people.slice(-count);
 
 describe("SCIM-120 a change of one member", () => {
   test.each(["add", "remove"])(
-    "to %s runs what it runs in a group of five, and gets one row at most",
+    "to %s runs the same statements as in a group of five, and reads one row at most",
     async (op) => {
       await patch(small, op, outsiders(1));
       const inSmall = await statementsOf(() => patch(small, op === "add" ? "remove" : "add", outsiders(1)));
@@ -105,7 +105,7 @@ describe("SCIM-120 a change of one member", () => {
     },
   );
 
-  test("searches each table by a whole key and scans none", async () => {
+  test("searches each table by a complete key and scans none", async () => {
     const added = await statementsOf(() => patch(large, "add", outsiders(1)));
     const again = await statementsOf(() => patch(large, "add", outsiders(1)));
     const removed = await statementsOf(() => patch(large, "remove", outsiders(1)));
@@ -119,7 +119,7 @@ describe("SCIM-120 a change of one member", () => {
     for (const detail of onMembers) expect(detail).toContain("(group_id=? AND user_id=?)");
   });
 
-  test("costs as many statements for a thousand as for one", async () => {
+  test("needs as many statements for a thousand as for one", async () => {
     const one = await statementsOf(() => patch(large, "add", outsiders(1)));
     await patch(large, "remove", outsiders(1));
     const thousand = await statementsOf(() => patch(large, "add", outsiders(1_000)));
@@ -130,7 +130,7 @@ describe("SCIM-120 a change of one member", () => {
   });
 });
 
-describe("what leaves members out", () => {
+describe("a response without members", () => {
   test("SCIM-121 reads none of them", async () => {
     const { caller, groups } = world;
     const read = await statementsOf(async () => {
@@ -142,7 +142,7 @@ describe("what leaves members out", () => {
     expect(mentionsMembers(read)).toEqual([]);
   });
 
-  test("is true of a rename, but for their ids, a slice at a time", async () => {
+  test("reads only their ids for a rename, one slice at a time", async () => {
     const renaming = patchOf({ op: "replace", path: "displayName", value: "Larger" });
     const renamed = await statementsOf(() => world.groups.patch(world.caller, large, { body: renaming }));
     const reading = mentionsMembers(renamed);
@@ -157,7 +157,7 @@ describe("what leaves members out", () => {
 });
 
 describe("a replaced member list", () => {
-  test("that is equal writes nothing", async () => {
+  test("equal to the current one writes nothing", async () => {
     const { version, displayName } = storedGroup(world, large);
     const entries = auditOf(world, "scim_group.update").length;
     const changes = () => world.db.write((tx) => tx.get<[number]>(sql`SELECT total_changes()`));
@@ -169,7 +169,7 @@ describe("a replaced member list", () => {
     expect(auditOf(world, "scim_group.update")).toHaveLength(entries);
   });
 
-  test("SCIM-93, SCIM-123 writes the difference and no more", async () => {
+  test("SCIM-93, SCIM-123 writes only the difference", async () => {
     const { displayName } = storedGroup(world, large);
     const [gone = "", ...kept] = people.slice(0, LARGE);
     const [come = ""] = outsiders(1);
@@ -205,14 +205,14 @@ describe("SCIM-122 a group too large for one piece", () => {
     return await Array.fromAsync(json);
   };
 
-  test("is shown in slices that make the whole, in the order of ids", async () => {
+  test("is returned in slices that form the whole, ordered by id", async () => {
     const pieces = await piecesOf(get(large));
     expect(pieces.length).toBeGreaterThanOrEqual(LARGE / SLICE_MEMBERS);
     const { members } = JSON.parse(pieces.join(""));
     expect(members.map(({ value }: { value: string }) => value)).toEqual(storedGroup(world, large).members);
   });
 
-  test("starts above the largest that is answered whole", async () => {
+  test("starts above the largest group that is returned whole", async () => {
     const limit = await create("Limit", people.slice(0, WHOLE_GROUP_MEMBERS_MAX - 1));
     const jsonOf = () => get(limit.id).json;
     expect(jsonOf()).toBeString();
@@ -225,7 +225,7 @@ describe("SCIM-122 a group too large for one piece", () => {
     await world.groups.remove(world.caller, limit.id, {});
   });
 
-  test("shows one moment, whatever happens between its slices", async () => {
+  test("shows one point in time despite changes between its slices", async () => {
     const { memberCount, version } = storedGroup(world, large);
     const pieces = piecesOf(get(large));
     await Promise.all(people.slice(LARGE - 5, LARGE).map((id) => patch(large, "remove", [id])));
@@ -236,7 +236,7 @@ describe("SCIM-122 a group too large for one piece", () => {
     await patch(large, "add", people.slice(LARGE - 5, LARGE));
   });
 
-  test("SCIM-125 lets others go on between its slices", async () => {
+  test("SCIM-125 yields to other requests between its slices", async () => {
     let turns = 0;
     let isDone = false;
     const reading = textOf(get(large)).finally(() => {
@@ -250,7 +250,7 @@ describe("SCIM-122 a group too large for one piece", () => {
     expect(turns).toBeGreaterThan(LARGE / SLICE_MEMBERS / 2);
   });
 
-  test("is answered after its change too", async () => {
+  test("is returned after a change of it too", async () => {
     const { displayName } = storedGroup(world, large);
     const members = membersOf(people.slice(1, LARGE));
     const answer = await world.groups.replace(world.caller, large, { body: { displayName, members } });
@@ -258,7 +258,7 @@ describe("SCIM-122 a group too large for one piece", () => {
     await patch(large, "add", people.slice(0, 1));
   });
 
-  test("that is never read holds nothing", async () => {
+  test("holds no resources if it is never read", async () => {
     for (let at = 0; at < STREAMS_MAX + STREAMS_WAITING_MAX + 1; at += 1) get(large);
     const half = get(large).json;
     if (typeof half === "object") await half[Symbol.asyncIterator]().next();
@@ -281,7 +281,7 @@ describe("SCIM-122 a group too large for one piece", () => {
   );
 
   test(
-    "refuses who came before the crowd and reads after it",
+    "refuses an earlier request that starts reading when too many wait",
     async () => {
       const late = get(streamed);
       const crowd = Array.from({ length: STREAMS_MAX + STREAMS_WAITING_MAX }, () => piecesOf(get(streamed)));
@@ -291,7 +291,7 @@ describe("SCIM-122 a group too large for one piece", () => {
     TIME_LIMIT_MS,
   );
 
-  test("that is gone when its turn comes is unknown", async () => {
+  test("is not found if it is removed before its turn", async () => {
     const { id } = await create("Short-lived", people.slice(0, WHOLE_GROUP_MEMBERS_MAX + 1));
     const answer = get(id);
     await world.groups.remove(world.caller, id, {});
@@ -307,7 +307,7 @@ describe("a change of many slices", () => {
     ["everybody goes", removeAll],
     ["everybody comes", (id) => replace(id, people.slice(0, LARGE))],
     ["a new name", (id) => world.groups.patch(world.caller, id, { body: renamed(id) })],
-  ])("lets others go on between its slices, who see the group as it was: %s", async (_, change) => {
+  ])("yields between its slices to requests that see the group before the change: %s", async (_, change) => {
     const before = glance(large);
     const seen = new Set<string>();
     let turns = 0;
@@ -326,7 +326,7 @@ describe("a change of many slices", () => {
     expect(turns).toBeGreaterThan(LARGE / STEP_MEMBERS);
   });
 
-  test("refused at its end leaves the group as it was", async () => {
+  test("refused at its end leaves the group unchanged", async () => {
     const before = storedGroup(world, large);
     const versions = versionsOf(world, people);
     const body = { displayName: "Never", members: membersOf([...people.slice(-2_000), "nobody", small]) };

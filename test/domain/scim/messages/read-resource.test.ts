@@ -28,7 +28,7 @@ function readBeside(body: object): ScimObject {
 const parsed = (json: string): object => JSON.parse(json);
 
 describe("a user", () => {
-  test("is read in the order of the schema table, whatever the order it was sent in", () => {
+  test("is read in the order of the schema table for any order of input", () => {
     const { doc } = readUser({
       [ENTERPRISE_USER]: { manager: { value: "m1" }, employeeNumber: "7" },
       emails: [{ primary: true, type: "work", value: "ada@example.com" }],
@@ -49,19 +49,19 @@ describe("a user", () => {
   });
 
   test.each([[{}], [{ active: null }], [{ active: "" }], [{ active: [] }]])(
-    "does not say whether it is active with %j",
+    "with %j leaves active undefined",
     (body) => {
       const { doc, active } = readUser({ ...ADA, ...body });
       expect([doc.active, active]).toEqual([true, undefined]);
     },
   );
 
-  test("says that it is not active, and keeps that", () => {
+  test("keeps active as false", () => {
     const { doc, active } = readUser({ ...ADA, active: "FALSE" });
     expect([doc.active, active]).toEqual([false, false]);
   });
 
-  test("loses white space around its user name only", () => {
+  test("loses white space only around its user name", () => {
     expect(readUser({ userName: " ada@example.com\t", title: " Dr " }).doc).toMatchObject({
       ...ADA,
       title: " Dr ",
@@ -88,7 +88,7 @@ describe("a user", () => {
     ["an object", { value: "m1", displayName: "Grace" }],
     ["a list of one", [{ $ref: "https://host/scim/v2/Users/m2", value: "m1" }]],
     ["a reference alone", { $ref: "https://host/scim/v2/Users/m1/", value: "" }],
-  ])("may name its manager by %s", (_, manager) => {
+  ])("may reference its manager by %s", (_, manager) => {
     expect(readBeside({ manager })).toEqual({ [ENTERPRISE_USER]: { manager: { value: "m1" } } });
   });
 
@@ -135,7 +135,7 @@ describe("a user", () => {
     expectInvalid(() => readUser({ ...ADA, ...body }), "invalidValue", name);
   });
 
-  test("is refused with everything that is wrong in it", () => {
+  test("is refused with all its problems", () => {
     const body = { ...ADA, title: {}, name: { givenName: {}, familyName: {} }, emails: [{ value: {} }] };
     const told = ["title", "name.givenName", "name.familyName", "emails[0].value"];
     expectInvalid(() => readUser(body), "invalidValue", ...told);
@@ -143,7 +143,7 @@ describe("a user", () => {
   });
 
   test.each([PROBLEMS_TOLD_MAX - 1, PROBLEMS_TOLD_MAX, PROBLEMS_TOLD_MAX + 1])(
-    "with %i wrong values hears of so many of them at most",
+    "with %i wrong values is refused with a limited number of problems",
     (count) => {
       const emails = Array.from({ length: count }, () => ({ value: {} }));
       const problems = refusalOf(() => readUser({ ...ADA, emails })).message.split("; ");
@@ -151,7 +151,7 @@ describe("a user", () => {
     },
   );
 
-  test("SCIM-41 may send what the service computes and what is not known, in vain", () => {
+  test("SCIM-41 may contain computed and unknown attributes, which are ignored", () => {
     const { doc } = readUser(
       parsed(`{ "id": "x", "meta": { "version": "1" }, "groups": [{ "value": "g" }], "password": { "x": 1 },
         "constructor": 1, "prototype": {}, "__proto__": { "title": "Dr" }, "toString": "x", "urn:x:y:User": { "a": 1 },
@@ -163,7 +163,7 @@ describe("a user", () => {
     expect(Object.hasOwn(Object.prototype, "title")).toBe(false);
   });
 
-  test("can have one primary value of a list", () => {
+  test("may have one primary value in a list", () => {
     const [one, two] = [
       { value: "1@x.example", primary: true },
       { value: "2@x.example", primary: true },
@@ -180,7 +180,7 @@ describe("a user", () => {
     expectInvalid(() => readUser(body), "invalidValue", "userName");
   });
 
-  test("needs an address, in its e-mails or as its user name", () => {
+  test("needs an address in its e-mails or as its user name", () => {
     expectInvalid(() => readUser({ userName: "ada" }), "invalidValue", "emails");
     expectInvalid(() => readUser({ userName: "ada", emails: ["nowhere"] }), "invalidValue", "emails");
     expect(readUser({ userName: "ada", emails: ["ada@example.com"] }).doc.userName).toBe("ada");
@@ -214,7 +214,7 @@ describe.each([
     expect(JSON.stringify(read(length).doc)).toContain(`"${"x".repeat(length)}"`);
   });
 
-  test("cannot have one more", () => {
+  test("cannot have one character more", () => {
     expectInvalid(() => read(lengthMax + 1), "invalidValue", name, String(lengthMax));
   });
 });
@@ -233,7 +233,7 @@ describe.each([
     expect(read(count)[name]).toHaveLength(count);
   });
 
-  test("cannot have one more", () => {
+  test("cannot have one value more", () => {
     expectInvalid(() => read(valuesMax + 1), "invalidValue", name, String(valuesMax));
   });
 });
@@ -259,7 +259,7 @@ describe.each([
 });
 
 describe("a group", () => {
-  test("is read with members in every shape, each once", () => {
+  test("is read with members in every form, each once", () => {
     const members = [
       "u1",
       { value: "u2", display: "Ada" },
@@ -289,7 +289,7 @@ describe("a group", () => {
     expect(readGroup({ displayName: "G", ...body }).members).toEqual(members);
   });
 
-  test("cannot hold groups", () => {
+  test("cannot contain groups", () => {
     const members = [{ value: "g1", type: "GROUP" }];
     expectInvalid(() => readGroup({ displayName: "G", members }), "invalidValue", "members[0]", "nested");
   });
@@ -318,7 +318,7 @@ describe("a group", () => {
     expectInvalid(() => readGroup(body), "invalidValue", name, String(TEXT_LENGTH_MAX));
   });
 
-  test("may send what is not known, in vain", () => {
+  test("may contain unknown attributes, which are ignored", () => {
     const body = parsed(
       '{ "displayName": "G", "__proto__": { "members": ["u1"] }, "constructor": {}, "id": "x", "roles": ["a"] }',
     );

@@ -61,7 +61,7 @@ const textOf = (
 const shown = (...given: Parameters<typeof textOf>): ScimObject => JSON.parse(textOf(...given));
 
 describe("a user", () => {
-  test("is shown whole, with computed attributes, in a fixed order", () => {
+  test("is complete, with computed attributes in a fixed order", () => {
     const text = textOf(
       {
         externalId: "x1",
@@ -90,7 +90,7 @@ describe("a user", () => {
     );
   });
 
-  test("without extension names only the core schema and has an empty list of groups", () => {
+  test("without extension has only the core schema and an empty list of groups", () => {
     expect(shown({ userName: "ada", active: true, emails })).toEqual({
       schemas: [CORE_USER],
       id: "u1",
@@ -102,7 +102,7 @@ describe("a user", () => {
     });
   });
 
-  test("shows an e-mail that follows the user name while none is stored, in its place", () => {
+  test("has an e-mail derived from the user name if none is stored", () => {
     const text = textOf({ userName: "ada@example.com", active: true, roles: [{ value: "r" }] });
     expect(JSON.parse(text).emails).toEqual(emails);
     expect(Object.keys(JSON.parse(text))).toEqual([
@@ -117,19 +117,19 @@ describe("a user", () => {
     ]);
   });
 
-  test("shows a stored e-mail as it was sent and derives none beside it", () => {
+  test("has a stored e-mail as it was sent and no derived one", () => {
     expect(shown({ userName: "ada@example.com", emails: [{ value: "A@B.example" }] }).emails).toEqual([
       { value: "A@B.example" },
     ]);
   });
 
-  test("is not taken in by text that looks like structure", () => {
+  test("is not corrupted by text that resembles its structure", () => {
     const hostile = `,"emails":[{"value":"x"}],"${ENTERPRISE_USER}":{"manager":{"value":"m"}`;
     const got = shown({ userName: "ada@example.com", displayName: hostile });
     expect(got).toMatchObject({ schemas: [CORE_USER], displayName: hostile, emails });
   });
 
-  test("leaves out groups that nobody computed", () => {
+  test("omits groups that were not computed", () => {
     expect(shown({ userName: "ada", emails }, { computed: { groups: undefined } })).not.toHaveProperty(
       "groups",
     );
@@ -149,7 +149,7 @@ describe("a manager", () => {
   test.each<[string, AskedView]>([
     ["everything shown", {}],
     ["something left out", { excludedAttributes: ["title"] }],
-  ])("who is a user is shown with reference and name, whatever reference was sent (%s)", (_, asked) => {
+  ])("who is a user has a reference and name, whatever reference was sent (%s)", (_, asked) => {
     expect(managerOf({ value: GRACE.id }, GRACE, asked)).toEqual({ manager: resolved });
     expect(managerOf({ value: GRACE.id, $ref: '../Users/x\\"}' }, GRACE, asked)).toEqual({
       manager: resolved,
@@ -159,7 +159,7 @@ describe("a manager", () => {
   test.each<[string, AskedView]>([
     ["everything shown", {}],
     ["something left out", { excludedAttributes: ["title"] }],
-  ])("who has no name is shown with the reference only (%s)", (_, asked) => {
+  ])("without a name has only the reference (%s)", (_, asked) => {
     const nameless = { ...GRACE, display: null };
     const { displayName: _name, ...unnamed } = resolved;
     expect(managerOf({ value: GRACE.id }, nameless, asked)).toEqual({ manager: unnamed });
@@ -168,7 +168,7 @@ describe("a manager", () => {
   test.each<[string, AskedView]>([
     ["everything shown", {}],
     ["something left out", { excludedAttributes: ["title"] }],
-  ])("who is nobody keeps the value and loses the reference (%s)", (_, asked) => {
+  ])("who is not a user keeps the value and loses the reference (%s)", (_, asked) => {
     expect(managerOf({ value: 'a "{b}" \\' }, undefined, asked)).toEqual({
       manager: { value: 'a "{b}" \\' },
     });
@@ -177,20 +177,20 @@ describe("a manager", () => {
     });
   });
 
-  test("without a value is not shown, and neither is an extension that holds nothing else", () => {
+  test("without a value is omitted, and so is an extension without other attributes", () => {
     const got = shown(withManager({ $ref: "../Users/x" }));
     expect(got).not.toHaveProperty([ENTERPRISE_USER]);
     expect(got.schemas).toEqual([CORE_USER]);
   });
 });
 
-describe("a user in part", () => {
+describe("a partial user", () => {
   const doc: ScimObject = {
     userName: "ada@example.com",
     [ENTERPRISE_USER]: { department: "R&D", costCenter: "1" },
   };
 
-  test("names the extension only when some of it is shown", () => {
+  test("lists the extension schema only if some of its attributes are included", () => {
     expect(shown(doc, { asked: { attributes: ["userName"] } })).toEqual({
       schemas: [CORE_USER],
       id: "u1",
@@ -203,7 +203,7 @@ describe("a user in part", () => {
     });
   });
 
-  test("shows parts of what is computed", () => {
+  test("has parts of computed attributes", () => {
     const asked = { attributes: ["groups.display", "emails.value", "meta.version"] };
     expect(shown(doc, { asked, computed: { groups: [TEAM] } })).toEqual({
       schemas: [CORE_USER],
@@ -221,7 +221,7 @@ describe("a group", () => {
     return frame.before + (frame.members?.(members) ?? "") + frame.after;
   };
 
-  test("is shown whole around its members, in a fixed order", () => {
+  test("is complete around its members in a fixed order", () => {
     expect(groupText(groupRow(), {}, [GRACE])).toBe(
       JSON.stringify({
         schemas: [CORE_GROUP],
@@ -241,13 +241,13 @@ describe("a group", () => {
     );
   });
 
-  test("is not split by text that looks like its members", () => {
+  test("is not corrupted by text that resembles its members", () => {
     const displayName = 'A "members":[] \\"members\\":[]';
     const got = JSON.parse(groupText(groupRow({ displayName, externalId: '"members":[]' }), {}, [ALAN]));
     expect(got).toMatchObject({ displayName, externalId: '"members":[]', members: [{ value: ALAN.id }] });
   });
 
-  test("shows a member without a name by the reference only", () => {
+  test("has only the reference of a member without a name", () => {
     const got = JSON.parse(groupText(groupRow(), {}, [{ ...GRACE, display: null }]));
     expect(got.members).toEqual([
       { value: GRACE.id, $ref: `${BASE}/scim/v2/Users/${GRACE.id}`, type: "User" },
@@ -266,23 +266,23 @@ describe("a group", () => {
     [{ excludedAttributes: ["meta"] }, ["schemas", "id", "externalId", "displayName", "members"]],
     [{ attributes: ["id"] }, ["schemas", "id"]],
     [{ attributes: ["members"] }, ["schemas", "id", "members"]],
-  ])("with %j shows %j", (asked, names) => {
+  ])("with %j has %j", (asked, names) => {
     expect(Object.keys(JSON.parse(groupText(groupRow(), asked, [GRACE])))).toEqual(names);
   });
 
-  test("shows parts of its members", () => {
+  test("has parts of its members", () => {
     const got = JSON.parse(groupText(groupRow(), { attributes: ["members.value"] }, [GRACE, ALAN]));
     expect(got.members).toEqual([{ value: GRACE.id }, { value: ALAN.id }]);
   });
 });
 
 describe("messages", () => {
-  test("a location is absolute, an entity tag weak", () => {
+  test("a location is absolute, and an entity tag is weak", () => {
     expect(locationOf("Group", "g1", BASE)).toBe("https://control.example.org/scim/v2/Groups/g1");
     expect(etagOf(12)).toBe('W/"12"');
   });
 
-  test("a list counts what it holds and has resources also when empty", () => {
+  test("a list has the number of its resources and a resources array even when empty", () => {
     expect(listResponse({ totalResults: 9, startIndex: 3, resources: ['{"id":"a"}', '{"id":"b"}'] })).toBe(
       '{"schemas":["urn:ietf:params:scim:api:messages:2.0:ListResponse"],"totalResults":9,"startIndex":3,"itemsPerPage":2,"Resources":[{"id":"a"},{"id":"b"}]}',
     );
@@ -292,7 +292,7 @@ describe("messages", () => {
     });
   });
 
-  test("an error has its status as text, and a type only when one applies", () => {
+  test("an error has its status as text and a type only where one applies", () => {
     expect(scimErrorBody(409, "uniqueness", 'userName "x" is taken')).toBe(
       '{"schemas":["urn:ietf:params:scim:api:messages:2.0:Error"],"status":"409","scimType":"uniqueness","detail":"userName \\"x\\" is taken"}',
     );

@@ -27,13 +27,13 @@ function refusal(work: () => unknown): ScimError {
   throw new Error("nothing was refused");
 }
 
-describe("without names", () => {
-  test("everything is shown that is returned by default", () => {
+describe("a view without names", () => {
+  test("includes every attribute returned by default", () => {
     expect(readView("User", {}).isDefault).toBe(true);
     expect(shown({})).toEqual(user);
   });
 
-  test("empty parameters count as absent, also both of them", () => {
+  test("treats empty parameters as absent, also both of them", () => {
     expect(readView("User", { attributes: [""], excludedAttributes: [" , "] }).isDefault).toBe(true);
   });
 });
@@ -99,7 +99,7 @@ describe("SCIM-68 excludedAttributes", () => {
     expect(Object.keys(shown({ excludedAttributes }))).toEqual(expected);
   });
 
-  test("SCIM-69 take a part away from each element", () => {
+  test("SCIM-69 removes a part from each element", () => {
     expect(shown({ excludedAttributes: ["emails.display"] }).emails).toEqual([
       { value: "ada@example.com", type: "work" },
       { value: "ada@home.example" },
@@ -107,7 +107,7 @@ describe("SCIM-68 excludedAttributes", () => {
   });
 });
 
-describe("SCIM-70 what need not be read", () => {
+describe("SCIM-70 attributes that need not be read", () => {
   test.each<[string, Parameters<typeof readView>[1], boolean]>([
     ["groups", {}, true],
     ["groups", { attributes: ["userName"] }, false],
@@ -117,28 +117,28 @@ describe("SCIM-70 what need not be read", () => {
     ["manager", { excludedAttributes: [`${ENTERPRISE_USER}:manager`] }, false],
     ["manager", { attributes: ["manager.value"] }, true],
     ["manager", { attributes: ["department"] }, false],
-  ])("%s with %j is shown: %p", (name, asked, expected) => {
+  ])("%s with %j is included: %p", (name, asked, expected) => {
     expect(readView("User", asked).shows(name)).toBe(expected);
   });
 
-  test("members are not shown when a group is asked for its id only", () => {
+  test("members are excluded when only a group's id is requested", () => {
     expect(readView("Group", { attributes: ["id"] }).shows("members")).toBe(false);
     expect(readView("Group", { excludedAttributes: ["members"] }).shows("members")).toBe(false);
     expect(readView("Group", {}).shows("members")).toBe(true);
   });
 
-  test("members of which every part is excluded are not shown", () => {
+  test("members are excluded when all their parts are excluded", () => {
     const parts = ["value", "$ref", "type", "display"].map((name) => `members.${name}`);
     expect(readView("Group", { excludedAttributes: parts }).shows("members")).toBe(false);
     expect(readView("Group", { excludedAttributes: parts.slice(1) }).shows("members")).toBe(true);
   });
 
-  test("SCIM-21, SCIM-68 a password is never shown, asked for or not", () => {
+  test("SCIM-21, SCIM-68 a password is never included, even on request", () => {
     expect(readView("User", {}).shows("password")).toBe(false);
     expect(readView("User", { attributes: ["password"] }).shows("password")).toBe(false);
   });
 
-  test("names of one type leave the other as it is in a query over all", () => {
+  test("names of one type do not affect the other in a query of both", () => {
     const view = readView("all", { excludedAttributes: ["members"] });
     expect(view.shows("members")).toBe(false);
     expect(view.shows("groups")).toBe(true);
@@ -154,12 +154,12 @@ describe("refusals", () => {
     expect([error.status, error.scimType]).toEqual([400, "invalidValue"]);
   });
 
-  test.each([VIEW_NAMES_MAX - 1, VIEW_NAMES_MAX])("%d names are read", (count) => {
+  test.each([VIEW_NAMES_MAX - 1, VIEW_NAMES_MAX])("%d names are accepted", (count) => {
     const view = readView("User", { attributes: Array<string>(count).fill("userName") });
     expect(view.shows("userName")).toBe(true);
   });
 
-  test("more names are refused, naming the limit", () => {
+  test("more names are refused with the limit", () => {
     const error = refusal(() => readView("User", { attributes: ["a,".repeat(VIEW_NAMES_MAX + 1)] }));
     expect(error.scimType).toBe("invalidValue");
     expect(error.message).toContain(String(VIEW_NAMES_MAX));

@@ -129,18 +129,18 @@ describe("SCIM-79 members", () => {
     ["noTarget", { op: "remove" }],
     ["noTarget", { op: "remove", value: { members: ["u1"] } }],
     ["invalidSyntax", { op: "clear", path: "members" }],
-  ])("are not touched: %s for %j", (scimType, operation) => {
+  ])("are unchanged: %s for %j", (scimType, operation) => {
     expectInvalid(() => patched(add("u1"), operation), scimType, "Operations[1]");
   });
 
-  test("of every wrong entry are told", () => {
+  test("are refused with every wrong entry", () => {
     const members = [{ value: "g1", type: "Group" }, "u1", {}];
     expectInvalid(() => patched(add(members)), "invalidValue", "members[0]", "nested", "members[2]");
   });
 
   const idsOf = (count: number) => Array.from({ length: count }, (_, index) => `u${index}`);
 
-  test.each([PATCH_MEMBERS_MAX - 1, PATCH_MEMBERS_MAX])("can be %i in a request", (count) => {
+  test.each([PATCH_MEMBERS_MAX - 1, PATCH_MEMBERS_MAX])("may be %i in a request", (count) => {
     expect(membersAfter(add(idsOf(count - 2)), at('members[value eq "a" or value eq "b"]')).add).toHaveLength(
       count - 2,
     );
@@ -153,13 +153,13 @@ describe("SCIM-79 members", () => {
   });
 
   test.each([PATCH_OPERATIONS_MAX - 1, PATCH_OPERATIONS_MAX])(
-    "can come one by one in %i operations",
+    "may be added one by one in %i operations",
     (count) => {
       expect(membersAfter(...idsOf(count).map(add)).add).toHaveLength(count);
     },
   );
 
-  test("SCIM-80 cannot come in one operation more", () => {
+  test("SCIM-80 cannot be added in one operation more", () => {
     const { status } = refusalOf(() => patched(...idsOf(PATCH_OPERATIONS_MAX + 1).map(add)));
     expect(status).toBe(413);
   });
@@ -191,7 +191,7 @@ describe("names", () => {
     expect([displayName, externalId]).toEqual(["Two", "e2"]);
   });
 
-  test("come with the whole group as authentik and Okta send it", () => {
+  test("are accepted inside the whole group, as authentik and Okta send them", () => {
     const value: object = JSON.parse(`{ "id": "${ID}", "schemas": ["x"], "meta": {}, "displayName": "New",
       "externalId": "e1", "members.display": "x", "__proto__": { "members": [] }, "constructor": 1, "nope": [] }`);
     expect(patched({ op: "replace", value })).toEqual({
@@ -217,7 +217,7 @@ describe("names", () => {
     expectInvalid(() => patched(operation), scimType, "Operations[0]");
   });
 
-  test.each(["displayName", "externalId"])("can have %s up to its limit", (name) => {
+  test.each(["displayName", "externalId"])("may have %s up to its limit", (name) => {
     const set = (length: number) => patched(at(name, "replace", "x".repeat(length)));
     for (const length of [TEXT_LENGTH_MAX - 1, TEXT_LENGTH_MAX])
       expect(set(length)).toMatchObject({ [name]: "x".repeat(length) });

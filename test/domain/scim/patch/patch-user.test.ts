@@ -330,8 +330,8 @@ describe.each<[ScimType, readonly (readonly [op: string, path: unknown, value?: 
   });
 });
 
-describe("SCIM-73 values already there", () => {
-  test("get the parts they lack, and keep the others", () => {
+describe("SCIM-73 existing values", () => {
+  test("gain missing parts and keep the others", () => {
     const emails = [
       { value: "A@H.EXAMPLE", type: "Home", display: "other" },
       { ...WORK, display: "At work" },
@@ -340,7 +340,7 @@ describe("SCIM-73 values already there", () => {
     expectDifference(USER, after, { emails: [{ ...WORK, display: "At work" }, HOME] });
   });
 
-  test("are others when the type differs, or the case of an exact value", () => {
+  test("differ if the type differs, or the case of an exact value", () => {
     const again = { value: "a@h.example", type: "old" };
     expectDifference(USER, patched({ op: "add", path: "emails", value: again }), {
       emails: [WORK, HOME, again],
@@ -350,7 +350,7 @@ describe("SCIM-73 values already there", () => {
     expect(after.x509Certificates).toEqual([{ value: "QQ==" }, { value: "qq==" }]);
   });
 
-  test("of an address are told apart by all parts but primary", () => {
+  test("of an address are compared by all parts except primary", () => {
     const same = { country: "uk", locality: "LONDON", type: "Work", primary: true };
     const other = { ...OFFICE, streetAddress: "1 Road" };
     const after = patched({ op: "add", path: "addresses", value: [same, other] });
@@ -400,11 +400,11 @@ describe("SCIM-74 the primary value", () => {
     expect(primariesAfter(operation)).toEqual(primaries);
   });
 
-  test("once removed, has no successor", () => {
+  test("has no successor after its removal", () => {
     expect(primariesAfter({ op: "remove", path: "emails[primary eq true]" })).toEqual([undefined]);
   });
 
-  test("is kept by a replacement of the primary one that does not say", () => {
+  test("stays primary after a replacement that omits the flag", () => {
     const operation = { op: "replace", path: "emails[primary eq true]", value: { value: "n@x.example" } };
     expect(patched(operation).emails).toEqual([{ value: "n@x.example", primary: true }, HOME]);
   });
@@ -415,23 +415,23 @@ describe("the profile entra", () => {
     ['emails[type eq "other"].value', "n@x.example"],
     ['emails[type eq "other"]', NEW],
     ['emails[type eq "OTHER" and value eq "n@x.example"]', { type: "other" }],
-  ])("SCIM-75 lets a replace of %s add what it does not find", (path, value) => {
+  ])("SCIM-75 adds the missing value on a replace of %s", (path, value) => {
     const after = patchedWith("entra", USER, { op: "replace", path, value });
     expectDifference(USER, after, { emails: [WORK, HOME, NEW] });
   });
 
-  test("SCIM-76 does not know what to add for any other filter", () => {
+  test("SCIM-76 refuses to add a value for any other filter", () => {
     const operation = { op: "replace", path: 'emails[type co "other"].value', value: "n@x.example" };
     expectInvalid(() => patchedWith("entra", USER, operation), "noTarget");
   });
 
-  test("removes nothing where there is nothing", () => {
+  test("ignores a removal of a missing value", () => {
     const operation = { op: "replace", path: 'emails[type eq "other"].value', value: null };
     expect(patchedWith("entra", USER, operation)).toEqual(USER);
   });
 });
 
-describe("the e-mail that follows the user name", () => {
+describe("the e-mail derived from the user name", () => {
   const { emails: _, ...BARE } = USER;
   const DERIVED = { value: "ada@example.com", type: "work", primary: true };
   const after = (...operations: readonly object[]) => patchedWith("standard", BARE, ...operations);
@@ -465,7 +465,7 @@ describe("the e-mail that follows the user name", () => {
     expect(after(operation).emails).toEqual(emails);
   });
 
-  test("is met under the user name that an earlier operation gave", () => {
+  test("matches the user name that an earlier operation set", () => {
     const rename = { op: "replace", path: "userName", value: "new@example.com" };
     const label = { op: "add", path: 'emails[value eq "new@example.com"].display', value: "x" };
     expect(after(rename, label).emails).toEqual([
@@ -478,7 +478,7 @@ describe("SCIM-78 the last e-mail", () => {
   const NAMED: ScimObject = { ...USER, userName: "ada", emails: [WORK] };
   const remove = { op: "remove", path: 'emails[type eq "work"]' };
 
-  test("can go while the user name is an address", () => {
+  test("may be removed while the user name is an address", () => {
     expect(patched({ op: "remove", path: "emails" }).emails).toBeUndefined();
   });
 
@@ -486,16 +486,16 @@ describe("SCIM-78 the last e-mail", () => {
     remove,
     { op: "replace", path: "emails", value: [] },
     { op: "remove", path: "emails[value pr].value" },
-  ])("cannot go otherwise: %j", (operation) => {
+  ])("may not be removed otherwise: %j", (operation) => {
     expectInvalid(() => patchedWith("standard", NAMED, operation), "mutability", "emails");
   });
 
-  test("can be taken away and given again in one request", () => {
+  test("may be removed and added again in one request", () => {
     const after = patchedWith("standard", NAMED, remove, { op: "add", path: "emails", value: NEW });
     expect(after.emails).toEqual([NEW]);
   });
 
-  test("can be no address only where another one is", () => {
+  test("may have no address only if another one has", () => {
     const spoil = { op: "replace", path: 'emails[type eq "work"].value', value: "nowhere" };
     expectInvalid(() => patchedWith("standard", NAMED, spoil), "invalidValue", "emails");
     expect(patched(spoil).emails).toEqual([{ ...WORK, value: "nowhere" }, HOME]);
@@ -503,13 +503,13 @@ describe("SCIM-78 the last e-mail", () => {
 });
 
 describe("a value without a path", () => {
-  test("can have names with brackets", () => {
+  test("may contain names with brackets", () => {
     const value = { 'emails[type eq "work"].value': "n@x.example", 'nothing[type eq "x"].value': "y" };
     const after = patched({ op: "replace", value });
     expectDifference(USER, after, { emails: [{ ...WORK, value: "n@x.example" }, HOME] });
   });
 
-  test("may hold what the service computes and what is not known, in vain", () => {
+  test("may contain computed and unknown attributes, which are ignored", () => {
     const value: object =
       JSON.parse(`{ "id": "${ID}", "schemas": ["x"], "meta": { "version": "9" }, "groups": [],
       "groups.value": "x", "manager.displayName": "x", "password": "x", "nope": 1, "__proto__": { "title": "x" },
@@ -518,22 +518,22 @@ describe("a value without a path", () => {
     expect(patched({ op: "add", value })).toEqual(USER);
   });
 
-  test("is refused with all that is wrong in it", () => {
+  test("is refused with all its problems", () => {
     const value = { title: {}, "name.givenName": {}, id: "z" };
     expectInvalid(() => patched({ op: "replace", value }), "invalidValue", "title", "name.givenName", "id");
   });
 });
 
-describe("the outcome", () => {
-  test.each(["password", `${CORE_USER}:password`])("SCIM-21 is the same after %s was sent", (path) => {
+describe("the resulting user", () => {
+  test.each(["password", `${CORE_USER}:password`])("SCIM-21 is unchanged after %s was sent", (path) => {
     for (const op of ["add", "replace", "remove"]) expect(patched({ op, path, value: "x" })).toEqual(USER);
   });
 
-  test("is the same after `schemas` was set", () => {
+  test("is unchanged after `schemas` was set", () => {
     expect(patched({ op: "replace", path: "schemas", value: ["urn:x"] })).toEqual(USER);
   });
 
-  test("is in the order of the schema table, whatever the order of the operations", () => {
+  test("follows the order of the schema table for any order of operations", () => {
     const after = patchedWith(
       "standard",
       { userName: "ada@example.com", active: true },
@@ -556,13 +556,13 @@ describe("the outcome", () => {
     );
   });
 
-  test("leaves the document as it was before", () => {
+  test("leaves the previous document unmodified", () => {
     const before = JSON.stringify(USER);
     patched({ op: "replace", path: "emails[value pr].display", value: "x" }, { op: "remove", path: "name" });
     expect(JSON.stringify(USER)).toBe(before);
   });
 
-  test("is that of the operations in order", () => {
+  test("reflects the operations in order", () => {
     const after = patched(
       { op: "remove", path: "emails" },
       { op: "add", path: "emails", value: NEW },
@@ -580,7 +580,7 @@ describe.each([
   const add = (count: number) =>
     patchedWith("standard", WITHOUT, ...Array.from({ length: count }, (_, at) => operationAt(at)));
 
-  test.each([VALUES_MAX - 1, VALUES_MAX])("can be %i", (count) => {
+  test.each([VALUES_MAX - 1, VALUES_MAX])("may be %i", (count) => {
     expect(add(count)[name]).toHaveLength(count);
   });
 
@@ -621,13 +621,13 @@ describe("a message", () => {
     [{ op: "copy", path: "title" }],
     [{ op: 1 }],
     [{ op: "__proto__", path: "title", value: "x" }],
-  ])("SCIM-82 is malformed for its second operation: %j", (operation) => {
+  ])("SCIM-82 is malformed because of its second operation: %j", (operation) => {
     expectInvalid(() => patch({ Operations: [...Operations, operation] }), "invalidSyntax", "Operations[1]");
   });
 
   const repeated = (count: number) => patch({ Operations: Array(count).fill(Operations[0]) });
 
-  test.each([PATCH_OPERATIONS_MAX - 1, PATCH_OPERATIONS_MAX])("can have %i operations", (count) => {
+  test.each([PATCH_OPERATIONS_MAX - 1, PATCH_OPERATIONS_MAX])("may have %i operations", (count) => {
     expect(repeated(count).title).toBe("Prof");
   });
 
@@ -640,7 +640,7 @@ describe("a message", () => {
   const pathOf = (length: number) =>
     `emails[value eq "${"x".repeat(length - 'emails[value eq ""]'.length)}"]`;
 
-  test.each([FILTER_LENGTH_MAX - 1, FILTER_LENGTH_MAX])("can have a path of %i characters", (length) => {
+  test.each([FILTER_LENGTH_MAX - 1, FILTER_LENGTH_MAX])("may have a path of %i characters", (length) => {
     expect(patched({ op: "remove", path: pathOf(length) })).toEqual(USER);
   });
 
@@ -660,7 +660,7 @@ describe("a message", () => {
     test.each([
       ["filters", filtered],
       ["values", listed],
-    ])("can compare with %s as often as is allowed, and not once more", (_what, operation) => {
+    ])("may compare with %s up to the limit and not once more", (_what, operation) => {
       expect(sent(operation, most - 1)).toEqual({ ...USER, title: "Prof", roles });
       expect(sent(operation, most)).toEqual({ ...USER, title: "Prof", roles });
       const { status, scimType, message } = refusalOf(() => sent(operation, most + 1));

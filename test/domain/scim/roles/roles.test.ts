@@ -37,8 +37,8 @@ const rename = (id: string, name: string) => patch(id, { op: "replace", path: "d
 const roles = () => rolesOf(world, [ada, grace]);
 const endedLogins = () => world.endings.flatMap(({ userIds = [] }) => userIds);
 
-describe("being in a group that maps to admin", () => {
-  test("makes an administrator, and leaving it a member again", async () => {
+describe("membership in a group mapped to admin", () => {
+  test("makes a user an administrator, and its end makes them a member again", async () => {
     const id = await create("Admins", [ada]);
     expect(roles()).toEqual(["admin", "member"]);
     await patch(
@@ -51,7 +51,7 @@ describe("being in a group that maps to admin", () => {
     expect(roles()).toEqual(["member", "member"]);
   });
 
-  test("ends the logins of those whose role changes, once each, with an audit entry by the token", async () => {
+  test("ends the logins of each user whose role changes once, with an audit entry that names the token", async () => {
     await create("Admins", [ada]);
     expect(endedLogins()).toEqual([ada]);
     expect(auditOf(world, "user.update")).toEqual([
@@ -61,7 +61,7 @@ describe("being in a group that maps to admin", () => {
     expect(endedLogins()).toEqual([ada, grace]);
   });
 
-  test("counts as long as one such group is left", async () => {
+  test("counts while one such group remains", async () => {
     const first = await create("Admins", [ada]);
     const second = await create("Chiefs", [ada], "root");
     await world.groups.remove(world.caller, first, {});
@@ -70,19 +70,19 @@ describe("being in a group that maps to admin", () => {
     expect(roles()).toEqual(["member", "member"]);
   });
 
-  test("SCIM-23 is by the exact spelling of the name", async () => {
+  test("SCIM-23 matches the exact spelling of the name", async () => {
     await create("admins", [ada]);
     await create("externalId:root", [grace]);
     expect(roles()).toEqual(["member", "member"]);
   });
 
-  test.each(["__proto__", "constructor", "toString"])("is not by a name like %s", async (name) => {
+  test.each(["__proto__", "constructor", "toString"])("does not match a name like %s", async (name) => {
     await create(name, [ada]);
     expect(roles()).toEqual(["member", "member"]);
   });
 });
 
-test("finding out who is an administrator searches indices, however many groups and users there are", async () => {
+test("finding the administrators searches indexes for any number of groups and users", async () => {
   using log = listenToStatements();
   await using own = await createGroupsWorld(MAPPING);
   const [someone = ""] = await addScimUsers(own, 1);
@@ -102,7 +102,7 @@ test("finding out who is an administrator searches indices, however many groups 
 });
 
 describe("a renamed group", () => {
-  test("gives and takes the role of all its members", async () => {
+  test("grants and revokes the role of all its members", async () => {
     const id = await create("Others", [ada, grace]);
     await rename(id, "Admins");
     expect(roles()).toEqual(["admin", "admin"]);
@@ -110,7 +110,7 @@ describe("a renamed group", () => {
     expect(roles()).toEqual(["member", "member"]);
   });
 
-  test("settles those who come and go with the name in the same request", async () => {
+  test("updates members added and removed in the same request", async () => {
     const id = await create("Admins", [ada]);
     await patch(
       id,
@@ -121,7 +121,7 @@ describe("a renamed group", () => {
     expect(roles()).toEqual(["member", "member"]);
   });
 
-  test("keeps the role that its external id gives", async () => {
+  test("keeps the role that its external id grants", async () => {
     const id = await create("Chiefs", [ada], "root");
     await rename(id, "Leaders");
     expect(roles()).toEqual(["admin", "member"]);
@@ -131,9 +131,9 @@ describe("a renamed group", () => {
   });
 });
 
-describe("a group that is changed in one step, or in more", () => {
+describe("a group changed in one or more steps", () => {
   test.each([STEP_MEMBERS - 1, STEP_MEMBERS, STEP_MEMBERS + 1])(
-    "of %d gives and takes the role of all, once each",
+    "of %d grants and revokes the role of each member once",
     async (size) => {
       const people = await addScimUsers(world, size, "one of many ");
       const all = (role: "admin" | "member") => people.map(() => role);
@@ -153,8 +153,8 @@ describe("a group that is changed in one step, or in more", () => {
   );
 });
 
-describe("SCIM-24 a group that gives no role", () => {
-  test("touches no account, even one whose role is wrong", async () => {
+describe("SCIM-24 a group without a role", () => {
+  test("changes no account, even one with a wrong role", async () => {
     await world.setUser(ada, { role: "admin" });
     const id = await create("Staff", [ada]);
     await rename(id, "Others");
@@ -162,7 +162,7 @@ describe("SCIM-24 a group that gives no role", () => {
     expect(roles()).toEqual(["admin", "member"]);
   });
 
-  test("leaves the caches of access alone when nothing is mapped at all", async () => {
+  test("keeps the access caches when nothing is mapped", async () => {
     const revision = world.db.revision("access");
     const { groups } = world.withMapping({});
     await groups.create(world.caller, { displayName: "Admins", members: membersOf([ada]) }, {});
@@ -172,11 +172,11 @@ describe("SCIM-24 a group that gives no role", () => {
   });
 });
 
-describe("SCIM-24 a mapping that changed while the service was stopped", () => {
+describe("SCIM-24 a mapping changed while the service was stopped", () => {
   const start = (mapping: Parameters<GroupsWorld["withMapping"]>[0]) =>
     world.withMapping(mapping).roles.applyMapping(world.system);
 
-  test("is applied at the next start, audited, and not again", async () => {
+  test("is applied and audited at the next start only", async () => {
     await create("Admins", [ada]);
     await create("Others", [grace]);
     expect(await start(MAPPING)).toBe(0);
@@ -191,7 +191,7 @@ describe("SCIM-24 a mapping that changed while the service was stopped", () => {
     expect(roles()).toEqual(["admin", "admin"]);
   });
 
-  test("takes the role from everybody when it is gone", async () => {
+  test("revokes the role from all users if it was deleted", async () => {
     await create("Admins", [ada]);
     await create("Chiefs", [grace], "root");
     await start(MAPPING);
@@ -199,7 +199,7 @@ describe("SCIM-24 a mapping that changed while the service was stopped", () => {
     expect(roles()).toEqual(["member", "member"]);
   });
 
-  test("is the same whatever the order of its entries", async () => {
+  test("has the same effect in any order of its entries", async () => {
     await start({ A: "admin", B: "admin" });
     await create("A", [ada]);
     await world.setUser(ada, { role: "admin" });
@@ -207,7 +207,7 @@ describe("SCIM-24 a mapping that changed while the service was stopped", () => {
     expect(roles()).toEqual(["admin", "member"]);
   });
 
-  test("touches nobody whom the identity provider did not bring", async () => {
+  test("does not affect users that the identity provider did not create", async () => {
     const local = await world.addUser("local@example.com", { role: "admin" });
     await start({ Others: "admin" });
     expect(rolesOf(world, [local.id])).toEqual(["admin"]);
@@ -215,7 +215,7 @@ describe("SCIM-24 a mapping that changed while the service was stopped", () => {
 });
 
 describe("warnings", () => {
-  test("SCIM-23 name each entry of the mapping that fits no group", async () => {
+  test("SCIM-23 name each entry of the mapping without a matching group", async () => {
     await create("admins", []);
     await create("Staff", []);
     expect(world.roles.warnings(world.organizationId)).toEqual([
@@ -224,7 +224,7 @@ describe("warnings", () => {
     ]);
   });
 
-  test("end when there is such a group", async () => {
+  test("end when such a group exists", async () => {
     const id = await create("Admins", [], "root");
     expect(world.roles.warnings(world.organizationId)).toEqual([
       'a role is mapped to the group "Staff", and there is no group of that name',

@@ -42,7 +42,7 @@ async function createExplained() {
   };
 }
 
-describe("an index finds", () => {
+describe("an index is used", () => {
   let explained: Awaited<ReturnType<typeof createExplained>>;
   beforeAll(async () => {
     explained = await createExplained();
@@ -87,7 +87,7 @@ describe("an index finds", () => {
   });
 });
 
-test("pages without a filter come in the order of an index, with nothing left to sort", async () => {
+test("pages without a filter follow the order of an index without sorting", async () => {
   await using explained = await createExplained();
   const { log, world } = explained;
   for (const sortBy of [undefined, "userName", "displayName", "meta.lastModified"]) {
@@ -97,7 +97,7 @@ test("pages without a filter come in the order of an index, with nothing left to
   }
 });
 
-test("SCIM-121 a page of many costs as many queries as a page of one", async () => {
+test("SCIM-121 a page of many needs as many queries as a page of one", async () => {
   await using explained = await createExplained();
   const { log, world } = explained;
   const queriesOf = async (asked: AskedList): Promise<number> => {

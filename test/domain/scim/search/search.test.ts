@@ -30,7 +30,7 @@ async function refused(world: SearchWorld, scope: SearchScope, asked: AskedList)
 }
 
 describe("a page", () => {
-  test("SCIM-62 has a hundred resources in order of creation unless told otherwise", async () => {
+  test("SCIM-62 has a hundred resources in order of creation by default", async () => {
     await using world = await createSearchWorld();
     const people = numbered(PAGE_DEFAULT + 5).reverse();
     await world.addUsers(...people);
@@ -65,7 +65,7 @@ describe("a page", () => {
       1,
       [],
     ],
-  ])("SCIM-63 shows %s", async (_what, asked, startIndex, names) => {
+  ])("SCIM-63 returns %s", async (_what, asked, startIndex, names) => {
     await using world = await createSearchWorld();
     await world.addUsers(...numbered(5));
     for (const filter of [undefined, 'userName sw "user"', 'userName co "user"']) {
@@ -75,7 +75,7 @@ describe("a page", () => {
     }
   });
 
-  test("SCIM-64 has at most as many resources as the setting allows", async () => {
+  test("SCIM-64 has at most the configured number of resources", async () => {
     await using world = await createSearchWorld({ pageMax: 4 });
     await world.addUsers(...numbered(6));
     for (const [count, shown] of [
@@ -87,7 +87,7 @@ describe("a page", () => {
   });
 
   test.each([undefined, 'userName sw "user"', 'userName co "user"'])(
-    "follows the one before, however they are ordered, under the filter %j",
+    "continues the previous one in any order under the filter %j",
     async (filter) => {
       await using world = await createSearchWorld();
       await world.addUsers(...numbered(23));
@@ -122,19 +122,19 @@ describe("a page", () => {
     expect(text).toContain(problem);
   });
 
-  test("is refused for everything that is wrong with it at once", async () => {
+  test("is refused with all its problems at once", async () => {
     await using world = await createSearchWorld();
     const text = await refused(world, "User", { count: "x", startIndex: "y", sortBy: "z", sortOrder: "w" });
     expect(text.split("; ")).toHaveLength(4);
   });
 
-  test("is refused for an empty filter, which is no wish for everything", async () => {
+  test("is refused for an empty filter instead of returning all resources", async () => {
     await using world = await createSearchWorld();
     expect(await refused(world, "User", { filter: "" })).toStartWith("400 invalidFilter: ");
   });
 });
 
-describe("SCIM-61 an order", () => {
+describe("SCIM-61 sorting", () => {
   test.each([
     ["userName", "ascending", ["Ada", "bob", "Cyd"]],
     ["USERNAME", "Descending", ["Cyd", "bob", "Ada"]],
@@ -186,7 +186,7 @@ describe("both types together", () => {
     return world;
   };
 
-  test("come users first, and pages run over from one to the other", async () => {
+  test("are returned users first, and pages cross the boundary", async () => {
     await using world = await bothWorld();
     const whole = ["alpha0", "alpha1", "alpha2", "Beta", "Gamma"];
     for (const filter of [undefined, "id pr", 'meta.created gt "2020-01-01T00:00:00Z"']) {
@@ -199,7 +199,7 @@ describe("both types together", () => {
     }
   });
 
-  test("are in one order when one is asked for, those without the attribute last", async () => {
+  test("are sorted together on request, with resources without the attribute last", async () => {
     await using world = await bothWorld();
     const ordered = async (sortBy: string, sortOrder?: string) =>
       namesOf(await world.list("all", { sortBy, sortOrder }));
@@ -216,22 +216,22 @@ describe("both types together", () => {
     ['userName eq "ALPHA1" or displayName eq "beta"', ["alpha1", "Beta"]],
     ["members pr", ["Gamma"]],
     ['meta.resourceType eq "Device"', []],
-  ])("are chosen by %s", async (filter, expected) => {
+  ])("are selected by %s", async (filter, expected) => {
     await using world = await bothWorld();
     const answer = await world.list("all", { filter });
     expect(namesOf(answer)).toEqual(expected);
     expect(answer.totalResults).toBe(expected.length);
   });
 
-  test("cost only what is looked at: a type that cannot match is not scanned", async () => {
+  test("cost only the resources scanned: a type that cannot match is skipped", async () => {
     await using world = await bothWorld({ scanRowsMax: 2 });
     expect(namesOf(await world.list("all", { filter: 'members.type co "us"' }))).toEqual(["Gamma"]);
     expect(await refused(world, "all", { filter: 'title co "t"' })).toStartWith("400 tooMany");
   });
 });
 
-describe("a total", () => {
-  test("follows what is added, here and by another process", async () => {
+describe("totalResults", () => {
+  test("reflects additions, here and by another process", async () => {
     await using world = await createSearchWorld();
     const total = async () => (await world.list("User", { count: 0 })).totalResults;
     expect(await total()).toBe(0);
@@ -244,7 +244,7 @@ describe("a total", () => {
     expect(await total()).toBe(1);
   });
 
-  test("is of the filter, whatever the page", async () => {
+  test("counts the matches of the filter on every page", async () => {
     await using world = await createSearchWorld();
     await world.addUsers(...numbered(30));
     for (const filter of ['userName sw "user1"', 'userName co "user1"'])
@@ -268,7 +268,7 @@ describe("the name of a manager", () => {
     [ENTERPRISE_USER]: { manager: { value } },
   });
 
-  test("is found, ordered by and shown as the manager has it", async () => {
+  test("is found, sorted and returned as in the manager's own record", async () => {
     await using world = await createSearchWorld();
     const managers = await world.addUsers(
       ...NAMED.map(([, doc], at) => ({ userName: `m${at}`, active: true, ...doc })),
@@ -289,7 +289,7 @@ describe("the name of a manager", () => {
 });
 
 describe("another organization", () => {
-  test("has its own resources only", async () => {
+  test("has only its own resources", async () => {
     await using world = await createSearchWorld();
     const [id] = await world.addUsers({ userName: "ada", active: true, externalId: "e", displayName: "Ada" });
     const group = await world.addGroup("Engineers", [id ?? ""]);
@@ -312,7 +312,7 @@ describe("another organization", () => {
   });
 });
 
-describe("SCIM-129 e-mails in one look-up", () => {
+describe("SCIM-129 e-mails in one lookup", () => {
   test.each([
     ['emails[value eq "a@x" and primary eq true]', ["primary"]],
     ['emails[value eq "a@x" and primary eq false]', ["other"]],
@@ -322,30 +322,33 @@ describe("SCIM-129 e-mails in one look-up", () => {
     ['emails[value eq "a@x" and primary eq null]', ["unsaid"]],
     ['emails[value eq "a@x" and display eq "MINE"]', ["unsaid"]],
     ['emails[value eq "a@x" and type ne "work"]', ["primary", "unsaid"]],
-  ])("tell absent from false, and know what is not looked up by: %s", async (filter, expected) => {
-    await using world = await createSearchWorld();
-    await world.addUsers(
-      { userName: "primary", active: true, emails: [{ value: "A@x", primary: true }] },
-      { userName: "other", active: true, emails: [{ value: "a@X", type: "work", primary: false }] },
-      {
-        userName: "unsaid",
-        active: true,
-        emails: [
-          { value: "a@x", display: "Mine" },
-          { value: "b@x", type: "work" },
-        ],
-      },
-    );
-    expect(namesOf(await world.list("User", { filter }))).toEqual(expected);
-  });
+  ])(
+    "distinguish absent from false and check the parts that are not looked up: %s",
+    async (filter, expected) => {
+      await using world = await createSearchWorld();
+      await world.addUsers(
+        { userName: "primary", active: true, emails: [{ value: "A@x", primary: true }] },
+        { userName: "other", active: true, emails: [{ value: "a@X", type: "work", primary: false }] },
+        {
+          userName: "unsaid",
+          active: true,
+          emails: [
+            { value: "a@x", display: "Mine" },
+            { value: "b@x", type: "work" },
+          ],
+        },
+      );
+      expect(namesOf(await world.list("User", { filter }))).toEqual(expected);
+    },
+  );
 });
 
-describe("SCIM-132 a search that no index helps", () => {
+describe("SCIM-132 a search without an index", () => {
   test.each([
     [4, "200"],
     [3, "200"],
     [2, "400 tooMany: this search would look at 3 resources, and 2 are allowed"],
-  ])("looks at no more resources than allowed: 3 with %j allowed", async (scanRowsMax, expected) => {
+  ])("scans no more resources than allowed: 3 with %j allowed", async (scanRowsMax, expected) => {
     await using world = await createSearchWorld({ scanRowsMax });
     await world.addUsers(...numbered(3));
     for (const asked of [{ filter: 'title co "t"' }, { sortBy: "title" }, { filter: 'not (title eq "x")' }]) {
@@ -365,14 +368,17 @@ describe("SCIM-132 a search that no index helps", () => {
     { filter: 'userName eq "user1" or members eq "x"', sortBy: "displayName" },
     { sortBy: "userName" },
     {},
-  ])("is not one with an index: %j is answered however many resources there are", async (asked) => {
-    await using world = await createSearchWorld({ scanRowsMax: 1 });
-    await world.addUsers(...numbered(3));
-    const { totalResults } = await world.list(asked.filter?.includes("members") ? "all" : "User", asked);
-    expect(totalResults).toBe(asked.filter ? 1 : 3);
-  });
+  ])(
+    "is limited, and one with an index is not: %j is answered for any number of resources",
+    async (asked) => {
+      await using world = await createSearchWorld({ scanRowsMax: 1 });
+      await world.addUsers(...numbered(3));
+      const { totalResults } = await world.list(asked.filter?.includes("members") ? "all" : "User", asked);
+      expect(totalResults).toBe(asked.filter ? 1 : 3);
+    },
+  );
 
-  test("SCIM-125 sees one moment of the database and lets others work meanwhile", async () => {
+  test("SCIM-125 reads one point in time and yields to other requests", async () => {
     await using world = await createSearchWorld();
     await world.addUsers(...numbered(2 * SLICE_ROWS + 10));
     const scan = world.list("User", { filter: 'userName co "user"', count: 1 });
@@ -393,7 +399,7 @@ describe("SCIM-132 a search that no index helps", () => {
     expect(totalResults).toBe(2 * SLICE_ROWS + 11);
   });
 
-  test("waits for the one before, and is refused when too many wait", async () => {
+  test("waits for the previous one, and is refused when too many wait", async () => {
     await using world = await createSearchWorld();
     await world.addUsers(...numbered(2));
     const scan = () => world.list("User", { filter: 'title co "t"' });
@@ -405,7 +411,7 @@ describe("SCIM-132 a search that no index helps", () => {
   });
 });
 
-test("a list of groups with many members comes in pieces, from one moment", async () => {
+test("a list of groups with many members is streamed from one point in time", async () => {
   await using world = await createSearchWorld();
   const people = await world.addUsers(...numbered(WHOLE_GROUP_MEMBERS_MAX - 1));
   const small = await world.addGroup("Small", people.slice(0, 2));

@@ -21,6 +21,6 @@ test.each([
   ["as many as fit", "abcabc", "abc"],
   ["more than fit, the one used longest ago", "abcada", "abcd"],
   ["more than fit, however they come", "abcdabcd", "abcdabcd"],
-])("SCIM-131 a statement is compiled once unless it had to go: %s", (_what, keys, compiled) => {
+])("SCIM-131 a statement is compiled once unless it was evicted: %s", (_what, keys, compiled) => {
   expect(compiledFor(3, [...keys])).toBe(compiled);
 });

@@ -37,7 +37,7 @@ async function kept({ db, organizationId }: World, refusals: Refusals): Promise<
 
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, at) => `no. ${at}`);
 
-test("a refusal is kept as it was, with its time, for its organization alone", async () => {
+test("a refusal is stored unchanged with its time for its organization only", async () => {
   await using world = await createWorld();
   const refusals = new Refusals(world);
   keep(world, refusals, ["userName is taken"]);
@@ -46,7 +46,7 @@ test("a refusal is kept as it was, with its time, for its organization alone", a
   expect(refusals.list("another")).toEqual([]);
 });
 
-test.each([-1, 0, 1])("of %d more than the limit the newest are kept, newest first", async (more) => {
+test.each([-1, 0, 1])("of %d more than the limit the newest are stored, newest first", async (more) => {
   await using world = await createWorld();
   const refusals = new Refusals(world);
   const all = numbered(REFUSALS_KEPT_MAX + more);
@@ -54,7 +54,7 @@ test.each([-1, 0, 1])("of %d more than the limit the newest are kept, newest fir
   expect(await kept(world, refusals)).toEqual(all.reverse().slice(0, REFUSALS_KEPT_MAX));
 });
 
-test.each([-1, 0, 1])("of %d more than the limit in one second the first are kept", async (more) => {
+test.each([-1, 0, 1])("of %d more than the limit in one second the first are stored", async (more) => {
   await using world = await createWorld();
   const refusals = new Refusals(world);
   const all = numbered(REFUSALS_PER_SECOND_MAX + more);
@@ -66,7 +66,7 @@ test.each([-1, 0, 1])("of %d more than the limit in one second the first are kep
   expect(await kept(world, refusals)).toEqual(["later", ...first]);
 });
 
-test.each([-1, 0, 1])("a detail of %d more than its limit is kept up to it", async (more) => {
+test.each([-1, 0, 1])("a detail of %d more than its limit is truncated to it", async (more) => {
   await using world = await createWorld();
   const refusals = new Refusals(world);
   keep(world, refusals, ["x".repeat(REFUSAL_DETAIL_MAX + more)]);
@@ -74,7 +74,7 @@ test.each([-1, 0, 1])("a detail of %d more than its limit is kept up to it", asy
   expect(detail).toHaveLength(Math.min(REFUSAL_DETAIL_MAX + more, REFUSAL_DETAIL_MAX));
 });
 
-test("a refusal that cannot be kept hurts nobody, and leaves every cache alone", async () => {
+test("a refusal that cannot be stored fails no request and leaves the caches valid", async () => {
   await using world = await createWorld();
   const refusals = new Refusals(world);
   const revision = world.db.revision("access");

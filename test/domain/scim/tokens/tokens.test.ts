@@ -64,8 +64,8 @@ async function settled({ db }: World): Promise<void> {
   await db.write(() => undefined, "unobserved");
 }
 
-describe("a token that was made", () => {
-  test("lets its bearer in, as the actor that its label names, in its organization", async () => {
+describe("a created token", () => {
+  test("authenticates its bearer as the actor that its label names, in its organization", async () => {
     await using world = await createWorld();
     const tokens = tokensOf(world);
     const { token, view } = await tokens.create(operatorOf(world), { label: "entra", profile: "entra" });
@@ -82,7 +82,7 @@ describe("a token that was made", () => {
     });
   });
 
-  test("is recognized by its beginning and has 256 random bits beside what is shown", async () => {
+  test("has a recognizable prefix and 256 random bits besides the visible part", async () => {
     await using world = await createWorld();
     const { token, view } = await tokensOf(world).create(operatorOf(world), {
       label: "entra",
@@ -97,7 +97,7 @@ describe("a token that was made", () => {
     expect(hidden.length * 8).toBe(256);
   });
 
-  test("SCIM-4 is nowhere at rest, in no list, and its digest is what is kept", async () => {
+  test("SCIM-4 is stored only as a digest and appears in no list", async () => {
     await using world = await createWorld();
     const tokens = tokensOf(world);
     const secret = await make(world, tokens);
@@ -121,14 +121,14 @@ describe("a token that was made", () => {
       expect(heard(tokens, wrong)).toBe(REFUSED);
   });
 
-  test("SCIM-4 many work side by side, each with its label", async () => {
+  test("SCIM-4 works beside others, each with its own label", async () => {
     await using world = await createWorld();
     const tokens = tokensOf(world);
     const secrets = await Promise.all(["one", "two", "three"].map((label) => make(world, tokens, label)));
     expect(secrets.map((secret) => heard(tokens, secret))).toEqual(["scim:one", "scim:two", "scim:three"]);
   });
 
-  test("SCIM-6 belongs to its own organization, and is out of reach of the operator of another", async () => {
+  test("SCIM-6 belongs to its organization and is inaccessible to another's operator", async () => {
     await using world = await createWorld();
     const other = { ...operatorOf(world), organizationId: systemIds.uuid() };
     const row = { id: other.organizationId, name: "Other", createdAtMs: START_MS };
@@ -141,8 +141,8 @@ describe("a token that was made", () => {
   });
 });
 
-describe("whoever has no valid token", () => {
-  test("is told the same, whatever is the matter", async () => {
+describe("a caller without a valid token", () => {
+  test("gets the same refusal for every cause", async () => {
     await using world = await createWorld();
     const tokens = tokensOf(world, "configured-secret");
     const revoked = await make(world, tokens, "revoked");
@@ -157,7 +157,7 @@ describe("whoever has no valid token", () => {
     for (const each of presented) expect(heard(tokens, each)).toBe(REFUSED);
   });
 
-  test("is refused when nothing is configured and nothing was made, even with nothing", async () => {
+  test("is refused when no token is configured or created, even with an empty credential", async () => {
     await using world = await createWorld();
     for (const configured of [undefined, "", " \n"]) {
       const tokens = tokensOf(world, configured);
@@ -178,8 +178,8 @@ describe("whoever has no valid token", () => {
   });
 });
 
-describe("the token of the configuration", () => {
-  test("lets in under the name `configured`, with line breaks of its file left out", async () => {
+describe("the configured token", () => {
+  test("authenticates as `configured`, and line breaks of its file are ignored", async () => {
     await using world = await createWorld();
     const tokens = tokensOf(world, "configured-secret\n");
     expect(tokens.authenticate("configured-secret")).toEqual({
@@ -195,14 +195,14 @@ describe("the token of the configuration", () => {
     });
   });
 
-  test("is refused before there is an organization", async () => {
+  test("is refused before an organization exists", async () => {
     await using world = await createWorld();
     const configured = new Secret("configured-secret");
     const tokens = createScimTokens({ ...world, organization: () => undefined, configured });
     expect(heard(tokens, "configured-secret")).toBe(REFUSED);
   });
 
-  test("is listed first, with its last use, and nothing of it is kept", async () => {
+  test("is listed first with its last use and is not stored", async () => {
     await using world = await createWorld();
     const tokens = tokensOf(world, "configured-secret");
     await make(world, tokens);
@@ -228,7 +228,7 @@ describe("the token of the configuration", () => {
     expect(atRest).not.toContain(sha256Hex("configured-secret"));
   });
 
-  test("after it was taken out of the configuration it is refused, and listed as not set", async () => {
+  test("is refused and listed as not set after it was removed from the configuration", async () => {
     await using world = await createWorld();
     tokensOf(world, "configured-secret").authenticate("configured-secret");
     await settled(world);
@@ -249,7 +249,7 @@ describe("the token of the configuration", () => {
 
 describe("revoking", () => {
   test.each(["label", "id"] as const)(
-    "SCIM-5 by %s counts from the next request on, and only once",
+    "SCIM-5 by %s takes effect at the next request, and only once",
     async (by) => {
       await using world = await createWorld();
       const tokens = tokensOf(world);
@@ -264,7 +264,7 @@ describe("revoking", () => {
     },
   );
 
-  test("by another process counts as well", async () => {
+  test("by another process takes effect as well", async () => {
     await using world = await createWorld();
     const tokens = tokensOf(world);
     const secret = await make(world, tokens);
@@ -275,7 +275,7 @@ describe("revoking", () => {
     expect(heard(tokens, secret)).toBe(REFUSED);
   });
 
-  test("frees the label, and the label then means the new token", async () => {
+  test("frees the label for a new token", async () => {
     await using world = await createWorld();
     const tokens = tokensOf(world);
     const [old, taken] = [await make(world, tokens), make(world, tokens)];
@@ -288,7 +288,7 @@ describe("revoking", () => {
     expect(tokens.list(world.organizationId).map(({ state }) => state)).toEqual(["revoked", "revoked"]);
   });
 
-  test("what is not there is not found, asked for beforehand or not", async () => {
+  test("fails for an unknown label, with and without a preceding check", async () => {
     await using world = await createWorld();
     const tokens = tokensOf(world);
     expect((await refusalOf(tokens.revoke(operatorOf(world), "nothing"))).reason).toBe(
@@ -300,7 +300,7 @@ describe("revoking", () => {
 });
 
 describe("expiry", () => {
-  test("a token works until the last millisecond before it", async () => {
+  test("a token works until the millisecond before it", async () => {
     await using world = await createWorld();
     const tokens = tokensOf(world);
     const expiresAtMs = START_MS + DAY_MS;
@@ -340,7 +340,7 @@ describe("expiry", () => {
   });
 });
 
-describe("what is asked for", () => {
+describe("a request for a token", () => {
   const labels: readonly [string, boolean][] = [
     ["e", true],
     ["Entra – prod", false],
@@ -354,7 +354,7 @@ describe("what is asked for", () => {
     ["x".repeat(LABEL_LENGTH_MAX), true],
     ["x".repeat(LABEL_LENGTH_MAX + 1), false],
   ];
-  test.each(labels)("the label %p is allowed: %p", async (label, isAllowed) => {
+  test.each(labels)("with the label %p is allowed: %p", async (label, isAllowed) => {
     await using world = await createWorld();
     const making = tokensOf(world).create(operatorOf(world), { label, profile: "standard" });
     expect(
@@ -365,7 +365,7 @@ describe("what is asked for", () => {
     ).toBe(isAllowed);
   });
 
-  test("everything wrong is named at once", async () => {
+  test("is refused with all its problems at once", async () => {
     await using world = await createWorld();
     const asked = { label: "", profile: "okta", expiresAtMs: START_MS };
     const error = await refusalOf(tokensOf(world).create(operatorOf(world), asked));
@@ -405,7 +405,7 @@ describe("the last use", () => {
     [USE_NOTED_EVERY_MS - 1, 0],
     [USE_NOTED_EVERY_MS, USE_NOTED_EVERY_MS],
     [USE_NOTED_EVERY_MS + 1, USE_NOTED_EVERY_MS + 1],
-  ])("used again after %d ms is written as of %d ms", async (afterMs, notedMs) => {
+  ])("after a second use %d ms later is written as of %d ms", async (afterMs, notedMs) => {
     await using world = await createWorld();
     const tokens = tokensOf(world, "configured-secret");
     const secrets = [await make(world, tokens), "configured-secret"];
@@ -418,7 +418,7 @@ describe("the last use", () => {
     expect(used).toEqual([START_MS + notedMs, START_MS + notedMs]);
   });
 
-  test("many requests at once write once, and leave every cache alone", async () => {
+  test("is written once for many requests at once and leaves the caches valid", async () => {
     await using world = await createWorld();
     const tokens = tokensOf(world);
     const secret = await make(world, tokens);
@@ -440,7 +440,7 @@ describe("the last use", () => {
 });
 
 describe("the audit log", () => {
-  test("names who made and who revoked which token, and never the token", async () => {
+  test("names the creator, the revoker and the token, without its secret", async () => {
     await using world = await createWorld();
     const tokens = tokensOf(world);
     const expiresAtMs = START_MS + DAY_MS;

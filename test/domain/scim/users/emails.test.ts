@@ -10,14 +10,14 @@ const HOME = { value: "home@x.example", type: "home" };
 const WORK = { value: "work@x.example", type: "WORK" };
 const PRIMARY = { value: "primary@x.example", type: "other", primary: true };
 
-describe("SCIM-13 e-mails shown", () => {
-  test("are those stored", () => {
+describe("SCIM-13 the e-mails of a user", () => {
+  test("are the stored ones", () => {
     const doc = withEmails(HOME);
     expect(shownEmails(doc)).toEqual([HOME]);
     expect(shownDoc(doc)).toBe(doc);
   });
 
-  test("follow the user name while none is stored, in their place in the document", () => {
+  test("are derived from the user name if none is stored, in the usual place of the document", () => {
     const shown = [{ value: "Ada@Example.com", type: "work", primary: true }];
     expect(shownEmails(ADA)).toEqual(shown);
     const doc = shownDoc({ ...ADA, phoneNumbers: [{ value: "1" }] });
@@ -39,7 +39,7 @@ describe("SCIM-13 the account's address", () => {
     expect(accountAddress(doc)).toBe(address);
   });
 
-  test("is needed", () => {
+  test("is required", () => {
     expectInvalid(() => accountAddress({ userName: "ada" }), "invalidValue", "emails");
   });
 });

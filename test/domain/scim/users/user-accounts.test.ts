@@ -26,7 +26,7 @@ const userAt = (address: string) => ({
 const GONE = [404, undefined, expect.any(String)];
 const ADDRESS_TAKEN = [409, "uniqueness", expect.stringContaining("emails")];
 
-test("SCIM-14 a user of a new address gets an account: a member, active unless said otherwise", async () => {
+test("SCIM-14 a user with a new address gets a member account that is active by default", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add();
   expect(world.account(id)).toMatchObject({
@@ -40,7 +40,7 @@ test("SCIM-14 a user of a new address gets an account: a member, active unless s
   expect(world.shown(other).active).toBe(false);
 });
 
-test("SCIM-22 roles, entitlements and userType are stored and give no right", async () => {
+test("SCIM-22 roles, entitlements and userType are stored and grant no permission", async () => {
   await using world = await createUsersWorld();
   const said = { roles: [{ value: "admin" }], entitlements: [{ value: "admin" }], userType: "admin" };
   const { id } = await world.add({ userName: ADA, ...said });
@@ -73,7 +73,7 @@ test.each([
   expect(world.account(id).email).toBe(address);
 });
 
-test("a user without any address is refused by the name of the attribute", async () => {
+test("a user without any address is refused with the name of the attribute", async () => {
   await using world = await createUsersWorld();
   expect(await refusalOf(() => world.add({ userName: "ada" }))).toEqual([
     400,
@@ -82,7 +82,7 @@ test("a user without any address is refused by the name of the attribute", async
   ]);
 });
 
-test("SCIM-15 a local account is taken over: same id, a member without the old password, and the log tells what it was", async () => {
+test("SCIM-15 a local account is linked: same id, a member without the old password, and an audit entry with the former state", async () => {
   await using world = await createUsersWorld();
   await addLocal(world, "other@example.com", "admin");
   const { user } = await addLocal(world, ADA, "admin");
@@ -122,7 +122,7 @@ test("pending invitations of the address are canceled", async () => {
   ]);
 });
 
-test("local accounts are left alone where linking is off", async () => {
+test("local accounts are unchanged if linking is off", async () => {
   await using world = await createUsersWorld({ linkExisting: "never" });
   const { user } = await addLocal(world, ADA);
   expect(await refusalOf(() => world.add())).toEqual(ADDRESS_TAKEN);
@@ -130,7 +130,7 @@ test("local accounts are left alone where linking is off", async () => {
   expect(await signIn(world, ADA)).toMatchObject({ user: { id: user.id } });
 });
 
-test("SCIM-14 the protected administrator is never taken over, and the refusal says what to do", async () => {
+test("SCIM-14 the protected administrator is never linked, and the refusal explains what to do", async () => {
   await using world = await createUsersWorld();
   const { user } = await addLocal(world, ADA, "admin");
   await setAccount(world, user.id, { protected: true });
@@ -143,7 +143,7 @@ test("SCIM-14 the protected administrator is never taken over, and the refusal s
   expect(auditedIn(world)).toEqual([]);
 });
 
-test("SCIM-15 the last active administrator is not taken over while none is protected; after another one comes it is", async () => {
+test("SCIM-15 the last active administrator is not linked without a protected one, until another one exists", async () => {
   await using world = await createUsersWorld();
   const { user } = await addLocal(world, ADA, "admin");
   expect(await refusalOf(() => world.add())).toEqual([
@@ -156,7 +156,7 @@ test("SCIM-15 the last active administrator is not taken over while none is prot
   expect(await world.add()).toMatchObject({ id: user.id });
 });
 
-test("SCIM-16 a user deleted and created any number of times is the same account, under a new subject each time", async () => {
+test("SCIM-16 a user deleted and created any number of times is the same account under a new subject each time", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add();
   const subjects = new Set([world.account(id).subject]);
@@ -176,7 +176,7 @@ test("SCIM-16 a user deleted and created any number of times is the same account
   expect(actions.filter((action) => action === "scim_user.revive")).toHaveLength(5);
 });
 
-test("no entity tag of a former life names the revived user, whose times are new", async () => {
+test("an entity tag from before a deletion does not match the recreated user, whose times are new", async () => {
   await using world = await createUsersWorld();
   const { id, version: first } = await world.add();
   const { version: second } = await world.patch(id, { op: "add", path: "title", value: "Countess" });
@@ -197,7 +197,7 @@ test("no entity tag of a former life names the revived user, whose times are new
   expect([created, lastModified]).toEqual([now, now]);
 });
 
-test("a user deleted as administrator comes back as a member, and the log keeps the former role and source", async () => {
+test("a user deleted as administrator returns as a member, and the log has the former role and source", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add();
   await setAccount(world, id, { role: "admin" });
@@ -212,7 +212,7 @@ test("a user deleted as administrator comes back as a member, and the log keeps 
   });
 });
 
-test("an account that was removed locally comes back through the provider, and the other way round", async () => {
+test("a locally removed account returns through the provider and vice versa", async () => {
   await using world = await createUsersWorld();
   const { identity } = world.domain;
   const { user } = await addLocal(world, ADA);
@@ -233,7 +233,7 @@ test("an account that was removed locally comes back through the provider, and t
   ]);
 });
 
-test("of two removed accounts of an address the one removed last comes back", async () => {
+test("of two removed accounts with one address the last removed returns", async () => {
   await using world = await createUsersWorld();
   const first = await world.add();
   await world.users.remove(world.caller, first.id, {});
@@ -245,7 +245,7 @@ test("of two removed accounts of an address the one removed last comes back", as
   expect(world.account(first.id).status).toBe("removed");
 });
 
-test("the account follows its address, which must be free among those who are not removed", async () => {
+test("the account follows its address, which must be unused by accounts that are not removed", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add();
   const move = (value: string) => world.patch(id, { op: "replace", path: "emails", value: [{ value }] });
@@ -266,7 +266,7 @@ test("the account follows its address, which must be free among those who are no
   expect(back).toEqual(ADDRESS_TAKEN);
 });
 
-test("a refused address leaves everything of the request undone", async () => {
+test("a refused address undoes the whole request", async () => {
   await using world = await createUsersWorld();
   await world.add({ userName: "grace@example.com" });
   const { id } = await world.add({ userName: ADA, externalId: "1" });
@@ -282,7 +282,7 @@ test("a refused address leaves everything of the request undone", async () => {
   expect(world.account(id)).toMatchObject({ status: "active", email: ADA });
 });
 
-test("SCIM-26 deleting takes the user out of its groups, whose versions rise, and its e-mails with it", async () => {
+test("SCIM-26 deleting a user removes it from its groups, increments their versions, and deletes its e-mails", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add();
   const { id: stays } = await world.add({ userName: "grace@example.com" });

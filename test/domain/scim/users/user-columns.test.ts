@@ -7,13 +7,13 @@ const ADDRESS = "ada@example.com";
 const columnsOf = (doc: object) => userColumns({ userName: "a", active: true, ...doc }, ADDRESS);
 const labelOf = (doc: object) => columnsOf(doc).label;
 
-test("others show a user by the names the provider gave, and by nothing where only an address names it", () => {
+test("a user is displayed to others by the provider's names, and without a name if only an address exists", () => {
   expect(columnsOf({ displayName: "Ada L." }).display).toBe("Ada L.");
   expect(columnsOf({ name: { givenName: "Ada", familyName: "Lovelace" } }).display).toBe("Ada Lovelace");
   expect(columnsOf({ name: { middleName: "King" } }).display).toBeNull();
 });
 
-test("SCIM-20 a user is called by displayName, else formatted, else the two names, else the address", () => {
+test("SCIM-20 a user's name is displayName, else formatted, else the two names, else the address", () => {
   const name = { formatted: "Countess Lovelace", givenName: "Ada", familyName: "Lovelace" };
   expect(labelOf({ displayName: "Ada L.", name })).toBe("Ada L.");
   expect(labelOf({ name })).toBe("Countess Lovelace");
@@ -23,7 +23,7 @@ test("SCIM-20 a user is called by displayName, else formatted, else the two name
   expect(labelOf({})).toBe(ADDRESS);
 });
 
-test("SCIM-29 keys are folded, what is not assigned has none, and the document is kept as it was sent", () => {
+test("SCIM-29 keys are case-folded, absent attributes have none, and the document is stored as it was sent", () => {
   const doc = {
     externalId: "Ab",
     userName: "ＡDA",
@@ -50,7 +50,7 @@ test("SCIM-29 keys are folded, what is not assigned has none, and the document i
   });
 });
 
-test("the searched document is folded where case does not count, and nowhere else", () => {
+test("the searched document is case-folded only where case is insignificant", () => {
   const { docKey } = userColumns(
     {
       externalId: "Ab",
@@ -76,7 +76,7 @@ test("the searched document is folded where case does not count, and nowhere els
   });
 });
 
-test("e-mails are looked up as they are shown: while none is stored, by the one that follows the user name", () => {
+test("e-mails are looked up as they are returned, with the derived one if none is stored", () => {
   expect(emailColumns({ userName: "ADA@x.example" })).toEqual([
     { valueKey: "ada@x.example", typeKey: "work", isPrimary: true },
   ]);

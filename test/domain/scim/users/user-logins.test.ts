@@ -70,7 +70,7 @@ test.each(ENDING)("SCIM-17 logins end when %s", async (_, act) => {
   expect(await loginsOf(world, bystander)).toEqual(ALL_OPEN);
 });
 
-test("logins that survived in the database do not come back when active becomes true", async () => {
+test("ended logins that remain in the database stay ended when active becomes true", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add({ userName: ADA, active: false });
   const setStatus = (status: "active" | "suspended") =>
@@ -83,14 +83,14 @@ test("logins that survived in the database do not come back when active becomes 
   expect(await loginsOf(world, await signedInAs(world, id))).toEqual(ALL_OPEN);
 });
 
-test("logins of a local account end when it is taken over", async () => {
+test("logins of a local account end when it is linked", async () => {
   await using world = await createUsersWorld();
   const local = await addLocal(world, ADA);
   expect((await world.add()).id).toBe(local.user.id);
   expect(await loginsOf(world, local)).toEqual(ALL_ENDED);
 });
 
-test("logins end when a group gives or takes a role, and not when a group changes nothing of it", async () => {
+test("logins end when a group grants or revokes a role, and only then", async () => {
   await using world = await createUsersWorld({ groupRoleMappings: { Admins: "admin" } });
   const { id, callers, bystander } = await withLogins(world);
   const group = (displayName: string, members: string[]) => ({
@@ -158,14 +158,14 @@ const HARMLESS: [event: string, act: Act][] = [
   ],
 ];
 
-test.each(HARMLESS)("SCIM-17 logins go on when %s", async (_, act) => {
+test.each(HARMLESS)("SCIM-17 logins continue when %s", async (_, act) => {
   await using world = await createUsersWorld();
   const { id, callers } = await withLogins(world);
   await act(world, id);
   for (const caller of callers) expect(await loginsOf(world, caller)).toEqual(ALL_OPEN);
 });
 
-test("a suspended user suspended again keeps the moment at which the logins ended", async () => {
+test("suspending a user again keeps the time at which the logins ended", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add();
   await world.patch(id, { op: "replace", path: "active", value: false });
@@ -175,7 +175,7 @@ test("a suspended user suspended again keeps the moment at which the logins ende
   expect(world.account(id)).toMatchObject({ status: "suspended", updatedAtMs });
 });
 
-test("a browser's next request after a deactivation is refused over HTTP, and a workstation's too", async () => {
+test("the next HTTP requests of a browser and a workstation after a deactivation are refused", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add();
   const { cookie, accessToken } = await signedInAs(world, id);

@@ -24,7 +24,7 @@ const taken = (attribute: string) => [409, "uniqueness", expect.stringContaining
 const replace = (world: UsersWorld, id: string, body: unknown, ifMatch?: string) =>
   world.users.replace(world.caller, id, { body, ifMatch });
 
-test("a create answers the whole user with where it is, and a look-up shows the same", async () => {
+test("a create returns the whole user with its location, and a read returns the same", async () => {
   await using world = await createUsersWorld();
   const answer = await world.add({ userName: ADA, externalId: "00u1", displayName: "Ada" });
   const location = `${BASE_URL}/scim/v2/Users/${answer.id}`;
@@ -42,7 +42,7 @@ test("a create answers the whole user with where it is, and a look-up shows the 
   expect(world.users.get(world.caller, answer.id, {})).toEqual(answer);
 });
 
-test("only users of a provider can be met by id: no local account, no group, nobody who is not there", async () => {
+test("only users of a provider are found by id: no local account, group or unknown id", async () => {
   await using world = await createUsersWorld();
   const { user } = await addLocal(world, "local@example.com");
   const { id: group } = await world.groups.create(world.caller, { displayName: "Staff" }, {});
@@ -79,14 +79,14 @@ async function strangerIn({ world }: UsersWorld): Promise<ScimCaller> {
   return { actor: { kind: "scim", id: null, label: "scim:other", organizationId }, profile: "standard" };
 }
 
-test("suspended users stay visible", async () => {
+test("suspended users remain visible", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add();
   await world.patch(id, { op: "replace", path: "active", value: false });
   expect(world.shown(id).active).toBe(false);
 });
 
-test("SCIM-28 a name or a provider's id that another user has is refused by its attribute, before the address is looked at", async () => {
+test("SCIM-28 a duplicate name or external id is refused with its attribute before the address is checked", async () => {
   await using world = await createUsersWorld();
   await world.add({ userName: ADA, externalId: "1" });
   const { id } = await world.add({ userName: "grace@example.com", externalId: "2" });
@@ -105,7 +105,7 @@ test("SCIM-28 a name or a provider's id that another user has is refused by its 
   expect(world.shown(id)).toMatchObject({ userName: "grace@example.com", externalId: "2" });
 });
 
-test("letter case of one's own name may change, exact ids differ by case, and freed values can be taken", async () => {
+test("a user's own name may change in letter case, exact ids differ by case, and freed values can be reused", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add({ userName: ADA, externalId: "a" });
   await world.patch(id, { op: "replace", path: "userName", value: "ADA@Example.com" });
@@ -121,7 +121,7 @@ test("letter case of one's own name may change, exact ids differ by case, and fr
 
 const KEEPING_ADDRESS = [{ op: "add", path: "emails", value: [{ value: ADA }] }];
 
-test("SCIM-91, SCIM-92 a replacement unassigns what it leaves out, except active", async () => {
+test("SCIM-91, SCIM-92 a replacement clears omitted attributes, except active", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add({
     userName: ADA,
@@ -147,7 +147,7 @@ test("SCIM-91, SCIM-92 a replacement unassigns what it leaves out, except active
   expect(world.account(id).status).toBe("active");
 });
 
-test("what a look-up shows can be sent back, with or without a change in it", async () => {
+test("a returned user can be sent back, with or without a change", async () => {
   await using world = await createUsersWorld();
   const { id: manager } = await world.add({ userName: "grace@example.com", displayName: "Grace" });
   const { id } = await world.add({
@@ -164,7 +164,7 @@ test("what a look-up shows can be sent back, with or without a change in it", as
   expect(world.shown(id)[ENTERPRISE_USER]).toEqual(shown[ENTERPRISE_USER]);
 });
 
-test("SCIM-95 a change raises the version by one and moves lastModified; no difference does neither and is not audited", async () => {
+test("SCIM-95 a change increments the version and updates lastModified; an equal request does neither and is not audited", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add();
   const audited = auditedIn(world).length;
@@ -192,7 +192,7 @@ test("SCIM-95 a change raises the version by one and moves lastModified; no diff
   });
 });
 
-test("the log tells who changed what: the user before and after, and which attributes", async () => {
+test("the audit log has the actor, the user before and after, and the changed attributes", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add({ userName: ADA, externalId: "1" });
   await world.patch(id, {
@@ -219,7 +219,7 @@ test("the log tells who changed what: the user before and after, and which attri
   expect(secrets).toBe(0);
 });
 
-test("a change under a condition happens for the version that is there, and else not at all", async () => {
+test("a conditional change applies only to the current version", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add();
   const body = { userName: ADA, title: "Countess" };
@@ -250,7 +250,7 @@ test("parallel changes of one user all take effect", async () => {
   expect(meta).toMatchObject({ version: 'W/"41"' });
 });
 
-test("of parallel changes for the same version one happens", async () => {
+test("one of several parallel changes of the same version succeeds", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add();
   const change = (title: string) =>
@@ -260,13 +260,13 @@ test("of parallel changes for the same version one happens", async () => {
   expect(world.shown(id).title).toBe("a");
 });
 
-test("of parallel creates of the same person one happens", async () => {
+test("one of several parallel creates of the same user succeeds", async () => {
   await using world = await createUsersWorld();
   const outcomes = await Promise.all([1, 2, 3].map(() => refusalOf(() => world.add().then(() => "done"))));
   expect(outcomes).toEqual(["done", taken("userName"), taken("userName")]);
 });
 
-test("a change that fails at its end leaves nothing of it", async () => {
+test("a change that fails at its end leaves no trace", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add();
   const before = world.shown(id);
@@ -284,7 +284,7 @@ test("a change that fails at its end leaves nothing of it", async () => {
   expect(world.account(id)).toMatchObject({ status: "active", email: ADA });
 });
 
-test("the derived e-mail follows the user name, and is stored once it was changed", async () => {
+test("the derived e-mail follows the user name and is stored when it is changed", async () => {
   await using world = await createUsersWorld();
   const { id } = await world.add();
   await world.patch(id, { op: "replace", path: "userName", value: "lovelace@example.com" });
@@ -299,7 +299,7 @@ test("the derived e-mail follows the user name, and is stored once it was change
   ]);
 });
 
-test("SCIM-32 a manager is kept as sent, and shown as a user while it is one of the same organization", async () => {
+test("SCIM-32 a manager is stored as sent and resolved while it is a user of the organization", async () => {
   await using world = await createUsersWorld();
   const foreign = await world.users.create(await strangerIn(world), { userName: "f@example.com" }, {});
   const { id: grace } = await world.add({ userName: "grace@example.com", displayName: "Grace" });
@@ -319,7 +319,7 @@ test("SCIM-32 a manager is kept as sent, and shown as a user while it is one of 
   expect(world.shown(id)[ENTERPRISE_USER]).toEqual({ manager: { value: grace } });
 });
 
-test("groups are shown by name, on one user and on a page of them", async () => {
+test("groups are sorted by name, on one user and on a page of users", async () => {
   await using world = await createUsersWorld();
   const { id: ada } = await world.add();
   const { id: grace } = await world.add({ userName: "grace@example.com" });
@@ -345,7 +345,7 @@ test("groups are shown by name, on one user and on a page of them", async () => 
   expect(world.shown(none).groups).toEqual([]);
 });
 
-test("answers to changes show what was asked for", async () => {
+test("responses to changes contain the requested attributes", async () => {
   await using world = await createUsersWorld();
   const view = { attributes: ["userName"] };
   const made = await world.users.create(world.caller, { userName: ADA, title: "x" }, view);
@@ -357,7 +357,7 @@ test("answers to changes show what was asked for", async () => {
   expect(await refusalOf(() => world.users.create(world.caller, body, both))).toMatchObject({ 0: 400 });
 });
 
-test("every look-up behind an answer or a change goes through an index", async () => {
+test("every lookup for a response or a change uses an index", async () => {
   using log = listenToStatements();
   await using world = await createUsersWorld();
   const { id: manager } = await world.add({ userName: "grace@example.com" });
