@@ -18,7 +18,7 @@ const put = (...names: string[]): void => {
 };
 const found = (): string[] => listBackups(folder).map(({ name }) => name);
 
-test("backups come newest first, those of one moment by name, and those that do not say it last", () => {
+test("backups are listed newest first, then by name, and those without a time last", () => {
   put(
     "b.qmb",
     "a.qmb",
@@ -36,13 +36,13 @@ test("backups come newest first, those of one moment by name, and those that do 
   ]);
 });
 
-test("what is not named like a backup is passed over, and what cannot be read is shown with its problem", () => {
+test("files with other names are ignored, and unreadable backups are listed with their problem", () => {
   put("note.txt", "a.qmb.partial", "before-upgrade-schema-x-20260102T000000Z.db", "a.qmb");
   expect(listBackups(folder)).toMatchObject([{ name: "a.qmb", kind: "manual", sizeBytes: 1 }]);
   expect(listBackups(folder)[0]?.problem).toBeString();
 });
 
-test("a folder that is not there has none, and a file in its place is refused", () => {
+test("a missing folder has no backups, and a file in its place is refused", () => {
   expect(listBackups(join(folder, "none"))).toEqual([]);
   put("file");
   expect(() => listBackups(join(folder, "file"))).toThrow(DomainError);

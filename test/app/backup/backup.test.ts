@@ -135,7 +135,7 @@ describe("a backup", () => {
     expect(manifest.sealing_key_ids).toEqual(["0123456789ab"]);
   });
 
-  test("DAT-1 has the number of rows of every table, as any SQLite counts them", () => {
+  test("DAT-1 has the row count of every table as SQLite itself counts", () => {
     const database = join(bench.folder, "counted.db");
     unpackBackup({ path: backup.path, database });
     using connection = new Database(database, { readonly: true });
@@ -164,16 +164,16 @@ describe("a backup", () => {
       "the counts of two tables exchanged",
       (rows: Rows) => ({ ...rows, users: rows.backups ?? 0, backups: rows.users ?? 0 }),
     ],
-  ])("DAT-2 is refused when its manifest says %s", (_what, change) => {
+  ])("DAT-2 is refused if its manifest says %s", (_what, change) => {
     const path = packedWith({ rows: change(backup.manifest.database.rows) });
     expect(refusalOf(path)).toBe("backup.damaged");
   });
 
-  test.each([-1, 1])("DAT-2 is refused when its manifest says another schema (%d)", (step) => {
+  test.each([-1, 1])("DAT-2 is refused if its manifest has a different schema (%d)", (step) => {
     expect(refusalOf(packedWith({ schema: backup.manifest.schema + step }))).toBe("backup.damaged");
   });
 
-  test("packed by hand with the right facts is accepted", () => {
+  test("packed by hand with correct facts is accepted", () => {
     expect(refusalOf(packedWith({}))).toBe("accepted");
   });
 
@@ -196,7 +196,7 @@ describe("a backup", () => {
     expect(seen.map(([done]) => done)).toEqual(seen.map(([done]) => done).toSorted((a, b) => a - b));
   });
 
-  test("is a tar that any tar unpacks to the very bytes that were put in", () => {
+  test("is a tar archive that tar unpacks to identical bytes", () => {
     const target = join(bench.folder, "by-hand");
     mkdirSync(target);
     const { status } = spawnSync("tar", ["-xf", backup.path, "-C", target]);
@@ -211,7 +211,7 @@ describe("a backup", () => {
     expect(sealed.stdout).toBe("manifest.json: OK\n");
   });
 
-  test("has members of the second in which it was made", () => {
+  test("has members with the time of its creation", () => {
     const path = packedWith({ created_at: "2026-01-01T00:00:07.999Z" });
     const { stdout } = spawnSync("tar", ["--utc", "--full-time", "-tvf", path], { encoding: "utf8" });
     const times = stdout
@@ -221,12 +221,12 @@ describe("a backup", () => {
     expect(new Set(times)).toEqual(new Set(["00:00:07"]));
   });
 
-  test("DAT-1 is readable by its owner only, and nothing is left beside it", () => {
+  test("DAT-1 is readable only by its owner and leaves no other file", () => {
     expect(statSync(backup.path).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder).filter((name) => name.includes("partial"))).toEqual([]);
   });
 
-  test("DAT-3 has no sealing key in it", () => {
+  test("DAT-3 contains no sealing key", () => {
     const bytes = readFileSync(backup.path);
     for (const name of readdirSync(join(bench.data, "keys"))) {
       const key = readFileSync(join(bench.data, "keys", name), "utf8").trim();
@@ -235,7 +235,7 @@ describe("a backup", () => {
     }
   });
 
-  test("DAT-1 is of one moment, while others write, and does not keep them waiting", async () => {
+  test("DAT-1 shows one point in time during writes and does not block them", async () => {
     await inInstallation(bench, async ({ domain, organizationId }) => {
       const actor = { kind: "system", id: null, label: "service", organizationId } as const;
       let isMade = false;
@@ -255,14 +255,14 @@ describe("a backup", () => {
     });
   });
 
-  test("of a database with more than 8 GiB says its size so that it is read again", () => {
+  test("records the size of a database of more than 8 GiB so that it can be read", () => {
     for (const sizeBytes of [OCTAL_SIZE_BYTES_MAX, OCTAL_SIZE_BYTES_MAX + 1, 2 ** 43]) {
       const header = Buffer.from(tarHeader({ name: "quartermaster.db", sizeBytes }));
       expect(memberIn(header)).toEqual({ name: "quartermaster.db", sizeBytes });
     }
   });
 
-  test("leaves a damaged artifact out, and says so: it must not end all backups", async () => {
+  test("omits and reports a damaged artifact so that backups continue", async () => {
     const path = putArtifact(Buffer.from("soon to be damaged"));
     writeFileSync(path, "longer than it was before, and something else");
     const made = await make({ target: join(folder, "left-out.qmb") });
@@ -276,7 +276,7 @@ describe("a backup", () => {
   });
 });
 
-describe("a changed backup is refused", () => {
+describe("an invalid backup", () => {
   const copy = () => {
     const path = join(bench.folder, "changed.qmb");
     copyFileSync(backup.path, path);
@@ -291,7 +291,7 @@ describe("a changed backup is refused", () => {
     return refusalOf(path);
   }
 
-  test("DAT-4 whichever bit of it is another", () => {
+  test("DAT-4 is refused after a change of any bit", () => {
     const size = statSync(backup.path).size;
     const database = 512 + MANIFEST_BYTES;
     const edges = [
@@ -311,7 +311,7 @@ describe("a changed backup is refused", () => {
     expect(accepted).toEqual([]);
   });
 
-  test("DAT-4 wherever it was cut short, and when something follows", () => {
+  test("DAT-4 is refused after truncation at any length or with bytes appended", () => {
     const size = statSync(backup.path).size;
     for (const length of [
       0,
@@ -333,7 +333,7 @@ describe("a changed backup is refused", () => {
     expect(refusalOf(path)).toBe("backup.damaged");
   });
 
-  test("when it was never a backup, or is not there", () => {
+  test("is refused if it was never a backup or does not exist", () => {
     const path = join(bench.folder, "letter.qmb");
     writeFileSync(path, "Dear operator, ".repeat(10_000));
     expect(refusalOf(path)).toBe("backup.unreadable");
@@ -341,7 +341,7 @@ describe("a changed backup is refused", () => {
     expect(refusalOf(join(bench.folder, "none.qmb"))).toBe("file.missing");
   });
 
-  test("DAT-4 a copy of the database alone is verified, too, and refused when it is damaged", async () => {
+  test("DAT-4 is refused as a copy of the database alone too, and an intact copy is accepted", async () => {
     const path = join(bench.folder, "alone.db");
     unpackBackup({ path: backup.path, database: path });
     const { manifest, schema, rows } = await verifyBackup(path, { clock: bench.clock });
@@ -356,7 +356,7 @@ describe("a changed backup is refused", () => {
     rmSync(path);
   });
 
-  test("DAT-4 verifying leaves nothing behind, also when it fails", async () => {
+  test("DAT-4 leaves no files behind when verification fails or succeeds", async () => {
     const path = copy();
     expect(await verifyBackup(path, { clock: bench.clock })).toMatchObject({ schema: programSchema() });
     truncateSync(path, 200_000);
@@ -366,7 +366,7 @@ describe("a changed backup is refused", () => {
 });
 
 describe("making a backup", () => {
-  test("that is stopped leaves nothing", async () => {
+  test("that is stopped leaves no files", async () => {
     const stopped = new AbortController();
     const target = join(folder, "stopped.qmb");
     const making = make({ target, signal: stopped.signal });
@@ -376,7 +376,7 @@ describe("making a backup", () => {
     expect(readdirSync(folder).filter((name) => name.startsWith("stopped"))).toEqual([]);
   });
 
-  test("clears away what a killed process left, but not what another is writing", async () => {
+  test("removes the files of a killed process and keeps those of a running one", async () => {
     const leftover = join(folder, "backup-old.qmb.999999999.partial");
     const other = join(folder, "backup-now.qmb.1.copy.partial");
     for (const path of [leftover, other]) writeFileSync(path, "half");
@@ -385,7 +385,7 @@ describe("making a backup", () => {
     rmSync(other);
   });
 
-  test("makes no folder but the one in the data directory: another disk may not be mounted", async () => {
+  test("creates only the folder in the data directory, because another disk may be unmounted", async () => {
     const missing = join(bench.folder, "unmounted");
     for (const target of [join(missing, "x.qmb"), undefined])
       await expect(make({ target, folder: missing })).rejects.toMatchObject({
@@ -398,7 +398,7 @@ describe("making a backup", () => {
     expect((await make({ folder: backups })).path).toStartWith(backups);
   });
 
-  test("does not write over a link that leads nowhere, nor beside the keys of an earlier backup", async () => {
+  test("refuses a dangling link and the key file of an earlier backup as its target", async () => {
     const link = join(folder, "link.qmb");
     symlinkSync("/none", link);
     await expect(make({ target: link })).rejects.toMatchObject({ reason: "backup.exists" });
@@ -408,13 +408,13 @@ describe("making a backup", () => {
     expect((await make()).path).not.toBe(path);
   });
 
-  test("does not write over a file, nor into one", async () => {
+  test("refuses an existing file and a path inside a file as its target", async () => {
     await expect(make({ target: backup.path })).rejects.toThrow("already");
     for (const below of ["x.qmb", "folder/x.qmb"])
       await expect(make({ target: join(backup.path, below) })).rejects.toThrow(/is not a folder|no folder/);
   });
 
-  test("of a damaged database is refused, and names SQLite's finding", async () => {
+  test("of a damaged database is refused with SQLite's finding", async () => {
     const directory = placesIn(join(bench.folder, "damaged"));
     mkdirSync(directory.path);
     copyFileSync(join(bench.data, "quartermaster.db"), directory.database);
@@ -428,7 +428,7 @@ describe("making a backup", () => {
   });
 });
 
-test("an index that says something else than its table is a damage, though every page can be read", () => {
+test("an index that disagrees with its table is reported as damage, even if every page is readable", () => {
   const file = join(bench.folder, "index.db");
   {
     using connection = new Database(file);
@@ -445,7 +445,7 @@ test("an index that says something else than its table is a damage, though every
   });
 });
 
-test("DAT-1 a backup of a database with a reference to a row that is not there is refused, and says from where to where", async () => {
+test("DAT-1 a backup of a database with a dangling reference is refused with both ends of the reference", async () => {
   const directory = placesIn(join(bench.folder, "dangling"));
   mkdirSync(directory.path);
   copyFileSync(join(bench.data, "quartermaster.db"), directory.database);
@@ -469,7 +469,7 @@ const onSmallDisk = (script: string, ...args: string[]) =>
   );
 const canMount = onSmallDisk("true").status === 0;
 
-test.if(canMount)("DAT-2 a disk without room for a backup is told before anything is written", () => {
+test.if(canMount)("DAT-2 a disk without space for a backup is reported before any write", () => {
   const line = [...productCommand(), "backup", "create", "/mnt/a.qmb", "--data-dir", bench.data];
   const { stdout, stderr } = onSmallDisk('"$@"; echo "exit $?"; ls -A /mnt', ...line);
   expect(stdout).toBe("exit 1\n");
@@ -504,7 +504,7 @@ describe("scheduled backups", () => {
     [2, 2],
     [3, 3],
     [4, 3],
-  ])("of %d the newest are kept: %d with backup.keep 3", (made, kept) => {
+  ])("of %d are reduced to the newest: %d with backup.keep 3", (made, kept) => {
     const folder = place(`kept-${made}`);
     const paths = Array.from({ length: made }, (_, day) => add(folder, { atMs: days(day) }));
     const manual = add(folder, { atMs: 0, name: "backup-19700101T000000Z.qmb" });
@@ -513,14 +513,14 @@ describe("scheduled backups", () => {
     expect(existsSync(manual)).toBe(true);
   });
 
-  test("are judged by the time in their manifest, not by the one in their name", () => {
+  test("are sorted by the time in their manifest, not by their name", () => {
     const folder = place("renamed");
     const old = add(folder, { atMs: 0, name: fileNameOf("scheduled", { atMs: days(9), again: 0 }) });
     add(folder, { atMs: days(1), name: fileNameOf("scheduled", { atMs: 0, again: 0 }) });
     expect(remove(folder, { keep: 1, nowMs: days(10) })).toEqual([old]);
   });
 
-  test("from the future do not push out real ones, and count once their time has come", () => {
+  test("from the future do not displace current ones and count once their time is reached", () => {
     const folder = place("future");
     const real = [1, 2].map((day) => add(folder, { atMs: days(day) }));
     const future = [300, 301, 302].map((day) => add(folder, { atMs: days(day) }));
@@ -530,7 +530,7 @@ describe("scheduled backups", () => {
     expect(remove(folder, { keep: 2, nowMs: days(400) })).toEqual([future[0] ?? "", ...real.slice(1)]);
   });
 
-  test("are not pushed out by files of others, files that cannot be read, and pipes", () => {
+  test("are not displaced by foreign files, unreadable files or pipes", () => {
     const folder = place("shared");
     const ours = add(folder, { atMs: days(1) });
     add(folder, { atMs: days(2), owner: "another" });
@@ -544,7 +544,7 @@ describe("scheduled backups", () => {
     expect(readdirSync(folder)).toHaveLength(6);
   });
 
-  test("DAT-2 are made by the service's job, kept by number, audited, and shown in the metrics", async () => {
+  test("DAT-2 are created by a job, limited in number, audited, and exposed in the metrics", async () => {
     await inInstallation(bench, async (installation) => {
       const { db, domain, organizationId } = installation;
       const { clock, ids } = bench;
@@ -578,7 +578,7 @@ describe("scheduled backups", () => {
     });
   });
 
-  test("that do not say whose they are are ours when the log has them", async () => {
+  test("without an owner in the manifest belong to the installation that logged them", async () => {
     await inInstallation(bench, async ({ domain, organizationId }) => {
       const { organization_id, ...older } = backup.manifest;
       expect(organization_id).toBe(organizationId);
@@ -591,7 +591,7 @@ describe("scheduled backups", () => {
     });
   });
 
-  test(`of all that were made the newest ${REMEMBERED_MAX} are remembered`, async () => {
+  test(`are remembered up to the newest ${REMEMBERED_MAX}`, async () => {
     await inInstallation(bench, async ({ domain, organizationId }) => {
       const actor = { kind: "system", id: null, label: "service", organizationId } as const;
       const { manifest: _, ...made } = backup;

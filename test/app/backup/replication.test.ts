@@ -117,7 +117,7 @@ function contentsOf(path: string): Record<string, string> {
 /** pages at which the log goes into the file by itself */
 const LIMIT_BYTES = 8_000 * 4_096;
 
-test("DAT-8 a replica that copies the log has everything, and nobody else puts the log into the file", async () => {
+test("DAT-8 a replica that copies the log is complete, and no other process checkpoints the log", async () => {
   const replica = new Replica(file, join(bench.folder, "replica.db"));
   const flags = { dataDir: bench.data, databaseReplicated: "yes" };
   const config = loadConfig({ flags, env: {}, cwd: bench.folder });
@@ -143,7 +143,7 @@ test("DAT-8 a replica that copies the log has everything, and nobody else puts t
   await installation.close();
 });
 
-test("DAT-8 a replica is put in force like a backup, and the replication of the former database is set aside with it", async () => {
+test("DAT-8 a replica is restored like a backup, and the replication state of the former database is moved with it", async () => {
   using other = createBench();
   cpSync(bench.data, other.data, { recursive: true });
   mkdirSync(join(other.data, ".quartermaster.db-litestream/generations"), { recursive: true });
@@ -155,7 +155,7 @@ test("DAT-8 a replica is put in force like a backup, and the replication of the 
   expect(stdout).toMatch(/entries verified/);
 });
 
-test("DAT-8 tables that replication software adds are left alone, and are in a backup like any other", async () => {
+test("DAT-8 tables of replication software stay unchanged and are included in backups", async () => {
   const path = join(bench.folder, "with-foreign-tables.qmb");
   const { database } = await bench.json(`backup create ${path}`);
   expect(database).toMatchObject({ rows: { _litestream_seq: 1, _litestream_lock: 0 } });
@@ -163,7 +163,7 @@ test("DAT-8 tables that replication software adds are left alone, and are in a b
     expect((await bench.run(line)).exitCode).toBe(0);
 });
 
-test("DAT-8 without the setting the log goes into the file by itself, at the usual size", () => {
+test("DAT-8 without the setting SQLite checkpoints the log automatically at the default size", () => {
   using other = openConnection(file, {});
   const before = statSync(file).mtimeMs;
   other.run("CREATE TABLE filler (text TEXT)");
@@ -172,7 +172,7 @@ test("DAT-8 without the setting the log goes into the file by itself, at the usu
   expect(statSync(file).mtimeMs).toBeGreaterThan(before);
 });
 
-test("DAT-8 the example of `help backups` is one that Litestream 0.3 and 0.5 read, and names the data directory on the way back", () => {
+test("DAT-8 the example of `help backups` is valid for Litestream 0.3 and 0.5 and restores into the data directory", () => {
   const text = handbookText("backups");
   expect(text).toContain("    replicas:\n      - path: ");
   expect(text).toMatch(/backup restore \S+ --data-dir \/var\/lib\/quartermaster --confirm quartermaster$/m);

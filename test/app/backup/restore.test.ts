@@ -94,7 +94,7 @@ function change(sql: string, file = join(bench.data, "quartermaster.db")): void 
 }
 
 describe("a restore", () => {
-  test("DAT-4 brings back what was backed up, keeps the data before, and its way back goes back", async () => {
+  test("DAT-4 restores the backup, keeps the former data, and its undo command restores that", async () => {
     const { undo, replaced } = await bench.json(`backup restore ${backup} ${restore}`);
     expect(emails()).toEqual(BEFORE);
     expect(readdirSync(String(replaced))).toEqual(["quartermaster.db"]);
@@ -110,7 +110,7 @@ describe("a restore", () => {
     expect(names()).toHaveLength(2);
   });
 
-  test("DAT-4 leaves no write-ahead log of the old database beside the new one", async () => {
+  test("DAT-4 leaves no write-ahead log of the former database beside the new one", async () => {
     for (const end of ["-wal", "-shm"]) {
       const path = join(bench.data, `quartermaster.db${end}`);
       rmSync(path, { force: true }); // a connection of this process may have it mapped still
@@ -120,7 +120,7 @@ describe("a restore", () => {
     expect(readdirSync(bench.data).filter((name) => /-(wal|shm)$/.test(name))).toEqual([]);
   });
 
-  test("works where the database is damaged, and sets all of it aside", async () => {
+  test("works for a damaged database and sets all of it aside", async () => {
     rmSync(join(bench.data, "quartermaster.db"));
     writeFileSync(join(bench.data, "quartermaster.db"), "not a database any more");
     const { replaced } = await bench.json(`backup restore ${backup} ${restore}`);
@@ -128,7 +128,7 @@ describe("a restore", () => {
     expect(readFileSync(join(String(replaced), "quartermaster.db"), "utf8")).toStartWith("not a database");
   });
 
-  test("is told in the audit log of the restored database, whose chain stays whole", async () => {
+  test("is recorded in the audit log of the restored database, whose chain stays valid", async () => {
     await bench.json(`backup restore ${backup} ${restore} --revoke-logins`);
     const { stdout } = await bench.run("audit list --json");
     const actions = JSON.parse(stdout).items.map(({ action }: { action: string }) => action);
@@ -136,7 +136,7 @@ describe("a restore", () => {
     expect((await bench.run("audit verify")).exitCode).toBe(0);
   });
 
-  test("DAT-5 with --revoke-logins ends every login that was in the backup", async () => {
+  test("DAT-5 with --revoke-logins ends every login in the backup", async () => {
     await logInOn(bench);
     const path = join(bench.folder, "logins.qmb");
     await bench.json(`backup create ${path}`);
@@ -149,7 +149,7 @@ describe("a restore", () => {
     used[Symbol.dispose]();
   });
 
-  test("puts artifacts back, also one that was damaged since", async () => {
+  test("restores artifacts, including one damaged since the backup", async () => {
     cpSync(join(import.meta.dir, "../../../src/domain/catalog/example"), bench.folder, { recursive: true });
     await bench.json("catalog seed catalog.yaml");
     const path = join(bench.folder, "artifacts.qmb");
@@ -163,7 +163,7 @@ describe("a restore", () => {
     used[Symbol.dispose]();
   });
 
-  test("DAT-6 of an older schema is brought to that of the program", async () => {
+  test("DAT-6 of an older schema is migrated to that of the program", async () => {
     makeOlder(bench.data, bench.clock);
     const path = join(bench.folder, "older.qmb");
     expect(await bench.json(`backup create ${path}`)).toMatchObject({ schema: OLDER_SCHEMA });
@@ -171,7 +171,7 @@ describe("a restore", () => {
     expect(emails()).toEqual(AFTER);
   });
 
-  test("DAT-6 of the copy from before an upgrade says that it is upgraded again, and how to go back", async () => {
+  test("DAT-6 of the copy from before an upgrade reports that it is upgraded again and how to downgrade", async () => {
     makeOlder(bench.data, bench.clock);
     const { copy } = await bench.json("migrate up");
     const way = `schema ${OLDER_SCHEMA} will be upgraded to ${programSchema()}, which version development cannot open. To go back to version development, install its executable and run: quartermaster backup restore ${copy} --data-dir ${bench.data} --confirm data`;
@@ -182,7 +182,7 @@ describe("a restore", () => {
     expect(stderr).toContain(way);
   });
 
-  test("makes no data directory unasked", async () => {
+  test("does not create a data directory on its own", async () => {
     const elsewhere = join(bench.folder, "elsewhere");
     const line = `backup restore ${backup} --json --data-dir ${elsewhere}`;
     const run = (more: string) =>
@@ -196,7 +196,7 @@ describe("a restore", () => {
     expect(existsSync(join(elsewhere, "quartermaster.db"))).toBe(true);
   });
 
-  test("DAT-6 an upgrade by whichever command comes first is told, with the copy that was made", async () => {
+  test("DAT-6 an upgrade by any command is reported with the copy that was made", async () => {
     makeOlder(bench.data, bench.clock);
     const upgraded = `upgraded the database from schema ${OLDER_SCHEMA} to ${programSchema()}; copy before the upgrade: `;
     expect((await bench.run("users list")).stderr).toStartWith(upgraded);
@@ -215,7 +215,7 @@ describe("a restore", () => {
   });
 });
 
-test("DAT-4 the way back is told as a shell reads it, whatever the folders are called", () => {
+test("DAT-4 the undo command is quoted for a shell for any folder name", () => {
   const command = restoreCommand("/srv/a backup.db", "/srv/it's");
   const { stdout } = Bun.spawnSync(["sh", "-c", `quartermaster() { printf '%s\\n' "$@"; }; ${command}`]);
   expect(stdout.toString().trim().split("\n")).toEqual([
@@ -243,13 +243,13 @@ describe("a restore is refused", () => {
     lock.release();
   });
 
-  test("DAT-8 while another program has the database open, such as replication", async () => {
+  test("DAT-8 while another program such as replication has the database open", async () => {
     using other = openConnection(join(bench.data, "quartermaster.db"), { readonly: true });
     other.query("SELECT count(*) FROM users").get();
     expect(await outcomeOf(`backup restore ${backup} ${restore}`)).toBe("6 data_dir.busy");
   });
 
-  test("DAT-5 of a backup that a newer program made, which is named", async () => {
+  test("DAT-5 of a backup from a newer program, with that version", async () => {
     const path = backup;
     changeManifest(path, (text) =>
       text.replace(`"schema": ${programSchema()}`, '"schema": 999').replace("development", "9.1.0-rc.1."),
@@ -259,20 +259,20 @@ describe("a restore is refused", () => {
     expect(stderr).toContain("restore it with version 9.1.0-rc.1. or newer");
   });
 
-  test("DAT-4 of a damaged backup, which changes nothing", async () => {
+  test("DAT-4 of a damaged backup, without any change", async () => {
     const bytes = readFileSync(backup);
     bytes[200_000] = (bytes[200_000] ?? 0) ^ 1;
     writeFileSync(backup, bytes);
     expect(await outcomeOf(`backup restore ${backup} ${restore}`)).toBe("7 backup.damaged");
   });
 
-  test("CLI-8 without the name of what is replaced, or with another", async () => {
+  test("CLI-8 without the name of the replaced installation or with a different name", async () => {
     expect(await outcomeOf(`backup restore ${backup}`)).toBe("2 confirmation.no_terminal");
     expect(await outcomeOf(`backup restore ${backup} --confirm other`)).toBe("2 confirmation.wrong_name");
     expect((await bench.run(`backup restore ${backup} --dry-run`)).exitCode).toBe(0);
   });
 
-  test("when it is interrupted before the swap", async () => {
+  test("after an interruption before the swap", async () => {
     const stop = new AbortController();
     stop.abort(new Error("Ctrl-C"));
     expect((await bench.run(`backup restore ${backup} ${restore}`, { signal: stop.signal })).exitCode).toBe(
@@ -281,7 +281,7 @@ describe("a restore is refused", () => {
   });
 });
 
-describe("DAT-4 a restore that was cut short", () => {
+describe("DAT-4 an interrupted restore", () => {
   /** A data directory in which a new database is ready, and the plan to put it in force is written. */
   function planned() {
     const directory = placesIn(bench.data);
@@ -328,7 +328,7 @@ describe("DAT-4 a restore that was cut short", () => {
   }
 
   test.each(["status --offline-ok", "migrate status", "backup create x.qmb"])(
-    "is finished by %s, too",
+    "is also finished by %s",
     async (line) => {
       const { directory, aside } = planned();
       moveOld(directory.database, aside);
@@ -345,7 +345,7 @@ describe("DAT-4 a restore that was cut short", () => {
     expect(existsSync(join(bench.data, "replaced-20260101T000000Z/quartermaster.db"))).toBe(true);
   });
 
-  test("before its plan was written is undone by the next start, which has the lock", async () => {
+  test("without a written plan is undone by the next start under the lock", async () => {
     const { directory, staging } = planned();
     rmSync(join(bench.data, "restore.json"));
     expect(finishSwap(directory)).toBe(false);
@@ -353,7 +353,7 @@ describe("DAT-4 a restore that was cut short", () => {
     expect(emails()).toEqual(AFTER);
   });
 
-  test("and goes on in another process is waited for", async () => {
+  test("that continues in another process is waited for", async () => {
     planned();
     const lock = lockForServer(placesIn(bench.data), bench.clock);
     expect(await outcomeOf("users list")).toBe("6 data_dir.restoring");
@@ -362,14 +362,14 @@ describe("DAT-4 a restore that was cut short", () => {
     expect(emails()).toEqual(RESTORED);
   });
 
-  test("with a plan that nobody can read says what to do", async () => {
+  test("with an unreadable plan is refused with instructions", async () => {
     writeFileSync(join(bench.data, "restore.json"), "{");
     expect(await outcomeOf("users list")).toBe("4 data_dir.restore_unreadable");
     rmSync(join(bench.data, "restore.json"));
     expect(emails()).toEqual(AFTER);
   });
 
-  test("does not take a folder that is there for the old database", () => {
+  test("does not reuse an existing folder for the former database", () => {
     const directory = placesIn(bench.data);
     mkdirSync(join(bench.data, "replaced-20260101T000000Z"));
     const staging = stagingIn(directory, "01940000-0000-7000-8000-00000000abcd");
@@ -397,7 +397,7 @@ describe("DAT-3 keys", () => {
       cpSync(join(carrier.folder, name), join(bench.folder, name));
   });
 
-  test("come along in a second file, and what lies under them opens on another machine", async () => {
+  test("move in a second file and decrypt the data on another machine", async () => {
     rmSync(bench.data, { recursive: true });
     const plan = await bench.json("backup restore moved.qmb --dry-run");
     expect(JSON.stringify(plan)).toContain("is missing");
@@ -412,7 +412,7 @@ describe("DAT-3 keys", () => {
     expect(statSync(join(bench.folder, "moved.qmk")).mode & 0o777).toBe(0o600);
   });
 
-  test("that are not at hand are warned of", async () => {
+  test("cause a warning if they are missing", async () => {
     rmSync(bench.data, { recursive: true });
     mkdirSync(bench.data, { mode: 0o700 });
     const { stderr, exitCode } = await bench.run("backup restore moved.qmb");
@@ -420,7 +420,7 @@ describe("DAT-3 keys", () => {
     expect(exitCode).toBe(0);
   });
 
-  test("beside which another has the same name do not take its place", async () => {
+  test("do not replace a different key with the same name", async () => {
     const name = join(bench.data, "keys/0001.sealing-key");
     const other = Buffer.alloc(32, "other").toString("base64");
     writeFileSync(name, other);
@@ -430,7 +430,7 @@ describe("DAT-3 keys", () => {
     expect(items).toMatchObject([{ state: "old", total: 1 }, { state: "active" }]);
   });
 
-  test("do not open with another passphrase, nor after a change, nor at any cost", async () => {
+  test("do not open with a wrong passphrase, after a change, or at an excessive cost", async () => {
     const keys = join(bench.folder, "moved.qmk");
     const text = readFileSync(keys, "utf8");
     const opening = () => outcomeOf(`backup restore moved.qmb ${withKeys} ${restore}`);
@@ -445,7 +445,7 @@ describe("DAT-3 keys", () => {
     expect(emails()).toEqual(AFTER);
   });
 
-  test("cost what OWASP asks for to try a passphrase, unless less is asked for", () => {
+  test("need the derivation cost that OWASP recommends, unless a lower one is requested", () => {
     const passphrase = new Secret("correct horse battery");
     const kept = { sealing: [], bundleSigning: null };
     const file = encryptKeys(kept, { passphrase, ids: systemIds });
@@ -458,13 +458,13 @@ describe("DAT-3 keys", () => {
     ["below", PASSPHRASE_LENGTH_MIN - 1, false],
     ["at", PASSPHRASE_LENGTH_MIN, true],
     ["above", PASSPHRASE_LENGTH_MIN + 1, true],
-  ])("a passphrase %s the least length: of %d characters", (_, length, isTaken) => {
+  ])("accept or refuse a passphrase %s the minimum length: of %d characters", (_, length, isTaken) => {
     const check = () => assertPassphraseLength(new Secret("x".repeat(length)));
     if (isTaken) expect(check).not.toThrow();
     else expect(check).toThrow("fewer than");
   });
 
-  test("are written only when they are asked for, and not where everybody can read the passphrase", async () => {
+  test("are written only on request, and only if the passphrase file is private", async () => {
     expect(await outcomeOf("backup create --passphrase-file passphrase")).toBe("2 usage.without_keys");
     chmodSync(join(bench.folder, "passphrase"), 0o644);
     const create = "backup create --with-keys --passphrase-file passphrase";
@@ -472,7 +472,7 @@ describe("DAT-3 keys", () => {
     expect(readdirSync(join(bench.data, "backups"))).toHaveLength(1);
   });
 
-  test("of an earlier backup are not written over", async () => {
+  test("of an earlier backup are not overwritten", async () => {
     rmSync(join(bench.folder, "moved.qmb"));
     const create = "backup create moved.qmb --with-keys --passphrase-file passphrase";
     expect(await outcomeOf(create)).toBe("4 backup.exists");
@@ -489,7 +489,7 @@ describe("data that a restore has replaced", () => {
     return String(replaced);
   }
 
-  test("is removed by a job of the service, which the audit log tells", async () => {
+  test("is removed by a job of the service with an audit entry", async () => {
     const replaced = await replaceData();
     const used = bench;
     bench = copyOf(used);
@@ -528,7 +528,7 @@ describe("data that a restore has replaced", () => {
     else expect(load).toThrow();
   });
 
-  test("is listed until it is removed", async () => {
+  test("is listed until its removal", async () => {
     const replaced = await replaceData();
     const { items } = await bench.json(`backup list --backup-keep-replaced ${DAYS}`);
     expect(items).toContainEqual(
@@ -546,7 +546,7 @@ describe("data that a restore has replaced", () => {
     ["at", DAYS * DAY_MS, false],
     ["after", DAYS * DAY_MS + 1, false],
     ["and from the future", -DAY_MS, true],
-  ])("%s its last day: is there after the job", async (_, laterMs, isThere) => {
+  ])("%s its last day: exists after the job", async (_, laterMs, isThere) => {
     const replaced = await replaceData();
     const other = join(bench.data, "replaced-by-hand");
     mkdirSync(other);

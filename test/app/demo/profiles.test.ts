@@ -5,16 +5,16 @@ import { profilesOf, USERS } from "../../../src/app/demo/profiles.ts";
 import { UUID_PATTERN } from "../../../src/platform/ids.ts";
 
 describe("workstations of a demo", () => {
-  test("are the same for the same seed, and others for another seed", () => {
+  test("are equal for equal seeds and differ for different seeds", () => {
     expect(profilesOf("a", 5)).toEqual(profilesOf("a", 5));
     expect(profilesOf("b", 5)).not.toEqual(profilesOf("a", 5));
   });
 
-  test("keep their names when there are more of them", () => {
+  test("keep their names when their number grows", () => {
     expect(profilesOf("a", 9).slice(0, 5)).toEqual(profilesOf("a", 5));
   });
 
-  test("differ in name and instance id, up to the limit", () => {
+  test("have unique names and instance ids up to the limit", () => {
     const all = profilesOf("a", WORKSTATIONS_MAX);
     expect(new Set(all.map(({ hostname }) => hostname)).size).toBe(WORKSTATIONS_MAX);
     expect(new Set(all.map(({ instanceId }) => instanceId)).size).toBe(WORKSTATIONS_MAX);
@@ -24,7 +24,7 @@ describe("workstations of a demo", () => {
     }
   });
 
-  test("include an old version, changed files and a laptop asleep, each on another one, in a demo of the default size", () => {
+  test("include an outdated version, changed files and a sleeping laptop, each on a different one, at the default size", () => {
     const all = profilesOf("a", WORKSTATIONS_DEFAULT);
     for (const { isOld, hasChangedFiles, isAsleep } of all)
       expect([isOld, hasChangedFiles, isAsleep].filter(Boolean).length).toBeLessThanOrEqual(1);

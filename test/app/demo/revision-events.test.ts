@@ -16,13 +16,13 @@ const streamOf = (chunks: readonly string[], end?: Error): Response =>
     }),
   );
 
-test("reads every revision, wherever the stream is cut, and passes over comments", async () => {
+test("reads every revision at any chunk boundary and ignores comments", async () => {
   const text = `retry: 2000\n\n${ONE}: keepalive\n\n${TWO}`;
   expect(await Array.fromAsync(revisionsIn(streamOf([text])))).toEqual(["one", "two"]);
   expect(await Array.fromAsync(revisionsIn(streamOf([...text])))).toEqual(["one", "two"]);
 });
 
-test("ignores an event that is not complete", async () => {
+test("ignores an incomplete event", async () => {
   expect(await Array.fromAsync(revisionsIn(streamOf([ONE, TWO.slice(0, -1)])))).toEqual(["one"]);
 });
 
@@ -30,7 +30,7 @@ test("rejects an event without a revision", async () => {
   await expect(Array.fromAsync(revisionsIn(streamOf(['data: {"id":"one"}\n\n'])))).rejects.toThrow();
 });
 
-test("ends with the time limit of the request, and fails with any other error", async () => {
+test("ends at the time limit of the request and fails with any other error", async () => {
   const timeout = new DOMException("over", "TimeoutError");
   expect(await Array.fromAsync(revisionsIn(streamOf([], timeout)))).toEqual([]);
   await expect(Array.fromAsync(revisionsIn(streamOf([], new Error("broken"))))).rejects.toThrow("broken");

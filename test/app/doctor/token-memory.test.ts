@@ -9,7 +9,7 @@ test.each([
   ["below", TOKENS - 1, "ok", null],
   ["at", TOKENS, "ok", null],
   ["above", TOKENS + 1, "warning", "set access.token_memory_mb to at least 2, and restart the service"],
-])("workstations %s what a megabyte holds", (_where, workstations, result, remedy) => {
+])("workstations %s the capacity of a megabyte are reported", (_where, workstations, result, remedy) => {
   const finding = judgeTokenMemory(checkOf("token_memory"), { workstations, sizeMb: 1 });
   expect(finding).toMatchObject({ check: "token_memory", result, remedy });
   expect(finding.detail).toStartWith(`1 MB hold 16384 tokens, and ${workstations} workstations report`);

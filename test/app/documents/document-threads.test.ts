@@ -31,7 +31,7 @@ function policyOf(characters: number) {
 const large = policyOf(10 * INLINE_CHARACTERS_MAX);
 const faulty = { ...large, text: `${large.text}packages: []\n` };
 
-test("judges in a thread as it would at once, problems and their lines included", async () => {
+test("a thread gives the same result as inline processing, including problems and their lines", async () => {
   const run = createDocumentThreads();
   expect(await run("policy", large)).toEqual(await runAtOnce("policy", large));
   const refused = await run("policy", faulty);
@@ -41,7 +41,7 @@ test("judges in a thread as it would at once, problems and their lines included"
   expect(refused).toEqual(await runAtOnce("policy", faulty));
 });
 
-test("hands bytes over as they are", async () => {
+test("bytes are passed on unchanged", async () => {
   const revision = {
     id: "a",
     createdAtMs: 0,
@@ -53,7 +53,7 @@ test("hands bytes over as they are", async () => {
   expect(JSON.parse(new TextDecoder().decode(bytes)).deployment_conflicts).toEqual(revision.conflicts);
 });
 
-test("reads catalogs as it would at once, and refuses them with the lines of what is wrong", async () => {
+test("a thread reads catalogs like inline processing and reports the lines of problems", async () => {
   const run = createDocumentThreads();
   const packages = largePackages("small", 4 * INLINE_CHARACTERS_MAX);
   const good = { bytes: Buffer.from(JSON.stringify(packages, null, 1)), fileName: "c.json" };
@@ -70,7 +70,7 @@ test("reads catalogs as it would at once, and refuses them with the lines of wha
   });
 });
 
-test("reads configuration files as it would at once, and finds their lines", async () => {
+test("a thread reads configuration files like inline processing and finds their lines", async () => {
   const run = createDocumentThreads();
   const head = "log: {level: debug}\ngovernance:\n  key: env://KEY\n";
   const bytes = Buffer.from(head + "# a b\n".repeat(INLINE_CHARACTERS_MAX));
@@ -82,7 +82,7 @@ test("reads configuration files as it would at once, and finds their lines", asy
   expect(await run("configurationLines", { bytes, pointers: ["/governance/key"] })).toEqual([3]);
 });
 
-test("reads a small configuration file at once, and a large one in a thread", async () => {
+test("a small configuration file is read inline and a large one in a thread", async () => {
   const run = createDocumentThreads({ readingMsMax: 0 });
   const read = (length: number) => {
     const bytes = Buffer.from("# a b\n".repeat(length / 6).padEnd(length, "\n"));
@@ -95,7 +95,7 @@ test("reads a small configuration file at once, and a large one in a thread", as
   });
 });
 
-test("judges by the harness facts of the task in a thread, too", async () => {
+test("a thread uses the harness facts of its task", async () => {
   const rest = 'allowed_harnesses: [codex]\nharnesses: {codex: {version_requirement: ">=0.155.0"}}\n';
   const task = { ...large, text: large.text.replace("allowed_harnesses: []\n", rest) };
   const run = createDocumentThreads();
@@ -107,7 +107,7 @@ test("judges by the harness facts of the task in a thread, too", async () => {
 });
 
 describe("limits", () => {
-  test("texts of the most characters are read at once, more in a thread, which has a time limit", async () => {
+  test("texts up to the maximum size are read inline, larger ones in a thread with a time limit", async () => {
     const run = createDocumentThreads({ readingMsMax: 0 });
     expect((await run("policy", policyOf(INLINE_CHARACTERS_MAX - 1))).problems).toEqual([]);
     expect((await run("policy", policyOf(INLINE_CHARACTERS_MAX))).problems).toEqual([]);
@@ -117,7 +117,7 @@ describe("limits", () => {
     });
   });
 
-  test("a thread that does not end is ended", async () => {
+  test("a thread that does not finish is terminated", async () => {
     const run = createDocumentThreads({ taskMsMax: 1 });
     expect(await refusalOf(() => run("policy", large))).toMatchObject({
       kind: "unavailable",
@@ -125,7 +125,7 @@ describe("limits", () => {
     });
   });
 
-  test("as many tasks wait as allowed, and no more", async () => {
+  test("waiting tasks are limited in number", async () => {
     const run = createDocumentThreads({ taskMsMax: 1 });
     const outcomes = Array.from({ length: TASKS_WAITING_MAX + 2 }, () =>
       refusalOf(() => run("policy", large)),

@@ -9,7 +9,7 @@ import { ANY_PUBLIC_HOST } from "../../../src/platform/outbound/outbound.ts";
 const destinationsWith = (flags: Record<string, string>) =>
   destinationsOf(loadConfig({ flags, env: {}, cwd: import.meta.dir }));
 
-test("public hosts are a destination only where the setting says so", () => {
+test("public hosts are a destination only if the setting allows them", () => {
   expect(destinationsWith({})).toEqual([]);
   expect(destinationsWith({ packageSourcesPublic: "no" })).toEqual([]);
   expect(destinationsWith({ packageSourcesPublic: "yes" })).toEqual([
@@ -21,7 +21,7 @@ test("public hosts are a destination only where the setting says so", () => {
   ]);
 });
 
-describe("a service outside", () => {
+describe("an external service", () => {
   const gatewayAt = (origin: string) =>
     loadConfig({
       flags: {
@@ -57,7 +57,7 @@ describe("a service outside", () => {
     expect(asked.sort()).toEqual(["/health", "/health/liveliness"]);
   });
 
-  test("that says nothing is given up after a while", async () => {
+  test("that does not answer times out", async () => {
     const never = new Promise<Response>(() => {});
     await using peer = Bun.serve({ port: 0, fetch: () => never });
     const services = await probeExternalServices(gatewayAt(`http://127.0.0.1:${peer.port}`), 20);
@@ -68,7 +68,7 @@ describe("a service outside", () => {
     await peer.stop(true);
   });
 
-  test("that stands for many is not asked", async () => {
+  test("with many hosts is not contacted", async () => {
     const config = loadConfig({ flags: { packageSourcesPublic: "yes" }, env: {}, cwd: import.meta.dir });
     expect(await probeExternalServices(config)).toMatchObject([
       { name: "package-sources", state: "not_asked", reason: null },

@@ -48,12 +48,12 @@ function executable(script = SCRIPT) {
 const settingsOf = (gateway: object | undefined, env?: Record<string, string>) =>
   gatewaySettingsOf(configOf(gateway, env), () => "https://control.example.org");
 
-test("without a type gateway mode is off, and nothing is reached", () => {
+test("gateway mode without a type is off and contacts no host", () => {
   expect(settingsOf(undefined)).toBeUndefined();
   expect(destinationsOf(configOf(undefined))).toEqual([]);
 });
 
-test("what is left out has its default: our own origin issues tokens, the proxy is asked where workstations find it", () => {
+test("omitted settings get defaults: the base URL issues tokens, and the proxy is checked at its public URL", () => {
   expect(settingsOf(BUILTIN)).toMatchObject({
     inferenceProxyHealthUrl: "https://inference.example.org",
     proxyToken: undefined,
@@ -71,7 +71,7 @@ test("what is left out has its default: our own origin issues tokens, the proxy 
   });
 });
 
-test("every setting arrives where it belongs", () => {
+test("every setting reaches its component", () => {
   const policy = {
     models: ["model-a", "model-b"],
     max_budget: 12.5,
@@ -125,7 +125,7 @@ test("every setting arrives where it belongs", () => {
   });
 });
 
-test("an executable gets the variables that are named for it", () => {
+test("an executable gets only the environment variables listed for it", () => {
   const gateway = executable();
   const named = { ...gateway.provisioner, executable_environment: ["ONE"] };
   const settings = settingsOf({ ...gateway, provisioner: named }, { ONE: "1", TWO: "2" });
@@ -136,7 +136,7 @@ test("an executable gets the variables that are named for it", () => {
   });
 });
 
-test("the gateway is a destination where we call it ourselves, the proxy wherever it is asked for its health", () => {
+test("the gateway is a destination if the service calls it itself, the proxy wherever its health is checked", () => {
   const names = (gateway: object) =>
     destinationsOf(configOf(gateway)).map(({ name, origin }) => [name, origin]);
   const proxy = ["inference-proxy", "https://inference.example.org"];
@@ -146,7 +146,7 @@ test("the gateway is a destination where we call it ourselves, the proxy whereve
   expect(names(apart)[1]).toEqual(["inference-proxy", "http://10.0.0.7:8081"]);
 });
 
-test("the provisioner is the one that is configured", () => {
+test("the configured provisioner is used", () => {
   const modeOf = (gateway: object) => {
     const config = configOf(gateway);
     return gatewayModeOf({
@@ -161,7 +161,7 @@ test("the provisioner is the one that is configured", () => {
   expect(modeOf(executable())?.provisioner.type).toBe("our-own");
 });
 
-test("an executable that is not the pinned one is refused with everything that is wrong", () => {
+test("an executable that differs from the pinned one is refused with all problems", () => {
   const refusal = (gateway: object): unknown => {
     try {
       assertExecutableUsable(configOf(gateway));
@@ -183,7 +183,7 @@ test("an executable that is not the pinned one is refused with everything that i
   ]);
 });
 
-test("the digest changes with all that keys follow from, and with nothing else", () => {
+test("the digest changes with every setting that affects keys, and with no other", () => {
   const base = settingsOf(BUILTIN);
   if (!base) throw new Error("gateway mode is on");
   const digestWith = (changes: Partial<ProvisionerSettings>, url = base.url) =>

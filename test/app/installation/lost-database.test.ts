@@ -51,7 +51,7 @@ const reasonOf = async (line: string): Promise<string | undefined> => (await ref
 const START = "setup --bootstrap-admin-email root@example.org";
 
 describe("a lost database", () => {
-  test("is marked from the first start on, for the owner alone", async () => {
+  test("is detected by a marker that exists from the first start and is readable only by the owner", async () => {
     const [organization] = new Database(database()).query("SELECT id FROM organizations").values()[0] ?? [];
     expect(JSON.parse(markerText())).toEqual({
       organization_id: organization,
@@ -60,7 +60,7 @@ describe("a lost database", () => {
     expect(statSync(marker()).mode & 0o777).toBe(0o600);
   });
 
-  test("is not begun anew by serve, setup or any command, which name the newest backup and its command", async () => {
+  test("is not replaced by serve, setup or any command, and each names the newest backup and the restore command", async () => {
     await bench.json("backup create");
     bench.clock.advance(1_000);
     const { path } = await bench.json("backup create");
@@ -92,14 +92,14 @@ describe("a lost database", () => {
         new Database(database(), { create: true }).run("CREATE TABLE organizations (id, created_at_ms)");
       },
     ],
-  ])("is lost, too, where the file %s", async (_, lose) => {
+  ])("is also detected if the file %s", async (_, lose) => {
     loseDatabase();
     writeFileSync(database(), "");
     lose();
     expect(await reasonOf(START)).toBe("data_dir.database_lost");
   });
 
-  test("is told by a backup alone where there is no marker, also in a folder elsewhere", async () => {
+  test("is detected by a backup alone if there is no marker, also in a folder elsewhere", async () => {
     const folder = join(bench.folder, "elsewhere");
     mkdirSync(folder);
     const { path } = await bench.json(`backup create ${folder}/`);
@@ -112,7 +112,7 @@ describe("a lost database", () => {
     expect(await reasonOf(START)).toBeUndefined();
   });
 
-  test("names a backup of the future, or of another organization, only where there is no other", async () => {
+  test("is reported with a backup from the future only if there is no other, and never with a foreign one", async () => {
     const { path } = await bench.json("backup create");
     bench.clock.advance(1_000_000);
     const { path: future } = await bench.json("backup create");
@@ -125,7 +125,7 @@ describe("a lost database", () => {
     expect((await refusalOf(START))?.hint).toStartWith("put the database back");
   });
 
-  test("may be given up for a new installation, when that is asked for", async () => {
+  test("can be replaced by a new installation on request", async () => {
     await bench.json("backup create");
     const before = markerText();
     loseDatabase();
@@ -136,7 +136,7 @@ describe("a lost database", () => {
     expect(await reasonOf("users list")).toBeUndefined();
   });
 
-  test("with --new changes nothing where there is a database", async () => {
+  test("is not assumed if the database exists, so that --new changes nothing", async () => {
     const before = markerText();
     expect(await bench.json(`${START} --new`)).toEqual({ changed: false, steps: [] });
     expect(markerText()).toBe(before);
@@ -144,7 +144,7 @@ describe("a lost database", () => {
 });
 
 describe("the marker", () => {
-  test("is written at the next start of an installation that has none", async () => {
+  test("is written at the next start of an installation without one", async () => {
     const before = markerText();
     rmSync(marker());
     expect(await reasonOf("users list")).toBeUndefined();
@@ -152,7 +152,7 @@ describe("the marker", () => {
     expect(markerText()).toBe(before);
   });
 
-  test("counts also where it cannot be read, and is written again while the database is there", async () => {
+  test("counts even if unreadable, and is rewritten while the database exists", async () => {
     const before = markerText();
     writeFileSync(marker(), "{");
     await setUpIn(bench.data);
@@ -162,7 +162,7 @@ describe("the marker", () => {
     expect(await reasonOf(START)).toBe("data_dir.database_lost");
   });
 
-  test("follows a restore into an empty directory, and one from another organization", async () => {
+  test("is updated by a restore into an empty directory and by one from another organization", async () => {
     const { path } = await bench.json("backup create");
     const { organization_id } = JSON.parse(markerText());
     using other = createBench();
@@ -221,8 +221,8 @@ async function stepsOfFirstStart(folder: string): Promise<string[]> {
   return [...copies.values()];
 }
 
-describe("a first start that is killed", () => {
-  test("at any step leaves no marker without a database, and the next start begins", async () => {
+describe("a killed first start", () => {
+  test("at any step leaves no marker without a database, and the next start succeeds", async () => {
     const folder = temporaryDirectory();
     const copies = await stepsOfFirstStart(folder);
     for (const path of copies) {
@@ -235,7 +235,7 @@ describe("a first start that is killed", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("while SQLite writes the first pages leaves a journal, which the next start plays back", async () => {
+  test("while SQLite writes the first pages leaves a journal that the next start rolls back", async () => {
     const data = join(bench.folder, "journal");
     mkdirSync(data, { mode: 0o700 });
     const script = `
@@ -251,7 +251,7 @@ describe("a first start that is killed", () => {
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining("Set up")]);
   });
 
-  test("while the marker is written leaves a part of it, which the next start writes over", async () => {
+  test("while the marker is written leaves a partial file that the next start overwrites", async () => {
     const whole = markerText();
     for (const part of ["", whole.slice(0, 10), whole]) {
       rmSync(marker(), { force: true });

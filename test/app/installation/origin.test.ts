@@ -17,7 +17,7 @@ test.each([
   [{ serverListen: "127.0.0.1:0" }, undefined],
   [{ serverListen: "0.0.0.0:8080" }, undefined],
   [{ serverListen: "unix:/q.sock" }, undefined],
-])("%j gives %s", (flags, origin) => {
+])("%j results in %s", (flags, origin) => {
   expect(originWith(flags)).toBe(origin);
 });
 
@@ -29,6 +29,6 @@ test.each([
   ["http://[::1]:8080", false],
   ["http://localhost", false],
   ["unix:/q.sock", false],
-])("whether %s passes other machines unencrypted: %p", (origin, expected) => {
+])("%s sends unencrypted traffic to other machines: %p", (origin, expected) => {
   expect(isUnencryptedRemote(origin)).toBe(expected);
 });

@@ -31,17 +31,14 @@ describe("DAT-4 a named pipe", () => {
       killSignal: "SIGKILL",
     });
 
-  test.each(["verify", "restore --confirm data"])(
-    "is refused by `backup %s`, which does not wait",
-    (verb) => {
-      const pipe = join(bench.folder, `pipe-${verb.split(" ")[0]}`);
-      spawnSync("mkfifo", [pipe]);
-      const { status, stderr } = inChild(`backup ${verb} ${pipe}`);
-      expect([status, JSON.parse(stderr).reason]).toEqual([2, "file.not_regular"]);
-    },
-  );
+  test.each(["verify", "restore --confirm data"])("is refused by `backup %s` without waiting", (verb) => {
+    const pipe = join(bench.folder, `pipe-${verb.split(" ")[0]}`);
+    spawnSync("mkfifo", [pipe]);
+    const { status, stderr } = inChild(`backup ${verb} ${pipe}`);
+    expect([status, JSON.parse(stderr).reason]).toEqual([2, "file.not_regular"]);
+  });
 
-  test("in the folder of backups is listed with its problem", () => {
+  test("in the backup folder is listed with its problem", () => {
     const folder = join(bench.folder, "with-pipe");
     mkdirSync(folder);
     spawnSync("mkfifo", [join(folder, "backup-20260101T000000Z.qmb")]);
@@ -51,7 +48,7 @@ describe("DAT-4 a named pipe", () => {
   });
 });
 
-test("DAT-4 a backup that was cut short is listed with its problem, though its beginning is whole", async () => {
+test("DAT-4 a truncated backup is listed with its problem, even if its beginning is intact", async () => {
   const folder = join(bench.folder, "cut-short");
   mkdirSync(folder);
   const path = join(folder, "scheduled-20260101T000000Z.qmb");
@@ -61,7 +58,7 @@ test("DAT-4 a backup that was cut short is listed with its problem, though its b
   expect(JSON.stringify(items)).toContain("is damaged: its end is missing");
 });
 
-test("DAT-4 a backup or a copy that the operator names by a link is read where the link leads", async () => {
+test("DAT-4 a backup or copy given as a link is read from the link's target", async () => {
   const copy = join(bench.folder, "copy.db");
   using live = openConnection(join(bench.data, "quartermaster.db"), { readonly: true });
   live.query("VACUUM INTO ?").run(copy);
@@ -72,7 +69,7 @@ test("DAT-4 a backup or a copy that the operator names by a link is read where t
   }
 });
 
-describe("DAT-4 a database of others", () => {
+describe("DAT-4 a foreign database", () => {
   const file = (name: string): string => join(bench.folder, `${name}.db`);
 
   /** @returns a copy of the live database after the statements */
@@ -129,14 +126,14 @@ describe("DAT-4 a database of others", () => {
     ],
   ] as const;
 
-  test.each(FOREIGN)("with %s of somebody else is refused", async (_, sql, name) => {
+  test.each(FOREIGN)("with a foreign %s is refused", async (_, sql, name) => {
     const path = changed(name.replace(" ", "-"), sql);
     const wanted = new Set([`7 backup.foreign_objects the ${name} is foreign`]);
     expect(await refusals(path)).toEqual(wanted);
     expect(await refusals(packed(path))).toEqual(wanted);
   });
 
-  test("with a table of ours that was changed, or is missing, is refused", async () => {
+  test("with a changed or missing table is refused", async () => {
     const path = changed("altered", "DROP TABLE backups", "ALTER TABLE users ADD COLUMN extra TEXT");
     expect(await refusals(path)).toEqual(new Set(["7 backup.foreign_objects the table users was changed"]));
     expect(await refusals(changed("less", "DROP TABLE backups"))).toEqual(
@@ -144,7 +141,7 @@ describe("DAT-4 a database of others", () => {
     );
   });
 
-  test("with the tables of Litestream, and those of SQLite's statistics, is taken", async () => {
+  test("with the tables of Litestream and of SQLite's statistics is accepted", async () => {
     const path = changed(
       "replica",
       "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)",
@@ -155,7 +152,7 @@ describe("DAT-4 a database of others", () => {
     expect((await bench.run(`backup verify ${packed(path)}`)).exitCode).toBe(0);
   });
 
-  test("without an organization, or without a journal of migrations, is refused", async () => {
+  test("without an organization or a journal of migrations is refused", async () => {
     const none = changed("empty");
     using other = new Database(file("other"), { create: true });
     other.run("CREATE TABLE schema_migrations (x)");
@@ -172,13 +169,13 @@ describe("DAT-4 a database of others", () => {
     );
   });
 
-  test("with a migration that was edited is refused by verify as by restore", async () => {
+  test("with an edited migration is refused by verify and by restore", async () => {
     const path = changed("edited", "UPDATE schema_migrations SET sha256 = 'x' WHERE id = 2");
     const [told = ""] = await refusals(packed(path));
     expect(told).toStartWith("4 schema.altered");
   });
 
-  test("in the data directory is found by doctor, and a backup of it is made with exit code 8", async () => {
+  test("in the data directory is found by doctor, and its backup is made with exit code 8", async () => {
     using own = await createInstallation();
     changeFile(join(own.data, "quartermaster.db"), FOREIGN[0][1]);
     const { stdout } = await own.run("doctor --json");
@@ -211,7 +208,7 @@ function emptyOfRows(path: string): void {
   for (const name of tables) if (name !== "schema_migrations") database.run(`DELETE FROM "${name}"`);
 }
 
-test("DAT-4 an artifact that is there twice is refused by verify as by restore", async () => {
+test("DAT-4 a duplicate artifact is refused by verify and by restore", async () => {
   const source = join(bench.folder, "twice");
   const digest = sha256Hex("an artifact");
   const shard = join(source, "sha256", digest.slice(0, 2));

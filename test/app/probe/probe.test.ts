@@ -40,7 +40,7 @@ describe("with TLS of a private CA", () => {
     );
   });
 
-  test("only the certificate fails if the CA is unknown, and nothing is sent", async () => {
+  test("only the certificate check fails if the CA is unknown, and nothing is sent", async () => {
     await using service = await createCertifiedServer();
     const findings = await findingsAt(service.origin, { token: new Secret("not sent") });
     expect(findings.tls).toMatchObject({
@@ -86,7 +86,7 @@ function startBufferingProxy(upstream: () => string) {
   });
 }
 
-test("a buffering proxy that is not trusted is reported, and the rest passes", async () => {
+test("an untrusted buffering proxy is reported, and the other checks pass", async () => {
   let upstream = "";
   const proxy = startBufferingProxy(() => upstream);
   await using service = await createListeningServer({ access: { baseUrl: () => proxy.url.origin } });
@@ -123,7 +123,7 @@ describe("with an access token", () => {
     expect(policy).toMatchObject({ result: "warning", detail: "no policy is published" });
   });
 
-  test("a token that is refused fails all three", async () => {
+  test("a refused token fails all three", async () => {
     await using service = await createCertifiedServer();
     const { account, policy, report } = await findingsAt(service.origin, {
       ca: service.ca,
@@ -134,7 +134,7 @@ describe("with an access token", () => {
   });
 });
 
-test("clocks that differ are reported", async () => {
+test("clock differences are reported", async () => {
   await using service = await createListeningServer();
   const behind = (ms: number) => findingsAt(service.origin, { clock: { nowMs: () => Date.now() - ms } });
   expect((await behind(HOUR_MS)).clock).toMatchObject({
@@ -147,7 +147,7 @@ test("clocks that differ are reported", async () => {
   });
 });
 
-test("a proxy that the environment names is reported unless the service is exempt", async () => {
+test("a proxy from the environment is reported unless the service is exempt", async () => {
   await using service = await createListeningServer();
   const env = { HTTP_PROXY: "http://proxy.example:3128" };
   expect((await findingsAt(service.origin, { env })).outgoing_proxy?.result).toBe("warning");

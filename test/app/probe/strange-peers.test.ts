@@ -22,8 +22,8 @@ async function probedServer(fetch: (request: Request) => Response) {
 
 const failed = (detail: string) => ({ result: "failed", detail: expect.stringContaining(detail) });
 
-describe("a server that cannot be reached", () => {
-  test("has a name that is unknown", async () => {
+describe("an unreachable server", () => {
+  test("is reported if its name is unknown", async () => {
     const { isReachable, of } = await probed("https://control.invalid");
     expect(isReachable).toBe(false);
     expect(of("dns")).toMatchObject(failed("the name control.invalid has no address"));
@@ -31,7 +31,7 @@ describe("a server that cannot be reached", () => {
     expect(of("discovery")?.result).toBe("skipped");
   });
 
-  test("has a port where nothing listens", async () => {
+  test("is reported if no process listens on its port", async () => {
     const closed = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
     closed.stop(true);
     const { isReachable, of } = await probed(`http://127.0.0.1:${closed.port}`);
@@ -52,7 +52,7 @@ describe("a peer that never answers", () => {
     expect(of(check)).toMatchObject(failed(detail));
   });
 
-  test("fails when it stops in the middle of an answer", async () => {
+  test("fails if it stops in the middle of a response", async () => {
     const { of } = await probedServer(
       () => new Response(new ReadableStream({ start: (controller) => controller.enqueue("{") })),
     );
@@ -60,7 +60,7 @@ describe("a peer that never answers", () => {
   });
 });
 
-test("an answer of 10 MB is not read to its end", async () => {
+test("a response of 10 MB is not read to its end", async () => {
   const { of } = await probedServer(() => new Response("x".repeat(10 * 1024 * 1024)));
   for (const name of ["discovery", "address", "event_stream"])
     expect(of(name)).toMatchObject(failed(`the answer has more than ${SHORT.bodyBytesMax} bytes`));
@@ -78,7 +78,7 @@ test("a redirect is not followed", async () => {
   expect(of("discovery")).toMatchObject(failed("is redirected to https://elsewhere.example/x"));
 });
 
-test("an unusable discovery document is explained", async () => {
+test("an unusable discovery document is reported with its cause", async () => {
   const { of } = await probedServer(() => Response.json({ version: 2, oauth: { scopes: "all" } }));
   expect(of("discovery")).toMatchObject(
     failed("version is not 1; control_api_url is no URL; oauth.issuer is no URL; oauth.client_id is missing"),
@@ -97,7 +97,7 @@ const impostor =
   };
 
 describe("a wrong issuer", () => {
-  test("in the metadata is noticed", async () => {
+  test("in the metadata is reported", async () => {
     const { of } = await probedServer(
       impostor((origin, path) => (path.includes("metaharness") ? `${origin}/api/auth` : `${origin}/auth`)),
     );
@@ -105,26 +105,26 @@ describe("a wrong issuer", () => {
     expect(of("device_login")).toMatchObject(failed("device_code is missing"));
   });
 
-  test("of another origin is noticed, and that origin is not asked", async () => {
+  test("of another origin is reported, and that origin is not contacted", async () => {
     const { of } = await probedServer(impostor(() => "https://elsewhere.example/api/auth"));
     expect(of("issuer")).toMatchObject(failed("discovery names https://elsewhere.example/api/auth"));
     expect(of("device_login")?.result).toBe("skipped");
   });
 });
 
-test("the time of the peer is read from its header", async () => {
+test("the clock of the peer is read from its header", async () => {
   const date = "Thu, 01 Jan 2026 00:00:00 GMT";
   const { of } = await probedServer(() => Response.json({}, { headers: { date } }));
   expect(of("clock")).toMatchObject(failed("behind this machine"));
 });
 
-test("a service without the newer checks is not blamed", async () => {
+test("a service without the newer checks is not reported as faulty", async () => {
   const { of } = await probedServer(() => Response.json({}, { status: 404 }));
   expect(of("address")?.result).toBe("skipped");
   expect(of("event_stream")?.result).toBe("skipped");
 });
 
-test("an event stream that ends too early fails", async () => {
+test("an event stream that ends too early fails the check", async () => {
   const { of } = await probedServer(() => new Response('event: connection\ndata: {"part":1}\n\n'));
   expect(of("event_stream")).toMatchObject(failed("it ended before its second event"));
 });

@@ -94,7 +94,7 @@ const verified = (place: string, key = signer.publicKey) => ({
 });
 
 describe("AIR-1: a release", () => {
-  test("is one archive with everything in it", () => {
+  test("is one archive with all its files", () => {
     expect(filesIn(folder)).toEqual(
       [
         ...["CHANGES.md", "LICENSE", "SHA256SUMS", "SHA256SUMS.sig", "THIRD-PARTY-LICENSES.txt", "VERIFY.md"],
@@ -110,7 +110,7 @@ describe("AIR-1: a release", () => {
     expect(statSync(join(folder, "quartermaster")).mode & 0o777).toBe(0o755);
   });
 
-  test("has a handbook whose links lead to its own files", () => {
+  test("has a handbook whose links resolve to its own files", () => {
     for (const { name } of [{ name: "index" }, ...CHAPTERS]) {
       const links = [...read(`handbook/${name}.html`).matchAll(/ href="([^"#]+)/g)].map(
         ([, file = ""]) => file,
@@ -122,7 +122,7 @@ describe("AIR-1: a release", () => {
     }
   });
 
-  test("is signed, and the key beside it is the one that signed", () => {
+  test("is signed with the key beside it", () => {
     expect(verified(folder)).toEqual({ sums: 0, isSigned: true });
     expect(read("release-key.pub")).toBe(signer.publicKey);
     expect(read("VERIFY.md")).toContain(signer.keyId);
@@ -147,7 +147,7 @@ describe("AIR-1: a release", () => {
     },
   );
 
-  test("lists every file but the list and its signature", () => {
+  test("lists every file except the list and its signature", () => {
     const listed = read("SHA256SUMS")
       .trimEnd()
       .split("\n")
@@ -155,7 +155,7 @@ describe("AIR-1: a release", () => {
     expect(listed).toEqual(filesIn(folder).filter((file) => !file.startsWith("SHA256SUMS")));
   });
 
-  test("does not verify once a file, the list or the key was changed", () => {
+  test("fails verification after a change of a file, the list or the key", () => {
     const place = unpacked(archive, "changed");
     appendFileSync(join(place, "sbom.cdx.json"), " ");
     expect(verified(place)).toEqual({ sums: 1, isSigned: true });
@@ -164,7 +164,7 @@ describe("AIR-1: a release", () => {
     expect(verified(folder, newSigner().publicKey)).toEqual({ sums: 0, isSigned: false });
   });
 
-  test("is the same to the byte when it is made again, and with another key all but what names the key", async () => {
+  test("is reproducible byte for byte, and another key changes only what names the key", async () => {
     const again = await makeRelease({
       directory: join(directory, "again"),
       executable: executable,
@@ -183,8 +183,8 @@ describe("AIR-1: a release", () => {
   });
 });
 
-describe("its files", () => {
-  test("run, check and name every setting", () => {
+describe("the files of a release", () => {
+  test("run, verify and document every setting", () => {
     const check = ["./quartermaster", "config", "check", "--config", "example/quartermaster.yaml"];
     expect(run(check, folder)).toMatchObject({ exitCode: 0 });
     const keys = SETTING_NAMES.map((name) => name.split(".").at(-1) ?? name);
@@ -198,7 +198,7 @@ describe("its files", () => {
     });
   });
 
-  test("say what is inside: a bill of materials that the schema of CycloneDX 1.6 accepts, with every bundled package", async () => {
+  test("include a bill of materials that is valid CycloneDX 1.6 and lists every bundled package", async () => {
     const schemaOf = (name: string) =>
       JSON.parse(readFileSync(join(SCHEMAS, `${name}.SNAPSHOT.schema.json`), "utf8"));
     const ajv = new Ajv({ strict: false });
@@ -215,7 +215,7 @@ describe("its files", () => {
     expect(packages.map(({ name }) => name)).toContain("elysia");
   });
 
-  test("hold the license of every bundled package", async () => {
+  test("include the license of every bundled package", async () => {
     const packages = await bundledPackages(ROOT, ENTRIES);
     for (const { name, version, license } of packages)
       expect(read("THIRD-PARTY-LICENSES.txt")).toContain(`\n${name} ${version} (${license})\n`);

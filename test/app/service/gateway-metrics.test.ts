@@ -40,7 +40,7 @@ test("calls are counted by outcome and timed, and only failed ones are logged", 
   });
 });
 
-test("keys are counted by state when somebody looks", async () => {
+test("keys are counted by state at scrape time", async () => {
   const metrics = new Registry();
   let total = 2;
   watchKeys(metrics, {

@@ -83,14 +83,14 @@ function gapsOf(page: string, name: string, [kind, sample]: (typeof WANTED)[stri
   ];
 }
 
-test("OBS-3 the first scrape shows every figure with help and kind, at zero where nothing has happened", async () => {
+test("OBS-3 the first scrape has every metric with help and type, and zero where nothing has happened", async () => {
   const page = await scrape();
   const gaps = Object.entries(WANTED).map(([name, wanted]) => [name, ...gapsOf(page, name, wanted)]);
   expect(gaps.filter(({ length }) => length > 1)).toEqual([]);
   expect(gapsOf("", "ready", ["gauge", " 1"])).toEqual(["help", "kind", " 1"]);
 });
 
-test("OBS-2 every figure has the prefix, and no label names a person, a machine, a secret or a free path", async () => {
+test("OBS-2 every metric has the prefix, and no label contains a person, a machine, a secret or a raw path", async () => {
   const samples = (await scrape()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   expect(samples.filter((line) => !line.startsWith("quartermaster_"))).toEqual([]);
   const labels = new Set(samples.flatMap((line) => [...line.matchAll(/(\w+)="/g)].map(([, name]) => name)));
@@ -104,7 +104,7 @@ const sampleOf = async (sample: string): Promise<string | undefined> =>
     ?.split(" ")
     .at(-1);
 
-test("entries of the audit log are counted once, whoever made them", async () => {
+test("audit entries are counted once for every kind of actor", async () => {
   const { domain } = service.installation;
   const created = 'audit_entries_total{action="user.create"}';
   expect(await sampleOf(created)).toBe("0");
@@ -113,7 +113,7 @@ test("entries of the audit log are counted once, whoever made them", async () =>
   expect(linesOf(await scrape(), "audit_entries_total")).toHaveLength(AUDIT_ACTIONS.length);
 });
 
-test("a device login and its tokens are counted by how they went", async () => {
+test("device logins and their tokens are counted by outcome", async () => {
   const { domain, db } = service.installation;
   const { sessions, deviceLogins } = domain.access;
   const user = domain.identity.users.find(operator().organizationId, "admin@example.com");
@@ -134,7 +134,7 @@ test("a device login and its tokens are counted by how they went", async () => {
   expect(await sampleOf('tokens_issued_total{grant="refresh_token"}')).toBe("0");
 });
 
-test("answers to identity providers are counted by resource, wherever below it the route is", async () => {
+test("responses to identity providers are counted by resource for every route below it", async () => {
   for (const path of ["Users", "Users/1", "Groups/.search", "Nothing"])
     await fetch(`${service.address}/scim/v2/${path}`);
   expect(await sampleOf('scim_requests_total{resource="Users",status="401"}')).toBe("2");
@@ -170,7 +170,7 @@ function mistakesIn(query: string, page: string): string[] {
   return mistakes;
 }
 
-test("OBS-6 the example alert rules are a rule file, and ask only for what a scrape shows", async () => {
+test("OBS-6 the example alert rules are valid and query only existing metrics", async () => {
   const { groups } = parse(alertRules());
   const rules: Record<string, unknown>[] = groups[0].rules;
   for (const { expr, for: duration, labels, annotations } of rules) {
@@ -185,7 +185,7 @@ test("OBS-6 the example alert rules are a rule file, and ask only for what a scr
   );
 });
 
-test("the example dashboard is one that Grafana imports, and asks only for what a scrape shows", async () => {
+test("the example dashboard is valid for Grafana and queries only existing metrics", async () => {
   const { panels, uid, schemaVersion } = JSON.parse(dashboard());
   expect([uid, schemaVersion]).toEqual(["quartermaster", expect.any(Number)]);
   const page = await scrape();
@@ -203,7 +203,7 @@ interface Grid {
   gridPos: { w: number; h: number };
 }
 
-test("a query that is wrong is noticed", async () => {
+test("an invalid query is detected", async () => {
   const page = await scrape();
   expect(mistakesIn("sum(quartermaster_ready", page)).not.toEqual([]);
   expect(mistakesIn("quartermaster_nothing > 0", page)).toEqual(["there is no quartermaster_nothing"]);

@@ -57,7 +57,7 @@ test("readiness comes with the status line", () => {
   expect(receiver.take()).toEqual({ READY: "1", STATUS: "one" });
 });
 
-test("the watchdog is fed while the database reads and the scheduler takes its turns", async () => {
+test("the watchdog is notified while the database is readable and the scheduler runs", async () => {
   using supervision = supervise();
   supervision.ready(vitals);
   receiver.take();
@@ -66,7 +66,7 @@ test("the watchdog is fed while the database reads and the scheduler takes its t
   expect(receiver.take()).toEqual({ WATCHDOG: "1" });
 });
 
-test("a clock that is set to yesterday or tomorrow does not starve the watchdog", async () => {
+test("setting the clock by a day does not stop watchdog notifications", async () => {
   using supervision = supervise();
   supervision.ready(vitals);
   receiver.take();
@@ -80,7 +80,7 @@ test("a clock that is set to yesterday or tomorrow does not starve the watchdog"
   }
 });
 
-test("the watchdog is fed no more when the scheduler took no turn within the interval, and again with the next one", async () => {
+test("watchdog notifications stop when the scheduler has not run within the interval, and resume with its next run", async () => {
   using supervision = supervise();
   supervision.ready(vitals);
   receiver.take();
@@ -98,7 +98,7 @@ test("the watchdog is fed no more when the scheduler took no turn within the int
   expect(receiver.take()).toEqual({ WATCHDOG: "1" });
 });
 
-test("the watchdog is not fed while the database cannot be read", async () => {
+test("watchdog notifications stop while the database is unreadable", async () => {
   using supervision = supervise();
   supervision.ready(vitals);
   receiver.take();
@@ -109,7 +109,7 @@ test("the watchdog is not fed while the database cannot be read", async () => {
   expect(said.join("")).toContain("watchdog.not_fed");
 });
 
-test("the status line is made anew after a while, and sent where it says something else", async () => {
+test("the status line is computed again after an interval and sent if it has changed", async () => {
   using supervision = supervise();
   supervision.ready(vitals);
   receiver.take();
@@ -125,7 +125,7 @@ test("the status line is made anew after a while, and sent where it says somethi
   expect(receiver.take()).toEqual({ WATCHDOG: "1" });
 });
 
-test("reloads are announced one after another, and each ends with readiness, whatever comes of it", async () => {
+test("reloads are announced one after another, and each ends with readiness, whether it succeeds or fails", async () => {
   using supervision = supervise();
   supervision.ready(vitals);
   receiver.take();
@@ -147,7 +147,7 @@ test("reloads are announced one after another, and each ends with readiness, wha
   ]);
 });
 
-test("a service that was started by hand reloads and stops without anybody to tell", async () => {
+test("a service without a service manager reloads and stops without notifications", async () => {
   using supervision = new Supervision({ manager: undefined, log: logOf() });
   supervision.ready(vitals);
   let reloaded = 0;
@@ -160,7 +160,7 @@ test("a service that was started by hand reloads and stops without anybody to te
   expect(said).toEqual([]);
 });
 
-test("a manager that takes no message is named in the log, and nothing else happens", () => {
+test("a service manager that accepts no message is logged, and the service continues", () => {
   using supervision = supervise();
   receiver[Symbol.dispose]();
   supervision.ready(vitals);

@@ -77,7 +77,7 @@ const CONFIG = "/admin/governance-config";
 const ROWS = 100_000;
 
 test(
-  "while administrators read and search long lists",
+  "turns stay short while administrators read and search long lists",
   async () => {
     {
       using connection = openConnection(join(folder, "data", "quartermaster.db"), {});
@@ -104,7 +104,7 @@ test(
 );
 
 test(
-  "while large policies are published and read",
+  "turns stay short while large policies are published and read",
   async () => {
     const publish = async (path: string, content: object) => {
       const { revision } = await ask("GET", CONFIG);
@@ -126,7 +126,7 @@ test(
 );
 
 test(
-  "while a large catalog file is read again",
+  "turns stay short while a large catalog file is reloaded",
   async () => {
     const file = { package_catalog: { packages: largePackages("variants", PACKAGES_BYTES) } };
     writeFileSync(catalog, `${JSON.stringify(file)}  # no JSON`);
@@ -140,7 +140,7 @@ test(
 );
 
 test(
-  "while a large configuration file is read again and exported",
+  "turns stay short while a large configuration file is reloaded and exported",
   async () => {
     const policy = largePolicyYaml(POLICY_BYTES, ENTRIES).replaceAll(/^/gm, " ");
     // The warning about an unknown group is the last thing that a reload logs.

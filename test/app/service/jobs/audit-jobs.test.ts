@@ -37,7 +37,7 @@ async function createService(flags: Record<string, string>) {
   return { clock, lines, runJobs, actions, [Symbol.asyncDispose]: stop };
 }
 
-test("entries are forgotten after the days of the setting; which facts about harnesses are in force is recorded again", async () => {
+test("entries are deleted after the configured days, and the current harness facts are recorded again", async () => {
   const { min } = AUDIT_RETENTION_DAYS;
   await using service = await createService({ auditRetentionDays: String(min) });
   service.clock.advance((min - 1) * DAY_MS);
@@ -51,7 +51,7 @@ test("entries are forgotten after the days of the setting; which facts about har
   );
 });
 
-test("entries are kept for ever where nothing is set", async () => {
+test("entries are kept forever by default", async () => {
   await using service = await createService({});
   service.clock.advance(AUDIT_RETENTION_DAYS.max * DAY_MS);
   await service.runJobs();

@@ -35,7 +35,7 @@ async function createService(flags: Record<string, string> = {}) {
   return { ...clients, lines, runJobs };
 }
 
-test("clients are forgotten after the days of the setting, and the log tells how many", async () => {
+test("clients are deleted after the configured days, and their number is logged", async () => {
   await using service = await createService({ clientsRetentionDays: "30" });
   await service.report();
   service.world.clock.advance(29 * DAY_MS);
@@ -49,7 +49,7 @@ test("clients are forgotten after the days of the setting, and the log tells how
   ]);
 });
 
-test("clients are kept for a year where nothing is set", async () => {
+test("clients are kept for a year by default", async () => {
   await using service = await createService();
   await service.report();
   service.world.clock.advance(364 * DAY_MS);
@@ -60,7 +60,7 @@ test("clients are kept for a year where nothing is set", async () => {
   expect(service.listed()).toEqual([]);
 });
 
-test("verdicts of an earlier build are given anew", async () => {
+test("verdicts of an earlier build are computed again", async () => {
   await using service = await createService();
   await service.report();
   await service.world.db.write((tx) => {
@@ -71,7 +71,7 @@ test("verdicts of an earlier build are given anew", async () => {
   expect(service.lines).toContainEqual(expect.objectContaining({ event: "clients.judged_again", judged: 1 }));
 });
 
-test("clients are counted by health when somebody looks, at most once a minute, from zero", async () => {
+test("clients are counted by health at scrape time, at most once a minute, starting at zero", async () => {
   await using clients = await createClientsWorld();
   const metrics = new Registry();
   const { system: actor, clock } = clients.world;
