@@ -209,25 +209,25 @@ describe.each(RULES.map((rule) => [rule.text, rule] as const))("%s", (_, rule) =
     expect(violationsOf(rule, sources)).toEqual([]);
   });
 
-  test("is noticed when it is broken", () => {
+  test("is detected when it is broken", () => {
     expect(violationsOf(rule, [sourceOf(...rule.broken)])).toHaveLength(1);
   });
 });
 
-test("a file of the most lines allowed is allowed", () => {
+test("a file with the maximum number of lines is allowed", () => {
   const rule = RULES.find(({ text }) => text.startsWith("no file is longer"));
   const longest = sourceOf("src/platform/long.ts", "// line\n".repeat(FILE_LINES_MAX));
   expect(rule?.violations(longest)).toEqual([]);
 });
 
-test("CLI-19 no file but the one door can connect to anything, so that commands do not either", () => {
+test("CLI-19 only outbound.ts can open connections, so that commands open none", () => {
   const door = RULES.find(({ text }) => text.startsWith("outbound.ts is the only door"));
   const inCommands = sources.filter(({ path }) => path.startsWith("cli/"));
   expect(inCommands.length).toBeGreaterThan(0);
   expect(door && violationsOf(door, sources)).toEqual([]);
 });
 
-test("only the door knows its part for public hosts", () => {
+test("only outbound.ts imports its part for public hosts", () => {
   const part = "src/platform/outbound/public-https.ts";
   const users = sources.filter(({ imports }) =>
     imports.some(({ target, typeOnly }) => target === part && !typeOnly),
@@ -235,7 +235,7 @@ test("only the door knows its part for public hosts", () => {
   expect(users.map(({ path }) => path)).toEqual(["src/platform/outbound/outbound.ts"]);
 });
 
-test("only the probe knows the part of the door for a named server", () => {
+test("only the probe imports the part of outbound.ts for a named server", () => {
   const part = "src/platform/outbound/named-server.ts";
   const users = sources.filter(({ imports }) =>
     imports.some(({ target, typeOnly }) => target === part && !typeOnly),
@@ -243,14 +243,14 @@ test("only the probe knows the part of the door for a named server", () => {
   expect(users.map(({ path }) => path)).toEqual(["src/app/probe/probe.ts"]);
 });
 
-test("the files and their imports were found at all", () => {
+test("the source files and their imports are found", () => {
   const paths = sources.map(({ path }) => path);
   expect(paths).toContain("src/platform/database/database.ts");
   expect(paths).toContain("migrations/index.ts");
   expect(sources.flatMap(({ imports }) => imports).length).toBeGreaterThan(sources.length);
 });
 
-test("imports are understood in every form they are written in", () => {
+test("imports are recognized in every form", () => {
   const { imports } = sourceOf(
     "src/domain/a/b.ts",
     [

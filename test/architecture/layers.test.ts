@@ -49,7 +49,7 @@ const FOLDERS = "{src,cli,test}/**/*";
 const filesInTree = [...new Glob(FOLDERS).scanSync(ROOT)];
 
 describe("imports between parts", () => {
-  test("lead downward only", async () => {
+  test("only lead downward", async () => {
     expect(violationsIn(await readSources(["src", "cli", "migrations"]))).toEqual([]);
   });
 
@@ -70,7 +70,7 @@ describe("imports between parts", () => {
     expect(violationsIn([sourceOf("src/server/a.ts", text)])).toEqual([]);
   });
 
-  test("a file outside of every part is refused", () => {
+  test("a file outside every part is refused", () => {
     expect(violationsIn([sourceOf("src/loose.ts", "// text")])).toEqual(["src/loose.ts is in no layer"]);
   });
 });
@@ -82,7 +82,7 @@ describe("folders", () => {
     expect(largeFolders(filesInTree).filter((folder) => LARGER_FOLDERS[folder] === undefined)).toEqual([]);
   });
 
-  test("with a reason to have more do have more", () => {
+  test("with an exception exceed the limit", () => {
     expect(largeFolders(filesInTree)).toEqual(expect.arrayContaining(Object.keys(LARGER_FOLDERS)));
   });
 
@@ -90,7 +90,7 @@ describe("folders", () => {
     [FILES_PER_FOLDER_MAX - 1, []],
     [FILES_PER_FOLDER_MAX, []],
     [FILES_PER_FOLDER_MAX + 1, ["src/folder"]],
-  ])("with %i files are judged by the limit", (count, found) => {
+  ])("with %i files are checked against the limit", (count, found) => {
     expect(largeFolders(named(count))).toEqual(found);
   });
 });

@@ -36,7 +36,7 @@ const deadChaptersIn = (text: string): string[] =>
     return isChapter && (section === undefined || hasSection(chapter, section.trim())) ? [] : found;
   });
 
-test("comments and titles name only files and chapters that exist", async () => {
+test("comments and titles name only existing files and chapters", async () => {
   const sources = await readSources(["src", "cli", "test", "migrations"]);
   const dead = sources.flatMap(({ path, text }) =>
     [...commentsIn(text), ...titlesIn(text)]
@@ -46,12 +46,12 @@ test("comments and titles name only files and chapters that exist", async () => 
   expect(dead).toEqual([]);
 });
 
-test("an absent file is noticed", () => {
+test("a missing file is detected", () => {
   const text = "Source: design.md section 4. See README.md, install.md and VERIFY.md.";
   expect(absentFilesIn(text, "src/main.ts")).toEqual(["design.md"]);
 });
 
-test("an absent chapter or section is noticed", () => {
+test("a missing chapter or section is detected", () => {
   const text =
     "handbook: gateway, Answers; handbook: install; handbook: nothing; (handbook: gateway, Missing).";
   expect(deadChaptersIn(text)).toEqual(["handbook: nothing", "handbook: gateway, Missing"]);

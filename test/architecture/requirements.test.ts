@@ -32,12 +32,12 @@ const sources = (await readSources(["src", "cli", "test", "migrations"])).filter
 const tests = sources.filter(({ path }) => path.endsWith(".test.ts"));
 const quoted = new Set(tests.flatMap(({ text }) => titlesIn(text).flatMap(idsIn)));
 
-test("every row that is a must is quoted in the title of a test", () => {
+test("every mandatory row is quoted in the title of a test", () => {
   expect(rows.length).toBeGreaterThan(0);
   expect(rows.flatMap(({ id, isMust }) => (isMust && !quoted.has(id) ? id : []))).toEqual([]);
 });
 
-test("every id that a title or a comment names has one row", () => {
+test("every id in a title or comment has one row", () => {
   const ids = rows.map(({ id }) => id);
   const known = new Set(ids);
   const unknown = sources.flatMap(({ path, text }) =>
@@ -50,7 +50,7 @@ test("every id that a title or a comment names has one row", () => {
   expect(ids.length).toBe(known.size);
 });
 
-test("titles are found in every form of a test, and comments are not titles", () => {
+test("titles are found in every form of a test, and comments are ignored", () => {
   const source = [
     'test("AB-1 does", () => {});',
     "describe(`AB-2: more`, () => {});",
@@ -64,11 +64,11 @@ test("titles are found in every form of a test, and comments are not titles", ()
   expect(commentsIn(source).flatMap(idsIn)).toEqual(["AB-7"]);
 });
 
-test("a range names every id in it", () => {
+test("a range includes every id in it", () => {
   expect(idsIn("AB-2 to AB-4, AB-8; UTF-8 to CD-9")).toEqual(["AB-2", "AB-3", "AB-4", "AB-8", "CD-9"]);
 });
 
-test("a row without a test is noticed", () => {
+test("a row without a test is detected", () => {
   const text = "| Id | Requirement |\n| --- | --- |\n| AB-1 M | Must |\n| AB-2 S | Should |\n";
   expect(rowsIn(text)).toEqual([
     { id: "AB-1", isMust: true },

@@ -16,7 +16,7 @@ const TEST = [
   "./test/support/network/loopback.ts",
 ];
 
-test("AIR-2 CLI-19 the executable does all its work in a network namespace with nothing but loopback", async () => {
+test("AIR-2 CLI-19 the executable does all its work in a network namespace with only loopback", async () => {
   const child = Bun.spawn([...INSIDE, ...TEST, ...JOURNEYS], {
     cwd: ROOT,
     env: { PATH: process.env.PATH, QUARTERMASTER_TEST_EXECUTABLE: builtExecutable() },

@@ -42,7 +42,7 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true }));
 
 describe("the executable", () => {
-  test("says what it is in an empty folder with an empty environment, and leaves nothing there", async () => {
+  test("prints its version in an empty folder with an empty environment and creates no files", async () => {
     const { stdout, stderr, exitCode } = await runCli(["version", "--json"], { command, cwd: directory });
     expect(stderr).toBe("");
     expect(exitCode).toBe(0);
@@ -70,7 +70,7 @@ describe("the executable", () => {
     ["the executable", () => command],
     ["the sources", () => [process.execPath, MAIN]],
   ])(
-    "%s: production mode holds when the framework is loaded, whatever the environment says",
+    "%s: production mode is set when the framework loads, whatever the environment contains",
     async (_what, product) => {
       const folder = mkdtempSync(join(directory, "mode-"));
       const preload = join(folder, "preload.ts");
@@ -84,7 +84,7 @@ describe("the executable", () => {
     },
   );
 
-  test("SVC-2: tells the service manager that it is ready and that it stops", async () => {
+  test("SVC-2: notifies the service manager when it is ready and when it stops", async () => {
     const manager = `@quartermaster-binary-${process.pid}`;
     using receiver = receiveNotifications(manager);
     const args = ["--data-dir", join(directory, "notifying")];
@@ -95,7 +95,7 @@ describe("the executable", () => {
     expect(await service.ended()).toBe(0);
   });
 
-  test("refuses wrong usage as the sources do", async () => {
+  test("refuses wrong usage as a run from source does", async () => {
     const { stderr, exitCode } = await runCli(["config", "shwo"], { command });
     expect(stderr).toBe("error: unknown command 'shwo'\nhint:  did you mean show?\nrun:   <run>\n");
     expect(exitCode).toBe(2);
@@ -108,7 +108,7 @@ describe("the build", () => {
     return folder;
   };
 
-  test("replaces what was in the folder by the executable and its checksum, the same in every folder", () => {
+  test("replaces the folder's content with the executable and its checksum, identical for every folder", () => {
     const folder = join(directory, "dist");
     writeFileSync(join(newFolder(folder), "stale"), "");
     build({ directory: folder });
@@ -118,7 +118,7 @@ describe("the build", () => {
     expect(digest).toBe(sha256Hex(readFileSync(builtExecutable())));
   });
 
-  test("that fails leaves the folder as it was", () => {
+  test("leaves the folder unchanged if it fails", () => {
     const folder = newFolder(join(directory, "kept"));
     writeFileSync(join(folder, "quartermaster"), "former");
     expect(() => build({ directory: folder, targets: ["bun-nowhere"] })).toThrow("failed");

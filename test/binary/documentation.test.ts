@@ -75,7 +75,7 @@ describe("README", () => {
     expectTags(blocks);
   });
 
-  test("shows the start message as the first start prints it, and commands and settings that work", async () => {
+  test("shows the start message as the first start prints it, and working commands and settings", async () => {
     const { directory, bin } = emptyPlace();
     cpSync(EXAMPLE, directory, { recursive: true });
     await using service = await startService({
@@ -151,7 +151,7 @@ const PREPARATIONS: Readonly<Record<string, () => Workplace | Promise<Workplace>
 };
 
 describe("handbook", () => {
-  test.each(CHAPTERS)("$name: every block has a tag, and what it says is true", async ({ name }) => {
+  test.each(CHAPTERS)("$name: every block has a tag, and its statements hold", async ({ name }) => {
     const markdown = chapterOf(name);
     const blocks = blocksOfMarkdown(markdown);
     expect(blocks).toHaveLength(markdown.match(/^ *```\S/gm)?.length ?? 0);

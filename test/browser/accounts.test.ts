@@ -19,7 +19,7 @@ afterAll(() => site[Symbol.asyncDispose]());
 afterEach(() => expect(site.takeComplaints()).toEqual([]));
 
 describe("sign-in", () => {
-  test("of a stranger at the front door leads to the account", async () => {
+  test("leads a signed-out visitor of the home page to the account", async () => {
     await using visitor = await site.visitor();
     const { page } = visitor;
     await page.goto("/");
@@ -30,7 +30,7 @@ describe("sign-in", () => {
     expect(await page.locator("main").textContent()).toContain(ADMIN);
   });
 
-  test("fails with one text for a wrong password and an unknown account, and keeps the email alone", async () => {
+  test("fails with the same text for a wrong password and an unknown account, and keeps only the email", async () => {
     await using visitor = await site.visitor();
     const { page } = visitor;
     await page.goto("/login");
@@ -45,7 +45,7 @@ describe("sign-in", () => {
     expect(await heading(page)).toBe("Your account");
   });
 
-  test("does not lead on to another site, however it is spelled", async () => {
+  test("does not redirect to another site in any spelling", async () => {
     await using stranger = await site.visitor();
     await using visitor = await site.visitor({ as: site.admin });
     for (const address of [
@@ -64,7 +64,7 @@ describe("sign-in", () => {
     }
   });
 
-  test("does not lead on to another site that was written into the form", async () => {
+  test("does not redirect to another site that was injected into the form", async () => {
     await using visitor = await site.visitor({ javaScriptEnabled: true });
     const { page } = visitor;
     await page.goto("/login?callbackURL=%2Fdevice");
@@ -75,7 +75,7 @@ describe("sign-in", () => {
     expect(page.url()).toBe(`${site.baseUrl}/`);
   });
 
-  test("without cookies is refused with a page that says what to do", async () => {
+  test("without cookies is refused with a page that explains what to do", async () => {
     await using visitor = await site.visitor();
     const { page, context } = visitor;
     await page.goto("/login");
@@ -86,7 +86,7 @@ describe("sign-in", () => {
 });
 
 describe("sign-out", () => {
-  test("ends the session of every tab and of the cookie, and comes back to nothing", async () => {
+  test("ends the session in every tab, and restored cookies do not sign in again", async () => {
     await using visitor = await site.visitor();
     const { page, context } = visitor;
     await page.goto("/login");
@@ -107,7 +107,7 @@ describe("sign-out", () => {
 describe("the account settings", () => {
   const NEXT = "an entirely new password";
 
-  test("change the password: this browser goes on, another one signs in with the new password", async () => {
+  test("change the password: this browser stays signed in, and another one signs in with the new password", async () => {
     const { email } = await site.member("changes@example.com");
     await using visitor = await site.visitor();
     await using other = await site.visitor();
@@ -131,7 +131,7 @@ describe("the account settings", () => {
     expect(other.page.url()).toBe(`${site.baseUrl}/account`);
   });
 
-  test("sign one workstation out, then every login, by buttons that each have a name of their own", async () => {
+  test("sign out one workstation, then every login, with buttons that have unique names", async () => {
     const account = await site.member("leaves@example.com");
     await using visitor = await site.visitor({ as: account });
     const { page } = visitor;
@@ -161,7 +161,7 @@ describe("the account settings", () => {
 });
 
 describe("an invitation", () => {
-  test("becomes an account after a password that is long enough, and then its link is spent", async () => {
+  test("creates an account after a sufficiently long password, and then its link is used up", async () => {
     const link = await site.invite("invited@example.com");
     await using visitor = await site.visitor({ javaScriptEnabled: true });
     const { page } = visitor;

@@ -21,7 +21,7 @@ async function enterCode(page: Page, code: string): Promise<void> {
 }
 
 describe("the link", () => {
-  test("leads a stranger through sign-in and approval to a terminal that is signed in", async () => {
+  test("leads a signed-out visitor through sign-in and approval to a signed-in workstation", async () => {
     const workstation = await site.workstation();
     await using visitor = await site.visitor();
     const { page } = visitor;
@@ -49,14 +49,14 @@ describe("the link", () => {
     expect(await me.json()).toMatchObject({ email: ADMIN, role: "admin" });
   });
 
-  test("WEB-2 approves nothing by being opened: the terminal goes on waiting", async () => {
+  test("WEB-2 approves nothing when it is opened: the workstation keeps waiting", async () => {
     const workstation = await site.workstation();
     await using visitor = await site.visitor({ as: site.admin });
     await visitor.page.goto(workstation.link);
     expect((await workstation.poll()).body.error).toBe("authorization_pending");
   });
 
-  test("denied tells the terminal so, and reloading the confirmation repeats nothing", async () => {
+  test("tells the workstation when it is denied, and reloading the confirmation repeats nothing", async () => {
     const workstation = await site.workstation();
     await using visitor = await site.visitor({ as: site.admin });
     const { page } = visitor;
@@ -68,7 +68,7 @@ describe("the link", () => {
     expect(await workstation.poll()).toMatchObject({ status: 400, body: { error: "access_denied" } });
   });
 
-  test("is unavailable once it is used: to a second tab, by going back, when opened again", async () => {
+  test("is unavailable after use: in a second tab, by going back, and when opened again", async () => {
     const workstation = await site.workstation();
     await using visitor = await site.visitor({ as: site.admin });
     const { page, context } = visitor;
@@ -85,7 +85,7 @@ describe("the link", () => {
     expect((await workstation.poll()).status).toBe(200);
   });
 
-  test("is unavailable once it is expired, also for the page that was opened in time", async () => {
+  test("is unavailable after it has expired, also on a page that was opened in time", async () => {
     const workstation = await site.workstation();
     await using visitor = await site.visitor({ as: site.admin });
     const { page } = visitor;
@@ -100,7 +100,7 @@ describe("the link", () => {
     expect(pathOf(page)).toBe("/device");
   });
 
-  test("reads the same for a link that never was", async () => {
+  test("shows the same page if it never existed", async () => {
     const used = await site.workstation();
     await site.expire(used);
     await using visitor = await site.visitor({ as: site.admin });
@@ -111,7 +111,7 @@ describe("the link", () => {
     expect(await page.locator("main").textContent()).toBe(text);
   });
 
-  test("opened by somebody else first offers to come back with the other account", async () => {
+  test("offers to return with the other account if another user opened it first", async () => {
     const workstation = await site.workstation();
     const other = await site.member("other@example.com");
     await using first = await site.visitor({ as: other });
@@ -136,7 +136,7 @@ describe("the link", () => {
 });
 
 describe("the typed code", () => {
-  test("may be written in lower case with spaces and dashes, and leads to the same decision", async () => {
+  test("accepts lower case, spaces and dashes, and leads to the same decision", async () => {
     const workstation = await site.workstation();
     const { userCode } = workstation;
     await using visitor = await site.visitor({ as: site.admin });
@@ -149,7 +149,7 @@ describe("the typed code", () => {
     expect((await workstation.poll()).status).toBe(200);
   });
 
-  test("reloads and denies like a link", async () => {
+  test("handles reloads and denials like a link", async () => {
     const workstation = await site.workstation();
     await using visitor = await site.visitor({ as: site.admin });
     const { page } = visitor;
@@ -159,7 +159,7 @@ describe("the typed code", () => {
     expect((await workstation.poll()).body.error).toBe("access_denied");
   });
 
-  test("is decided as each page shows it, also where another tab has sent another code since", async () => {
+  test("is decided as each page shows it, even after another tab sent another code", async () => {
     const [first, second] = [await site.workstation(), await site.workstation()];
     await using visitor = await site.visitor({ as: site.admin });
     const { page, context } = visitor;
@@ -174,7 +174,7 @@ describe("the typed code", () => {
     expect(await secondTab.getByLabel("Confirmation code").inputValue()).toBe(grouped(second.userCode));
   });
 
-  test("comes back after signing in again, and is unavailable to another account", async () => {
+  test("is restored after signing in again, and is unavailable to another account", async () => {
     const workstation = await site.workstation();
     const own = await site.member("owner@example.com");
     await using visitor = await site.visitor({ as: own });
@@ -191,7 +191,7 @@ describe("the typed code", () => {
     expect((await workstation.poll()).status).toBe(200);
   });
 
-  test("in a link of another site is no guess", async () => {
+  test("is not counted as a guess when a link of another site contains it", async () => {
     const workstation = await site.workstation();
     await using visitor = await site.visitor({ as: await site.member("victim@example.com") });
     const { page } = visitor;
@@ -203,7 +203,7 @@ describe("the typed code", () => {
     expect(await heading(page)).toBe("Allow terminal access?");
   });
 
-  test("keeps what was typed wrongly, says so beside the field and in a summary that has the focus", async () => {
+  test("stays in the form when it is wrong, with the error beside the field and in a focused summary", async () => {
     await using visitor = await site.visitor({ as: await site.member("typist@example.com") });
     const { page } = visitor;
     await enterCode(page, "WRONG-234");
@@ -220,7 +220,7 @@ describe("the typed code", () => {
     expect(await page.locator(":focus").getAttribute("id")).toBe("user_code");
   });
 
-  test("WEB-3 of an expired, a used, a foreign and an unknown login read alike", async () => {
+  test("WEB-3 shows the same page for an expired, a used, a foreign and an unknown login", async () => {
     const [expired, used, foreign] = [
       await site.workstation(),
       await site.workstation(),
@@ -240,7 +240,7 @@ describe("the typed code", () => {
     expect(errors.size).toBe(1);
   });
 
-  test("WEB-3 guessed wrongly five times has to wait, even if the next one is right", async () => {
+  test("WEB-3 has to wait after five wrong guesses, even if the next one is right", async () => {
     const workstation = await site.workstation();
     await using visitor = await site.visitor({ as: await site.member("impatient@example.com") });
     const { page } = visitor;

@@ -55,7 +55,7 @@ describe.each([
     expect((await workstation.poll()).body.error).toBe("authorization_pending");
   });
 
-  test("cannot sign anybody out", async () => {
+  test("cannot sign a user out", async () => {
     await using visitor = await site.visitor({ as: site.admin, javaScriptEnabled: true });
     const { page } = visitor;
     await page.goto("/");
@@ -67,7 +67,7 @@ describe.each([
     expect(await heading(page)).toBe("Your account");
   });
 
-  test("cannot send a request with a script, nor read an answer", async () => {
+  test("cannot send a request with a script or read a response", async () => {
     const workstation = await site.workstation();
     await using visitor = await site.visitor({ as: site.admin, javaScriptEnabled: true });
     const { page } = visitor;
@@ -95,7 +95,7 @@ describe.each([
     expect((await workstation.poll()).body.error).toBe("authorization_pending");
   });
 
-  test("cannot put the approval into a frame, and the browser says why", async () => {
+  test("cannot frame the approval, and the browser reports why", async () => {
     const workstation = await site.workstation();
     await using visitor = await site.visitor({ as: site.admin, javaScriptEnabled: true });
     const { page } = visitor;

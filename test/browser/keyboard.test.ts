@@ -58,7 +58,7 @@ test("signs in, reads the code and approves with the keyboard alone", async () =
   expect((await workstation.poll()).status).toBe(200);
 });
 
-test("Enter in the shown code decides nothing", async () => {
+test("Enter in the displayed code decides nothing", async () => {
   const workstation = await site.workstation();
   await using visitor = await site.visitor({ as: site.admin });
   const { page } = visitor;
@@ -69,7 +69,7 @@ test("Enter in the shown code decides nothing", async () => {
   expect((await workstation.poll()).body.error).toBe("authorization_pending");
 });
 
-test("after a wrong code the next stop is the way to the field", async () => {
+test("the first tab stop after a wrong code is the link to the field", async () => {
   await using visitor = await site.visitor({ as: site.admin });
   const { page } = visitor;
   await page.goto("/device");

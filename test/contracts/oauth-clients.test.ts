@@ -51,7 +51,7 @@ describe.each(["oauth2", "oidc"] as const)("oauth4webapi with %s discovery", (al
     return Object.assign(server, { as, begin, poll, refusal });
   }
 
-  test("gets a token by the device grant that any resource server can validate, and refreshes it", async () => {
+  test("gets a token through the device grant that any resource server can validate, and refreshes it", async () => {
     await using server = await connect();
     const { as, begin, poll } = server;
     const caller = await server.signedIn("member");
@@ -82,7 +82,7 @@ describe.each(["oauth2", "oidc"] as const)("oauth4webapi with %s discovery", (al
     expect((await validate(fresh.access_token)).jti).not.toBe(claims.jti);
   });
 
-  test("still validates tokens of a key that was rotated, and those of the new one", async () => {
+  test("validates tokens of a rotated key and of the new one", async () => {
     await using server = await connect();
     const before = await server.signedIn("member");
     await server.domain.access.keys.rotate(server.world.system);
@@ -112,7 +112,7 @@ describe.each(["oauth2", "oidc"] as const)("oauth4webapi with %s discovery", (al
     expect(await refusal(poll("unknown"))).toBe("invalid_grant");
   });
 
-  test("revokes a refresh token, also one that is unknown, and finds it dead", async () => {
+  test("revokes a refresh token, including an unknown one, which then no longer works", async () => {
     await using server = await connect();
     const { as, refusal } = server;
     const { refreshToken } = await server.signedIn("member");
@@ -127,7 +127,7 @@ describe.each(["oauth2", "oidc"] as const)("oauth4webapi with %s discovery", (al
 
 /** At the same time: these clients wait between polls by the clock on the wall, a second at least. */
 describe.each(["oauth2", "oidc"] as const)("openid-client with %s discovery", (algorithm) => {
-  test.concurrent("logs in while it polls by itself, refreshes and revokes", async () => {
+  test.concurrent("polls automatically until login, refreshes and revokes", async () => {
     await using server = await start();
     const caller = await server.signedIn("member");
     const config = await openid.discovery(server.issuer, "blue-cli", undefined, openid.None(), {
@@ -148,7 +148,7 @@ describe.each(["oauth2", "oidc"] as const)("openid-client with %s discovery", (a
     expect(dead.status).toBe(401);
   });
 
-  test.concurrent("hears that a person refused", async () => {
+  test.concurrent("reports that a user denied the login", async () => {
     await using server = await start();
     const caller = await server.signedIn("member");
     const config = await openid.discovery(server.issuer, "blue-cli", undefined, openid.None(), {

@@ -117,7 +117,7 @@ const revoke = ({ revoke: url, client_id }: Service, token: string) =>
   post(url, { token, token_type_hint: "refresh_token", client_id });
 
 describe("setting up", () => {
-  test("discovery has the keys the client decodes and no others", async () => {
+  test("discovery has exactly the members that the client decodes", async () => {
     await using server = await start();
     const { document } = await discover(server.origin);
     expect(Object.keys(document).sort()).toEqual(["control_api_url", "oauth", "version"]);
@@ -152,7 +152,7 @@ describe("logging in", () => {
     expect(login.verification_uri_complete).not.toContain(login.user_code);
   });
 
-  test("a client polls, a person approves in the browser, and the client gets its tokens once", async () => {
+  test("a client polls, a user approves in the browser, and the client gets its tokens once", async () => {
     await using server = await start();
     const { clock } = server.world;
     const service = await discover(server.origin);
@@ -228,7 +228,7 @@ describe("logging in", () => {
     expect(claims.jti).toBeString();
   });
 
-  test("the client learns who it is, and when its token ends", async () => {
+  test("the client reads the user and the expiry of its token", async () => {
     await using server = await start();
     const { service, tokens } = await login(server);
     const answer = await fetch(`${service.resource}/auth/me`, {
@@ -242,7 +242,7 @@ describe("logging in", () => {
     expect(Number.isInteger(me.expires_at)).toBe(true);
   });
 
-  test("a page may also be asked through its HTML address, which leads a stranger to the sign-in page", async () => {
+  test("a page is also available at its HTML address, which redirects a signed-out visitor to sign-in", async () => {
     await using server = await start();
     const { verification_uri_complete: link } = await begin(await discover(server.origin));
     const answer = await fetch(link, { redirect: "manual" });
@@ -252,7 +252,7 @@ describe("logging in", () => {
 });
 
 describe("staying logged in", () => {
-  test("a refresh with the replayed scope gives another token of the same login, and the next refresh token", async () => {
+  test("a refresh with the same scope returns a new access token of the same login and the next refresh token", async () => {
     await using server = await start();
     const { service, tokens } = await login(server);
     server.world.clock.advance(1_000);
@@ -267,7 +267,7 @@ describe("staying logged in", () => {
     expect((await refresh(service, fresh.refresh_token)).status).toBe(200);
   });
 
-  test("works from a browser's HTTP client with our origin and its cookie, and after the browser signed out", async () => {
+  test("a browser's HTTP client works with our origin and its cookie, and after the browser signed out", async () => {
     await using server = await start();
     const { service, cookie, tokens } = await login(server);
     const headers = { origin: server.origin, cookie };
@@ -289,7 +289,7 @@ describe("staying logged in", () => {
     expect(answer.status).toBe(200);
   });
 
-  test("two refreshes of one token at once both succeed: the client has no lock", async () => {
+  test("two simultaneous refreshes of one token both succeed: the client has no lock", async () => {
     await using server = await start();
     const { service, tokens } = await login(server);
     const answers = await Promise.all([1, 2, 3].map(() => refresh(service, tokens.refresh_token)));
@@ -396,7 +396,7 @@ async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<[even
 }
 
 describe("working under the policy", () => {
-  test("without gateway mode the client is told so, and goes on", async () => {
+  test("the client is told when gateway mode is off, and continues", async () => {
     await using workstation = await atWork();
     const ensured = await workstation.call("/gateway/key/ensure", {
       method: "POST",
@@ -410,7 +410,7 @@ describe("working under the policy", () => {
     expect([read.status, await read.json()]).toMatchObject([200, without]);
   });
 
-  test("a client gets a document that it can decode, and a client that does not state its capabilities is told to update", async () => {
+  test("a client gets a document that it can decode, and one without declared capabilities is told to update", async () => {
     await using workstation = await atWork();
     const answer = await workstation.fetchPolicy();
     expect(answer.status).toBe(200);
@@ -426,7 +426,7 @@ describe("working under the policy", () => {
     expect((await old.json()).error).toContain("versioned_state");
   });
 
-  test("a client downloads each package without its token, and the digest is the policy's", async () => {
+  test("a client downloads each package without its token, and the digest matches the policy", async () => {
     await using workstation = await atWork();
     const { packages } = await (await workstation.fetchPolicy()).json();
     expect(packages).toHaveLength(1);
@@ -460,7 +460,7 @@ describe("working under the policy", () => {
     });
   });
 
-  test("SSE: it hears of the revision in force at once, and of the next when it is published", async () => {
+  test("SSE: the current revision arrives at once, and the next one when it is published", async () => {
     await using workstation = await atWork();
     const { revision } = await (await workstation.fetchPolicy()).json();
     const answer = await workstation.call("/governance-config/events", {
@@ -477,7 +477,7 @@ describe("working under the policy", () => {
 });
 
 describe("logging out", () => {
-  test("revoking answers 200 however often, and the refresh token is dead for good", async () => {
+  test("revoking answers 200 any number of times and invalidates the refresh token permanently", async () => {
     await using server = await start();
     const { service, tokens } = await login(server);
     expect((await revoke(service, tokens.refresh_token)).status).toBe(200);

@@ -19,7 +19,7 @@ const bytesMaxOf = (kind: string, requires: string | undefined): number =>
   kind === "scim" || kind === "scim-group" ? SCIM_BYTES_MAX[kind] : bodyBytesMax(requires);
 
 test.each(Object.entries(TYPES))(
-  "a body of the kind %s is refused by its size above the limit only",
+  "a body of the kind %s is refused for its size only above the limit",
   async (kind, type) => {
     await using face = await createGatewayServer();
     const administrator = await face.signedIn("admin");

@@ -7,7 +7,7 @@ import { runCli } from "../support/cli/cli.ts";
 import { productCommand } from "../support/cli/executable.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
-test("a service whose log has lost its reader serves on, and ends as it should when it is told to", async () => {
+test("a service whose log has no reader continues and stops cleanly", async () => {
   const directory = temporaryDirectory();
   const socket = join(directory, "socket");
   const flags = ["--data-dir", join(directory, "data"), "--server-listen", `unix:${socket}`];
@@ -23,7 +23,7 @@ test("a service whose log has lost its reader serves on, and ends as it should w
   rmSync(directory, { recursive: true });
 });
 
-test("a command whose error nobody can be told ends with its code", async () => {
+test("a command that cannot print its error exits with its code", async () => {
   const shell = ["sh", "-c", 'exec "$@" 2>/dev/full', "sh", ...productCommand()];
   expect(await runCli(["nonsense"], { command: shell })).toMatchObject({ exitCode: 2 });
 });

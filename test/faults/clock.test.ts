@@ -124,16 +124,17 @@ describe.each([
     await work(await refresh(tokens), cookie);
   });
 
-  test("a workstation that was signed in before the jump goes on without a person", () => goOn(cookie));
+  test("a workstation that was signed in before the jump continues without user interaction", () =>
+    goOn(cookie));
 
   test("an identity provider provisions", provision);
 
-  test("people are invited", async () => {
+  test("administrators send invitations", async () => {
     const body = { email: `new-${names++}@example.com`, role: "member" };
     await ask("POST", "/admin/invitations", { cookie, body, status: 201 });
   });
 
-  test("wrong guesses keep an account closed for one window, however far the clock is off", async () => {
+  test("wrong guesses lock an account for one window however far the clock is off", async () => {
     const guess = (password: string) =>
       face.request("POST", "/api/auth/sign-in/email", { body: { email: EMAIL, password } });
     while ((await guess("wrong")).status !== 429);
@@ -142,7 +143,7 @@ describe.each([
     expect(seconds).toBeLessThanOrEqual(WINDOW_SECONDS);
   });
 
-  test("what is expired is swept without harm to what is not", async () => {
+  test("the cleanup job removes only expired rows", async () => {
     await face.domain.access.sweep(new AbortController().signal);
     await goOn((await signInAfterWindow()).cookie);
   });
@@ -153,7 +154,7 @@ describe.each([
   }
 });
 
-test("the audit log is whole after all of it, and nothing was a failure of ours", async () => {
+test("the audit log stays intact, and no internal error is logged", async () => {
   expect(await face.domain.auditLog.verify()).toMatchObject({ broken: undefined });
   expect(face.logged.filter(({ level }) => level === "error")).toEqual([]);
 });

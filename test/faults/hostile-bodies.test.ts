@@ -30,7 +30,7 @@ interface Taking {
   accepts: Exclude<Accepted, "nothing">;
 }
 
-test("every route that takes a body refuses hostile ones at a bounded cost", async () => {
+test("every route with a body refuses hostile ones at a bounded cost", async () => {
   await using face = await createGatewayServer();
   const administrator = await face.signedIn("admin");
   const routes = face.server.routes.flatMap((route): Taking[] => {
@@ -66,7 +66,7 @@ test("every route that takes a body refuses hostile ones at a bounded cost", asy
   }
 });
 
-test("what a route refuses of an address, it repeats in part only", async () => {
+test("a refusal repeats only part of the address", async () => {
   await using face = await createGatewayServer();
   const administrator = await face.signedIn("admin");
   const long = "x".repeat(12_000);

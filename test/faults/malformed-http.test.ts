@@ -154,14 +154,14 @@ const cases: readonly (readonly [name: string, bytes: string, statuses: readonly
   ["good HTTP and then none", "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nGARBAGE\r\n\r\n", [200, 400]],
 ];
 
-describe("is survived", () => {
+describe("the server survives", () => {
   test.each(cases)("%s", async (_, bytes, statuses) => {
     expect(statusesIn(await exchange(latin1(bytes)))).toEqual([...statuses]);
     expect(errorsLogged()).toEqual([]);
     expect((await fetch(`${face.origin}/health`)).status).toBe(200);
   });
 
-  test("and so is whatever becomes of good requests when bytes are changed, left out or doubled", async () => {
+  test("good requests with bytes changed, removed or duplicated", async () => {
     const place = fc.nat({ max: 999 });
     const change = fc.record({ place, length: fc.nat({ max: 8 }), bytes: fc.uint8Array({ maxLength: 8 }) });
     const request = fc.constantFrom(...GOOD);
@@ -177,12 +177,12 @@ describe("is survived", () => {
   });
 });
 
-describe("is no mistake:", () => {
-  test("HTTP/1.0 without a host, as health checks of proxies send it", async () => {
+describe("the server accepts", () => {
+  test("HTTP/1.0 without a host, as proxies send it in health checks", async () => {
     expect(statusesIn(await exchange("GET /health HTTP/1.0\r\n\r\n"))).toEqual([200]);
   });
 
-  test("fifty requests in one packet, answered in their order", async () => {
+  test("fifty requests in one packet and answers them in order", async () => {
     const requests = Array.from({ length: 50 }, (_, at) => (at % 2 === 0 ? "/health" : `/nothing/${at}`)).map(
       (path, at) => `GET ${path} HTTP/1.1\r\n${at === 49 ? HOST : "Host: localhost\r\n"}\r\n`,
     );
@@ -194,7 +194,7 @@ describe("is no mistake:", () => {
 test.each([
   ["of a declared length", "Content-Length: 100\r\n\r\n{"],
   ["in chunks", "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"],
-])("a caller who leaves in the middle of a body %s is no failure of ours", async (_, rest) => {
+])("a caller that disconnects in the middle of a body %s causes no internal error", async (_, rest) => {
   const failures = () => face.logged.filter(({ event }) => event === "http.failed").length;
   const before = face.logged.length;
   await exchange(`${SIGN_IN}${HOST}${JSON_TYPE}${rest}`, HANG_UP);

@@ -132,7 +132,7 @@ describe.if(canMount)("a service whose disk fails", () => {
   const statuses = (...paths: readonly string[]) =>
     Promise.all(paths.map(async (path) => (await fetch(service.baseUrl + path)).status));
 
-  test("because it is full reports that it is unhealthy, says why to signed-in callers, and recovers by itself", async () => {
+  test("because it is full reports itself unhealthy, tells signed-in callers why, and recovers on its own", async () => {
     const { cookie } = await signIn();
     expect(await statuses("/ready", "/health/object-storage")).toEqual([200, 200]);
     const ballast = join(disk, "ballast");
@@ -151,7 +151,7 @@ describe.if(canMount)("a service whose disk fails", () => {
     expect(await statuses("/ready", "/health/object-storage")).toEqual([200, 200]);
   });
 
-  test("because it is full answers 507, and recovers by itself when there is room", async () => {
+  test("because it is full answers 507, and recovers on its own when there is space", async () => {
     const ballast = join(disk, "ballast");
     fill(ballast);
     expect(new Set(await writeUntilRefused())).toEqual(new Set([507]));
@@ -162,7 +162,7 @@ describe.if(canMount)("a service whose disk fails", () => {
     expect(await signIn()).toMatchObject({ status: 200 });
   });
 
-  test("because writing gives an error answers 503, and recovers by itself when it does not", async () => {
+  test("because writes fail answers 503, and recovers on its own when they succeed", async () => {
     const { size } = statSync(join(disk, "data/quartermaster.db-wal"));
     limitFiles(service.pid, String(size));
     expect(new Set(await writeUntilRefused())).toEqual(new Set([503]));
@@ -172,7 +172,7 @@ describe.if(canMount)("a service whose disk fails", () => {
     await expectNothingLost();
   });
 
-  test("keeps its log on the same disk, and goes on with it, too; it ends as it should", async () => {
+  test("while its log is on the same disk continues to log and stops cleanly", async () => {
     const { headers } = await fetch(`${service.baseUrl}/health`);
     const log = join(disk, "log");
     while (!readFileSync(log, "utf8").includes(headers.get("x-request-id") ?? "none")) await Bun.sleep(1);
@@ -180,7 +180,7 @@ describe.if(canMount)("a service whose disk fails", () => {
     expect(await service.ended()).toBe(0);
   });
 
-  test("because it is full does not start: it says why, and starts when there is room", () => {
+  test("because it is full refuses to start with the reason, and starts when there is space", () => {
     const place = join(directory, "other");
     mkdirSync(place);
     const data = join(place, "data");
@@ -227,7 +227,7 @@ function limitFiles(pid: number, bytes: string): void {
   if (status !== 0) throw new Error(String(stderr));
 }
 
-test("of two servers that begin an installation in one directory at once one serves, and the other names it", async () => {
+test("one of two servers that start in an empty directory at once serves, and the other one names it", async () => {
   const directory = temporaryDirectory();
   const start = () => startService({ args: ["--data-dir", directory] });
   const [first, second] = await Promise.allSettled([start(), start()]);

@@ -10,7 +10,7 @@ const TOKEN = "a-token-of-the-identity-provider";
 /** the first pages; the tables have many more */
 const KEPT_BYTES = 16_384;
 
-test("a page that cannot be read is an error answer that names the cause, and the service goes on", async () => {
+test("an unreadable page causes an error response with the cause, and the service continues", async () => {
   const directory = temporaryDirectory();
   const args = ["--data-dir", join(directory, "data")];
   const env = { QUARTERMASTER_SCIM_TOKEN: TOKEN };

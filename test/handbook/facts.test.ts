@@ -120,6 +120,6 @@ const STATED: readonly (readonly [chapter: string, words: string])[] = [
   ["install", `at most ${DRAIN_MS / SECOND_MS} seconds`],
 ];
 
-test.each(STATED)("%s says: %s", (chapter, words) => {
+test.each(STATED)("%s states: %s", (chapter, words) => {
   expect(handbookText(chapter)?.replaceAll("\n", " ")).toContain(words);
 });

@@ -29,7 +29,7 @@ test("every chapter has a file, and every file is a chapter", () => {
   expect(files.toSorted()).toEqual(NAMES.map((name) => `${name}.md`).toSorted());
 });
 
-test("every topic names a section that is there", () => {
+test("every topic names an existing section", () => {
   for (const name of TOPIC_SECTIONS.keys()) expect(handbookText(name)).toMatch(/\S/);
   for (const name of ["nothing", "constructor"]) expect(handbookText(name)).toBeUndefined();
 });
@@ -42,7 +42,7 @@ describe.each(CHAPTERS)("$name", ({ name, title }) => {
     expect(proseOf(source).match(/^# /gm)).toHaveLength(1);
   });
 
-  test("links to chapters and headings that are there", () => {
+  test("links to existing chapters and headings", () => {
     const links = [...proseOf(source).matchAll(/\]\(([^)]*)\)/g)].map(([, target = ""]) => target);
     const wrong = links.filter((target) => {
       if (target.startsWith("https://")) return false;
@@ -64,7 +64,7 @@ describe.each(CHAPTERS)("$name", ({ name, title }) => {
     expect(proseOf(source).replaceAll(/`[^`]*`|^<!--.*-->$/gm, "")).not.toMatch(/(?<!\\)<[a-z/!]/i);
   });
 
-  test("is printed in lines of 80 characters, blocks excepted", () => {
+  test("is printed in lines of at most 80 characters, except blocks", () => {
     const text = terminalText(proseOf(handbookText(name) ?? ""), { columns: 80, color: false });
     expect(text.split("\n").filter((line) => line.length > 80 && line.includes(" "))).toEqual([]);
   });
@@ -73,13 +73,13 @@ describe.each(CHAPTERS)("$name", ({ name, title }) => {
 describe("terminalText", () => {
   const style = { columns: 40, color: false };
 
-  test("prints blocks indented and unchanged, and marks code where there is no color", () => {
+  test("prints blocks indented and unchanged, and marks code if color is off", () => {
     expect(terminalText("# A\n\nRun `b c`:\n\n```sh run\nb c   # | d\n\n  e\n```\n\nEnd.\n", style)).toBe(
       "A\n===\n\nRun `b c`:\n\n  b c   # | d\n\n    e\n\nEnd.\n",
     );
   });
 
-  test("says how to print the chapter that a link leads to", () => {
+  test("prints the command for the chapter that a link points to", () => {
     expect(terminalText("See [B](backups.md#restore).\n", { ...style, columns: 80 })).toBe(
       "See B (quartermaster help backups).\n",
     );
@@ -94,7 +94,7 @@ describe("terminalText", () => {
 describe("sectionOf", () => {
   const markdown = "# A\n\n## B\n\nb\n\n```sh\n# no heading\n## C\n```\n\n### D\n\nd\n\n## C\n\nc\n";
 
-  test("ends at the next heading of its level, and comments in blocks are no headings", () => {
+  test("ends at the next heading of its level and ignores comments in blocks", () => {
     expect(sectionOf(markdown, "B")).toBe("## B\n\nb\n\n```sh\n# no heading\n## C\n```\n\n### D\n\nd");
     expect(sectionOf(markdown, "D")).toBe("### D\n\nd");
     expect(sectionOf(markdown, "E")).toBeUndefined();

@@ -33,7 +33,7 @@ describe("generated parts", () => {
     expectPartsCurrent(fileOf(name), GENERATORS);
   });
 
-  test("are in one place each, and every generator is used", () => {
+  test("appear in one place each, and every generator is used", () => {
     const names = CHAPTERS.flatMap(({ name }) => partNamesIn(readFileSync(fileOf(name), "utf8")));
     expect(names.toSorted()).toEqual(Object.keys(GENERATORS).toSorted());
   });

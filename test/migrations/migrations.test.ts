@@ -88,7 +88,7 @@ const fresh = inNewFile((connection, file) => {
   return schemaOf(connection);
 });
 
-test("the migrations are numbered 1, 2, 3 and so on, and every name is used once", () => {
+test("the migrations are numbered consecutively from 1 with unique names", () => {
   expect(migrations.map(({ id }) => id)).toEqual(migrations.map((_, index) => index + 1));
   expect(new Set(migrations.map(({ name }) => name)).size).toBe(migrations.length);
 });
@@ -100,13 +100,13 @@ test("every table is STRICT", () => {
   expect(lax).toEqual([]);
 });
 
-test("no CHECK is without a name", () => {
+test("every CHECK has a name", () => {
   const nameless = Object.values(fresh).flatMap((sql) => sql.match(/(?<!CONSTRAINT \w+ )CHECK \(/g) ?? []);
   expect(nameless).toEqual([]);
 });
 
 test.each(migrations.map(({ id, name }) => [id, name] as const))(
-  "from schema %d (%s), with a row in every table, to the newest: no row lost, the schema of a fresh database",
+  "from schema %d (%s), with a row in every table, to the newest: every row is preserved, and the schema equals a fresh one",
   (id) => {
     inNewFile((connection, file) => {
       upTo(file, migrations.slice(0, id));

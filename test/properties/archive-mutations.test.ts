@@ -72,7 +72,7 @@ async function look(archive: Uint8Array): Promise<Seen> {
 
 const ORIGINAL = await look(GOOD);
 
-test("the archive that is changed below is taken", () => {
+test("the unmodified archive is accepted", () => {
   expect(ORIGINAL.reason).toBeUndefined();
   expect(ORIGINAL.content).toHaveLength(5);
 });

@@ -383,7 +383,7 @@ const at = <T>(items: readonly T[], index: number): T | undefined =>
 const isFree = (login: Login, user: number): boolean => login.user === undefined || login.user === user;
 
 test(
-  "whatever happens in whatever order, the service answers as the model does",
+  "the service answers as the model does for any sequence of actions",
   async () => {
     const unlimited = {
       deviceCodesPerAddress: 1e9,

@@ -235,7 +235,7 @@ class Run {
 }
 
 test(
-  "whatever happens, no state is lost, no key leaks upstream, and nobody stays without a key once the cause is gone",
+  "no sequence of actions loses state, leaks a key upstream, or leaves a user without a key after recovery",
   async () => {
     const met = new Set<KeyState>();
     await fc.assert(

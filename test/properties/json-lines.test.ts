@@ -19,7 +19,7 @@ function pathsIn(value: unknown, path: readonly string[] = []): (readonly string
   ];
 }
 
-test("lines of JSON are those of the same text as YAML", () => {
+test("lines in JSON are those of the same text read as YAML", () => {
   const documents = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }));
   const indents = fc.constantFrom(0, 1, "\t");
   fc.assert(

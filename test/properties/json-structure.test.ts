@@ -105,7 +105,7 @@ function read(value: Tree, foldsCase: boolean): Reading {
 
 const UNLIMITED: JsonLimits = { depthMax: 1_000, valuesMax: 1_000_000 };
 
-test("depth, values and names are what a recursive reading finds", () => {
+test("depth, values and names equal the result of a recursive walk", () => {
   fc.assert(
     fc.property(
       tree,
@@ -159,7 +159,7 @@ test("a name is the same in either spelling, and in either case where cases are 
     }
 });
 
-test("a text that is looked at in slices has the same first flaw", () => {
+test("a text checked in slices has the same first problem", () => {
   const slices = fc.integer({ min: 1, max: 40 });
   fc.assert(
     fc.property(tree, escapes, slices, fc.nat(20), (value, escaped, sliceCharacters, valuesMax) => {
@@ -172,12 +172,12 @@ test("a text that is looked at in slices has the same first flaw", () => {
   );
 });
 
-test("a long text is looked at in more than one slice", () => {
+test("a long text is checked in more than one slice", () => {
   const steps = findFlawInSlices("[".repeat(9), UNLIMITED, 3);
   expect([...steps]).toHaveLength(2);
 });
 
-test("any text at all is read to its end", () => {
+test("any text is read to its end", () => {
   const anything = fc.string({ unit: fc.constantFrom(...'[]{}":,\\ 0atu') });
   fc.assert(
     fc.property(anything, (text) => {

@@ -86,7 +86,7 @@ function placesOf(value: unknown, path: readonly string[] = []): string[] {
 const RUNS = { numRuns: 150 };
 
 describe("one merge", () => {
-  test("never loses a dashboard change: what the dashboard changed, added or removed is there as it is in force", () => {
+  test("keeps every dashboard change, addition and removal", () => {
     fc.assert(
       fc.property(versions, ({ baseline, current, wanted }) => {
         const { merged } = mergeDocuments({ baseline, current, wanted });
@@ -109,7 +109,7 @@ describe("one merge", () => {
     );
   });
 
-  test("takes every change of the file that no conflict names", () => {
+  test("applies every file change outside the reported conflicts", () => {
     fc.assert(
       fc.property(versions, ({ baseline, current, wanted }) => {
         const { merged, conflicts } = mergeDocuments({ baseline, current, wanted });
@@ -125,7 +125,7 @@ describe("one merge", () => {
     );
   });
 
-  test("names a conflict exactly where both changed the same place differently, and keeps the dashboard's there", () => {
+  test("reports a conflict exactly where both sides changed the same path differently, and keeps the dashboard's value there", () => {
     fc.assert(
       fc.property(versions, ({ baseline, current, wanted }) => {
         const { merged, conflicts } = mergeDocuments({ baseline, current, wanted });
@@ -147,7 +147,7 @@ describe("one merge", () => {
     );
   });
 
-  test("changes nothing where only one author changed something, whichever", () => {
+  test("returns the changed document if only one side changed something", () => {
     fc.assert(
       fc.property(document, document, (baseline, changed) => {
         expect(mergeDocuments({ baseline, current: changed, wanted: baseline })).toEqual({
@@ -164,14 +164,14 @@ describe("one merge", () => {
   });
 });
 
-describe("a life of many merges", () => {
+describe("a sequence of merges", () => {
   const step = fc.oneof(
     fc.record({ author: fc.constant("dashboard" as const), document }),
     fc.record({ author: fc.constant("file" as const), document }),
     fc.record({ author: fc.constant("restart" as const), document: fc.constant({}) }),
   );
 
-  test("no conflict is forgotten while the authors disagree there, and none is kept once they agree", () => {
+  test("keeps a conflict as long as the sides differ there, and no longer", () => {
     fc.assert(
       fc.property(document, fc.array(step, { maxLength: 12 }), (first, steps) => {
         let [file, current, conflicts] = [first as object, first as object, [] as string[]];

@@ -37,9 +37,9 @@ const idsOf = (resources: readonly { id: string }[]): string[] => resources.map(
 const typeOf = ({ meta }: ScimObject): unknown =>
   typeof meta === "object" && "resourceType" in meta ? meta.resourceType : undefined;
 
-describe("SCIM-130 SQL finds what the evaluator finds", () => {
+describe("SCIM-130 SQL finds the same resources as the evaluator", () => {
   test(
-    "for any filter on any resources, of one type and of both",
+    "for any filter on any resources of one type and of both",
     async () => {
       const filters = RESOURCE_TYPES.flatMap((type) =>
         Array.from({ length: 12 }, () => FILTERS[type].map((text) => ({ type, text }))),
@@ -67,7 +67,7 @@ describe("SCIM-130 SQL finds what the evaluator finds", () => {
 
 const ofType = (resource: ScimObject): ResourceTypeName => (typeOf(resource) === "User" ? "User" : "Group");
 
-describe("SQL orders as values are ordered", () => {
+describe("SQL sorts like the comparison of values", () => {
   const sortable = pathsOf("User").filter((name) => attributeAt("User", name).type !== "complex");
   test(
     "for any attribute and direction",
@@ -129,7 +129,7 @@ describe("the text of the SQL", () => {
     return [key, dialect.sqlToQuery(whereOf(filter, numbers)).sql];
   };
 
-  test("depends on nothing but the shape of a filter, whatever its literals are", () => {
+  test("depends only on the shape of a filter, not on its literals", () => {
     const harmless = (text: string) =>
       text.replace(/"(?:[^"\\]|\\.)*"/g, (literal) =>
         /^"(?:|true|false|\d{4}-.*)"$/i.test(literal) ? literal : '"x"',
@@ -145,7 +145,7 @@ describe("the text of the SQL", () => {
     }
   });
 
-  test("has no literal in it", () => {
+  test("contains no literal", () => {
     fc.assert(
       fc.property(
         fc.string({ minLength: 1, unit: "grapheme" }),
@@ -159,7 +159,7 @@ describe("the text of the SQL", () => {
     );
   });
 
-  test("has no name in it that the schema does not have", () => {
+  test("contains only names from the schema", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[A-Za-z$][A-Za-z0-9$_:.-]{0,30}$/), (name) => {
         const path = resolvePath("User", name);
@@ -169,7 +169,7 @@ describe("the text of the SQL", () => {
   });
 });
 
-describe("reading a filter", () => {
+describe("the filter parser", () => {
   const pieces = fc.constantFrom(
     ...[
       "userName",
@@ -192,7 +192,7 @@ describe("reading a filter", () => {
   );
   const mangled = fc.array(pieces, { maxLength: 30 }).map((parts) => parts.join(""));
 
-  test("fails in no other way than its own", () => {
+  test("fails only with its own errors", () => {
     fc.assert(
       fc.property(fc.oneof(mangled, fc.string({ unit: "binary" }), FILTERS.User), (text) => {
         for (const read of [parseFilter, parseTarget]) {
@@ -229,7 +229,7 @@ describe("reading a filter", () => {
     ["tests", (count: number) => Array(count).fill("title pr").join(" or ")],
     ["groups", (count: number) => Array(count).fill("((((title pr))))").join(" and ")],
     ["negations", (count: number) => Array(count).fill("not (not (title pr))").join(" and ")],
-  ])("takes work in proportion to its length: %s", (_what, text) => {
+  ])("needs time in proportion to the length: %s", (_what, text) => {
     const [some, twice] = [looksAt(text(100)), looksAt(text(200))];
     expect(some).toBeGreaterThan(100);
     expect(twice).toBeLessThan(2 * some + 20);
@@ -242,7 +242,7 @@ describe("reading a filter", () => {
     ["text that never ends", `title eq "${"\\\\".repeat(8_000)}`],
     ["blanks", `title${" ".repeat(16_000)}`],
     ["a name", "a.".repeat(8_000)],
-  ])("gives up at once on %s", (_what, text) => {
+  ])("stops at once on %s", (_what, text) => {
     expect(looksAt(text)).toBeLessThan(500);
     const startedMs = performance.now();
     looksAt(text);

@@ -338,7 +338,7 @@ function outcomeOf(attempt: () => object): object | string {
 }
 
 test(
-  "a user patched in any way is as the naive model has it",
+  "a user after any PATCH equals the naive model",
   () => {
     fc.assert(
       fc.property(
@@ -378,7 +378,7 @@ function memberOperation({ op, ids = [], spelling }: MemberStep): object {
   return { op, path, value: ids };
 }
 
-test("a group patched in any way has the members that one operation after the other gives it", () => {
+test("a group after any PATCH has the members that its operations produce in order", () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(member),

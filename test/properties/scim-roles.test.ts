@@ -226,7 +226,7 @@ class Run {
 const emailOf = (of: number): string => `person${of}@example.com`;
 
 test(
-  "no sequence of requests leaves a role that the groups of the user do not make",
+  "no sequence of requests leaves a role that the user's groups do not grant",
   async () => {
     await fc.assert(
       fc.asyncProperty(mapping, steps, async (first, taken) => {
@@ -275,7 +275,7 @@ const crowdStep = fc.record({
 });
 
 test(
-  "a large group changed in any way has the members, versions and roles that a naive model has",
+  "a large group after any change has the members, versions and roles of the naive model",
   async () => {
     await using world = await createGroupsWorld({ Admins: "admin" });
     const crowd = await addScimUsers(world, CROWD);

@@ -223,7 +223,7 @@ class Run {
 }
 
 test(
-  "no sequence of requests parts a user from the account behind it, or ends logins for nothing",
+  "no sequence of requests separates a user from its account or ends logins without cause",
   async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -52,7 +52,7 @@ function defaultOf(name: Name): string {
   return text === "no" ? "false" : text;
 }
 
-test("each setting has the value of its first source, and names it", () => {
+test("each setting has the value of its first source and names that source", () => {
   fc.assert(
     fc.property(given, (all) => {
       const lines = Object.entries(from("file", all, String)).map(([name, value]) => {

@@ -96,7 +96,7 @@ async function run(db: Db, asked: readonly [Write, string][]): Promise<string[][
 /** Nobody has to wait for company where a short write comes last. */
 const LAST: Write = { kind: "short", rows: 1, fails: false };
 
-test("whatever is written, readers see whole writes in the order in which they were asked for", async () => {
+test("readers see whole writes in the requested order for any writes", async () => {
   await fc.assert(
     fc.asyncProperty(rounds, async (sequence) => {
       await using world = await createWorld();
