@@ -1,8 +1,8 @@
-// The two records that tell more about the next entry than its header can: the GNU long name and the PAX
-// extended header (POSIX.1-2017, pax, "pax Extended Header"). Their length is bounded before they are read.
+// The two records that describe the next entry in more detail than its header: the GNU long name and the PAX extended header
+// (POSIX.1-2017, pax, "pax Extended Header"). Their length is checked before they are read.
 import { refusal } from "./limits.ts";
 
-/** What a record says about the next entry. */
+/** A record's description of the next entry. */
 export interface Naming {
   path?: Uint8Array;
   sizeBytes?: number;
@@ -25,7 +25,7 @@ export function readPax(body: Uint8Array): Naming {
   return naming;
 }
 
-/** A global header may carry remarks, as `git archive` writes them, but nothing that changes an entry. */
+/** A global header may contain comments, as `git archive` writes them, but nothing that changes an entry. */
 export function checkGlobalPax(body: Uint8Array): void {
   const { path, sizeBytes } = readPax(body);
   if (path === undefined && sizeBytes === undefined) return;

@@ -1,5 +1,5 @@
-// Walks a tar stream from header to header and yields its files and folders; their bytes are passed over unless asked for.
-// Everything else that tar can express is refused here; which paths are allowed is decided in paths.ts.
+// Walks a tar stream from header to header and yields its files and folders; their bytes are skipped unless requested. Refuses
+// everything else that tar can express; paths.ts decides which paths are allowed.
 import {
   isZeros,
   readTarHeader,
@@ -17,13 +17,13 @@ export interface TarEntry {
   /** as written: neither checked nor decoded; a folder may end with a slash */
   path: Uint8Array;
   sizeBytes: number;
-  /** undefined where the header has no octal number */
+  /** undefined if the header has no octal number */
   mode: number | undefined;
 }
 
-/** An entry whose bytes may be asked for before the next one is. */
+/** An entry whose bytes may be requested before the next entry. */
 export interface ReadableEntry extends TarEntry {
-  /** @returns all bytes of the file, in memory: the caller has looked at `sizeBytes`; to be called once at most */
+  /** @returns all bytes of the file, in memory: the caller has checked `sizeBytes`; call it at most once */
   read(): Promise<Uint8Array>;
 }
 
@@ -59,7 +59,7 @@ export function readHeader(block: Uint8Array): SizedHeader {
 }
 
 /**
- * @param source the unpacked tar stream; it is read to its very end
+ * @param source the unpacked tar stream; it is read to its end
  * @throws DomainError with the reasons of this folder
  * @source POSIX.1-2017, pax, "ustar Interchange Format"
  */
@@ -83,7 +83,7 @@ export async function* readTar(source: ByteSource, limits: ArchiveLimits): Async
   await refuseBytesAfterEnd(source);
 }
 
-/** Collects what metadata records say about the next entry, within their limits. */
+/** Collects the metadata records of the next entry, within their limits. */
 class Metadata {
   #naming: Naming | undefined;
   #totalBytes = 0;
@@ -93,7 +93,7 @@ class Metadata {
     private readonly limits: ArchiveLimits,
   ) {}
 
-  /** @returns false when the header is no metadata record */
+  /** @returns false if the header is not a metadata record */
   async consume({ type, sizeBytes }: SizedHeader): Promise<boolean> {
     if (type !== "g" && type !== "x" && type !== "L") return false;
     this.#refuseTooLarge(sizeBytes);
@@ -113,7 +113,7 @@ class Metadata {
     if (this.#naming) throw refusal("metadata", "the last metadata record has no entry after it", REPACK);
   }
 
-  /** With two records for one entry, readers differ on which path counts. */
+  /** With two records for one entry, readers disagree on the path. */
   #keep(naming: Naming): void {
     if (this.#naming) throw refusal("metadata", "two metadata records stand before one entry", REPACK);
     this.#naming = naming;
@@ -167,7 +167,7 @@ function kindOf(type: string, path: Uint8Array): TarEntry["kind"] {
   );
 }
 
-/** Two zero blocks end an archive, and nothing but zeros may follow, since some readers would go on reading. */
+/** Two zero blocks end an archive, and only zeros may follow, because some readers would continue. */
 async function refuseBytesAfterEnd(source: ByteSource): Promise<void> {
   let rest = await source.take(TAR_BLOCK_BYTES);
   while (rest.byteLength > 0) {
