@@ -82,7 +82,7 @@ const changedBy = (original: Uint8Array) =>
     made.reduce<Uint8Array>((bytes, [change, at, value]) => change(bytes, at, value), original),
   );
 
-test("changes of the compressed bytes are refused by a rule of archives, or change no content", async () => {
+test("modified compressed bytes are refused by a rule of archives or leave the content unchanged", async () => {
   await fc.assert(
     fc.asyncProperty(changedBy(GOOD), async (changed) => {
       const { reason, content } = await look(changed);
@@ -93,7 +93,7 @@ test("changes of the compressed bytes are refused by a rule of archives, or chan
   );
 });
 
-test("changes of the unpacked bytes are taken or refused by a rule of archives", async () => {
+test("modified unpacked bytes are accepted or refused by a rule of archives", async () => {
   await fc.assert(
     fc.asyncProperty(changedBy(TAR), async (changed) => {
       const { reason = "archive." } = await look(gzipSync(changed, { level: 1 }));

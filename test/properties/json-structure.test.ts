@@ -128,7 +128,7 @@ test("depth, values and names equal the result of a recursive walk", () => {
   );
 });
 
-test("a name that is there twice is found among many", () => {
+test("a duplicate name is found among many", () => {
   const names = fc.array(
     fc.oneof(
       name,
@@ -147,7 +147,7 @@ test("a name that is there twice is found among many", () => {
   );
 });
 
-test("a name is the same in either spelling, and in either case where cases are folded", () => {
+test("a name matches with and without escapes, and in either case if case is ignored", () => {
   const spellings = Array.from({ length: 0x250 }, (_, code) => String.fromCharCode(code));
   for (const character of spellings)
     for (const foldsCase of [false, true]) {

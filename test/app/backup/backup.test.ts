@@ -177,7 +177,7 @@ describe("a backup", () => {
     expect(refusalOf(packedWith({}))).toBe("accepted");
   });
 
-  test("with a member in the place of an artifact is refused", () => {
+  test("with a foreign member among the artifacts is refused", () => {
     const path = packedWith({});
     const bytes = readFileSync(path);
     const at = bytes.indexOf("artifacts/sha256/");
@@ -187,7 +187,7 @@ describe("a backup", () => {
     expect(refusalOf(path)).toBe("backup.damaged");
   });
 
-  test("reports its progress up to the end", () => {
+  test("reports its progress to the end", () => {
     const seen: [number, number][] = [];
     packedWith({}, (done, total) => seen.push([done, total]));
     const [last] = seen.slice(-1);

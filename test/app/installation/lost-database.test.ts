@@ -84,7 +84,7 @@ describe("a lost database", () => {
   });
 
   test.each([
-    ["was cut to nothing", () => truncateSync(database(), 0)],
+    ["was truncated to zero bytes", () => truncateSync(database(), 0)],
     [
       "has no organization any more",
       () => {

@@ -163,7 +163,7 @@ test(
 );
 
 test(
-  "while an identity provider creates many users in one request",
+  "turns stay short while an identity provider creates many users in one request",
   async () => {
     const Operations = Array.from({ length: BULK_USERS }, (_, at) => ({
       method: "POST",

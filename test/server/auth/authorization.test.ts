@@ -58,7 +58,7 @@ const onlyMetrics = (requirement: Requirement): Verdict => (requirement === "met
 const bearer = ({ accessToken }: Caller): Sent => ({ token: accessToken });
 
 const CASES: Record<string, Case> = {
-  nobody: { send: async () => ({}), verdict: refused },
+  "a caller without a credential": { send: async () => ({}), verdict: refused },
   "a garbage token": { send: async () => ({ token: "garbage" }), verdict: refused },
   "an expired token": {
     async send({ domain, world, signedIn }) {
@@ -114,7 +114,7 @@ const CASES: Record<string, Case> = {
     }),
     verdict: asForeignPage,
   },
-  "an administrator's browser that hides which site's page it shows": {
+  "an administrator's browser that hides its origin": {
     send: async ({ signedIn }) => ({
       cookie: (await signedIn("admin")).cookie,
       headers: { "sec-fetch-site": "cross-site" },
@@ -140,7 +140,7 @@ const CASES: Record<string, Case> = {
     },
     verdict: refused,
   },
-  "a token whose grant is revoked": {
+  "a token of a revoked grant": {
     async send({ signedIn, domain, request }) {
       const caller = await signedIn("admin");
       expect((await request("GET", "/auth/me", bearer(caller))).status).toBe(200); // it is known before it ends
@@ -149,30 +149,30 @@ const CASES: Record<string, Case> = {
     },
     verdict: refused,
   },
-  "a good token in the query": {
+  "a valid token in the query": {
     send: async ({ signedIn }) => ({ query: `?access_token=${(await signedIn("admin")).accessToken}` }),
     verdict: refused,
   },
-  "a good token without a space behind Bearer": {
+  "a valid token without a space after Bearer": {
     send: async ({ signedIn }) => ({
       headers: { authorization: `Bearer${(await signedIn("admin")).accessToken}` },
     }),
     verdict: refused,
   },
-  "a bad token beside a good cookie": {
+  "an invalid token beside a valid cookie": {
     send: async ({ signedIn }) => ({ token: "bad", cookie: (await signedIn("admin")).cookie }),
     verdict: refused,
   },
-  "a bad cookie": {
+  "an invalid cookie": {
     send: async ({ signedIn }) => ({ cookie: (await signedIn("admin")).cookie.replace(/.$/, "~") }),
     verdict: refused,
   },
-  "the SCIM token of the configuration": {
+  "the configured SCIM token": {
     send: async () => ({ token: SCIM_TOKEN }),
     verdict: refused,
     provider: "through",
   },
-  "a SCIM token that the operator made": {
+  "a SCIM token that the operator created": {
     send: async ({ domain, world }) => ({ token: (await providerToken(domain, world)).reveal() }),
     verdict: refused,
     provider: "through",
@@ -182,7 +182,7 @@ const CASES: Record<string, Case> = {
     verdict: refused,
     provider: "through",
   },
-  "a SCIM token behind another spelling of the scheme": {
+  "a SCIM token after another spelling of the scheme": {
     send: async () => ({ headers: { authorization: `bEARER   ${SCIM_TOKEN}  ` } }),
     verdict: refused,
     provider: "through",
@@ -199,7 +199,7 @@ const CASES: Record<string, Case> = {
     send: async () => ({ cookie: `__Secure-${SESSION_COOKIE}=${SCIM_TOKEN}` }),
     verdict: refused,
   },
-  "a SCIM token that is revoked": {
+  "a revoked SCIM token": {
     async send({ domain, world, request }) {
       const token = (await providerToken(domain, world, { label: "revoked" })).reveal();
       expect((await request("GET", "/scim/v2/Users", { token })).status).toBe(200); // it is known before it ends
@@ -208,7 +208,7 @@ const CASES: Record<string, Case> = {
     },
     verdict: refused,
   },
-  "a SCIM token that has expired": {
+  "an expired SCIM token": {
     async send({ domain, world }) {
       const expiresAtMs = world.clock.nowMs() + HOUR_MS;
       const token = await providerToken(domain, world, { expiresAtMs });
@@ -232,7 +232,7 @@ const CASES: Record<string, Case> = {
     verdict: refused,
   },
   "the metrics token": { send: async () => ({ token: METRICS_TOKEN }), verdict: onlyMetrics },
-  "a stranger on this machine": { send: async () => ({ address: "127.0.0.1" }), verdict: refused },
+  "a local caller without a credential": { send: async () => ({ address: "127.0.0.1" }), verdict: refused },
 };
 
 async function providerToken(domain: Domain, world: World, asked: Partial<NewScimToken> = {}) {
@@ -358,44 +358,44 @@ const REQUIREMENTS: readonly (readonly [RegExp, Requirement])[] = [
 ];
 
 test.each([
-  ["a caller on this machine", "http://127.0.0.1:8080", "127.0.0.1", {}, true],
-  ["one over IPv6", "http://[::1]:8080", "::1", {}, true],
-  ["one by name", "http://localhost:8080", "127.0.0.1", {}, true],
+  ["a local caller over IPv4", "http://127.0.0.1:8080", "127.0.0.1", {}, true],
+  ["a local caller over IPv6", "http://[::1]:8080", "::1", {}, true],
+  ["a local caller under the name localhost", "http://localhost:8080", "127.0.0.1", {}, true],
   [
-    "whom a proxy speaks for",
+    "a caller behind a proxy",
     "http://127.0.0.1:8080",
     "127.0.0.1",
     { "x-forwarded-for": "203.0.113.9" },
     false,
   ],
-  ["whom a silent proxy may speak for", "https://control.example.com", "127.0.0.1", {}, false],
-  ["another machine", "http://127.0.0.1:8080", "203.0.113.9", {}, false],
-  ["nobody knows who", "http://127.0.0.1:8080", null, {}, false],
-  ["one who names the loopback network", "http://127.0.0.1:8080", "127.0.0.1", { host: "127.9.8.7" }, true],
-  ["one who writes localhost otherwise", "http://127.0.0.1:8080", "127.0.0.1", { host: "LocalHost:1" }, true],
   [
-    "a page whose name was made to lead here",
+    "a caller possibly behind a proxy without a forwarding header",
+    "https://control.example.com",
+    "127.0.0.1",
+    {},
+    false,
+  ],
+  ["a caller on another machine", "http://127.0.0.1:8080", "203.0.113.9", {}, false],
+  ["a caller with an unknown address", "http://127.0.0.1:8080", null, {}, false],
+  ["a host in the loopback network", "http://127.0.0.1:8080", "127.0.0.1", { host: "127.9.8.7" }, true],
+  ["localhost in other letter case", "http://127.0.0.1:8080", "127.0.0.1", { host: "LocalHost:1" }, true],
+  [
+    "a foreign host that resolves to this machine",
     "http://127.0.0.1:8080",
     "127.0.0.1",
     { host: "evil.example:8080" },
     false,
   ],
   [
-    "one who only begins like it",
+    "a host that only starts with localhost",
     "http://127.0.0.1:8080",
     "127.0.0.1",
     { host: "localhost.evil.example" },
     false,
   ],
-  [
-    "one who names a number of another network",
-    "http://127.0.0.1:8080",
-    "127.0.0.1",
-    { host: "[2001:db8::1]" },
-    false,
-  ],
-  ["one who names two", "http://127.0.0.1:8080", "127.0.0.1", { host: "localhost, evil.example" }, false],
-  ["one who names none", "http://127.0.0.1:8080", "127.0.0.1", { host: "" }, false],
+  ["an address of another network", "http://127.0.0.1:8080", "127.0.0.1", { host: "[2001:db8::1]" }, false],
+  ["two hosts", "http://127.0.0.1:8080", "127.0.0.1", { host: "localhost, evil.example" }, false],
+  ["an empty host", "http://127.0.0.1:8080", "127.0.0.1", { host: "" }, false],
 ])(
   "GET /metrics without a credential answers %s according to host and address",
   (_, origin, address, headers, isOpen) => {

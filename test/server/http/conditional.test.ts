@@ -174,7 +174,7 @@ test("replaces the branding only if If-Match is current", async () => {
   expect((await call("PUT", "/admin/branding", { body: {} })).status).toBe(200);
 });
 
-test("the tag of a record has a part for each member, also for one without a value", () => {
+test("a record's tag has a part for each member, including one without a value", () => {
   const tag = recordTag({ a: undefined, b: 1 });
   expect(tag).toMatch(/^"[0-9a-f]{32}\.[0-9a-f]{8}"$/);
   expect(recordTag({ a: undefined, b: 2 }).slice(0, -5)).not.toBe(tag.slice(0, -5));

@@ -263,14 +263,14 @@ describe.each(Object.entries(harmless))("page %s", (name, html) => {
 });
 
 test.each(["error", "linkUnavailable", "wrongAccount", "invitationUnavailable"])(
-  "the refusal page %s has a link or a form that leads on",
+  "the refusal page %s has a link or a form to continue",
   (name) => {
     const main = harmless[name]?.split("<main>")[1] ?? "";
     expect(main).toMatch(/<a class="button"|<form /);
   },
 );
 
-test("pages show the program's own logo and icon where the organization has none", () => {
+test("pages show the product's logo and icon if the organization has none", () => {
   const html = signInPage({ csrf: "c", branding });
   expect(withTag(html, "img")[0]?.attributes.get("src")).toBe(iconPath);
   expect(withTag(html, "link")[0]?.attributes.get("href")).toBe(iconPath);

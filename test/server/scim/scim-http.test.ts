@@ -31,7 +31,7 @@ describe("authentication", () => {
     "no blank behind the scheme": `Bearer${SCIM_TOKEN}`,
     "an unknown token": "Bearer unknown",
     "a token and more": `Bearer ${SCIM_TOKEN} more`,
-    "bytes that are no text": "Bearer \u00ff\u00fe",
+    "bytes that are not text": "Bearer \u00ff\u00fe",
     "a header that is too long": `Bearer ${"x".repeat(AUTHORIZATION_LENGTH_MAX)}`,
   };
 
@@ -187,7 +187,7 @@ describe("a body", () => {
     ["null", "null"],
     ["text", '"x"'],
     ["two objects", "{}{}"],
-    ["bytes that are no UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ["bytes that are not UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ["a member twice", '{"userName":"a","USERNAME":"b"}'],
     ["too many levels", `{"a":${"[".repeat(32)}${"]".repeat(32)}}`],
   ])("of %s is malformed", async (_, body) => {
@@ -304,7 +304,7 @@ describe("a response", () => {
   });
 });
 
-describe("versions", () => {
+describe("conditional requests", () => {
   test.each([
     ['W/"1"', 304],
     ['"1"', 304],
@@ -314,7 +314,7 @@ describe("versions", () => {
     ['W/"7", W/"1"', 304],
     ['W/"2"', 200],
     ['W/"11"', 200],
-  ])("SCIM-96 a GET that knows %s is answered %d", async (known, status) => {
+  ])("SCIM-96 a GET with If-None-Match %s is answered %d", async (known, status) => {
     const scim = await sharedScim();
     for (const path of [
       `/Users/${await scim.user("ada@example.com")}`,

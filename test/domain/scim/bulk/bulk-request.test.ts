@@ -57,8 +57,8 @@ describe("a bulk message", () => {
     ["no object", []],
     ["no operations", {}],
     ["an empty list of operations", { Operations: [] }],
-    ["operations that are no list", { Operations: {} }],
-    ["an operation that is no object", { Operations: ["POST"] }],
+    ["operations that are not a list", { Operations: {} }],
+    ["an operation that is not an object", { Operations: ["POST"] }],
     ["another message's schema", { schemas: ["urn:other"], Operations: [post("a")] }],
     ["failOnErrors of 0", { failOnErrors: 0, Operations: [post("a")] }],
     ["failOnErrors of 1.5", { failOnErrors: 1.5, Operations: [post("a")] }],
@@ -114,7 +114,7 @@ describe("a bulk message", () => {
     ["/Bulk", { method: "POST", path: "/Bulk" }, [404, undefined]],
     ["/Me", { method: "PATCH", path: "/Me" }, [404, undefined]],
     ["another letter case of the path", { method: "POST", path: "/users" }, [404, undefined]],
-    ["a path that goes on", { method: "DELETE", path: "/Users/1/name" }, [404, undefined]],
+    ["a path with an extra segment", { method: "DELETE", path: "/Users/1/name" }, [404, undefined]],
     ["a good one", { method: "DELETE", path: "/Groups/1/" }, undefined],
   ])("SCIM-102 fails only that operation for %s", (_, operation, expected) => {
     expect<unknown>(spoiled(operation)).toEqual(expected);

@@ -304,8 +304,8 @@ describe("a change of many slices", () => {
     world.groups.patch(world.caller, id, { body: patchOf({ op: "remove", path: "members" }) });
 
   test.each<[string, (id: string) => Promise<unknown>]>([
-    ["everybody goes", removeAll],
-    ["everybody comes", (id) => replace(id, people.slice(0, LARGE))],
+    ["all members are removed", removeAll],
+    ["all members are added", (id) => replace(id, people.slice(0, LARGE))],
     ["a new name", (id) => world.groups.patch(world.caller, id, { body: renamed(id) })],
   ])("yields between its slices to requests that see the group before the change: %s", async (_, change) => {
     const before = glance(large);

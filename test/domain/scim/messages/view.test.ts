@@ -40,18 +40,22 @@ describe("a view without names", () => {
 
 describe("SCIM-67 attributes", () => {
   test.each<[string, string[], ScimObject]>([
-    ["show only themselves and what is always shown", ["userName"], { id: "u1", userName: "ada" }],
+    [
+      "include only themselves and the attributes that are always returned",
+      ["userName"],
+      { id: "u1", userName: "ada" },
+    ],
     ["are found in any letter case", ["USERNAME"], { id: "u1", userName: "ada" }],
     ["are found by the URN of the core", [`${CORE_USER}:userName`], { id: "u1", userName: "ada" }],
     ["may stand in one text with commas", [" userName , id"], { id: "u1", userName: "ada" }],
     ["show one part of a complex value", ["name.givenName"], { id: "u1", name: { givenName: "Ada" } }],
     [
-      "show all of what is named whole and in part",
+      "include all of an attribute named whole and in part",
       ["name", "name.givenName"],
       { id: "u1", name: user.name ?? "" },
     ],
     [
-      "show all of what is named in part and whole",
+      "include all of an attribute named in part and whole",
       ["name.givenName", "name"],
       { id: "u1", name: user.name ?? "" },
     ],
@@ -74,7 +78,7 @@ describe("SCIM-67 attributes", () => {
     ],
     ["ignore unknown names", ["nope", "__proto__", "constructor.prototype"], { id: "u1" }],
     ["never show a password", ["password"], { id: "u1" }],
-    ["leave out a complex value of which nothing is there", ["name.middleName"], { id: "u1" }],
+    ["omit a complex value without the requested parts", ["name.middleName"], { id: "u1" }],
   ])("%s", (_, attributes, expected) => {
     expect(shown({ attributes })).toEqual(expected);
   });
@@ -83,7 +87,7 @@ describe("SCIM-67 attributes", () => {
 describe("SCIM-68 excludedAttributes", () => {
   test.each<[string, string[], string[]]>([
     ["take themselves away", ["emails", "META"], ["id", "userName", "name", "groups", ENTERPRISE_USER]],
-    ["cannot take away what is always shown", ["id", "schemas"], Object.keys(user)],
+    ["cannot remove attributes that are always returned", ["id", "schemas"], Object.keys(user)],
     [
       "take a whole extension away",
       [ENTERPRISE_USER],

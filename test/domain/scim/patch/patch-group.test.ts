@@ -68,7 +68,7 @@ describe("SCIM-79 members", () => {
       [at('members[value eq "u1"]', "add", { display: "A" })],
       { add: ["u1"] },
     ],
-    ["are removed by nothing that is sent empty", [remove([]), remove(null), remove("")], {}],
+    ["are not removed by an empty value", [remove([]), remove(null), remove("")], {}],
     ["are all removed without a value", [add("u1"), remove()], { base: "emptied" }],
     ["are all replaced", [add("u1"), remove("u2"), replace(["u3"])], { base: "emptied", add: ["u3"] }],
     ["are all replaced by none", [replace([])], { base: "emptied" }],

@@ -386,7 +386,7 @@ describe("SCIM-74 the primary value", () => {
       [false, true],
     ],
     [
-      "made from a filter",
+      "created from a filter",
       { op: "add", path: 'emails[primary eq true and type eq "other"].value', value: "n@x.example" },
       [false, undefined, true],
     ],
@@ -438,7 +438,7 @@ describe("the e-mail derived from the user name", () => {
 
   test.each<[string, object, ScimValue | undefined]>([
     [
-      "is met by a filter, and stored",
+      "matches a filter and is stored",
       { op: "replace", path: 'emails[type eq "work"].value', value: "n@x.example" },
       [{ ...DERIVED, value: "n@x.example" }],
     ],
@@ -455,11 +455,11 @@ describe("the e-mail derived from the user name", () => {
     ],
     ["is not stored by a part of every value", { op: "add", path: "emails.display", value: "x" }, undefined],
     [
-      "is not stored by a removal that finds nothing",
+      "is not stored by a removal without a match",
       { op: "remove", path: 'emails[type eq "fax"]' },
       undefined,
     ],
-    ["does not go by removal", { op: "remove", path: 'emails[type eq "work"]' }, undefined],
+    ["is not affected by a removal", { op: "remove", path: 'emails[type eq "work"]' }, undefined],
     ["is not stored without a part it lacks", { op: "remove", path: "emails[value pr].display" }, undefined],
   ])("%s", (_, operation, emails) => {
     expect(after(operation).emails).toEqual(emails);

@@ -47,24 +47,24 @@ describe("a page", () => {
   test.each([
     ["from the start when it begins before it", { startIndex: -3, count: 2 }, 1, ["user0", "user1"]],
     ["numbers as text", { startIndex: "2", count: "1" }, 2, ["user1"]],
-    ["nothing when nothing is wanted", { count: 0 }, 1, []],
-    ["nothing when less than nothing is wanted", { count: -1 }, 1, []],
-    ["what is left at the end", { startIndex: 4, count: 5 }, 4, ["user3", "user4"]],
-    ["nothing past the end", { startIndex: 6, count: 5 }, 6, []],
-    ["nothing far past the end", { startIndex: "999999999999999", count: 5 }, 999_999_999_999_999, []],
-    ["nothing past all numbers", { startIndex: "9".repeat(400), count: 5 }, Number.MAX_SAFE_INTEGER, []],
+    ["no resources for a count of 0", { count: 0 }, 1, []],
+    ["no resources for a negative count", { count: -1 }, 1, []],
+    ["the last resources", { startIndex: 4, count: 5 }, 4, ["user3", "user4"]],
+    ["no resources past the end", { startIndex: 6, count: 5 }, 6, []],
+    ["no resources far past the end", { startIndex: "999999999999999", count: 5 }, 999_999_999_999_999, []],
+    [
+      "no resources for a start beyond all numbers",
+      { startIndex: "9".repeat(400), count: 5 },
+      Number.MAX_SAFE_INTEGER,
+      [],
+    ],
     [
       "all when as many as there are numbers are wanted",
       { count: "9".repeat(20) },
       1,
       ["user0", "user1", "user2", "user3", "user4"],
     ],
-    [
-      "nothing when far less than nothing is wanted",
-      { startIndex: -1e300, count: "-9223372036854775808" },
-      1,
-      [],
-    ],
+    ["no resources for a very low count", { startIndex: -1e300, count: "-9223372036854775808" }, 1, []],
   ])("SCIM-63 returns %s", async (_what, asked, startIndex, names) => {
     await using world = await createSearchWorld();
     await world.addUsers(...numbered(5));

@@ -35,7 +35,7 @@ const ENDING: [event: string, act: Act][] = [
     (world, id) => world.patch(id, { op: "Replace", value: { active: "False" } }),
   ],
   [
-    "a whole user comes with active false",
+    "a PUT sets active to false",
     (world, id) => world.users.replace(world.caller, id, { body: { userName: ADA, active: false } }),
   ],
   [
@@ -131,7 +131,7 @@ const HARMLESS: [event: string, act: Act][] = [
       world.patch(id, { op: "replace", path: 'emails[type eq "work"].value', value: "ADA@Example.com" }),
   ],
   [
-    "a second e-mail comes that is not primary",
+    "a second e-mail is added that is not primary",
     (world, id) =>
       world.patch(id, { op: "add", path: 'emails[type eq "home"].value', value: "home@example.com" }),
   ],

@@ -62,7 +62,7 @@ test.each([
   [OBJECT_MEMBERS_MAX - 1, undefined],
   [OBJECT_MEMBERS_MAX, undefined],
   [OBJECT_MEMBERS_MAX + 1, `an object of the body has more than ${OBJECT_MEMBERS_MAX} members`],
-])("an object of %d members is refused: %p", (count, message) => {
+])("the problem with an object of %d members is %p", (count, message) => {
   const object = `{${Array.from({ length: count }, (_, at) => `"${at}":{}`).join(",")}}`;
   expect(faultIn(object)?.message).toBe(message);
   expect(faultIn(`[{"a":1},${object}]`)?.message).toBe(message);
@@ -72,7 +72,7 @@ test.each([
   [DIFFERENT_NAMES_MAX - 1, undefined],
   [DIFFERENT_NAMES_MAX, undefined],
   [DIFFERENT_NAMES_MAX + 1, `the body has more than ${DIFFERENT_NAMES_MAX} different names of members`],
-])("%d distinct names across objects are refused: %p", (count, message) => {
+])("the problem with %d distinct names across objects is %p", (count, message) => {
   const repeated = '{"0":0,"1":0}';
   const objects = Array.from({ length: count }, (_, at) => `{"${at}":0},${repeated}`);
   expect(faultIn(`[${objects.join(",")}]`)?.message).toBe(message);
@@ -82,7 +82,7 @@ test.each([
   [NAME_CHARACTERS_MAX - 1, undefined],
   [NAME_CHARACTERS_MAX, undefined],
   [NAME_CHARACTERS_MAX + 1, `the name of a member has more than ${NAME_CHARACTERS_MAX} characters`],
-])("a name of %d characters is refused: %p", (count, message) => {
+])("the problem with a name of %d characters is %p", (count, message) => {
   for (const name of ["x".repeat(count), `\\"${"x".repeat(count - 2)}`])
     expect(faultIn(`{"${name}":0}`)?.message).toBe(message);
   expect(faultIn(`{"a":"${"x".repeat(count)}"}`)).toBeUndefined();
@@ -92,7 +92,7 @@ test.each([
   [NUMBER_CHARACTERS_MAX - 1, undefined],
   [NUMBER_CHARACTERS_MAX, undefined],
   [NUMBER_CHARACTERS_MAX + 1, `a number of the body has more than ${NUMBER_CHARACTERS_MAX} characters`],
-])("a number of %d characters is refused: %p", (count, message) => {
+])("the problem with a number of %d characters is %p", (count, message) => {
   for (const after of ["", "]", ",1]", " "]) {
     const open = after.includes("]") ? "[" : "";
     expect(faultIn(`${open}${"1".repeat(count)}${after}`)?.message).toBe(message);

@@ -139,8 +139,8 @@ describe("bodies", () => {
 
   const CASES: Record<string, [body: Sent["body"], headers: Record<string, string>, status: number]> = {
     "no body": [undefined, JSON_TYPE, 400],
-    "text that is no JSON": ["{", JSON_TYPE, 400],
-    "bytes that are no UTF-8": [new Uint8Array([0x22, 0xff, 0x22]), JSON_TYPE, 400],
+    "text that is not JSON": ["{", JSON_TYPE, 400],
+    "bytes that are not UTF-8": [new Uint8Array([0x22, 0xff, 0x22]), JSON_TYPE, 400],
     "no media type": ["{}", { "content-type": "" }, 415],
     "plain text": ["{}", { "content-type": "text/plain" }, 415],
     "a media type that only begins like JSON": ["{}", { "content-type": "application/jsonp" }, 415],
@@ -149,11 +149,15 @@ describe("bodies", () => {
     "JSON under another name": ["{}", { "content-type": "application/vnd.example+json" }, 200],
     "JSON in capital letters": ["{}", { "content-type": "Application/JSON; Charset=UTF-8" }, 200],
     "a compressed body": [Bun.gzipSync("{}"), { ...JSON_TYPE, "content-encoding": "gzip" }, 415],
-    "a body in the encoding that is none": ["{}", { ...JSON_TYPE, "content-encoding": "identity" }, 200],
+    "a body in the identity encoding": ["{}", { ...JSON_TYPE, "content-encoding": "identity" }, 200],
     "a body one byte below the limit": [sized(BODY_BYTES_MAX - 1), JSON_TYPE, 422],
     "a body at the limit": [sized(BODY_BYTES_MAX), JSON_TYPE, 422],
     "a body one byte above the limit": [sized(BODY_BYTES_MAX + 1), JSON_TYPE, 413],
-    "a body that declares too much": ["{}", { ...JSON_TYPE, "content-length": `${BODY_BYTES_MAX + 1}` }, 413],
+    "a body with too large a declared length": [
+      "{}",
+      { ...JSON_TYPE, "content-length": `${BODY_BYTES_MAX + 1}` },
+      413,
+    ],
     "chunks at the limit": [chunked(BODY_BYTES_MAX), JSON_TYPE, 400],
     "chunks that grow too large": [chunked(BODY_BYTES_MAX + 1), JSON_TYPE, 413],
     "lists as deep as they may be": [nested(JSON_DEPTH_MAX), JSON_TYPE, 422],

@@ -239,7 +239,7 @@ describe.each(ENDPOINTS)("a malformed request to %s", (path) => {
     ],
     ["a compressed body", { body: "a=b", headers: { ...FORM, "content-encoding": "gzip" } }, 400],
     ["a field twice", { body: "client_id=blue-cli&client_id=blue-cli", headers: FORM }, 400],
-    ["bytes that are no UTF-8", { body: new Uint8Array([0x61, 0x3d, 0xff]), headers: FORM }, 400],
+    ["bytes that are not UTF-8", { body: new Uint8Array([0x61, 0x3d, 0xff]), headers: FORM }, 400],
     ["too many fields", { body: "a=&".repeat(FORM_FIELDS_MAX + 1), headers: FORM }, 400],
     ["too many bytes", { body: `a=${"b".repeat(UNAUTHENTICATED_BODY_BYTES_MAX - 1)}`, headers: FORM }, 413],
   ])("is refused in OAuth format: %s", async (_, sent, status) => {

@@ -126,7 +126,7 @@ describe("the body of ensure", () => {
     ["may say whether a person asks", { body: { manual: true } }],
     ["may say null for no", { body: { manual: null } }],
     ["may have members that a newer client sends", { body: { force: true } }],
-    ["may have no type while there is none", { headers: { "content-type": "text/plain" } }],
+    ["may be absent with a media type", { headers: { "content-type": "text/plain" } }],
   ])("%s", async (_name, sent) => {
     expect((await post(ENSURE, sent)).status).toBe(200);
   });

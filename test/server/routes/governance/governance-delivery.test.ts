@@ -134,23 +134,23 @@ describe("a client", () => {
 
   test.each([
     ["of the policy's contract with all capabilities", { ...version("3"), ...capable(...ALL) }, 200],
-    ["of a later contract with more", { ...version("4"), ...capable("news", ...ALL) }, 200],
+    ["of a later contract with more capabilities", { ...version("4"), ...capable("news", ...ALL) }, 200],
     [
-      "that spaces its list otherwise",
+      "with other spaces in its list",
       { ...version("3"), ...capable(...ALL.map((name) => ` ${name} `), "") },
       200,
     ],
     ["of an older contract", { ...version("2"), ...capable(...ALL) }, 426],
     ["of an unreadable contract", { ...version("three"), ...capable(...ALL) }, 426],
     ["of a contract below zero", { ...version("-3"), ...capable(...ALL) }, 426],
-    ["that says no contract", capable(...ALL), 426],
+    ["without a contract version", capable(...ALL), 426],
     ["without one capability", { ...version("3"), ...capable(...ALL.slice(1)) }, 426],
     [
-      "with a name that only begins like it",
+      "with a prefix of a capability",
       { ...version("3"), ...capable("adapter_interval", ...ALL.slice(1)) },
       426,
     ],
-    ["that says no capabilities", version("3"), 426],
+    ["without capabilities", version("3"), 426],
   ])("%s gets the expected status", async (_name, headers, status) => {
     await publishFirst(site, ranged);
     expect((await get(ana, headers)).status).toBe(status);

@@ -620,7 +620,7 @@ describe("every page", () => {
 
   const LOST = ["/nothing", "/api/nothing", "/loginx", "/logout"];
 
-  test.each(LOST)("a browser at the unknown address %s gets a page with a way on", async (path) => {
+  test.each(LOST)("answers a browser at the unknown address %s with a page and a link", async (path) => {
     const server = await sameServer();
     const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
     const answer = await server.request("GET", path, { headers: { accept } });
@@ -632,7 +632,7 @@ describe("every page", () => {
   });
 
   test.each(["", "*/*", "application/json", "application/problem+json, text/html;q=0.5"])(
-    "a program that accepts '%s' gets JSON at an unknown address",
+    "is replaced by JSON for a program that accepts '%s' at an unknown address",
     async (accept) => {
       const server = await sameServer();
       for (const path of LOST) {
@@ -646,7 +646,7 @@ describe("every page", () => {
   );
 
   test.each(["/governance-config", "/api/auth/oauth2/token", "/scim/v2/Users"])(
-    "a refusal of the API at %s is not a page, whatever the caller accepts",
+    "is distinct from an API refusal, which is JSON at %s for any Accept header",
     async (path) => {
       const server = await sameServer();
       const answer = await server.request("GET", path, { headers: { accept: "text/html" } });
@@ -654,7 +654,7 @@ describe("every page", () => {
     },
   );
 
-  test("shows the organization's icon, and otherwise its own", async () => {
+  test("shows the organization's icon, or else the product's", async () => {
     await using server = await createTestServer();
     const { html } = await browse(server).visit("/login");
     const own = /<link rel="icon" href="([^"]+)"/.exec(html)?.[1] ?? "";
