@@ -21,7 +21,7 @@ import settings from "./chapters/settings.md" with { type: "text" };
 import troubleshoot from "./chapters/troubleshoot.md" with { type: "text" };
 import workstations from "./chapters/workstations.md" with { type: "text" };
 import { type Section, TOPIC_SECTIONS } from "./contents.ts";
-import { sectionOf, withoutMarkers, withoutTags } from "./markdown.ts";
+import { sectionOf, withoutMarkers, withoutPictures, withoutTags } from "./markdown.ts";
 
 const TEXTS: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -50,14 +50,21 @@ const TEXTS: ReadonlyMap<string, string> = new Map(
 
 /**
  * @param name of a chapter or of a help topic
- * @returns its Markdown, without the tags of its blocks; undefined for an unknown name
+ * @returns its Markdown, without the tags of its blocks and without pictures, because the executable has none; undefined for an
+ *   unknown name
  */
 export function handbookText(name: string): string | undefined {
   const section: Section = TOPIC_SECTIONS.get(name) ?? { chapter: name };
-  const source = TEXTS.get(section.chapter);
+  const source = illustratedText(section.chapter);
   if (source === undefined) return undefined;
-  const text = withoutTags(withoutMarkers(source));
+  const text = withoutPictures(source);
   const part = section.heading === undefined ? text : sectionOf(text, section.heading);
   invariant(part !== undefined, `the chapter ${section.chapter} has the section ${section.heading}`);
   return part;
+}
+
+/** @returns the Markdown of a chapter with its pictures, for a reader who has the folder `pictures` beside it */
+export function illustratedText(chapter: string): string | undefined {
+  const source = TEXTS.get(chapter);
+  return source === undefined ? undefined : withoutTags(withoutMarkers(source));
 }

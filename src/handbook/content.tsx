@@ -3,7 +3,7 @@
 /** @jsxImportSource preact */
 import { type ComponentChildren, h } from "preact";
 import { renderToString } from "preact-render-to-string";
-import { handbookText } from "./chapters.ts";
+import { handbookText, illustratedText } from "./chapters.ts";
 import { CHAPTERS, type Chapter } from "./contents.ts";
 import { withLinks } from "./markdown.ts";
 
@@ -21,11 +21,13 @@ interface Reading {
   addressOf: AddressOf;
   /** address of the list of chapters */
   contents: string;
+  /** default: its text without pictures */
+  text?: string | undefined;
 }
 
 /** A chapter below its title, with links to its sections and to the other chapters. */
-export function ChapterText({ chapter: { name }, addressOf, contents }: Reading) {
-  const body = withLinks(handbookText(name) ?? "", addressOf).replace(/^# .*\n/, "");
+export function ChapterText({ chapter: { name }, addressOf, contents, text = handbookText(name) }: Reading) {
+  const body = withLinks(text ?? "", addressOf).replace(/^# .*\n/, "");
   const parsed = Bun.markdown.react(body, undefined, { headings: { ids: true } });
   return (
     <article class="handbook">
@@ -85,9 +87,17 @@ function ChapterLinks({ name, addressOf }: { name: string; addressOf: AddressOf 
   );
 }
 
-/** @returns a chapter as a file that needs style.css and the other chapters beside it, and no server */
+/** @returns a chapter as a file that needs style.css, pictures and the other chapters beside it, and no server */
 export const chapterFile = (chapter: Chapter): string =>
-  document(chapter.title, <ChapterText chapter={chapter} addressOf={fileAddress} contents="index.html" />);
+  document(
+    chapter.title,
+    <ChapterText
+      chapter={chapter}
+      addressOf={fileAddress}
+      contents="index.html"
+      text={illustratedText(chapter.name)}
+    />,
+  );
 
 /** @returns the list of chapters as such a file */
 export const contentsFile = (): string => document("Handbook", <ContentsList addressOf={fileAddress} />);

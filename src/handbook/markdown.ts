@@ -8,10 +8,14 @@ export type Part =
 
 const FENCE = /^```(\S*) ?(.*)\n((?:(?!```).*\n)*)```$/gm;
 const MARKER = /^<!-- .* -->\n\n?/gm;
+const PICTURE = /^!\[[^\]]*\]\([^)]*\)\n\n?/gm;
 const CHAPTER_LINK = /\]\(([a-z-]+)\.md(#[a-z0-9-]+)?\)/g;
 
 /** @returns the text without the comments that mark generated parts */
 export const withoutMarkers = (markdown: string): string => markdown.replaceAll(MARKER, "");
+
+/** @returns the text without its pictures, each of which is a paragraph */
+export const withoutPictures = (markdown: string): string => markdown.replaceAll(PICTURE, "");
 
 /** @returns prose and blocks in their order; joined they are the whole text */
 export function partsOf(markdown: string): Part[] {

@@ -18,7 +18,9 @@ import { builtExecutable } from "../support/cli/executable.ts";
 import { receiveNotifications } from "../support/network/notify-receiver.ts";
 import { startService } from "../support/running-service.ts";
 
-const MAIN = join(import.meta.dir, "../../src/main.ts");
+const SOURCES = join(import.meta.dir, "../../src");
+const MAIN = join(SOURCES, "main.ts");
+const PICTURES = "handbook/chapters/pictures";
 
 /** Writes down the mode that Elysia sees: it makes this symbol in the statement in which it reads the mode. */
 const PRINT_MODE = `
@@ -53,6 +55,15 @@ describe("the executable", () => {
       api_contract: 3,
     });
     expect(readdirSync(directory)).toEqual([]);
+  });
+
+  test("has the example archive inside, and no picture of the handbook", () => {
+    const bytes = readFileSync(builtExecutable());
+    const has = (path: string) => bytes.includes(readFileSync(join(SOURCES, path)));
+    const pictures = readdirSync(join(SOURCES, PICTURES)).map((name) => join(PICTURES, name));
+    expect(has("domain/catalog/example/review-guide-1.2.0.tar.gz")).toBe(true);
+    expect(pictures.filter(has)).toEqual([]);
+    expect(pictures).not.toEqual([]);
   });
 
   test("reads neither `.env` nor `bunfig.toml` of the current folder", async () => {

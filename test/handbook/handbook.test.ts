@@ -1,13 +1,16 @@
 // The handbook as a set of texts: every chapter is listed, links lead somewhere, and the rules that its renderers need are kept.
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { handbookText } from "../../src/handbook/chapters.ts";
+import { handbookText, illustratedText } from "../../src/handbook/chapters.ts";
 import { CHAPTERS, TOPIC_SECTIONS } from "../../src/handbook/contents.ts";
 import { partsOf, sectionOf } from "../../src/handbook/markdown.ts";
 import { terminalText } from "../../src/handbook/terminal.ts";
 
-const FOLDER = join(import.meta.dir, "../../src/handbook/chapters");
+const ROOT = join(import.meta.dir, "../..");
+const FOLDER = join(ROOT, "src/handbook/chapters");
+const README = readFileSync(join(ROOT, "README.md"), "utf8");
+const PICTURE_BYTES_MAX = 100 * 1024;
 const NAMES = CHAPTERS.map(({ name }) => name);
 
 const sourceOf = (name: string): string => readFileSync(join(FOLDER, `${name}.md`), "utf8");
@@ -23,6 +26,62 @@ const anchorOf = (heading: string): string =>
     .replaceAll(" ", "-");
 const anchorsOf = (markdown: string): string[] =>
   [...proseOf(markdown).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchorOf(heading));
+
+const PICTURES = readdirSync(join(FOLDER, "pictures")).map((file) => `pictures/${file}`);
+/** Pictures that are paragraphs, as the texts of the executable leave them out. */
+const picturesIn = (markdown: string) =>
+  [...markdown.matchAll(/^!\[(.*)\]\((.*)\)\n\n/gm)].map(([, description = "", file = ""]) => ({
+    description,
+    file,
+  }));
+
+describe("README", () => {
+  test("links to existing files", () => {
+    const links = [...README.matchAll(/\]\(([^)#]+)[^)]*\)| src="([^"]+)"/g)].map(
+      ([, file = "", src]) => src ?? file,
+    );
+    expect(links.length).toBeGreaterThan(CHAPTERS.length);
+    expect(links.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+  });
+
+  test("links to every chapter and fits two screens", () => {
+    expect(NAMES.filter((name) => !README.includes(`](src/handbook/chapters/${name}.md)`))).toEqual([]);
+    expect(README.split("\n").length).toBeLessThan(150);
+  });
+
+  test("installs with the commands of the chapter on installation", () => {
+    const [block] = partsOf(sourceOf("install")).filter(({ kind }) => kind === "block");
+    expect(README).toContain(block?.text ?? "no block");
+  });
+});
+
+test("every picture is shown by a chapter and by the README, and is small", () => {
+  const shown = NAMES.flatMap((name) => picturesIn(sourceOf(name))).map(({ file }) => file);
+  expect(PICTURES.filter((file) => !shown.includes(file))).toEqual([]);
+  expect(PICTURES.filter((file) => !README.includes(`src/handbook/chapters/${file}`))).toEqual([]);
+  expect(PICTURES.filter((file) => statSync(join(FOLDER, file)).size > PICTURE_BYTES_MAX)).toEqual([]);
+});
+
+describe("a drawing", () => {
+  const drawing = readFileSync(join(FOLDER, "pictures/parts.svg"), "utf8");
+
+  test("has a title and a description, and needs nothing else", () => {
+    expect(drawing).toMatch(/<title id="title">\S/);
+    expect(drawing).toMatch(/<desc id="description">\S/);
+    expect(drawing).toContain('aria-labelledby="title description"');
+    expect(drawing).not.toMatch(/<script|<image|href=|@import|url\((?!#)/);
+  });
+
+  test("has the colors of the pages in both schemes, whose contrast has a test", () => {
+    const styles = readFileSync(join(ROOT, "src/server/pages/style.css"), "utf8");
+    const byScheme = (text: string) =>
+      text.split("prefers-color-scheme: dark", 2).map((part) => new Set(part.match(/#[0-9a-f]{6}\b/g)));
+    const [light = new Set(), dark = new Set()] = byScheme(styles);
+    const [drawnLight = new Set(), drawnDark = new Set()] = byScheme(drawing);
+    expect([drawnLight.isSubsetOf(light), drawnDark.isSubsetOf(dark)]).toEqual([true, true]);
+    expect(Math.min(drawnLight.size, drawnDark.size)).toBeGreaterThan(1);
+  });
+});
 
 test("every chapter has a file, and every file is a chapter", () => {
   const files = readdirSync(FOLDER).filter((file) => file.endsWith(".md"));
@@ -43,7 +102,9 @@ describe.each(CHAPTERS)("$name", ({ name, title }) => {
   });
 
   test("links to existing chapters and headings", () => {
-    const links = [...proseOf(source).matchAll(/\]\(([^)]*)\)/g)].map(([, target = ""]) => target);
+    const links = [...proseOf(source).matchAll(/(?<!!\[[^\]]*)\]\(([^)]*)\)/g)].map(
+      ([, target = ""]) => target,
+    );
     const wrong = links.filter((target) => {
       if (target.startsWith("https://")) return false;
       const [, chapter = "", anchor] = /^([a-z-]+)\.md(?:#([a-z0-9-]+))?$/.exec(target) ?? [];
@@ -51,6 +112,14 @@ describe.each(CHAPTERS)("$name", ({ name, title }) => {
       return !isThere || (anchor !== undefined && !anchorsOf(sourceOf(chapter)).includes(anchor));
     });
     expect(wrong).toEqual([]);
+  });
+
+  test("shows existing pictures outside of the executable, and none inside", () => {
+    const shown = picturesIn(source);
+    expect(shown.filter(({ file }) => !PICTURES.includes(file))).toEqual([]);
+    expect(shown.filter(({ description }) => description.length < 20)).toEqual([]);
+    expect(illustratedText(name)?.match(/!\[/g) ?? []).toHaveLength(shown.length);
+    expect(handbookText(name)).not.toContain("![");
   });
 
   test("has code spans on one line, and blocks outside of lists", () => {

@@ -5,9 +5,10 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
-import { handbookText } from "../../handbook/chapters.ts";
+import { illustratedText } from "../../handbook/chapters.ts";
 import { chapterFile, contentsFile } from "../../handbook/content.tsx";
 import { CHAPTERS } from "../../handbook/contents.ts";
+import { withoutTags } from "../../handbook/markdown.ts";
 import { SECOND_MS } from "../../platform/clock.ts";
 import { type FileSigner, fileSigner } from "../../platform/crypto/file-signatures.ts";
 import { tarEnd, tarHeader, tarPadding } from "../../platform/files/tar.ts";
@@ -23,6 +24,7 @@ const ROOT = resolve(import.meta.dir, "../../..");
 const EXECUTABLE = "quartermaster";
 const INSTALLED = "/usr/local/bin/quartermaster";
 const SUMS = "SHA256SUMS";
+const CHAPTERS_FOLDER = "src/handbook/chapters/";
 
 /** Files that the executable prints itself, with the command for each. */
 const PRINTED: Readonly<Record<string, readonly string[]>> = {
@@ -41,6 +43,8 @@ const COPIED: Readonly<Record<string, string>> = {
   LICENSE: "LICENSE",
   "CHANGES.md": "CHANGES.md",
   "handbook/style.css": "src/server/pages/style.css",
+  "handbook/pictures/parts.svg": `${CHAPTERS_FOLDER}pictures/parts.svg`,
+  "handbook/pictures/approval.png": `${CHAPTERS_FOLDER}pictures/approval.png`,
   "example/catalog.yaml": "src/domain/catalog/example/catalog.yaml",
   "example/review-guide-1.2.0.tar.gz": "src/domain/catalog/example/review-guide-1.2.0.tar.gz",
 };
@@ -67,6 +71,7 @@ export async function makeRelease({ directory, executable, signer }: ReleaseOpti
   for (const [file, args] of Object.entries(PRINTED)) addText(file, printedBy(executable, args));
   for (const [file, path] of Object.entries(COPIED)) files.set(file, readFileSync(join(ROOT, path)));
   addText("example/quartermaster.yaml", exampleConfig());
+  addText("README.md", readme());
   for (const [file, text] of handbookFiles()) addText(`handbook/${file}`, text);
   const packages = await bundledPackages(ROOT, ENTRIES);
   const product = {
@@ -84,11 +89,15 @@ export async function makeRelease({ directory, executable, signer }: ReleaseOpti
   return archive;
 }
 
+/** The README of the repository; its links lead to the handbook of the release. */
+const readme = (): string =>
+  withoutTags(readFileSync(join(ROOT, "README.md"), "utf8")).replaceAll(CHAPTERS_FOLDER, "handbook/");
+
 /** Each chapter in Markdown and as a page, and an index. */
 const handbookFiles = (): [file: string, text: string][] => [
   ["index.html", contentsFile()],
   ...CHAPTERS.flatMap((chapter): [string, string][] => [
-    [`${chapter.name}.md`, handbookText(chapter.name) ?? ""],
+    [`${chapter.name}.md`, illustratedText(chapter.name) ?? ""],
     [`${chapter.name}.html`, chapterFile(chapter)],
   ]),
 ];

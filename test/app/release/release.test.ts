@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import Ajv from "ajv";
 import addFormats from "ajv-formats";
 import { ENTRIES } from "../../../src/app/release/build.ts";
@@ -83,6 +83,14 @@ function run(command: string[], cwd = directory): { output: string; exitCode: nu
 const filesIn = (place: string) => [...new Bun.Glob("**").scanSync(place)].sort();
 const read = (file: string) => readFileSync(join(folder, file), "utf8");
 
+const MARKDOWN_LINK = /\]\(([^)#]+)/g;
+
+/** @returns the links of a file to files that the release lacks; the first group of the pattern is a link */
+const missingOf = (file: string, pattern: RegExp): string[] =>
+  [...read(file).matchAll(pattern)]
+    .map(([, link = ""]) => link)
+    .filter((link) => !link.startsWith("https://") && !existsSync(join(folder, dirname(file), link)));
+
 const verified = (place: string, key = signer.publicKey) => ({
   sums: run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], place).exitCode,
   isSigned: verify(
@@ -97,10 +105,19 @@ describe("AIR-1: a release", () => {
   test("is one archive with all its files", () => {
     expect(filesIn(folder)).toEqual(
       [
-        ...["CHANGES.md", "LICENSE", "SHA256SUMS", "SHA256SUMS.sig", "THIRD-PARTY-LICENSES.txt", "VERIFY.md"],
+        ...[
+          "CHANGES.md",
+          "LICENSE",
+          "README.md",
+          "SHA256SUMS",
+          "SHA256SUMS.sig",
+          "THIRD-PARTY-LICENSES.txt",
+          "VERIFY.md",
+        ],
         ...["completions/_quartermaster", "completions/quartermaster.bash", "completions/quartermaster.fish"],
         ...["example/catalog.yaml", "example/quartermaster.yaml", "example/review-guide-1.2.0.tar.gz"],
         ...["handbook/index.html", "handbook/style.css"],
+        ...["handbook/pictures/approval.png", "handbook/pictures/parts.svg"],
         ...CHAPTERS.flatMap(({ name }) => [`handbook/${name}.md`, `handbook/${name}.html`]),
         ...["monitoring/alert-rules.yaml", "monitoring/dashboard.json"],
         ...["quartermaster", "quartermaster.1", "quartermaster.service", "quartermaster.sysusers.conf"],
@@ -110,16 +127,22 @@ describe("AIR-1: a release", () => {
     expect(statSync(join(folder, "quartermaster")).mode & 0o777).toBe(0o755);
   });
 
-  test("has a handbook whose links resolve to its own files", () => {
-    for (const { name } of [{ name: "index" }, ...CHAPTERS]) {
-      const links = [...read(`handbook/${name}.html`).matchAll(/ href="([^"#]+)/g)].map(
-        ([, file = ""]) => file,
-      );
-      const missing = links.filter(
-        (file) => !file.startsWith("https://") && !existsSync(join(folder, "handbook", file)),
-      );
-      expect(missing).toEqual([]);
-    }
+  test("has a handbook whose links and pictures resolve to its own files", () => {
+    const pages = ["index", ...CHAPTERS.map(({ name }) => name)];
+    const missing = pages.flatMap((name) => [
+      ...missingOf(`handbook/${name}.html`, / (?:href|src)="([^"#]+)/g),
+      ...(name === "index" ? [] : missingOf(`handbook/${name}.md`, MARKDOWN_LINK)),
+    ]);
+    expect(missing).toEqual([]);
+    expect(read("handbook/introduction.html")).toContain('<img src="pictures/parts.svg"');
+    expect(read("handbook/introduction.md")).toContain("](pictures/parts.svg)");
+  });
+
+  test("has a README whose links and pictures resolve to files of the release", () => {
+    expect(missingOf("README.md", MARKDOWN_LINK)).toEqual([]);
+    expect(missingOf("README.md", / src="([^"]+)/g)).toEqual([]);
+    expect(read("README.md")).toContain("](handbook/pictures/parts.svg)");
+    expect(read("README.md")).not.toMatch(/src\/handbook|^```\w+ /m);
   });
 
   test("is signed with the key beside it", () => {

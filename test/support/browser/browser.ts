@@ -198,7 +198,8 @@ async function inviteAs(admin: Account, baseUrl: string, email: string): Promise
   return (await answer.json()).invitation_url;
 }
 
-async function beginDeviceLogin(baseUrl: string): Promise<Workstation> {
+/** Begins a device login as a workstation does. */
+export async function beginDeviceLogin(baseUrl: string): Promise<Workstation> {
   const client = { client_id: OAUTH_CLIENT_ID, resource: baseUrl };
   const answer = await sendForm(`${baseUrl}/api/auth/device/code`, {
     ...client,
