@@ -115,11 +115,14 @@ const problemSchema = {
     reason: { type: "string" },
     request_id: { type: "string" },
     required_client_version: { type: "string", description: "With 426: the version to update to, if any" },
-    required_contract_version: { type: "integer", description: "With 426: what the client must speak" },
+    required_contract_version: {
+      type: "integer",
+      description: "With 426: the contract version that the client must support",
+    },
     missing_capabilities: {
       type: "array",
       items: { type: "string" },
-      description: "With 426: what the client must be capable of",
+      description: "With 426: the capabilities that the client must have",
     },
     errors: {
       type: "array",
@@ -141,7 +144,7 @@ const oauthProblemSchema = {
 
 const scimProblemSchema = {
   type: "object",
-  description: "RFC 7644 section 3.12; the status is a text",
+  description: "RFC 7644 section 3.12; the status is a string",
   required: ["schemas", "status", "detail"],
   properties: {
     schemas: { type: "array", items: { const: SCIM_ERROR } },
@@ -152,20 +155,20 @@ const scimProblemSchema = {
 };
 
 const REFUSALS: Record<number, string> = {
-  400: "The input cannot be read or is refused",
-  401: "No credential, or one that is not valid",
-  403: "The credential may not do this",
+  400: "The input is malformed or refused",
+  401: "Unauthenticated: the credential is missing, invalid or expired",
+  403: "The credential does not permit this",
   404: "No such record",
   408: "The body arrived too slowly",
-  409: "The state of the record does not allow it",
+  409: "The state of the record does not allow the operation",
   412: "The record has another version",
   413: "The body is too large",
-  415: "Another media type is wanted",
-  422: "A member of the body is missing or wrong",
-  426: "The client is too old for this",
-  429: "Too many attempts; Retry-After says when to come back",
+  415: "Unsupported media type",
+  422: "A member of the body is missing or invalid",
+  426: "The client is too old",
+  429: "Too many attempts; Retry-After says when to try again",
   502: "Another service failed",
-  503: "Not available now; try again",
+  503: "Temporarily unavailable; try again",
 };
 
 /** Schema name and content of the error answers in each format. */

@@ -81,7 +81,7 @@ describe("sign-in", () => {
     await page.goto("/login");
     await context.clearCookies();
     await signIn(page, ADMIN);
-    expect(await page.locator("main").textContent()).toContain("cookies must be allowed");
+    expect(await page.locator("main").textContent()).toContain("the browser must accept cookies");
   });
 });
 

@@ -100,7 +100,7 @@ const scenes: Scene[] = [
     },
   },
   {
-    title: "Allow terminal access?",
+    title: "Allow workstation access?",
     after: "",
     as: () => site.admin,
     open: async (page) => page.goto((await site.workstation()).link),
@@ -144,7 +144,7 @@ const scenes: Scene[] = [
     open: (page) => page.goto("/accept-invitation?token=none"),
   },
   { title: "Your account is ready", after: "", open: (page) => page.goto("/accept-invitation/done") },
-  { title: "There is nothing here", after: "", open: (page) => page.goto("/device/a/b/c") },
+  { title: "Page not found", after: "", open: (page) => page.goto("/device/a/b/c") },
 ];
 
 /** @returns one line for each rule that is broken */

@@ -16,7 +16,7 @@ const pathOf = (page: Page) => page.url().slice(site.baseUrl.length);
 
 async function enterCode(page: Page, code: string): Promise<void> {
   if (pathOf(page) !== "/device") await page.goto("/device");
-  await page.getByLabel("Code shown in your terminal").fill(code);
+  await page.getByLabel("Code shown on your workstation").fill(code);
   await press(page, "Continue");
 }
 
@@ -34,11 +34,13 @@ describe("the link", () => {
     expect(await page.getByLabel("Confirmation code").inputValue()).toBe(grouped(workstation.userCode));
     expect(await page.locator("dl").textContent()).toContain("127.0.0.1");
     expect(await page.getByRole("listitem").allTextContents()).toHaveLength(3);
-    expect(await page.getByText("Deny this if you did not start it yourself.").isVisible()).toBe(true);
+    expect(await page.getByText("Deny this request if you did not start it yourself.").isVisible()).toBe(
+      true,
+    );
     await press(page, "Authorize");
 
     expect(await heading(page)).toBe("CLI authorized");
-    expect(await page.getByText("You can close this page and return to the terminal.").isVisible()).toBe(
+    expect(await page.getByText("You can close this page and return to the workstation.").isVisible()).toBe(
       true,
     );
     const { status, body } = await workstation.poll();
@@ -200,14 +202,14 @@ describe("the typed code", () => {
       expect([pathOf(page), await heading(page)]).toEqual(["/device", "Enter the code"]);
     }
     await enterCode(page, workstation.userCode);
-    expect(await heading(page)).toBe("Allow terminal access?");
+    expect(await heading(page)).toBe("Allow workstation access?");
   });
 
   test("stays in the form when it is wrong, with the error beside the field and in a focused summary", async () => {
     await using visitor = await site.visitor({ as: await site.member("typist@example.com") });
     const { page } = visitor;
     await enterCode(page, "WRONG-234");
-    const field = page.getByLabel("Code shown in your terminal");
+    const field = page.getByLabel("Code shown on your workstation");
     expect(await field.inputValue()).toBe("WRONG-234");
     expect(await page.title()).toStartWith("Error: ");
     const description = (await field.getAttribute("aria-describedby")) ?? "";

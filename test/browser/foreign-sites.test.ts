@@ -31,8 +31,8 @@ const form = (action: string, fields: Record<string, string>): string => {
 
 describe.each([
   // A form from there comes without the cookie: as from a stranger, it is led to the page that it wanted to skip.
-  ["another site", FOREIGN_HOST, "Allow terminal access?"],
-  ["another port", "127.0.0.1", "This was refused"],
+  ["another site", FOREIGN_HOST, "Allow workstation access?"],
+  ["another port", "127.0.0.1", "Not allowed"],
 ])("a page on %s", (_, host, undecided) => {
   const address = () => `http://${host}:${hostile.port}/`;
 

@@ -49,7 +49,7 @@ test("signs in, reads the code and approves with the keyboard alone", async () =
   await page.keyboard.type(PASSWORD);
   await pressEnter(page);
 
-  expect(await heading(page)).toBe("Allow terminal access?");
+  expect(await heading(page)).toBe("Allow workstation access?");
   const stops = ["confirmation-code", "Authorize", "Deny", "admin@example.com", "Sign out"];
   expect(await tabThrough(page, 5)).toEqual(stops);
   for (let back = 0; back < 3; back += 1) await page.keyboard.press("Shift+Tab");

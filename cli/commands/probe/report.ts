@@ -49,7 +49,7 @@ function readCa(path: string): string {
   try {
     new X509Certificate(file.text);
   } catch (cause) {
-    throw badCa(`${path} holds no certificate in PEM`, cause);
+    throw badCa(`${path} does not contain a PEM certificate`, cause);
   }
   return file.text;
 }

@@ -126,10 +126,10 @@ function refuseForeignForm(request: Request, baseUrl: string): void {
   const site = request.headers.get("sec-fetch-site");
   const isOurs = origin === null || origin === "null" || origin === baseUrl;
   if (isOurs && site !== "cross-site" && site !== "same-site") return;
-  throw new DomainError("forbidden", "access.foreign_origin", "this form came from another site's page");
+  throw new DomainError("forbidden", "access.foreign_origin", "this form was sent by a page of another site");
 }
 
 const formStale = () =>
   new DomainError("forbidden", "form.stale", "this form is out of date", {
-    hint: "go back, reload the page and send it again; cookies must be allowed",
+    hint: "go back, reload the page and send the form again; the browser must accept cookies",
   });

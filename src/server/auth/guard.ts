@@ -117,14 +117,14 @@ function refuseUnfit(principal: Principal, requirement: Wanted): void {
     return;
   }
   if (principal.role !== "admin") {
-    throw new DomainError("forbidden", "access.role_missing", "this needs the role admin");
+    throw new DomainError("forbidden", "access.role_missing", "the role admin is required");
   }
   requireScope(principal, ADMINISTRATOR_SCOPE);
 }
 
 function requireScope(principal: Principal, scope: Scope): void {
   if (principal.scopes.has(scope)) return;
-  throw new DomainError("forbidden", "access.scope_missing", `this needs the scope ${scope}`);
+  throw new DomainError("forbidden", "access.scope_missing", `the scope ${scope} is required`);
 }
 
 const SCHEME = "Bearer ";
@@ -155,14 +155,14 @@ const noCredential = (requirement: Wanted) =>
   );
 
 const noSession = () =>
-  new DomainError("unauthenticated", "access.session_missing", "this needs a signed-in browser, not a token");
+  new DomainError("unauthenticated", "access.session_missing", "a browser session is required, not a token");
 
 /** @returns the error for a missing workstation token */
 export const noToken = () =>
   new DomainError(
     "unauthenticated",
     "access.token_missing",
-    "this needs a workstation's token, not a browser",
+    "a workstation token is required, not a browser session",
   );
 
 const SAFE_METHODS = new Set(["GET", "HEAD"]);
@@ -184,7 +184,11 @@ export function refuseForeignPage(request: Request, baseUrl: string): void {
   const origin = request.headers.get("origin");
   const site = request.headers.get("sec-fetch-site");
   if ((origin === null || origin === baseUrl) && site !== "cross-site") return;
-  throw new DomainError("forbidden", "access.foreign_origin", "this request came from another site's page");
+  throw new DomainError(
+    "forbidden",
+    "access.foreign_origin",
+    "this request was sent by a page of another site",
+  );
 }
 
 /**

@@ -12,6 +12,6 @@ export function admitProxy(request: Request, token: Secret | undefined): void {
   throw new DomainError(
     "unauthenticated",
     "access.proxy_token_invalid",
-    "this is for the inference proxy, and needs its token",
+    "the token of the inference proxy is required",
   );
 }

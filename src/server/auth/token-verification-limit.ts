@@ -137,16 +137,13 @@ export class TokenVerificationLimit {
     throw new DomainError(
       "too_many",
       "access.tokens_refused",
-      "too many tokens from this address were refused; try again later",
+      "too many invalid tokens from this address; try again later",
       { retryAfterSeconds: seconds },
     );
   }
 }
 
 const busy = () =>
-  new DomainError(
-    "unavailable",
-    "access.verification_busy",
-    "too many callers come with a token for the first time; try again",
-    { retryAfterSeconds: RETRY_SECONDS },
-  );
+  new DomainError("unavailable", "access.verification_busy", "too many new tokens at once; try again", {
+    retryAfterSeconds: RETRY_SECONDS,
+  });

@@ -159,7 +159,7 @@ const stale = (etag: string, places: readonly string[]): HttpError =>
   new HttpError(
     412,
     "request.stale",
-    `the record has changed; its entity tag is ${etag} now: read it, make the change there, and send it again`,
+    `the record has changed; its entity tag is now ${etag}: read it, repeat the change, and send it again`,
     {
       headers: { etag },
       problems: places.map((pointer) => ({ pointer, detail: "has changed since the ETag in If-Match" })),
@@ -169,7 +169,7 @@ const stale = (etag: string, places: readonly string[]): HttpError =>
 /** OpenAPI parameter of reads. */
 export const IF_NONE_MATCH: HeaderParameter = {
   name: "If-None-Match",
-  description: "The ETag of an earlier answer; 304 without a body where nothing has changed since",
+  description: "The ETag of an earlier answer; 304 without a body if nothing has changed since then",
   schema: { type: "string" },
   answers: { 304: { description: "Unchanged since the ETag in If-None-Match" } },
 };
@@ -177,12 +177,12 @@ export const IF_NONE_MATCH: HeaderParameter = {
 /** OpenAPI parameter of changes. */
 export const IF_MATCH: HeaderParameter = {
   name: "If-Match",
-  description: "The ETag of what was read; 412 and no change where it is another one now",
+  description: "The ETag that was read; 412 and no change if the current one differs",
   schema: { type: "string" },
   answers: {
     412: {
       description:
-        "Changed since the ETag in If-Match; the header ETag has the current one, and `errors` points to what has changed",
+        "Changed since the ETag in If-Match; the header ETag has the current one, and `errors` points to the changes",
     },
   },
 };

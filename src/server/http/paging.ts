@@ -19,14 +19,14 @@ export const parameter = (schema: SchemaOptions) =>
 export const Uuid = Type.String({ format: "uuid", pattern: UUID_PATTERN.source });
 
 export const PageParameters = {
-  page: parameter({ type: "integer", minimum: 1, description: "1-based; 1 when left out" }),
+  page: parameter({ type: "integer", minimum: 1, description: "1-based; default 1" }),
   per_page: parameter({
     type: "integer",
     minimum: 1,
     maximum: PER_PAGE_MAX,
     description: `${PER_PAGE_DEFAULT} when left out`,
   }),
-  q: parameter({ maxLength: SEARCH_LENGTH_MAX, description: "Text to be found as it is, in any case" }),
+  q: parameter({ maxLength: SEARCH_LENGTH_MAX, description: "Text to find, without regard to letter case" }),
 };
 
 interface PageValues {

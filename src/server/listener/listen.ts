@@ -126,7 +126,7 @@ const needsRestart = (): DomainError =>
   new DomainError(
     "conflict",
     "listen.restart_needed",
-    "this takes a restart: TLS began or is on a Unix socket",
+    "a restart is required to enable TLS or to change it on a Unix socket",
   );
 
 /** A listener that may share its port starts even if another process uses it. A probe without sharing detects that. */

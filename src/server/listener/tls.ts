@@ -48,11 +48,11 @@ function unreadable(files: TlsFiles, read: { cert: Read; key: Read }): DomainErr
 function checkPair(pair: { cert: string; key: string }, files: TlsFiles): number {
   const certificate = parsed(
     () => new X509Certificate(pair.cert),
-    `${files.cert} holds no certificate in PEM`,
+    `${files.cert} does not contain a PEM certificate`,
   );
   const key = parsed(
     () => createPrivateKey(pair.key),
-    `${files.key} holds no private key in PEM that opens without a passphrase`,
+    `${files.key} does not contain a PEM private key without a passphrase`,
   );
   if (certificate.checkPrivateKey(key)) return Date.parse(certificate.validTo);
   throw bad(`the TLS key ${files.key} does not belong to the certificate ${files.cert}`);

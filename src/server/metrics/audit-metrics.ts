@@ -33,7 +33,7 @@ export function addAuditFigures(metrics: Registry, log: Pick<AuditLog, "lastId" 
   });
   const logins = new Counter({
     name: "quartermaster_device_logins_total",
-    help: "Device logins by what became of them; an approved one is redeemed or expires later",
+    help: "Device logins by outcome; an approved one is redeemed or expires later",
     labelNames: ["outcome"],
     registers: [metrics],
   });

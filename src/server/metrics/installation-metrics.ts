@@ -16,13 +16,13 @@ export function addInstallationFigures(metrics: Registry, { directory, readiness
   const registers = [metrics];
   new Gauge({
     name: "quartermaster_build_info",
-    help: "Always 1; the labels say what runs",
+    help: "Always 1; the labels describe the running program",
     labelNames: ["version", "commit"],
     registers,
   }).set({ version: VERSION, commit: COMMIT }, 1);
   new Gauge({
     name: "quartermaster_ready",
-    help: "1 where the check holds, as in /ready; 0 where it fails",
+    help: "1 if the check passes, as in /ready; 0 if it fails",
     labelNames: ["check"],
     registers,
     collect() {
@@ -40,7 +40,7 @@ export function addInstallationFigures(metrics: Registry, { directory, readiness
   });
   new Gauge({
     name: "quartermaster_db_wal_size_bytes",
-    help: "Size of its write-ahead log, which is emptied into it now and then",
+    help: "Size of the write-ahead log, which is copied into the database from time to time",
     registers,
     collect() {
       this.set(fileSizeOf(`${database}-wal`));
@@ -56,7 +56,7 @@ export function addInstallationFigures(metrics: Registry, { directory, readiness
   });
   new Gauge({
     name: "quartermaster_disk_available_bytes",
-    help: "What is free of it for this service",
+    help: "Free space that this service may use",
     registers,
     collect() {
       this.set(diskSpace(path).availableBytes);

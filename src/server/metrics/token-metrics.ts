@@ -37,7 +37,7 @@ export function createVerificationMetrics(
 ): (verdict: Verdict) => void {
   new Gauge({
     name: "quartermaster_verified_tokens_bytes",
-    help: "Memory of verified access tokens and of their holders",
+    help: "Memory used by verified access tokens and their workstations",
     registers: [metrics],
     collect() {
       this.set(memoryBytes());
@@ -45,7 +45,7 @@ export function createVerificationMetrics(
   });
   const verified = new Counter({
     name: "quartermaster_token_verifications_total",
-    help: "Access tokens that came for the first time",
+    help: "Access tokens seen for the first time",
     labelNames: ["result"],
     registers: [metrics],
   });

@@ -47,12 +47,12 @@ function withCookies(cookies: readonly string[], fields: Record<string, string>)
 }
 
 const TITLES: Readonly<Record<number, string>> = {
-  403: "This was refused",
-  404: "There is nothing here",
-  405: "This page cannot do that",
-  408: "This took too long",
-  409: "This is not possible now",
-  413: "This is too much",
+  403: "Not allowed",
+  404: "Page not found",
+  405: "Method not allowed",
+  408: "Request timed out",
+  409: "Not possible now",
+  413: "Request too large",
   429: "Too many attempts",
 };
 
@@ -64,7 +64,7 @@ export function failurePage(
   { status, message, headers }: Failure,
   { path, ...shown }: { requestId: string; path: string; branding: Branding | undefined },
 ): Response {
-  const title = TITLES[status] ?? (status >= 500 ? "This did not work" : "This could not be understood");
+  const title = TITLES[status] ?? (status >= 500 ? "Something went wrong" : "Invalid request");
   const wayOn = isPassing(status) ? { text: "Try again", path } : { text: "Go to the start page", path: "/" };
   return page(errorPage({ title, detail: message, wayOn, ...shown }), { status, headers });
 }

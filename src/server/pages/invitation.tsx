@@ -67,8 +67,8 @@ export function invitationUnavailablePage({ branding }: { branding?: Branding | 
   return renderPage(
     { title: "This invitation is unavailable", branding },
     <>
-      <p>It has expired, was withdrawn or used already, or the link was not copied whole.</p>
-      <p>Ask an administrator for a new invitation. If you have an account already, sign in with it.</p>
+      <p>It has expired, was canceled or already used, or the link was not copied completely.</p>
+      <p>Ask an administrator for a new invitation. If you already have an account, sign in.</p>
       <a class="button" href="/login">
         Sign in
       </a>

@@ -56,7 +56,7 @@ export function accountPage({ email, role, csrf, branding }: AccountProps): stri
     { title: "Your account", branding },
     <>
       <p>
-        Your role is <strong>{roleText(role)}</strong>. If your terminal shows a code, enter it here.
+        Your role is <strong>{roleText(role)}</strong>. If your workstation shows a code, enter it here.
       </p>
       <a class="button primary" href="/device">
         Enter a code
@@ -74,7 +74,7 @@ export function signedOutPage({ branding }: { branding?: Branding | undefined })
   return renderPage(
     { title: "You are signed out", branding },
     <>
-      <p>This browser no longer has access to your account. Signed-in terminals are not affected.</p>
+      <p>This browser no longer has access to your account. Workstations stay signed in.</p>
       <a class="button primary" href="/login">
         Sign in
       </a>

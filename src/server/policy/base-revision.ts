@@ -46,7 +46,7 @@ export async function publishOnBaseRevision(
 const revisionIn = (tag: string): string | undefined => /^"([^".]*)[^"]*"$/.exec(tag)?.[1];
 
 function baseMissing(): HttpError {
-  const detail = "expected the revision that the author began from, or its ETag in If-Match";
+  const detail = "expected the revision that the change is based on, or its ETag in If-Match";
   return new HttpError(422, "request.invalid", `the body has one problem: /base_revision: ${detail}`, {
     problems: [{ pointer: "/base_revision", detail }],
   });

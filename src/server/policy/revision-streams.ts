@@ -229,20 +229,20 @@ const tooMany = (holder: "login" | "user", max: number) =>
   new DomainError(
     "too_many",
     "governance.too_many_streams",
-    `this ${holder} has ${max} event streams open, which is the most that one ${holder} may have`,
+    `this ${holder} has ${max} event streams open, the maximum for one ${holder}`,
     {
-      hint: "close some of them, or fetch the policy now and then instead",
+      hint: "close some of them, or poll the policy instead",
       retryAfterSeconds: FULL_RETRY_SECONDS,
     },
   );
 
 const full = () =>
   new DomainError("unavailable", "governance.streams_full", "too many event streams are open", {
-    hint: "fetch the policy now and then instead, and try again later",
+    hint: "poll the policy instead, or try again later",
     retryAfterSeconds: FULL_RETRY_SECONDS,
   });
 
 const stopping = () =>
-  new DomainError("unavailable", "service.stopping", "the service is stopping; come back in a moment", {
+  new DomainError("unavailable", "service.stopping", "the service is stopping; try again in a moment", {
     retryAfterSeconds: 1,
   });

@@ -25,7 +25,7 @@ const uuid = (description: string) => parameter({ type: "string", format: "uuid"
 const ClientParameters = Type.Object(
   {
     ...PageParameters,
-    user_id: uuid("Clients of this user"),
+    user_id: uuid("Workstations of this user"),
     harness: parameter({ type: "string", description: "Exact name of a reported harness" }),
     health: parameter({ type: "string", enum: HEALTHS }),
     last_seen_from: day("First day in UTC"),
@@ -42,7 +42,7 @@ const FacetParameters = Type.Object(
       maxLength: SEARCH_LENGTH_MAX,
       description: "Part of a user's address",
     }),
-    selected_user_id: uuid("Stands first among the users, whether user_q fits or not"),
+    selected_user_id: uuid("Listed first among the users, even if it does not match user_q"),
   },
   { additionalProperties: false },
 );
@@ -64,7 +64,7 @@ const described = {
     200: { description: "Facets", schema: ClientFacets },
   }),
   deleteClientStatus: documented("deleteClientStatus", "Take one workstation off the inventory", {
-    204: { description: "Removed; its next report makes a new record" },
+    204: { description: "Removed; its next report creates a new record" },
   }),
 };
 

@@ -31,25 +31,29 @@ export function connectionRoutes({ guard }: Pick<RouteContext, "guard">) {
   return createRouter(guard, "connection")
     .get("/connection", ({ request }) => json(connectionOf(exchangeOf(request))), {
       requires: "nobody",
-      detail: describe("getConnection", "The address that the service sees, for the caller alone", {
+      detail: describe("getConnection", "The address of the caller as the service sees it", {
         200: {
           description:
-            "`address` is null where it would be the address of a proxy. `forwarding`: `none`, the caller connected directly or its proxy forwards no address; `trusted`, a trusted proxy forwarded it; `missing`, a trusted proxy forwarded none; `untrusted`, a proxy that is not trusted forwarded one; `socket`, the service listens on a Unix socket and trusts no proxy",
+            "`address` is null if it would be the address of a proxy. `forwarding`: `none`, the caller connected directly or its proxy forwards no address; `trusted`, a trusted proxy forwarded it; `missing`, a trusted proxy forwarded none; `untrusted`, a proxy that is not trusted forwarded one; `socket`, the service listens on a Unix socket and trusts no proxy",
           schema: Connection,
         },
       }),
     })
     .get("/connection/events", ({ request }) => eventStream(streams.open(exchangeOf(request).address)), {
       requires: "nobody",
-      detail: describe("streamConnectionEvents", "Two events, a second apart, that show a buffering proxy", {
-        200: {
-          description: "Two events `connection`; then the stream ends",
-          schema: Type.String(),
-          mediaType: "text/event-stream",
+      detail: describe(
+        "streamConnectionEvents",
+        "Two events, one second apart, to detect a buffering proxy",
+        {
+          200: {
+            description: "Two events `connection`; then the stream ends",
+            schema: Type.String(),
+            mediaType: "text/event-stream",
+          },
+          429: { description: `The address has ${CONNECTION_STREAMS_PER_ADDRESS_MAX} such streams open` },
+          503: { description: "Too many such streams are open" },
         },
-        429: { description: `The address has ${CONNECTION_STREAMS_PER_ADDRESS_MAX} such streams open` },
-        503: { description: "Too many such streams are open" },
-      }),
+      ),
     });
 }
 

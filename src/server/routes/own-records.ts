@@ -37,7 +37,7 @@ const PolicyExplanation = Type.Object({
   allowed: Type.Boolean({ description: "whether the harness may run" }),
   required: Type.Boolean({ description: "whether workstations refuse to run on a stale policy" }),
   version_refusal: Type.Union([Type.String(), Type.Null()], {
-    description: "why the installed version may not run; null where it may, or none was given",
+    description: "reason why the installed version may not run; null if it may, or if none was given",
   }),
   values: Type.Array(
     Type.Object({
@@ -59,14 +59,18 @@ const PolicyExplanation = Type.Object({
 
 const documented = operationsOf("Own account");
 const described = {
-  listOwnClients: documented("listOwnClients", "The caller's workstations, the one seen last first", {
+  listOwnClients: documented("listOwnClients", "The caller's workstations, most recently seen first", {
     200: { description: "Numbered page", schema: AdminClientStatusPage },
   }),
-  explainOwnPolicy: documented("explainOwnPolicy", "What the policy in force means for the caller, and why", {
-    200: { description: "Values and packages with their lines", schema: PolicyExplanation },
-    400: { description: "The harness or the version is unknown" },
-    404: { description: "No policy is published" },
-  }),
+  explainOwnPolicy: documented(
+    "explainOwnPolicy",
+    "The effect of the current policy on the caller, with reasons",
+    {
+      200: { description: "Values and packages with their lines", schema: PolicyExplanation },
+      400: { description: "The harness or the version is unknown" },
+      404: { description: "No policy is published" },
+    },
+  ),
 };
 
 export function ownRecordRoutes({ guard, domain }: RouteContext) {

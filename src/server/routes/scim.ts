@@ -223,7 +223,7 @@ const OTHER_VERSION = /^[^?]*?\/scim\/(?!v2[/?]|v2$)[vV]\d[^/?]*(?:[/?]|$)/;
 
 function refusePath(request: Request): never {
   if (OTHER_VERSION.test(request.url)) {
-    throw scimInvalid("invalidVers", `there is only version 2 of this API; its base is ${SCIM_BASE_PATH}`);
+    throw scimInvalid("invalidVers", `this API has only version 2; its base is ${SCIM_BASE_PATH}`);
   }
   throw unrouted(request.method, []);
 }

@@ -104,7 +104,7 @@ export function systemRoutes({ guard, metrics, domain: { health: state } }: Rout
   return createRouter(guard, "system")
     .get("/health/dependencies", async () => json(await state.dependencies()), {
       requires: "governance:read",
-      detail: operation("getDependencyHealth", "How each part is that answers depend on", {
+      detail: operation("getDependencyHealth", "Health of each part that the service depends on", {
         tags,
         answers: { 200: { description: "Report; the verdict is in `status`", schema: DependencyHealth } },
       }),

@@ -24,8 +24,8 @@ const List = Type.Object({
 });
 
 const ViewParameters = {
-  attributes: parameter({ description: "Names of the only attributes to show, with commas between" }),
-  excludedAttributes: parameter({ description: "Names of attributes to leave out, with commas between" }),
+  attributes: parameter({ description: "Names of the attributes to return, separated by commas" }),
+  excludedAttributes: parameter({ description: "Names of attributes to leave out, separated by commas" }),
 };
 const View = Type.Object(ViewParameters);
 const Query = Type.Object({
@@ -33,7 +33,7 @@ const Query = Type.Object({
   sortBy: parameter({ description: "Name of an attribute" }),
   sortOrder: parameter({ enum: ["ascending", "descending"] }),
   startIndex: parameter({ type: "integer", description: "1-based" }),
-  count: parameter({ type: "integer", minimum: 0, description: "Resources on the page at most" }),
+  count: parameter({ type: "integer", minimum: 0, description: "Maximum number of resources on the page" }),
   ...ViewParameters,
 });
 
@@ -44,8 +44,8 @@ const answer = (description: string, schema: TObject): Answer => ({
 });
 const refusal = (description: string): Answer => ({ description });
 const SHARED = { 429: refusal("Too many requests"), 503: refusal("Not now") };
-const CONFLICT = { 409: refusal("Another resource has that value") };
-const PRECONDITION = { 412: refusal("If-Match names another version") };
+const CONFLICT = { 409: refusal("Another resource has this value") };
+const PRECONDITION = { 412: refusal("If-Match does not name the current version") };
 const UNCHANGED = { 304: { description: "Unchanged since the ETag in If-None-Match" } };
 
 /** @param query parameters for the document; the routes parse the query themselves */
@@ -65,7 +65,7 @@ const resourceTexts = (name: "User" | "Group") => {
   return {
     list: operation(`list${one}s`, `Provisioned ${what}s that match a filter`, {
       query: Query,
-      answers: { 200: answer("One page", List), 400: refusal("The filter or the page is wrong") },
+      answers: { 200: answer("One page", List), 400: refusal("The filter or the page is invalid") },
     }),
     search: operation(`search${one}s`, `The same, asked for in a body`, {
       answers: { 200: answer("One page", List) },
@@ -76,7 +76,7 @@ const resourceTexts = (name: "User" | "Group") => {
     }),
     get: operation(`get${one}`, `One provisioned ${what}`, {
       query: View,
-      answers: { 200: shown, ...UNCHANGED, 400: refusal("The query is wrong") },
+      answers: { 200: shown, ...UNCHANGED, 400: refusal("The query is invalid") },
     }),
     replace: operation(`replace${one}`, `Replace all attributes of a ${what}`, {
       query: View,
@@ -86,7 +86,7 @@ const resourceTexts = (name: "User" | "Group") => {
       query: View,
       answers: {
         200: shown,
-        ...(name === "Group" && { 204: { description: "Changed; nothing was asked to be shown" } }),
+        ...(name === "Group" && { 204: { description: "Changed; no attributes were requested" } }),
         ...CONFLICT,
         ...PRECONDITION,
       },
@@ -100,7 +100,7 @@ const resourceTexts = (name: "User" | "Group") => {
 const discovery = (operationId: string, summary: string, schema: TObject) =>
   operation(operationId, summary, {
     query: View,
-    answers: { 200: answer("The document", schema), ...UNCHANGED, 400: refusal("The query is wrong") },
+    answers: { 200: answer("The document", schema), ...UNCHANGED, 400: refusal("The query is invalid") },
   });
 
 /** Descriptions of all documented routes. */
@@ -109,15 +109,15 @@ export const described = {
   Group: resourceTexts("Group"),
   listAll: operation("listScimResources", "Provisioned users and groups that match a filter", {
     query: Query,
-    answers: { 200: answer("One page", List), 400: refusal("The filter or the page is wrong") },
+    answers: { 200: answer("One page", List), 400: refusal("The filter or the page is invalid") },
   }),
-  searchAll: operation("searchScimResources", "The same, asked for in a body", {
+  searchAll: operation("searchScimResources", "The same, with the query in the body", {
     answers: { 200: answer("One page", List) },
   }),
-  bulk: operation("runScimBulk", "Many changes in one request, each of its own", {
-    answers: { 200: answer("What became of each", Document) },
+  bulk: operation("runScimBulk", "Many independent changes in one request", {
+    answers: { 200: answer("Result of each change", Document) },
   }),
-  service: discovery("getScimServiceProviderConfig", "What this service supports", Document),
+  service: discovery("getScimServiceProviderConfig", "Features that this service supports", Document),
   types: discovery("listScimResourceTypes", "Types of resources", List),
   type: discovery("getScimResourceType", "One type of resource", Resource),
   schemas: discovery("listScimSchemas", "Schemas of resources", List),

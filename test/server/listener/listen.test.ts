@@ -163,12 +163,12 @@ describe("the listener's own TLS", () => {
     ],
     [
       "a certificate cut short",
-      /holds no certificate/,
+      /does not contain a PEM certificate/,
       () => writeFileSync(files.cert, pairOf(1).cert.slice(0, 99)),
     ],
     [
       "a key cut short",
-      /holds no private key/,
+      /does not contain a PEM private key/,
       () => writeFileSync(files.key, pairOf(1).private.slice(0, 60)),
     ],
     ["a missing key", /cannot be read: \S+key\.pem does not exist/, () => rmSync(files.key)],
@@ -209,7 +209,7 @@ describe("the listener's own TLS", () => {
 
   test("can only be turned on by a restart", async () => {
     const listener = listen(echoAddress, { listen: LOOPBACK, ...NO_PROXIES, report });
-    expect(() => listener.renew(files)).toThrow("this takes a restart");
+    expect(() => listener.renew(files)).toThrow("a restart is required");
     await listener.stop();
   });
 });

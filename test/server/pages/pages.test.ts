@@ -323,7 +323,7 @@ describe("WEB-2 approval page", () => {
       "21 November 2026 at 12:01 UTC",
     ]);
     expect(html).toContain("<strong>ana@acme.example</strong>");
-    expect(html).toContain("Deny this if you did not start it yourself.");
+    expect(html).toContain("Deny this request if you did not start it yourself.");
   });
 
   test("shows a note if the address is unknown", () => {
@@ -355,7 +355,7 @@ describe("WEB-7 outcome of a device login", () => {
   ] as const)("%s is shown with the next step", (decision, heading) => {
     const html = decisionPage({ decision, branding });
     expect(textOf(html, "h1")).toBe(heading);
-    expect(html).toContain("You can close this page and return to the terminal.");
+    expect(html).toContain("You can close this page and return to the workstation.");
   });
 });
 

@@ -42,7 +42,7 @@ async function readStream(request: Request, bytesMax: number): Promise<Uint8Arra
 /** The caller disconnected or sent malformed HTTP. Nobody receives the answer, and it does not count as our failure. */
 function cutShort(error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== "AbortError") return error;
-  return new HttpError(400, "request.cut_short", "the body ended before it was whole");
+  return new HttpError(400, "request.cut_short", "the body is incomplete");
 }
 
 const tooLarge = (bytesMax: number) =>

@@ -122,7 +122,7 @@ function parseForm(text: string): Record<string, string | string[]> {
   for (const name in given) {
     const value = given[name];
     if (typeof value === "object" && !REPEATABLE.has(name))
-      throw new HttpError(400, "request.malformed", `the field ${name.slice(0, 100)} is there twice`);
+      throw new HttpError(400, "request.malformed", `the field ${name.slice(0, 100)} is duplicated`);
     count += 1;
     if (value) fields[name] = value;
   }

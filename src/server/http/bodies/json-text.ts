@@ -77,9 +77,9 @@ function faultOf(flaw: JsonViolation, text: string, limits: JsonLimits): JsonPro
   if (flaw.kind === "syntax")
     return { message: `the body is not valid JSON: unexpected character at index ${flaw.at}` };
   const name = JSON.stringify(excerpt(stringAt(text, flaw.at)));
-  const rule = limits.foldsCase ? "; letter case does not count" : "";
+  const rule = limits.foldsCase ? "; names are compared without letter case" : "";
   return {
-    message: `the member ${name} is twice in one object${rule}`,
+    message: `the member ${name} is duplicated in one object${rule}`,
     pointer: pointerAt(text, flaw.at),
   };
 }

@@ -57,7 +57,7 @@ interface AddressParts {
 
 const repeated = (name: string): Problem => ({
   pointer: pointerOf([name]),
-  detail: "expected once and given more than once",
+  detail: "must be given only once",
 });
 
 const propertiesOf = (schema: unknown): string[] =>
@@ -81,7 +81,7 @@ function refusalOf(place: Place, findings: Iterable<ValueError>, more: readonly 
   const shown = problems.slice(0, PROBLEMS_MAX);
   const left = problems.length - shown.length;
   if (left > 0) shown.push({ pointer: "", detail: `and ${isCut ? "at least " : ""}${left} more` });
-  else if (isCut) shown.push({ pointer: "", detail: "and perhaps more: not all of it was looked at" });
+  else if (isCut) shown.push({ pointer: "", detail: "and possibly more: the check stopped early" });
   const list = shown
     .map(({ pointer, detail }) => (pointer ? `${excerpt(pointer)}: ${detail}` : detail))
     .join("; ");

@@ -170,7 +170,7 @@ function withRoomFor(problems: readonly Problem[], rest: object): object[] {
 export const internalFailure: Failure = {
   status: 500,
   reason: "internal",
-  message: "something went wrong on our side; the log of the service has it under this request id",
+  message: "internal error; the log of the service has details under this request id",
   problems: [],
   headers: {},
 };

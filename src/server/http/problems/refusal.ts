@@ -91,11 +91,11 @@ const UNKNOWN_PATH = "request.unknown_path";
 
 /** @returns the error for an unknown path, or for a method that the path does not support */
 export function unrouted(method: string, allowed: readonly string[]): HttpError {
-  if (allowed.length === 0) return new HttpError(404, UNKNOWN_PATH, "there is nothing at this path");
+  if (allowed.length === 0) return new HttpError(404, UNKNOWN_PATH, "this path does not exist");
   return new HttpError(
     405,
     "request.method",
-    `this path does not take ${method}; it takes ${allowed.join(", ")}`,
+    `this path does not support ${method}; it supports ${allowed.join(", ")}`,
     {
       headers: { allow: allowed.join(", ") },
     },
@@ -114,7 +114,7 @@ const EXHAUSTED_RETRY_SECONDS = 5;
 
 /** The log has the memory limit; the answer does not reveal it. */
 const outOfMemory = (cause: unknown): DomainError =>
-  new DomainError("unavailable", EXHAUSTED, "the service has no memory left for this request", {
+  new DomainError("unavailable", EXHAUSTED, "the service does not have enough memory for this request", {
     hint: "try again in a moment; its log names the limit that was reached",
     retryAfterSeconds: EXHAUSTED_RETRY_SECONDS,
     cause,

@@ -10,9 +10,9 @@ export type KeyAction = (typeof KEY_ACTIONS)[number];
 
 const STATES: Readonly<Record<GatewayKeyStatus["status"], string>> = {
   ready: "You have a working key.",
-  missing: "You have no key. Your workstation gets one when it needs it.",
-  recovering: "Your key is being made. Reload this page in a moment.",
-  error: "You have no working key: the last attempt to make one failed.",
+  missing: "You have no key. Your workstation requests one when it needs it.",
+  recovering: "Your key is being created. Reload this page in a moment.",
+  error: "You have no working key: the last attempt to create one failed.",
   invalid: "The gateway no longer accepts your key.",
 };
 
@@ -54,7 +54,7 @@ export function GatewayKey({ status: key, csrf }: { status: GatewayKeyStatus; cs
           </div>
         </>
       ) : (
-        <p>Gateway mode is off here, so you need no key.</p>
+        <p>Gateway mode is off, so you do not need a key.</p>
       )}
     </section>
   );
@@ -65,7 +65,7 @@ function Problem({ status, error, invalidation_reason: reason }: GatewayKeyStatu
   if (problem === null) return null;
   return (
     <p class="warning">
-      {status === "ready" ? "The last check failed; the key still works. " : null}
+      {status === "ready" ? "The last check failed, but the key still works. " : null}
       {asSentence(problem)}
     </p>
   );

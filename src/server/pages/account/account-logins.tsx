@@ -145,7 +145,7 @@ export function Workstations({
       <h2 id="workstations-title">Workstations</h2>
       <p>
         {total === 0
-          ? "No workstation is signed in. To sign one in, start the login in its terminal."
+          ? "No workstation is signed in. To sign one in, start the login on the workstation."
           : `Signed in: ${countText(total, "workstation")}.`}
       </p>
       <ul class="logins">
@@ -169,7 +169,7 @@ export function Workstations({
                   <Time value={row.usedAt} />
                 </Fact>
               )}
-              <Fact name="Unused, it ends">
+              <Fact name="Expires if unused">
                 <Time value={row.expiresAt} />
               </Fact>
             </Login>

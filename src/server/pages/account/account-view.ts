@@ -37,7 +37,7 @@ const NOTICES = {
   password:
     "Your password was changed, and every other browser was signed out. Workstations stay signed in; those that were approved in another browser must sign in again to use the gateway.",
   login: "The login has ended.",
-  key: "The gateway key below is as it stands now.",
+  key: "The current state of your gateway key is shown below.",
 } as const;
 type AccountAction = keyof typeof NOTICES;
 const SECTIONS: Readonly<Partial<Record<AccountAction, string>>> = { key: "#gateway-key" };

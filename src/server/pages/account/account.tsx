@@ -203,7 +203,7 @@ export function signedOutEverywherePage({
     { title: "You are signed out everywhere", branding },
     <>
       <p role="status">
-        {loginsText(counts)} {verb} signed out. They have no access from now on.
+        {loginsText(counts)} {verb} signed out. They no longer have access.
       </p>
       <a class="button primary" href="/login">
         Sign in

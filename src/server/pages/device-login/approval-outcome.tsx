@@ -10,8 +10,8 @@ export interface DecisionProps {
 }
 
 const decisions = {
-  approved: { title: "CLI authorized", text: "The command line now has access." },
-  denied: { title: "Request denied", text: "The command line was given no access." },
+  approved: { title: "CLI authorized", text: "The workstation now has access." },
+  denied: { title: "Request denied", text: "The workstation did not get access." },
 };
 
 /** Confirms the decision. */
@@ -21,7 +21,7 @@ export function decisionPage({ decision, branding }: DecisionProps): string {
     { title, branding },
     <>
       <p>{text}</p>
-      <p>You can close this page and return to the terminal.</p>
+      <p>You can close this page and return to the workstation.</p>
     </>,
   );
 }
@@ -31,8 +31,8 @@ export function linkUnavailablePage({ branding }: { branding?: Branding | undefi
   return renderPage(
     { title: "This link is unavailable", branding },
     <>
-      <p>It has expired, was used already, or was not copied whole.</p>
-      <p>Return to the terminal and sign in again there: it shows a new link and a new code.</p>
+      <p>It has expired, was already used, or was not copied completely.</p>
+      <p>Sign in again on the workstation to get a new link and a new code.</p>
       <a class="button" href="/device">
         Enter a code
       </a>
@@ -54,10 +54,10 @@ export function wrongAccountPage({ csrf, action, signedInAs, branding }: WrongAc
   return renderPage(
     { title: "This request belongs to another account", branding },
     <>
-      <p>Somebody opened this link before while signed in with a different account.</p>
+      <p>This link was first opened by a user with a different account.</p>
       <p>
-        If that was you, sign out and sign in with that account. If not, return to the terminal and sign in
-        again there: it shows a new link and a new code.
+        If that was you, sign out and sign in with that account. If not, sign in again on the workstation to
+        get a new link and a new code.
       </p>
       <SignOutForm csrf={csrf} email={signedInAs} next={action} />
     </>,

@@ -38,7 +38,7 @@ function UserCode({ userCode }: { userCode: string }) {
         aria-describedby="confirmation-code-hint"
       />
       <p class="hint" id="confirmation-code-hint">
-        Go on only if your terminal shows this code, with or without the dash.
+        Continue only if your workstation shows this code, with or without the dash.
       </p>
     </div>
   );
@@ -57,8 +57,8 @@ function RequestFacts({ oauthClientName, requestedFrom, requestedAt, expiresAt }
   return (
     <dl class="facts">
       <Fact name="Application">{oauthClientName}</Fact>
-      <Fact name="Asked from">{requestedFrom.address ?? "Unknown address"}</Fact>
-      <Fact name="Asked at">
+      <Fact name="Requested from">{requestedFrom.address ?? "Unknown address"}</Fact>
+      <Fact name="Requested at">
         <Time value={requestedAt} />
       </Fact>
       <Fact name="Expires">
@@ -104,15 +104,15 @@ function Decision({ action, csrf, userCode }: Pick<ApprovalProps, "action" | "cs
 export function approvalPage(props: ApprovalProps): string {
   const { action, csrf, signedInAs, branding } = props;
   return renderPage(
-    { title: "Allow terminal access?", branding },
+    { title: "Allow workstation access?", branding },
     <>
-      <p>A terminal asks to use {branding.organizationName} as you.</p>
+      <p>A workstation requests access to {branding.organizationName} with your account.</p>
       <UserCode userCode={props.userCode} />
       <RequestFacts {...props} />
       <Scopes scopes={props.scopes} />
       <p class="warning">
-        <strong>Deny this if you did not start it yourself.</strong> Whoever sent you the link or code would
-        get your access.
+        <strong>Deny this request if you did not start it yourself.</strong> Otherwise the sender of the link
+        or code gets your access.
       </p>
       <Decision action={action} csrf={csrf} userCode={props.userCode} />
       <SignOutForm csrf={csrf} email={signedInAs} next={action} />

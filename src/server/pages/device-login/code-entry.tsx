@@ -27,8 +27,8 @@ export function codeEntryPage({ csrf, value, error, signedInAs, branding }: Code
         <Hidden name="csrf" value={csrf} />
         <Field
           id="user_code"
-          label="Code shown in your terminal"
-          hint="Capital letters, spaces and dashes make no difference."
+          label="Code shown on your workstation"
+          hint="Letter case, spaces and dashes do not matter."
           error={error}
         >
           {(described) => (

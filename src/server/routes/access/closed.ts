@@ -21,7 +21,7 @@ export function closedRoutes({ guard }: RouteContext) {
     router.post(`${ISSUER_PATH}/${path}`, refuse, {
       requires: "nobody",
       accepts: "nothing",
-      detail: operation(`closed${name}`, "Closed: users are handled by the administration routes", {
+      detail: operation(`closed${name}`, "Not available: use the administration routes for users", {
         tags: ["Browser session"],
         answers: { 403: { description: "Always" } },
       }),
@@ -32,6 +32,6 @@ export function closedRoutes({ guard }: RouteContext) {
 
 function refuse(): never {
   throw new DomainError("forbidden", "access.closed", "this is closed here", {
-    hint: "an administrator handles users and invitations at /admin/users and /admin/invitations",
+    hint: "administrators manage users and invitations at /admin/users and /admin/invitations",
   });
 }

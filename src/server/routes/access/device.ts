@@ -22,8 +22,8 @@ const Pending = Type.Object({ user_code: Type.String(), status: Type.Literal("pe
 const Success = Type.Object({ success: Type.Literal(true) });
 
 const documented = operationsOf("Device login");
-const unavailable = { 400: { description: "Unknown, expired, decided, or another user's" } };
-const pending = { 200: { description: "It waits for a decision", schema: Pending }, ...unavailable };
+const unavailable = { 400: { description: "Unknown, expired, already decided, or claimed by another user" } };
+const pending = { 200: { description: "Waiting for a decision", schema: Pending }, ...unavailable };
 const decided = { 200: { description: "Decided", schema: Success }, ...unavailable };
 const described = {
   claimByLink: documented("claimDeviceLogin", "Binds the device login of a link to its visitor", pending),

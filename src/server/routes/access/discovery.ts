@@ -43,7 +43,7 @@ export function discoveryRoutes({ guard, domain, baseUrl }: RouteContext) {
   return createRouter(guard, "discovery")
     .get("/.well-known/metaharness", ({ request }) => answerConditionally(request, metaharness()), {
       requires: "nobody",
-      detail: describe("getMetaharness", "Where a workstation client signs in and what it may ask for"),
+      detail: describe("getMetaharness", "Where a client signs in, and the scopes that it may request"),
     })
     .get(
       "/.well-known/oauth-authorization-server",

@@ -25,7 +25,7 @@ import { createRouter, type RouteContext } from "../../router.ts";
 
 const KeyedPage = {
   kind: parameter({ enum: LOGIN_KINDS }),
-  cursor: parameter({ format: "uuid", description: "`next_cursor` of the page before" }),
+  cursor: parameter({ format: "uuid", description: "`next_cursor` of the previous page" }),
   limit: parameter({
     type: "integer",
     minimum: 1,
@@ -47,7 +47,7 @@ const LoginPath = Type.Object({ id: Uuid });
 const Revocation = Type.Object(
   {
     user_id: Type.Optional(Uuid),
-    all: Type.Optional(Type.Literal(true, { description: "every login of everybody" })),
+    all: Type.Optional(Type.Literal(true, { description: "all logins of all users" })),
   },
   { additionalProperties: false, description: "Exactly one member" },
 );
@@ -64,11 +64,11 @@ const PasswordChanged = Type.Object({
   login_sessions_ended: Type.Integer({ minimum: 0, description: "other browsers that were signed out" }),
 });
 
-const ended = { 204: { description: "Ended, now or before" } };
+const ended = { 204: { description: "Ended, now or earlier" } };
 const own = operationsOf("Own account");
 const admin = operationsOf("User management");
 const described = {
-  listOwnLogins: own("listOwnLogins", "The caller's logins in use, newest first", {
+  listOwnLogins: own("listOwnLogins", "Active logins of the caller, newest first", {
     200: { description: "Page by key", schema: OwnLoginList },
   }),
   endOwnLogin: own(
@@ -78,18 +78,18 @@ const described = {
   ),
   changeOwnPassword: own(
     "changeOwnPassword",
-    "Change the caller's password; signs every other browser out and gives this one a new session cookie",
+    "Change the caller's password; signs out every other browser and renews the session cookie of this one",
     {
       200: { description: "Changed", schema: PasswordChanged },
       409: { description: "The organization manages how the caller signs in" },
-      429: { description: "Too many attempts; they are counted with those of signing in" },
+      429: { description: "Too many attempts; failed sign-ins count too" },
     },
   ),
   listLogins: admin("listLogins", "Logins of the organization, newest first", {
     200: { description: "Page by key", schema: LoginList },
   }),
   revokeLogin: admin("revokeLogin", "End one login, and the workstations that it approved", ended),
-  revokeLogins: admin("revokeLogins", "End every login of a user, or of everybody", {
+  revokeLogins: admin("revokeLogins", "End every login of a user, or of all users", {
     204: { description: "Ended" },
     409: { description: "The user is removed" },
   }),

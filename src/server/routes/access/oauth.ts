@@ -56,7 +56,7 @@ const describe = (operationId: string, summary: string, schema = Type.Object({})
   documented(operationId, summary, {
     200: { description: "Done", schema },
     401: { description: "The OAuth client is unknown" },
-    403: { description: "Another site's page sent a browser's cookie" },
+    403: { description: "A page of another site sent the cookie of a browser" },
   });
 
 /** @returns the OAuth endpoints */
@@ -133,7 +133,7 @@ export function oauthRoutes({ guard, domain, baseUrl, metrics }: RouteContext) {
     .post(`${ISSUER_PATH}/device/token`, refuseSessionGrant, {
       requires: "nobody",
       accepts: "nothing",
-      detail: documented("requestSessionByDeviceCode", "Refused: the token endpoint redeems device codes", {
+      detail: documented("requestSessionByDeviceCode", "Refused: redeem device codes at the token endpoint", {
         400: { description: "Always" },
       }),
     });

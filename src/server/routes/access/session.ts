@@ -19,8 +19,12 @@ const SignIn = Type.Object(
   {
     email: Type.String({ maxLength: EMAIL_LENGTH_MAX }),
     password: Type.String({ maxLength: PASSWORD_LENGTH_MAX }),
-    rememberMe: Type.Optional(Type.Boolean({ description: "Has no effect: every session is kept alike" })),
-    callbackURL: Type.Optional(Type.String({ description: "Has no effect: the caller goes on by itself" })),
+    rememberMe: Type.Optional(
+      Type.Boolean({ description: "Has no effect: all sessions have the same lifetime" }),
+    ),
+    callbackURL: Type.Optional(
+      Type.String({ description: "Has no effect: the caller decides where to go next" }),
+    ),
   },
   { additionalProperties: true }, // ignores unknown members for newer clients, as all routes below the issuer do
 );
@@ -56,7 +60,7 @@ const described = {
     429: { description: "Too many attempts" },
   }),
   signOut: documented("signOut", "Ends the login session of the cookie", {
-    200: { description: "Signed out, now or before", schema: Success },
+    200: { description: "Signed out, now or earlier", schema: Success },
   }),
   getSession: documented("getSession", "The login session of the cookie", {
     200: {
@@ -64,9 +68,13 @@ const described = {
       schema: Type.Union([Type.Object({ session: Session, user: SessionUser }), Type.Null()]),
     },
   }),
-  getLoginMethod: documented("getLoginMethod", "How an address signs in; the same for every address", {
-    200: { description: "The method", schema: Type.Object({ method: Type.Literal("password") }) },
-  }),
+  getLoginMethod: documented(
+    "getLoginMethod",
+    "How a user with this address signs in; the same for every address",
+    {
+      200: { description: "The method", schema: Type.Object({ method: Type.Literal("password") }) },
+    },
+  ),
 };
 
 /** @returns the session routes below the issuer, and the login methods */

@@ -47,7 +47,7 @@ export function catalogRoutes({ guard, domain }: RouteContext) {
         tags: ["Administration"],
         answers: {
           200: {
-            description: "Catalog in its own order, possibly empty",
+            description: "Packages in catalog order; may be empty",
             schema: Type.Array(ManagedPackage),
           },
           304: { description: "Unchanged since the ETag in If-None-Match" },

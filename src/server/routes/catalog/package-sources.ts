@@ -14,7 +14,7 @@ const text = (description: string) =>
 const SourceRequest = Type.Object(
   {
     source_ref: text("An https URL, or github:owner/repository@ref for a public repository."),
-    connection_id: text("With it, repository and ref count and source_ref does not."),
+    connection_id: text("If given, repository and ref are used and source_ref is ignored."),
     repository: text("namespace/name, for a connection."),
     ref: text("Branch, tag or commit, for a connection."),
   },
@@ -23,16 +23,16 @@ const SourceRequest = Type.Object(
 
 const InspectedSource = Type.Object({
   source_ref: Type.String({
-    description: "Where the archive was: an URL that always means the same commit.",
+    description: "URL of the archive, which always refers to the same commit.",
   }),
-  artifact_id: Type.String({ format: "uuid", description: "The archive as it is kept here." }),
+  artifact_id: Type.String({ format: "uuid", description: "Id of the stored archive." }),
   sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
   size_bytes: Type.Integer({ minimum: 0, maximum: ARCHIVE_LIMITS.compressedBytesMax }),
   entries: Type.Integer({ description: "Files and folders in the archive." }),
   expanded_bytes: Type.Integer(),
   paths: Type.Array(Type.String(), {
     maxItems: PATHS_LISTED_MAX,
-    description: "The first of them, for the layout of adapters.",
+    description: "The first paths, for the layout of adapters.",
   }),
 });
 
@@ -73,11 +73,11 @@ export function packageSourceRoutes({ guard, domain }: RouteContext) {
         requires: "administrator",
         accepts: "json",
         body: SourceRequest,
-        detail: operation("inspectPackageSource", "Fetch, check and keep a package source", {
-          200: { description: "What there is to confirm before publishing it", schema: InspectedSource },
+        detail: operation("inspectPackageSource", "Fetch, check and store a package source", {
+          200: { description: "The facts to confirm before publishing it", schema: InspectedSource },
           404: { description: "Unknown connection" },
           429: { description: "Too many inspections at once" },
-          503: { description: "No room left on the disk" },
+          503: { description: "The disk is full" },
         }),
       },
     );

@@ -29,7 +29,7 @@ const Resolved = Type.Object({
   user_id: Id,
   email: Type.String({ format: "email" }),
   organization_id: Id,
-  session_expires_at: Type.String({ format: "date-time", description: "when to ask again at the latest" }),
+  session_expires_at: Type.String({ format: "date-time", description: "latest time to ask again" }),
 });
 
 const REASONS: readonly DisownedReason[] = ["not_found", "blocked", "revoked"];
@@ -59,8 +59,8 @@ export function gatewayProxyRoutes({ guard, domain }: RouteContext) {
         body: ResolveRequest,
         detail: describe("resolveGatewayKey", "The gateway key behind an inference token", {
           200: { description: "The key", schema: Resolved },
-          404: { description: "The inference proxy has no token here" },
-          409: { description: "There is no usable key" },
+          404: { description: "No token of the inference proxy is configured" },
+          409: { description: "No usable key" },
           503: { description: "The key is being replaced" },
         }),
       },
@@ -84,10 +84,10 @@ export function gatewayProxyRoutes({ guard, domain }: RouteContext) {
         body: RefusalReport,
         detail: describe("reportInvalidGatewayKey", "The gateway refused a key", {
           202: {
-            description: "Taken note of; another key is made where it was still the one in use",
+            description: "Recorded; the key is replaced if it was still in use",
             schema: Type.Object({ invalidated: Type.Boolean() }),
           },
-          404: { description: "The inference proxy has no token here" },
+          404: { description: "No token of the inference proxy is configured" },
         }),
       },
     );

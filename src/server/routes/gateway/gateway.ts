@@ -15,7 +15,7 @@ const EnsureRequest = Type.Object(
   {
     manual: Type.Optional(
       Type.Union([Type.Boolean(), Type.Null()], {
-        description: "A person asks, so waits after failures do not count; null or left out means false",
+        description: "Requested by a person, so delays after failures are skipped; default false",
       }),
     ),
   },
@@ -30,7 +30,7 @@ const provisioningAnswers = {
   403: { description: "The gateway has no account for the caller" },
   409: { description: "The gateway has conflicting entries for the caller" },
   502: { description: "The gateway is unavailable, or refused" },
-  503: { description: "Not available now" },
+  503: { description: "Temporarily unavailable" },
 };
 
 /** @returns the operations on the caller's key */
@@ -65,7 +65,7 @@ export function gatewayKeyRoutes({ guard, domain }: RouteContext) {
       accepts: "nothing",
       detail: describe(
         "rotateGatewayKey",
-        "Give the caller another gateway key; the one before works until it is there",
+        "Replace the caller's gateway key; the old one works until the new one exists",
         provisioningAnswers,
       ),
     })
@@ -81,7 +81,7 @@ export function gatewayKeyRoutes({ guard, domain }: RouteContext) {
         accepts: "nothing",
         detail: describe(
           "revokeGatewayKey",
-          "Take the caller's gateway key away, here at once and at the gateway as soon as it can be reached",
+          "Revoke the caller's gateway key, here at once and at the gateway as soon as it is reachable",
           keyAnswers,
         ),
       },
@@ -103,17 +103,21 @@ export function gatewayRoutes({ guard, domain }: RouteContext) {
       },
       {
         requires: "governance:read",
-        detail: describe("getGatewayStatus", "Whether the policy needs the gateway and all for it is there", {
-          200: { description: "Status", schema: GatewayStatus },
-          404: { description: "No policy is published" },
-        }),
+        detail: describe(
+          "getGatewayStatus",
+          "Whether the policy uses the gateway, and whether it is fully configured",
+          {
+            200: { description: "Status", schema: GatewayStatus },
+            404: { description: "No policy is published" },
+          },
+        ),
       },
     )
     .post("/gateway/proxy/health", async () => json(await healthOf(domain)), {
       requires: "administrator",
       accepts: "nothing",
-      detail: describe("checkGatewayProxyHealth", "Ask the inference proxy for its health", {
-        200: { description: "What it said, or that it said nothing", schema: ProxyHealth },
+      detail: describe("checkGatewayProxyHealth", "Health of the inference proxy", {
+        200: { description: "Its answer, or the lack of one", schema: ProxyHealth },
         400: { description: "No inference proxy is configured" },
       }),
     });

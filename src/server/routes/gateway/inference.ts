@@ -49,7 +49,7 @@ export function inferenceRoutes({ guard, domain }: RouteContext) {
         requires: "workstation",
         accepts: "nothing",
         detail: describe("revokeGatewaySession", "End the inference tokens of the caller's login", {
-          204: { description: "None of them counts any more" },
+          204: { description: "All of them have ended" },
         }),
       },
     )
@@ -65,7 +65,7 @@ export function inferenceRoutes({ guard, domain }: RouteContext) {
         detail: describe("createInferenceToken", "A new inference token for the caller's workstation", {
           200: { description: "The token", schema: InferenceTokenAnswer },
           409: { description: "Gateway mode is off" },
-          503: { description: "Not available now" },
+          503: { description: "Temporarily unavailable" },
         }),
       },
     );

@@ -17,7 +17,7 @@ const FileQuery = Type.Object({
 });
 
 const DownloadRequest = Type.Object({
-  url: Type.String({ format: "uri", description: "Good without any credential" }),
+  url: Type.String({ format: "uri", description: "Works without a credential" }),
   method: Type.Literal("GET"),
   headers: Type.Record(Type.String(), Type.String()),
   expires_in_seconds: Type.Integer({ minimum: 1 }),
@@ -45,7 +45,7 @@ export function artifactRoutes({ guard, domain, baseUrl }: RouteContext) {
         params: ArtifactPath,
         detail: describe("downloadPackageArtifact", "A short-lived link to a package's archive", {
           200: { description: "How to fetch it", schema: DownloadRequest },
-          503: { description: "The archive's bytes are not here" },
+          503: { description: "The archive is not stored here" },
         }),
       },
     )
@@ -59,7 +59,7 @@ export function artifactRoutes({ guard, domain, baseUrl }: RouteContext) {
         requires: "nobody",
         params: FilePath,
         query: FileQuery,
-        detail: describe("getPackageArchive", "The archive behind such a link", {
+        detail: describe("getPackageArchive", "The archive of a download link", {
           200: { description: "The archive", schema: Type.String(), mediaType: ARCHIVE_TYPE },
           206: {
             description: "The part that Range asks for",
@@ -67,7 +67,7 @@ export function artifactRoutes({ guard, domain, baseUrl }: RouteContext) {
             mediaType: ARCHIVE_TYPE,
           },
           304: { description: "Unchanged since the ETag in If-None-Match" },
-          403: { description: "The link is over, or not one of ours" },
+          403: { description: "The link is invalid or expired" },
         }),
       },
     );

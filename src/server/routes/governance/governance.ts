@@ -57,15 +57,15 @@ export function governanceRoutes({ guard, domain, metrics, streams }: RouteConte
         requires: "governance:read",
         detail: describe("getGovernanceConfig", "The policy of the caller", {
           200: {
-            description: `The document, without packages that are not for the caller; ${REQUIRED_CLIENT_VERSION_HEADER} where it pins a client version. In gateway mode with the caller's own inference token, and never to be kept`,
+            description: `The document, without packages for other audiences; ${REQUIRED_CLIENT_VERSION_HEADER} if it pins a client version. In gateway mode it contains the caller's own inference token and must not be stored`,
             schema: GovernanceConfig,
           },
           304: { description: "Unchanged since the ETag in If-None-Match; not in gateway mode" },
           404: { description: "No policy is published yet" },
-          409: { description: "The caller has no usable gateway key; the text says how to get one" },
-          426: { description: "The client's contract version or capabilities do not suffice" },
+          409: { description: "The caller has no usable gateway key; the detail explains how to get one" },
+          426: { description: "The contract version or the capabilities of the client are insufficient" },
           502: { description: "The gateway is unavailable, or refused" },
-          503: { description: "The policy cannot be put together now" },
+          503: { description: "The policy cannot be assembled now" },
         }),
       },
     )
@@ -74,7 +74,7 @@ export function governanceRoutes({ guard, domain, metrics, streams }: RouteConte
       detail: describe("streamGovernanceRevisions", "Events with the ids of policy revisions", {
         200: {
           description:
-            "An event `revision` with the id of the revision in force at once, then one for each that is published; ends with the credential, and whenever one may have been missed",
+            "An event `revision` with the id of the current revision at once, then one for each published revision; ends when the credential expires or an event may have been missed",
           schema: Type.String(),
           mediaType: "text/event-stream",
         },
@@ -169,7 +169,7 @@ function createFetchMetrics(
 ): (status: number) => void {
   new Gauge({
     name: "quartermaster_policy_revision",
-    help: "Place of the revision in force in the order of publishing; 0 without one",
+    help: "Sequence number of the current revision; 0 if there is none",
     registers: [metrics],
     collect() {
       const organization = identity.organization();
@@ -178,7 +178,7 @@ function createFetchMetrics(
   });
   const fetches = new Counter({
     name: "quartermaster_policy_fetches_total",
-    help: "Policy fetches by how they ended",
+    help: "Policy fetches by result",
     labelNames: ["result"],
     registers: [metrics],
   });

@@ -40,7 +40,9 @@ const NewInvitation = Type.Object(
 
 const InvitationWithLink = Type.Object({
   ...AdminInvitation.properties,
-  invitation_url: Type.String({ description: "Where the invited person sets a password; shown only here" }),
+  invitation_url: Type.String({
+    description: "Link at which the invited person sets a password; shown only once",
+  }),
 });
 
 const oneInvitation = { 200: { description: "The invitation", schema: AdminInvitation } };
@@ -59,7 +61,7 @@ const described = {
   createInvitation: withHeaders(
     documented("createInvitation", "Invite an address with a fixed role for 24 hours", {
       201: { description: "Created", schema: InvitationWithLink },
-      409: { description: "A user or invited already, or an identity provider manages sign-in" },
+      409: { description: "Already a user or invited, or an identity provider manages sign-in" },
       ...limited,
     }),
     IDEMPOTENCY_KEY,
@@ -67,7 +69,7 @@ const described = {
   getInvitation: withHeaders(documented("getInvitation", "One invitation", oneInvitation), IF_NONE_MATCH),
   cancelInvitation: withHeaders(
     documented("cancelInvitation", "Cancel a pending or expired invitation", {
-      204: { description: "Canceled, now or before" },
+      204: { description: "Canceled, now or earlier" },
       409: { description: "Already accepted" },
     }),
     IF_MATCH,

@@ -57,7 +57,8 @@ const UserSearch = Type.Object(
 const oneUser = { 200: { description: "The user", schema: AdminUser } };
 const guarded = {
   409: {
-    description: "The account is removed, own, protected, managed elsewhere, or the last administrator",
+    description:
+      "The account is removed, the caller's own, protected, managed by an identity provider, or the last administrator",
   },
 };
 
@@ -84,14 +85,14 @@ const described = {
   updateUser: withHeaders(
     documented(
       "updateUser",
-      "Change role, or suspend or resume; ends every login of the user, and cancels the pending invitations from one who is no administrator any more",
+      "Change the role, suspend or resume; ends every login of the user, and cancels pending invitations from a former administrator",
       { 200: { description: "The user after the change", schema: ChangedAdminUser }, ...guarded },
     ),
     IF_MATCH,
   ),
   deleteUser: withHeaders(
     documented("deleteUser", "Remove a user's access and pending invitations, keeping history", {
-      204: { description: "Removed, now or before" },
+      204: { description: "Removed, now or earlier" },
       ...guarded,
     }),
     IF_MATCH,

@@ -82,7 +82,10 @@ export function accountPages({ guard, domain, baseUrl }: RouteContext, browser: 
         const { email, role } = principal;
         return page(accountPage({ email, role, csrf, branding: browser.branding() }));
       },
-      { requires: "nobody", detail: pageOperation("showAccountPage", "Where a signed-in browser lands") },
+      {
+        requires: "nobody",
+        detail: pageOperation("showAccountPage", "The start page of a signed-in browser"),
+      },
     )
     .post(
       "/sign-out",
@@ -99,7 +102,7 @@ export function accountPages({ guard, domain, baseUrl }: RouteContext, browser: 
         requires: "nobody",
         accepts: "form",
         body: SignOutForm,
-        detail: formOperation("sendSignOutForm", "Ends the browser session; signed-in terminals go on"),
+        detail: formOperation("sendSignOutForm", "Ends the browser session; workstations stay signed in"),
       },
     )
     .get(
@@ -108,7 +111,7 @@ export function accountPages({ guard, domain, baseUrl }: RouteContext, browser: 
         if (browser.visitor(request)) return seeOther("/");
         return page(signedOutPage({ branding: browser.branding() }));
       },
-      { requires: "nobody", detail: pageOperation("showSignedOutPage", "Confirms that nobody is signed in") },
+      { requires: "nobody", detail: pageOperation("showSignedOutPage", "Confirms the sign-out") },
     );
 }
 

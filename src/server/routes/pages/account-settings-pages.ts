@@ -124,14 +124,17 @@ export function ownLoginPages(context: RouteContext, browser: Browser) {
         if (!visitor) return seeOther(signInPath(everywhere));
         const consequences = [
           signOutText(view.counts(request)),
-          "All of them must sign in again. Your password, your gateway key and the files on your workstations stay as they are.",
+          "All of them must sign in again. Your password, your gateway key and the files on your workstations do not change.",
         ];
         const asked = { title: "Sign out everywhere?", consequences, verb: "Sign out everywhere" };
         const { csrf } = visitor;
         const places = { action: everywhere, back: ACCOUNT_PATH };
         return page(confirmationPage({ ...asked, ...places, csrf, branding: browser.branding() }));
       },
-      { requires: "nobody", detail: pageOperation("showSignOutEverywhere", "Asks before every login ends") },
+      {
+        requires: "nobody",
+        detail: pageOperation("showSignOutEverywhere", "Asks before ending every login"),
+      },
     )
     .post(
       everywhere,
@@ -148,7 +151,7 @@ export function ownLoginPages(context: RouteContext, browser: Browser) {
         requires: "nobody",
         accepts: "form",
         body: PlainForm,
-        detail: pageOperation("sendSignOutEverywhere", "Ends every login and says how many"),
+        detail: pageOperation("sendSignOutEverywhere", "Ends every login and shows the number"),
       },
     );
 }

@@ -147,6 +147,6 @@ export function codeConfirmationPages({ guard, domain, baseUrl }: RouteContext, 
     )
     .get(`${ENTRY}/code/:userCode`, () => seeOther(ENTRY), {
       requires: "nobody",
-      detail: redirectOperation("leaveCodeLink", "Leads to the page that asks for the code"),
+      detail: redirectOperation("leaveCodeLink", "Redirects to the page that asks for the code"),
     });
 }

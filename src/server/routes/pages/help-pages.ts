@@ -45,5 +45,5 @@ const noChapter = (): HttpError =>
   new HttpError(
     404,
     "handbook.not_found",
-    `the handbook has no such chapter; it has ${CHAPTERS.map(({ name }) => name).join(", ")}`,
+    `no such chapter; the handbook has ${CHAPTERS.map(({ name }) => name).join(", ")}`,
   );

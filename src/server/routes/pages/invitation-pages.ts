@@ -76,6 +76,6 @@ export function invitationPages({ guard, domain }: RouteContext, browser: Browse
     )
     .get(`${PATH}/done`, () => page(invitationAcceptedPage({ branding: browser.branding() })), {
       requires: "nobody",
-      detail: pageOperation("showInvitationAccepted", "Leads on to signing in"),
+      detail: pageOperation("showInvitationAccepted", "Redirects to the sign-in page"),
     });
 }

@@ -45,17 +45,17 @@ export function ownKeyPages({ guard, domain }: RouteContext, browser: Browser) {
     .post(
       `${KEY_PATH}/ensure`,
       ({ request, body }) => change(request, body.csrf, (asked) => keys.ensure({ ...asked, manual: true })),
-      { ...form, detail: formOperation("sendEnsureKeyForm", "Gives the person a working gateway key") },
+      { ...form, detail: formOperation("sendEnsureKeyForm", "Creates a working gateway key for the user") },
     )
     .post(
       `${KEY_PATH}/validate`,
       ({ request, body }) => change(request, body.csrf, (asked) => keys.validate(asked)),
-      { ...form, detail: formOperation("sendValidateKeyForm", "Asks the gateway about the person's key") },
+      { ...form, detail: formOperation("sendValidateKeyForm", "Checks the user's key at the gateway") },
     )
     .post(
       `${KEY_PATH}/rotate`,
       ({ request, body }) => change(request, body.csrf, (asked) => keys.rotate(asked)),
-      { ...form, detail: formOperation("sendRotateKeyForm", "Gives the person another gateway key") },
+      { ...form, detail: formOperation("sendRotateKeyForm", "Replaces the user's gateway key") },
     )
     .get(
       `${KEY_PATH}/revoke`,
@@ -73,14 +73,14 @@ export function ownKeyPages({ guard, domain }: RouteContext, browser: Browser) {
     .post(
       `${KEY_PATH}/revoke`,
       ({ request, body }) => change(request, body.csrf, (asked) => keys.revoke(asked)),
-      { ...form, detail: formOperation("sendRevokeKeyForm", "Revokes the person's gateway key") },
+      { ...form, detail: formOperation("sendRevokeKeyForm", "Revokes the user's gateway key") },
     );
 }
 
 const REVOCATION = {
   title: "Revoke your gateway key?",
   consequences: [
-    "Agents that are running fail with their next request. The gateway is told as soon as it can be reached.",
+    "The next request of a running agent fails. The gateway revokes the key as soon as it is reachable.",
     "You stay signed in. A workstation that needs a key gets a new one.",
   ],
   action: `${KEY_PATH}/revoke`,

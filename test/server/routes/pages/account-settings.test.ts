@@ -185,7 +185,7 @@ describe("the account settings", () => {
     for (const id of [eve.loginSessionId, UNKNOWN_ID, "no-id"]) {
       const action = `/account/logins/${id}/end`;
       const page = await browser.submit({ action, fields, buttons: [] }, {});
-      expect([page.status, page.heading]).toEqual([404, "There is nothing here"]);
+      expect([page.status, page.heading]).toEqual([404, "Page not found"]);
     }
     expect((await site.request("GET", "/auth/me", { cookie: eve.cookie })).status).toBe(200);
   });
@@ -256,7 +256,7 @@ describe("the gateway key on the account settings", () => {
     await using site = await createTestServer();
     const { cookie } = await site.signedIn("member");
     const html = await (await site.request("GET", "/account", { cookie })).text();
-    expect(html).toContain("Gateway mode is off here, so you need no key.");
+    expect(html).toContain("Gateway mode is off, so you do not need a key.");
   });
 
   test("can be created, checked, replaced and revoked, and is never shown", async () => {

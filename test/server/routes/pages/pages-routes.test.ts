@@ -72,7 +72,7 @@ describe("signing in", () => {
     const asked = await browser.visit(path);
     expect([asked.status, asked.heading]).toEqual([200, "Sign in"]);
     const shown = await browser.signIn(asked, ADA);
-    expect([shown.status, shown.path, shown.heading]).toEqual([200, path, "Allow terminal access?"]);
+    expect([shown.status, shown.path, shown.heading]).toEqual([200, path, "Allow workstation access?"]);
   });
 
   test("redirects with only the session cookie and the device cookie", async () => {
@@ -294,7 +294,7 @@ describe("approving by the typed code", () => {
     }
     expect(server.world.db.read.select().from(budgets).all()).toEqual(budgetsBefore);
     expect(server.world.db.read.select().from(deviceLogins).all()).toMatchObject([{ userId: null }]);
-    expect((await sendCode(browser, userCode)).heading).toBe("Allow terminal access?");
+    expect((await sendCode(browser, userCode)).heading).toBe("Allow workstation access?");
   });
 
   test("keeps the code in a cookie of this browser for the lifetime of the code", async () => {
@@ -343,7 +343,7 @@ describe("approving by the typed code", () => {
     expect([page.status, page.path, page.heading]).toEqual([
       200,
       "/device/confirm",
-      "Allow terminal access?",
+      "Allow workstation access?",
     ]);
     expect(page.html).toContain(`value="${userCode.slice(0, 4)}-${userCode.slice(4)}"`);
     expect((await decide(browser, page, "approve")).heading).toBe("CLI authorized");
@@ -517,11 +517,7 @@ describe("a form", () => {
     for (const { browser, form, fields } of await everyForm(server)) {
       for (const csrf of ["", "wrong", others]) {
         const refused = await browser.submit(form, { ...fields, csrf });
-        expect([form.action, refused.status, refused.heading]).toEqual([
-          form.action,
-          403,
-          "This was refused",
-        ]);
+        expect([form.action, refused.status, refused.heading]).toEqual([form.action, 403, "Not allowed"]);
       }
       for (const headers of FOREIGN) {
         const refused = await browser.submit(form, fields, headers);
@@ -549,7 +545,7 @@ describe("a form", () => {
     browser.cookies.clear();
     const refused = await browser.signIn(page, ADA);
     expect(refused.status).toBe(403);
-    expect(refused.html).toContain("cookies must be allowed");
+    expect(refused.html).toContain("the browser must accept cookies");
   });
 });
 
@@ -626,7 +622,7 @@ describe("every page", () => {
     const answer = await server.request("GET", path, { headers: { accept } });
     expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
     const html = await answer.text();
-    expect(html).toContain("<h1>There is nothing here</h1>");
+    expect(html).toContain("<h1>Page not found</h1>");
     expect(html).toContain('href="/"');
     expect(html).toContain("– Test</title>");
   });
