@@ -51,7 +51,7 @@ async function turnAfter(ms: number): Promise<void> {
   await scheduler.runDue();
 }
 
-test("readiness comes with the status line", () => {
+test("readiness is sent with the status line", () => {
   using supervision = supervise();
   supervision.ready(vitals);
   expect(receiver.take()).toEqual({ READY: "1", STATUS: "one" });

@@ -45,13 +45,13 @@ const answerOf = async <T>(answer: Promise<T>): Promise<T | string> =>
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-describe("the processor time for token verification", () => {
+describe("token verification", () => {
   test.each([
     ["below", -1, 0],
     ["at", 0, 1],
     ["above", 1, 1],
   ])(
-    "is enough for the next token in the same turn, or not, after work %s the limit",
+    "handles the next token in the same turn or in the next turn after work %s the limit",
     async (_, more, waiting) => {
       const { sights, work } = gate();
       expect(await sights.run(ADDRESS, work(TURN_MS + more, "first"))).toBe("first");
@@ -66,7 +66,7 @@ describe("the processor time for token verification", () => {
     },
   );
 
-  test("is renewed every turn", async () => {
+  test("has a time budget for each turn", async () => {
     const { sights, work } = gate();
     await sights.run(ADDRESS, work(TURN_MS, "long"));
     await nextTurn();
@@ -74,7 +74,7 @@ describe("the processor time for token verification", () => {
     expect(sights.waiting).toBe(0);
   });
 
-  test("is given to waiting callers in order of arrival", async () => {
+  test("serves waiting callers in order of arrival", async () => {
     const { sights, work } = gate();
     await sights.run(ADDRESS, work(TURN_MS, "long"));
     const order: string[] = [];
@@ -90,7 +90,7 @@ describe("the processor time for token verification", () => {
     expect(sights.waiting).toBe(0);
   });
 
-  test("is withheld from new tokens after refusals use up their share, until it is refilled", async () => {
+  test("delays new tokens after refusals use up their share, until it is refilled", async () => {
     const { sights, work, rest } = gate();
     const slowRefusal = () => {
       work(2 * REFUSAL_BURST_MS, "")();
@@ -104,7 +104,7 @@ describe("the processor time for token verification", () => {
     expect(await waiting).toBe("let in");
   });
 
-  test("is awaited by a caller that then receives its refusal", async () => {
+  test("passes a refusal on to the waiting caller", async () => {
     const { sights, work } = gate();
     await sights.run(ADDRESS, work(TURN_MS, "long"));
     const refused = answerOf(sights.run(ADDRESS, refuse));
@@ -116,7 +116,7 @@ describe("the processor time for token verification", () => {
     ["below", -1],
     ["at", 0],
     ["above", 1],
-  ])("is awaited by a limited number of callers, tested %s the limit", async (_where, more) => {
+  ])("lets a limited number of callers wait, tested %s the limit", async (_where, more) => {
     const { sights, work } = gate();
     await sights.run(ADDRESS, work(TURN_MS, "long"));
     const answers = Array.from({ length: WAITING_MAX + more }, () =>
@@ -132,7 +132,7 @@ describe("an address with refused tokens", () => {
     ["below", -1, "let in"],
     ["at", 0, "access.tokens_refused"],
     ["above", 1, "access.tokens_refused"],
-  ])("is admitted below the limit and refused from it on: %s the limit", async (_where, more, expected) => {
+  ])("is admitted only below the limit, tested %s it", async (_where, more, expected) => {
     const { sights } = gate();
     for (let sent = 0; sent < REFUSED_TOKENS.burst + more; sent += 1)
       await answerOf(sights.run(ADDRESS, refuse));

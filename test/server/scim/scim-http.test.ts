@@ -754,7 +754,7 @@ describe("the log", () => {
     expect(lines(scim).map((line) => line.ignored_attributes)).toEqual([count]);
   });
 
-  test("has none for other paths", async () => {
+  test("has no line for other paths", async () => {
     await using face = await createTestServer();
     await face.request("GET", "/health");
     await face.request("GET", "/scimitar");

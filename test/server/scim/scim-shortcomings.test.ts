@@ -58,7 +58,7 @@ describe("a wrong operation on a group", () => {
     expect(await scim.membersOf(group)).toEqual([ada, ben]);
   });
 
-  test("is refused if it is a removal without a path, and adds nobody", async () => {
+  test("is refused if it is a removal without a path, and adds no member", async () => {
     const scim = await sharedScim();
     const { ada, ben, group } = await engineering(scim);
     const cyd = await scim.user("cyd@example.com");

@@ -116,7 +116,7 @@ test.each([
   ["limit=1e1", 400],
   ["cursor=x", 400],
   ["kind=anything", 400],
-])("a list asked for with %s answers %d", async (query, status) => {
+])("a list requested with %s answers %d", async (query, status) => {
   const face = await sameServer();
   const { cookie } = await face.signedIn("admin");
   for (const path of ["/me/logins", "/admin/logins"])

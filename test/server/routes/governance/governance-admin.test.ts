@@ -51,7 +51,7 @@ test("the current policy comes with its texts and one audience for each package"
   expect((await call("GET", CONFIG)).body).toEqual(body);
 });
 
-test("the editable text sent back unchanged changes nothing, and edited is published", async () => {
+test("publishing the current text changes nothing, and publishing an edited text creates a revision", async () => {
   await using world = await createGovernanceWorld();
   const { call } = await asAdministrator(world);
   const { revision, managed_yaml: text } = (await call("GET", CONFIG)).body;
@@ -93,7 +93,7 @@ test("violations that the domain finds are 400 with every pointer, and missing m
   expect(await statusOf("PUT", CONFIG, { base_revision, managed_yaml: managedText({}), comment })).toBe(400);
 });
 
-test("a harness is read and published alone, and every harness is in the three maps", async () => {
+test("a harness is read and published separately, and every harness is in the three maps", async () => {
   await using world = await createGovernanceWorld();
   const { call } = await asAdministrator(world);
   expect((await call("GET", CODEX)).body).toMatchObject({
@@ -128,7 +128,7 @@ test("a harness is read and published alone, and every harness is in the three m
   });
 });
 
-test("revisions are listed newest first, and clients see those of the command line as the dashboard's", async () => {
+test("revisions are listed newest first, and those of the command line have the origin dashboard", async () => {
   await using world = await createGovernanceWorld();
   const { call, user } = await asAdministrator(world);
   const base_revision = world.inForce().id;

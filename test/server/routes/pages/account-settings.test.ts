@@ -111,7 +111,7 @@ describe("the account settings", () => {
     for (const secret of [current, next]) expect(page.html).not.toContain(secret);
   });
 
-  test("refuse more wrong passwords than signing in does", async () => {
+  test("refuse further guesses after too many wrong passwords", async () => {
     const browser = await signedIn(site);
     let page = await change(browser, "wrong");
     for (let guess = 1; guess < 100 && page.status === 403; guess += 1) page = await change(browser, "wrong");
