@@ -16,14 +16,29 @@ const TEXT_CHARACTERS_MAX = 200;
  * @throws DomainError `probe.redirected`, `probe.not_json`, and those of NamedServer
  */
 export async function askJson(server: NamedServer, path: string, asked?: NamedRequest): Promise<JsonAnswer> {
-  const { status, headers, body, durationMs } = await server.ask(path, {
+  const reply = await server.ask(path, {
     ...asked,
     headers: { accept: "application/json", ...asked?.headers },
   });
+  const { status, headers, body, durationMs } = reply;
   if (status >= 300 && status < 400) throw redirected(path, headers.location);
+  return {
+    status,
+    headers,
+    durationMs,
+    document: documentIn(reply, path),
+    sizeBytes: Buffer.byteLength(body),
+  };
+}
+
+/**
+ * @param path of the request
+ * @throws DomainError `probe.not_json`
+ */
+export function documentIn({ status, body }: Reply, path: string): JsonObject {
   const document = parsed(body);
   if (!document) throw notJson(path, status, body);
-  return { status, headers, durationMs, document, sizeBytes: Buffer.byteLength(body) };
+  return document;
 }
 
 /** @returns what an answer with an error says, shortened */

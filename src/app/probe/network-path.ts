@@ -1,11 +1,11 @@
 // Checks what proxies on the way do: the address that the service sees, buffered event streams, and latency.
+import { isIP } from "node:net";
 import { SECOND_MS } from "../../platform/clock.ts";
 import type { NamedServer, Reply, StreamPiece } from "../../platform/outbound/named-server.ts";
 import { isPublicAddress } from "../../platform/outbound/public-hosts.ts";
-import type { JsonObject } from "../../platform/text/json-object.ts";
 import { EVENT_PAUSE_MS } from "../../server/routes/connection.ts";
 import type { Check, Finding } from "../doctor/finding.ts";
-import { textIn } from "./json-answer.ts";
+import { documentIn, textIn } from "./json-answer.ts";
 import { isLoopbackName } from "./reach.ts";
 
 export const CONNECTION_PATH = "/connection";
@@ -18,27 +18,46 @@ export const LATENCY_WARNING_MS = 500;
 const OLDER = "the service does not have this check: it is older than this program, or the proxy blocks it";
 const PROXY_HELP = "quartermaster help install";
 
-const REMEDIES: Readonly<Record<string, string>> = {
-  untrusted: `name the proxy in server.trusted_proxies and restart the service: ${PROXY_HELP}`,
-  socket: `name a proxy in server.trusted_proxies, so that the Unix socket is trusted: ${PROXY_HELP}`,
-  missing: `have the proxy send the header that server.forwarded_header names: ${PROXY_HELP}`,
-};
-const DETAILS: Readonly<Record<string, string>> = {
-  untrusted:
-    "the service does not trust the proxy, so all workstations behind it share the limits of one address",
-  socket: "the service knows no address of any workstation, so all of them share the same limits",
-  missing:
-    "the proxy is trusted but forwards no address, so all workstations behind it share the limits of one address",
-};
+/** By the value of `forwarding`; a map, because a foreign server may send any text. */
+const FORWARDING_FAULTS = new Map([
+  [
+    "untrusted",
+    {
+      detail:
+        "the service does not trust the proxy, so all workstations behind it share the limits of one address",
+      remedy: `name the proxy in server.trusted_proxies and restart the service: ${PROXY_HELP}`,
+    },
+  ],
+  [
+    "socket",
+    {
+      detail: "the service knows no address of any workstation, so all of them share the same limits",
+      remedy: `name a proxy in server.trusted_proxies, so that the Unix socket is trusted: ${PROXY_HELP}`,
+    },
+  ],
+  [
+    "missing",
+    {
+      detail:
+        "the proxy is trusted but forwards no address, so all workstations behind it share the limits of one address",
+      remedy: `have the proxy send the header that server.forwarded_header names: ${PROXY_HELP}`,
+    },
+  ],
+]);
 
 /** @param localAddress of this machine on the way to the service */
-export function checkAddress(check: Check, { status, body }: Reply, localAddress: string): Finding {
-  if (status !== 200) return check.skipped(OLDER);
-  const document: JsonObject = JSON.parse(body);
+export function checkAddress(check: Check, reply: Reply, localAddress: string): Finding {
+  if (reply.status !== 200) return check.skipped(OLDER);
+  const document = documentIn(reply, CONNECTION_PATH);
   const forwarding = textIn(document, "forwarding") ?? "";
-  const [detail, remedy] = [DETAILS[forwarding], REMEDIES[forwarding]];
-  if (detail !== undefined && remedy !== undefined) return check.warning(detail, remedy);
+  const fault = FORWARDING_FAULTS.get(forwarding);
+  if (fault) return check.warning(fault.detail, fault.remedy);
   const seen = textIn(document, "address") ?? "";
+  if (isIP(seen) === 0)
+    return check.failed(
+      `${CONNECTION_PATH} names no address`,
+      "check the address: another program or another version answers there",
+    );
   if (seen === localAddress) return check.ok(`the service sees ${seen}, the address of this machine`);
   if (forwarding === "trusted" || isTranslated(seen, localAddress))
     return check.ok(`the service sees ${seen}; this machine has ${localAddress}`);

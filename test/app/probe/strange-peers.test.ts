@@ -73,6 +73,17 @@ test("HTML in place of JSON is recognized", async () => {
   expect(of("device_login")).toMatchObject({ result: "skipped", detail: "needs the discovery document" });
 });
 
+test.each([
+  ["a page", "<!doctype html><h1>Sign in", "/connection answered 200 with HTML in place of JSON"],
+  ["null", "null", "/connection answered 200 with something else in place of JSON"],
+  ["an object without an address", "{}", "/connection names no address"],
+  ["a text that is no address", `{"address":"${"9".repeat(10_000)}"}`, "/connection names no address"],
+  ["the name of an inherited member", '{"forwarding":"constructor"}', "/connection names no address"],
+])("the check of the address fails at a peer that answers with %s", async (_, body, detail) => {
+  const { of } = await probedServer(() => new Response(body));
+  expect(of("address")).toMatchObject(failed(detail));
+});
+
 test("a redirect is not followed", async () => {
   const { of } = await probedServer(() => Response.redirect("https://elsewhere.example/x"));
   expect(of("discovery")).toMatchObject(failed("is redirected to https://elsewhere.example/x"));
