@@ -158,6 +158,13 @@ export function asFileError(error: unknown, path: string): unknown {
       cause: error,
     });
   }
+  if (code === "ELOOP" || code === "ENAMETOOLONG") {
+    const what = code === "ELOOP" ? "symbolic links that lead in a circle" : "a name that is too long";
+    return new DomainError("invalid", "file.bad_path", `${path} has ${what}`, {
+      hint: "check the path",
+      cause: error,
+    });
+  }
   if (code === "ENOSPC" || code === "EDQUOT") {
     return new DomainError("unavailable", "storage.full", `there is no room left for ${path}`, {
       cause: error,

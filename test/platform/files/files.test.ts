@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { readPieces, replaceFile } from "../../../src/platform/files/files.ts";
+import { openFile, openRegularFile, readPieces, replaceFile } from "../../../src/platform/files/files.ts";
 import { temporaryDirectory } from "../../support/world.ts";
 
 let folder: string;
@@ -53,6 +53,17 @@ test("refuses a folder, a device and a missing folder, and leaves nothing behind
     message: `there is no folder ${at("none")}`,
   });
   expect(readdirSync(folder)).toEqual(["folder"]);
+});
+
+test.each([
+  ["symbolic links that lead in a circle", "loop"],
+  ["a name that is too long", "n".repeat(300)],
+])("refuses a path with %s", async (what, name) => {
+  symlinkSync(at("loop"), at("loop"));
+  const refused = { kind: "invalid", reason: "file.bad_path", message: `${at(name)} has ${what}` };
+  await expect(openFile(at(name))).rejects.toMatchObject(refused);
+  expect(() => openRegularFile(at(name))).toThrow(expect.objectContaining(refused));
+  await expect(replaceFile(join(at(name), "out"), "x")).rejects.toMatchObject({ reason: "file.bad_path" });
 });
 
 test("opens a file when its first piece is requested, and never without a reader", async () => {
