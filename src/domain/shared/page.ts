@@ -67,6 +67,8 @@ export function readSearchText(q: string | undefined, problems: Problem[]): stri
   if ([...text].length > SEARCH_LENGTH_MAX) {
     problems.push({ pointer: "/q", detail: `q may have at most ${SEARCH_LENGTH_MAX} characters` });
   }
+  // LIKE of SQLite ends a pattern at NUL, so that the text before it, or every row, would match.
+  if (text.includes("\0")) problems.push({ pointer: "/q", detail: "q must not contain the character NUL" });
   return text;
 }
 

@@ -38,6 +38,7 @@ test.each<[string, PageQuery, string[]]>([
   ["almost the longest text", { q: "é".repeat(SEARCH_LENGTH_MAX - 1) }, []],
   ["the longest text and blanks around it", { q: `  ${"😀".repeat(SEARCH_LENGTH_MAX)}  ` }, []],
   ["more than the longest text", { q: "x".repeat(SEARCH_LENGTH_MAX + 1) }, ["/q"]],
+  ["NUL, which ends a pattern of LIKE", { q: "\0ann" }, ["/q"]],
   ["all at once", { page: -1, perPage: 1000, q: "x".repeat(500) }, ["/page", "/per_page", "/q"]],
 ])("names the problem of a query with %s", (_, query, wrong) => {
   expect(read(query).wrong).toEqual(wrong);
