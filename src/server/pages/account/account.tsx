@@ -69,7 +69,7 @@ export function accountSettingsPage(props: AccountSettingsProps): string {
       <ErrorSummary error={error?.message} {...(error && { fieldId: error.field })} />
       <p>
         You are <strong>{email}</strong>. Your role is <strong>{roleText(role)}</strong>.{" "}
-        <a href="/device">Enter the code of a terminal</a>
+        <a href="/device">Enter the code of a workstation</a>
       </p>
       <Password {...{ password, email, csrf }} />
       <Browsers list={props.browsers} total={counts.browsers} csrf={csrf} />
