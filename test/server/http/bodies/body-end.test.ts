@@ -13,7 +13,7 @@ import { temporaryDirectory } from "../../../support/world.ts";
 
 const KINDS = ["tcp", "tls", "unix"] as const;
 /** Short, so that a test sees both pass. */
-const TIMES = { unauthenticatedMs: 80, graceMs: 30 };
+const TIMES = { unauthenticatedMs: 250, graceMs: 60 };
 
 const directory = temporaryDirectory();
 type Kind = (typeof KINDS)[number];
@@ -120,7 +120,7 @@ describe("on every listener, after a chunked request", () => {
         // Linux drops an answer on its way when a Unix socket is closed before the caller's last bytes were read.
         const isDropped = kind === "unix" && text === "";
         if (!isDropped) expect(first.toLowerCase()).toContain("\r\nconnection: close");
-        expect([isClosed, answered.length]).toEqual([true, 1]);
+        expect([isClosed, answered]).toEqual([true, [expect.any(String)]]);
       }
     }),
   );
