@@ -350,12 +350,13 @@ describe("WEB-2 approval page", () => {
 
 describe("WEB-7 outcome of a device login", () => {
   test.each([
-    ["approved", "CLI authorized"],
-    ["denied", "Request denied"],
-  ] as const)("%s is shown with the next step", (decision, heading) => {
+    ["approved", "CLI authorized", "/account"],
+    ["denied", "Request denied", "/device"],
+  ] as const)("%s is shown with the next step", (decision, heading, next) => {
     const html = decisionPage({ decision, branding });
     expect(textOf(html, "h1")).toBe(heading);
     expect(html).toContain("You can close this page and return to the workstation.");
+    expect(html).toContain(`<a class="button" href="${next}">`);
   });
 });
 

@@ -10,18 +10,29 @@ export interface DecisionProps {
 }
 
 const decisions = {
-  approved: { title: "CLI authorized", text: "The workstation now has access." },
-  denied: { title: "Request denied", text: "The workstation did not get access." },
+  approved: {
+    title: "CLI authorized",
+    text: "The workstation now has access.",
+    wayOn: { text: "Show your workstations", path: "/account" },
+  },
+  denied: {
+    title: "Request denied",
+    text: "The workstation did not get access.",
+    wayOn: { text: "Enter another code", path: "/device" },
+  },
 };
 
 /** Confirms the decision. */
 export function decisionPage({ decision, branding }: DecisionProps): string {
-  const { title, text } = decisions[decision];
+  const { title, text, wayOn } = decisions[decision];
   return renderPage(
     { title, branding },
     <>
       <p>{text}</p>
       <p>You can close this page and return to the workstation.</p>
+      <a class="button" href={wayOn.path}>
+        {wayOn.text}
+      </a>
     </>,
   );
 }
