@@ -45,7 +45,7 @@ test("a user of the demo is shown who asks for access, and can approve or deny",
   const { link, userCode } = await beginDeviceLogin(demo.url);
   await page.goto(link);
   await signIn(page, demo.workstations[0]?.user ?? "", demo.password);
-  expect(await heading(page)).toBe("Allow terminal access?");
+  expect(await heading(page)).toBe("Allow workstation access?");
   expect(await page.getByRole("banner").textContent()).toContain("Example organization");
   expect(await page.getByLabel("Confirmation code").inputValue()).toBe(
     `${userCode.slice(0, 4)}-${userCode.slice(4)}`,
