@@ -120,7 +120,7 @@ function* withUnionsOpened(findings: Iterable<ValueError>): Generator<ValueError
 /** @returns the findings on that member; undefined unless exactly one member has the type */
 function memberMeant({ schema, value, errors }: ValueError): Iterable<ValueError> | undefined {
   if (!KindGuard.IsUnion(schema)) return undefined;
-  const type = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
+  const type = typeOf(value);
   const fitting = errors.filter((_, index) => schema.anyOf[index]?.type === type);
   return fitting.length === 1 ? fitting[0] : undefined;
 }
@@ -144,9 +144,23 @@ function collect(findings: Iterable<ValueError>, problems: Problem[]): boolean {
 }
 
 /** Describes what is expected and never repeats the input, which may be a password in the wrong place. */
-function detailOf({ message, schema, path, type }: ValueError): string {
+function detailOf({ message, schema, path, type, value }: ValueError): string {
   if (type === ValueErrorType.ObjectAdditionalProperties)
     return unknownMember(tokensOf(path).at(-1) ?? "", propertiesOf(schema));
+  const types = typesOf(schema);
+  if (types.length > 0 && !types.includes(typeOf(value))) return `expected ${types.join(" or ")}`;
   if ("format" in schema) return `expected a string of the format ${schema.format}`;
   return `${message.charAt(0).toLowerCase()}${message.slice(1)}`;
+}
+
+/** @returns the JSON types of the members of a union; none if a member has no type */
+function typesOf(schema: TSchema): string[] {
+  if (!KindGuard.IsUnion(schema)) return [];
+  const types = new Set(schema.anyOf.map(({ type }) => type));
+  return types.has(undefined) ? [] : [...types];
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
 }

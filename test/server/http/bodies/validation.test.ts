@@ -36,7 +36,9 @@ test.each<[object, string[]]>([
     ["/list/1/a expected integer", "/list/2/a expected required property"],
   ],
   [{ nested: { text: "long" } }, ["/nested/text expected string length less or equal to 3"]],
-  [{ text: 1 }, ["/text expected union value"]],
+  [{ text: 1 }, ["/text expected null or string"]],
+  [{ nested: { text: null } }, ["/nested/text expected boolean or string"]],
+  [{ list: {} }, ["/list expected array or null"]],
   [{ either: "neither" }, ["/either expected union value"]],
 ])("of %j", (value, problems) => {
   expect(problemsOf(value)).toEqual(problems);
