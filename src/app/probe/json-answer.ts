@@ -60,8 +60,8 @@ function parsed(body: string): JsonObject | undefined {
   }
 }
 
-const shortened = (text: string): string =>
-  text.length > TEXT_CHARACTERS_MAX ? `${text.slice(0, TEXT_CHARACTERS_MAX)}…` : text;
+export const shortened = (text: string, charactersMax = TEXT_CHARACTERS_MAX): string =>
+  text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text;
 
 const redirected = (path: string, location: string | undefined): DomainError =>
   new DomainError(

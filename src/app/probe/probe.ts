@@ -8,6 +8,7 @@ import { type Check, examine, type Finding } from "../doctor/finding.ts";
 import { checkAccount, checkPolicy, checkReport } from "./credential.ts";
 import { checkDeviceLogin } from "./device-login.ts";
 import { checkClock, checkDiscovery, checkIssuer, type Discovery } from "./discovery.ts";
+import { shortened } from "./json-answer.ts";
 import { CONNECTION_PATH, checkAddress, checkEventStream, checkLatency } from "./network-path.ts";
 import { checkOutgoingProxy } from "./outgoing-proxy.ts";
 import { isLoopbackName, type Reached, reach } from "./reach.ts";
@@ -62,10 +63,19 @@ export async function probe(options: ProbeOptions): Promise<ProbeResult> {
     ? await checkService(server, reached, options)
     : await skipAll(options, "needs a connection with a certificate that is trusted");
   return {
-    findings: [...proxies, ...reached.findings, ...rest],
+    findings: [...proxies, ...reached.findings, ...rest].map(bounded),
     isReachable: reached.localAddress !== undefined,
   };
 }
+
+/** Characters of a finding: a certificate chain fits, but a foreign server may name itself with megabytes. */
+export const FINDING_CHARACTERS_MAX = 2_000;
+
+const bounded = ({ detail, remedy, ...rest }: Finding): Finding => ({
+  ...rest,
+  detail: shortened(detail, FINDING_CHARACTERS_MAX),
+  remedy: remedy === null ? null : shortened(remedy, FINDING_CHARACTERS_MAX),
+});
 
 const REMEDY = "see the log of the service and of the proxy in front of it";
 

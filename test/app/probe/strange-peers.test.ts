@@ -1,6 +1,6 @@
 // What `probe` reports about peers that are no healthy Quartermaster: unknown, closed, slow, oversized, foreign or wrong.
 import { describe, expect, test } from "bun:test";
-import { PROBE_LIMITS, parseOrigin, probe } from "../../../src/app/probe/probe.ts";
+import { FINDING_CHARACTERS_MAX, PROBE_LIMITS, parseOrigin, probe } from "../../../src/app/probe/probe.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 
@@ -82,6 +82,18 @@ test.each([
 ])("the check of the address fails at a peer that answers with %s", async (_, body, detail) => {
   const { of } = await probedServer(() => new Response(body));
   expect(of("address")).toMatchObject(failed(detail));
+});
+
+test("a foreign name of 100,000 characters is shortened in detail and remedy", async () => {
+  const issuer = `https://${"x".repeat(100_000)}.example/api/auth`;
+  const oauth = { issuer, client_id: "blue-cli", scopes: [] };
+  const { of } = await probedServer(() =>
+    Response.json({ version: 1, control_api_url: new URL(issuer).origin, oauth }),
+  );
+  const { result, detail = "", remedy } = of("discovery") ?? {};
+  expect(result).toBe("failed");
+  expect(detail.startsWith("clients are sent to https://xxx")).toBe(true);
+  expect([detail.length, remedy?.length]).toEqual([FINDING_CHARACTERS_MAX + 1, FINDING_CHARACTERS_MAX + 1]);
 });
 
 test("a redirect is not followed", async () => {
