@@ -55,7 +55,7 @@ async function setup(context: Context, command: CliCommand): Promise<void> {
   const { setUp } = await import("../../src/app/installation/setup.ts");
   const showPassword = ({ admin, generatedPassword }: BootstrapResult): void => {
     if (!generatedPassword) return;
-    const warning = `this is the password of ${admin.email}, shown only once: save it now`;
+    const warning = `the password of ${admin.email} is shown only once: save it now`;
     const more = { changed: true, steps, administrator: admin };
     output.secret(generatedPassword, { name: "password", warning, more });
   };

@@ -24,7 +24,7 @@ export const addConfirmOptions = (command: CliCommand): CliCommand =>
 export const addSevereConfirmOptions = (command: CliCommand): CliCommand =>
   addDryRun(command).option(
     "--confirm <name>",
-    "do not ask for confirmation; must be the name of what is replaced or erased",
+    "do not ask for confirmation; must name the object to replace or erase",
   );
 
 const addDryRun = (command: CliCommand): CliCommand =>
@@ -82,7 +82,7 @@ export async function askSecret(
   command: CliCommand,
   ask: { readonly question: string; readonly hint: string },
 ): Promise<string> {
-  refuseWithoutTerminal(context, { hint: ask.hint, what: "this needs a secret" });
+  refuseWithoutTerminal(context, { hint: ask.hint, what: "a secret is required" });
   const { password } = await import("@clack/prompts");
   const secret = await password({ ...terminal(context, command), message: ask.question, mask: "" });
   assertAnswered(secret);
@@ -106,7 +106,7 @@ const planLines = (verb: string, { action, details = [] }: Plan): readonly strin
 
 function refuseWithoutTerminal(
   { stdin, stderr }: Context,
-  { hint, what = "this needs confirmation" }: { hint: string; what?: string },
+  { hint, what = "confirmation is required" }: { hint: string; what?: string },
 ): void {
   if (stdin.isTTY && stderr.isTTY) return;
   throw new DomainError("invalid", "confirmation.no_terminal", `${what} and there is no terminal`, { hint });

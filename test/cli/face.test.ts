@@ -150,7 +150,7 @@ describe("CLI-7 confirmation", () => {
     expect(await pipedChild(["remove"], "y\n")).toEqual({
       stdout: "",
       stderr:
-        "error: this needs confirmation and there is no terminal\nhint:  add --yes, or --dry-run to see the plan\nrun:   <run>\n",
+        "error: confirmation is required and there is no terminal\nhint:  add --yes, or --dry-run to see the plan\nrun:   <run>\n",
       exitCode: 2,
     });
   });
@@ -272,7 +272,7 @@ describe("CLI-10 secrets", () => {
     expect((await piped(["password", "--password-stdin"], "\n")).exitCode).toBe(2);
     expect((await piped(["password", "--password-stdin", "--password-file", "x"])).exitCode).toBe(2);
     const { stderr, exitCode } = await piped(["password"], "hunter2\n");
-    expect(stderr).toStartWith("error: this needs a secret and there is no terminal\n");
+    expect(stderr).toStartWith("error: a secret is required and there is no terminal\n");
     expect(stderr).toContain("hint:  add --password-file PATH or --password-stdin\n");
     expect(exitCode).toBe(2);
   });

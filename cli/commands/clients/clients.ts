@@ -9,7 +9,7 @@ import { addPageOptions } from "../../output/list-pages.ts";
 import { HEALTHS } from "./health-values.ts";
 
 const CLIENT = "id, host name or instance id";
-const STALE = ["--stale <days>", "clients that have not reported for this long, such as 90d"] as const;
+const STALE = ["--stale <days>", "workstations that have not reported for this long, such as 90d"] as const;
 
 /** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
@@ -28,22 +28,22 @@ const addReadingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addPageOptions(
     noun
       .command("list")
-      .description("Lists clients, most recently seen first.")
+      .description("Lists workstations, most recently seen first.")
       .examples(
         "quartermaster clients list --health attention",
         "quartermaster clients list --user ana@example.org --json",
         "quartermaster clients list --stale 90d --wide",
       )
-      .option("--user <user>", "clients of this user: e-mail address or id")
-      .addOption(new Option("--health <health>", "only clients with this health").choices(HEALTHS))
-      .option("--harness <name>", "clients that report this harness")
+      .option("--user <user>", "workstations of this user: e-mail address or id")
+      .addOption(new Option("--health <health>", "only workstations with this health").choices(HEALTHS))
+      .option("--harness <name>", "workstations that report this harness")
       .option(...STALE),
   )
     .printsTable()
     .action(domainAction(context, async () => (await import("./read.ts")).list)),
   noun
     .command("show")
-    .description("Shows one client with its harnesses and packages.")
+    .description("Shows one workstation with its harnesses and packages.")
     .examples("quartermaster clients show lab-14", "quartermaster clients show lab-14 --json")
     .argument("<client>", CLIENT)
     .printsJson()
@@ -54,7 +54,9 @@ const addRemovalVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addConfirmOptions(
     noun
       .command("remove")
-      .description("Removes clients from the inventory; a client that reports again is added again.")
+      .description(
+        "Removes workstations from the inventory; a workstation that reports again is added again.",
+      )
       .examples("quartermaster clients remove lab-14", "quartermaster clients remove --stale 180d --yes")
       .argument("[client]", CLIENT)
       .option(...STALE),
@@ -65,7 +67,7 @@ const addRemovalVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     noun
       .command("revoke")
       .description(
-        "Removes clients from the inventory and ends their logins; their next requests are refused.",
+        "Removes workstations from the inventory and ends their logins; their next requests are refused.",
       )
       .examples(
         "quartermaster clients revoke lab-14",

@@ -23,7 +23,7 @@ export async function list(call: Call): Promise<void> {
     {
       columns: CLIENT_COLUMNS,
       json: clientDocument,
-      empty: "no clients",
+      empty: "no workstations",
       more,
     },
   );

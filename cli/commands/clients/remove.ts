@@ -33,7 +33,7 @@ async function removeOne(call: Call, verb: RemovalKind, reference: string): Prom
   if (!client)
     return output.result(
       { changed: false, id: reference },
-      `unchanged: this client is already ${DONE[verb]}`,
+      `unchanged: this workstation is already ${DONE[verb]}`,
     );
   const action = actionOn(verb, 1);
   const details = [sentenceOf(client, context.clock.nowMs()), ...consequences(call, verb, client)];
@@ -76,7 +76,7 @@ function consequences({ domain }: Call, verb: RemovalKind, client: ClientView): 
   return [
     "Its login session and all its tokens end: its next request is refused.",
     ...(companions.length > 0
-      ? [`These clients were approved by the same sign-in and are logged out too: ${named}`]
+      ? [`These workstations were approved by the same sign-in and are signed out too: ${named}`]
       : []),
   ];
 }
@@ -85,7 +85,10 @@ async function removeUnseen(call: Call, verb: RemovalKind, seenBeforeMs: number)
   const { domain, actor, output, context, command } = call;
   const { items, total } = readClients(call, { seenBeforeMs, sort: "last_seen_asc" });
   if (total === 0) {
-    return output.result({ changed: false, clients: 0 }, "unchanged: all clients have been seen since then");
+    return output.result(
+      { changed: false, clients: 0 },
+      "unchanged: all workstations have been seen since then",
+    );
   }
   const nowMs = context.clock.nowMs();
   const named = items.slice(0, NAMED_MAX).map((client) => sentenceOf(client, nowMs));
@@ -106,9 +109,9 @@ const CONSEQUENCE = {
 const actionOn = (verb: RemovalKind, count: number): string =>
   `${verb} ${countText(count)}${verb === "remove" ? " from the inventory" : ""}`;
 
-const countText = (count: number): string => (count === 1 ? "1 client" : `${count} clients`);
+const countText = (count: number): string => (count === 1 ? "1 workstation" : `${count} workstations`);
 
 const unclear = (verb: RemovalKind): DomainError =>
-  new DomainError("invalid", "usage.which_clients", "name either a client or --stale DAYS", {
+  new DomainError("invalid", "usage.which_clients", "name either a workstation or --stale DAYS", {
     hint: `run: quartermaster clients ${verb} --help`,
   });

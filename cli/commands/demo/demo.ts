@@ -65,7 +65,7 @@ async function run(options: DemoOptions, context: Context): Promise<void> {
   } catch (error) {
     if (!(error instanceof DomainError && error.reason === "listen.in_use")) throw error;
     throw new DomainError(error.kind, error.reason, error.message, {
-      hint: "choose another one with --port, or leave --port out",
+      hint: "choose another port with --port, or omit --port",
       cause: error,
     });
   }

@@ -27,6 +27,6 @@ export async function doctor(context: Context, command: CliCommand): Promise<voi
   }
   const message = `${failed} of ${checks.length} checks failed`;
   throw new DomainError("unverified", "doctor.failed", message, {
-    hint: "each failed check above has its remedy",
+    hint: "the line below each failed check explains how to fix it",
   });
 }

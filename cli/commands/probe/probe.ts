@@ -10,9 +10,9 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
   addSecretOptions(
     program
       .command("probe")
-      .argument("<url>", "origin that clients use")
+      .argument("<url>", "origin that workstations use")
       .description(
-        "Checks the way of a workstation to a service, from this machine, and explains how to fix each problem. Begins one device login, which expires by itself.",
+        "Checks from this machine whether a workstation can use a service, and explains how to fix each problem. Starts one device login, which is left to expire.",
       )
       .examples(
         "quartermaster probe https://control.example.org",

@@ -33,13 +33,13 @@ export async function runProbe(context: Context, command: CliCommand, url: strin
   if (!isReachable) throw unreachable(origin);
   if (failed > 0)
     throw new DomainError("unverified", "probe.failed", `${failed} of ${checks.length} checks failed`, {
-      hint: "each failed check above has its remedy",
+      hint: "the line below each failed check explains how to fix it",
     });
 }
 
 const unreachable = ({ host }: URL): DomainError =>
   new DomainError("unavailable", "probe.unreachable", `${host} cannot be reached from this machine`, {
-    hint: "each failed check above has its remedy",
+    hint: "the line below each failed check explains how to fix it",
   });
 
 /** @throws DomainError `probe.bad_ca` */

@@ -21,7 +21,7 @@ export async function create({
     profile: text("profile") ?? "",
   });
   const until = expiresAtMs === undefined ? "until it is revoked" : `until ${toRfc3339(expiresAtMs)}`;
-  const warning = `this is the SCIM token ${view.label}; it is shown only once, and grants changes to users and groups ${until}`;
+  const warning = `the SCIM token ${view.label} is shown only once; it permits changes to users and groups ${until}`;
   output.secret(token, { name: "token", warning, more: { scim_token: tokenDocument(view) } });
 }
 

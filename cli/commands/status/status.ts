@@ -10,7 +10,7 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
   program
     .command("status")
     .description(
-      "Shows version, service, policy, clients, gateway keys, jobs, backup and external services on one screen.",
+      "Shows version, service, policy, workstations, gateway keys, jobs, backup and external services on one screen.",
     )
     .examples(
       "quartermaster status --data-dir /var/lib/quartermaster",

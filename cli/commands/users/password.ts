@@ -38,6 +38,6 @@ function show({ output }: Call, { user, generatedPassword }: NewUserResult, done
     return;
   }
   output.note(done);
-  const warning = `this is the password of ${user.email}, shown only once: send it over a secure channel`;
+  const warning = `the password of ${user.email} is shown only once: send it over a secure channel`;
   output.secret(generatedPassword, { name: "password", warning, more: document });
 }

@@ -39,7 +39,7 @@ function namesIn(folder: string): string[] {
   } catch (cause) {
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return [];
     throw new DomainError("forbidden", "file.not_permitted", `${folder} cannot be read`, {
-      hint: "check backup.directory, and who may read that folder",
+      hint: "check backup.directory and the permissions of that folder",
       cause,
     });
   }

@@ -128,7 +128,7 @@ const isBlockedByFile = (error: unknown): boolean =>
 
 const notAFolder = (folder: string): DomainError =>
   new DomainError("invalid", "file.not_a_folder", `${folder} is not a folder`, {
-    hint: "a backup goes into a folder: name one, or a file in it",
+    hint: "name a folder, or a file in an existing folder",
   });
 
 function unusedName({ kind, folder }: BackupRequest, atMs: number): string {
@@ -151,8 +151,8 @@ function isTaken(path: string): boolean {
 /** @throws DomainError `backup.exists` */
 export function refuseExisting(target: string): void {
   if (!isTaken(target)) return;
-  throw new DomainError("conflict", "backup.exists", `there is a file ${target} already`, {
-    hint: "name another file, or none: then a free name is chosen",
+  throw new DomainError("conflict", "backup.exists", `the file ${target} already exists`, {
+    hint: "name another file, or omit the name to have one chosen",
   });
 }
 

@@ -87,7 +87,7 @@ export function registerReplacedJob(
 export function addBackupFigures(metrics: Registry, { backups }: Domain): void {
   new Gauge({
     name: "quartermaster_backup_last_success_timestamp_seconds",
-    help: "When the last backup was made, in seconds since 1970; 0 without any.",
+    help: "Time of the last backup, in seconds since 1970; 0 if there is none.",
     registers: [metrics],
     collect() {
       this.set((backups.last()?.createdAtMs ?? 0) / SECOND_MS);

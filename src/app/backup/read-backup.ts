@@ -63,7 +63,7 @@ function inspectCopy(path: string): BackupFile {
   } catch (error) {
     if (sqliteErrorIn(error)?.code !== "SQLITE_ERROR") throw error; // a table of that name with other columns
   }
-  throw notBackupFile(path, "its database has no journal of Quartermaster's migrations");
+  throw notBackupFile(path, "its database has no migration history of Quartermaster");
 }
 
 /**

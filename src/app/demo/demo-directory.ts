@@ -45,7 +45,7 @@ function takeDirectory(path: string): "made" | "found" {
   }
   if (namesIn(path).length > 0) {
     throw new DomainError("conflict", "demo.directory_not_empty", `${path} is not empty`, {
-      hint: "the demo removes its directory at the end; name an empty or a new one, or leave --data-dir out",
+      hint: "the demo removes its directory at the end; name an empty or new directory, or omit --data-dir",
     });
   }
   becomeOwner(path);
@@ -61,7 +61,7 @@ function namesIn(path: string): string[] {
 }
 
 const badDirectory = (path: string, cause: unknown): DomainError =>
-  new DomainError("invalid", "demo.bad_directory", `${path} cannot be made or read as a directory`, {
-    hint: "name an empty or a new directory in one that you may write to, or leave --data-dir out",
+  new DomainError("invalid", "demo.bad_directory", `${path} cannot be created or read as a directory`, {
+    hint: "name an empty or new directory in a writable folder, or omit --data-dir",
     cause,
   });

@@ -12,7 +12,7 @@ import type { Check, Finding } from "./finding.ts";
 /** How late a scheduled backup may be, beyond a day or beyond its period. */
 export const BACKUP_SLACK_MS = 2 * HOUR_MS;
 /** The service does not create that folder: if it is missing, its disk may not be mounted. */
-const FOLDER_REMEDY = "mount its disk, or make the folder";
+const FOLDER_REMEDY = "mount its disk, or create the folder";
 const DAILY_MS = 24 * HOUR_MS;
 
 /**
@@ -23,7 +23,9 @@ export function checkBackups(check: Check, examined: Examined): Finding[] {
   const { config, domain, nowMs } = examined;
   const folder = config.get("backup.directory");
   if (folder !== undefined && !existsSync(folder))
-    return [check.failed(`backup.directory is missing, so none can be made: ${folder}`, FOLDER_REMEDY)];
+    return [
+      check.failed(`backups are impossible because backup.directory is missing: ${folder}`, FOLDER_REMEDY),
+    ];
   const past = domain.backups.made().filter(({ createdAtMs }) => createdAtMs <= nowMs + FUTURE_TOLERANCE_MS);
   const [last] = past;
   const newest = past.find(isThere);
@@ -33,17 +35,23 @@ export function checkBackups(check: Check, examined: Examined): Finding[] {
   ];
   if (newest) return [judge(check, newest, examined), ...warnings];
   if (last)
-    return [check.failed(`${missingFileText(last)}, nor is any other`, MISSING_FILE_REMEDY), ...warnings];
-  return [check.warning("none was made yet", "make one now: quartermaster backup create"), ...warnings];
+    return [
+      check.failed(`${missingFileText(last)}; no other backup exists`, MISSING_FILE_REMEDY),
+      ...warnings,
+    ];
+  return [
+    check.warning("no backup has been made yet", "make one now: quartermaster backup create"),
+    ...warnings,
+  ];
 }
 
 function judge(check: Check, newest: MadeBackup, { config, nowMs }: Examined): Finding {
   const everyMs = config.get("backup.every_hours") * HOUR_MS;
-  const detail = `the last was made at ${toRfc3339(newest.createdAtMs)}: ${newest.path}`;
+  const detail = `the last backup was made at ${toRfc3339(newest.createdAtMs)}: ${newest.path}`;
   if (nowMs - newest.createdAtMs > Math.max(DAILY_MS, everyMs) + BACKUP_SLACK_MS)
-    return check.failed(detail, "make one, and see why none was made: quartermaster backup create");
+    return check.failed(detail, "make one, and watch for the reason: quartermaster backup create");
   if (everyMs > 0) return check.ok(detail);
-  return check.warning(`none is scheduled; ${detail}`, "set backup.every_hours");
+  return check.warning(`no backup is scheduled; ${detail}`, "set backup.every_hours");
 }
 
 const isThere = ({ path, sizeBytes }: MadeBackup): boolean => {
@@ -56,8 +64,9 @@ const isThere = ({ path, sizeBytes }: MadeBackup): boolean => {
 };
 
 const missingFileText = ({ path, createdAtMs }: MadeBackup): string =>
-  `the backup of ${toRfc3339(createdAtMs)} is not there any more, or was changed: ${path}`;
-const MISSING_FILE_REMEDY = "see whether its disk is mounted, and make one now: quartermaster backup create";
+  `the backup of ${toRfc3339(createdAtMs)} is missing or was changed: ${path}`;
+const MISSING_FILE_REMEDY =
+  "check whether its disk is mounted, and make one now: quartermaster backup create";
 
 /** Looks in the log and in the folder: a restored log does not list backups that were made later. */
 function futureFindings(check: Check, { domain, config, organizationId, nowMs }: Examined): Finding[] {
@@ -74,8 +83,8 @@ function futureFindings(check: Check, { domain, config, organizationId, nowMs }:
   if (paths.length === 0) return [];
   return [
     check.warning(
-      `${paths.length} from the future, which count as none: ${paths[0]}`,
-      "check the clock; if that is right, the clock was wrong when they were made: keep or remove them by hand",
+      `${paths.length} have a time in the future and are ignored: ${paths[0]}`,
+      "check the clock; if it is right, it was wrong when the backups were made: keep or remove them by hand",
     ),
   ];
 }

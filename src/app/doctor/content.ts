@@ -32,11 +32,11 @@ export type StartWatch = (work: { label: string; unit: string; total: number }) 
 export function checkSealingKeys(check: Check, { domain }: Examined): Finding {
   const keys = domain.sealingKeys.list();
   const missing = keys.filter(({ state }) => state === "missing");
-  if (missing.length === 0) return check.ok(`${keys.length} at hand, none is missing`);
-  const named = missing.map(({ id, total }) => `${id} (${total} secrets lie under it)`).join(", ");
+  if (missing.length === 0) return check.ok(`${keys.length} available, none missing`);
+  const named = missing.map(({ id, total }) => `${id} (${total} secrets are sealed with it)`).join(", ");
   return check.failed(
-    `not at hand: ${named}`,
-    `name the configuration of the service with --config, or ${RESTORE_KEY}`,
+    `missing: ${named}`,
+    `pass the configuration file of the service with --config, or ${RESTORE_KEY}`,
   );
 }
 
@@ -44,7 +44,7 @@ export function checkSealingKeys(check: Check, { domain }: Examined): Finding {
 export function checkSigningKeys(check: Check, { domain }: Examined): Finding {
   domain.access.keys.signer();
   if (domain.inference.signingKeys?.list().length === 0)
-    return check.warning("there is none for inference tokens", "start the service, which makes one");
+    return check.warning("there is no key for inference tokens", "start the service, which creates one");
   domain.inference.signingKeys?.signer();
   return check.ok("tokens can be signed");
 }
@@ -65,7 +65,7 @@ export function judgeTokenMemory(
   if (workstations <= tokens) return check.ok(detail);
   const neededMb = Math.ceil((workstations * TOKEN_BYTES_MAX) / BYTES_PER_MB);
   return check.warning(
-    `${detail}; what does not fit is verified again and again`,
+    `${detail}; tokens that do not fit are verified at every request`,
     `set access.token_memory_mb to at least ${neededMb}, and restart the service`,
   );
 }
@@ -77,7 +77,7 @@ export function checkPolicy(check: Check, { domain, organizationId }: Examined):
   return revision
     ? check.ok(`revision ${revision.id} is in force`)
     : check.warning(
-        "none is published",
+        "no policy is published",
         "start the service, or publish one: quartermaster policy apply FILE",
       );
 }
@@ -118,20 +118,20 @@ function overdueFindings(
 /** Reports a proxy that forwards requests but is not in the trusted proxies of this configuration. */
 export function checkProxy(check: Check, { domain, config }: Examined): Finding {
   const seen = domain.untrustedProxies.find(trustIn(config.get("server.trusted_proxies")));
-  if (!seen) return check.ok("no peer that is not trusted forwarded an address");
+  if (!seen) return check.ok("no untrusted peer forwarded an address");
   const detail = `${untrustedProxyText(seen)} (last seen at ${toRfc3339(seen.seenAtMs)})`;
   return check.warning(detail, untrustedProxyRemedy(seen.peer));
 }
 
 export async function checkArtifactStore(check: Check, { domain }: Examined): Promise<Finding> {
   const state = await domain.health.objectStorage();
-  if (state === "usable") return check.ok("it can be read and written");
+  if (state === "usable") return check.ok("artifacts can be read and written");
   return state === "full"
     ? check.failed(
-        `less than ${bytesText(FREE_BYTES_MIN)} are free: artifacts can be read, and new ones may be refused`,
-        "make room: see the check disk",
+        `less than ${bytesText(FREE_BYTES_MIN)} are free: artifacts can be read, but new ones may be refused`,
+        "free some space: see the check disk",
       )
-    : check.failed("it cannot be read or written", "check the owner and mode of the folder artifacts");
+    : check.failed("artifacts cannot be read or written", "check the owner and mode of the folder artifacts");
 }
 
 /** @returns a finding for each problem with gateway keys */
@@ -145,14 +145,14 @@ export function checkGatewayKeys(check: Check, { domain: { gateway } }: Examined
     ...(revocationsPending > 0 && !gateway.mode
       ? [
           check.warning(
-            `${revocationsPending} are yet to be revoked, and gateway mode is off here`,
-            "name the configuration of the service with --config, or switch gateway mode on again",
+            `${revocationsPending} revocations are pending, but gateway mode is off in these settings`,
+            "pass the configuration file of the service with --config, or turn gateway mode on again",
           ),
         ]
       : []),
   ];
   if (found.length > 0) return found;
-  return [check.ok(gateway.mode ? "none has a problem" : "gateway mode is off in these settings")];
+  return [check.ok(gateway.mode ? "no key has a problem" : "gateway mode is off in these settings")];
 }
 
 /** Reads every stored artifact and verifies its digest. */
@@ -171,8 +171,8 @@ export async function checkArtifacts(
   if (broken.length === 0) return check.ok(`${count} intact`);
   const named = broken.slice(0, DIGESTS_NAMED_MAX).join(", ");
   return check.failed(
-    `${broken.length} of ${count} are not: ${named}`,
-    "see which packages need them: quartermaster catalog verify; store the same bytes again (quartermaster catalog seed or import), or restore the last backup",
+    `${broken.length} of ${count} are damaged or missing: ${named}`,
+    "find the packages that need them: quartermaster catalog verify; store the archives again (quartermaster catalog seed or import), or restore the last backup",
   );
 }
 
@@ -187,7 +187,7 @@ export async function checkAuditChain(
   const gone = removed === 0 ? "" : `, after ${removed} that retention has removed`;
   if (broken === undefined) return check.ok(`${entries} entries verified${gone}`);
   return check.failed(
-    `it is broken after ${entries} entries that fit`,
-    "see where: quartermaster audit verify; compare it with an earlier export",
+    `the audit log is broken after ${entries} valid entries`,
+    "find the place: quartermaster audit verify; compare the log with an earlier export",
   );
 }

@@ -17,10 +17,10 @@ import type { Check, Finding } from "./finding.ts";
 /** @throws DomainError `schema.newer`, `schema.altered`, `storage.*` */
 export function checkSchema(check: Check, file: string): Finding {
   const [found, program] = [schemaIn(file, { untouched: true }), programSchema()];
-  if (found === program) return check.ok(`${found}, as this program has it`);
+  if (found === program) return check.ok(`${found}, the schema of this program`);
   return check.warning(
-    `the database has schema ${found}, and this program has ${program}`,
-    "start the service, or run `quartermaster migrate up`; a copy is made first",
+    `the database has schema ${found}, but this program has ${program}`,
+    "start the service, or run `quartermaster migrate up`; both copy the database first",
   );
 }
 
@@ -30,10 +30,10 @@ export const checkObjects = (check: Check, file: string): Finding => {
   return inFile(file, (connection) => {
     const differences = schemaDifferences(connection, schema);
     return differences.length === 0
-      ? check.ok("tables, indexes and triggers are those that the migrations make")
+      ? check.ok("tables, indexes and triggers match the migrations")
       : check.failed(
           differences.join("; "),
-          "find out who made or changed them; restore the last backup from before: quartermaster backup restore FILE",
+          "find out who created or changed them; restore the last backup from before that: quartermaster backup restore FILE",
         );
   });
 };
@@ -42,16 +42,19 @@ export const checkIntegrity = (check: Check, file: string): Finding =>
   inFile(file, (connection) => {
     const problems = integrityProblems(connection);
     return problems.length === 0
-      ? check.ok("SQLite finds every page as it should be")
-      : check.failed(`SQLite finds ${amountOf(problems)} wrong, first: ${problems[0]}`, RESTORE);
+      ? check.ok("the integrity check of SQLite passes")
+      : check.failed(
+          `problems found by the integrity check of SQLite: ${amountOf(problems)}, first ${problems[0]}`,
+          RESTORE,
+        );
   });
 
 /** Reports rows whose foreign key refers to a missing row. */
 export const checkForeignKeys = (check: Check, file: string): Finding =>
   inFile(file, (connection) => {
     const broken = foreignKeyViolations(connection);
-    if (broken.length === 0) return check.ok("every row that a row refers to is there");
-    const detail = `references to rows that are not there: ${amountOf(broken)}, first ${broken[0]}`;
+    if (broken.length === 0) return check.ok("all references between rows are valid");
+    const detail = `references to missing rows: ${amountOf(broken)}, first ${broken[0]}`;
     return check.failed(detail, RESTORE);
   });
 
@@ -60,9 +63,9 @@ export const REPLICATION_LAG_MS = 5 * MINUTE_MS;
 
 /** Runs only if the settings say that other software replicates the log. */
 export function checkReplication(check: Check, { lastProgressMs, lastWriteMs }: Replication): Finding {
-  const remedy = "see that it runs, and its log; an example: quartermaster help backups";
+  const remedy = "check that Litestream runs, and read its log; for an example: quartermaster help backups";
   if (lastProgressMs === undefined)
-    return check.warning("database.replicated is set, and Litestream has copied nothing here", remedy);
+    return check.warning("database.replicated is set, but Litestream has not copied anything", remedy);
   const detail = `Litestream last made progress at ${toRfc3339(lastProgressMs)}`;
   if (lastWriteMs === undefined || lastWriteMs - lastProgressMs <= REPLICATION_LAG_MS)
     return check.ok(detail);

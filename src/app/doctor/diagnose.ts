@@ -78,7 +78,7 @@ function checkSettings(check: Check, config: Config): Finding | Finding[] {
 function checkHarnesses(check: Check, config: Config): Finding {
   const { source } = readHarnessFacts(config);
   return check.ok(
-    source ? `${source.file}, signed by ${source.signer}` : "no file; the facts of the program",
+    source ? `${source.file}, signed by ${source.signer}` : "no file; the built-in facts apply",
   );
 }
 
@@ -146,7 +146,7 @@ async function contentFindings(directory: DataDirectory, options: DiagnoseOption
   const opening = await examine("database", open.bind(undefined, directory, { ...options, opened }), RESTORE);
   const [installation] = opened;
   if (!installation) {
-    const skip = (check: Check) => check.skipped("needs the database to be open");
+    const skip = (check: Check) => check.skipped("requires an open database");
     return [...opening, ...(await inOrder(looks.map(([name]) => examine(name, skip))))];
   }
   const { domain, organizationId } = installation;
@@ -173,7 +173,7 @@ async function open(
   refuseMissing(directory, { config, ids });
   const baseUrl = () => configuredOrigin(config) ?? "";
   opened.push(await openReadOnly(directory, { config, clock, ids, baseUrl }));
-  return check.ok("it opens");
+  return check.ok("the database opens");
 }
 
 /**
@@ -188,7 +188,7 @@ function refuseMissing(
   if (!isGiven && new SealingKeyFiles(keys, ids).look().length === 0)
     throw incomplete(`there is no sealing key in ${keys}`, `${RESTORE_KEY}; ${CREDENTIAL_HINT}`);
   if (!existsSync(join(artifacts, "sha256")))
-    throw incomplete(`the folder ${artifacts} is gone`, "put it back from the last backup");
+    throw incomplete(`the folder ${artifacts} is missing`, "restore it from the last backup");
 }
 
 const CREDENTIAL_HINT =
@@ -204,8 +204,8 @@ async function outsideFindings(config: Config): Promise<Finding[]> {
       examine(name, (check) =>
         state === "unreachable"
           ? check.failed(
-              `${origin} is unreachable: ${reason}; what waits: ${affects}`,
-              "check its address and that it is up: quartermaster config show --outgoing",
+              `${origin} is unreachable: ${reason}; affected: ${affects}`,
+              "check its address, and that it runs: quartermaster config show --outgoing",
             )
           : check.ok(state === "reachable" ? `${origin} answers` : `${origin} may be reached`),
       ),

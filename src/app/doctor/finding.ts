@@ -80,13 +80,13 @@ export class DamageCollector {
     if (!this.#first) return opening;
     const { check, error } = this.#first;
     return [
-      checkOf("database").failed(`${error.message}, noticed by the check ${check}`, error.hint ?? RESTORE),
+      checkOf("database").failed(`${error.message}, found by the check ${check}`, error.hint ?? RESTORE),
     ];
   }
 }
 
 function reasonOf(error: unknown): string {
-  if (!(error instanceof DomainError)) return `the check could not be made: ${String(error)}`;
+  if (!(error instanceof DomainError)) return `the check failed to run: ${String(error)}`;
   const { message, problems } = error;
   const news = problems.map(({ detail }) => detail).filter((detail) => !message.includes(detail));
   return [message, ...news].join("; ");

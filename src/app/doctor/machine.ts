@@ -43,11 +43,11 @@ export async function checkService(check: Check, directory: DataDirectory, liste
   const outcome = listen.kind === "unix" ? await connectTo(listen.path) : "connected";
   if (listen.kind === "unix" && outcome !== "connected")
     return check.failed(
-      `a service runs, and nothing listens on ${listen.path} (${outcome})`,
-      "restart the service; if server.listen was changed, callers must use the new place",
+      `a service runs, but nothing listens on ${listen.path} (${outcome})`,
+      "restart the service; if server.listen was changed, callers must use the new address",
     );
   if (server === "unknown") return check.ok("a service runs");
-  return check.ok(`process ${server.processId} runs since ${toRfc3339(server.sinceMs)}`);
+  return check.ok(`process ${server.processId} has run since ${toRfc3339(server.sinceMs)}`);
 }
 
 /**
@@ -61,13 +61,10 @@ export function checkFiles(check: Check, directory: DataDirectory): Finding {
   const wrong = files.flatMap((file) => wrongWith(file, owner) ?? []);
   if (wrong.length === 0) assertAccessible(directory);
   if (wrong.length === 0)
-    return check.ok(`${files.length} files and folders, all for user id ${owner} alone`);
+    return check.ok(`${files.length} files and folders, all accessible only to user id ${owner}`);
   const named = wrong.slice(0, FILES_NAMED_MAX).join(", ");
   const more = wrong.length > FILES_NAMED_MAX ? `, and ${wrong.length - FILES_NAMED_MAX} more` : "";
-  return check.failed(
-    `others own them or may look in, or their owner may not: ${named}${more}`,
-    permissionRemedy(path, owner),
-  );
+  return check.failed(`wrong owner or permissions: ${named}${more}`, permissionRemedy(path, owner));
 }
 
 function entriesOf(folder: string): string[] {
@@ -95,7 +92,8 @@ function wrongWith(file: string, owner: number): string | undefined {
 export function checkDiskSpace(check: Check, { availableBytes, sizeBytes }: DiskSpace): Finding {
   const share = availableBytes / Math.max(sizeBytes, 1);
   const detail = `${bytesText(availableBytes)} free, ${Math.floor(share * 100)} % of the file system`;
-  const remedy = "make room, for example with fewer backups (backup.keep), or move the data to a larger disk";
+  const remedy =
+    "free some space, for example with fewer backups (backup.keep), or move the data to a larger disk";
   if (availableBytes < FREE_SPACE_BYTES_MIN) return check.failed(detail, remedy);
   return share < FREE_SHARE_MIN ? check.warning(detail, remedy) : check.ok(detail);
 }
@@ -108,10 +106,10 @@ export function checkClock(check: Check, clock: Clock, newestMs: number | undefi
   assertClockPlausible(clock, BUILD_TIME);
   const nowMs = clock.nowMs();
   const backMs = (newestMs ?? nowMs) - nowMs;
-  if (backMs <= CLOCK_SKEW_MS) return check.ok(`${toRfc3339(nowMs)}, later than all that was recorded`);
+  if (backMs <= CLOCK_SKEW_MS) return check.ok(`${toRfc3339(nowMs)}, later than all records`);
   return check.failed(
-    `it shows ${toRfc3339(nowMs)}, ${Math.round(backMs / SECOND_MS)} s before the newest record: it moved backwards, or was ahead before`,
-    "set the clock; logins and tokens that were made in that time last as much longer",
+    `the clock shows ${toRfc3339(nowMs)}, ${Math.round(backMs / SECOND_MS)} s before the newest record: it was set back, or was fast earlier`,
+    "set the clock; logins and tokens created in that time expire that much later",
   );
 }
 
@@ -120,10 +118,10 @@ export function checkClock(check: Check, clock: Clock, newestMs: number | undefi
  * @throws DomainError `listen.*`
  */
 export function checkCertificate(check: Check, files: TlsFiles | undefined, nowMs: number): Finding {
-  if (!files) return check.ok("own TLS is off");
+  if (!files) return check.ok("the service does not serve TLS itself");
   const { expiresAtMs } = readCertificate(files);
   const days = Math.floor((expiresAtMs - nowMs) / DAY_MS);
-  const remedy = `renew ${files.cert}, then have the service read it: systemctl reload quartermaster`;
+  const remedy = `renew ${files.cert}, then reload the service: systemctl reload quartermaster`;
   if (days < 0) return check.failed(`it expired at ${toRfc3339(expiresAtMs)}`, remedy);
   const detail = `it expires at ${toRfc3339(expiresAtMs)}, in ${days} days`;
   return days < CERTIFICATE_DAYS_MIN ? check.warning(detail, remedy) : check.ok(detail);

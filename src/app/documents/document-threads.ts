@@ -67,13 +67,13 @@ async function runInThread<Name extends TaskName>(
 }
 
 const tooLong = () =>
-  new DomainError("unavailable", "document.too_slow", "the document takes too long to judge", {
+  new DomainError("unavailable", "document.too_slow", "checking the document takes too long", {
     hint: "try again when the machine is less busy",
     retryAfterSeconds: BUSY_RETRY_SECONDS,
   });
 
 const busy = () =>
-  new DomainError("unavailable", "document.busy", "too many documents wait to be read", {
-    hint: "try again when the others are done",
+  new DomainError("unavailable", "document.busy", "too many documents are waiting", {
+    hint: "try again when they are done",
     retryAfterSeconds: BUSY_RETRY_SECONDS,
   });

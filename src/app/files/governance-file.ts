@@ -38,7 +38,8 @@ export function logGovernance(log: Log, outcome: DeploymentOutcome): void {
   for (const warning of warnings) log.warning("policy.warning", { ...warning });
 }
 
-const SETTLE_CONFLICT = "what was published by hand stays; make file and policy say the same to settle it";
+const SETTLE_CONFLICT =
+  "the manually published value stays; to resolve the conflict, make the file match the policy";
 
 /** Applies the reread file while the service runs. An invalid file is logged and changes nothing. */
 export async function reloadGovernance(

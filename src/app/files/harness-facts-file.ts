@@ -61,7 +61,7 @@ function readSignature(file: string): Buffer {
       "harnesses.unsigned",
       `${file} has no signature ${signaturePath(file)}`,
       {
-        hint: "carry the signature with the file, or sign it: quartermaster harnesses sign FILE",
+        hint: "copy the signature together with the file, or sign the file: quartermaster harnesses sign FILE",
       },
     );
   }
@@ -72,5 +72,5 @@ const untrustedFile = (file: string, trust: string): DomainError =>
     "unverified",
     "harnesses.untrusted",
     `${file} was changed after it was signed, or no key in ${trust} signed it`,
-    { hint: "carry file and signature anew, or add the signer's public key to the file of harnesses.trust" },
+    { hint: "copy file and signature again, or add the signer's public key to the file of harnesses.trust" },
   );

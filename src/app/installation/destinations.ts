@@ -23,11 +23,11 @@ function gatewayDestinations(config: Config): readonly Destination[] {
   return [
     ...destination(GATEWAY_DESTINATION, {
       origin: isBuiltin ? config.get("gateway.url") : undefined,
-      why: "makes and revokes gateway keys",
+      why: "creates and revokes gateway keys",
     }),
     ...destination(PROXY_DESTINATION, {
       origin: config.get("gateway.inference_proxy_health_url") ?? config.get("gateway.inference_proxy_url"),
-      why: "is asked for its health when an administrator wants to know",
+      why: "answers health checks that an administrator requests",
     }),
   ];
 }

@@ -66,13 +66,8 @@ function provisionerOf(
 export function assertExecutableUsable(config: Config): void {
   const problems = config.has("gateway.type") ? checkExecutable(provisionerSettingsOf(config)) : [];
   if (problems.length === 0) return;
-  throw new DomainError(
-    "invalid",
-    "config.invalid",
-    "The executable that makes gateway keys may not be run.",
-    {
-      hint: "correct what is listed, or pin the executable that is there",
-      problems,
-    },
-  );
+  throw new DomainError("invalid", "config.invalid", "the executable that creates gateway keys is refused", {
+    hint: "correct the listed problems, or pin the current executable",
+    problems,
+  });
 }

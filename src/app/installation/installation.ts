@@ -165,8 +165,8 @@ export async function openReadOnly(
 ): Promise<ExistingInstallation> {
   const schema = schemaIn(directory.database, { untouched: true });
   if (schema !== programSchema())
-    throw new DomainError("conflict", "schema.older", "its schema is older than that of this program", {
-      hint: "start the service, or run `quartermaster migrate up`; then ask again",
+    throw new DomainError("conflict", "schema.older", "its schema is older than the schema of this program", {
+      hint: "start the service, or run `quartermaster migrate up`; then run this command again",
     });
   const db = openReadOnlyDatabase(directory.database);
   try {
@@ -205,9 +205,9 @@ const unfinishedRestore = (path: string) =>
   new DomainError(
     "unavailable",
     "data_dir.restore_unfinished",
-    `a restore of ${path} was cut short or is under way`,
+    `a restore of ${path} was interrupted or is in progress`,
     {
-      hint: "finish it with any other command: quartermaster status; then ask again",
+      hint: "finish it with any other command, such as quartermaster status; then run this command again",
     },
   );
 
@@ -231,15 +231,15 @@ export function existingDirectory({
 }
 
 const emptyDirectory = (path: string) =>
-  new DomainError("not_found", "data_dir.empty", `there is no Quartermaster data in ${path}`, {
-    hint: "name the right directory with --data-dir, or begin a new one with `quartermaster setup`",
+  new DomainError("not_found", "data_dir.empty", `no Quartermaster data in ${path}`, {
+    hint: "name the right directory with --data-dir, or create an installation with `quartermaster setup`",
   });
 
 const olderServer = (directory: DataDirectory) =>
   new DomainError(
     "conflict",
     "data_dir.in_use",
-    `an older version of the service runs on ${directory.path}, and this program has a newer schema`,
+    `an older version of the service runs on ${directory.path}, but this program has a newer schema`,
     { hint: "stop the service, replace its executable, and start it again" },
   );
 

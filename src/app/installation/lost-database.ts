@@ -73,14 +73,14 @@ function newestBackup(directory: DataDirectory, { config, clock }: StartContext)
 function databaseLost(directory: DataDirectory, backup: FoundBackup | undefined): DomainError {
   const { path, database, marker } = directory;
   const because = isMarked(directory) ? basename(marker) : "a backup";
-  const anew = "to begin a new, empty installation instead: quartermaster setup --new";
+  const anew = "to create a new, empty installation instead: quartermaster setup --new";
   const way = backup
     ? `restore the newest backup: ${restoreCommand(backup.path, path)}`
-    : "put the database back, from a backup or a replica (`quartermaster backup list`, `quartermaster help backups`)";
+    : "restore the database from a backup or a replica (`quartermaster backup list`, `quartermaster help backups`)";
   return new DomainError(
     "conflict",
     "data_dir.database_lost",
-    `the database ${database} is gone or empty, and ${because} says that there was one`,
+    `the database ${database} is missing or empty, but ${because} shows that one existed`,
     { hint: `${way}; ${anew}` },
   );
 }

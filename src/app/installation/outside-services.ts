@@ -26,7 +26,7 @@ export const PROBE_TIMEOUT_MS = 3 * SECOND_MS;
 const PROBES: Readonly<Record<string, { path: string; affects: string }>> = {
   [GATEWAY_DESTINATION]: {
     path: "/health/liveliness",
-    affects: "gateway keys are not made, renewed or revoked; keys in use go on working",
+    affects: "gateway keys are not created, renewed or revoked; existing keys keep working",
   },
   [PROXY_DESTINATION]: {
     path: "/health",

@@ -80,13 +80,13 @@ export async function planSetup(options: SetupOptions): Promise<readonly string[
   const { config } = options;
   const path = config.get("data_dir");
   if (!options.isNew && !fileExists(path)) assertDatabaseNotLost(placesIn(resolve(path)), options);
-  if (!fileExists(path)) return [`make the data directory ${path}`, ...everything(config)];
+  if (!fileExists(path)) return [`create the data directory ${path}`, ...everything(config)];
   const directory = openDataDirectory(path);
   if (!options.isNew) assertDatabaseNotLost(directory, options);
   const schema = existsSync(directory.database) ? schemaIn(directory) : 0;
   if (schema === 0) return everything(config);
   if (schema < programSchema())
-    return [`bring the database from schema ${schema} to ${programSchema()}, after copying it`];
+    return [`copy the database and upgrade it from schema ${schema} to ${programSchema()}`];
   await using undo = new AsyncDisposableStack();
   const installation = await openInstallation(directory, options);
   undo.defer(() => installation.close());
@@ -94,8 +94,8 @@ export async function planSetup(options: SetupOptions): Promise<readonly string[
 }
 
 const everything = (config: Config): string[] => [
-  `make the database, schema ${programSchema()}`,
-  `make the organization ${config.get("bootstrap.organization_name")}`,
+  `create the database, schema ${programSchema()}`,
+  `create the organization ${config.get("bootstrap.organization_name")}`,
   administratorStep(config),
   passwordStep(config),
   KEY_STEP,
@@ -106,9 +106,9 @@ function missingIn({ directory, domain }: Installation, config: Config): string[
   const needs = domain.identity.bootstrap.needs(bootstrapRequest(config));
   const hasKey = domain.access.keys.list().some(({ state }) => state === "active");
   return [
-    ...(needs.organization ? [`make the organization ${config.get("bootstrap.organization_name")}`] : []),
+    ...(needs.organization ? [`create the organization ${config.get("bootstrap.organization_name")}`] : []),
     ...(needs.administrator ? [administratorStep(config)] : []),
-    ...needs.released.map((email) => `stop protecting ${email}, whom bootstrap.admin_email does not name`),
+    ...needs.released.map((email) => `stop protecting ${email}, which bootstrap.admin_email does not name`),
     ...(needs.password ? [passwordStep(config)] : []),
     ...(hasKey ? [] : [KEY_STEP]),
     ...(domain.inference.signingKeys?.list().length === 0 ? [INFERENCE_KEY_STEP] : []),
@@ -124,8 +124,8 @@ const passwordStep = (config: Config): string =>
     ? "generate a password"
     : "set the configured password";
 
-const KEY_STEP = "make a signing key";
-const INFERENCE_KEY_STEP = "make a key that signs inference tokens";
+const KEY_STEP = "create a signing key";
+const INFERENCE_KEY_STEP = "create a key that signs inference tokens";
 
 function schemaIn({ database }: DataDirectory): number {
   const connection = openConnection(database, { readonly: true });

@@ -23,7 +23,7 @@ const RULES: readonly Rule[] = [
     expr: 'up{job="quartermaster"} == 0',
     for: "2m",
     severity: "critical",
-    summary: "Quartermaster at {{ $labels.instance }} gives no figures",
+    summary: "Quartermaster at {{ $labels.instance }} does not report metrics",
     action: "systemctl status quartermaster; quartermaster doctor",
   },
   {
@@ -40,7 +40,7 @@ const RULES: readonly Rule[] = [
     for: "0m",
     severity: "warning",
     summary: "{{ $labels.route }} of Quartermaster at {{ $labels.instance }} answered 500",
-    action: "look in the log for http.failed with the request id",
+    action: "find http.failed with the request id in the log",
   },
   {
     alert: "QuartermasterJobOverdue",
@@ -93,8 +93,8 @@ const RULES: readonly Rule[] = [
     expr: "quartermaster_disk_available_bytes / quartermaster_disk_size_bytes < 0.1",
     for: "10m",
     severity: "critical",
-    summary: "Less than a tenth of the disk of Quartermaster at {{ $labels.instance }} is free",
-    action: "make room; quartermaster backup list shows what backups take",
+    summary: "Less than 10 % of the disk of Quartermaster at {{ $labels.instance }} is free",
+    action: "free some space; quartermaster backup list shows the sizes of backups",
   },
 ];
 

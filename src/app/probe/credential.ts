@@ -15,7 +15,7 @@ import { askJson, refusalText, textIn } from "./json-answer.ts";
 const bearer = (token: Secret): Record<string, string> => ({ authorization: `Bearer ${token.reveal()}` });
 
 const SIGN_IN =
-  "have the client sign in again; an access token expires after access.access_token_ttl_seconds";
+  "sign in again on the workstation; an access token expires after access.access_token_ttl_seconds";
 
 export async function checkAccount(check: Check, server: NamedServer, token: Secret): Promise<Finding> {
   const answer = await askJson(server, "/auth/me", { headers: bearer(token) });
@@ -23,7 +23,10 @@ export async function checkAccount(check: Check, server: NamedServer, token: Sec
   if (answer.status !== 200) return check.failed(refusalText(answer), SIGN_IN);
   const { expires_at: expiresAt } = document;
   if (!UUID_PATTERN.test(textIn(document, "org_id") ?? "") || !Number.isInteger(expiresAt))
-    return check.failed("org_id or expires_at is not what clients need", "let the proxy change no answer");
+    return check.failed(
+      "org_id or expires_at is missing or invalid",
+      "configure the proxy not to change answers",
+    );
   return check.ok(
     `${textIn(document, "email")}, ${textIn(document, "role")}, until ${toRfc3339(Number(expiresAt) * SECOND_MS)}`,
   );
@@ -51,7 +54,7 @@ export async function checkPolicy(check: Check, server: NamedServer, token: Secr
     ? check.ok(`${detail}; a second request is answered with 304`)
     : check.warning(
         `${detail}; a second request is answered with ${again.status}, not 304`,
-        "let the proxy pass on the headers ETag and If-None-Match",
+        "configure the proxy to pass on the headers ETag and If-None-Match",
       );
 }
 
@@ -65,7 +68,7 @@ export async function checkReport(check: Check, server: NamedServer, token: Secr
     body: "{}",
   });
   if ((answer.status === 400 || answer.status === 422) && textIn(answer.document, "reason") !== undefined)
-    return check.ok("reports arrive: an empty one was refused as it should be, and nothing was recorded");
+    return check.ok("reports arrive: an empty one was refused as expected, and nothing was recorded");
   if (answer.status === 401 || answer.status === 403) return check.failed(refusalText(answer), SIGN_IN);
-  return check.failed(refusalText(answer), "let the proxy pass on POST with a body of JSON");
+  return check.failed(refusalText(answer), "configure the proxy to pass on POST requests with a JSON body");
 }

@@ -19,7 +19,7 @@ export async function checkDeviceLogin(
   discovery: Discovery,
 ): Promise<Finding> {
   if (!isOwnIssuer(discovery, server))
-    return check.skipped("the issuer has another origin, which the probe does not call");
+    return check.skipped("the issuer has a different origin, which the probe does not call");
   const { clientId, scopes, controlApiUrl } = discovery;
   const shared = { client_id: clientId, resource: controlApiUrl };
   const begun = await postForm(server, ENDPOINT_PATHS.deviceAuthorization, {
@@ -44,12 +44,13 @@ export async function checkDeviceLogin(
   if (URL.parse(page)?.origin !== server.origin.origin)
     return check.failed(
       `users are sent to ${page} to approve`,
-      "set server.public_url to the origin that clients use",
+      "set server.public_url to the origin that workstations use",
     );
-  return check.ok(`a code was issued and waits for approval at ${page}; it expires by itself`);
+  return check.ok(`a code was issued for approval at ${page}; it is left to expire`);
 }
 
-const LOG = "see the log of the service; clients need OAuth answers in JSON from every path below the issuer";
+const LOG =
+  "see the log of the service; workstations need OAuth answers in JSON from every path below the issuer";
 
 const postForm = (server: NamedServer, path: string, form: Record<string, string>): Promise<JsonAnswer> =>
   askJson(server, `${ISSUER_PATH}${path}`, {
@@ -60,5 +61,7 @@ const postForm = (server: NamedServer, path: string, form: Record<string, string
 
 const missing = (document: JsonObject): string[] => [
   ...TEXTS.filter((name) => textIn(document, name) === undefined).map((name) => `${name} is missing`),
-  ...NUMBERS.filter((name) => !Number.isInteger(document[name])).map((name) => `${name} is no whole number`),
+  ...NUMBERS.filter((name) => !Number.isInteger(document[name])).map(
+    (name) => `${name} is not a whole number`,
+  ),
 ];

@@ -27,19 +27,19 @@ export async function checkDiscovery(
 ): Promise<Finding> {
   const answer = await askJson(server, DISCOVERY_PATH);
   if (answer.status !== 200)
-    return check.failed(refusalText(answer), "check the address: no Quartermaster answers there");
+    return check.failed(refusalText(answer), "check the address: no Quartermaster service answers there");
   const { discovery, problems } = read(answer.document);
   if (!discovery)
     return check.failed(
-      `clients cannot use ${DISCOVERY_PATH}: ${problems.join("; ")}`,
+      `workstations cannot use ${DISCOVERY_PATH}: ${problems.join("; ")}`,
       "check the address: another program or another version answers there",
     );
   found.push(discovery);
   const { controlApiUrl } = discovery;
   if (controlApiUrl === server.origin.origin) return check.ok(`clients are sent to ${controlApiUrl}`);
   return check.failed(
-    `clients are sent to ${controlApiUrl}, not to ${server.origin.origin}`,
-    `set server.public_url to ${server.origin.origin}, or give clients ${controlApiUrl}`,
+    `workstations are sent to ${controlApiUrl}, not to ${server.origin.origin}`,
+    `set server.public_url to ${server.origin.origin}, or give workstations ${controlApiUrl}`,
   );
 }
 
@@ -53,8 +53,8 @@ function read(document: JsonObject): { discovery?: Discovery; problems: string[]
     : undefined;
   const problems = [
     ...(document.version === 1 ? [] : ["version is not 1"]),
-    ...(URL.canParse(controlApiUrl ?? "") ? [] : ["control_api_url is no URL"]),
-    ...(URL.canParse(issuer ?? "") ? [] : ["oauth.issuer is no URL"]),
+    ...(URL.canParse(controlApiUrl ?? "") ? [] : ["control_api_url is not a URL"]),
+    ...(URL.canParse(issuer ?? "") ? [] : ["oauth.issuer is not a URL"]),
     ...(clientId === undefined ? ["oauth.client_id is missing"] : []),
     ...(scopes === undefined ? ["oauth.scopes is missing"] : []),
   ];
@@ -72,11 +72,12 @@ export const isOwnIssuer = ({ issuer }: Discovery, server: NamedServer): boolean
  */
 export async function checkIssuer(check: Check, server: NamedServer, discovery: Discovery): Promise<Finding> {
   const { issuer, controlApiUrl } = discovery;
-  const remedy = "set server.public_url to the origin that clients use, and let the proxy change no answer";
+  const remedy =
+    "set server.public_url to the origin that workstations use, and configure the proxy not to change answers";
   if (issuer !== `${controlApiUrl}${ISSUER_PATH}`)
-    return check.failed(`discovery names ${issuer}, which is not ${controlApiUrl}${ISSUER_PATH}`, remedy);
+    return check.failed(`discovery names ${issuer} instead of ${controlApiUrl}${ISSUER_PATH}`, remedy);
   if (!isOwnIssuer(discovery, server))
-    return check.skipped(`${issuer} has another origin, which the probe does not call`);
+    return check.skipped(`${issuer} has a different origin, which the probe does not call`);
   const paths = [
     `${ISSUER_PATH}/.well-known/openid-configuration`,
     `/.well-known/oauth-authorization-server${ISSUER_PATH}`,
@@ -84,7 +85,7 @@ export async function checkIssuer(check: Check, server: NamedServer, discovery: 
   for (const path of paths) {
     const { document } = await askJson(server, path);
     if (document.issuer !== issuer)
-      return check.failed(`${path} names ${String(document.issuer)}, and discovery names ${issuer}`, remedy);
+      return check.failed(`${path} names ${String(document.issuer)}, but discovery names ${issuer}`, remedy);
   }
   return check.ok(`${issuer}, in every document`);
 }
@@ -99,7 +100,7 @@ export function checkClock(check: Check, { headers, durationMs }: Reply, clock: 
   const seconds = Math.round(distanceMs / SECOND_MS);
   if (distanceMs < CLOCK_DIFFERENCE_MIN_MS) return check.ok("the service and this machine agree");
   const detail = `the service is ${seconds} s ${differenceMs > 0 ? "ahead of" : "behind"} this machine`;
-  const remedy = "set the clock of the one that is wrong: tokens and certificates have times";
+  const remedy = "set the clock that is wrong: tokens and certificates depend on the time";
   return distanceMs > CLOCK_TOLERANCE_SECONDS * SECOND_MS
     ? check.failed(detail, remedy)
     : check.warning(detail, remedy);

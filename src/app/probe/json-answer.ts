@@ -68,7 +68,9 @@ const redirected = (path: string, location: string | undefined): DomainError =>
     "unavailable",
     "probe.redirected",
     `${path} is redirected to ${shortened(location ?? "an unnamed place")}`,
-    { hint: "give clients the origin that the redirect names, or let the proxy pass this path on" },
+    {
+      hint: "give workstations the origin that the redirect names, or configure the proxy to pass this path on",
+    },
   );
 
 function notJson(path: string, status: number, body: string): DomainError {
@@ -76,9 +78,9 @@ function notJson(path: string, status: number, body: string): DomainError {
   return new DomainError(
     "unavailable",
     "probe.not_json",
-    `${path} answered ${status} with ${kind} in place of JSON: another server answered, or a page of a proxy`,
+    `${path} answered ${status} with ${kind} instead of JSON: the answer is from another server or a proxy`,
     {
-      hint: "check the address, and let the proxy pass every path on to the service without a sign-in of its own",
+      hint: "check the address, and configure the proxy to pass every path on to the service without its own sign-in",
     },
   );
 }

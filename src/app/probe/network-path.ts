@@ -15,7 +15,8 @@ export const LATENCY_SAMPLES = 7;
 /** Median latency that is worth a warning. */
 export const LATENCY_WARNING_MS = 500;
 
-const OLDER = "the service does not have this check: it is older than this program, or the proxy blocks it";
+const OLDER =
+  "the service does not support this check: it is older than this program, or the proxy blocks the path";
 const PROXY_HELP = "quartermaster help install";
 
 /** By the value of `forwarding`; a map, because a foreign server may send any text. */
@@ -31,7 +32,7 @@ const FORWARDING_FAULTS = new Map([
   [
     "socket",
     {
-      detail: "the service knows no address of any workstation, so all of them share the same limits",
+      detail: "the service does not know the addresses of workstations, so all of them share the same limits",
       remedy: `name a proxy in server.trusted_proxies, so that the Unix socket is trusted: ${PROXY_HELP}`,
     },
   ],
@@ -40,7 +41,7 @@ const FORWARDING_FAULTS = new Map([
     {
       detail:
         "the proxy is trusted but forwards no address, so all workstations behind it share the limits of one address",
-      remedy: `have the proxy send the header that server.forwarded_header names: ${PROXY_HELP}`,
+      remedy: `configure the proxy to send the header that server.forwarded_header names: ${PROXY_HELP}`,
     },
   ],
 ]);
@@ -62,8 +63,8 @@ export function checkAddress(check: Check, reply: Reply, localAddress: string): 
   if (forwarding === "trusted" || isTranslated(seen, localAddress))
     return check.ok(`the service sees ${seen}; this machine has ${localAddress}`);
   return check.warning(
-    `the service sees ${seen} in place of ${localAddress}: address translation, or a proxy that forwards no address`,
-    `if ${seen} is your proxy, have it forward the address, and name it in server.trusted_proxies: ${PROXY_HELP}`,
+    `the service sees ${seen} instead of ${localAddress}: address translation, or a proxy that forwards no address`,
+    `if ${seen} is your proxy, configure it to forward the address, and name it in server.trusted_proxies: ${PROXY_HELP}`,
   );
 }
 
@@ -79,18 +80,18 @@ export async function checkEventStream(check: Check, server: NamedServer): Promi
   const [first, second] = [arrivalOf(pieces, 1), arrivalOf(pieces, 2)];
   if (first === undefined || second === undefined)
     return check.failed(
-      "it ended before its second event",
+      "the stream ended before its second event",
       `${UNBUFFER}, and give it an idle timeout above 15 s`,
     );
   const firstText = `the first event came after ${Math.round(first - startMs)} ms`;
-  if (second - first >= EVENT_PAUSE_MS / 2) return check.ok(`it is not buffered: ${firstText}`);
+  if (second - first >= EVENT_PAUSE_MS / 2) return check.ok(`the stream is not buffered: ${firstText}`);
   return check.failed(
-    `a proxy buffers it: ${firstText}, together with one that was sent ${EVENT_PAUSE_MS / SECOND_MS} s later; workstations learn late of a new policy`,
+    `a proxy buffers the stream: ${firstText}, together with one that was sent ${EVENT_PAUSE_MS / SECOND_MS} s later; workstations receive new policies late`,
     UNBUFFER,
   );
 }
 
-const UNBUFFER = `have the proxy pass events on at once, as in the examples of ${PROXY_HELP}`;
+const UNBUFFER = `configure the proxy to pass events on at once, as in the examples of ${PROXY_HELP}`;
 
 /** @returns when the event had arrived, on the clock of performance.now() */
 function arrivalOf(pieces: readonly StreamPiece[], part: number): number | undefined {
@@ -107,7 +108,7 @@ export async function checkLatency(check: Check, server: NamedServer): Promise<F
   while (samples.length < LATENCY_SAMPLES) samples.push((await server.ask(CONNECTION_PATH)).durationMs);
   const ordered = samples.toSorted((a, b) => a - b).map((sample) => Math.round(sample));
   const median = ordered[Math.floor(ordered.length / 2)] ?? 0;
-  const detail = `${median} ms in the middle, ${ordered.at(-1)} ms at most, of ${samples.length} requests`;
+  const detail = `median ${median} ms, maximum ${ordered.at(-1)} ms, of ${samples.length} requests`;
   return median > LATENCY_WARNING_MS
     ? check.warning(detail, "look for a slow network, or a proxy that opens a connection for each request")
     : check.ok(detail);

@@ -11,7 +11,7 @@ export function checkOutgoingProxy(
   if (named === undefined || isExempt(hostname, env.no_proxy ?? env.NO_PROXY ?? "")) return [];
   return [
     checkOf("outgoing_proxy").warning(
-      `${named} names a proxy; this probe connects directly, and clients may not`,
+      `${named} names a proxy; this probe connects directly, but workstations may use the proxy`,
       `if the service is in your own network, add ${hostname} to NO_PROXY`,
     ),
   ];

@@ -48,8 +48,8 @@ export function parseOrigin(text: string): URL {
   const url = URL.parse(text);
   const isGood = url && ["http:", "https:"].includes(url.protocol) && !url.username && !url.password;
   if (isGood) return new URL(url.origin);
-  throw new DomainError("invalid", "probe.bad_url", "the address is not an origin with http or https", {
-    hint: "write it as clients do: https://control.example.org",
+  throw new DomainError("invalid", "probe.bad_url", "the address is not an http or https origin", {
+    hint: "write it in this form: https://control.example.org",
   });
 }
 
@@ -61,7 +61,7 @@ export async function probe(options: ProbeOptions): Promise<ProbeResult> {
   const reached = await reach(server, clock);
   const rest = reached.isUsable
     ? await checkService(server, reached, options)
-    : await skipAll(options, "needs a connection with a certificate that is trusted");
+    : await skipAll(options, "requires a connection with a trusted certificate");
   return {
     findings: [...proxies, ...reached.findings, ...rest].map(bounded),
     isReachable: reached.localAddress !== undefined,
@@ -92,7 +92,7 @@ async function checkService(
     (find: (check: Check, server: NamedServer, discovery: Discovery) => Promise<Finding>) =>
     (check: Check) => {
       const [discovery] = found;
-      return discovery ? find(check, server, discovery) : check.skipped("needs the discovery document");
+      return discovery ? find(check, server, discovery) : check.skipped("requires the discovery document");
     };
   const own = lazily(() => server.ask(CONNECTION_PATH));
   await look("issuer", withDiscovery(checkIssuer));
@@ -111,9 +111,7 @@ const CREDENTIAL_CHECKS = { account: checkAccount, policy: checkPolicy, report: 
 
 /** @returns a finding in place of sending a token without encryption */
 const guarded = (check: Check, server: NamedServer): Finding | undefined =>
-  server.isTls || isLoopbackName(server.host)
-    ? undefined
-    : check.skipped("the token is not sent without TLS");
+  server.isTls || isLoopbackName(server.host) ? undefined : check.skipped("tokens are not sent without TLS");
 
 const SERVICE_CHECKS = ["discovery", "issuer", "clock", "address", "device_login", "event_stream", "latency"];
 

@@ -26,15 +26,17 @@ export async function reach(server: NamedServer, clock: Clock): Promise<Reached>
     async (check) => {
       addresses.push(...(await server.resolve()));
       const texts = addresses.map(({ address }) => address);
-      return check.ok(texts.includes(server.host) ? "no name; the URL has an address" : texts.join(", "));
+      return check.ok(
+        texts.includes(server.host) ? "the URL has an address instead of a name" : texts.join(", "),
+      );
     },
-    "check the spelling, and add the name to the DNS that this machine asks",
+    "check the spelling, and add the name to the DNS server of this machine",
   );
   const connection = await connect(server, addresses.slice(0, ADDRESSES_MAX));
   findings.push(...connection.findings);
   const { reached } = connection;
   if (!reached) {
-    findings.push(...(await examine("tls", (check) => check.skipped("needs a connection"))));
+    findings.push(...(await examine("tls", (check) => check.skipped("requires a connection"))));
     return { findings, localAddress: undefined, isUsable: false };
   }
   server.use(reached.address);
@@ -54,23 +56,20 @@ async function connect(
   addresses: readonly LookupAddress[],
 ): Promise<{ findings: Finding[]; reached?: Target }> {
   if (addresses.length === 0)
-    return { findings: await examine("connection", (check) => check.skipped("needs an address")) };
+    return { findings: await examine("connection", (check) => check.skipped("requires an address")) };
   const tried = await Promise.all(addresses.map((address) => tryAddress(server, address)));
   const reached = tried.find((one) => one.connected);
   const faults = tried.flatMap(({ fault }) => fault ?? []);
   const findings = await examine("connection", (check) => {
     if (!reached?.connected)
-      return check.failed(
-        faults.join("; "),
-        "check that the service runs, its port, and the firewalls between",
-      );
+      return check.failed(faults.join("; "), "check that the service runs, its port, and firewalls");
     const { localAddress, durationMs } = reached.connected;
     const detail = `port ${server.port} of ${reached.address.address} answers ${localAddress} in ${Math.round(durationMs)} ms`;
     return faults.length === 0
       ? check.ok(detail)
       : check.warning(
           `${detail}; ${faults.join("; ")}`,
-          "remove the address from DNS, or make the service answer there: clients may try it first",
+          "remove the address from DNS, or make the service answer there: workstations may try it first",
         );
   });
   if (!reached?.connected) return { findings };
@@ -98,9 +97,9 @@ async function checkTls(
 ): Promise<Finding> {
   if (!server.isTls)
     return isLoopbackName(server.host)
-      ? check.ok("off; clients accept http for a loopback address")
+      ? check.ok("off; workstations accept http for loopback addresses")
       : check.failed(
-          "the URL begins with http, which clients accept only for localhost and 127.0.0.1",
+          "the URL begins with http, which workstations accept only for localhost and 127.0.0.1",
           "serve https: set server.tls_cert and server.tls_key, or put a proxy with a certificate in front",
         );
   const { fault, protocol, chain } = await server.inspectTls(address);
@@ -112,7 +111,7 @@ async function checkTls(
   const days = Math.floor((firstToExpire - clock.nowMs()) / DAY_MS);
   const detail = `${protocol}, ${names}, valid until ${toRfc3339(firstToExpire)}, ${days} days`;
   return days < CERTIFICATE_DAYS_MIN
-    ? check.warning(detail, "renew the certificate; no client connects once it has expired")
+    ? check.warning(detail, "renew the certificate; workstations refuse it once it has expired")
     : check.ok(detail);
 }
 
@@ -130,8 +129,8 @@ function faultText(fault: string, { names, leaf }: Presented): string {
 }
 
 function faultRemedy(fault: string, host: string): string {
-  if (fault === "CERT_HAS_EXPIRED") return "renew it; if it is not too old, check the clock of this machine";
+  if (fault === "CERT_HAS_EXPIRED") return "renew it; if it has not expired, check the clock of this machine";
   if (fault === "ERR_TLS_CERT_ALTNAME_INVALID")
-    return `use a certificate with the name ${host}, or give clients a name that the certificate has`;
-  return "serve the whole chain; a private CA has to be in the trust store of each workstation: try it here with --ca FILE";
+    return `use a certificate with the name ${host}, or give workstations a name that the certificate has`;
+  return "serve the whole chain; a private CA must be in the trust store of each workstation; test it here with --ca FILE";
 }

@@ -30,7 +30,7 @@ export function watchProvisioner({
   });
   const durations = new Histogram({
     name: "quartermaster_provisioner_call_duration_seconds",
-    help: "How long such a call took",
+    help: "Duration of such a call",
     labelNames: ["operation"],
     buckets: CALL_SECONDS,
     registers: [metrics],
@@ -77,10 +77,7 @@ export function watchKeys(metrics: Registry, gateway: Pick<Gateway, "figuresInSt
       for (const { state, total } of keys) this.set({ state }, total);
     },
   });
-  gauge(
-    { name: "quartermaster_gateway_keys_due", help: "Gateway keys that are to be looked after now" },
-    ({ due }) => due,
-  );
+  gauge({ name: "quartermaster_gateway_keys_due", help: "Gateway keys that are due" }, ({ due }) => due);
   gauge(
     {
       name: "quartermaster_gateway_keys_with_problem",
@@ -91,7 +88,7 @@ export function watchKeys(metrics: Registry, gateway: Pick<Gateway, "figuresInSt
   gauge(
     {
       name: "quartermaster_gateway_revocations_pending",
-      help: "Keys that are yet to be revoked at the gateway",
+      help: "Keys with a pending revocation at the gateway",
     },
     ({ revocationsPending }) => revocationsPending,
   );

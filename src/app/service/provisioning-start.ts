@@ -19,7 +19,7 @@ export async function startProvisioning(
   }
   if (isConfigured && isUnencryptedRemote(baseUrl)) {
     log.warning("scim.plain_http", {
-      next: "set server.public_url to the https origin under which providers reach the service",
+      next: "set server.public_url to the https origin at which providers reach the service",
     });
   }
 }

@@ -54,8 +54,8 @@ export function throwProblems(found: readonly DomainError[]): void {
   const [only, ...others] = found;
   if (!only) return;
   if (others.length === 0) throw only;
-  throw new DomainError("invalid", "start.refused", "several problems keep the service from starting", {
-    hint: "correct each of them; `quartermaster config check` tests the result without starting anything",
+  throw new DomainError("invalid", "start.refused", "several problems prevent the service from starting", {
+    hint: "correct each problem; `quartermaster config check` tests the result without starting anything",
     problems: found.flatMap(problemsOf),
   });
 }
@@ -74,8 +74,8 @@ export function assertBindable(config: Config): void {
   throw new DomainError(
     "invalid",
     "config.public_url_missing",
-    "server.public_url is needed when the service listens on anything but a loopback address",
-    { hint: "set it to the https origin under which clients reach the service" },
+    "server.public_url is required if the service listens on an address that is not loopback",
+    { hint: "set it to the https origin at which workstations reach the service" },
   );
 }
 
@@ -92,7 +92,7 @@ export function assertClockPlausible(clock: Clock, buildTime: string | null): vo
   throw new DomainError(
     "unavailable",
     "clock.before_build",
-    `the clock of this machine shows ${toRfc3339(clock.nowMs())}, before this program was made (${buildTime})`,
+    `the clock of this machine shows ${toRfc3339(clock.nowMs())}, before this program was built (${buildTime})`,
     { hint: "set the clock, for example: timedatectl set-time 'YYYY-MM-DD hh:mm:ss'" },
   );
 }

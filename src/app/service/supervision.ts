@@ -95,7 +95,7 @@ export class Supervision implements Disposable {
     const nowMs = this.#nowMs();
     const ms = vitals.beatMs(); // compared only with its own earlier value, because the wall clock may be changed
     if (ms !== this.#beat.ms) this.#beat = { ms, seenAtMs: nowMs };
-    if (nowMs - this.#beat.seenAtMs >= watchdogMs) return "the scheduler took no turn";
+    if (nowMs - this.#beat.seenAtMs >= watchdogMs) return "the scheduler missed a turn";
     try {
       vitals.readDatabase();
       return undefined;

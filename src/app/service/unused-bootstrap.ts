@@ -13,13 +13,13 @@ export async function reportUnusedBootstrap(
   const { organizationName, adminPassword } = await identity.bootstrap.differences(bootstrapRequest(config));
   if (organizationName && config.has("bootstrap.organization_name"))
     log.warning("bootstrap.organization_name_unused", {
-      because: "the setting names a new organization only, and this one has another name, which stays",
+      because: "the setting applies to a new organization only; this organization keeps its different name",
       next: "quartermaster organization rename NAME, or set bootstrap.organization_name to the name in force",
     });
   if (adminPassword)
     log.warning("bootstrap.admin_password_unused", {
       because:
-        "the setting is for an administrator without a password only, and this one has another password, which stays",
+        "the setting applies to an administrator without a password only; this administrator keeps the existing password",
       next: "quartermaster users reset-password USER --password-file FILE, or remove bootstrap.admin_password",
     });
 }

@@ -8,7 +8,7 @@ export function assertUsableDatabase(
   { problems, schema, organizationId, differences }: Inspected,
 ): void {
   if (problems.length > 0) throw damaged(path, `its database fails the integrity check: ${problems[0]}`);
-  if (schema === 0) throw notBackupFile(path, "its database has no journal of Quartermaster's migrations");
+  if (schema === 0) throw notBackupFile(path, "its database has no migration history of Quartermaster");
   if (organizationId === undefined) throw notBackupFile(path, "its database has no organization");
   if (differences.length > 0) throw foreignObjects(path, differences);
 }

@@ -225,7 +225,7 @@ function invalid(problems: readonly Problem[], path: string | undefined): Domain
   const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
   const where = path === undefined ? "" : ` (file: ${path})`;
   return new DomainError("invalid", "config.invalid", `The configuration has ${count}${where}.`, {
-    hint: "correct each of them; `quartermaster config check` tests the result without starting anything",
+    hint: "correct each problem; `quartermaster config check` tests the result without starting anything",
     problems,
   });
 }

@@ -15,13 +15,13 @@ export interface JobMetrics {
 export function createJobMetrics(metrics = new Registry()): JobMetrics {
   const runs = new Counter({
     name: "quartermaster_job_runs_total",
-    help: "Runs of scheduled jobs by how they ended.",
+    help: "Runs of scheduled jobs by result.",
     labelNames: ["job", "outcome"],
     registers: [metrics],
   });
   const lastSuccess = new Gauge({
     name: "quartermaster_job_last_success_timestamp_seconds",
-    help: "When the job last succeeded, in seconds since 1970; 0 if that is not known.",
+    help: "Time of the job's last success, in seconds since 1970; 0 if unknown.",
     labelNames: ["job"],
     registers: [metrics],
   });

@@ -75,7 +75,7 @@ describe("a lost database", () => {
     ]) {
       const { stderr, exitCode } = await bench.run(line);
       expect([line, exitCode]).toEqual([line, 4]);
-      expect(stderr).toContain(`is gone or empty, and installation.json says that there was one`);
+      expect(stderr).toContain(`is missing or empty, but installation.json shows that one existed`);
       expect(stderr).toContain(command);
     }
     expect(existsSync(database())).toBe(false);
@@ -122,7 +122,7 @@ describe("a lost database", () => {
     rmSync(String(path));
     expect((await refusalOf(START))?.hint).toContain(String(future));
     writeFileSync(marker(), JSON.stringify({ organization_id: "another", created_at: "" }));
-    expect((await refusalOf(START))?.hint).toStartWith("put the database back");
+    expect((await refusalOf(START))?.hint).toStartWith("restore the database from");
   });
 
   test("can be replaced by a new installation on request", async () => {

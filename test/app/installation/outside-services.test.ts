@@ -157,7 +157,7 @@ describe("DAT-4 a foreign database", () => {
     using other = new Database(file("other"), { create: true });
     other.run("CREATE TABLE schema_migrations (x)");
     other.run("CREATE TABLE organizations (x)");
-    const journal = "its database has no journal of Quartermaster's migrations";
+    const journal = "its database has no migration history of Quartermaster";
     expect(await refusals(file("other"))).toEqual(new Set([`7 backup.unreadable ${journal}`]));
     expect(await refusals(changed("bare", "DELETE FROM schema_migrations"))).toEqual(
       new Set([`7 backup.unreadable ${journal}`]),

@@ -95,7 +95,10 @@ test("an untrusted buffering proxy is reported, and the other checks pass", asyn
   await proxy.stop(true);
   const { address, event_stream: stream } = findings;
   expect(resultsOf(findings)).toEqual({ ...HEALTHY, address: "warning", event_stream: "failed" });
-  expect(stream).toMatchObject({ result: "failed", detail: expect.stringContaining("a proxy buffers it") });
+  expect(stream).toMatchObject({
+    result: "failed",
+    detail: expect.stringContaining("a proxy buffers the stream"),
+  });
   expect(address).toMatchObject({
     result: "warning",
     remedy: expect.stringContaining("server.trusted_proxies"),
@@ -161,5 +164,5 @@ test.each([
   "https://user:pass@control.example.org",
   "https://",
 ])("the address %s is refused without repeating it", (text) => {
-  expect(() => parseOrigin(text)).toThrow("the address is not an origin with http or https");
+  expect(() => parseOrigin(text)).toThrow("the address is not an http or https origin");
 });

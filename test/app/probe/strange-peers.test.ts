@@ -69,13 +69,13 @@ test("a response of 10 MB is not read to its end", async () => {
 test("HTML in place of JSON is recognized", async () => {
   const page = () => new Response("<!doctype html><h1>Sign in", { headers: { "content-type": "text/html" } });
   const { of } = await probedServer(page);
-  expect(of("discovery")).toMatchObject(failed("answered 200 with HTML in place of JSON"));
-  expect(of("device_login")).toMatchObject({ result: "skipped", detail: "needs the discovery document" });
+  expect(of("discovery")).toMatchObject(failed("answered 200 with HTML instead of JSON"));
+  expect(of("device_login")).toMatchObject({ result: "skipped", detail: "requires the discovery document" });
 });
 
 test.each([
-  ["a page", "<!doctype html><h1>Sign in", "/connection answered 200 with HTML in place of JSON"],
-  ["null", "null", "/connection answered 200 with something else in place of JSON"],
+  ["a page", "<!doctype html><h1>Sign in", "/connection answered 200 with HTML instead of JSON"],
+  ["null", "null", "/connection answered 200 with something else instead of JSON"],
   ["an object without an address", "{}", "/connection names no address"],
   ["a text that is no address", `{"address":"${"9".repeat(10_000)}"}`, "/connection names no address"],
   ["the name of an inherited member", '{"forwarding":"constructor"}', "/connection names no address"],
@@ -92,7 +92,7 @@ test("a foreign name of 100,000 characters is shortened in detail and remedy", a
   );
   const { result, detail = "", remedy } = of("discovery") ?? {};
   expect(result).toBe("failed");
-  expect(detail.startsWith("clients are sent to https://xxx")).toBe(true);
+  expect(detail.startsWith("workstations are sent to https://xxx")).toBe(true);
   expect([detail.length, remedy?.length]).toEqual([FINDING_CHARACTERS_MAX + 1, FINDING_CHARACTERS_MAX + 1]);
 });
 
@@ -104,7 +104,9 @@ test("a redirect is not followed", async () => {
 test("an unusable discovery document is reported with its cause", async () => {
   const { of } = await probedServer(() => Response.json({ version: 2, oauth: { scopes: "all" } }));
   expect(of("discovery")).toMatchObject(
-    failed("version is not 1; control_api_url is no URL; oauth.issuer is no URL; oauth.client_id is missing"),
+    failed(
+      "version is not 1; control_api_url is not a URL; oauth.issuer is not a URL; oauth.client_id is missing",
+    ),
   );
 });
 
@@ -130,7 +132,9 @@ describe("a wrong issuer", () => {
 
   test("of another origin is reported, and that origin is not contacted", async () => {
     const { of } = await probedServer(impostor(() => "https://elsewhere.example/api/auth"));
-    expect(of("issuer")).toMatchObject(failed("discovery names https://elsewhere.example/api/auth"));
+    expect(of("issuer")).toMatchObject(
+      failed("discovery names https://elsewhere.example/api/auth instead of"),
+    );
     expect(of("device_login")?.result).toBe("skipped");
   });
 });
@@ -149,7 +153,7 @@ test("a service without the newer checks is not reported as faulty", async () =>
 
 test("an event stream that ends too early fails the check", async () => {
   const { of } = await probedServer(() => new Response('event: connection\ndata: {"part":1}\n\n'));
-  expect(of("event_stream")).toMatchObject(failed("it ended before its second event"));
+  expect(of("event_stream")).toMatchObject(failed("the stream ended before its second event"));
 });
 
 test("a token is not sent without TLS, except to a loopback address", async () => {
@@ -164,7 +168,7 @@ test("a token is not sent without TLS, except to a loopback address", async () =
   });
   const { of } = await probed(`http://0.0.0.0:${server.port}`, new Secret("token"));
   expect(of("tls")).toMatchObject(failed("the URL begins with http"));
-  expect(of("account")).toMatchObject({ result: "skipped", detail: "the token is not sent without TLS" });
+  expect(of("account")).toMatchObject({ result: "skipped", detail: "tokens are not sent without TLS" });
   expect(seen.filter((credential) => credential !== null)).toEqual([]);
   await probed(`http://127.0.0.1:${server.port}`, new Secret("token"));
   expect(seen).toContain("Bearer token");

@@ -13,7 +13,7 @@ test.each([
 ])("SVC-10: a clock at %d is accepted by a program of March 2026: %p", (nowMs, isTaken) => {
   const check = () => assertClockPlausible(heldClock(nowMs), BUILD_TIME);
   if (isTaken) expect(check).not.toThrow();
-  else expect(check).toThrow("before this program was made (2026-03-01T12:00:00.000Z)");
+  else expect(check).toThrow("before this program was built (2026-03-01T12:00:00.000Z)");
 });
 
 test("SVC-10: a clock that was never set is accepted when the program runs from source", () => {

@@ -92,7 +92,7 @@ test("watchdog notifications stop when the scheduler has not run within the inte
   upMs += 1;
   supervision.look();
   expect(receiver.take()).toBeUndefined();
-  expect(said.join("")).toContain('watchdog.not_fed because="the scheduler took no turn"');
+  expect(said.join("")).toContain('watchdog.not_fed because="the scheduler missed a turn"');
   await turnAfter(1_000);
   supervision.look();
   expect(receiver.take()).toEqual({ WATCHDOG: "1" });

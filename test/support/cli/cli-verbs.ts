@@ -83,11 +83,11 @@ function addResults(context: Context, verb: AddVerb): void {
         { header: "LAST", value: () => "x", isWide: true },
       ],
       json: ({ id, seen }) => ({ id, seen_at: seen.toISOString() }),
-      empty: "no clients",
+      empty: "no workstations",
     });
   });
   verb("none", (command) =>
-    outputFor(context, command).list([], { columns: [], json: () => ({}), empty: "no clients" }),
+    outputFor(context, command).list([], { columns: [], json: () => ({}), empty: "no workstations" }),
   );
   verb("stream", (command) => {
     const rows = Array.from({ length: 20_000 }, (_, index) => index);

@@ -30,7 +30,7 @@ export async function startGatewayWork({ gateway }: Domain, log: Log): Promise<v
   if (revocationsPending === 0) return;
   log.warning("gateway.revocations_wait", {
     pending: revocationsPending,
-    advice: "these keys still work at the gateway; they are revoked once gateway mode is on again",
+    advice: "these keys still work at the gateway; they are revoked when gateway mode is on again",
   });
 }
 

@@ -186,7 +186,7 @@ describe("refuses", () => {
     using other = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
     const { stdout, stderr, exitCode } = await refused("--port", String(other.port), "--data-dir", "new");
     expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 6 });
-    expect(stderr).toContain(" is in use by another program\nhint:  choose another one with --port");
+    expect(stderr).toContain(" is in use by another program\nhint:  choose another port with --port");
     expect(existsSync(join(place, "new"))).toBe(false);
   });
 
@@ -201,7 +201,7 @@ describe("refuses", () => {
   test.each(["file", "missing/new"])("%s as a directory", async (path) => {
     writeFileSync(join(place, "file"), "mine");
     const { stderr, exitCode } = await refused("--data-dir", path);
-    expect(stderr).toStartWith(`error: ${join(place, path)} cannot be made or read as a directory\n`);
+    expect(stderr).toStartWith(`error: ${join(place, path)} cannot be created or read as a directory\n`);
     expect(exitCode).toBe(2);
   });
 });

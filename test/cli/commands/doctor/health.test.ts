@@ -55,7 +55,7 @@ const replacements = ({ folder }: Bench) =>
     [/("check": "disk",\s+"result": ")warning(",\s+"detail": .*\s+"remedy": ).*/g, "$1ok$2null"],
     [/\d+\.\d [KM]iB, write-ahead log [\d.]+ (?:[KM]i)?B/g, "<size>"],
     [/("(?:\w+_)?bytes": )\d+/g, "$1<bytes>"],
-    [/schema \d+|\d+(?=, as this program has it)/g, "<schema>"],
+    [/schema \d+|\d+(?=, the schema of this program)/g, "<schema>"],
     [/"(database|program)": \d+/g, '"$1": <schema>'],
     [/process \d+/g, "process <id>"],
     [/user id \d+/g, "user id <id>"],
@@ -253,20 +253,20 @@ describe("DAT-9 doctor finds", () => {
     "a folder that its owner may not enter": {
       on: ({ data }) => chmodSync(join(data, "artifacts"), 0o200),
       check: "files",
-      detail: /their owner may not: .*artifacts/,
+      detail: /wrong owner or permissions: .*artifacts/,
       remedy: "rwX,go=",
     },
     "a damaged page, of the database and not of the clock": {
       on: ({ data }) => damage(join(data, "quartermaster.db"), "audit_entries", "table"),
       check: "database",
-      detail: /the database file is damaged, noticed by the check clock/,
+      detail: /the database file is damaged, found by the check clock/,
       remedy: "backup restore",
     },
     "an artifact that is missing, with --deep": {
       on: async (bench) => rmSync(await withArtifact(bench)),
       check: "artifacts",
-      detail: /1 of 1 are not: missing sha256:fb5c2dea/,
-      remedy: "catalog verify; store the same bytes again",
+      detail: /1 of 1 are damaged or missing: missing sha256:fb5c2dea/,
+      remedy: "catalog verify; store the archives again",
       options: " --deep",
     },
     "a certificate that expired": {
@@ -279,7 +279,7 @@ describe("DAT-9 doctor finds", () => {
       },
       check: "certificate",
       detail: /it expired at/,
-      remedy: "localhost.crt, then have the service read it",
+      remedy: "localhost.crt, then reload the service",
       options: " --server-tls-cert localhost.crt --server-tls-key localhost.key",
     },
     "a key that is not the one under which secrets lie": {
@@ -288,13 +288,13 @@ describe("DAT-9 doctor finds", () => {
         writeFileSync(file, `${Buffer.alloc(32, 7).toString("base64")}\n`);
       },
       check: "sealing_keys",
-      detail: /not at hand: [0-9a-f]{12} \(\d+ secrets/,
+      detail: /missing: [0-9a-f]{12} \(\d+ secrets/,
       remedy: "put the same key back",
     },
     "a folder of artifacts that is gone": {
       on: ({ data }) => rmSync(join(data, "artifacts"), { recursive: true }),
       check: "database",
-      detail: /artifacts is gone/,
+      detail: /artifacts is missing/,
       remedy: "from the last backup",
     },
     "a clock that moved backwards by more than a minute": {
@@ -336,7 +336,7 @@ describe("DAT-9 doctor finds", () => {
         bench.clock.advance(DAY_MS + 2 * HOUR_MS + 1);
       },
       check: "backup",
-      detail: /the last was made at 2026-01-01T00:00:00\.000Z/,
+      detail: /the last backup was made at 2026-01-01T00:00:00\.000Z/,
       remedy: "quartermaster backup create",
     },
     "a backup that was deleted": {
@@ -345,7 +345,7 @@ describe("DAT-9 doctor finds", () => {
         rmSync(String(path));
       },
       check: "backup",
-      detail: /2026-01-01T00:00:00\.000Z is not there any more, or was changed: .*, nor is any other/,
+      detail: /2026-01-01T00:00:00\.000Z is missing or was changed: .*; no other backup exists/,
       remedy: "quartermaster backup create",
     },
     "a folder of backups that is missing": {
@@ -365,28 +365,28 @@ describe("DAT-9 doctor finds", () => {
     "a damaged page, with --deep": {
       on: ({ data }) => damage(join(data, "quartermaster.db"), "audit_entries"),
       check: "integrity",
-      detail: /SQLite finds/,
+      detail: /integrity check of SQLite: /,
       remedy: "backup restore",
       options: " --deep",
     },
     "a reference to nothing, with --deep": {
       on: (bench) => writing(bench, "UPDATE users SET organization_id = 'nowhere'"),
       check: "foreign_keys",
-      detail: /rows that are not there: 1, first from users to organizations/,
+      detail: /missing rows: 1, first from users to organizations/,
       remedy: "backup restore",
       options: " --deep",
     },
     "an artifact that was altered, with --deep": {
       on: async (bench) => writeFileSync(await withArtifact(bench), "x"),
       check: "artifacts",
-      detail: /1 of 1 are not: damaged sha256:fb5c2dea/,
+      detail: /1 of 1 are damaged or missing: damaged sha256:fb5c2dea/,
       remedy: "catalog verify",
       options: " --deep",
     },
     "an audit log that was altered, with --deep": {
       on: (bench) => writing(bench, "UPDATE audit_entries SET action = 'user.remove' WHERE id = 2"),
       check: "audit_log",
-      detail: /broken after 1 entries/,
+      detail: /broken after 1 valid entries/,
       remedy: "audit verify",
       options: " --deep",
     },
@@ -397,13 +397,13 @@ describe("DAT-9 doctor finds", () => {
     "a file of another owner": {
       on: ({ data }) => chownSync(join(data, "quartermaster.db"), NOBODY, NOBODY),
       check: "files",
-      detail: /others own them .*quartermaster\.db/,
+      detail: /wrong owner or permissions: .*quartermaster\.db/,
       remedy: "chown -R",
     },
     "a folder of another owner": {
       on: ({ data }) => chownSync(join(data, "artifacts"), NOBODY, NOBODY),
       check: "files",
-      detail: /others own them .*artifacts/,
+      detail: /wrong owner or permissions: .*artifacts/,
       remedy: "chown -R",
     },
   };
@@ -428,7 +428,7 @@ test("reports replication with the time of its last progress if the settings ena
   const replicated = " --database-replicated yes";
   expect(await found(bench, "replication")).toEqual([]);
   expect(await found(bench, "replication", replicated)).toMatchObject([
-    { result: "warning", detail: "database.replicated is set, and Litestream has copied nothing here" },
+    { result: "warning", detail: "database.replicated is set, but Litestream has not copied anything" },
   ]);
   const folder = join(bench.data, ".quartermaster.db-litestream/generations/1/wal");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -458,9 +458,12 @@ test("warns about a backup from the future and a deleted one, and shows the newe
   await bench.json("backup create");
   bench.clock.advance(-HOUR_MS);
   expect(await found(bench, "backup")).toMatchObject([
-    { result: "ok", detail: expect.stringContaining("the last was made at 2026-01-01T00:00:00.000Z") },
-    { result: "warning", detail: expect.stringContaining("2026-01-01T01:00:00.000Z is not there any more") },
-    { result: "warning", detail: expect.stringContaining("1 from the future, which count as none") },
+    { result: "ok", detail: expect.stringContaining("the last backup was made at 2026-01-01T00:00:00.000Z") },
+    {
+      result: "warning",
+      detail: expect.stringContaining("2026-01-01T01:00:00.000Z is missing or was changed"),
+    },
+    { result: "warning", detail: expect.stringContaining("1 have a time in the future and are ignored") },
   ]);
   expect((await bench.json("status --offline-ok")).backup).toMatchObject({
     created_at: "2026-01-01T01:00:00.000Z",
@@ -468,7 +471,7 @@ test("warns about a backup from the future and a deleted one, and shows the newe
   bench.clock.advance(-HOUR_MS);
   expect(await found(bench, "backup")).toMatchObject([
     { result: "ok" },
-    { result: "warning", detail: expect.stringContaining("1 from the future") },
+    { result: "warning", detail: expect.stringContaining("1 have a time in the future") },
   ]);
 });
 
@@ -625,7 +628,7 @@ describe("doctor changes nothing in the data directory", () => {
     await expectUnchanged(bench);
     expect(await bench.run("doctor")).toMatchObject({
       exitCode: 6,
-      stderr: expect.stringContaining("was cut short or is under way"),
+      stderr: expect.stringContaining("was interrupted or is in progress"),
     });
   });
 });

@@ -110,7 +110,7 @@ describe("a failed start", () => {
       name: "server.public_url is missing, but the service listens on all addresses",
       args: () => ["--data-dir", folder("wide"), "--server-listen", "0.0.0.0:0"],
       exitCode: 2,
-      stderr: /^error: server\.public_url is needed/,
+      stderr: /^error: server\.public_url is required/,
     },
     {
       name: "the catalog file is invalid",

@@ -50,7 +50,7 @@ const FAULTS: Readonly<Record<string, [break_: (bench: Bench) => void, code: num
     4,
     /start version 9\.0\.0/,
   ],
-  "a lost database": [(bench) => rmSync(databaseOf(bench)), 4, /is gone or empty/],
+  "a lost database": [(bench) => rmSync(databaseOf(bench)), 4, /is missing or empty/],
   "a destroyed header": [
     (bench) => writeFileSync(databaseOf(bench), readFileSync(databaseOf(bench)).fill(0, 0, 100)),
     7,
