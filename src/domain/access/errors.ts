@@ -46,7 +46,7 @@ export const invalidDeviceCode = () =>
   );
 
 export const invalidRefreshToken = () =>
-  new OAuthError("invalid_grant", "this refresh token is not valid any more; sign in again");
+  new OAuthError("invalid_grant", "the refresh token is invalid or expired; sign in again");
 
 /** RFC 7009 section 2.2.1 */
 export const notRevocable = () =>
@@ -54,17 +54,12 @@ export const notRevocable = () =>
 
 /** Unknown, used and expired logins give the same error, so that a guess reveals nothing. */
 export const loginUnavailable = () =>
-  new DomainError(
-    "not_found",
-    "device_login.unavailable",
-    "this link or code is not valid, or not any more",
-    {
-      hint: "check the code, or start the login on the workstation again",
-    },
-  );
+  new DomainError("not_found", "device_login.unavailable", "the link or code is invalid or expired", {
+    hint: "check the code, or start the login on the workstation again",
+  });
 
 export const loginClaimed = () =>
-  new DomainError("conflict", "device_login.claimed", "another user has opened this login already", {
+  new DomainError("conflict", "device_login.claimed", "another user has already opened this login", {
     hint: "start the login on the workstation again and open the new link yourself",
   });
 
@@ -75,7 +70,7 @@ export const tooManyPendingLogins = () =>
   new DomainError(
     "unavailable",
     "device_login.too_many_pending",
-    "too many logins wait for a decision; try again in a minute",
+    "too many logins are waiting for a decision; try again in a minute",
     { retryAfterSeconds: 60 },
   );
 
@@ -83,11 +78,11 @@ export const tooManyPendingFromNetwork = (caller: "address" | "network") =>
   new DomainError(
     "too_many",
     "device_login.too_many_pending",
-    `too many logins from this ${caller} wait for a decision; finish one of them, or try again in a minute`,
+    `too many logins from this ${caller} are waiting for a decision; finish one of them, or try again in a minute`,
     { retryAfterSeconds: 60 },
   );
 
 export const loginNotFound = () =>
-  new DomainError("not_found", "login.not_found", "there is no login with this id", {
+  new DomainError("not_found", "login.not_found", "no login with this id", {
     hint: "logins list shows the ids",
   });

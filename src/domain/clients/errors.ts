@@ -17,12 +17,12 @@ function invalid(reason: string, problems: readonly Problem[]): DomainError {
 }
 
 export const clientNotFound = (): DomainError =>
-  new DomainError("not_found", "client.not_found", "there is no such client in the inventory", {
+  new DomainError("not_found", "client.not_found", "no such workstation in the inventory", {
     hint: "see `quartermaster clients list`",
   });
 
 /** @param ids some of the clients with that name */
 export const clientAmbiguous = (ids: readonly string[]): DomainError =>
-  new DomainError("conflict", "client.ambiguous", "several clients have this name", {
+  new DomainError("conflict", "client.ambiguous", "several workstations have this name", {
     hint: `name one by its id: ${ids.join(", ")}`,
   });

@@ -14,7 +14,7 @@ export const sessionRevoked = () =>
 export const sessionUnknown = () =>
   refusal("gateway.session_unknown", "this inference token is over; start again to get a new one");
 
-export const userInactive = () => refusal("gateway.user_inactive", "your access has been taken away");
+export const userInactive = () => refusal("gateway.user_inactive", "your access was revoked");
 
 const refusal = (reason: string, message: string) => new DomainError("unauthenticated", reason, message);
 

@@ -41,6 +41,6 @@ export const staleRevision = (current: string, places: readonly string[]) =>
   );
 
 export const revisionNotFound = (id: string) =>
-  new DomainError("not_found", "governance.not_found", `there is no policy revision ${id}`, {
+  new DomainError("not_found", "governance.not_found", `no policy revision ${id}`, {
     hint: "see `quartermaster policy history`",
   });

@@ -45,7 +45,7 @@ export const userExists = (email: string) =>
   new DomainError("conflict", "user.exists", `${email} already belongs to a user`);
 
 export const invitationNotFound = () =>
-  new DomainError("not_found", "invitation.not_found", "there is no invitation with this id", {
+  new DomainError("not_found", "invitation.not_found", "no invitation with this id", {
     hint: "invitations list shows the ids",
   });
 

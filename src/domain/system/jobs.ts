@@ -93,7 +93,7 @@ function existing(tx: Tx, name: string): JobRow {
   const row = store.findJob(tx, name);
   if (row) return row;
   const names = store.listAllJobs(tx).map((job) => job.name);
-  throw new DomainError("not_found", "job.not_found", "there is no job of this name", {
+  throw new DomainError("not_found", "job.not_found", "no such job", {
     hint:
       names.length === 0
         ? "the service makes its jobs when it first runs"

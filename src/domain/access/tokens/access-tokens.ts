@@ -138,7 +138,7 @@ const claimsOf = ({ user, grant, scope, sid }: MintRequest, own: { iss: string; 
 });
 
 /** The same text for every error, so that a guess reveals nothing. */
-const REFUSAL = "this login is not valid or has ended; sign in again";
+const REFUSAL = "the login is invalid or expired; sign in again";
 
 /** Not signed by us, not for us, or altered; the cause is for the log. */
 export const tokenInvalid = (cause: unknown) => refusal("access.token_invalid", cause);

@@ -122,7 +122,7 @@ class BundleReader {
     return bundleRefusal(
       "untrusted",
       `${this.file.name} is signed by a key${signer} that is not in ${trust}`,
-      "have the signer tell you the key by another way than the bundle's: there, `quartermaster catalog bundle-key` prints it",
+      "ask the signer to share the key over a different channel than the bundle; `quartermaster catalog bundle-key` prints it there",
     );
   }
 
@@ -225,7 +225,7 @@ class BundleReader {
     return bundleRefusal(
       "tampered",
       `${member} in ${this.file.name} is not what was signed`,
-      "copy the bundle again; if it stays so, somebody has changed it",
+      "copy the bundle again; if the error persists, the bundle was modified",
     );
   }
 }

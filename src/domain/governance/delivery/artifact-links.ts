@@ -114,7 +114,7 @@ const textOf = ({ digest, expires }: Pick<ArtifactLink, "digest" | "expires">): 
   `${digest} ${expires}`;
 
 const notFound = () =>
-  new DomainError("not_found", "artifact.not_found", "there is no such archive for you", {
+  new DomainError("not_found", "artifact.not_found", "no such archive", {
     hint: "fetch the policy again: it names the archives of today",
   });
 
@@ -127,5 +127,5 @@ const linkRefused = () =>
   new DomainError(
     "forbidden",
     "artifact.link_refused",
-    "this download link is over or was changed; ask for a new one",
+    "the download link is invalid or expired; request a new one",
   );

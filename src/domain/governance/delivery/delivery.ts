@@ -98,7 +98,7 @@ function computed<T>(compute: () => T): T {
     return compute();
   } catch (cause) {
     if (cause instanceof DomainError) throw cause;
-    const message = "the policy cannot be put together now; the log of the service says why";
+    const message = "the policy cannot be assembled now; the log of the service has the reason";
     throw new DomainError("unavailable", "governance.not_computed", message, {
       cause,
       retryAfterSeconds: RETRY_SECONDS,

@@ -57,4 +57,4 @@ function readRequest(query: PageQuery): PageRequest {
 }
 
 const groupNotFound = (): DomainError =>
-  new DomainError("not_found", "scim_group.not_found", "there is no group with this name, id or external id");
+  new DomainError("not_found", "scim_group.not_found", "no group with this name, id or external id");

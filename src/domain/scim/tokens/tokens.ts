@@ -127,14 +127,14 @@ function revocable(connection: Connection, { organizationId }: Actor, reference:
 }
 
 const tokenNotFound = (): DomainError =>
-  new DomainError("not_found", "scim_token.not_found", "there is no SCIM token with this label or id");
+  new DomainError("not_found", "scim_token.not_found", "no SCIM token with this label or id");
 
 const labelTaken = (label: string): DomainError =>
-  new DomainError("conflict", "scim_token.label_taken", `there is a SCIM token ${label} already`, {
+  new DomainError("conflict", "scim_token.label_taken", `the SCIM token ${label} already exists`, {
     hint: "choose another label, or revoke that token first",
   });
 
 const definedInConfiguration = (): DomainError =>
-  new DomainError("conflict", "scim_token.configured", "this token stands in the configuration", {
+  new DomainError("conflict", "scim_token.configured", "this token is part of the configuration", {
     hint: "take scim.token out of the configuration and restart the service",
   });

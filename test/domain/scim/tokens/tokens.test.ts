@@ -294,8 +294,8 @@ describe("revoking", () => {
     expect((await refusalOf(tokens.revoke(operatorOf(world), "nothing"))).reason).toBe(
       "scim_token.not_found",
     );
-    expect(() => tokens.checkRevoke(operatorOf(world), "nothing")).toThrow("there is no SCIM token");
-    expect(() => tokens.checkRevoke(operatorOf(world), CONFIGURED)).toThrow("stands in the configuration");
+    expect(() => tokens.checkRevoke(operatorOf(world), "nothing")).toThrow("no SCIM token");
+    expect(() => tokens.checkRevoke(operatorOf(world), CONFIGURED)).toThrow("is part of the configuration");
   });
 });
 
