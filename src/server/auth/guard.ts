@@ -133,8 +133,11 @@ const SCHEME = "Bearer ";
  * The plugin also accepts `?access_token=`, which RFC 9700 section 4.3.2 forbids, and `Bearerabc`; neither counts here.
  * @returns the bearer token; a request with one never falls back to the cookie, even if the token is invalid
  */
-const tokenOf = ({ request, bearer }: Asked): string | undefined =>
-  request.headers.get("authorization")?.startsWith(SCHEME) ? bearer : undefined;
+function tokenOf({ request, bearer }: Asked): string | undefined {
+  const header = request.headers.get("authorization");
+  if (header === SCHEME.trim()) return "";
+  return header?.startsWith(SCHEME) ? bearer : undefined;
+}
 
 /** @returns the user of the session cookie */
 function visitorOf(request: Request, gate: GuardOptions & { requirement: Wanted }): Principal {

@@ -306,6 +306,16 @@ test("a valid token in the body does not authenticate", async () => {
   }
 });
 
+test("refuses an empty bearer token instead of using the cookie", async () => {
+  const { cookie, accessToken } = await face.signedIn("admin");
+  for (const authorization of ["Bearer", "Bearer "]) {
+    for (const path of ["/admin/users", `/admin/users?access_token=${accessToken}`]) {
+      const { status } = await face.request("GET", path, { cookie, headers: { authorization } });
+      expect([path.length, status]).toEqual([path.length, 401]);
+    }
+  }
+});
+
 test("refuses an unauthenticated caller before validating path or query", async () => {
   const outcome = async (path: string) => (await face.request("GET", path)).status;
   expect(await outcome("/admin/users/no-uuid")).toBe(401);
