@@ -23,7 +23,7 @@ export interface Listing<Row> {
   readonly columns: readonly Column<Row>[];
   /** the row as JSON: snake_case members, RFC 3339 times, sizes in bytes */
   readonly json: (row: Row) => object;
-  /** printed to stderr instead of an empty table: `no clients` */
+  /** printed to stderr instead of an empty table: `no workstations` */
   readonly empty: string;
 }
 

@@ -50,7 +50,7 @@ describe("CLI-4 tables", () => {
   });
 
   test("CLI-2 CLI-6 an empty list prints nothing to stdout and succeeds", async () => {
-    expect(await piped(["none"])).toEqual({ stdout: "", stderr: "no clients\n", exitCode: 0 });
+    expect(await piped(["none"])).toEqual({ stdout: "", stderr: "no workstations\n", exitCode: 0 });
     expect(JSON.parse((await piped(["none", "--json"])).stdout)).toEqual({ items: [] });
   });
 });

@@ -281,7 +281,7 @@ describe("config", () => {
         `${file}:3: /server/lisen: server.lisen: no such key; the nearest is server.listen`,
         expect.stringMatching(new RegExp(`^${file}:2: /server/listen: server.listen: must be host:port`)),
         "/log/level: QUARTERMASTER_LOG_LEVEL: must be one of debug, info, warning, error",
-        expect.stringMatching(/^hint: {2}correct each of them/),
+        expect.stringMatching(/^hint: {2}correct each problem/),
         "run:   <run>",
         "",
       ]);

@@ -200,7 +200,7 @@ describe.if(canMount)("a service whose disk fails", () => {
     });
     expect(stderr).toContain("error: the disk is full");
     expect(readFileSync(join(directory, "findings"), "utf8")).toMatch(
-      /^FAILED {3}disk .*0 B free.*\n +-> make room/m,
+      /^FAILED {3}disk .*0 B free.*\n +-> free some space/m,
     );
     const [exitCode, ...users] = stdout.trim().split("\n");
     expect(exitCode).toBe("1");

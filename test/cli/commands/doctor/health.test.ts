@@ -51,7 +51,7 @@ const replacements = ({ folder }: Bench) =>
     [/[\d.]+ (?:[KMGT]i)?B of [\d.]+ [KMGT]iB free \(\d+ %\)/g, "<room>"],
     [/[\d.]+ [KMGT]iB free, \d+ % of the file system/g, "<room>"],
     // The free space of the disk does not matter to this test.
-    [/^warning {2}disk( +.*)\n +-> make room.*$/gm, "ok       disk$1"],
+    [/^warning {2}disk( +.*)\n +-> free some space.*$/gm, "ok       disk$1"],
     [/("check": "disk",\s+"result": ")warning(",\s+"detail": .*\s+"remedy": ).*/g, "$1ok$2null"],
     [/\d+\.\d [KM]iB, write-ahead log [\d.]+ (?:[KM]i)?B/g, "<size>"],
     [/("(?:\w+_)?bytes": )\d+/g, "$1<bytes>"],
