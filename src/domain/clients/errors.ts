@@ -1,5 +1,6 @@
 // Expected errors of the inventory.
 import { DomainError, type Problem } from "../../platform/errors.ts";
+import { quoted } from "../../platform/text/problem-list.ts";
 
 /** @throws DomainError `client_report.invalid` with all problems, if there are any */
 export function refuseReport(problems: readonly Problem[]): void {
@@ -16,8 +17,9 @@ function invalid(reason: string, problems: readonly Problem[]): DomainError {
   return new DomainError("invalid", reason, message, { problems });
 }
 
-export const clientNotFound = (): DomainError =>
-  new DomainError("not_found", "client.not_found", "no such workstation in the inventory", {
+/** @param reference id, installation or host name as the caller wrote it */
+export const clientNotFound = (reference: string): DomainError =>
+  new DomainError("not_found", "client.not_found", `no workstation ${quoted(reference)} in the inventory`, {
     hint: "see `quartermaster clients list`",
   });
 

@@ -157,7 +157,7 @@ export class Inventory {
     const limit = REFERENCE_MATCHES_MAX;
     const named = store.findNamed(read, { organizationId, name: reference }, { inForce, limit });
     const [row, ...others] = named;
-    if (!row) throw clientNotFound();
+    if (!row) throw clientNotFound(reference);
     if (others.length > 0) throw clientAmbiguous(named.map(({ id }) => id));
     return this.#viewOf(row);
   }

@@ -82,7 +82,7 @@ export class ClientRemovals {
   #take(tx: Tx, actor: Actor, { id, action }: { id: string; action: string }): store.ReportRow {
     // Ids are stored in lower case; UUID input is case-insensitive (RFC 9562 section 4).
     const row = store.take(tx, { organizationId: actor.organizationId, id: id.toLowerCase() });
-    if (!row) throw clientNotFound();
+    if (!row) throw clientNotFound(id);
     this.#record(tx, actor, { row, action });
     return row;
   }

@@ -1,5 +1,6 @@
 // Errors of identity; each message names the next step. Reasons are stable; the server and the commands choose the status.
 import { DomainError, type Problem } from "../../platform/errors.ts";
+import { quoted } from "../../platform/text/problem-list.ts";
 
 /** @throws DomainError `identity.invalid` that names every problem, if there is any */
 export function refuseInvalid(problems: readonly Problem[]): void {
@@ -11,8 +12,9 @@ export function refuseInvalid(problems: readonly Problem[]): void {
 const sentence = ({ pointer, detail }: Problem): string =>
   pointer === "" ? detail : `${pointer.slice(1)}: ${detail}`;
 
-export const userNotFound = () =>
-  new DomainError("not_found", "user.not_found", "there is no such user", {
+/** @param reference id or address as the caller wrote it */
+export const userNotFound = (reference: string) =>
+  new DomainError("not_found", "user.not_found", `no user ${quoted(reference)}`, {
     hint: "users list shows their addresses and ids",
   });
 

@@ -5,6 +5,7 @@ import type { Db, Tx } from "../../platform/database/database.ts";
 import { DomainError } from "../../platform/errors.ts";
 import * as store from "../../platform/scheduler/store.ts";
 import type { JobOutcome, JobRow } from "../../platform/scheduler/tables.ts";
+import { quoted } from "../../platform/text/problem-list.ts";
 import type { Audit, AuditSummary } from "../audit/service.ts";
 import type { Actor } from "../shared/actor.ts";
 
@@ -93,7 +94,7 @@ function existing(tx: Tx, name: string): JobRow {
   const row = store.findJob(tx, name);
   if (row) return row;
   const names = store.listAllJobs(tx).map((job) => job.name);
-  throw new DomainError("not_found", "job.not_found", "no such job", {
+  throw new DomainError("not_found", "job.not_found", `no job ${quoted(name)}`, {
     hint:
       names.length === 0
         ? "the service makes its jobs when it first runs"

@@ -108,7 +108,8 @@ describe("the listener's own TLS", () => {
       socket.on("error", reject);
     });
 
-  test("gives new connections a renewed certificate while requests under the old one finish", async () => {
+  /** A listener whose certificate files changed while it handles a request. */
+  async function renewedDuringRequest() {
     const entered = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     const listener = start(async () => {
@@ -119,6 +120,11 @@ describe("the listener's own TLS", () => {
     const running = fetch(listener.address, { tls });
     await entered.promise;
     write(pairOf(1));
+    return { listener, running, goOn };
+  }
+
+  test("gives new connections a renewed certificate while requests under the old one finish", async () => {
+    const { listener, running, goOn } = await renewedDuringRequest();
     expect(listener.renew(files)?.expiresAtMs).toBeGreaterThan(Date.now());
     expect(await presentedBy(listener)).toBe("second");
     goOn.resolve();
@@ -127,16 +133,7 @@ describe("the listener's own TLS", () => {
   });
 
   test("waits at a stop for requests on connections of every former certificate", async () => {
-    const entered = Promise.withResolvers<void>();
-    const goOn = Promise.withResolvers<void>();
-    const listener = start(async () => {
-      entered.resolve();
-      await goOn.promise;
-      return new Response("done");
-    });
-    const running = fetch(listener.address, { tls });
-    await entered.promise;
-    write(pairOf(1));
+    const { listener, running, goOn } = await renewedDuringRequest();
     listener.renew(files);
     let isStopped = false;
     const stopped = listener.stop().then(() => {

@@ -65,7 +65,7 @@ export class UserDirectory {
   /** @throws DomainError `user.not_found` */
   show(organizationId: string, id: string): User {
     const user = store.findUser(this.dependencies.db.read, { organizationId, id });
-    if (!user) throw userNotFound();
+    if (!user) throw userNotFound(id);
     return user;
   }
 
@@ -77,7 +77,7 @@ export class UserDirectory {
   find(organizationId: string, reference: string): User {
     if (!reference.includes("@")) return this.show(organizationId, reference);
     const user = this.findByAddress(organizationId, reference);
-    if (!user) throw userNotFound();
+    if (!user) throw userNotFound(reference);
     return user;
   }
 

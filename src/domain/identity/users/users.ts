@@ -258,7 +258,7 @@ function resettableUser(connection: Connection, actor: Actor, id: string): User 
 
 function knownUser(connection: Connection, { organizationId }: Actor, id: string): User {
   const user = store.findUser(connection, { organizationId, id });
-  if (!user) throw userNotFound();
+  if (!user) throw userNotFound(id);
   return user;
 }
 
