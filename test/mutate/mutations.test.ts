@@ -1,5 +1,6 @@
 // What the mutation run changes, and that its table names files that are there.
 import { describe, expect, test } from "bun:test";
+import { ranLinesOf } from "./coverage.ts";
 import { mutationsOf } from "./mutations.ts";
 import { PLACES } from "./places.ts";
 import { filesOf } from "./workplace.ts";
@@ -62,9 +63,24 @@ describe("a mutation", () => {
     expect(mutationsOf("const a = <T>(b: T) => b;")).toEqual([]);
   });
 
-  test("knows its line", () => {
-    expect(mutationsOf("\n\nx(a < b);").map(({ line }) => line)).toEqual([3, 3]);
+  test("knows its lines", () => {
+    const lines = mutationsOf("\n\nx(a <\nb);").map(({ line, lastLine }) => [line, lastLine]);
+    expect(lines).toEqual([
+      [3, 4],
+      [3, 4],
+    ]);
   });
+});
+
+test("the coverage of a test file names the lines that ran", () => {
+  const report =
+    "TN:\nSF:src/a.ts\nDA:1,1\nDA:2,0\nDA:30,41\nend_of_record\nTN:\nSF:src/b.ts\nDA:4,0\nend_of_record\n";
+  expect(ranLinesOf(report)).toEqual(
+    new Map([
+      ["src/a.ts", new Set([1, 30])],
+      ["src/b.ts", new Set()],
+    ]),
+  );
 });
 
 test.each(Object.entries(PLACES))("the place %s has files and tests", (_name, { files, tests }) => {

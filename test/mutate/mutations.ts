@@ -9,6 +9,7 @@ export interface Mutation {
   end: number;
   /** 1-based */
   line: number;
+  lastLine: number;
   text: string;
 }
 
@@ -16,7 +17,7 @@ interface Node {
   readonly type: string;
   readonly start: number;
   readonly end: number;
-  readonly loc: { readonly start: { readonly line: number } };
+  readonly loc: { readonly start: { readonly line: number }; readonly end: { readonly line: number } };
   readonly [member: string]: unknown;
 }
 
@@ -62,7 +63,8 @@ function walk(node: Node, search: Search): void {
   if (node.type === "ArrowFunctionExpression" || (node.type === "ReturnStatement" && !search.isInTry))
     for (const awaited of awaitsIn(result)) search.passedOn.add(awaited);
   for (const change of search.passedOn.has(node) ? [] : changesOf(node, search.source)) {
-    search.found.push({ line: node.loc.start.line, start: node.start, end: node.end, ...change });
+    const { start, end, loc } = node;
+    search.found.push({ line: loc.start.line, lastLine: loc.end.line, start, end, ...change });
   }
   for (const [name, value] of Object.entries(node)) {
     if (name === "typeAnnotation" || name === "returnType" || name === "typeParameters") continue;

@@ -2,7 +2,7 @@
 export interface Place {
   /** globs of source files */
   files: readonly string[];
-  /** test files, the ones that notice most first */
+  /** globs of test files */
   tests: readonly string[];
 }
 

@@ -4,6 +4,7 @@
 // files and takes no sample.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Coverage } from "./coverage.ts";
 import { EQUIVALENT } from "./equivalent.ts";
 import { type Mutation, mutationsOf } from "./mutations.ts";
 import { PLACES, type Place } from "./places.ts";
@@ -92,13 +93,16 @@ function sampleOf(
   return ranked.slice(0, count).map(({ candidate }) => candidate);
 }
 
-async function refuseRedTests(sample: readonly Candidate[]): Promise<void> {
+async function measuredTests(sample: readonly Candidate[]): Promise<Coverage> {
   using workplace = new Workplace();
-  for (const place of new Set(sample.map((candidate) => candidate.place))) {
-    if (await workplace.isGreen(filesOf(place.tests))) continue;
-    console.error(`the tests fail without any change: ${place.tests.join(" ")}`);
+  const coverage = new Coverage();
+  for (const { tests } of new Set(sample.map(({ place }) => place))) {
+    const failing = await coverage.measure(workplace, tests);
+    if (failing.length === 0) continue;
+    console.error(`the tests fail without any change: ${failing.join(" ")}`);
     process.exit(2);
   }
+  return coverage;
 }
 
 function lineOf({ placeName, file, mutation, before }: Candidate, isCaught: boolean): string {
@@ -109,12 +113,14 @@ function lineOf({ placeName, file, mutation, before }: Candidate, isCaught: bool
 
 /** @returns how many were caught */
 async function tryAll(sample: readonly Candidate[], jobs: number): Promise<number> {
+  const coverage = await measuredTests(sample);
   const waiting = [...sample];
   let caught = 0;
   const work = async (): Promise<void> => {
     using workplace = new Workplace();
     for (let next = waiting.shift(); next; next = waiting.shift()) {
-      const isCaught = await workplace.isCaught(next.place, next.file, next.mutation);
+      const groups = coverage.groupsFor(next.place.tests, next);
+      const isCaught = await workplace.isCaught(next.file, next.mutation, groups);
       caught += isCaught ? 1 : 0;
       console.log(lineOf(next, isCaught));
     }
@@ -127,10 +133,10 @@ closeWorkplacesAtExit();
 const { placeNames, jobs, goal, ...options } = readArguments(process.argv.slice(2));
 const candidates = candidatesIn(placeNames);
 const sample = sampleOf(candidates, options);
-await refuseRedTests(sample);
 const caught = await tryAll(sample, jobs);
+const seconds = Math.round(performance.now() / 1000);
 const percent = (100 * caught) / Math.max(1, sample.length);
 console.log(
-  `${caught} of ${sample.length} caught (${percent.toFixed(1)} %, wanted ${goal} %), of ${candidates.length} possible, seed ${options.seed}`,
+  `${caught} of ${sample.length} caught (${percent.toFixed(1)} %, wanted ${goal} %), of ${candidates.length} possible, seed ${options.seed}, ${seconds} s`,
 );
 process.exit(percent >= goal ? 0 : 1);

@@ -1,10 +1,19 @@
 // A copy of the tree in which one file at a time is changed, and tests are run on it. Nothing outside the copy is touched.
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { Glob, type Subprocess } from "bun";
+import { ranLinesOf, type TestGroup } from "./coverage.ts";
 import type { Mutation } from "./mutations.ts";
-import type { Place } from "./places.ts";
 
 export const ROOT = join(import.meta.dir, "../..");
 const COPIED = [
@@ -19,13 +28,24 @@ const COPIED = [
   "LICENSE",
   "CHANGES.md",
 ];
-/** A mutation that never ends is noticed, too. */
-const RUN_TIMEOUT_MS = 180_000;
+/** A mutation that never ends is noticed, too: after this, and so many times what the unchanged tests take. */
+const RUN_TIMEOUT_MS = 20_000;
+const RUN_TIMEOUT_FACTOR = 5;
+const MEASURED_TIMEOUT_MS = 180_000;
 const TEST_TIMEOUT_MS = 20_000;
 
-/** @returns the files of the tree that fit one of the globs, in order */
-export const filesOf = (globs: readonly string[]): string[] =>
-  globs.flatMap((glob) => [...new Glob(glob).scanSync(ROOT)].sort());
+/** @returns the files of the tree that fit one of the globs, each once, in order */
+export const filesOf = (globs: readonly string[]): string[] => [
+  ...new Set(globs.flatMap((glob) => [...new Glob(glob).scanSync(ROOT)].sort())),
+];
+
+/** What one test file did without any mutation. */
+export interface TestRun {
+  isGreen: boolean;
+  ms: number;
+  /** 1-based, by source file */
+  ranLines: ReadonlyMap<string, ReadonlySet<number>>;
+}
 
 /** Workplaces whose copy is there and whose tests may run. */
 const open = new Set<Workplace>();
@@ -50,34 +70,45 @@ export class Workplace implements Disposable {
     symlinkSync(join(ROOT, "node_modules"), join(this.#folder, "node_modules"));
   }
 
-  /** @returns whether a test of the place fails on the changed file; tests named after the file run first */
-  async isCaught(place: Place, file: string, mutation: Mutation): Promise<boolean> {
+  /** @returns whether a test fails on the changed file; a group that runs too long fails, too */
+  async isCaught(file: string, mutation: Mutation, groups: readonly TestGroup[]): Promise<boolean> {
     const path = join(this.#folder, file);
     const source = readFileSync(path, "utf8");
     writeFileSync(path, source.slice(0, mutation.start) + mutation.text + source.slice(mutation.end));
     try {
-      const name = basename(file).replace(/\.tsx?$/, "");
-      const tests = filesOf(place.tests);
-      const own = tests.filter((test) => basename(test).startsWith(name));
-      const others = tests.filter((test) => !own.includes(test));
-      for (const some of [own, others]) if (some.length > 0 && !(await this.isGreen(some))) return true;
+      for (const group of groups) if (!(await this.isGreen(group))) return true;
       return false;
     } finally {
       writeFileSync(path, source);
     }
   }
 
-  /** @param tests files of the tree */
-  async isGreen(tests: readonly string[]): Promise<boolean> {
+  /** @param test a file of the tree, which runs alone */
+  async measured(test: string): Promise<TestRun> {
+    const folder = join(this.#folder, "coverage");
+    const begunAt = performance.now();
+    const options = ["--coverage", "--coverage-reporter=lcov", `--coverage-dir=${folder}`];
+    const isGreen = await this.#passes([test], { timeout: MEASURED_TIMEOUT_MS, options });
+    const ms = Math.ceil(performance.now() - begunAt);
+    const report = join(folder, "lcov.info");
+    const ranLines = ranLinesOf(existsSync(report) ? readFileSync(report, "utf8") : "");
+    rmSync(folder, { recursive: true, force: true });
+    return { isGreen, ms, ranLines };
+  }
+
+  async isGreen({ tests, ms }: TestGroup): Promise<boolean> {
+    return this.#passes(tests, { timeout: RUN_TIMEOUT_MS + RUN_TIMEOUT_FACTOR * ms });
+  }
+
+  /** @param tests files of the tree; a leading `./` makes the runner keep their order */
+  async #passes(
+    tests: readonly string[],
+    { timeout, options = [] }: { timeout: number; options?: readonly string[] },
+  ): Promise<boolean> {
+    const paths = tests.map((test) => `./${test}`);
     const child = Bun.spawn(
-      [process.execPath, "test", "--bail", "--timeout", String(TEST_TIMEOUT_MS), ...tests],
-      {
-        cwd: this.#folder,
-        stdout: "ignore",
-        stderr: "ignore",
-        timeout: RUN_TIMEOUT_MS,
-        killSignal: "SIGKILL",
-      },
+      [process.execPath, "test", "--bail", "--timeout", String(TEST_TIMEOUT_MS), ...options, ...paths],
+      { cwd: this.#folder, stdout: "ignore", stderr: "ignore", timeout, killSignal: "SIGKILL" },
     );
     this.#child = child;
     return (await child.exited) === 0;
