@@ -166,7 +166,11 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   clients: {
     files: ["src/domain/clients/{removal,retention,store}.ts"],
-    tests: ["test/domain/clients/**/*.test.ts", "test/server/routes/*client*.test.ts"],
+    tests: [
+      "test/domain/clients/**/*.test.ts",
+      "test/domain/lists/long-lists.test.ts",
+      "test/server/routes/*client*.test.ts",
+    ],
   },
   terminal: {
     files: ["cli/output/printable.ts", "src/platform/observe/log.ts", "src/platform/observe/log-value.ts"],

@@ -63,9 +63,7 @@ export function createClients(dependencies: ClientsDependencies) {
       const nowMs = clock.nowMs();
       const judged = { verdict, reasons: JSON.stringify(reasons), judgedBy: rules() };
       const row = { ...rowOf(read), ...judged, id: ids.uuid(), firstSeenAtMs: nowMs, lastSeenAtMs: nowMs };
-      await db.writeInCompany((tx) => {
-        if (store.put(tx, row)) store.removeSurplus(tx, row.userId);
-      }, "clients");
+      await db.writeInCompany((tx) => store.put(tx, row), "clients");
     },
 
     /** Removes clients that stopped reporting: see retention.ts. */

@@ -46,13 +46,6 @@ const upsert = statement((connection) =>
     .prepare(),
 );
 
-/** @returns whether the installation is new to the inventory */
-export function put(tx: Tx, row: ReportRow): boolean {
-  const isNew = changesOf(rewrite(tx).run(row)) === 0 && upsert(tx).get(row)?.id === row.id;
-  if (isNew) moveRevision(tx, "client_rows");
-  return isNew;
-}
-
 const deleteSurplus = statement((connection) => {
   const surplus = connection
     .select({ id: clientReports.id })
@@ -64,10 +57,15 @@ const deleteSurplus = statement((connection) => {
   return connection.delete(clientReports).where(inArray(clientReports.id, surplus)).prepare();
 });
 
-/** Keeps a user's CLIENTS_PER_USER_MAX most recently seen records and removes the rest, up to BATCH_ROWS. */
-export function removeSurplus(tx: Tx, userId: string): void {
+/**
+ * Stores a report. One of a new installation also removes what its user has beyond the CLIENTS_PER_USER_MAX most recently
+ * seen records, up to BATCH_ROWS.
+ */
+export function put(tx: Tx, row: ReportRow): void {
+  const isNew = changesOf(rewrite(tx).run(row)) === 0 && upsert(tx).get(row)?.id === row.id;
+  if (!isNew) return;
   moveRevision(tx, "client_rows");
-  deleteSurplus(tx).run({ userId });
+  deleteSurplus(tx).run({ userId: row.userId });
 }
 
 /** One record and the organization it must belong to. */
