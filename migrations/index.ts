@@ -15,6 +15,7 @@ import auditRetention from "./0012_audit_retention.sql" with { type: "text" };
 import erasure from "./0013_erasure.sql" with { type: "text" };
 import userCodeIndex from "./0014_user_code_index.sql" with { type: "text" };
 import listIndexes from "./0015_list_indexes.sql" with { type: "text" };
+import companySignIn from "./0016_company_sign_in.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -39,4 +40,5 @@ export const migrations: readonly Migration[] = [
   { id: 13, name: "erasure", sql: erasure },
   { id: 14, name: "user_code_index", sql: userCodeIndex },
   { id: 15, name: "list_indexes", sql: listIndexes },
+  { id: 16, name: "company_sign_in", sql: companySignIn },
 ];

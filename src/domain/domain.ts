@@ -49,6 +49,8 @@ import { createIdentity, type IdentitySettings } from "./identity/service.ts";
 import { eraseProvisioning } from "./scim/erase.ts";
 import { createScim, groupNamesOf, type ScimSettings } from "./scim/service.ts";
 import type { ErasePersonalData } from "./shared/personal-data.ts";
+import { eraseIdentities } from "./sso/erase.ts";
+import type { CurrentSsoSettings } from "./sso/settings.ts";
 import { Health } from "./system/health.ts";
 import { createJobs } from "./system/jobs.ts";
 import { SealingKeys } from "./system/sealing-keys.ts";
@@ -84,6 +86,7 @@ export interface DomainSettings {
   limits: LimitSettings;
   identity: IdentitySettings;
   scim: ScimSettings;
+  sso: CurrentSsoSettings;
 }
 
 /** Secrets of the configuration, which must not be shown. */
@@ -190,5 +193,6 @@ const erasersOf = (machine: { ids: Ids; audit: Audit }): readonly ErasePersonalD
   eraseAuthor,
   eraseProvisioning,
   eraseLogins,
+  eraseIdentities,
   createEraseUser(machine),
 ];

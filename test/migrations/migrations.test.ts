@@ -17,6 +17,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   "users.provisioning_source": "local",
   "invitations.role": "member",
   "invitations.status": "pending",
+  "login_sessions.method": "oidc",
   "device_logins.state": "approved",
   "scim_tokens.profile": "standard",
   "gateway_keys.state": "ready",

@@ -11,6 +11,7 @@ import type { HarnessesInForce } from "../../src/domain/harnesses/harness-facts.
 import type { IdentitySettings, Role, User } from "../../src/domain/identity/service.ts";
 import type { ScimSettings } from "../../src/domain/scim/service.ts";
 import type { Actor } from "../../src/domain/shared/actor.ts";
+import type { CurrentSsoSettings } from "../../src/domain/sso/settings.ts";
 import { openBlobs } from "../../src/platform/blobs/blobs.ts";
 import { createPasswords } from "../../src/platform/crypto/passwords.ts";
 import { openSealing } from "../../src/platform/crypto/sealing.ts";
@@ -76,6 +77,8 @@ export interface TestServerOptions {
   access?: Partial<AccessSettings>;
   limits?: Partial<LimitSettings>;
   identity?: Partial<IdentitySettings>;
+  /** sign-in at an identity provider; none when left out */
+  sso?: CurrentSsoSettings;
   scim?: Partial<ScimSettings>;
   /** the configuration file; none when left out */
   configuration?: () => Configuration;
@@ -204,6 +207,7 @@ async function joinDomain(
       scim: { ...SCIM, ...options.scim },
       limits: { ...LIMITS, ...options.limits },
       identity: { mode: "password", groupRoleMappings: {}, ...options.identity },
+      sso: options.sso ?? (() => undefined),
     },
   });
 }

@@ -4,8 +4,7 @@
 import type { GatewaySettings, ProvisionerSettings } from "../../domain/gateway/settings.ts";
 import { DEFAULT_AUDIENCE } from "../../domain/gateway/wire.ts";
 import type { Config } from "../../platform/config/config.ts";
-import type { SettingName, Values } from "../../platform/config/table.ts";
-import { invariant } from "../../platform/errors.ts";
+import { needed } from "./needed-setting.ts";
 
 /** @returns undefined if gateway mode is off */
 export function gatewaySettingsOf(config: Config, baseUrl: () => string): GatewaySettings | undefined {
@@ -58,10 +57,4 @@ function executableOf(config: Config): ProvisionerSettings["executable"] {
     sha256: needed(config, "gateway.provisioner.executable_sha256"),
     environment: Object.fromEntries(names.map((name) => [name, config.variable(name) ?? ""])),
   };
-}
-
-function needed<Name extends SettingName>(config: Config, name: Name): NonNullable<Values[Name]> {
-  const value = config.get(name);
-  invariant(value !== undefined && value !== null, `${name} was asked for when the settings were loaded`);
-  return value;
 }

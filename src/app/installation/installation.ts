@@ -2,9 +2,10 @@
 // lock, and every command use it.
 import { existsSync } from "node:fs";
 import type { RunCatalogTask } from "../../domain/catalog/service.ts";
-import { type Domain, type DomainOptions, openDomain } from "../../domain/domain.ts";
+import { type Domain, openDomain } from "../../domain/domain.ts";
 import type { AttemptOwner, ProvisionerCall } from "../../domain/gateway/service.ts";
 import { type RunTask, runAtOnce } from "../../domain/governance/service.ts";
+import type { SsoSettings } from "../../domain/sso/settings.ts";
 import { openBlobs } from "../../platform/blobs/blobs.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
@@ -30,8 +31,10 @@ import { createOutbound } from "../../platform/outbound/outbound.ts";
 import { VERSION } from "../../platform/version.ts";
 import { readHarnessFacts } from "../files/harness-facts-file.ts";
 import { destinationsOf } from "./destinations.ts";
+import { domainSettingsOf, mappingsIn } from "./domain-settings.ts";
 import { gatewayModeOf } from "./gateway-mode.ts";
 import { assertDatabaseNotLost } from "./lost-database.ts";
+import { ssoSettingsOf } from "./sso-settings.ts";
 
 export interface Installation {
   directory: DataDirectory;
@@ -40,6 +43,8 @@ export interface Installation {
   schema: MigrateResult;
   /** Replaces the mapping of groups to roles; `roles.applyMapping` then recomputes the roles of users. */
   mapRoles(setting: Values["scim.group_role_mappings"]): void;
+  /** Replaces the settings of company sign-in; sign-ins under way go on with the new ones. */
+  useSsoSettings(settings: SsoSettings | undefined): void;
   close(): Promise<void>;
 }
 
@@ -106,6 +111,7 @@ async function joinDomain(
   const blobs = await openBlobs(directory.artifacts);
   const outbound = createOutbound({ allowed: destinationsOf(config) });
   const roles = { mappings: mappingsIn(config.get("scim.group_role_mappings")) };
+  const sso = { settings: ssoSettingsOf(config) };
   const domain = openDomain({
     db,
     clock,
@@ -121,13 +127,16 @@ async function joinDomain(
     runTask,
     runCatalogTask,
     readHarnesses: () => readHarnessFacts(config),
-    settings: settingsOf(config, { baseUrl, roles }),
+    settings: domainSettingsOf(config, { baseUrl, roles, sso }),
     secrets: { scimToken: config.get("scim.token") },
   });
   return {
     ...{ directory, db, domain, schema, close: () => db.close() },
     mapRoles: (setting) => {
       roles.mappings = mappingsIn(setting);
+    },
+    useSsoSettings: (settings) => {
+      sso.settings = settings;
     },
   };
 }
@@ -242,59 +251,3 @@ const olderServer = (directory: DataDirectory) =>
     `an older version of the service runs on ${directory.path}, but this program has a newer schema`,
     { hint: "stop the service, replace its executable, and start it again" },
   );
-
-const MEBIBYTE = 1024 * 1024;
-
-type RoleMappings = DomainOptions["settings"]["scim"]["groupRoleMappings"];
-
-const mappingsIn = (setting: Values["scim.group_role_mappings"]): RoleMappings => Object.fromEntries(setting);
-
-/** @param roles the mapping of groups in force, which a reload may replace */
-function settingsOf(
-  config: Config,
-  { baseUrl, roles }: { baseUrl(): string; roles: { mappings: RoleMappings } },
-): DomainOptions["settings"] {
-  const identityMode = config.get("identity.mode");
-  return {
-    access: {
-      baseUrl,
-      accessTokenTtlSeconds: config.get("access.access_token_ttl_seconds"),
-      refreshTokenTtlSeconds: config.get("access.refresh_token_ttl_seconds"),
-      browserSessionTtlSeconds: config.get("access.browser_session_ttl_seconds"),
-      deviceCodeTtlSeconds: config.get("access.device_code_ttl_seconds"),
-      pollIntervalSeconds: config.get("access.poll_interval_seconds"),
-      signingKeyRotationDays: config.get("access.signing_key_rotation_days"),
-      tokenMemoryBytes: config.get("access.token_memory_mb") * MEBIBYTE,
-      identityMode,
-    },
-    limits: {
-      passwordGuessesPerAccountAndAddress: config.get("limits.password_guesses_per_account_and_address"),
-      passwordGuessesPerAccount: config.get("limits.password_guesses_per_account"),
-      passwordGuessesPerAddress: config.get("limits.password_guesses_per_address"),
-      userCodeGuessesPerUser: config.get("limits.user_code_guesses_per_user"),
-      userCodeGuessesPerAddress: config.get("limits.user_code_guesses_per_address"),
-      deviceCodesPerAddress: config.get("limits.device_codes_per_address"),
-      pendingLoginsPerAddress: config.get("limits.pending_logins_per_address"),
-      pendingLoginsPerNetwork: config.get("limits.pending_logins_per_network"),
-      invitationsPerActor: config.get("limits.invitations_per_actor"),
-      windowSeconds: config.get("limits.window_seconds"),
-    },
-    scim: {
-      baseUrl,
-      linkExisting: config.get("scim.link_existing"),
-      pageMax: config.get("scim.page_max"),
-      scanRowsMax: config.get("scim.scan_rows_max"),
-      requestsPerSecond: config.get("scim.requests_per_second"),
-      requestsBurst: config.get("scim.requests_burst"),
-      get groupRoleMappings() {
-        return roles.mappings;
-      },
-    },
-    identity: {
-      mode: identityMode,
-      get groupRoleMappings() {
-        return roles.mappings;
-      },
-    },
-  };
-}

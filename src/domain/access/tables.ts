@@ -12,6 +12,13 @@ export const loginSessions = sqliteTable("login_sessions", {
   renewedAtMs: integer("renewed_at_ms").notNull(),
   expiresAtMs: integer("expires_at_ms").notNull(),
   endedAtMs: integer("ended_at_ms"),
+  method: text("method", { enum: ["password", "oidc"] })
+    .notNull()
+    .default("password"),
+  issuer: text("issuer"),
+  providerSessionId: text("provider_session_id"),
+  authTimeMs: integer("auth_time_ms"),
+  acr: text("acr"),
 });
 
 export const deviceLogins = sqliteTable("device_logins", {

@@ -60,6 +60,26 @@ export const publicOrigin: SettingType<string> = {
   },
 };
 
+export const ISSUER_LENGTH_MAX = 500;
+
+/**
+ * The issuer of an identity provider: an https URL without query, fragment and credentials, or http for a loopback host. The text
+ * stays as it is, because issuers are compared exactly and a trailing slash counts (OpenID Connect Discovery section 4.3).
+ */
+export const issuerUrl: SettingType<string> = {
+  placeholder: "url",
+  read: (raw) => {
+    const given = scalarText(raw) ?? "";
+    const url = /[?#@\\\s]/.test(given) || given.length > ISSUER_LENGTH_MAX ? null : URL.parse(given);
+    const isProvider = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
+    return isProvider
+      ? { value: given, text: given }
+      : {
+          wrong: `must be the issuer's https URL of at most ${ISSUER_LENGTH_MAX} characters, without query and fragment (http is only for localhost)`,
+        };
+  },
+};
+
 /** `https://host[:port]` or `http://host[:port]`, for requests without secrets; the value has no trailing slash. */
 export const anyOrigin: SettingType<string> = {
   placeholder: "url",

@@ -25,6 +25,7 @@ export const missingSettings = (config: Settings): readonly Problem[] => [
   ...missingCounterpart(config, ["server.tls_cert", "server.tls_key"]),
   ...missingCounterpart(config, ["harnesses.file", "harnesses.trust"]),
   ...(config.has("gateway.type") ? missingForGateway(config) : []),
+  ...(config.has("identity.oidc.issuer") ? problemsOfProvider(config) : []),
 ];
 
 /** @returns warnings for the operator, as sentences */
@@ -36,6 +37,7 @@ export function warningsFor(config: Settings, file: ConfigFile | undefined): rea
       ? []
       : [`gateway.type is not set, so gateway mode is off and these do nothing: ${ignored.join(", ")}`]),
     ...(file === undefined ? [] : referenceWarnings(file, { gateway })),
+    ...providerWarnings(config),
   ];
 }
 
@@ -65,6 +67,67 @@ function missingForGateway(config: Settings): readonly Problem[] {
       "gateway.provisioner.executable_sha256",
     ]),
     ...(isExecutable ? missingVariables(config) : unknownProvisioner(config)),
+  ];
+}
+
+/** Settings of the identity provider that need each other. */
+function problemsOfProvider(config: Settings): readonly Problem[] {
+  const credential: SettingName =
+    config.get("identity.oidc.client_auth") === "private_key_jwt"
+      ? "identity.oidc.client_key"
+      : "identity.oidc.client_secret";
+  const needed: readonly SettingName[] = ["identity.oidc.client_id", credential];
+  return [
+    ...needed
+      .filter((name) => !config.has(name))
+      .map((name) => missingSetting(name, "identity.oidc.issuer needs it")),
+    ...(admitsEverybody(config)
+      ? [
+          problem(
+            "identity.oidc.provisioning",
+            "jit admits everybody whom the provider knows; also set identity.oidc.allowed_groups, allowed_domains or required_claims",
+          ),
+        ]
+      : []),
+    ...(config.get("identity.oidc.trust_email") && isOfManyTenants(config.get("identity.oidc.issuer"))
+      ? [
+          problem(
+            "identity.oidc.trust_email",
+            "needs an issuer of a single tenant, because other tenants choose the addresses of their people",
+          ),
+        ]
+      : []),
+  ];
+}
+
+const admitsEverybody = (config: Settings): boolean =>
+  config.get("identity.oidc.provisioning") === "jit" &&
+  config.get("identity.oidc.allowed_groups").length === 0 &&
+  config.get("identity.oidc.allowed_domains").length === 0 &&
+  config.get("identity.oidc.required_claims").size === 0;
+
+/** Path segments by which Entra ID names issuers that many tenants share. */
+const SHARED_TENANTS = ["common", "organizations", "consumers"];
+
+const isOfManyTenants = (issuer: string | undefined): boolean =>
+  issuer !== undefined &&
+  new URL(issuer).pathname
+    .toLowerCase()
+    .split("/")
+    .some((segment) => SHARED_TENANTS.includes(segment));
+
+function providerWarnings(config: Settings): readonly string[] {
+  if (config.has("identity.oidc.issuer")) return [];
+  const ignored = SETTING_NAMES.filter((name) => name.startsWith("identity.oidc.") && config.has(name));
+  return [
+    ...(ignored.length === 0
+      ? []
+      : [`identity.oidc.issuer is not set, so these do nothing: ${ignored.join(", ")}`]),
+    ...(config.get("identity.mode") === "oidc"
+      ? [
+          "identity.mode is oidc, but identity.oidc.issuer is not set: only the first administrator can sign in",
+        ]
+      : []),
   ];
 }
 

@@ -2,7 +2,14 @@
 // TypeScript type of every value derive from it. config/sources.ts resolves the values; config/types.ts parses them.
 
 import type { Secret } from "../secret.ts";
-import { addressRange, anyOrigin, FORWARDED_HEADERS, listenAddress, publicOrigin } from "./addresses.ts";
+import {
+  addressRange,
+  anyOrigin,
+  FORWARDED_HEADERS,
+  issuerUrl,
+  listenAddress,
+  publicOrigin,
+} from "./addresses.ts";
 import {
   amount,
   boolean,
@@ -61,6 +68,11 @@ export const BACKUP_EVERY_HOURS = { min: 0, max: 744 };
 export const BACKUPS_KEPT = { min: 1, max: 1000 };
 export const REPLACED_KEPT_DAYS = { min: 1, max: 3650 };
 export const KEY_BUDGET = { max: 1_000_000_000 };
+/** difference of clocks that is tolerated; a larger one is a fault that the operator should hear of */
+export const CLOCK_SKEW_SECONDS = { min: 0, max: 300 };
+export const MAX_AGE_SECONDS = { min: 0, max: 31_536_000 };
+/** at most a year; 0 turns confirmation off */
+export const RECONFIRM_HOURS = { min: 0, max: 8784 };
 export const KEY_RATE = { min: 1, max: 1_000_000_000 };
 
 const digest = formed(/^[0-9a-f]{64}$/, {
@@ -74,6 +86,23 @@ const duration = formed(/^[1-9]\d{0,5}(?:s|m|h|d|mo)$/, {
 const variable = formed(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, {
   placeholder: "name",
   form: "the name of an environment variable",
+});
+
+const providerId = formed(/^[a-z0-9-]{1,32}$/, {
+  placeholder: "id",
+  form: "1 to 32 lower-case letters, digits and dashes",
+});
+const claimPath = formed(/^[!-~]{1,200}$/, {
+  placeholder: "claim",
+  form: "the name of a claim; dots lead into nested claims, such as realm_access.roles",
+});
+const mailDomain = formed(/^[^\s@,.\p{Cc}]+(?:\.[^\s@,.\p{Cc}]+)+$/u, {
+  placeholder: "domain",
+  form: "a domain such as example.com, without @",
+});
+const scopeName = formed(/^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/, {
+  placeholder: "scope",
+  form: "the name of a scope (RFC 6749 section 3.3)",
 });
 
 const always = <T>(type: SettingType<T>, fallback: string, doc: string): Setting<T> => ({
@@ -214,6 +243,107 @@ export const SETTINGS = {
     "SCIM requests that one token may send in a burst after a pause",
   ),
   "identity.mode": always(choice("password", "oidc"), "password", "how people sign in"),
+  "identity.oidc.issuer": optional(
+    issuerUrl,
+    "issuer of the identity provider, exactly as its discovery document says; if unset, people sign in with passwords only",
+  ),
+  "identity.oidc.client_id": optional(text, "client id that the identity provider gave to this service"),
+  "identity.oidc.client_secret": sealed("oidc-client-secret", "client secret from the identity provider"),
+  "identity.oidc.client_key": sealed(
+    "oidc-client-key",
+    "PEM private key (PKCS #8) with which this service identifies itself to the provider",
+  ),
+  "identity.oidc.client_auth": always(
+    choice("client_secret_basic", "client_secret_post", "private_key_jwt"),
+    "client_secret_basic",
+    "how this service identifies itself to the identity provider",
+  ),
+  "identity.oidc.provider_id": always(
+    providerId,
+    "oidc",
+    "last part of the redirect URI that is registered at the identity provider",
+  ),
+  "identity.oidc.provider_name": always(
+    text,
+    "company sign-in",
+    "name of the identity provider on the sign-in page",
+  ),
+  "identity.oidc.extra_scopes": always(
+    list(scopeName),
+    "",
+    "scopes to request in addition to openid, profile and email",
+  ),
+  "identity.oidc.provisioning": optional(
+    choice("scim", "invited", "jit"),
+    "who may sign in: users made by SCIM, users that exist and invited people, or everybody whom the rules admit; by default scim in mode oidc, otherwise invited",
+  ),
+  "identity.oidc.trust_email": always(
+    boolean,
+    "no",
+    "whether an address without email_verified counts as verified; only for a provider of a single tenant",
+  ),
+  "identity.oidc.external_id_claim": optional(
+    claimPath,
+    "claim that equals the SCIM externalId of a user, such as oid for Entra ID",
+  ),
+  "identity.oidc.groups_claim": always(claimPath, "groups", "claim that lists the groups of a person"),
+  "identity.oidc.group_role_mappings": always(
+    map(choice("admin", "member")),
+    "{}",
+    "from a group at the identity provider to the role of its members, for users that SCIM does not manage",
+  ),
+  "identity.oidc.allowed_groups": always(
+    list(text),
+    "",
+    "groups of which a person must have at least one; if empty, groups do not matter",
+  ),
+  "identity.oidc.allowed_domains": always(
+    list(mailDomain),
+    "",
+    "domains of which a verified address must have exactly one; if empty, domains do not matter",
+  ),
+  "identity.oidc.required_claims": always(
+    map(text),
+    "{}",
+    "claims with the exact value that each must have, such as the tenant",
+  ),
+  "identity.oidc.max_age_seconds": optional(
+    integer(MAX_AGE_SECONDS),
+    "maximum age of a sign-in at the identity provider before it asks again",
+  ),
+  "identity.oidc.require_acr": always(
+    list(text),
+    "",
+    "authentication context classes (acr) of which a sign-in must have one; if empty, any",
+  ),
+  "identity.oidc.clock_skew_seconds": always(
+    integer(CLOCK_SKEW_SECONDS),
+    "60",
+    "tolerated difference between our clock and the clock of the identity provider",
+  ),
+  "identity.oidc.reconfirm_hours": optional(
+    integer(RECONFIRM_HOURS),
+    "hours after which people must sign in at the identity provider again; 0 turns this off; by default 168, or 0 if SCIM says who left",
+  ),
+  "identity.oidc.auto_redirect": always(
+    boolean,
+    "no",
+    "whether the sign-in page leads to the identity provider at once",
+  ),
+  "identity.oidc.logout": always(
+    choice("local", "idp"),
+    "local",
+    "whether signing out also ends the session at the identity provider",
+  ),
+  "identity.oidc.logout_ends_grants": always(
+    boolean,
+    "no",
+    "whether a logout that the identity provider announces also signs out workstations",
+  ),
+  "identity.oidc.ca_file": optional(
+    path,
+    "PEM file with certificates to trust for the identity provider, in addition to the built-in ones",
+  ),
   "access.access_token_ttl_seconds": always(
     integer(ACCESS_TOKEN_TTL_SECONDS),
     "900",

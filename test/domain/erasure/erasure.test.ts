@@ -65,6 +65,7 @@ test("afterwards no table names the person, once the gateway has revoked the key
     policy_revisions: 1,
     scim_refusals: 1,
     scim_tokens: 1,
+    user_identities: 0,
     users: 1,
     waiting_gateway_revocations: 1,
   });

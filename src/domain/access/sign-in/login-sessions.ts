@@ -42,6 +42,19 @@ export interface Origin {
   userAgent: string | null;
 }
 
+/** How a browser signed in; stored with its session. */
+export type SignInMethod =
+  | { method: "password" }
+  | {
+      method: "oidc";
+      issuer: string;
+      /** `sid` of the ID token, which a back-channel logout names */
+      providerSessionId: string | null;
+      /** when the person proved who they are at the provider */
+      authTimeMs: number | null;
+      acr: string | null;
+    };
+
 export interface OpenedSession {
   id: string;
   /** 43 characters, for the cookie; stored nowhere else */
@@ -127,7 +140,12 @@ export class LoginSessions {
   }
 
   /** Opens a session for an authenticated user, in the caller's transaction. */
-  open(tx: Tx, userId: string, { address, userAgent }: Origin): OpenedSession {
+  open(
+    tx: Tx,
+    userId: string,
+    { address, userAgent }: Origin,
+    how: SignInMethod = { method: "password" },
+  ): OpenedSession {
     const { clock, ids, settings } = this.own;
     const nowMs = clock.nowMs();
     const session = { id: ids.uuid(), expiresAtMs: nowMs + settings.browserSessionTtlSeconds * SECOND_MS };
@@ -141,6 +159,8 @@ export class LoginSessions {
       createdAtMs: nowMs,
       renewedAtMs: nowMs,
       endedAtMs: null,
+      ...NO_PROVIDER,
+      ...how,
     });
     return { ...session, token };
   }
@@ -204,6 +224,8 @@ export class LoginSessions {
     return session;
   }
 }
+
+const NO_PROVIDER = { issuer: null, providerSessionId: null, authTimeMs: null, acr: null };
 
 const withoutHash = ({ passwordHash: _, ...user }: SignInUser): User => user;
 

@@ -1,0 +1,70 @@
+// Builds the settings of the domain from the configuration. What a reload may replace is read through functions.
+import type { DomainOptions } from "../../domain/domain.ts";
+import type { SsoSettings } from "../../domain/sso/settings.ts";
+import type { Config } from "../../platform/config/config.ts";
+import type { Values } from "../../platform/config/table.ts";
+
+const MEBIBYTE = 1024 * 1024;
+
+type RoleMappings = DomainOptions["settings"]["scim"]["groupRoleMappings"];
+
+/** @returns the role of each mapped group, by its name */
+export const mappingsIn = (setting: Values["scim.group_role_mappings"]): RoleMappings =>
+  Object.fromEntries(setting);
+
+/** What a reload may replace. */
+export interface Reloadable {
+  roles: { mappings: RoleMappings };
+  sso: { settings: SsoSettings | undefined };
+}
+
+/** @returns the settings of every area */
+export function domainSettingsOf(
+  config: Config,
+  { baseUrl, roles, sso }: Reloadable & { baseUrl(): string },
+): DomainOptions["settings"] {
+  const identityMode = config.get("identity.mode");
+  return {
+    sso: () => sso.settings,
+    access: {
+      baseUrl,
+      accessTokenTtlSeconds: config.get("access.access_token_ttl_seconds"),
+      refreshTokenTtlSeconds: config.get("access.refresh_token_ttl_seconds"),
+      browserSessionTtlSeconds: config.get("access.browser_session_ttl_seconds"),
+      deviceCodeTtlSeconds: config.get("access.device_code_ttl_seconds"),
+      pollIntervalSeconds: config.get("access.poll_interval_seconds"),
+      signingKeyRotationDays: config.get("access.signing_key_rotation_days"),
+      tokenMemoryBytes: config.get("access.token_memory_mb") * MEBIBYTE,
+      identityMode,
+    },
+    limits: {
+      passwordGuessesPerAccountAndAddress: config.get("limits.password_guesses_per_account_and_address"),
+      passwordGuessesPerAccount: config.get("limits.password_guesses_per_account"),
+      passwordGuessesPerAddress: config.get("limits.password_guesses_per_address"),
+      userCodeGuessesPerUser: config.get("limits.user_code_guesses_per_user"),
+      userCodeGuessesPerAddress: config.get("limits.user_code_guesses_per_address"),
+      deviceCodesPerAddress: config.get("limits.device_codes_per_address"),
+      pendingLoginsPerAddress: config.get("limits.pending_logins_per_address"),
+      pendingLoginsPerNetwork: config.get("limits.pending_logins_per_network"),
+      invitationsPerActor: config.get("limits.invitations_per_actor"),
+      windowSeconds: config.get("limits.window_seconds"),
+    },
+    scim: {
+      baseUrl,
+      linkExisting: config.get("scim.link_existing"),
+      pageMax: config.get("scim.page_max"),
+      scanRowsMax: config.get("scim.scan_rows_max"),
+      requestsPerSecond: config.get("scim.requests_per_second"),
+      requestsBurst: config.get("scim.requests_burst"),
+      get groupRoleMappings() {
+        return roles.mappings;
+      },
+    },
+    identity: {
+      mode: identityMode,
+      get groupRoleMappings() {
+        return roles.mappings;
+      },
+    },
+  };
+}

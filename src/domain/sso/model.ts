@@ -1,0 +1,61 @@
+// A person as the identity provider describes them, and the reasons why a sign-in is refused. claims.ts reads a person from verified
+// claims; the rules in admission/ decide whether the person may sign in, and as whom.
+
+/** Claims of a verified ID token, completed by userinfo. Only those that the rules need are kept. */
+export type VerifiedClaims = Readonly<Record<string, unknown>>;
+
+/** Group names, or the reason why the list is not known. An unknown list never makes, promotes or demotes anybody. */
+export type Groups =
+  | { known: readonly string[] }
+  | { unknown: "absent" | "overage" | "malformed" | "too_many" };
+
+/** A person at a provider. The identity is issuer and subject; everything else may change. */
+export interface Person {
+  issuer: string;
+  subject: string;
+  /** as the provider gave it; undefined without an address */
+  email: string | undefined;
+  /** whether the provider vouches for the address; `absent` if it does not say */
+  emailVerified: boolean | "absent";
+  /** for display only */
+  name: string | undefined;
+  groups: Groups;
+  /** value of the claim `identity.oidc.external_id_claim` */
+  externalId: string | undefined;
+  /** names of `identity.oidc.required_claims` whose value differs */
+  missingClaims: readonly string[];
+  /** `sid` */
+  providerSessionId: string | undefined;
+  authTimeMs: number | undefined;
+  acr: string | undefined;
+}
+
+/** The reasons why a sign-in at the provider fails: the label of the metric, and the reason that pages and logs name. */
+export const SSO_REASONS = [
+  "sso.state",
+  "sso.cancelled",
+  "sso.interaction_required",
+  "sso.provider_error",
+  "sso.provider_unreachable",
+  "sso.provider_invalid",
+  "sso.client_rejected",
+  "sso.code_rejected",
+  "sso.token_invalid",
+  "sso.clock",
+  "sso.claims_invalid",
+  "sso.email_missing",
+  "sso.email_unverified",
+  "sso.not_provisioned",
+  "sso.not_allowed",
+  "sso.groups_overage",
+  "sso.acr",
+  "sso.user_inactive",
+  "sso.user_conflict",
+  "sso.user_protected",
+  "sso.password_needed",
+] as const;
+
+export type SsoReason = (typeof SSO_REASONS)[number];
+
+export const CLAIM_TEXT_LENGTH_MAX = 320;
+export const GROUPS_MAX = 1000;
