@@ -65,6 +65,8 @@ const TO_EVERY_OUTCOME: Step[] = [
   { op: "remove", which: 0 },
   { op: "enrolLocally", address: "c@x.example" },
   { op: "removeLocally", which: 3 },
+  { op: "enrolLocally", address: "linked@x.example" },
+  { op: "create", given: { ...NEW_ONE, externalId: undefined, userName: "linked@x.example" } },
 ];
 
 /** How often each outcome was met. */
@@ -118,6 +120,7 @@ class Run {
     const after = this.#state();
     for (const resource of after.resources) this.#checkResource(resource, after.accounts);
     this.#checkEndings(before.accounts, after.accounts);
+    this.#checkPasswords(before.accounts, after.accounts);
     this.#checkVersions(before.resources, after.resources);
   }
 
@@ -173,14 +176,7 @@ class Run {
     const email = accountAddress(doc);
     const [account] = all.filter(({ id }) => id === resource.accountId);
     const status = resource.active ? "active" : "suspended";
-    const passwordHash = null;
-    expect(account).toMatchObject({
-      email,
-      emailKey: email,
-      status,
-      provisioningSource: "scim",
-      passwordHash,
-    });
+    expect(account).toMatchObject({ email, emailKey: email, status, provisioningSource: "scim" });
     expect({ ...resource, doc: text }).toMatchObject({ ...userColumns(doc, email) });
     const rows = this.world.db.read.select().from(scimUserEmails).all();
     const own = rows.filter(({ userId }) => userId === resource.accountId);
@@ -208,6 +204,18 @@ class Run {
     const expected = changed.filter((account) => !revivedLocally.includes(account)).map(({ id }) => id);
     expect(ended).toEqual(expected.sort());
     meet(ended.length > 0 ? "logins ended" : "logins went on");
+  }
+
+  /** A provider sets no password: a linked account keeps its own, and one that was removed has none. */
+  #checkPasswords(before: readonly Account[], after: readonly Account[]): void {
+    const kept = new Map(
+      before.filter(({ status }) => status !== "removed").map(({ id, passwordHash }) => [id, passwordHash]),
+    );
+    for (const { id, passwordHash, provisioningSource, status } of after) {
+      if (provisioningSource === "local") continue;
+      expect(passwordHash).toBe(status === "removed" ? null : (kept.get(id) ?? null));
+      if (passwordHash !== null) meet("password kept");
+    }
   }
 
   #checkVersions(before: readonly Resource[], after: readonly Resource[]): void {
@@ -248,7 +256,8 @@ test(
       "removeLocally",
     ];
     const refusals = ["create refused", "replace refused", "rename refused", "move refused"];
-    for (const outcome of [...operations, ...refusals, "logins ended", "looks the same", "looks different"])
+    const effects = ["logins ended", "password kept", "looks the same", "looks different"];
+    for (const outcome of [...operations, ...refusals, ...effects])
       expect(met.get(outcome), outcome).toBeGreaterThan(0);
   },
   TIME_LIMIT_MS,

@@ -21,10 +21,11 @@ const REFUSAL_COLUMNS: readonly Column<Refusal>[] = [
 
 export async function status({ domain, actor, output, context }: Call): Promise<void> {
   const found = domain.scim.status(actor.organizationId);
-  const { users, suspendedUsers, groups, tokens, refusals, warnings } = found;
+  const { users, suspendedUsers, cannotSignIn, groups, tokens, refusals, warnings } = found;
   const document = {
     users,
     suspended_users: suspendedUsers,
+    users_that_cannot_sign_in: cannotSignIn,
     groups,
     tokens: tokens.map(tokenDocument),
     refusals: refusals.map(refusalDocument),

@@ -2,6 +2,7 @@
 // of every artifact and the chain of the audit log.
 import { TOKEN_BYTES_MAX } from "../../domain/access/authentication/verified-tokens.ts";
 import type { Domain } from "../../domain/domain.ts";
+import { CANNOT_SIGN_IN_REMEDY, cannotSignInText } from "../../domain/identity/service.ts";
 import { isOverdue, type JobView } from "../../domain/system/jobs.ts";
 import { untrustedProxyRemedy, untrustedProxyText } from "../../domain/system/untrusted-proxies.ts";
 import { toRfc3339 } from "../../platform/clock.ts";
@@ -121,6 +122,17 @@ export function checkProxy(check: Check, { domain, config }: Examined): Finding 
   if (!seen) return check.ok("no untrusted peer forwarded an address");
   const detail = `${untrustedProxyText(seen)} (last seen at ${toRfc3339(seen.seenAtMs)})`;
   return check.warning(detail, untrustedProxyRemedy(seen.peer));
+}
+
+/** Reports provisioned users who have no way to sign in. */
+export function checkProvisioning(
+  check: Check,
+  { domain, organizationId }: Pick<Examined, "domain" | "organizationId">,
+): Finding {
+  const count = domain.identity.provisioned.countCannotSignIn(organizationId);
+  return count > 0
+    ? check.warning(cannotSignInText(count), CANNOT_SIGN_IN_REMEDY)
+    : check.ok("no provisioned user lacks a way to sign in");
 }
 
 export async function checkArtifactStore(check: Check, { domain }: Examined): Promise<Finding> {

@@ -124,6 +124,7 @@ const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
   jobs: content.checkJobs,
   backup: checkBackups,
   proxy: content.checkProxy,
+  provisioning: content.checkProvisioning,
   artifact_store: content.checkArtifactStore,
   gateway_keys: content.checkGatewayKeys,
 };

@@ -1,5 +1,6 @@
 // Provisioning at a start and a reload: applies a changed mapping of groups to roles, and warns about settings that will not
 // work.
+import { CANNOT_SIGN_IN_REMEDY } from "../../domain/identity/service.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Log } from "../../platform/observe/log.ts";
@@ -8,7 +9,7 @@ import { isUnencryptedRemote } from "../installation/origin.ts";
 import type { Reloading } from "./settings-reload.ts";
 
 export async function startProvisioning(
-  { domain }: Installation,
+  { domain }: Pick<Installation, "domain">,
   { actor, log, baseUrl }: { actor: Actor; log: Log; baseUrl: string },
 ): Promise<void> {
   const { tokens } = domain.scim;
@@ -17,6 +18,8 @@ export async function startProvisioning(
   if (!isConfigured && domain.identity.identityStatus(isConfigured).auth_mode === "oidc") {
     log.warning("scim.no_token", { next: "quartermaster scim tokens create LABEL" });
   }
+  const total = domain.identity.provisioned.countCannotSignIn(actor.organizationId);
+  if (total > 0) log.warning("scim.cannot_sign_in", { users: total, next: CANNOT_SIGN_IN_REMEDY });
   if (isConfigured && isUnencryptedRemote(baseUrl)) {
     log.warning("scim.plain_http", {
       next: "set server.public_url to the https origin at which providers reach the service",

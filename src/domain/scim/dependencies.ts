@@ -33,6 +33,8 @@ export interface ProvisionedAccounts {
   remove(tx: Tx, given: { actor: Actor; id: string }): User;
   /** @returns the ids of accounts whose role changed: SCIM accounts only, whose logins end */
   setRole(tx: Tx, given: { actor: Actor; userIds: readonly string[]; role: Role }): readonly string[];
+  /** @returns the number of active SCIM accounts who have no way to sign in */
+  countCannotSignIn(organizationId: string): number;
 }
 
 /** Called in the transaction of a change with the users whose groups, or group names, changed. */

@@ -51,6 +51,12 @@ export function createScim({ configuredToken, organization, ...dependencies }: S
     discovery: createDiscovery(settings),
     directory: new GroupDirectory(db),
     /** The state of provisioning, for people: see status.ts. */
-    status: createScimStatus({ db, tokens, refusals, mappingWarnings: (id) => roles.warnings(id) }),
+    status: createScimStatus({
+      db,
+      tokens,
+      refusals,
+      countCannotSignIn: (id) => dependencies.accounts.countCannotSignIn(id),
+      mappingWarnings: (id) => roles.warnings(id),
+    }),
   };
 }

@@ -13,9 +13,7 @@ import { checkPassword } from "./passwords.ts";
 export const createOwnPasswords = ({ clock, passwords, settings }: IdentityDependencies) => ({
   /** @returns whether the user signs in with a password that is stored here and that the user may change */
   has: (user: SignInUser): boolean =>
-    user.passwordHash !== null &&
-    user.provisioningSource === "local" &&
-    (settings.mode === "password" || user.protected),
+    user.passwordHash !== null && (settings.mode === "password" || user.protected),
 
   /** @throws DomainError `identity.invalid` if the new password may not replace the current one */
   check({ current, next }: { current: Secret; next: Secret }): void {

@@ -9,6 +9,7 @@ import { lastAdministrator, protectedUser, userExists } from "../errors.ts";
 import * as invitationStore from "../invitations/invitation-store.ts";
 import { emailKey, isActiveAdministrator, type Role, type SettableStatus, type User } from "../model.ts";
 import * as store from "../store.ts";
+import { countProvisionedWithoutPassword } from "./cannot-sign-in-store.ts";
 import { cancelSentInvitations, revokeLostAccess } from "./lost-access.ts";
 
 export interface NewProvisionedAccount {
@@ -32,8 +33,8 @@ export class ProvisionedUsers {
 
   /**
    * Creates the account of an address, links the local one, or restores the one removed last. The id stays the same, the role is
-   * member until groups change it, there is no password, and all earlier logins end. Pending invitations of the address are
-   * canceled.
+   * member until groups change it, and all earlier logins end. A linked account keeps its password; the others have none. Pending
+   * invitations of the address are canceled.
    * @throws DomainError `user.exists`, `user.protected`, `user.last_administrator`
    */
   admit(tx: Tx, { actor, email, active, mayLink }: NewProvisionedAccount): Admitted {
@@ -100,12 +101,19 @@ export class ProvisionedUsers {
     return changed;
   }
 
+  /** @returns the number of active provisioned users who cannot sign in; 0 if an identity provider signs users in */
+  countCannotSignIn(organizationId: string): number {
+    const { db, settings } = this.dependencies;
+    return settings.mode === "password" ? countProvisionedWithoutPassword(db.read, organizationId) : 0;
+  }
+
   #create(tx: Tx, key: { organizationId: string; emailKey: string }, active: boolean): Admitted {
     const { clock, ids } = this.dependencies;
     const nowMs = clock.nowMs();
     const account = store.insertUser(tx, {
       ...key,
       ...MANAGED,
+      passwordHash: null,
       id: ids.uuid(),
       subject: ids.uuid(),
       email: key.emailKey,
@@ -123,7 +131,7 @@ export class ProvisionedUsers {
   ): Admitted {
     const changes = { ...MANAGED, status: statusOf(active) };
     if (before.status === "removed") {
-      const revival = { ...changes, subject: this.dependencies.ids.uuid() };
+      const revival = { ...changes, passwordHash: null, subject: this.dependencies.ids.uuid() };
       const account = this.#change(tx, before, { actor, reason: "user_revived", changes: revival });
       return { account, admission: "revived", before };
     }
@@ -152,7 +160,7 @@ export class ProvisionedUsers {
 }
 
 /** Initial values of every provisioned account; its groups may make it an administrator later. */
-const MANAGED = { role: "member", provisioningSource: "scim", passwordHash: null } as const;
+const MANAGED = { role: "member", provisioningSource: "scim" } as const;
 
 const statusOf = (active: boolean): SettableStatus => (active ? "active" : "suspended");
 

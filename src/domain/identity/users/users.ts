@@ -162,8 +162,9 @@ export class Users extends UserDirectory {
 
   /**
    * Sets or generates a new password, ends the user's logins, and clears the count of wrong passwords. Only the operator
-   * may reset a protected administrator's password, which restores access after a lost password.
-   * @throws DomainError `identity.invalid`, `user.not_found`, `user.removed`, `user.protected`, `user.managed`
+   * may reset a protected administrator's password, which restores access after a lost password. A provisioned user may have a
+   * password too: a provider delivers none, and may sign nobody in.
+   * @throws DomainError `identity.invalid`, `user.not_found`, `user.removed`, `user.protected`
    */
   async resetPassword(actor: Actor, id: string, password?: Secret): Promise<NewUserResult> {
     const { db, ids, passwords, forgetGuesses, clock } = this.dependencies;
@@ -252,7 +253,6 @@ function removableUser(connection: Connection, actor: Actor, id: string): User {
 function resettableUser(connection: Connection, actor: Actor, id: string): User {
   const user = presentUser(connection, actor, id);
   if (user.protected && actor.kind !== "operator") throw protectedUser();
-  if (user.provisioningSource === "scim") throw managedUser();
   return user;
 }
 

@@ -236,8 +236,12 @@ test("the first of two simultaneous changes of one browser applies", async () =>
 
 test.each<[string, Partial<typeof users.$inferInsert>, LoginWorldOptions]>([
   ["was provisioned without a password", { provisioningSource: "scim", passwordHash: null }, {}],
-  ["is provisioned and has one from before", { provisioningSource: "scim" }, {}],
   ["signs in at the identity provider", {}, { settings: { identityMode: "oidc" } }],
+  [
+    "is provisioned and signs in at the identity provider",
+    { provisioningSource: "scim" },
+    { settings: { identityMode: "oidc" } },
+  ],
 ])("a user who %s has no password to change", async (_name, row, options) => {
   await using world = await createOwnWorld(options);
   await world.db.write((tx) =>
@@ -249,6 +253,15 @@ test.each<[string, Partial<typeof users.$inferInsert>, LoginWorldOptions]>([
   const browser = await signIn(world);
   expect(world.changes.hasPassword(browser.actor)).toBe(false);
   expect(await refusalOf(change(world.changes, browser))).toBe("user.password_managed");
+});
+
+test("a provisioned user with a password changes it", async () => {
+  await using world = await createOwnWorld();
+  await world.db.write((tx) => tx.update(users).set({ provisioningSource: "scim" }).run());
+  const browser = await signIn(world);
+  expect(world.changes.hasPassword(browser.actor)).toBe(true);
+  expect(await refusalOf(change(world.changes, browser))).toBe("fine");
+  expect(await signsIn(world, NEXT)).toBe("fine");
 });
 
 test("the protected administrator changes the password even if others sign in at the identity provider", async () => {

@@ -61,7 +61,7 @@ test("an account may start suspended", async () => {
   expect(account.status).toBe("suspended");
 });
 
-test("a local account is linked: same id and subject, demoted, without its password and its logins", async () => {
+test("a local account is linked: same id, subject and password, demoted, without its logins", async () => {
   await using world = await createIdentityWorld();
   const ada = await world.addUser(ADA, { role: "admin", status: "suspended" });
   const { account, admission, before } = await admit(world);
@@ -75,7 +75,7 @@ test("a local account is linked: same id and subject, demoted, without its passw
   });
   expect(endingsOf(world)).toEqual([[ada.id, "user_linked"]]);
   const found = world.identity.findUserByEmail(world.db.read, world.organizationId, ADA);
-  expect(await world.identity.isPasswordOf(found, PASSWORD)).toBe(false);
+  expect(await world.identity.isPasswordOf(found, PASSWORD)).toBe(true);
   expect(before).not.toHaveProperty("passwordHash");
 });
 
@@ -101,7 +101,7 @@ test("the last active administrator is not linked, one of two is", async () => {
 
 test("of the removed accounts of an address the latest returns, under a new subject", async () => {
   await using world = await createIdentityWorld();
-  const removed = { status: "removed", provisioningSource: "scim" } as const;
+  const removed = { status: "removed", provisioningSource: "scim" } as const; // each with a password, which must not return
   const older = await world.addUser(ADA, { ...removed, updatedAtMs: 5 });
   const latest = await world.addUser("moved@example.com", { ...removed, emailKey: ADA, updatedAtMs: 7 });
   await world.addUser("also-moved@example.com", { ...removed, emailKey: ADA, updatedAtMs: 6 });
@@ -109,6 +109,8 @@ test("of the removed accounts of an address the latest returns, under a new subj
   expect({ admission, before }).toMatchObject({ admission: "revived", before: { id: latest.id } });
   expect(account).toMatchObject({ id: latest.id, status: "active", provisioningSource: "scim" });
   expect(account.subject).not.toBe(latest.subject);
+  const found = world.identity.findUserByEmail(world.db.read, world.organizationId, ADA);
+  expect(found).toMatchObject({ id: latest.id, passwordHash: null });
   expect(world.identity.users.show(world.organizationId, older.id).status).toBe("removed");
 });
 
@@ -251,7 +253,7 @@ test("an invited user at an address of several removed accounts becomes the late
   expect(accepted).toMatchObject({ id: second.id, status: "active", provisioningSource: "local" });
 });
 
-test("USE-4 role, status, password and removal of a provisioned account are refused elsewhere; its logins can be revoked", async () => {
+test("USE-4 role, status and removal of a provisioned account are refused elsewhere; its logins can be revoked", async () => {
   await using world = await createIdentityWorld();
   const admin = await world.addUser("admin@example.com", { role: "admin" });
   const { account } = await admit(world);
@@ -261,7 +263,6 @@ test("USE-4 role, status, password and removal of a provisioned account are refu
       () => service.setRole(actor, account.id, "admin"),
       () => service.setStatus(actor, account.id, "suspended"),
       () => service.remove(actor, account.id),
-      () => service.resetPassword(actor, account.id),
     ];
     for (const refused of refusals) {
       await expect(refused()).rejects.toMatchObject({
@@ -277,4 +278,34 @@ test("USE-4 role, status, password and removal of a provisioned account are refu
     [account.id, "logins_revoked"],
     [account.id, "logins_revoked"],
   ]);
+});
+
+test("a password that was reset lets a provisioned user sign in, and the provider's next change keeps it", async () => {
+  await using world = await createIdentityWorld();
+  const { account } = await admit(world);
+  await world.identity.users.resetPassword(world.operator, account.id, PASSWORD);
+  await update(world, account.id, { active: false });
+  await update(world, account.id, {});
+  const found = world.identity.findUserByEmail(world.db.read, world.organizationId, ADA);
+  expect(found).toMatchObject({ provisioningSource: "scim", status: "active" });
+  expect(await world.identity.isPasswordOf(found, PASSWORD)).toBe(true);
+});
+
+test("active provisioned users without a password cannot sign in, unless an identity provider signs them in", async () => {
+  await using world = await createIdentityWorld();
+  const counted = () => world.identity.provisioned.countCannotSignIn(world.organizationId);
+  await world.addUser("local@example.com", { passwordHash: null });
+  await admit(world, "suspended@example.com", { active: false });
+  const { account: gone } = await admit(world, "gone@example.com");
+  await remove(world, gone.id);
+  expect(counted()).toBe(0);
+  const { account } = await admit(world);
+  await admit(world, "second@example.com");
+  expect(counted()).toBe(2);
+  await world.identity.users.resetPassword(world.operator, account.id, PASSWORD);
+  expect(counted()).toBe(1);
+
+  await using elsewhere = await createIdentityWorld({ mode: "oidc" });
+  await admit(elsewhere);
+  expect(elsewhere.identity.provisioned.countCannotSignIn(elsewhere.organizationId)).toBe(0);
 });

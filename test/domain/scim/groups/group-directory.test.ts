@@ -124,12 +124,14 @@ describe("the status", () => {
       ...world,
       tokens,
       refusals: { list: () => [] },
+      countCannotSignIn: () => 2,
       mappingWarnings: () => ["no group is called Admins"],
     });
     await tokens.create(world.system, { label: "old", profile: "standard" });
     await tokens.revoke(world.system, "old");
     expect(status(world.organizationId).warnings).toEqual([
       expect.stringContaining("there is no active token"),
+      expect.stringContaining("2 provisioned users have no password"),
       "no group is called Admins",
     ]);
     await tokens.create(world.system, { label: "entra", profile: "standard" });
@@ -138,8 +140,9 @@ describe("the status", () => {
       suspendedUsers: 1,
       groups: 1,
       tokens: [expect.objectContaining({ label: "entra", lastUsedAtMs: null })],
+      cannotSignIn: 2,
       refusals: [],
-      warnings: ["no group is called Admins"],
+      warnings: [expect.stringContaining("users reset-password USER"), "no group is called Admins"],
     });
   });
 });

@@ -1,0 +1,9 @@
+// What the start of the service, `scim status` and `doctor` say about provisioned users who have no way to sign in: SCIM
+// delivers no password, and no identity provider signs them in here.
+
+/** @param count at least 1 @returns the problem as a sentence without a period */
+export const cannotSignInText = (count: number): string =>
+  `${count === 1 ? "1 provisioned user has" : `${count} provisioned users have`} no password and cannot sign in: no identity provider is configured for sign-in`;
+
+/** What to do about it. */
+export const CANNOT_SIGN_IN_REMEDY = "set a password: quartermaster users reset-password USER";

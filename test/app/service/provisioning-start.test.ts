@@ -1,0 +1,34 @@
+// What the log says at a start about provisioning that will not work.
+import { expect, test } from "bun:test";
+import { startProvisioning } from "../../../src/app/service/provisioning-start.ts";
+import { createLog } from "../../../src/platform/observe/log.ts";
+import { createTestServer, type TestServerOptions } from "../../support/server.ts";
+
+async function warningsOf(options: TestServerOptions = {}) {
+  await using site = await createTestServer(options);
+  const { domain, world } = site;
+  const lines: string[] = [];
+  const write = (line: string) => void lines.push(line);
+  const log = createLog({ level: "warning", format: "json", write, clock: world.clock });
+  const start = () =>
+    startProvisioning({ domain }, { actor: world.system, log, baseUrl: "https://q.example" });
+  await start();
+  const caller = {
+    actor: { ...world.system, kind: "scim", label: "scim:okta" },
+    profile: "standard",
+  } as const;
+  await domain.scim.users.create(caller, { userName: "ada@example.com" }, {});
+  await start();
+  return lines.map((line) => JSON.parse(line));
+}
+
+test("a start warns how many provisioned users cannot sign in, and says what to do", async () => {
+  const warnings = await warningsOf();
+  expect(warnings).toEqual([
+    expect.objectContaining({
+      event: "scim.cannot_sign_in",
+      users: 1,
+      next: expect.stringContaining("quartermaster users "),
+    }),
+  ]);
+});
