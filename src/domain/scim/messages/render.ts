@@ -1,7 +1,7 @@
-// The renderer of users and groups: stored and computed attributes, projected to the requested ones, as JSON text. Users and
-// groups query its input.
-import type { GroupRow, Named, ScimObject, ScimValue, UserRow } from "../model.ts";
-import { isScimObject, partsOf } from "../schema/document.ts";
+// The renderer of users and groups: stored and computed attributes, projected to the requested ones, as JSON text. A user is
+// stored as text, which is parsed only to leave attributes out or to complete it. Users and groups query its input.
+import type { GroupRow, Named, ScimObject, UserRow } from "../model.ts";
+import { partsOf } from "../schema/document.ts";
 import { shownDoc } from "../users/emails.ts";
 import { CORE_GROUP, CORE_USER, ENTERPRISE_USER, type ResourceTypeName } from "../wire.ts";
 import { etagOf, locationOf } from "./messages.ts";
@@ -13,57 +13,49 @@ export interface Shown {
   baseUrl: string;
 }
 
-/** A group always has a name to show. */
-export type NamedGroup = Named & { display: string };
-
 /** Attributes of a user that come from other resources. */
 export interface UserRelations {
-  /** in the order of names; undefined if they are not shown */
-  groups: readonly NamedGroup[] | undefined;
+  /** JSON list; undefined if they are not shown */
+  groups: string | undefined;
   /** the user that `manager.value` names */
   manager: Named | undefined;
 }
 
+// Values cannot contain these texts: JSON escapes their quotes.
+const EMAILS = '"emails":';
+const EXTENSION = `,"${ENTERPRISE_USER}":`;
+const MANAGER = '"manager":';
+const NO_MEMBERS = '"members":[]';
+
+/** @returns whether the user names a manager */
+export const namesManager = ({ doc }: UserRow): boolean => doc.includes(MANAGER);
+
 /** @returns JSON text of the user, with the derived e-mail if none is stored (SCIM-13, SCIM-32) */
 export function userJson(row: UserRow, { groups, manager }: UserRelations, { view, baseUrl }: Shown): string {
-  const doc = shownDoc(JSON.parse(row.doc));
-  const extension = shownExtension(doc[ENTERPRISE_USER], manager, baseUrl);
+  const doc = row.doc.includes(EMAILS) ? row.doc : JSON.stringify(shownDoc(JSON.parse(row.doc)));
+  const [core, stored] = doc.slice(1, -1).split(EXTENSION);
+  const extension = stored && shownExtension(stored, manager, baseUrl);
   const schemas = extension ? [CORE_USER, ENTERPRISE_USER] : [CORE_USER];
-  const whole: Record<string, ScimValue> = { schemas, id: row.id };
-  for (const name in doc) {
-    const value = doc[name];
-    if (value !== undefined && name !== ENTERPRISE_USER) whole[name] = value;
-  }
-  if (groups) whole.groups = groups.map((group) => groupOfUser(group, baseUrl));
-  if (extension) whole[ENTERPRISE_USER] = extension;
-  whole.meta = metaOf("User", row, baseUrl);
-  if (view.isDefault) return JSON.stringify(whole);
-  const shown = project(whole, view.partsOf("User"));
+  const whole =
+    `{"schemas":${JSON.stringify(schemas)},"id":"${row.id}",${core}${groups ? `,"groups":${groups}` : ""}` +
+    `${extension ? EXTENSION + extension : ""},"meta":${JSON.stringify(metaOf("User", row, baseUrl))}}`;
+  if (view.isDefault) return whole;
+  const shown = project(JSON.parse(whole), view.partsOf("User"));
   return JSON.stringify(ENTERPRISE_USER in shown ? shown : { ...shown, schemas: [CORE_USER] });
 }
 
-/** @returns the extension with the computed parts of the manager; undefined if nothing of it remains */
-function shownExtension(
-  extension: ScimValue | undefined,
-  named: Named | undefined,
-  baseUrl: string,
-): ScimObject | undefined {
-  if (!isScimObject(extension)) return undefined;
-  if (extension.manager === undefined) return extension;
-  const { manager, ...rest } = extension;
+/** @returns JSON text of the extension with the computed parts of the manager; undefined if nothing of it remains */
+function shownExtension(stored: string, named: Named | undefined, baseUrl: string): string | undefined {
+  if (!stored.includes(MANAGER)) return stored;
+  const { manager, ...rest }: ScimObject = JSON.parse(stored);
   const { value } = partsOf(manager);
-  if (value === undefined) return Object.keys(rest).length > 0 ? rest : undefined;
-  if (!named) return { ...rest, manager: { value } };
-  const { id, display } = named;
-  const $ref = locationOf("User", id, baseUrl);
-  return { ...rest, manager: { value, $ref, ...(display !== null && { displayName: display }) } };
+  if (value === undefined) return Object.keys(rest).length > 0 ? JSON.stringify(rest) : undefined;
+  return JSON.stringify({ ...rest, manager: { value, ...(named && referenceTo(named, baseUrl)) } });
 }
 
-const groupOfUser = ({ id, display }: NamedGroup, baseUrl: string): ScimObject => ({
-  value: id,
-  $ref: locationOf("Group", id, baseUrl),
-  display,
-  type: "direct",
+const referenceTo = ({ id, display }: Named, baseUrl: string): ScimObject => ({
+  $ref: locationOf("User", id, baseUrl),
+  ...(display !== null && { displayName: display }),
 });
 
 const memberOf = ({ id, display }: Named, baseUrl: string): ScimObject => ({
@@ -94,9 +86,6 @@ export interface GroupFrame {
   members: ((members: readonly Named[]) => string) | undefined;
   after: string;
 }
-
-/** Values cannot contain this text: JSON escapes their quotes. */
-const NO_MEMBERS = '"members":[]';
 
 /** @returns the text around the members, of which there may be too many for one text */
 export function groupFrame(row: GroupRow, { view, baseUrl }: Shown): GroupFrame {

@@ -2,19 +2,19 @@
 // render.ts renders them.
 import type { Connection } from "../../../platform/database/database.ts";
 import { locationOf } from "../messages/messages.ts";
-import { type NamedGroup, type Shown, userJson } from "../messages/render.ts";
+import { namesManager, type Shown, userJson } from "../messages/render.ts";
 import type { View } from "../messages/view.ts";
 import type { ScimAnswer, UserRow } from "../model.ts";
-import { groupsOfUsers, managersOfUsers, type NamedOfUser } from "./users-store.ts";
+import { managersOfUsers, type NamedOfUser, shownGroups } from "./users-store.ts";
 
 /** @returns JSON texts of the users, in their order, each with its groups and its manager */
 export function renderUsers(connection: Connection, rows: readonly UserRow[], shown: Shown): string[] {
   if (rows.length === 0) return [];
-  const groups = shown.view.shows("groups") ? groupsByUser(connection, rows) : undefined;
-  const managers = shown.view.shows("manager") ? managerByUser(connection, rows) : undefined;
-  return rows.map((row) =>
-    userJson(row, { groups: groups && (groups.get(row.id) ?? []), manager: managers?.get(row.id) }, shown),
-  );
+  const { view, baseUrl } = shown;
+  const ids = rows.map(({ id }) => id);
+  const groups = view.shows("groups") ? shownGroups(connection, { ids, baseUrl }) : [];
+  const managers = view.shows("manager") ? managerByUser(connection, rows) : NOBODY;
+  return rows.map((row, at) => userJson(row, { groups: groups[at], manager: managers.get(row.id) }, shown));
 }
 
 /** @param view undefined if the text is not needed */
@@ -28,20 +28,11 @@ export function userAnswer(
   return { type: "User", id, version, location: locationOf("User", id, baseUrl), json };
 }
 
-const groupsByUser = (connection: Connection, rows: readonly UserRow[]): Map<string, NamedGroup[]> =>
-  Map.groupBy(
-    groupsOfUsers(
-      connection,
-      rows.map(({ id }) => id),
-    ),
-    ({ userId }) => userId,
-  );
-
 const NOBODY: ReadonlyMap<string, NamedOfUser> = new Map();
 
 /** Few users of a page name a manager, and often none does: a text search of their documents shows it. */
 function managerByUser(connection: Connection, rows: readonly UserRow[]): ReadonlyMap<string, NamedOfUser> {
-  const naming = rows.filter(({ doc }) => doc.includes('"manager":'));
+  const naming = rows.filter(namesManager);
   if (naming.length === 0) return NOBODY;
   const ids = naming.map(({ id }) => id);
   return new Map(managersOfUsers(connection, ids).map((manager) => [manager.userId, manager]));

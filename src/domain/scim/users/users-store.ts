@@ -1,6 +1,7 @@
 // SQL of the rows of users and of their e-mails. members-store.ts has their groups; the folder search has searches.
-import { and, asc, eq, ne, type SQL, sql } from "drizzle-orm";
+import { and, eq, ne, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
+import { locationOf } from "../messages/messages.ts";
 import type { Named, UserRow } from "../model.ts";
 import { scimGroupMembers, scimGroups, scimUserEmails, scimUsers } from "../tables.ts";
 import { ENTERPRISE_USER } from "../wire.ts";
@@ -140,29 +141,30 @@ export function replaceEmails(tx: Tx, user: UserId, emails: readonly EmailColumn
   for (const [position, email] of emails.entries()) insertEmail(tx).run({ ...user, ...email, position });
 }
 
-/** A shown part of another resource. */
-export type NamedOfUser = Named & { userId: string };
-
 const ids = sql`json_each(${named("ids")})`;
+const groupOfUser = sql`json_object('value', ${scimGroups.id}, '$ref', ${named("groupsUrl")} || ${scimGroups.id},
+  'display', ${scimGroups.displayName}, 'type', 'direct')`;
+/** In this order: SQLite would read every membership. */
+const groupsOfUser = sql<string>`(
+  SELECT json_group_array(${groupOfUser} ORDER BY ${scimGroups.displayName}, ${scimGroups.id})
+  FROM ${scimGroupMembers} CROSS JOIN ${scimGroups}
+  WHERE ${scimGroupMembers.userId} = value AND ${scimGroups.id} = ${scimGroupMembers.groupId})`;
 
-/** In this order: SQLite would read every membership. Sorted by user first, names are compared within a user only. */
 const selectGroups = statement((connection) =>
-  connection
-    .select({ userId: scimGroupMembers.userId, id: scimGroups.id, display: scimGroups.displayName })
-    .from(ids)
-    .crossJoin(scimGroupMembers)
-    .crossJoin(scimGroups)
-    .where(and(sql`${scimGroupMembers.userId} = value`, eq(scimGroups.id, scimGroupMembers.groupId)))
-    .orderBy(sql`key`, asc(scimGroups.displayName), asc(scimGroups.id))
-    .prepare(),
+  connection.select({ groups: groupsOfUser }).from(ids).orderBy(sql`key`).prepare(),
 );
 
-/** @returns the groups of several users in one query, those of one user in the order of names */
-export const groupsOfUsers = (
+/** @returns for each of these users the JSON list of the user's groups, in the order of their names */
+export const shownGroups = (
   connection: Connection,
-  ids: readonly string[],
-): readonly (NamedOfUser & { display: string })[] =>
-  selectGroups(connection).all({ ids: JSON.stringify(ids) });
+  { ids, baseUrl }: { ids: readonly string[]; baseUrl: string },
+): readonly string[] =>
+  selectGroups(connection)
+    .all({ ids: JSON.stringify(ids), groupsUrl: locationOf("Group", "", baseUrl) })
+    .map(({ groups }) => groups);
+
+/** A shown part of another resource. */
+export type NamedOfUser = Named & { userId: string };
 
 const MANAGER_PATH = sql.raw(`'$."${ENTERPRISE_USER}".manager.value'`);
 

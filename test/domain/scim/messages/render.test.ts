@@ -17,13 +17,13 @@ const GRACE = {
   display: 'Grace "Amazing" Hopper',
 } satisfies Named;
 const ALAN: Named = { id: "0198c0e0-0000-7000-8000-000000000002", display: "Alan Turing" };
-const TEAM = { id: "0198c0df-0000-7000-8000-000000000002", display: "Engineering" };
-const SHOWN_TEAM = {
-  value: TEAM.id,
-  $ref: `${BASE}/scim/v2/Groups/${TEAM.id}`,
-  display: TEAM.display,
+const TEAM = {
+  value: "0198c0df-0000-7000-8000-000000000002",
+  $ref: `${BASE}/scim/v2/Groups/0198c0df-0000-7000-8000-000000000002`,
+  display: "Engineering",
   type: "direct",
 };
+const TEAMS = JSON.stringify([TEAM]);
 
 type Computed = Partial<UserRelations>;
 
@@ -55,7 +55,7 @@ const textOf = (
   doc: ScimObject,
   { asked = {}, computed }: { asked?: AskedView; computed?: Computed } = {},
 ) => {
-  const related = { groups: [], manager: undefined, ...computed };
+  const related = { groups: "[]", manager: undefined, ...computed };
   return userJson(userRow(doc), related, { view: readView("User", asked), baseUrl: BASE });
 };
 const shown = (...given: Parameters<typeof textOf>): ScimObject => JSON.parse(textOf(...given));
@@ -70,7 +70,7 @@ describe("a user", () => {
         emails,
         [ENTERPRISE_USER]: { department: "R&D", manager: { value: GRACE.id } },
       },
-      { computed: { groups: [TEAM], manager: GRACE } },
+      { computed: { groups: TEAMS, manager: GRACE } },
     );
     expect(text).toBe(
       JSON.stringify({
@@ -80,7 +80,7 @@ describe("a user", () => {
         userName: "ada",
         active: true,
         emails,
-        groups: [SHOWN_TEAM],
+        groups: [TEAM],
         [ENTERPRISE_USER]: {
           department: "R&D",
           manager: { value: GRACE.id, $ref: `${BASE}/scim/v2/Users/${GRACE.id}`, displayName: GRACE.display },
@@ -205,7 +205,7 @@ describe("a partial user", () => {
 
   test("has parts of computed attributes", () => {
     const asked = { attributes: ["groups.display", "emails.value", "meta.version"] };
-    expect(shown(doc, { asked, computed: { groups: [TEAM] } })).toEqual({
+    expect(shown(doc, { asked, computed: { groups: TEAMS } })).toEqual({
       schemas: [CORE_USER],
       id: "u1",
       emails: [{ value: "ada@example.com" }],

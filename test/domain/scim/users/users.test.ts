@@ -319,6 +319,8 @@ test("SCIM-32 a manager is stored as sent and resolved while it is a user of the
   expect(world.shown(id)[ENTERPRISE_USER]).toEqual({ manager: { value: grace } });
 });
 
+const STAFF = 'The "Staff" \\ of 2026';
+
 test("groups are sorted by name, on one user and on a page of users", async () => {
   await using world = await createUsersWorld();
   const { id: ada } = await world.add();
@@ -332,7 +334,7 @@ test("groups are sorted by name, on one user and on a page of users", async () =
         {},
       )
     ).id;
-  const staff = await group("Staff", ada, grace);
+  const staff = await group(STAFF, ada, grace);
   const engineering = await group("Engineering", ada);
   const shownAs = (id: string, display: string) => ({
     value: id,
@@ -340,9 +342,15 @@ test("groups are sorted by name, on one user and on a page of users", async () =
     display,
     type: "direct",
   });
-  expect(world.shown(ada).groups).toEqual([shownAs(engineering, "Engineering"), shownAs(staff, "Staff")]);
-  expect(world.shown(grace).groups).toEqual([shownAs(staff, "Staff")]);
+  expect(world.shown(ada).groups).toEqual([shownAs(engineering, "Engineering"), shownAs(staff, STAFF)]);
+  expect(world.shown(grace).groups).toEqual([shownAs(staff, STAFF)]);
   expect(world.shown(none).groups).toEqual([]);
+  const asked = { sortBy: "userName", sortOrder: "descending" };
+  const page = JSON.parse(String(await world.domain.scim.search.list(world.caller, "User", asked)));
+  const [ofNone, ofGrace, ofAda] = page.Resources;
+  expect(ofNone.groups).toEqual([]);
+  expect(ofGrace.groups).toEqual([shownAs(staff, STAFF)]);
+  expect(ofAda.groups).toEqual([shownAs(engineering, "Engineering"), shownAs(staff, STAFF)]);
 });
 
 test("responses to changes contain the requested attributes", async () => {
