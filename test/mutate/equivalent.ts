@@ -274,4 +274,12 @@ export const EQUIVALENT: readonly Equivalent[] = [
     contains: 'error instanceof Error && "code" in error',
     because: "process.kill throws nothing but errors with a code",
   },
+  {
+    file: "src/domain/access/tokens/grants-store.ts",
+    kind: "dropped SQL condition",
+    contains: 'eq(refreshTokens.tokenHash, named("tokenHash"))',
+    drops: "eq(refreshTokens.grantId",
+    because:
+      "the digest of a token covers the secret of its family, too; the condition is for the primary key",
+  },
 ];

@@ -41,6 +41,8 @@ describe("a mutation", () => {
     ["a text", 'const a = "b"; const c = `d`;'],
     ["a limit with a name", "const ENTRIES_MAX = 10 * 2; export const A = 1;"],
     ["the number of rows of a statement", "const a = b.limit(1).all();"],
+    ["a turn of the event loop", "async function a() { await setImmediate(); }"],
+    ["a step", "function* a() { yield; }"],
     ["what is told to a log", 'log.info("a", { b: 1 + 2 });'],
   ])("leaves %s alone", (_what, source) => {
     expect(mutationsOf(source)).toEqual([]);
@@ -57,6 +59,17 @@ describe("a mutation", () => {
   ])("drops the await of %s only where that makes a difference", (_what, source, isDropped) => {
     const kinds = mutationsOf(source).map(({ kind }) => kind);
     expect(kinds.includes("dropped await")).toBe(isDropped);
+  });
+
+  test("of a negated or compared condition is made once", () => {
+    expect(mutationsOf("x(!a ? b : c);").map(({ kind }) => kind)).toEqual([
+      "dropped statement",
+      "dropped negation",
+    ]);
+    expect(mutationsOf("x(a === b ? c : d);").map(({ kind }) => kind)).toEqual([
+      "dropped statement",
+      "=== to !==",
+    ]);
   });
 
   test("reads generic arrow functions", () => {

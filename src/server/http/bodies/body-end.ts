@@ -68,7 +68,7 @@ function keepAlive(response: Response, until: Promise<unknown>): Response {
   return new Response(response.body.pipeThrough(new TransformStream({ flush })), response);
 }
 
-/** @returns whether the body ended in time; false if the caller disconnected */
+/** @returns whether the body ended in time */
 async function discard(body: ReadableStream<Uint8Array>, timeMs: number): Promise<boolean> {
   const reader = body.getReader();
   let isWhole = true;
@@ -79,12 +79,12 @@ async function discard(body: ReadableStream<Uint8Array>, timeMs: number): Promis
   const timer = setTimeout(stop, timeMs);
   try {
     while (!(await reader.read()).done);
-    return isWhole;
   } catch {
-    return false; // the caller is gone
+    // the caller is gone, and nobody receives the answer
   } finally {
     clearTimeout(timer);
   }
+  return isWhole;
 }
 
 /**

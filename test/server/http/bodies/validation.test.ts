@@ -1,7 +1,14 @@
-// Which problems of a body are reported: those of the member of a union that has the type of the value.
+// Which problems of a request are reported, those of the member of a union that has the type of the value above all, and how
+// their number is told.
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { takeBodyCheck } from "../../../../src/server/http/bodies/validation.ts";
+import { Elysia } from "elysia";
+import { PROBLEMS_MAX } from "../../../../src/platform/text/problem-list.ts";
+import {
+  createAddressCheck,
+  PROBLEMS_COUNTED_MAX,
+  takeBodyCheck,
+} from "../../../../src/server/http/bodies/validation.ts";
 import { HttpError } from "../../../../src/server/http/problems/problem.ts";
 
 const body = Type.Object({
@@ -16,16 +23,20 @@ const body = Type.Object({
   ),
 });
 
-function problemsOf(value: unknown): string[] {
+function refusalOf(check: () => void): HttpError | undefined {
   try {
-    takeBodyCheck({ body })(value);
-    return [];
+    check();
+    return undefined;
   } catch (error) {
-    if (error instanceof HttpError)
-      return (error.details.problems ?? []).map(({ pointer, detail }) => `${pointer} ${detail}`);
+    if (error instanceof HttpError) return error;
     throw error;
   }
 }
+
+const problemsOf = (value: unknown): string[] =>
+  (refusalOf(() => takeBodyCheck({ body })(value))?.details.problems ?? []).map(
+    ({ pointer, detail }) => `${pointer} ${detail}`,
+  );
 
 test.each<[object, string[]]>([
   [{ text: null, list: null, either: "a", nested: null }, []],
@@ -42,4 +53,53 @@ test.each<[object, string[]]>([
   [{ either: "neither" }, ["/either expected union value"]],
 ])("of %j", (value, problems) => {
   expect(problemsOf(value)).toEqual(problems);
+});
+
+const integers = Type.Array(Type.Integer());
+
+test.each([
+  [1, "the body has one problem: /0: expected integer"],
+  [2, "the body has 2 problems: /0: expected integer; /1: expected integer"],
+  [PROBLEMS_MAX, `the body has ${PROBLEMS_MAX} problems: /0: expected integer; `],
+  [PROBLEMS_MAX + 1, `the body has ${PROBLEMS_MAX + 1} problems: /0: expected integer; `],
+  [PROBLEMS_COUNTED_MAX, `the body has ${PROBLEMS_COUNTED_MAX} problems: /0: expected integer; `],
+  [
+    PROBLEMS_COUNTED_MAX + 1,
+    `the body has at least ${PROBLEMS_COUNTED_MAX} problems: /0: expected integer; `,
+  ],
+])("the message about %i problems counts them", (count, message) => {
+  const refusal = refusalOf(() => takeBodyCheck({ body: integers })(Array(count).fill("x")));
+  expect(refusal?.status).toBe(422);
+  expect(refusal?.message.slice(0, message.length)).toBe(message);
+  const left = count - PROBLEMS_MAX;
+  expect(refusal?.details.problems).toHaveLength(left > 0 ? PROBLEMS_MAX + 1 : count);
+  const isCut = count > PROBLEMS_COUNTED_MAX;
+  const rest = `and ${isCut ? `at least ${left - 1}` : left} more`;
+  if (left > 0) expect(refusal?.details.problems?.at(-1)).toEqual({ pointer: "", detail: rest });
+});
+
+test("a query parameter that is given twice is one problem of the query", () => {
+  const check = createAddressCheck({ query: Type.Object({ page: Type.Optional(Type.String()) }) });
+  const parts = (query: string) => ({
+    request: new Request(`http://localhost/users?${query}`),
+    params: {},
+    query: Object.fromEntries(new URLSearchParams(query)),
+  });
+  const refusal = refusalOf(() => check(parts("page=1&page=2")));
+  expect(refusal?.status).toBe(400);
+  expect(refusal?.message).toBe("the query has one problem: /page: must be given only once");
+  expect(refusalOf(() => check(parts("page=1")))).toBeUndefined();
+});
+
+test("the framework leaves the body to this check", async () => {
+  const route = { body };
+  const check = takeBodyCheck(route);
+  const app = new Elysia().post("/", ({ body: value }) => refusalOf(() => check(value))?.message, route);
+  const request = new Request("http://localhost/", {
+    method: "POST",
+    body: JSON.stringify({ text: 1 }),
+    headers: { "content-type": "application/json" },
+  });
+  const answer = await app.handle(request);
+  expect(await answer.text()).toBe("the body has one problem: /text: expected null or string");
 });
