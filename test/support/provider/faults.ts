@@ -1,0 +1,82 @@
+// What a lying identity provider does wrong: a fault of a whole answer, or other members than an honest provider would send.
+import type { ServerResponse } from "node:http";
+
+/**
+ * `down`: 503; `html`: a page with status 200; `huge`: 10 MB of JSON; `stall`: half an answer and then nothing; `silent`: no
+ * answer; `reset`: the connection ends within the answer; `redirect`: to another origin; `garbage`: JSON that is cut off;
+ * `list`: JSON that is no object; `missing`: 404
+ */
+export type AnswerFault =
+  | "down"
+  | "html"
+  | "huge"
+  | "stall"
+  | "silent"
+  | "reset"
+  | "redirect"
+  | "garbage"
+  | "list"
+  | "missing";
+
+/** Members that replace or, when undefined, remove those of an honest answer. */
+export type Overrides = Readonly<Record<string, unknown>>;
+
+export interface Faults {
+  discovery?: AnswerFault;
+  keys?: AnswerFault;
+  token?: AnswerFault;
+  userinfo?: AnswerFault;
+  /** members of the discovery document */
+  metadata?: Overrides;
+  /** parameters of the callback */
+  callback?: Overrides;
+  /** members of the token endpoint's answer */
+  tokenAnswer?: Overrides;
+  /** an error of the token endpoint, such as `invalid_client` */
+  tokenError?: string;
+  /** claims of the ID token, after everything else */
+  idToken?: Overrides;
+  /** members of the ID token's header */
+  header?: Overrides;
+  /**
+   * `foreign`: a key that is not published, under the id of one that is; `none`: unsigned; `hs256`: the client secret as key;
+   * `public_key_as_secret`: HS256 with the published key as secret
+   */
+  signature?: "foreign" | "none" | "hs256" | "public_key_as_secret";
+  userinfoClaims?: Overrides;
+}
+
+const HUGE_BYTES = 10_000_000;
+
+/** Sends the faulty answer. */
+export function spoil(response: ServerResponse, fault: AnswerFault): void {
+  const head = (status: number, type = "application/json", headers: Record<string, string> = {}) =>
+    response.writeHead(status, { "content-type": type, ...headers });
+  switch (fault) {
+    case "down":
+      return void head(503).end('{"error":"temporarily_unavailable"}');
+    case "html":
+      return void head(200, "text/html").end("<!doctype html><title>Sign in to the network</title>");
+    case "huge":
+      return void head(200).end(`{"padding":"${"x".repeat(HUGE_BYTES)}"}`);
+    case "stall":
+      return void head(200).write('{"half":');
+    case "silent":
+      return;
+    case "reset":
+      head(200, "application/json", { "content-length": "1000" }).write('{"half":');
+      return void setTimeout(() => response.socket?.destroy(), 1);
+    case "redirect":
+      return void head(302, "text/plain", { location: "http://localhost:9/elsewhere" }).end();
+    case "garbage":
+      return void head(200).end('{"half":');
+    case "list":
+      return void head(200).end("[]");
+    case "missing":
+      return void head(404).end("{}");
+  }
+}
+
+/** @returns the members with the overrides; an undefined one is removed */
+export const overridden = (members: Readonly<Record<string, unknown>>, overrides: Overrides = {}) =>
+  Object.fromEntries(Object.entries({ ...members, ...overrides }).filter(([, value]) => value !== undefined));
