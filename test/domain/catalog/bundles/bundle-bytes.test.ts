@@ -1,6 +1,7 @@
 // Every byte of a bundle counts: the signature covers the manifest, the manifest the archives, and the reader the rest.
 import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
+import { checkBundle } from "../../../../src/domain/catalog/bundles/bundle-check.ts";
 import {
   BUNDLE_LIMITS,
   type BundleFile,
@@ -112,6 +113,17 @@ test("reading stops between the pieces of an archive when it is aborted", async 
   const reading = readBundle(file, { trusted, signal: stopping.signal, onProgress });
   await expect(reading).rejects.toThrow("stopped");
   expect(pieces).toBe(1);
+});
+
+test("a disk that fails while the archives are inspected is no problem of the bundle", async () => {
+  const { read, ...file } = inMemory(await written());
+  const failing = (range?: { offset: number; length: number }) => {
+    if (range) throw new Error("disk failed");
+    return read();
+  };
+  const options = { trusted, blobs: { has: async () => false }, findArtifact: () => undefined };
+  const checking = checkBundle({ ...file, read: failing }, options);
+  await expect(checking).rejects.toThrow("disk failed");
 });
 
 describe("an export", () => {
