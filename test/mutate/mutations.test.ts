@@ -42,6 +42,8 @@ describe("a mutation", () => {
     ["a limit with a name", "const ENTRIES_MAX = 10 * 2; export const A = 1;"],
     ["the number of rows of a statement", "const a = b.limit(1).all();"],
     ["a turn of the event loop", "async function a() { await setImmediate(); }"],
+    ["what only a log is told on a condition", 'if (a > 1) log.warning("b", { c });'],
+    ["a flush to the disk", "if (a !== undefined) fsyncSync(a); flushToDisk(b + 1);"],
     ["a step", "function* a() { yield; }"],
     ["what is told to a log", 'log.info("a", { b: 1 + 2 });'],
   ])("leaves %s alone", (_what, source) => {

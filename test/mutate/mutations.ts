@@ -38,6 +38,8 @@ const OPPOSITES: Readonly<Record<string, string>> = {
 const TELLING = /^(invariant|log\.|this\.own\.log\.|this\.#log\.)/;
 /** Lets other work of the event loop run first: it changes when something happens, which bench and torture runs measure. */
 const TURN = /^(await setImmediate\(\)|yield);?$/;
+/** Makes bytes survive a power failure, which no test causes. */
+const DURABLE = /^(fsyncSync|flushToDisk)\(/;
 /** A statement that finds by a unique key says so; a larger limit would find the same. */
 const LIMIT_CALL = ".limit(";
 /** A limit of its own: tests use the name, so that its value can be changed in one place. */
@@ -98,7 +100,22 @@ function isLeftAlone(node: Node, source: string): boolean {
   const text = source.slice(node.start, node.end);
   if (TURN.test(text)) return true;
   if (node.type === "VariableDeclaration" && LIMIT.test(text)) return true;
-  return node.type === "CallExpression" && TELLING.test(text);
+  if (node.type === "CallExpression") return TELLING.test(text) || DURABLE.test(text);
+  const only = onlyPartOf(node);
+  return only !== undefined && isLeftAlone(only, source);
+}
+
+/** @returns the call of a statement, or what an `if` without `else` guards */
+function onlyPartOf({ type, expression, argument, consequent, alternate }: Node): Node | undefined {
+  const part =
+    type === "ExpressionStatement"
+      ? expression
+      : type === "AwaitExpression"
+        ? argument
+        : type === "IfStatement" && !alternate
+          ? consequent
+          : undefined;
+  return isNode(part) ? part : undefined;
 }
 
 type Change = Pick<Mutation, "kind" | "text"> & Partial<Pick<Mutation, "start" | "end">>;
@@ -165,9 +182,7 @@ function droppedGuard({ consequent, alternate }: Node): Change[] {
 }
 
 function droppedStatement(node: Node, source: string): Change[] {
-  const text = textOf(node, source);
-  const isTelling = TELLING.test(text.replace(/^await /, ""));
-  return isTelling || /^super\(/.test(text) ? [] : [{ kind: "dropped statement", text: ";" }];
+  return textOf(node, source).startsWith("super(") ? [] : [{ kind: "dropped statement", text: ";" }];
 }
 
 function oppositeCall({ callee }: Node): Change[] {
