@@ -37,7 +37,7 @@ export const createKeyRetirement =
     const { externalId, leftovers, recoveringUntilMs } = row;
     if (externalId !== null) queueRevocation(tx, row, { ids, externalId, reason, nowMs });
     // A running attempt queues its own key when it settles, so the revocation of leftovers waits for its lease to end.
-    const atMs = Math.max(nowMs, recoveringUntilMs ?? nowMs);
+    const atMs = recoveringUntilMs ?? nowMs;
     if (leftovers) queueRevocation(tx, row, { ids, externalId: null, reason, nowMs, atMs });
   };
 
