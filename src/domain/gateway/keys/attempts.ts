@@ -150,7 +150,7 @@ export class Attempts {
     if (!reason) return { row: found };
     const { id, email, organizationId } = user;
     const previous = wish.rotate ? null : previousKey(found);
-    const supersedes = previous === null && (reason === "missing" || reason === "credential_invalidated");
+    const supersedes = reason === "missing" || reason === "credential_invalidated";
     const row = found ?? newKeyRow({ userId, email, organizationId, credentialVersion: ids.uuid() }, nowMs);
     this.#changes.update(tx, row, {
       ...leaseChanges(row, { nowMs, manual: wish.manual }),

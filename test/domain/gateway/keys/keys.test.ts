@@ -234,6 +234,7 @@ test("validation clears a disowned key and leaves its replacement to a later tur
   const { status } = await validate(world, user);
   expect(status).toMatchObject({ status: "invalid", external_id: null, error: null });
   expect(status.invalidation_reason).not.toBeNull();
+  expect(outbox(world)).toMatchObject([{ externalId: "key-1", reason: "disowned" }]);
   await reconcile(world);
   expect(world.gateway.keys.status(user).status).toBe("ready");
 });
@@ -524,6 +525,17 @@ test("remains of an interrupted rotation are revoked with their user, also after
   await retire(world, user);
   await reconcile(world);
   expect(world.upstream.keys.size).toBe(0);
+});
+
+test("an attempt after a failed one leaves no remains: with the user, the one key is revoked", async () => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.failure = "unavailable";
+  await ensure(world, user).catch(() => {});
+  world.upstream.failure = undefined;
+  await ensure(world, user, true);
+  await retire(world, user);
+  expect(outbox(world).map(({ externalId }) => externalId)).toEqual(["key-1"]);
 });
 
 test("only a report about the stored version removes a key, and a new one is created", async () => {

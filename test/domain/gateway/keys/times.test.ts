@@ -20,30 +20,7 @@ import {
   windowOf,
 } from "../../../../src/domain/gateway/model.ts";
 import { DAY_MS, SECOND_MS } from "../../../../src/platform/clock.ts";
-
-const NOW = 1_000_000_000_000;
-
-const row = (changes: Partial<KeyRow> = {}): KeyRow => ({
-  ...{ userId: "u", organizationId: "o", state: "ready", email: "ana@example.org", externalId: "key-1" },
-  ...{
-    alias: "a",
-    metadata: null,
-    configurationDigest: "first",
-    credentialVersion: "v",
-    sealedCredential: "s",
-  },
-  ...{ sealingKeyId: "k", expiresAtMs: null, invalidatedAtMs: null, invalidationReason: null },
-  ...{ problemCode: null, problem: null, failures: 0, replacements: 0, replacementsSinceMs: null },
-  ...{
-    nextAttemptAtMs: NOW + 1,
-    recoveringUntilMs: null,
-    recoveringBy: null,
-    leftovers: false,
-    reconciledAtMs: NOW,
-  },
-  ...{ validatedAtMs: NOW, createdAtMs: NOW, updatedAtMs: NOW },
-  ...changes,
-});
+import { NOW, row } from "./key-row.ts";
 
 describe("the window of automatic replacements", () => {
   test.each([
