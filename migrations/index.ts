@@ -16,6 +16,7 @@ import erasure from "./0013_erasure.sql" with { type: "text" };
 import userCodeIndex from "./0014_user_code_index.sql" with { type: "text" };
 import listIndexes from "./0015_list_indexes.sql" with { type: "text" };
 import companySignIn from "./0016_company_sign_in.sql" with { type: "text" };
+import userRevisions from "./0017_user_revisions.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -41,4 +42,5 @@ export const migrations: readonly Migration[] = [
   { id: 14, name: "user_code_index", sql: userCodeIndex },
   { id: 15, name: "list_indexes", sql: listIndexes },
   { id: 16, name: "company_sign_in", sql: companySignIn },
+  { id: 17, name: "user_revisions", sql: userRevisions },
 ];

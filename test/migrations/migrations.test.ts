@@ -72,7 +72,11 @@ function fill(connection: Database): void {
 }
 
 /** Columns that a later migration drops on purpose. */
-const DROPPED = new Set(["refresh_tokens.successors"]);
+const DROPPED = new Set([
+  "refresh_tokens.successors",
+  "scim_users.version",
+  "scim_users.updated_at_ms", // both in scim_user_revisions since schema 17
+]);
 
 /** @returns the rows of each table, without the columns that are dropped on purpose */
 const contentsOf = (connection: Database): Record<string, unknown[]> =>
@@ -122,3 +126,18 @@ test.each(migrations.map(({ id, name }) => [id, name] as const))(
     });
   },
 );
+
+test("every provisioned user keeps version and time of the last change, which schema 17 moves to a table of their own", () => {
+  inNewFile((connection, file) => {
+    upTo(file, migrations.slice(0, 16));
+    fill(connection);
+    connection.run("UPDATE scim_users SET sequence = 7, version = 42, updated_at_ms = 1234");
+    const [user] = connection.query<{ organization_id: string }, []>("SELECT * FROM scim_users").all();
+    upTo(file, migrations);
+    expect(connection.query("SELECT * FROM scim_user_revisions").all()).toEqual([
+      { sequence: 7, organization_id: user?.organization_id, version: 42, updated_at_ms: 1234 },
+    ]);
+    connection.run("DELETE FROM scim_users");
+    expect(connection.query("SELECT * FROM scim_user_revisions").all()).toEqual([]);
+  });
+});

@@ -3,11 +3,12 @@
 // different, and a refusal changed nothing. A failure prints seed and path: pass both to `fc.assert` to see it again.
 import { expect, test } from "bun:test";
 import { isDeepStrictEqual } from "node:util";
+import { asc, eq, getTableColumns } from "drizzle-orm";
 import fc from "fast-check";
 import { users as accounts } from "../../src/domain/identity/tables.ts";
 import { removeFromAllGroups } from "../../src/domain/scim/groups/members-store.ts";
 import type { ScimCaller } from "../../src/domain/scim/model.ts";
-import { scimUserEmails, scimUsers } from "../../src/domain/scim/tables.ts";
+import { scimUserEmails, scimUserRevisions, scimUsers } from "../../src/domain/scim/tables.ts";
 import { accountAddress, shownDoc } from "../../src/domain/scim/users/emails.ts";
 import { emailColumns, userColumns } from "../../src/domain/scim/users/user-columns.ts";
 import { ScimUsers } from "../../src/domain/scim/users/users.ts";
@@ -74,7 +75,7 @@ const met = new Map<string, number>();
 const meet = (outcome: string) => met.set(outcome, (met.get(outcome) ?? 0) + 1);
 
 type Account = typeof accounts.$inferSelect;
-type Resource = typeof scimUsers.$inferSelect;
+type Resource = typeof scimUsers.$inferSelect & typeof scimUserRevisions.$inferSelect;
 
 class Run {
   readonly #users: ScimUsers;
@@ -168,7 +169,13 @@ class Run {
 
   #state(): { accounts: Account[]; resources: Resource[] } {
     const { read } = this.world.db;
-    return { accounts: read.select().from(accounts).all(), resources: read.select().from(scimUsers).all() };
+    const resources = read
+      .select({ ...getTableColumns(scimUsers), ...getTableColumns(scimUserRevisions) })
+      .from(scimUsers)
+      .innerJoin(scimUserRevisions, eq(scimUserRevisions.sequence, scimUsers.sequence))
+      .orderBy(asc(scimUsers.sequence))
+      .all();
+    return { accounts: read.select().from(accounts).all(), resources };
   }
 
   #checkResource({ doc: text, ...resource }: Resource, all: readonly Account[]): void {

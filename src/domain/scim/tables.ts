@@ -18,11 +18,21 @@ export const scimUsers = sqliteTable("scim_users", {
   display: text("display"),
   /** the user's label inside the product: that name, or the address of the account */
   label: text("label").notNull(),
-  version: integer("version").notNull(),
   createdAtMs: integer("created_at_ms").notNull(),
-  updatedAtMs: integer("updated_at_ms").notNull(),
   doc: text("doc").notNull(),
   docKey: text("doc_key").notNull(),
+});
+
+/**
+ * The part of a user that changes with its groups, one row for each user. Documents are not in it: 70 of its rows fit in a page,
+ * so a change of a group with many members writes few pages.
+ */
+export const scimUserRevisions = sqliteTable("scim_user_revisions", {
+  /** of the user */
+  sequence: integer("sequence").primaryKey(),
+  organizationId: text("organization_id").notNull(),
+  version: integer("version").notNull(),
+  updatedAtMs: integer("updated_at_ms").notNull(),
 });
 
 export const scimUserEmails = sqliteTable(

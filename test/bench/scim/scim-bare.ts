@@ -19,7 +19,8 @@ const find = connection.prepare<Found, [string, string, string]>(`
     (SELECT json_group_array(json_object('value', id, '$ref', ? || id, 'display', display_name, 'type', 'direct')
                              ORDER BY display_name, id)
        FROM scim_group_members JOIN scim_groups ON id = group_id WHERE user_id = account_id) AS groups
-  FROM scim_users WHERE organization_id = ? AND user_name_key = ?`);
+  FROM scim_users JOIN scim_user_revisions USING (sequence)
+  WHERE scim_users.organization_id = ? AND user_name_key = ?`);
 
 interface Found {
   id: string;

@@ -1,11 +1,18 @@
 // Provisioned users, groups and memberships as rows, put straight into the file of a data directory: through the service
 // it would take an hour. What stands beside a document is computed by the domain itself.
 
+import { sql } from "drizzle-orm";
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
 import { users } from "../../../src/domain/identity/tables.ts";
 import { readUser } from "../../../src/domain/scim/messages/read-resource.ts";
 import { foldCase } from "../../../src/domain/scim/schema/fold-case.ts";
-import { scimGroupMembers, scimGroups, scimUserEmails, scimUsers } from "../../../src/domain/scim/tables.ts";
+import {
+  scimGroupMembers,
+  scimGroups,
+  scimUserEmails,
+  scimUserRevisions,
+  scimUsers,
+} from "../../../src/domain/scim/tables.ts";
 import { accountAddress } from "../../../src/domain/scim/users/emails.ts";
 import { emailColumns, userColumns } from "../../../src/domain/scim/users/user-columns.ts";
 import type { Tx } from "../../../src/platform/database/database.ts";
@@ -78,13 +85,14 @@ function addUsers({ tx, organizationId, nowMs }: Place, ids: readonly string[]):
         some.map(({ id, doc, address }) => ({
           accountId: id,
           organizationId,
-          version: 1,
-          ...times,
+          createdAtMs: nowMs,
           ...userColumns(doc, address),
         })),
       )
       .run(),
   );
+  tx.run(sql`INSERT INTO ${scimUserRevisions} (sequence, organization_id, version, updated_at_ms)
+    SELECT sequence, organization_id, 1, created_at_ms FROM ${scimUsers}`);
   inChunks(
     people.flatMap(({ id, doc }) =>
       emailColumns(doc).map((email, position) => ({ userId: id, position, organizationId, ...email })),

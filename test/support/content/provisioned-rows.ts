@@ -2,7 +2,12 @@
 import { sql } from "drizzle-orm";
 import { users } from "../../../src/domain/identity/tables.ts";
 import { foldCase } from "../../../src/domain/scim/schema/fold-case.ts";
-import { scimGroupMembers, scimGroups, scimUsers } from "../../../src/domain/scim/tables.ts";
+import {
+  scimGroupMembers,
+  scimGroups,
+  scimUserRevisions,
+  scimUsers,
+} from "../../../src/domain/scim/tables.ts";
 import type { Db } from "../../../src/platform/database/database.ts";
 import type { Ids } from "../../../src/platform/ids.ts";
 import { START_MS } from "../world.ts";
@@ -41,14 +46,19 @@ export async function addProvisionedUser(
     userNameKey: foldCase(userName),
     active,
     label: userName,
-    version: 1,
     doc: "{}",
     docKey: "{}",
-    ...TIMES,
+    createdAtMs: START_MS,
   };
   await db.write((tx) => {
     tx.insert(users).values(account).run();
-    tx.insert(scimUsers).values(resource).run();
+    const { sequence } = tx
+      .insert(scimUsers)
+      .values(resource)
+      .returning({ sequence: scimUsers.sequence })
+      .get();
+    const revision = { sequence, organizationId, version: 1, updatedAtMs: START_MS };
+    tx.insert(scimUserRevisions).values(revision).run();
   });
   return id;
 }

@@ -3,7 +3,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type AttributePath, pathText } from "../schema/attribute-path.ts";
 import { type Attribute, COMMON_ATTRIBUTES, RESOURCE_TYPE } from "../schema/schema.ts";
-import { scimGroupMembers, scimGroups, scimUserEmails, scimUsers } from "../tables.ts";
+import { scimGroupMembers, scimGroups, scimUserEmails, scimUserRevisions, scimUsers } from "../tables.ts";
 import { ENTERPRISE_USER, type ResourceTypeName } from "../wire.ts";
 import type { Comparison, Presence } from "./model.ts";
 
@@ -21,6 +21,8 @@ export interface Operand {
   readonly isOrdered?: true;
   /** every resource of an organization has a value, and no two have the same */
   readonly isUnique?: true;
+  /** in the table of revisions instead of that of users */
+  readonly isOfRevision?: true;
 }
 
 /** Rows with one value of a multi-valued attribute each. */
@@ -48,6 +50,7 @@ const stored = (expression: SQL, more: Omit<Operand, "expression"> = {}): Operan
 });
 const BY_VALUE = { index: {} } as const;
 const BY_USER_VALUE = { index: { organization: sql`${scimUsers.organizationId}` } } as const;
+const BY_REVISION = { index: { organization: sql`${scimUserRevisions.organizationId}` } } as const;
 const BY_GROUP_VALUE = { index: { organization: sql`${scimGroups.organizationId}` } } as const;
 const UNIQUE = { isUnique: true } as const;
 const ORDERED = { isOrdered: true } as const;
@@ -62,7 +65,11 @@ const COLUMNS: Readonly<Record<ResourceTypeName, Readonly<Record<string, Operand
     "name.givenName": stored(sql`${scimUsers.givenNameKey}`),
     active: stored(sql`${scimUsers.active}`),
     "meta.created": stored(sql`${scimUsers.createdAtMs}`),
-    "meta.lastModified": stored(sql`${scimUsers.updatedAtMs}`, { ...BY_USER_VALUE, ...ORDERED }),
+    "meta.lastModified": stored(sql`${scimUserRevisions.updatedAtMs}`, {
+      ...BY_REVISION,
+      ...ORDERED,
+      isOfRevision: true,
+    }),
     "meta.resourceType": stored(sql`'User'`),
   },
   Group: {

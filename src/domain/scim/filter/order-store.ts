@@ -17,6 +17,10 @@ export function sortKeySql(path: AttributePath): SQL {
 export const isOrderIndexed = (path: AttributePath): boolean =>
   !path.attribute.multiValued && operandOf({ path }).isOrdered === true;
 
+/** @returns whether the sort value is in the table of revisions, as with `namesRevision` */
+export const isOfRevision = (path: AttributePath): boolean =>
+  !path.attribute.multiValued && operandOf({ path }).isOfRevision === true;
+
 /**
  * @param sequence column with the order of creation, which breaks ties
  * @returns terms of ORDER BY; each is reversed if `isBackwards`

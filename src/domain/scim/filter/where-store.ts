@@ -10,7 +10,8 @@ type OperandOf = Rows["operandOf"];
 
 /**
  * @param numbers of the filter's shape: they name the bound values
- * @returns a condition on `scim_users` or `scim_groups`; it binds `organizationId` too
+ * @returns a condition on `scim_users` (and `scim_user_revisions`, see `namesRevision`) or `scim_groups`; it binds
+ *   `organizationId` too
  * @source SCIM-128 to SCIM-131
  */
 export const whereOf = (filter: Filter, numbers: Shape["numbers"]): SQL =>
@@ -33,7 +34,7 @@ function isFound(filter: Filter, of: OperandOf): boolean {
     case "and":
       return filter.parts.some((part) => isFound(part, of));
     case "or":
-      return filter.parts.length > 0 && filter.parts.every((part) => isFound(part, of));
+      return areOfOneTable(filter.parts, of) && filter.parts.every((part) => isFound(part, of));
     case "element":
       return lookupOf(filter) !== undefined;
     case "compare":
@@ -42,6 +43,25 @@ function isFound(filter: Filter, of: OperandOf): boolean {
       return false;
   }
 }
+
+/** @returns whether a test is about the revision of a user, which is in a table of its own */
+export const namesRevision = (filter: Filter): boolean => isOfRevision(filter, operandOf);
+
+function isOfRevision(filter: Filter, of: OperandOf): boolean {
+  switch (filter.kind) {
+    case "and":
+    case "or":
+      return filter.parts.some((part) => isOfRevision(part, of));
+    case "not":
+      return isOfRevision(filter.part, of);
+    default:
+      return filter.kind !== "element" && of(filter)?.isOfRevision === true;
+  }
+}
+
+/** For alternatives in two tables SQLite uses the indexes of neither. */
+const areOfOneTable = (parts: readonly Filter[], of: OperandOf): boolean =>
+  new Set(parts.map((part) => isOfRevision(part, of))).size === 1;
 
 /** @returns the rows to start from, if they have all tested attributes and an index finds them */
 function lookupOf({ path, filter }: ElementTest): Rows | undefined {

@@ -39,7 +39,7 @@ export interface AskedGroup {
   ifMatch: string | undefined;
 }
 
-interface Difference extends MemberChange {
+interface Difference {
   /** undefined for a new group */
   before: GroupRow | undefined;
   after: GroupRow;
@@ -68,11 +68,13 @@ export class GroupChanges {
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     };
+    const difference = { before: undefined, after };
     orTaken(() => store.insertGroup(tx, stored(after, actor)));
     const wish = { base: "kept", add: members, remove: [] } as const;
-    const change = yield* applyMembers(tx, placeOf(after, actor), wish);
+    const follow = this.#effectsOn(tx, actor, difference);
+    const change = yield* applyMembers(tx, placeOf(after, actor), { wish, follow });
     invariant(change.added.length === members.length, "a new group has the members it was sent with");
-    yield* this.#follow(tx, actor, { before: undefined, after, ...change });
+    this.#record(tx, actor, { ...difference, ...change });
     return after;
   }
 
@@ -82,21 +84,21 @@ export class GroupChanges {
    */
   *update(tx: Tx, actor: Actor, { wish, ...asked }: AskedGroup & { wish: GroupWish }): Steps<GroupRow> {
     const before = this.#present(tx, actor, asked);
-    const change = yield* applyMembers(tx, placeOf(before, actor), wish.members);
     const { displayName = before.displayName, externalId = before.externalId } = wish;
+    const named = { ...before, displayName, externalId, updatedAtMs: this.own.clock.nowMs() };
+    const follow = this.#effectsOn(tx, actor, { before, after: named });
+    const change = yield* applyMembers(tx, placeOf(before, actor), { wish: wish.members, follow });
     const movedCount = change.added.length + change.removed.length;
     if (movedCount === 0 && displayName === before.displayName && externalId === before.externalId)
       return before;
     const after: GroupRow = {
-      ...before,
-      displayName,
-      externalId,
+      ...named,
       memberCount: before.memberCount + change.added.length - change.removed.length,
       version: before.version + 1,
-      updatedAtMs: this.own.clock.nowMs(),
     };
     orTaken(() => store.updateGroup(tx, stored(after, actor)));
-    yield* this.#follow(tx, actor, { before, after, ...change });
+    yield* this.#affectAll(tx, actor, { before, after, ...change });
+    this.#record(tx, actor, { before, after, ...change });
     return after;
   }
 
@@ -120,27 +122,48 @@ export class GroupChanges {
     return row;
   }
 
-  *#follow(tx: Tx, actor: Actor, difference: Difference): Steps<void> {
-    const { audit, roles } = this.own;
-    const { before, after, added, removed } = difference;
-    const isRenamed = before !== undefined && before.displayName !== after.displayName;
-    const role = roles.roleOf(after);
-    const isRemapped = before !== undefined && roles.roleOf(before) !== role;
-    const moved = [...added, ...removed];
-    const everybody = isRenamed || isRemapped ? [...(yield* membersOf(tx, after)), ...removed] : moved;
-    // Users show the names of their groups, so a new name changes every member.
-    yield* inSlices(isRenamed ? everybody : moved, (userIds) =>
-      this.#showDifference(tx, userIds, after.updatedAtMs),
-    );
-    // Roles change for added and removed members if the group gives one, and for all members if its role changes.
-    const given = role === "admin" ? moved : [];
-    yield* inSlices(isRemapped ? everybody : given, (userIds) => roles.recompute(tx, { actor, userIds }));
-    audit.record(tx, {
+  /**
+   * @returns what changes for added and removed members: their groups, and their role if the group gives one. Where everybody is
+   *   affected, they follow with `#affectAll`.
+   */
+  #effectsOn(tx: Tx, actor: Actor, difference: Difference): (userIds: readonly string[]) => void {
+    const { roles } = this.own;
+    const { after } = difference;
+    const { isRenamed, isRemapped } = this.#reachOf(difference);
+    const givesRole = !isRemapped && roles.roleOf(after) === "admin";
+    return (userIds) => {
+      if (userIds.length === 0) return;
+      if (!isRenamed) this.#showDifference(tx, userIds, after.updatedAtMs);
+      if (givesRole) roles.recompute(tx, { actor, userIds });
+    };
+  }
+
+  /** Users show the names of their groups, so a new name changes every member, and so does a new role of the group. */
+  *#affectAll(tx: Tx, actor: Actor, { removed, ...difference }: Difference & MemberChange): Steps<void> {
+    const { after } = difference;
+    const { isRenamed, isRemapped } = this.#reachOf(difference);
+    if (!isRenamed && !isRemapped) return;
+    yield* inSlices([...(yield* membersOf(tx, after)), ...removed], (userIds) => {
+      if (isRenamed) this.#showDifference(tx, userIds, after.updatedAtMs);
+      if (isRemapped) this.own.roles.recompute(tx, { actor, userIds });
+    });
+  }
+
+  #reachOf({ before, after }: Difference): { isRenamed: boolean; isRemapped: boolean } {
+    const { roles } = this.own;
+    return {
+      isRenamed: before !== undefined && before.displayName !== after.displayName,
+      isRemapped: before !== undefined && roles.roleOf(before) !== roles.roleOf(after),
+    };
+  }
+
+  #record(tx: Tx, actor: Actor, { before, after, ...change }: Difference & MemberChange): void {
+    this.own.audit.record(tx, {
       actor,
       action: before ? "scim_group.update" : "scim_group.create",
       target: after.id,
       ...(before && { before: summaryOf(before) }),
-      after: { ...summaryOf(after), ...memberSummary(difference) },
+      after: { ...summaryOf(after), ...memberSummary(change) },
     });
   }
 

@@ -3,7 +3,7 @@
 import { and, asc, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import type { Named } from "../model.ts";
-import { scimGroupMembers, scimGroups, scimUsers } from "../tables.ts";
+import { scimGroupMembers, scimGroups, scimUserRevisions, scimUsers } from "../tables.ts";
 
 const named = sql.placeholder;
 const { groupId, userId } = scimGroupMembers;
@@ -20,8 +20,13 @@ const insertUsers = statement((connection) =>
         .select({ groupId: sql<string>`${named("groupId")}`.as("group_id"), userId: scimUsers.accountId })
         .from(sql`json_each(${named("ids")})`)
         .crossJoin(scimUsers) // in this order: SQLite would read every user of the organization
+        .crossJoin(scimUserRevisions) // has the organization in fewer pages than the users
         .where(
-          and(eq(scimUsers.accountId, sql`value`), eq(scimUsers.organizationId, named("organizationId"))),
+          and(
+            eq(scimUsers.accountId, sql`value`),
+            eq(scimUserRevisions.sequence, scimUsers.sequence),
+            eq(scimUserRevisions.organizationId, named("organizationId")),
+          ),
         ),
     )
     .onConflictDoNothing()
@@ -96,16 +101,20 @@ export const removeMembers = (
   return removed.map(({ id }) => id);
 };
 
-const withNewVersion = () => ({
-  version: sql`${scimUsers.version} + 1`,
-  updatedAtMs: sql`${named("nowMs")}`,
-});
-
 const bumpListedVersions = statement((connection) =>
   connection
-    .update(scimUsers)
-    .set(withNewVersion())
-    .where(inArray(scimUsers.accountId, asIdList("ids")))
+    .update(scimUserRevisions)
+    .set({ version: sql`${scimUserRevisions.version} + 1`, updatedAtMs: sql`${named("nowMs")}` })
+    .where(
+      inArray(
+        scimUserRevisions.sequence,
+        connection
+          .select({ sequence: scimUsers.sequence })
+          .from(sql`json_each(${named("ids")})`)
+          .crossJoin(scimUsers)
+          .where(eq(scimUsers.accountId, sql`value`)),
+      ),
+    )
     .prepare(),
 );
 

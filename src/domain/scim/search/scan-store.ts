@@ -9,7 +9,7 @@ import { sortKeySql } from "../filter/order-store.ts";
 import { shapeOf } from "../filter/shape.ts";
 import { whereOf } from "../filter/where-store.ts";
 import type { AttributePath } from "../schema/attribute-path.ts";
-import { scimGroups, scimUsers } from "../tables.ts";
+import { scimGroups, scimUserRevisions, scimUsers } from "../tables.ts";
 import { RESOURCE_TYPES, type ResourceTypeName } from "../wire.ts";
 
 export interface Collected {
@@ -27,6 +27,12 @@ export interface Slice {
 }
 
 const TABLES = { User: scimUsers, Group: scimGroups } as const;
+
+/** SQLite leaves the revisions out if nothing names them. */
+const SOURCES: Readonly<Record<ResourceTypeName, SQL>> = {
+  User: sql`${scimUsers} LEFT JOIN ${scimUserRevisions} ON ${scimUserRevisions.sequence} = ${scimUsers.sequence}`,
+  Group: sql`${scimGroups}`,
+};
 
 const found = sqliteTable("found", {
   type: text("type", { enum: RESOURCE_TYPES }).notNull(),
@@ -62,7 +68,7 @@ export function prepareCollection(
   const insert = connection
     .insert(found)
     .select(
-      sql`SELECT ${sql.placeholder("type")}, ${sequence}, ${keySql} FROM ${TABLES[type]}
+      sql`SELECT ${sql.placeholder("type")}, ${sequence}, ${keySql} FROM ${SOURCES[type]}
         WHERE ${organization} = ${ORGANIZATION} AND ${sequence} > ${sql.placeholder("after")}
         AND ${sequence} <= ${sql.placeholder("upTo")} AND ${whereOf(filter, numbers)}`,
     )

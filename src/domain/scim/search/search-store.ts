@@ -1,16 +1,16 @@
 // SQL of searches: pages and counts of one type, compiled once by shape. filter/where-store.ts compiles filters; scan-store.ts
 // has searches without an index.
-import { count, inArray, type SQL, sql } from "drizzle-orm";
+import { count, eq, inArray, type SQL, sql } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { Filter } from "../filter/model.ts";
 import { ORGANIZATION } from "../filter/operands-store.ts";
-import { orderOf } from "../filter/order-store.ts";
+import { isOfRevision, orderOf } from "../filter/order-store.ts";
 import { type Shape, shapeOf } from "../filter/shape.ts";
 import { isAlways } from "../filter/simplify.ts";
-import { isSelective, whereOf } from "../filter/where-store.ts";
+import { isSelective, namesRevision, whereOf } from "../filter/where-store.ts";
 import type { GroupRow, UserRow } from "../model.ts";
 import { type AttributePath, pathText } from "../schema/attribute-path.ts";
-import { scimGroups, scimUsers } from "../tables.ts";
+import { scimGroups, scimUserRevisions, scimUsers } from "../tables.ts";
 import { StatementCache } from "./statement-cache.ts";
 
 /** Cached compiled statements of one type and one kind, less than 200 in total (SCIM-131). */
@@ -45,14 +45,19 @@ interface TypeSql<Row> {
   page(connection: Connection, terms: Terms): Prepared<Row>;
   sequences(connection: Connection, terms: Terms): Prepared<{ sequence: number }>;
   count(connection: Connection, where: SQL | undefined): Prepared<{ total: number }>;
+}
+
+interface RowsSql<Row> extends TypeSql<Row> {
   ofSequences(connection: Connection): Prepared<Row & { sequence: number }>;
+  /** instead, for filters and orders that name the revision: its table leads, because its index has the organization */
+  byRevision?: TypeSql<Row>;
 }
 
 const USER_COLUMNS = {
   id: scimUsers.accountId,
-  version: scimUsers.version,
+  version: scimUserRevisions.version,
   createdAtMs: scimUsers.createdAtMs,
-  updatedAtMs: scimUsers.updatedAtMs,
+  updatedAtMs: scimUserRevisions.updatedAtMs,
   doc: scimUsers.doc,
 };
 const GROUP_COLUMNS = {
@@ -69,13 +74,49 @@ const named = sql.placeholder;
 const TOTAL = { total: count() };
 const listed = sql`(SELECT value FROM json_each(${named("sequences")}))`;
 
-const USER_SQL: TypeSql<UserRow> = {
+const IS_ITS_REVISION = eq(scimUserRevisions.sequence, scimUsers.sequence);
+
+const USER_SQL_BY_REVISION: TypeSql<UserRow> = {
+  organizationId: sql`${scimUserRevisions.organizationId}`,
+  sequence: sql`${scimUserRevisions.sequence}`,
+  page: (connection, { where, order }) =>
+    connection
+      .select(USER_COLUMNS)
+      .from(scimUserRevisions)
+      .innerJoin(scimUsers, IS_ITS_REVISION)
+      .where(where)
+      .orderBy(...order)
+      .limit(named("limit"))
+      .offset(named("offset"))
+      .prepare(),
+  // A LEFT JOIN, because SQLite leaves the users out if nothing else names them.
+  sequences: (connection, { where, order }) =>
+    connection
+      .select({ sequence: scimUserRevisions.sequence })
+      .from(scimUserRevisions)
+      .leftJoin(scimUsers, IS_ITS_REVISION)
+      .where(where)
+      .orderBy(...order)
+      .limit(named("limit"))
+      .offset(named("offset"))
+      .prepare(),
+  count: (connection, where) =>
+    connection
+      .select(TOTAL)
+      .from(scimUserRevisions)
+      .leftJoin(scimUsers, IS_ITS_REVISION)
+      .where(where)
+      .prepare(),
+};
+
+const USER_SQL: RowsSql<UserRow> = {
   organizationId: sql`${scimUsers.organizationId}`,
   sequence: sql`${scimUsers.sequence}`,
   page: (connection, { where, order }) =>
     connection
       .select(USER_COLUMNS)
       .from(scimUsers)
+      .innerJoin(scimUserRevisions, IS_ITS_REVISION)
       .where(where)
       .orderBy(...order)
       .limit(named("limit"))
@@ -95,11 +136,13 @@ const USER_SQL: TypeSql<UserRow> = {
     connection
       .select({ ...USER_COLUMNS, sequence: scimUsers.sequence })
       .from(scimUsers)
+      .innerJoin(scimUserRevisions, IS_ITS_REVISION)
       .where(inArray(scimUsers.sequence, listed))
       .prepare(),
+  byRevision: USER_SQL_BY_REVISION,
 };
 
-const GROUP_SQL: TypeSql<GroupRow> = {
+const GROUP_SQL: RowsSql<GroupRow> = {
   organizationId: sql`${scimGroups.organizationId}`,
   sequence: sql`${scimGroups.sequence}`,
   page: (connection, { where, order }) =>
@@ -138,7 +181,7 @@ export class SearchedRows<Row> {
 
   constructor(
     private readonly connection: Connection,
-    private readonly own: TypeSql<Row>,
+    private readonly own: RowsSql<Row>,
   ) {}
 
   /**
@@ -146,33 +189,35 @@ export class SearchedRows<Row> {
    * first, of which there may be many more than the page shows.
    */
   page(asked: RowsAsked): Row[] {
-    const { own, connection } = this;
+    const { connection } = this;
     const isAtHand = isAlways(asked.filter) || isSelective(asked.filter);
     if (isAtHand && asked.offset === 0)
-      return this.#ordered(asked, this.#pages, (terms) => own.page(connection, terms));
-    const found = this.#ordered(asked, this.#deepPages, (terms) => own.sequences(connection, terms));
+      return this.#ordered(asked, this.#pages, (own, terms) => own.page(connection, terms));
+    const found = this.#ordered(asked, this.#deepPages, (own, terms) => own.sequences(connection, terms));
     return this.ofSequences(found.map(({ sequence }) => sequence));
   }
 
   #ordered<R>(
     { filter, key, isDescending, isBackwards, organizationId, limit, offset }: RowsAsked,
     statements: StatementCache<Prepared<R>>,
-    prepare: (terms: Terms) => Prepared<R>,
+    prepare: (own: TypeSql<Row>, terms: Terms) => Prepared<R>,
   ): R[] {
     const shape = shapeOf(filter);
     const kind = `${key ? pathText(key) : ""} ${isDescending} ${isBackwards}`;
     const prepared = statements.get(`${kind} ${shape.key}`, () => {
-      const order = orderOf(key, this.own.sequence, { isDescending, isBackwards });
-      return prepare({ where: this.#where(filter, shape), order });
+      const own = this.#sqlFor(filter, key);
+      const order = orderOf(key, own.sequence, { isDescending, isBackwards });
+      return prepare(own, { where: whereIn(own, filter, shape), order });
     });
     return prepared.all({ ...shape.values, organizationId, limit, offset });
   }
 
   count({ filter, organizationId }: Pick<RowsAsked, "filter" | "organizationId">): number {
     const shape = shapeOf(filter);
-    const prepared = this.#counts.get(shape.key, () =>
-      this.own.count(this.connection, this.#where(filter, shape)),
-    );
+    const prepared = this.#counts.get(shape.key, () => {
+      const own = this.#sqlFor(filter);
+      return own.count(this.connection, whereIn(own, filter, shape));
+    });
     return prepared.all({ ...shape.values, organizationId })[0]?.total ?? 0;
   }
 
@@ -184,15 +229,19 @@ export class SearchedRows<Row> {
     return sequences.flatMap((sequence) => bySequence.get(sequence) ?? []);
   }
 
-  /**
-   * The plus keeps SQLite from reading the whole organization: a condition that an index finds names the organization itself
-   * (filter/where-store.ts), and otherwise the organization would always look like the better index.
-   */
-  #where(filter: Filter, { numbers }: Shape): SQL | undefined {
-    const { organizationId } = this.own;
-    if (isAlways(filter)) return sql`${organizationId} = ${ORGANIZATION}`;
-    return sql`+${organizationId} = ${ORGANIZATION} AND ${whereOf(filter, numbers)}`;
+  #sqlFor(filter: Filter, key?: AttributePath): TypeSql<Row> {
+    const { byRevision } = this.own;
+    return byRevision && (namesRevision(filter) || (key && isOfRevision(key))) ? byRevision : this.own;
   }
+}
+
+/**
+ * The plus keeps SQLite from reading the whole organization: a condition that an index finds names the organization itself
+ * (filter/where-store.ts), and otherwise the organization would always look like the better index.
+ */
+function whereIn({ organizationId }: { organizationId: SQL }, filter: Filter, { numbers }: Shape): SQL {
+  if (isAlways(filter)) return sql`${organizationId} = ${ORGANIZATION}`;
+  return sql`+${organizationId} = ${ORGANIZATION} AND ${whereOf(filter, numbers)}`;
 }
 
 /** @returns the rows of users */

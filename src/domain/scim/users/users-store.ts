@@ -1,9 +1,9 @@
 // SQL of the rows of users and of their e-mails. members-store.ts has their groups; the folder search has searches.
-import { and, eq, ne, type SQL, sql } from "drizzle-orm";
+import { and, eq, inArray, ne, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { locationOf } from "../messages/messages.ts";
 import type { Named, UserRow } from "../model.ts";
-import { scimGroupMembers, scimGroups, scimUserEmails, scimUsers } from "../tables.ts";
+import { scimGroupMembers, scimGroups, scimUserEmails, scimUserRevisions, scimUsers } from "../tables.ts";
 import { ENTERPRISE_USER } from "../wire.ts";
 import type { EmailColumns, UserColumns } from "./user-columns.ts";
 
@@ -12,9 +12,9 @@ export type UserId = { organizationId: string; id: string };
 
 const ROW = {
   id: scimUsers.accountId,
-  version: scimUsers.version,
+  version: scimUserRevisions.version,
   createdAtMs: scimUsers.createdAtMs,
-  updatedAtMs: scimUsers.updatedAtMs,
+  updatedAtMs: scimUserRevisions.updatedAtMs,
   doc: scimUsers.doc,
 };
 
@@ -23,7 +23,13 @@ const isTheUser = () =>
   and(eq(scimUsers.accountId, named("id")), eq(scimUsers.organizationId, named("organizationId")));
 
 const selectOne = statement((connection) =>
-  connection.select(ROW).from(scimUsers).where(isTheUser()).limit(1).prepare(),
+  connection
+    .select(ROW)
+    .from(scimUsers)
+    .innerJoin(scimUserRevisions, eq(scimUserRevisions.sequence, scimUsers.sequence))
+    .where(isTheUser())
+    .limit(1)
+    .prepare(),
 );
 
 /** @returns the user with an id, which is compared exactly */
@@ -69,9 +75,7 @@ const insertRow = statement((connection) =>
       active: named("active"),
       display: named("display"),
       label: named("label"),
-      version: named("version"),
       createdAtMs: named("createdAtMs"),
-      updatedAtMs: named("updatedAtMs"),
       doc: named("doc"),
       docKey: named("docKey"),
     })
@@ -91,8 +95,6 @@ const updateRow = statement((connection) =>
       active: sql`${named("active")}`,
       display: sql`${named("display")}`,
       label: sql`${named("label")}`,
-      version: sql`${named("version")}`,
-      updatedAtMs: sql`${named("updatedAtMs")}`,
       doc: sql`${named("doc")}`,
       docKey: sql`${named("docKey")}`,
     })
@@ -100,17 +102,49 @@ const updateRow = statement((connection) =>
     .prepare(),
 );
 
+const insertRevision = statement((connection) =>
+  connection
+    .insert(scimUserRevisions)
+    .select(
+      connection
+        .select({
+          sequence: scimUsers.sequence,
+          organizationId: scimUsers.organizationId,
+          version: sql`${named("version")}`.as("version"),
+          updatedAtMs: sql`${named("updatedAtMs")}`.as("updated_at_ms"),
+        })
+        .from(scimUsers)
+        .where(isTheUser()),
+    )
+    .prepare(),
+);
+
+const updateRevision = statement((connection) =>
+  connection
+    .update(scimUserRevisions)
+    .set({ version: sql`${named("version")}`, updatedAtMs: sql`${named("updatedAtMs")}` })
+    .where(
+      inArray(
+        scimUserRevisions.sequence,
+        connection.select({ sequence: scimUsers.sequence }).from(scimUsers).where(isTheUser()),
+      ),
+    )
+    .prepare(),
+);
+
 export function insertUser(tx: Tx, user: UserId & Omit<UserRow, "doc">, columns: UserColumns): void {
   insertRow(tx).run({ ...user, ...columns });
+  insertRevision(tx).run({ ...user });
 }
 
 export function updateUser(tx: Tx, user: UserId & Omit<UserRow, "doc">, columns: UserColumns): void {
   updateRow(tx).run({ ...user, ...columns });
+  updateRevision(tx).run({ ...user });
 }
 
 const deleteRow = statement((connection) => connection.delete(scimUsers).where(isTheUser()).prepare());
 
-/** Deletes its e-mails as well. */
+/** Deletes its revision and its e-mails as well. */
 export function deleteUser(tx: Tx, user: UserId): void {
   deleteRow(tx).run({ ...user });
 }

@@ -11,7 +11,12 @@ import { GroupStreams } from "../../../../src/domain/scim/groups/group-streams.t
 import { createScimGroups, type ScimGroups } from "../../../../src/domain/scim/groups/groups.ts";
 import type { GroupRow, ScimAnswer, ScimCaller } from "../../../../src/domain/scim/model.ts";
 import { createRoles, type Roles } from "../../../../src/domain/scim/roles/roles.ts";
-import { scimGroupMembers, scimGroups, scimUsers } from "../../../../src/domain/scim/tables.ts";
+import {
+  scimGroupMembers,
+  scimGroups,
+  scimUserRevisions,
+  scimUsers,
+} from "../../../../src/domain/scim/tables.ts";
 import { PATCH_OP } from "../../../../src/domain/scim/wire.ts";
 import { openSnapshot } from "../../../../src/platform/database/snapshot.ts";
 import { createIdentityWorld, type IdentityWorld } from "../../../support/identity-world.ts";
@@ -76,9 +81,12 @@ export async function addScimUsers(
       SELECT ${person("id")}, ${organizationId}, ${person("id")}, (${person("name")}) || '@example.com',
         (${person("name")}) || '@example.com', 'member', 'active', 'scim', 0, 0 FROM json_each(${people})`);
     tx.run(sql`INSERT INTO ${scimUsers} (account_id, organization_id, user_name, user_name_key, active, display, label,
-        version, created_at_ms, updated_at_ms, doc, doc_key)
+        created_at_ms, doc, doc_key)
       SELECT ${person("id")}, ${organizationId}, ${person("name")}, ${person("name")}, 1, 'Label ' || (${person("name")}),
-        'Label ' || (${person("name")}), 1, 0, 0, '{}', '{}' FROM json_each(${people})`);
+        'Label ' || (${person("name")}), 0, '{}', '{}' FROM json_each(${people})`);
+    tx.run(sql`INSERT INTO ${scimUserRevisions} (sequence, organization_id, version, updated_at_ms)
+      SELECT sequence, organization_id, 1, 0 FROM ${scimUsers} WHERE account_id IN
+        (SELECT ${person("id")} FROM json_each(${people}))`);
   });
   return made;
 }
@@ -105,7 +113,11 @@ export function storedGroup({ db }: GroupsWorld, id: string): GroupRow & { membe
 
 /** @returns the versions of these users, in the order asked */
 export function versionsOf({ db }: GroupsWorld, ids: readonly string[]): number[] {
-  const rows = db.read.select({ id: scimUsers.accountId, version: scimUsers.version }).from(scimUsers).all();
+  const rows = db.read
+    .select({ id: scimUsers.accountId, version: scimUserRevisions.version })
+    .from(scimUsers)
+    .innerJoin(scimUserRevisions, eq(scimUserRevisions.sequence, scimUsers.sequence))
+    .all();
   const versions = new Map(rows.map(({ id, version }) => [id, version]));
   return ids.map((id) => versions.get(id) ?? 0);
 }

@@ -7,7 +7,7 @@ import { STREAMS_MAX, STREAMS_WAITING_MAX } from "../../../../src/domain/scim/gr
 import { SLICE_MEMBERS, WHOLE_GROUP_MEMBERS_MAX } from "../../../../src/domain/scim/groups/group-views.ts";
 import { STEP_MEMBERS } from "../../../../src/domain/scim/groups/member-slices.ts";
 import type { ScimAnswer } from "../../../../src/domain/scim/model.ts";
-import { scimGroupMembers, scimGroups, scimUsers } from "../../../../src/domain/scim/tables.ts";
+import { scimGroupMembers, scimGroups, scimUserRevisions } from "../../../../src/domain/scim/tables.ts";
 import {
   listenToStatements,
   plansOf,
@@ -72,7 +72,11 @@ function glance(id: string): string {
     .select({ rows: count() })
     .from(scimGroupMembers)
     .where(eq(scimGroupMembers.groupId, id));
-  const [version] = read.select({ version: scimUsers.version }).from(scimUsers).limit(1).all();
+  const [version] = read
+    .select({ version: scimUserRevisions.version })
+    .from(scimUserRevisions)
+    .limit(1)
+    .all();
   return JSON.stringify([group, members.get(), version]);
 }
 
@@ -345,7 +349,7 @@ describe("a change of many slices", () => {
     const slices = LARGE / STEP_MEMBERS;
     expect(Object.fromEntries(counts)).toEqual({
       scim_group_members: slices,
-      scim_users: slices,
+      scim_user_revisions: slices,
       scim_groups: 1,
       audit_entries: 1,
     });

@@ -72,6 +72,7 @@ describe("an index is used", () => {
     ["Group", 'members[value eq "x"]'],
     ["User", 'userName sw "a"'],
     ["User", 'meta.lastModified gt "2020-01-01T00:00:00Z"'],
+    ["User", 'meta.lastModified gt "2020-01-01T00:00:00Z" and userName eq "ada"'],
   ])("%s: %s", async (scope, filter) => {
     for (const asked of [
       { filter },
@@ -85,6 +86,17 @@ describe("an index is used", () => {
       expect(step).not.toContain("(organization_id=?)");
     }
   });
+});
+
+test("counting by the time of the last change, and skipping to a later page of it, read no documents", async () => {
+  await using explained = await createExplained();
+  const { log, world } = explained;
+  const filter = 'meta.lastModified gt "2020-01-01T00:00:00Z"';
+  const [counting] = await stepsOf(log, world, "User", { filter, count: 0 });
+  expect(counting).toContain("scim_user_revisions USING COVERING INDEX");
+  const later = { startIndex: 2, sortBy: "meta.lastModified", filter };
+  const [skipping] = await stepsOf(log, world, "User", later);
+  expect(skipping).toContain("scim_user_revisions USING COVERING INDEX");
 });
 
 test("pages without a filter follow the order of an index without sorting", async () => {

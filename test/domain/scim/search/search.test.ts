@@ -223,6 +223,16 @@ describe("both types together", () => {
     expect(answer.totalResults).toBe(expected.length);
   });
 
+  test("include alternatives of which one is about the time of the last change: no index finds both", async () => {
+    await using world = await createSearchWorld({ scanRowsMax: 1 });
+    await world.addUsers(...numbered(2));
+    const changed = 'meta.lastModified gt "1970-01-01T00:00:00Z"';
+    expect(namesOf(await world.list("User", { filter: `${changed} or ${changed}` }))).toHaveLength(2);
+    expect(await refused(world, "User", { filter: `${changed} or userName eq "user0"` })).toStartWith(
+      "400 tooMany",
+    );
+  });
+
   test("cost only the resources scanned: a type that cannot match is skipped", async () => {
     await using world = await bothWorld({ scanRowsMax: 2 });
     expect(namesOf(await world.list("all", { filter: 'members.type co "us"' }))).toEqual(["Gamma"]);
@@ -304,6 +314,7 @@ describe("another organization", () => {
       ...['displayName eq "Ada"', 'displayName sw "e"', 'emails.value eq "ada"', 'title ne "x"'],
       ...[`groups.value eq "${group}"`, 'groups.display eq "Engineers"', `members.value eq "${id}"`],
       ...[`userName eq "ada" or id eq "${group}"`, 'not (userName eq "x")'],
+      ...['meta.lastModified ge "1970-01-01T00:00:00Z"', 'not (meta.lastModified lt "1970-01-01T00:00:00Z")'],
     ];
     for (const filter of filters) {
       const answer: ListAnswer = JSON.parse(await listText(world.search.list(stranger, "all", { filter })));
