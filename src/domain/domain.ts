@@ -11,8 +11,8 @@ import type { Secret } from "../platform/secret.ts";
 import { SEMANTIC_VERSION } from "../platform/version.ts";
 import { createInvitationBudget } from "./access/budgets/invitation-budget.ts";
 import { eraseLogins } from "./access/erase.ts";
-import { endGrant, endLoginSession, endLogins } from "./access/logins/end-logins.ts";
-import { createAccess } from "./access/service.ts";
+import { endGrant, endLoginSession, endLogins, endProviderSessions } from "./access/logins/end-logins.ts";
+import { type Access, createAccess } from "./access/service.ts";
 import type { AccessSettings, LimitSettings } from "./access/settings.ts";
 import { forgetGuesses } from "./access/sign-in/password-guesses.ts";
 import { accessSecrets } from "./access/tokens/signing-keys.ts";
@@ -23,7 +23,7 @@ import { Backups } from "./backup/service.ts";
 import { createCatalog, type RunCatalogTask } from "./catalog/service.ts";
 import { PackageSources } from "./catalog/sources/package-sources.ts";
 import { eraseClients } from "./clients/erase.ts";
-import { createClients } from "./clients/service.ts";
+import { type ClientsDependencies, createClients } from "./clients/service.ts";
 import { Erasure } from "./erasure/service.ts";
 import { createEraseKeys } from "./gateway/erase.ts";
 import { createInference } from "./gateway/inference/inference.ts";
@@ -47,10 +47,15 @@ import { Idempotency, idempotentSecrets } from "./idempotency/service.ts";
 import { createEraseUser } from "./identity/erase.ts";
 import { createIdentity, type IdentitySettings } from "./identity/service.ts";
 import { eraseProvisioning } from "./scim/erase.ts";
-import { createScim, groupNamesOf, type ScimSettings } from "./scim/service.ts";
+import { accountByExternalId, createScim, groupNamesOf, type ScimSettings } from "./scim/service.ts";
 import type { ErasePersonalData } from "./shared/personal-data.ts";
 import { eraseIdentities } from "./sso/erase.ts";
-import type { CurrentSsoSettings } from "./sso/settings.ts";
+import {
+  type CurrentSsoSettings,
+  createIsConfirmed,
+  createSso,
+  type SsoDependencies,
+} from "./sso/service.ts";
 import { Health } from "./system/health.ts";
 import { createJobs } from "./system/jobs.ts";
 import { SealingKeys } from "./system/sealing-keys.ts";
@@ -109,11 +114,8 @@ export function openDomain({
   const { limits } = settings;
   const isInstalled = () => identity.organization() !== undefined;
   const auditLog = new AuditLog({ ...shared, isInstalled });
-  const harnesses = new HarnessFacts({
-    ...shared,
-    auditLog,
-    read: machine.readHarnesses ?? (() => BUILT_IN),
-  });
+  const { readHarnesses = () => BUILT_IN } = machine;
+  const harnesses = new HarnessFacts({ ...shared, auditLog, read: readHarnesses });
   const idempotency = new Idempotency(machine);
   const identity = createIdentity({
     ...shared,
@@ -124,7 +126,8 @@ export function openDomain({
     spendInvitation: createInvitationBudget({ ...machine, limits }),
     settings: settings.identity,
   });
-  const access = createAccess({ ...shared, identity, settings: settings.access, limits });
+  const isConfirmed = createIsConfirmed(settings.sso);
+  const access = createAccess({ ...shared, identity, settings: settings.access, limits, isConfirmed });
   const catalog = createCatalog(shared);
   const gatewayParts = { ...shared, identity, mode: gatewayMode };
   const gateway = createGateway({
@@ -152,14 +155,7 @@ export function openDomain({
       gateway: gatewayMode && { keys: gateway.keys, tokens: inference.tokens },
     }),
     artifactLinks: new ArtifactLinks({ ...machine, ...governance }),
-    clients: createClients({
-      ...shared,
-      identity,
-      governance,
-      harnesses: () => harnesses.harnesses(),
-      checkVersion: (...question) => checkVersion(harnesses.harnesses(), ...question),
-      endLogin: { session: endLoginSession, grant: endGrant },
-    }),
+    clients: openClients(shared, { identity, governance, harnesses }),
     branding: createBranding({ ...shared, identity }),
     scim: createScim({
       ...shared,
@@ -169,6 +165,7 @@ export function openDomain({
       configuredToken: secrets.scimToken,
       organization: () => identity.organization()?.id,
     }),
+    sso: openSso(shared, { identity, access, settings: settings.sso }),
     gateway,
     inference,
     auditLog,
@@ -184,6 +181,28 @@ export function openDomain({
     }),
   };
 }
+
+/** Clients judge reports by the policy and the harness facts in force, and end the logins of removed workstations. */
+const openClients = (
+  shared: Omit<ClientsDependencies, "identity" | "governance" | "harnesses" | "checkVersion" | "endLogin">,
+  { harnesses, ...areas }: Pick<ClientsDependencies, "identity" | "governance"> & { harnesses: HarnessFacts },
+) =>
+  createClients({
+    ...shared,
+    ...areas,
+    harnesses: () => harnesses.harnesses(),
+    checkVersion: (...question) => checkVersion(harnesses.harnesses(), ...question),
+    endLogin: { session: endLoginSession, grant: endGrant },
+  });
+
+/** Company sign-in opens login sessions, and ends them when the provider says so. */
+const openSso = (
+  shared: Pick<SsoDependencies, "db" | "clock" | "audit" | "sealing">,
+  { access, ...areas }: Pick<SsoDependencies, "identity" | "settings"> & { access: Access },
+) => {
+  const ends = { endLogins, endProviderSessions };
+  return createSso({ ...shared, ...areas, ...ends, accountByExternalId, sessions: access.sessions });
+};
 
 /** In the order in which rows may be deleted: the user is last, because others refer to it. */
 const erasersOf = (machine: { ids: Ids; audit: Audit }): readonly ErasePersonalData[] => [

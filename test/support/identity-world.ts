@@ -82,7 +82,7 @@ export async function createIdentityWorld(settings: Partial<IdentitySettings> = 
     retireGatewayKey: createKeyRetirement(world),
     spendInvitation: () => {},
     forgetGuesses,
-    settings: { mode: "password", groupRoleMappings: {}, ...settings },
+    settings: { mode: "password", invites: settings.mode !== "oidc", groupRoleMappings: {}, ...settings },
   });
   const operator: Actor = { ...world.system, kind: "operator", label: "root" };
   const setUser = async (id: string, row: Partial<typeof users.$inferInsert>) => {

@@ -206,7 +206,12 @@ async function joinDomain(
       access: { ...ACCESS, ...options.access },
       scim: { ...SCIM, ...options.scim },
       limits: { ...LIMITS, ...options.limits },
-      identity: { mode: "password", groupRoleMappings: {}, ...options.identity },
+      identity: {
+        mode: "password",
+        invites: options.identity?.mode !== "oidc",
+        groupRoleMappings: {},
+        ...options.identity,
+      },
       sso: options.sso ?? (() => undefined),
     },
   });

@@ -62,6 +62,9 @@ export function domainSettingsOf(
     },
     identity: {
       mode: identityMode,
+      get invites() {
+        return identityMode === "password" || sso.settings?.provisioning === "invited";
+      },
       get groupRoleMappings() {
         return roles.mappings;
       },

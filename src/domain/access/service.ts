@@ -10,6 +10,7 @@ import { createAuthenticator } from "./authentication/authenticate.ts";
 import { GrantHolders } from "./authentication/grant-holders.ts";
 import { createLoginWatch } from "./authentication/login-watch.ts";
 import { VerifiedTokens } from "./authentication/verified-tokens.ts";
+import type { IsConfirmed } from "./dependencies.ts";
 import { DeviceLogins } from "./device-login/device-logins.ts";
 import { Logins } from "./logins/logins.ts";
 import { OwnLogins } from "./logins/own-logins.ts";
@@ -24,9 +25,11 @@ import { SigningKeys } from "./tokens/signing-keys.ts";
 export type { ActiveLogin, FindActiveLogin } from "./authentication/active-logins.ts";
 export type { Principal } from "./authentication/authenticate.ts";
 export { type LoginWatch, loginIdOf } from "./authentication/login-watch.ts";
+export type { IsConfirmed } from "./dependencies.ts";
 export type { DeviceLoginView } from "./device-login/device-logins.ts";
 export type { LoginView } from "./logins/logins.ts";
 export type { AccessSettings, LimitSettings } from "./settings.ts";
+export type { OpenedSession, Origin, SignedIn, SignInMethod } from "./sign-in/login-sessions.ts";
 export type { Caller, TokenAnswer } from "./tokens/grant-messages.ts";
 export type { SigningKeyView } from "./tokens/signing-keys.ts";
 
@@ -39,6 +42,7 @@ export interface AccessDependencies {
   identity: Identity;
   settings: AccessSettings;
   limits: LimitSettings;
+  isConfirmed: IsConfirmed;
 }
 
 /** Gives room for as many holders as tokens, because each workstation has one of each. */

@@ -9,8 +9,10 @@ import type { Actor } from "../shared/actor.ts";
 import type { Role } from "./model.ts";
 
 export interface IdentitySettings {
-  /** how users sign in; with `oidc` the identity provider decides who may, so nobody is invited */
+  /** how users sign in; with `oidc` at the identity provider only */
   mode: "password" | "oidc";
+  /** whether administrators invite people; with `oidc` only if the provider admits invited people */
+  invites: boolean;
   /** role of the members of a provisioned group, by group name */
   groupRoleMappings: Readonly<Record<string, Role>>;
 }

@@ -75,6 +75,14 @@ export const invitationsDisabled = () =>
     "sign-in is managed by the identity provider; add the person there",
   );
 
+/** The address that the provider vouches for accepts the invitation, so that nobody needs a password here. */
+export const acceptedAtProvider = () =>
+  new DomainError(
+    "conflict",
+    "invitation.accepted_at_provider",
+    "sign in through your organization instead: your address there accepts the invitation",
+  );
+
 /** Unknown, expired, canceled and accepted invitations give the same error: a link reveals only whether it works. */
 export const invitationUnavailable = () =>
   new DomainError(

@@ -13,6 +13,7 @@ import { emailKey, type IdentityStatus, type Organization, type SignInUser } fro
 import { createRename } from "./organization.ts";
 import * as store from "./store.ts";
 import { createEnroll } from "./users/enrollment.ts";
+import { ExternalUsers } from "./users/external-users.ts";
 import { createOwnPasswords } from "./users/own-password.ts";
 import { ProvisionedUsers } from "./users/provisioned-users.ts";
 import { Users } from "./users/users.ts";
@@ -34,6 +35,7 @@ export function createIdentity(dependencies: IdentityDependencies) {
     users: new Users(dependencies, enrol),
     invitations: new Invitations(dependencies, enrol),
     provisioned: new ProvisionedUsers(dependencies),
+    external: new ExternalUsers(dependencies, enrol),
     ownPasswords: createOwnPasswords(dependencies),
 
     /** Removes invitations after their retention; a job of the service: see invitation-retention.ts. */

@@ -15,6 +15,7 @@ import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../../src/domain/access/wire.ts
 import { createKeyRetirement } from "../../../src/domain/gateway/keys/retire.ts";
 import { Idempotency } from "../../../src/domain/idempotency/service.ts";
 import { createIdentity, type User } from "../../../src/domain/identity/service.ts";
+import { createIsConfirmed } from "../../../src/domain/sso/service.ts";
 import { DAY_MS, SECOND_MS } from "../../../src/platform/clock.ts";
 import { createPasswords } from "../../../src/platform/crypto/passwords.ts";
 import { openSealing } from "../../../src/platform/crypto/sealing.ts";
@@ -117,8 +118,13 @@ function joinParts(world: World, settings: AccessSettings) {
     retireGatewayKey: createKeyRetirement(world),
     spendInvitation: () => {},
     forgetGuesses,
-    settings: { mode: settings.identityMode, groupRoleMappings: {} },
+    settings: {
+      mode: settings.identityMode,
+      invites: settings.identityMode === "password",
+      groupRoleMappings: {},
+    },
   });
+  const isConfirmed = createIsConfirmed(() => undefined);
   const keys = new SigningKeys({ db, clock, audit, sealing, settings });
   const verified = new VerifiedTokens(settings.tokenMemoryBytes);
   const holders = new GrantHolders(settings.tokenMemoryBytes);
@@ -126,9 +132,9 @@ function joinParts(world: World, settings: AccessSettings) {
   const sessions = new LoginSessions({ db, clock, ids, audit, sealing, identity, settings, limits: LIMITS });
   const authenticator = createAuthenticator({
     ...{ db, clock, tokens, keys, sessions, identity },
-    ...{ verified, holders },
+    ...{ verified, holders, isConfirmed },
   });
-  return { passwords, sealing, identity, keys, tokens, sessions, verified, authenticator };
+  return { passwords, sealing, identity, keys, tokens, sessions, verified, authenticator, isConfirmed };
 }
 
 /** What one redeemed device login leaves, with a refresh token of its own and one more device login under way. */

@@ -7,6 +7,7 @@ import { CLOCK_TOLERANCE_SECONDS, isExpired } from "../../../platform/crypto/sig
 import type { Db } from "../../../platform/database/database.ts";
 import { readUuid } from "../../../platform/uuid-words.ts";
 import type { Identity, Role, User } from "../../identity/service.ts";
+import type { IsConfirmed } from "../dependencies.ts";
 import type { LoginSessions } from "../sign-in/login-sessions.ts";
 import {
   type AccessTokens,
@@ -68,12 +69,13 @@ export interface AuthenticatorDependencies {
   identity: Pick<Identity, "findUserById">;
   verified: VerifiedTokens;
   holders: GrantHolders;
+  isConfirmed: IsConfirmed;
 }
 
 /** @returns the authenticator with an empty cache; created once, in service.ts */
 export function createAuthenticator(dependencies: AuthenticatorDependencies): Authenticator {
   const bearers = new Bearers(dependencies);
-  const { db, identity, sessions } = dependencies;
+  const { db, clock, identity, sessions, isConfirmed } = dependencies;
   return {
     known: (token) => bearers.recall(token),
     bearer: (token) => bearers.recall(token) ?? bearers.verify(token),
@@ -81,6 +83,9 @@ export function createAuthenticator(dependencies: AuthenticatorDependencies): Au
       const session = sessions.find(token);
       if (!session) throw sessionInvalid();
       const user = activeUser(identity.findUserById(db.read, session.userId));
+      const isFromProvider = session.method === "oidc";
+      if (isFromProvider && !isConfirmed(db.read, { userId: user.id, nowMs: clock.nowMs() }))
+        throw sessionInvalid();
       const renewedUntilMs = sessions.renew(session);
       return {
         ...fieldsOf(user),

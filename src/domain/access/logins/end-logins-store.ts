@@ -42,6 +42,17 @@ export function endOtherSessions(
     .all();
 }
 
+/** @returns the sessions, open or ended, that began with a session at a provider; ended ones may have grants */
+export const sessionsOfProvider = (
+  tx: Tx,
+  { issuer, providerSessionId }: { issuer: string; providerSessionId: string },
+): { id: string }[] =>
+  tx
+    .select({ id: loginSessions.id })
+    .from(loginSessions)
+    .where(and(eq(loginSessions.issuer, issuer), eq(loginSessions.providerSessionId, providerSessionId)))
+    .all();
+
 /** Removes the device logins that one of these sessions decided and that no workstation has redeemed. */
 export function removeDeviceLoginsOf(tx: Tx, sessions: readonly { id: string }[]): void {
   moveRevision(tx, "access");

@@ -43,6 +43,35 @@ export const endOtherSessions = (
   return ended.filter(({ expiresAtMs }) => nowMs < expiresAtMs).length;
 };
 
+/**
+ * Ends the browser sessions that began with one session at a provider, or every browser session of a user, and the device logins that
+ * they are deciding. Grants end only if asked, because a logout in a browser does not concern workstations.
+ * @returns how many were open
+ */
+export function endProviderSessions(
+  tx: Tx,
+  {
+    endsGrants,
+    reason,
+    nowMs,
+    ...whose
+  }: Ending & { endsGrants: boolean } & ({ issuer: string; providerSessionId: string } | { userId: string }),
+): Pick<EndedLogins, "loginSessions" | "grants"> {
+  if ("userId" in whose) {
+    store.removeDeviceLogins(tx, whose);
+    const loginSessions = store.endSessions(tx, whose, nowMs);
+    return { loginSessions, grants: endsGrants ? store.revokeGrants(tx, whose, { reason, nowMs }) : 0 };
+  }
+  const sessions = store.sessionsOfProvider(tx, whose);
+  store.removeDeviceLoginsOf(tx, sessions);
+  const ended = { loginSessions: 0, grants: 0 };
+  for (const { id: loginSessionId } of sessions) {
+    ended.loginSessions += store.endSessions(tx, { loginSessionId }, nowMs);
+    if (endsGrants) ended.grants += store.revokeGrants(tx, { loginSessionId }, { reason, nowMs });
+  }
+  return ended;
+}
+
 /** Ends the grant of one workstation. @returns whether it was active */
 export const endGrant = (tx: Tx, { grantId, ...ending }: Ending & { grantId: string }): boolean =>
   store.revokeGrants(tx, { grantId }, ending) > 0;

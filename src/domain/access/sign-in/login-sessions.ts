@@ -68,6 +68,10 @@ export interface SignInRequest extends Origin {
   /** the device cookie that the browser sent, valid or not */
   deviceCookie?: string | undefined;
   requestId?: string;
+  /** default: the password alone */
+  how?: SignInMethod;
+  /** work of the transaction that opens the session, such as linking the account to a provider; may throw */
+  alongside?: (tx: Tx, user: User) => void;
 }
 
 /** Who tried to sign in, in the form that the log may show. */
@@ -122,7 +126,9 @@ export class LoginSessions {
         throw error;
       });
     if (!user || !matches || user.status !== "active") throw signInFailed();
-    if (this.own.settings.identityMode === "oidc" && !user.protected) throw passwordSignInOff();
+    const isPasswordAlone = request.how?.method !== "oidc";
+    if (isPasswordAlone && this.own.settings.identityMode === "oidc" && !user.protected)
+      throw passwordSignInOff();
     const session = await db.write((tx) => this.#admit(tx, user, { request, guess }), "access");
     return { session, user: withoutHash(user), deviceCookie: this.#deviceCookies.issue(user) };
   }
@@ -201,12 +207,16 @@ export class LoginSessions {
 
   /** Signs a browser out: ends its session, but not the grants that it approved. */
   async end(token: string, actor: Actor): Promise<void> {
-    const { db, clock, audit } = this.own;
+    const { db } = this.own;
     if (!this.find(token)) return;
-    await db.write((tx) => {
-      const ended = store.endByToken(tx, sha256Hex(token), clock.nowMs());
-      if (ended) audit.record(tx, { actor, action: "login_session.end", target: ended.id });
-    }, "access");
+    await db.write((tx) => this.close(tx, token, actor), "access");
+  }
+
+  /** Like `end`, in the caller's transaction: a new sign-in replaces the session of a browser. */
+  close(tx: Tx, token: string, actor: Actor): void {
+    const { clock, audit } = this.own;
+    const ended = store.endByToken(tx, sha256Hex(token), clock.nowMs());
+    if (ended) audit.record(tx, { actor, action: "login_session.end", target: ended.id });
   }
 
   /** Removes sessions that ended long ago and that nothing refers to. @returns how many, SWEEP_BATCH_ROWS at most */
@@ -219,7 +229,8 @@ export class LoginSessions {
     const { identity, audit } = this.own;
     if (identity.findUserById(tx, user.id)?.updatedAtMs !== user.updatedAtMs) throw signInFailed();
     recordCorrectPassword(tx, guess);
-    const session = this.open(tx, user.id, request);
+    request.alongside?.(tx, withoutHash(user));
+    const session = this.open(tx, user.id, request, request.how);
     audit.record(tx, { actor: actorOf(user, request), action: "login_session.open", target: session.id });
     return session;
   }

@@ -8,6 +8,7 @@ import { type Ids, sha256Hex } from "../../../platform/ids.ts";
 import type { Audit } from "../../audit/service.ts";
 import type { Identity, User } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
+import type { IsConfirmed } from "../dependencies.ts";
 import type { PolledLogin } from "../device-login/device-logins-store.ts";
 import * as deviceLogins from "../device-login/device-logins-store.ts";
 import { acceptPoll, type Polled, PolledLogins } from "../device-login/polled-logins.ts";
@@ -37,6 +38,7 @@ export interface GrantsDependencies {
   identity: Pick<Identity, "findUserById">;
   accessTokens: Pick<AccessTokens, "mint" | "read">;
   sealing: SuccessorKeys;
+  isConfirmed: IsConfirmed;
   settings: {
     baseUrl(): string;
     accessTokenTtlSeconds: number;
@@ -201,6 +203,7 @@ export class Grants {
     if (verdict === "reused") return { stolen: grant };
     const user = identity.findUserById(tx, grant.userId);
     if (user?.status !== "active") throw invalidRefreshToken();
+    if (!this.own.isConfirmed(tx, { userId: user.id, nowMs })) throw invalidRefreshToken();
     requireResource(request.resource, grant.resource);
     const scope = narrowScope(grant.scope, request.scope);
     const expiresAtMs = nowMs + settings.refreshTokenTtlSeconds * SECOND_MS;

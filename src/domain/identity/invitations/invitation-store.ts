@@ -98,31 +98,42 @@ export const hasPending = (tx: Tx, key: { organizationId: string; emailKey: stri
  * The inviter may lose the role while the invitation is being written. It is then pending but must not be accepted. An invitation
  * of the operator, who is not a user, stays valid.
  */
-const isInviterAuthorized = (tx: Tx): SQL | undefined => {
+const isInviterAuthorized = (connection: Connection): SQL | undefined => {
   const isInviter = and(
     eq(users.id, invitations.inviterId),
     eq(users.role, "admin"),
     eq(users.status, "active"),
   );
-  const inviter = tx.select({ id: users.id }).from(users).where(isInviter);
+  const inviter = connection.select({ id: users.id }).from(users).where(isInviter);
   return or(isNull(invitations.inviterId), exists(inviter));
 };
 
-/** @returns whether this secret accepted its invitation: once, before it expires, and while its inviter is an administrator */
-export const claim = (tx: Tx, { tokenHash, nowMs }: { tokenHash: string; nowMs: number }): boolean =>
-  tx
-    .update(invitations)
-    .set({ status: "accepted" })
-    .where(
-      and(
-        eq(invitations.tokenHash, tokenHash),
-        eq(invitations.status, "pending"),
-        gt(invitations.expiresAtMs, nowMs),
-        isInviterAuthorized(tx),
-      ),
-    )
-    .returning({ id: invitations.id })
-    .get() !== undefined;
+/** The secret of its link, or the address that a provider vouches for. */
+export type Claimant = { tokenHash: string } | { organizationId: string; emailKey: string };
+
+/** The invitation can be accepted: once, before it expires, and while its inviter is an administrator. */
+const isOpenFor = (connection: Connection, { nowMs, ...claimant }: Claimant & { nowMs: number }) =>
+  and(
+    "tokenHash" in claimant
+      ? eq(invitations.tokenHash, claimant.tokenHash)
+      : and(
+          eq(invitations.organizationId, claimant.organizationId),
+          eq(invitations.emailKey, claimant.emailKey),
+        ),
+    eq(invitations.status, "pending"),
+    gt(invitations.expiresAtMs, nowMs),
+    isInviterAuthorized(connection),
+  );
+
+const OPENED = { id: invitations.id, role: invitations.role };
+
+/** @returns the invitation that the claimant can accept */
+export const findOpen = (connection: Connection, claimant: Claimant & { nowMs: number }) =>
+  connection.select(OPENED).from(invitations).where(isOpenFor(connection, claimant)).limit(1).get();
+
+/** @returns the invitation that this accepted */
+export const claim = (tx: Tx, claimant: Claimant & { nowMs: number }) =>
+  tx.update(invitations).set({ status: "accepted" }).where(isOpenFor(tx, claimant)).returning(OPENED).get();
 
 /** Cancels the pending invitations of an address; with `expiredAtMs` only those expired by then. @returns their ids */
 export const cancelPending = (

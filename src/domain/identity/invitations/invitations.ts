@@ -14,6 +14,7 @@ import { offsetOf, type Page, type PageQuery, readPageQuery } from "../../shared
 import { pageInSteps } from "../../shared/page-steps.ts";
 import type { IdentityDependencies } from "../dependencies.ts";
 import {
+  acceptedAtProvider,
   alreadyInvited,
   invitationAccepted,
   invitationClosed,
@@ -87,7 +88,7 @@ export class Invitations {
    *   `access.too_many_attempts`, those of Idempotency.once
    */
   async create(actor: Actor, { email, role, idempotencyKey }: NewInvitation): Promise<InvitationWithToken> {
-    this.#refuseProviderMode();
+    this.#refuseUnlessInviting();
     const problems: Problem[] = [];
     const known = readChoice(role, { allowed: ROLES, pointer: "/role", problems }) ?? "member";
     const address = readEmail(email, problems);
@@ -152,7 +153,7 @@ export class Invitations {
    * @throws DomainError `invitation.disabled`, `invitation.not_found`, `invitation.closed`
    */
   async resend(actor: Actor, id: string, expect?: Expectation<Invitation>): Promise<Invitation> {
-    this.#refuseProviderMode();
+    this.#refuseUnlessInviting();
     return await this.dependencies.db.write((tx) => this.#renew(tx, actor, { id, expect }), "access");
   }
 
@@ -167,7 +168,7 @@ export class Invitations {
     id: string,
     { idempotencyKey, expect }: Regeneration = {},
   ): Promise<InvitationWithToken> {
-    this.#refuseProviderMode();
+    this.#refuseUnlessInviting();
     const { token, tokenHash } = this.#newToken();
     const create = (tx: Tx): InvitationWithToken => {
       const renewal = { id, expect, link: { tokenHash, inviterId: actor.id } };
@@ -191,10 +192,11 @@ export class Invitations {
 
   /**
    * Uses up the link and creates the user with the role of the invitation.
-   * @throws DomainError `invitation.disabled`, `invitation.unavailable`, `identity.invalid`
+   * @throws DomainError `invitation.disabled`, `invitation.accepted_at_provider`, `invitation.unavailable`, `identity.invalid`
    */
   async accept({ token, password, ...origin }: Acceptance): Promise<User> {
-    this.#refuseProviderMode();
+    this.#refuseUnlessInviting();
+    if (this.dependencies.settings.mode === "oidc") throw acceptedAtProvider();
     const invitation = this.getByToken(token);
     const problems: Problem[] = [];
     checkPassword(password, problems);
@@ -211,8 +213,8 @@ export class Invitations {
     }, "access");
   }
 
-  #refuseProviderMode(): void {
-    if (this.dependencies.settings.mode === "oidc") throw invitationsDisabled();
+  #refuseUnlessInviting(): void {
+    if (!this.dependencies.settings.invites) throw invitationsDisabled();
   }
 
   /** Creates a link in a transaction, once per idempotency key. */

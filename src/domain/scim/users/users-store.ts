@@ -60,6 +60,13 @@ export const isUserNameTaken = (connection: Connection, asked: UserId & { userNa
 export const isExternalIdTaken = (connection: Connection, asked: UserId & { externalId: string }): boolean =>
   selectByExternalId(connection).get(asked) !== undefined;
 
+/** @returns the id of the account to which a provider gave this id; compared exactly */
+export const accountByExternalId = (
+  connection: Connection,
+  organizationId: string,
+  externalId: string,
+): string | undefined => selectByExternalId(connection).get({ organizationId, externalId, id: "" })?.id;
+
 const insertRow = statement((connection) =>
   connection
     .insert(scimUsers)

@@ -162,7 +162,16 @@ test("two invitations of one address at the same moment create one", async () =>
   expect(results.filter((result) => result === "invitation.pending")).toHaveLength(1);
 });
 
-test("if the identity provider decides, nobody is invited, renewed or admitted", async () => {
+test("SSO-3 if the provider admits invited people, a link is made and its password form is refused", async () => {
+  await using world = await createIdentityWorld({ mode: "oidc", invites: true });
+  const { identity, operator } = world;
+  const { token } = await identity.invitations.create(operator, { email: "ana@example.org", role: "member" });
+  expect(await reasonOf(() => identity.invitations.accept({ token, password: PASSWORD }))).toBe(
+    "invitation.accepted_at_provider",
+  );
+});
+
+test("SSO-3 if the identity provider decides, nobody is invited, renewed or admitted", async () => {
   await using world = await createIdentityWorld({ mode: "oidc" });
   const { invitations } = world.identity;
   const refused = [

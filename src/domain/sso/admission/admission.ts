@@ -1,0 +1,247 @@
+// Admits people who signed in at the identity provider: finds or makes the account, links it, follows role and address, and opens the
+// login session, all in one transaction. Two first sign-ins at once therefore give one user and one link.
+import type { Clock } from "../../../platform/clock.ts";
+import type { Sealing } from "../../../platform/crypto/sealing.ts";
+import type { Connection, Db, Tx } from "../../../platform/database/database.ts";
+import { DomainError, invariant } from "../../../platform/errors.ts";
+import type { Secret } from "../../../platform/secret.ts";
+import type { Access, OpenedSession, Origin, SignedIn, SignInMethod } from "../../access/service.ts";
+import type { Audit } from "../../audit/service.ts";
+import type { Identity, User } from "../../identity/service.ts";
+import type { Actor } from "../../shared/actor.ts";
+import { userConflict } from "../errors.ts";
+import * as identities from "../identities/identities-store.ts";
+import type { Person } from "../model.ts";
+import type { CurrentSsoSettings, SsoSettings } from "../settings.ts";
+import { type Decision, type DecisionSources, decide, type LinkedBy, roleFor } from "./decide.ts";
+import { addressOf } from "./rules.ts";
+
+export interface AdmissionDependencies extends DecisionSources {
+  db: Db;
+  clock: Clock;
+  audit: Audit;
+  sealing: Pick<Sealing, "mac">;
+  identity: DecisionSources["identity"] & Pick<Identity, "findOrganization">;
+  sessions: Pick<Access["sessions"], "open" | "close" | "signIn">;
+  settings: CurrentSsoSettings;
+}
+
+/** The browser that came back from the provider. */
+export interface ReturningBrowser extends Origin {
+  requestId?: string | undefined;
+  /** its present session, which the new one replaces */
+  sessionToken?: string | undefined;
+}
+
+/** The browser that proves with a password that the account is its own. */
+export interface ProvingBrowser extends ReturningBrowser {
+  password: Secret;
+  deviceCookie?: string | undefined;
+}
+
+export type Admitted =
+  | { kind: "signed_in"; session: OpenedSession; user: User; isNew: boolean }
+  /** the browser must prove the password of this account once: `prove` */
+  | { kind: "password_needed"; email: string };
+
+/** What would happen, for a dry run. */
+export interface Explanation {
+  decision: Decision;
+  /** the role after the sign-in; undefined if it is refused */
+  role: User["role"] | undefined;
+}
+
+const SUBJECT_HASH_LENGTH = 16;
+
+export class Admission {
+  constructor(private readonly own: AdmissionDependencies) {}
+
+  /**
+   * @throws DomainError `sso.email_missing`, `sso.email_unverified`, `sso.not_provisioned`, `sso.not_allowed`, `sso.groups_overage`,
+   *   `sso.acr`, `sso.user_inactive`, `sso.user_conflict`, `sso.user_protected`
+   */
+  async admit(person: Person, browser: ReturningBrowser): Promise<Admitted> {
+    const admitted = await this.own.db.write((tx) => this.#admit(tx, person, browser), "access");
+    if (admitted instanceof DomainError) throw admitted;
+    return admitted;
+  }
+
+  /**
+   * Links a local account after its password was proved once, and signs the browser in.
+   * @throws DomainError like `LoginSessions.signIn`; `sso.user_conflict` if the account is no longer the one to prove
+   */
+  async prove(person: Person, browser: ProvingBrowser): Promise<SignedIn> {
+    const { db, sessions } = this.own;
+    const decision = this.#decide(db.read, person);
+    if (decision.kind !== "prove_password") throw refusalIn(decision);
+    const { requestId, sessionToken, ...request } = browser;
+    const { email } = decision.user;
+    return await sessions.signIn({
+      ...request,
+      ...(requestId !== undefined && { requestId }),
+      email,
+      how: methodOf(person),
+      alongside: (tx, user) => {
+        const now = this.#decide(tx, person);
+        if (now.kind !== "prove_password" || now.user.id !== user.id) throw refusalIn(now);
+        const actor = actorOf(user, browser);
+        if (sessionToken !== undefined) sessions.close(tx, sessionToken, actor);
+        this.#link(tx, user, { person, actor, linkedBy: "password" });
+        this.#follow(tx, user, { person, actor });
+      },
+    });
+  }
+
+  /** Changes nothing. @returns what a sign-in of this person would do */
+  explain(person: Person): Explanation {
+    const decision = this.#decide(this.own.db.read, person);
+    if (decision.kind === "refuse") return { decision, role: undefined };
+    if (!("user" in decision))
+      return {
+        decision,
+        role: roleFor({ ...decision, provisioningSource: "local" }, person, this.#settings) ?? decision.role,
+      };
+    return { decision, role: roleFor(decision.user, person, this.#settings) ?? decision.user.role };
+  }
+
+  get #settings(): SsoSettings {
+    const settings = this.own.settings();
+    invariant(settings, "a person comes from a configured provider");
+    return settings;
+  }
+
+  #decide(connection: Connection, person: Person): Decision {
+    return decide(this.own, {
+      connection,
+      organizationId: this.#organizationIn(connection),
+      person,
+      settings: this.#settings,
+    });
+  }
+
+  /** @returns the refusal instead of throwing it, so that its audit entry is committed */
+  #admit(tx: Tx, person: Person, browser: ReturningBrowser): Admitted | DomainError {
+    const decision = this.#decide(tx, person);
+    if (decision.kind === "refuse") return this.#refuse(tx, decision, { person, browser });
+    if (decision.kind === "prove_password") return { kind: "password_needed", email: decision.user.email };
+    const user = this.#userOf(tx, decision, { person, browser });
+    if (!user) return userConflict();
+    const actor = actorOf(user, browser);
+    const after = this.#follow(tx, user, { person, actor });
+    const { sessions, audit } = this.own;
+    if (browser.sessionToken !== undefined) sessions.close(tx, browser.sessionToken, actor);
+    const session = sessions.open(tx, user.id, browser, methodOf(person));
+    audit.record(tx, {
+      actor,
+      action: "login_session.open",
+      target: session.id,
+      after: { method: "oidc", issuer: person.issuer },
+    });
+    return { kind: "signed_in", session, user: after, isNew: decision.kind !== "sign_in" };
+  }
+
+  /** @returns the linked user; undefined if somebody else took the address meanwhile */
+  #userOf(
+    tx: Tx,
+    decision: Exclude<Decision, { kind: "refuse" | "prove_password" }>,
+    { person, browser }: { person: Person; browser: ReturningBrowser },
+  ): User | undefined {
+    if (decision.kind === "sign_in") return decision.user;
+    if (decision.kind === "link") {
+      const actor = actorOf(decision.user, browser);
+      this.#link(tx, decision.user, { person, actor, linkedBy: decision.linkedBy });
+      return decision.user;
+    }
+    const { external } = this.own.identity;
+    const { email, role } = decision;
+    const actor = actorOf({ id: null, email, organizationId: this.#organizationIn(tx) }, browser);
+    const invited = decision.kind === "accept_invitation";
+    const user = invited
+      ? external.acceptInvitation(tx, { actor, email })
+      : external.create(tx, { actor, email, role });
+    if (user) this.#link(tx, user, { person, actor, linkedBy: invited ? "invitation" : "sign_up" });
+    return user;
+  }
+
+  #link(
+    tx: Tx,
+    user: User,
+    { person, actor, linkedBy }: { person: Person; actor: Actor; linkedBy: LinkedBy },
+  ) {
+    const { clock, audit } = this.own;
+    const { issuer, subject } = person;
+    identities.remove(tx, { userId: user.id, issuer });
+    const linkedAtMs = clock.nowMs();
+    identities.insert(tx, {
+      userId: user.id,
+      issuer,
+      subject,
+      linkedBy,
+      linkedAtMs,
+      lastSignInAtMs: linkedAtMs,
+    });
+    const after = { issuer, subject: this.#hashOf(person), linked_by: linkedBy };
+    audit.record(tx, { actor, action: "identity.link", target: user.id, after });
+  }
+
+  /** Notes the sign-in, and follows the person to the role and the address that the provider gives. */
+  #follow(tx: Tx, user: User, { person, actor }: { person: Person; actor: Actor }): User {
+    const { clock, identity } = this.own;
+    const link = identities.findBySubject(tx, person);
+    invariant(link?.userId === user.id, "the user was linked before");
+    identities.noteSignIn(tx, link, clock.nowMs());
+    const role = roleFor(user, person, this.#settings);
+    const withRole = role ? identity.external.setRole(tx, { actor, user, role }) : user;
+    const address = addressOf(person, this.#settings);
+    if (link.linkedBy !== "sign_up" || !("verified" in address)) return withRole;
+    return identity.external.changeAddress(tx, { actor, user: withRole, email: address.verified });
+  }
+
+  #refuse(
+    tx: Tx,
+    { error, user }: Extract<Decision, { kind: "refuse" }>,
+    { person, browser }: { person: Person; browser: ReturningBrowser },
+  ): DomainError {
+    const subject = this.#hashOf(person);
+    const organizationId = this.#organizationIn(tx);
+    const actor = actorOf(user ?? { id: null, email: subject, organizationId }, browser);
+    const after = { issuer: person.issuer, subject, reason: error.reason };
+    this.own.audit.record(tx, { actor, action: "sign_in.refuse", target: user?.id ?? subject, after });
+    return error;
+  }
+
+  /** Tells the same person again without saying who it is. */
+  #hashOf({ issuer, subject }: Person): string {
+    const mac = this.own.sealing.mac(`${issuer}\0${subject}`, "subject at a provider");
+    return mac.slice(0, SUBJECT_HASH_LENGTH);
+  }
+
+  #organizationIn(connection: Connection): string {
+    const organization = this.own.identity.findOrganization(connection);
+    invariant(organization, "the service serves one organization");
+    return organization.id;
+  }
+}
+
+const refusalIn = (decision: Decision): DomainError =>
+  decision.kind === "refuse" ? decision.error : userConflict();
+
+const methodOf = ({ issuer, providerSessionId, authTimeMs, acr }: Person): SignInMethod => ({
+  method: "oidc",
+  issuer,
+  providerSessionId: providerSessionId ?? null,
+  authTimeMs: authTimeMs ?? null,
+  acr: acr ?? null,
+});
+
+const actorOf = (
+  { id, email, organizationId }: { id: string | null; email: string; organizationId: string },
+  { address, requestId }: ReturningBrowser,
+): Actor => ({
+  kind: "user",
+  id,
+  label: email,
+  organizationId,
+  ...(address !== null && { address }),
+  ...(requestId !== undefined && { requestId }),
+});

@@ -1,0 +1,60 @@
+// The rules of the operator that need only the claims: who may come in, with which role, and under which address. Pure functions.
+import type { DomainError } from "../../../platform/errors.ts";
+import { emailKey, type Role, readEmail } from "../../identity/service.ts";
+import { acrTooWeak, groupsUnknown, notAllowed } from "../errors.ts";
+import type { Person } from "../model.ts";
+import type { SsoSettings } from "../settings.ts";
+
+/** An address that the provider vouches for, or the reason why there is none. */
+export type Address = { verified: string } | { missing: true } | { unverified: true };
+
+/**
+ * An address that the provider denies stays unverified whatever the settings say.
+ * @returns the folded address
+ */
+export function addressOf(
+  { email, emailVerified }: Pick<Person, "email" | "emailVerified">,
+  { trustEmail }: Pick<SsoSettings, "trustEmail">,
+): Address {
+  if (email === undefined) return { missing: true };
+  const isVerified = emailVerified === "absent" ? trustEmail : emailVerified;
+  const problems: Parameters<typeof readEmail>[1] = [];
+  const verified = readEmail(email, problems);
+  if (problems.length > 0) return { missing: true };
+  return isVerified ? { verified } : { unverified: true };
+}
+
+/**
+ * All rules that are set must hold, at every sign-in.
+ * @returns the first refusal; undefined if the person may come in
+ */
+export function refusalOf(person: Person, settings: SsoSettings): DomainError | undefined {
+  const { allowedGroups, allowedDomains, requireAcr } = settings;
+  if (person.missingClaims.length > 0) return notAllowed();
+  if (requireAcr.length > 0 && !requireAcr.includes(person.acr ?? "")) return acrTooWeak();
+  if (allowedDomains.length > 0 && !isFromDomain(person, settings)) return notAllowed();
+  if (allowedGroups.length === 0) return undefined;
+  if ("unknown" in person.groups) return groupsUnknown(person.groups.unknown);
+  const { known } = person.groups;
+  return allowedGroups.some((group) => known.includes(group)) ? undefined : notAllowed();
+}
+
+function isFromDomain(person: Person, settings: Pick<SsoSettings, "allowedDomains" | "trustEmail">): boolean {
+  const address = addressOf(person, settings);
+  if (!("verified" in address)) return false;
+  const domain = address.verified.slice(address.verified.lastIndexOf("@") + 1);
+  return settings.allowedDomains.some((allowed) => emailKey(allowed) === domain);
+}
+
+/** The role by the groups of the provider; `unknown` if they say nothing certain; `unmapped` if groups give no roles here. */
+export type MappedRole = Role | "unknown" | "unmapped";
+
+/** @returns the role; `admin` wins, and a known list without a mapped group gives `member` */
+export function roleOf(
+  { groups }: Pick<Person, "groups">,
+  { groupRoleMappings }: Pick<SsoSettings, "groupRoleMappings">,
+): MappedRole {
+  if (groupRoleMappings.size === 0) return "unmapped";
+  if ("unknown" in groups) return "unknown";
+  return groups.known.some((group) => groupRoleMappings.get(group) === "admin") ? "admin" : "member";
+}

@@ -1,0 +1,145 @@
+// Identities at providers, for the operator: lists, links and unlinks them, and moves them when the provider is replaced. Sign-ins make
+// identities in admission/.
+import type { Clock } from "../../../platform/clock.ts";
+import type { Connection, Db, Tx } from "../../../platform/database/database.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { Audit } from "../../audit/service.ts";
+import type { Identity, User } from "../../identity/service.ts";
+import type { Actor } from "../../shared/actor.ts";
+import type { EndLogins } from "../dependencies.ts";
+import { CLAIM_TEXT_LENGTH_MAX } from "../model.ts";
+import * as store from "./identities-store.ts";
+
+export type { IdentityRow } from "./identities-store.ts";
+
+export interface IdentitiesDependencies {
+  db: Db;
+  clock: Clock;
+  audit: Audit;
+  identity: Pick<Identity, "findUserById">;
+  endLogins: EndLogins;
+}
+
+export interface NewIdentity {
+  userId: string;
+  issuer: string;
+  subject: string;
+}
+
+/** An identity with its user; the address is null if the user is gone. */
+export interface IdentityView extends store.IdentityRow {
+  email: string | null;
+}
+
+export interface IdentityQuery extends store.IdentityFilter {
+  after?: { userId: string; issuer: string } | undefined;
+  limit: number;
+}
+
+export class Identities {
+  constructor(private readonly own: IdentitiesDependencies) {}
+
+  /** @returns identities by user id and issuer, and how many there are on all pages */
+  list({ after, limit, ...filter }: IdentityQuery): { items: readonly IdentityView[]; total: number } {
+    const { db } = this.own;
+    const items = store.list(db.read, { ...filter, after, limit }).map((row) => this.#viewOf(db.read, row));
+    return { items, total: store.total(db.read, filter) };
+  }
+
+  /**
+   * Links a user by hand, also one whom no sign-in links: an administrator, or a user without an address at the provider.
+   * @throws DomainError `identity.subject_invalid`, `user.not_found`, `identity.taken` if the subject or the user is linked already
+   */
+  create(actor: Actor, wanted: NewIdentity): Promise<IdentityView> {
+    return this.own.db.write((tx) => {
+      const user = this.#checkCreate(tx, actor, wanted);
+      return this.#link(tx, actor, { user, ...wanted });
+    }, "access");
+  }
+
+  /** Throws what `create` would throw, and changes nothing. */
+  checkCreate(actor: Actor, wanted: NewIdentity): void {
+    this.#checkCreate(this.own.db.read, actor, wanted);
+  }
+
+  /**
+   * Unlinks a user and ends the user's logins, because the link gave them.
+   * @throws DomainError `identity.not_found`
+   */
+  remove(actor: Actor, { userId, issuer }: { userId: string; issuer: string }): Promise<void> {
+    const { db, audit, clock, endLogins } = this.own;
+    return db.write((tx) => {
+      const before = store.findOfUser(tx, { userId, issuer });
+      if (!before || this.#userIn(tx, actor, userId) === undefined) throw identityNotFound();
+      store.remove(tx, before);
+      endLogins(tx, { userId, reason: "identity_removed", nowMs: clock.nowMs() });
+      audit.record(tx, { actor, action: "identity.unlink", target: userId, before: summaryOf(before) });
+    }, "access");
+  }
+
+  /** Throws what `remove` would throw, and changes nothing. */
+  checkRemove(actor: Actor, { userId, issuer }: { userId: string; issuer: string }): void {
+    const { db } = this.own;
+    const known = store.findOfUser(db.read, { userId, issuer });
+    if (!known || this.#userIn(db.read, actor, userId) === undefined) throw identityNotFound();
+  }
+
+  #checkCreate(connection: Connection, actor: Actor, { userId, issuer, subject }: NewIdentity): User {
+    if (subject === "" || subject.length > CLAIM_TEXT_LENGTH_MAX || /\p{Cc}/u.test(subject))
+      throw subjectInvalid();
+    const user = this.#userIn(connection, actor, userId);
+    if (!user || user.status === "removed")
+      throw new DomainError("not_found", "user.not_found", "no user who can be linked", {
+        hint: "users list shows their addresses and ids",
+      });
+    const taken = store.findBySubject(connection, { issuer, subject });
+    if (taken) throw identityTaken("this subject is linked to a user already");
+    if (store.findOfUser(connection, { userId, issuer }))
+      throw identityTaken("this user is linked to another subject of the provider already");
+    return user;
+  }
+
+  #link(tx: Tx, actor: Actor, { user, issuer, subject }: NewIdentity & { user: User }): IdentityView {
+    const row: store.IdentityRow = {
+      userId: user.id,
+      issuer,
+      subject,
+      linkedBy: "operator",
+      linkedAtMs: this.own.clock.nowMs(),
+      lastSignInAtMs: null,
+    };
+    store.insert(tx, row);
+    this.own.audit.record(tx, { actor, action: "identity.link", target: user.id, after: summaryOf(row) });
+    return { ...row, email: user.email };
+  }
+
+  #userIn(connection: Connection, { organizationId }: Actor, id: string): User | undefined {
+    const user = this.own.identity.findUserById(connection, id);
+    return user?.organizationId === organizationId ? user : undefined;
+  }
+
+  #viewOf(connection: Connection, row: store.IdentityRow): IdentityView {
+    return { ...row, email: this.own.identity.findUserById(connection, row.userId)?.email ?? null };
+  }
+}
+
+/** Without the subject, which is personal data at the provider. */
+const summaryOf = ({ issuer, linkedBy }: store.IdentityRow) => ({ issuer, linked_by: linkedBy });
+
+const subjectInvalid = () =>
+  new DomainError(
+    "invalid",
+    "identity.subject_invalid",
+    `the subject must have 1 to ${CLAIM_TEXT_LENGTH_MAX} characters without control characters`,
+    { problems: [{ pointer: "/subject", detail: "is not a subject of a provider" }] },
+  );
+
+const identityTaken = (message: string) =>
+  new DomainError("conflict", "identity.taken", message, {
+    hint: "identities list shows the links; identities remove unlinks a user",
+  });
+
+const identityNotFound = () =>
+  new DomainError("not_found", "identity.not_found", "this user has no identity at this provider", {
+    hint: "identities list shows the links",
+  });

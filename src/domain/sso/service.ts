@@ -1,0 +1,43 @@
+// Sign-in at the company's identity provider (OpenID Connect): joins the files of the area.
+
+import { Admission, type AdmissionDependencies } from "./admission/admission.ts";
+import { readPerson } from "./claims.ts";
+import { Identities, type IdentitiesDependencies } from "./identities/identities.ts";
+import { ProviderLogout, type ProviderLogoutDependencies } from "./logout/provider-logout.ts";
+import type { Person, VerifiedClaims } from "./model.ts";
+import { countDueSoon } from "./reconfirmation.ts";
+import type { CurrentSsoSettings } from "./settings.ts";
+
+export type { Admitted, Explanation } from "./admission/admission.ts";
+export type { Person, SsoReason, VerifiedClaims } from "./model.ts";
+export { createIsConfirmed } from "./reconfirmation.ts";
+export type { CurrentSsoSettings, SsoSettings } from "./settings.ts";
+
+export type SsoDependencies = AdmissionDependencies &
+  IdentitiesDependencies &
+  ProviderLogoutDependencies & { settings: CurrentSsoSettings };
+
+export type Sso = ReturnType<typeof createSso>;
+
+/** @returns the operations of the area; created once, in domain.ts */
+export function createSso(dependencies: SsoDependencies) {
+  const { settings, db, clock } = dependencies;
+  return {
+    settings,
+    admission: new Admission(dependencies),
+    identities: new Identities(dependencies),
+    logout: new ProviderLogout(dependencies),
+
+    /**
+     * @returns the person that verified claims describe; undefined without a provider
+     * @throws DomainError `sso.claims_invalid`
+     */
+    personIn(claims: VerifiedClaims): Person | undefined {
+      const current = settings();
+      return current && readPerson(claims, current);
+    },
+
+    /** @returns how many users must sign in at the provider again within a day */
+    countDueSoon: (): number => countDueSoon(db, settings, clock.nowMs()),
+  };
+}

@@ -1,0 +1,329 @@
+// Who may sign in through the provider, as whom, and with which role: scenarios on a real database, hostile people included.
+import { describe, expect, test } from "bun:test";
+import { Secret } from "../../../src/platform/secret.ts";
+import { ADDRESS, PASSWORD } from "../../support/server.ts";
+import { BROWSER, createSsoWorld, ISSUER, type SsoWorld } from "./sso-world.ts";
+
+const ANA = "ana@example.org";
+const MALLORY = { sub: "mallory" };
+
+const invite = ({ domain, world }: SsoWorld, email: string, role = "member") =>
+  domain.identity.invitations.create(world.system, { email, role });
+
+const actionsIn = ({ domain, world }: SsoWorld) =>
+  domain.auditLog
+    .list(world.organizationId, { perPage: 100 })
+    .items.map(({ action }) => action)
+    .reverse();
+
+describe("SSO-5 a first sign-in", () => {
+  test("finds a user of SCIM by the external id, without any address", async () => {
+    await using site = await createSsoWorld({ provisioning: "scim", externalIdClaim: "oid" });
+    await site.provision(ANA, { externalId: "o-1" });
+    expect(await site.signIn({ oid: "o-1", email_verified: false })).toBe(ANA);
+    expect(await site.signIn({ sub: "other", oid: "O-1", email: "x@example.org" })).toBe(
+      "sso.not_provisioned",
+    );
+  });
+
+  test("finds a user of SCIM by the verified address", async () => {
+    await using site = await createSsoWorld({ provisioning: "scim" });
+    await site.provision(ANA);
+    expect(await site.signIn({ email: "Ana@Example.org" })).toBe(ANA);
+  });
+
+  test("accepts a pending invitation with its role", async () => {
+    await using site = await createSsoWorld();
+    await invite(site, ANA, "admin");
+    expect(await site.signIn({ email: ANA })).toBe(ANA);
+    expect(site.userOf(ANA)?.role).toBe("admin");
+  });
+
+  test("asks for the password of a local account once, and links it then", async () => {
+    await using site = await createSsoWorld();
+    await site.signedIn("admin", { email: ANA });
+    expect(await site.signIn({ email: ANA })).toBe("password_needed");
+    const proof = (password: string) =>
+      site.domain.sso.admission.prove(site.person({ email: ANA }), {
+        ...BROWSER,
+        password: new Secret(password),
+      });
+    await expect(proof("not the password")).rejects.toMatchObject({ reason: "access.sign_in_failed" });
+    expect(await site.signIn({ email: ANA })).toBe("password_needed");
+    expect((await proof(PASSWORD)).user.email).toBe(ANA);
+    expect(await site.signIn({ email: ANA })).toBe(ANA);
+    await expect(proof(PASSWORD)).rejects.toMatchObject({ reason: "sso.user_conflict" });
+  });
+
+  test("makes the account only where the settings say so", async () => {
+    await using site = await createSsoWorld({ provisioning: "jit", allowedDomains: ["example.org"] });
+    expect(await site.signIn({ email: ANA })).toBe(ANA);
+    expect(site.userOf(ANA)).toMatchObject({
+      role: "member",
+      provisioningSource: "local",
+      passwordHash: null,
+    });
+    site.configure({ provisioning: "invited" });
+    expect(await site.signIn({ sub: "2", email: "bob@example.org" })).toBe("sso.not_provisioned");
+  });
+});
+
+describe("SSO-4 SSO-37 the identity is issuer and subject", () => {
+  test("once linked, a new address changes nothing and finds nobody", async () => {
+    await using site = await createSsoWorld({ provisioning: "scim" });
+    await site.provision(ANA);
+    await site.provision("bob@example.org");
+    expect(await site.signIn({ email: ANA })).toBe(ANA);
+    expect(await site.signIn({ email: "bob@example.org" })).toBe(ANA);
+    expect(site.userOf(ANA)?.email).toBe(ANA);
+  });
+
+  test("a newcomer with the address of a linked user is not let in as that user", async () => {
+    await using site = await createSsoWorld({ provisioning: "scim" });
+    await site.provision(ANA);
+    await site.signIn({ email: ANA });
+    expect(await site.signIn({ ...MALLORY, email: ANA })).toBe("sso.user_conflict");
+  });
+
+  test.each([
+    ["another case of the subject", { sub: "SUBJECT-1", email: "m@example.org" }],
+    ["the same subject of another issuer", { iss: "https://id.example.org", email: "m@example.org" }],
+    ["a look-alike address", { ...MALLORY, email: "аna@example.org" }],
+    ["an address with a suffix", { ...MALLORY, email: "ana@example.org.evil.example" }],
+  ])("%s is a stranger", async (_, claims) => {
+    await using site = await createSsoWorld({ provisioning: "scim" });
+    await site.provision(ANA);
+    await site.signIn({ email: ANA });
+    expect(await site.signIn(claims)).toBe("sso.not_provisioned");
+  });
+
+  test.each([
+    ["denied", { email_verified: false }],
+    ["denied as a text", { email_verified: "false" }],
+    ["not mentioned", { email_verified: undefined }],
+  ])("an address whose verification is %s links nobody", async (_, claims) => {
+    await using site = await createSsoWorld({ provisioning: "scim" });
+    await site.provision(ANA);
+    expect(await site.signIn({ ...MALLORY, email: ANA, ...claims })).toBe("sso.email_unverified");
+  });
+
+  test("SSO-6 trust_email accepts silence and never a denial", async () => {
+    await using site = await createSsoWorld({ provisioning: "scim", trustEmail: true });
+    await site.provision(ANA);
+    expect(await site.signIn({ ...MALLORY, email: ANA, email_verified: false })).toBe("sso.email_unverified");
+    expect(await site.signIn({ email: ANA, email_verified: undefined })).toBe(ANA);
+  });
+
+  test("without an address or an external id nobody is found", async () => {
+    await using site = await createSsoWorld({ provisioning: "jit", allowedGroups: ["a"] });
+    expect(await site.signIn({ groups: ["a"] })).toBe("sso.email_missing");
+    expect(await site.signIn({ groups: ["a"], email: "no address" })).toBe("sso.email_missing");
+  });
+});
+
+describe("SSO-7 SSO-38 nobody is linked automatically to", () => {
+  test("the protected first administrator", async () => {
+    await using site = await createSsoWorld({ provisioning: "jit", allowedDomains: ["example.org"] });
+    await site.domain.identity.bootstrap.run({
+      organizationName: "Example",
+      adminEmail: ANA,
+      adminPassword: new Secret(PASSWORD),
+      generatePassword: false,
+    });
+    expect(site.userOf(ANA)?.protected).toBe(true);
+    expect(await site.signIn({ email: ANA, groups: ["admins"] })).toBe("sso.user_protected");
+    await expect(
+      site.domain.sso.admission.prove(site.person({ email: ANA }), {
+        ...BROWSER,
+        password: new Secret(PASSWORD),
+      }),
+    ).rejects.toMatchObject({ reason: "sso.user_protected" });
+  });
+
+  test("a local user without a password, or while only SCIM may make users", async () => {
+    await using site = await createSsoWorld({ provisioning: "jit", allowedDomains: ["example.org"] });
+    await site.signIn({ iss: "https://old.example.org/", email: ANA });
+    expect(await site.signIn({ email: ANA })).toBe("sso.user_conflict");
+    await site.signedIn("admin", { email: "root@example.org" });
+    site.configure({ provisioning: "scim" });
+    expect(await site.signIn({ sub: "2", email: "root@example.org" })).toBe("sso.not_provisioned");
+  });
+
+  test("SSO-9 a suspended or removed user, who is not revived either", async () => {
+    await using site = await createSsoWorld({ provisioning: "jit", allowedDomains: ["example.org"] });
+    const { users } = site.domain.identity;
+    await site.signIn({ email: ANA });
+    const id = site.userOf(ANA)?.id ?? "";
+    await users.setStatus(site.world.system, id, "suspended");
+    expect(await site.signIn({ email: ANA })).toBe("sso.user_inactive");
+    await users.remove(site.world.system, id);
+    expect(await site.signIn({ email: ANA })).toBe("sso.user_inactive");
+    expect(await site.signIn({ sub: "2", email: ANA })).toBe("sso.user_inactive");
+    await invite(site, ANA);
+    expect(await site.signIn({ email: ANA })).toBe(ANA);
+  });
+});
+
+describe("SSO-10 groups at the provider", () => {
+  const mapped = { groupRoleMappings: new Map([["admins", "admin"] as const]) };
+
+  test("SSO-39 give the role at each sign-in, and only by a mapping", async () => {
+    await using site = await createSsoWorld({
+      provisioning: "jit",
+      allowedDomains: ["example.org"],
+      ...mapped,
+    });
+    const roleAfter = async (claims: Record<string, unknown>) => {
+      await site.signIn({ email: ANA, ...claims });
+      return site.userOf(ANA)?.role;
+    };
+    await site.signedIn("admin", { email: "root@example.org" });
+    expect(await roleAfter({ groups: ["Admins", "admin"], role: "admin", roles: ["admin"] })).toBe("member");
+    expect(await roleAfter({ groups: ["x", "admins"] })).toBe("admin");
+    expect(await roleAfter({ groups: undefined })).toBe("admin");
+    expect(await roleAfter({ hasgroups: true })).toBe("admin");
+    expect(await roleAfter({ groups: [] })).toBe("member");
+    site.configure({ groupRoleMappings: new Map() });
+    expect(await roleAfter({ groups: ["admins"] })).toBe("member");
+  });
+
+  test("do not change users whom SCIM manages", async () => {
+    await using site = await createSsoWorld({ provisioning: "scim", ...mapped });
+    await site.provision(ANA);
+    await site.signIn({ email: ANA, groups: ["admins"] });
+    expect(site.userOf(ANA)?.role).toBe("member");
+  });
+
+  test("SSO-13 a lower role ends the other logins; the last administrator stays one, which is recorded", async () => {
+    await using site = await createSsoWorld({
+      provisioning: "jit",
+      allowedDomains: ["example.org"],
+      ...mapped,
+    });
+    await site.signIn({ email: ANA, groups: ["admins"] });
+    expect(await site.signIn({ email: ANA, groups: [] })).toBe(ANA);
+    expect(site.userOf(ANA)?.role).toBe("admin");
+    expect(actionsIn(site)).toContain("user.keep_role");
+    await site.signedIn("admin", { email: "root@example.org" });
+    const workstation = await site.signInAgain(site.userOf(ANA) ?? expect.unreachable());
+    const me = () => site.request("GET", "/auth/me", { token: workstation.accessToken });
+    expect((await me()).status).toBe(200);
+    await site.signIn({ email: ANA, groups: [] });
+    expect((await me()).status).toBe(401);
+    expect(site.userOf(ANA)?.role).toBe("member");
+  });
+
+  test("SSO-12 an unknown list makes nobody, and stops those who must be in a group", async () => {
+    const settings = { provisioning: "jit", allowedDomains: ["example.org"], ...mapped } as const;
+    await using site = await createSsoWorld(settings);
+    expect(await site.signIn({ email: ANA })).toBe("sso.groups_overage");
+    expect(await site.signIn({ email: ANA, groups: ["x"] })).toBe(ANA);
+    site.configure({ allowedGroups: ["x"] });
+    expect(await site.signIn({ email: ANA, hasgroups: true, groups: ["x"] })).toBe("sso.groups_overage");
+  });
+});
+
+describe("SSO-11 the rules of the operator hold at every sign-in", () => {
+  test.each([
+    ["exactly the domain", "ana@example.com", ANA.replace("org", "com")],
+    ["in another case", "ana@EXAMPLE.com", "ana@example.com"],
+    ["a domain that ends alike", "ana@evil-example.com", "sso.not_allowed"],
+    ["a domain below it", "ana@x.example.com", "sso.not_allowed"],
+    ["a domain above it", "ana@com.example", "sso.not_allowed"],
+  ])("%s", async (_, email, expected) => {
+    await using site = await createSsoWorld({ provisioning: "jit", allowedDomains: ["Example.com"] });
+    expect(await site.signIn({ email })).toBe(expected);
+    expect(await site.signIn({ email, sub: "2", email_verified: false })).toBe("sso.not_allowed");
+  });
+
+  test("groups and required claims, also of a linked user", async () => {
+    await using site = await createSsoWorld({
+      provisioning: "jit",
+      allowedGroups: ["agents"],
+      requiredClaims: new Map([["tid", "one"]]),
+    });
+    const ana = { email: ANA, tid: "one" };
+    expect(await site.signIn({ ...ana, groups: ["agents"] })).toBe(ANA);
+    expect(await site.signIn({ ...ana, groups: ["Agents"] })).toBe("sso.not_allowed");
+    expect(await site.signIn({ ...ana, tid: "two", groups: ["agents"] })).toBe("sso.not_allowed");
+  });
+
+  test("SSO-30 a weaker sign-in than required is refused", async () => {
+    await using site = await createSsoWorld({
+      provisioning: "jit",
+      allowedDomains: ["example.org"],
+      requireAcr: ["phr", "mfa"],
+    });
+    expect(await site.signIn({ email: ANA })).toBe("sso.acr");
+    expect(await site.signIn({ email: ANA, acr: "pwd" })).toBe("sso.acr");
+    expect(await site.signIn({ email: ANA, acr: "mfa" })).toBe(ANA);
+  });
+});
+
+describe("SSO-8 an address at the provider", () => {
+  test("is followed for users who came by sign-up, if it is verified and free", async () => {
+    await using site = await createSsoWorld({ provisioning: "jit", allowedGroups: ["a"] });
+    await site.signedIn("member", { email: "taken@example.org" });
+    const signIn = (email: string, verified = true) =>
+      site.signIn({ email, email_verified: verified, groups: ["a"] });
+    expect(await signIn(ANA)).toBe(ANA);
+    expect(await signIn("taken@example.org")).toBe(ANA);
+    expect(await signIn("new@example.org", false)).toBe(ANA);
+    expect(await signIn("new@example.org")).toBe("new@example.org");
+    expect(await site.signIn({ sub: "2", email: "taken@example.org", groups: ["a"] })).toBe(
+      "password_needed",
+    );
+  });
+});
+
+describe("a sign-in", () => {
+  test("SSO-24 opens a session that keeps how it began, and ends the session that the browser had", async () => {
+    await using site = await createSsoWorld({ provisioning: "scim" });
+    await site.provision(ANA);
+    const other = await site.signedIn("member");
+    const claims = { email: ANA, sid: "s-1", auth_time: 1_767_225_600, acr: "mfa" };
+    const admitted = await site.domain.sso.admission.admit(site.person(claims), {
+      ...BROWSER,
+      sessionToken: other.sessionToken,
+    });
+    if (admitted.kind !== "signed_in") throw new Error(admitted.kind);
+    const { sessions } = site.domain.access;
+    expect(sessions.find(other.sessionToken)).toBeUndefined();
+    expect(sessions.find(admitted.session.token)).toMatchObject({
+      method: "oidc",
+      issuer: ISSUER,
+      providerSessionId: "s-1",
+      authTimeMs: 1_767_225_600_000,
+      acr: "mfa",
+      address: ADDRESS,
+    });
+  });
+
+  test("SSO-35 leaves audit entries for link, sign-in, sign-up and refusal, without the subject", async () => {
+    await using site = await createSsoWorld({ provisioning: "jit", allowedDomains: ["example.org"] });
+    await site.signIn({ email: ANA, sub: "one-at-the-provider" });
+    await site.signIn({ email: "mallory@evil.example", sub: "two-at-the-provider" });
+    expect(actionsIn(site)).toEqual(
+      expect.arrayContaining(["user.create", "identity.link", "login_session.open", "sign_in.refuse"]),
+    );
+    const { items } = site.domain.auditLog.list(site.world.organizationId, { perPage: 100 });
+    expect(JSON.stringify(items)).not.toContain("at-the-provider");
+    const refused = items.find(({ action }) => action === "sign_in.refuse");
+    expect(JSON.parse(refused?.after ?? "")).toMatchObject({ issuer: ISSUER, reason: "sso.not_allowed" });
+  });
+
+  test("SSO-44 twice at once gives one user and one link", async () => {
+    await using site = await createSsoWorld({ provisioning: "jit", allowedDomains: ["example.org"] });
+    const both = await Promise.all([site.signIn({ email: ANA }), site.signIn({ email: ANA })]);
+    expect(both).toEqual([ANA, ANA]);
+    expect(site.domain.sso.identities.list({ limit: 10 }).total).toBe(1);
+  });
+
+  test("SSO-44 beside SCIM making the same person gives one user", async () => {
+    await using site = await createSsoWorld({ provisioning: "jit", allowedDomains: ["example.org"] });
+    const [, made] = await Promise.allSettled([site.signIn({ email: ANA }), site.provision(ANA)]);
+    expect(made.status).toBe("fulfilled");
+    expect(site.domain.identity.users.list(site.world.organizationId, {}).total).toBe(1);
+    expect(await site.signIn({ email: ANA })).toBe(ANA);
+  });
+});

@@ -1,0 +1,92 @@
+// A server with a configured identity provider, and people as the provider would describe them after their tokens were verified.
+import type { User } from "../../../src/domain/identity/service.ts";
+import { readPerson } from "../../../src/domain/sso/claims.ts";
+import type { Person } from "../../../src/domain/sso/model.ts";
+import type { SsoSettings } from "../../../src/domain/sso/settings.ts";
+import { Secret } from "../../../src/platform/secret.ts";
+import {
+  ADDRESS,
+  createTestServer,
+  SCIM_TOKEN,
+  type TestServer,
+  type TestServerOptions,
+} from "../../support/server.ts";
+
+export const ISSUER = "https://id.example.org/";
+export const BROWSER = { address: ADDRESS, userAgent: "a browser", requestId: "request-1" };
+
+export const SSO: SsoSettings = {
+  issuer: ISSUER,
+  clientId: "quartermaster",
+  credential: { method: "client_secret_basic", secret: new Secret("client-secret") },
+  providerId: "oidc",
+  providerName: "Example",
+  extraScopes: [],
+  provisioning: "invited",
+  trustEmail: false,
+  externalIdClaim: undefined,
+  groupsClaim: "groups",
+  groupRoleMappings: new Map(),
+  allowedGroups: [],
+  allowedDomains: [],
+  requiredClaims: new Map(),
+  maxAgeSeconds: undefined,
+  requireAcr: [],
+  clockSkewSeconds: 60,
+  reconfirmHours: 0,
+  autoRedirect: false,
+  logout: "local",
+  logoutEndsGrants: false,
+  ca: undefined,
+};
+
+export interface SsoWorld extends TestServer {
+  /** replaces settings, as a reload does */
+  configure(changes: Partial<SsoSettings>): void;
+  person(claims: Record<string, unknown>): Person;
+  /** @returns the outcome in words: the address of the user, `password_needed`, or the reason of the refusal */
+  signIn(claims: Record<string, unknown>): Promise<string>;
+  /** a user made by SCIM */
+  provision(email: string, attributes?: Record<string, unknown>): Promise<string>;
+  userOf(email: string): User | undefined;
+}
+
+/** @returns a server on which `ana@example.org` is the protected first administrator's colleague, nobody else */
+export async function createSsoWorld(
+  settings: Partial<SsoSettings> = {},
+  options: TestServerOptions = {},
+): Promise<SsoWorld> {
+  let current: SsoSettings = { ...SSO, ...settings };
+  const server = await createTestServer({ ...options, sso: () => current });
+  const { domain, world } = server;
+  const person = (claims: Record<string, unknown>) =>
+    readPerson({ iss: ISSUER, sub: "subject-1", email_verified: true, ...claims }, current);
+  return Object.assign(server, {
+    configure: (changes: Partial<SsoSettings>) => {
+      current = { ...current, ...changes };
+    },
+    person,
+    async signIn(claims: Record<string, unknown>) {
+      try {
+        const admitted = await domain.sso.admission.admit(person(claims), BROWSER);
+        return admitted.kind === "signed_in" ? admitted.user.email : admitted.kind;
+      } catch (error) {
+        if (error instanceof Error && "reason" in error) return String(error.reason);
+        throw error;
+      }
+    },
+    async provision(email: string, attributes: Record<string, unknown> = {}) {
+      const body = {
+        schemas: ["urn:ietf:params:scim:schemas:core:2.0:User"],
+        userName: email,
+        emails: [{ value: email, primary: true }],
+        ...attributes,
+      };
+      const answer = await server.request("POST", "/scim/v2/Users", { token: SCIM_TOKEN, body });
+      if (answer.status !== 201) throw new Error(await answer.text());
+      const { id } = (await answer.json()) as { id: string };
+      return id;
+    },
+    userOf: (email: string) => domain.identity.findUserByEmail(world.db.read, world.organizationId, email),
+  });
+}
