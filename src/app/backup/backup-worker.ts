@@ -37,23 +37,15 @@ function run({ name, request }: Task) {
 }
 
 function copy({ from, to }: { from: string; to: string }) {
-  const connection = openConnection(from, { readonly: true });
-  try {
-    copyDatabase(connection, to);
-  } finally {
-    connection.close();
-  }
+  using connection = openConnection(from, { readonly: true });
+  copyDatabase(connection, to);
   return inspectDatabase(to);
 }
 
 function checkpoint({ file }: { file: string }): null {
-  const connection = openConnection(file, {});
-  try {
-    connection.run("PRAGMA wal_checkpoint(PASSIVE)");
-    return null;
-  } finally {
-    connection.close();
-  }
+  using connection = openConnection(file, {});
+  connection.run("PRAGMA wal_checkpoint(PASSIVE)");
+  return null;
 }
 
 /** The path to name in errors about a full disk or a missing permission. */

@@ -1,18 +1,10 @@
 // Makes a backup of a data directory, whether or not the service is running. A thread writes the bytes (backup-task.ts). A backup
 // never changes the schema.
-import {
-  accessSync,
-  constants,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { databaseDamaged, insufficientDiskSpace } from "../../domain/backup/errors.ts";
+import { databaseDamaged } from "../../domain/backup/errors.ts";
 import { type BackupKind, fileNameOf, keysPathOf, type Manifest } from "../../domain/backup/model.ts";
+import { requireRoom } from "../../domain/backup/room.ts";
 import type { MadeBackup } from "../../domain/backup/service.ts";
 import { type Clock, toRfc3339 } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
@@ -26,7 +18,7 @@ import {
   removePartialCopies,
 } from "../../platform/database/maintenance/copy.ts";
 import { DomainError } from "../../platform/errors.ts";
-import { diskSpace, fileSizeOf } from "../../platform/files/disk.ts";
+import { fileSizeOf, folderSizeOf } from "../../platform/files/disk.ts";
 import { asFileError, folderMissing } from "../../platform/files/files.ts";
 import { VERSION } from "../../platform/version.ts";
 import { runTask, type TaskOptions } from "./backup-task.ts";
@@ -161,27 +153,13 @@ export function refuseExisting(target: string): void {
  * @returns the size of the copy in bytes
  */
 function refuseWithoutRoom({ database, artifacts }: DataDirectory, folder: string): number {
-  const connection = openConnection(database, { readonly: true });
+  using connection = openConnection(database, { readonly: true });
   const databaseBytes = copyBytesOf(connection);
-  connection.close();
-  const needed = 2 * databaseBytes + folderBytes(artifacts);
-  const { availableBytes: available } = diskSpace(folder);
-  if (available < needed) throw insufficientDiskSpace(folder, { needed, available });
+  requireRoom(folder, 2 * databaseBytes + folderSizeOf(artifacts));
   return databaseBytes;
 }
 
-const folderBytes = (folder: string): number =>
-  existsSync(folder)
-    ? readdirSync(folder, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
-    : 0;
-
 function keyIdsOf(copy: string, keyIdsIn: BackupRequest["keyIdsIn"]): readonly string[] {
-  const connection = openConnection(copy, { readonly: true });
-  try {
-    return keyIdsIn(drizzleOver(connection));
-  } finally {
-    connection.close();
-  }
+  using connection = openConnection(copy, { readonly: true });
+  return keyIdsIn(drizzleOver(connection));
 }

@@ -2,15 +2,16 @@
 // the result in.
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
-import { insufficientDiskSpace, newerBackup, notBackupFile } from "../../domain/backup/errors.ts";
+import { newerBackup, notBackupFile } from "../../domain/backup/errors.ts";
 import { assertUsableDatabase } from "../../domain/backup/fitness.ts";
 import { DATABASE_NAME, type Manifest } from "../../domain/backup/model.ts";
+import { requireRoom } from "../../domain/backup/room.ts";
 import { readManifest } from "../../domain/backup/unpack.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { isDatabaseFile } from "../../platform/database/maintenance/copy.ts";
 import { migrationsOf, programSchema, schemaIn } from "../../platform/database/schema/schema.ts";
 import { sqliteErrorIn } from "../../platform/database/storage-errors.ts";
-import { diskSpace, fileSizeOf } from "../../platform/files/disk.ts";
+import { fileSizeOf } from "../../platform/files/disk.ts";
 import { VERSION } from "../../platform/version.ts";
 import { runTask, type TaskOptions } from "./backup-task.ts";
 
@@ -97,7 +98,5 @@ function refuseWithoutRoom(
   { backup: { manifest, sizeBytes }, artifacts }: Omit<ReadRequest, "folder">,
 ): void {
   const artifactBytes = artifacts === undefined ? 0 : (manifest?.artifacts.size_bytes ?? 0);
-  const needed = (manifest?.database.size_bytes ?? sizeBytes) + artifactBytes;
-  const { availableBytes: available } = diskSpace(folder);
-  if (available < needed) throw insufficientDiskSpace(folder, { needed, available });
+  requireRoom(folder, (manifest?.database.size_bytes ?? sizeBytes) + artifactBytes);
 }

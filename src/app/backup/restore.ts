@@ -102,13 +102,9 @@ async function settle(
  * and with it the log, until they are garbage-collected.
  */
 function truncateWriteAheadLog(file: string): void {
-  const connection = openConnection(file, {});
-  try {
-    const [row] = connection.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").all();
-    invariant(row?.busy === 0, "nobody reads a database that is made ready");
-  } finally {
-    connection.close();
-  }
+  using connection = openConnection(file, {});
+  const [row] = connection.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").all();
+  invariant(row?.busy === 0, "nobody reads a database that is made ready");
 }
 
 /** Artifacts are named by digest. An existing file is identical, or damaged and better replaced. */

@@ -15,10 +15,9 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { invariant } from "../../platform/errors.ts";
-import { diskSpace } from "../../platform/files/disk.ts";
 import { tarEnd, tarHeader, tarPadding } from "../../platform/files/tar.ts";
 import { flushToDisk, openOwnFile } from "../../platform/own-files.ts";
-import { damaged, insufficientDiskSpace } from "./errors.ts";
+import { damaged } from "./errors.ts";
 import {
   DATABASE_NAME,
   FORMAT,
@@ -28,6 +27,7 @@ import {
   type Manifest,
   SEAL_NAME,
 } from "./model.ts";
+import { requireRoom } from "./room.ts";
 
 export interface PackRequest {
   /** a complete copy of the database, which nobody changes */
@@ -72,7 +72,7 @@ export function packBackup(request: PackRequest, progress: Progress = () => {}):
     report: (doneBytes) => progress(doneBytes, totalBytes),
   });
   try {
-    writer.refuseWithoutRoom(totalBytes);
+    requireRoom(dirname(partial), totalBytes);
     writer.reserve(MANIFEST_NAME);
     const database = writer.copy(DATABASE_NAME, request.database);
     const manifest: Manifest = {
@@ -153,16 +153,10 @@ class Writer {
   #done = 0;
 
   constructor(
-    private readonly path: string,
+    path: string,
     private readonly own: { mtime: number; report(doneBytes: number): void },
   ) {
     this.#file = openSync(path, "wx", MODE);
-  }
-
-  refuseWithoutRoom(neededBytes: number): void {
-    const folder = dirname(this.path);
-    const { availableBytes: available } = diskSpace(folder);
-    if (available < neededBytes) throw insufficientDiskSpace(folder, { needed: neededBytes, available });
   }
 
   position(): number {

@@ -1,5 +1,6 @@
 // Free disk space: for the metrics, `doctor`, /ready, and checks before large writes.
-import { statfsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
 
 export interface DiskSpace {
   sizeBytes: number;
@@ -31,3 +32,11 @@ export function bytesText(bytes: number): string {
 
 /** @returns bytes; 0 if the file does not exist */
 export const fileSizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+/** @returns bytes of all regular files in a folder and below; 0 if the folder does not exist */
+export const folderSizeOf = (folder: string): number =>
+  existsSync(folder)
+    ? readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
+    : 0;

@@ -51,7 +51,7 @@ export function copyBytesOf(connection: Database): number {
  * @throws DomainError `storage.damaged` for a file that is not a database
  */
 export function inspectDatabase(file: string): Inspected {
-  const connection = openConnection(file, { readonly: true });
+  using connection = openConnection(file, { readonly: true });
   try {
     const problems = problemsIn(connection);
     const sizeBytes = statSync(file).size;
@@ -66,8 +66,6 @@ export function inspectDatabase(file: string): Inspected {
     };
   } catch (error) {
     throw asStorageError(error);
-  } finally {
-    connection.close();
   }
 }
 
