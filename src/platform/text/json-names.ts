@@ -6,11 +6,9 @@ const BACKSLASH = 0x5c;
 const ASCII_MAX = 0x7f;
 const [UPPER_A, UPPER_Z, TO_LOWER] = [0x41, 0x5a, 0x20];
 const SLOTS_MIN = 64;
-/** A slot has three numbers: index of the name's opening quote, hash, object. */
-const SLOT_SIZE = 3;
+/** A slot has two numbers: index of the name's opening quote, and hash. */
+const SLOT_SIZE = 2;
 const EMPTY = -1;
-/** stands for all objects; a single object has a number from 1 */
-const ANY_OBJECT = 0;
 const [seed = 0] = crypto.getRandomValues(new Int32Array(1));
 
 /** @returns the index of the closing quote of the string that opens at `start`; the length of the text if it is unterminated */
@@ -63,8 +61,9 @@ export class NameTable {
    */
   add(start: number, object: number): Found {
     const hash = this.#hashAt(start);
-    if (!this.#members.add({ start, hash: mixed(hash, object), object })) return "duplicate";
-    return this.#names.add({ start, hash, object: ANY_OBJECT }) ? "new" : "known";
+    // An equal name has different hashes in different objects, because `mixed` is a bijection of either argument.
+    if (!this.#members.add(start, mixed(hash, object))) return "duplicate";
+    return this.#names.add(start, hash) ? "new" : "known";
   }
 
   /** Compares without allocating a string: most names are short and have no escapes. */
@@ -103,13 +102,6 @@ export class NameTable {
   }
 }
 
-interface Position {
-  /** index of the name's opening quote */
-  start: number;
-  hash: number;
-  object: number;
-}
-
 /** A hash set of names, stored as positions in one array of numbers. */
 class PositionSet {
   size = 0;
@@ -117,18 +109,19 @@ class PositionSet {
 
   constructor(private readonly isSame: (start: number, otherStart: number) => boolean) {}
 
-  /** @returns false if the same object already has an equal name */
-  add({ start, hash, object }: Position): boolean {
+  /**
+   * @param start index of the name's opening quote
+   * @returns false if an equal name with the same hash is there already
+   */
+  add(start: number, hash: number): boolean {
     if ((this.size + 1) * 2 * SLOT_SIZE > this.#slots.length) this.#slots = widened(this.#slots);
     const slots = this.#slots;
     let slot = firstSlot(slots, hash);
     for (; slots[slot] !== EMPTY; slot = nextSlot(slots, slot)) {
-      if (slots[slot + 1] !== hash || slots[slot + 2] !== object) continue;
-      if (this.isSame(slots[slot] ?? 0, start)) return false;
+      if (slots[slot + 1] === hash && this.isSame(slots[slot] ?? 0, start)) return false;
     }
     slots[slot] = start;
     slots[slot + 1] = hash;
-    slots[slot + 2] = object;
     this.size += 1;
     return true;
   }
@@ -144,7 +137,6 @@ function widened(slots: Int32Array): Int32Array {
     while (wider[slot] !== EMPTY) slot = nextSlot(wider, slot);
     wider[slot] = slots[from] ?? 0;
     wider[slot + 1] = hash;
-    wider[slot + 2] = slots[from + 2] ?? 0;
   }
   return wider;
 }

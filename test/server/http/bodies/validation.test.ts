@@ -78,6 +78,17 @@ test.each([
   if (left > 0) expect(refusal?.details.problems?.at(-1)).toEqual({ pointer: "", detail: rest });
 });
 
+test("after a quarter of a million characters of pointers, there may be more problems", () => {
+  const named = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`${at}`.padEnd(100_000), "x"]));
+  const messageOf = (count: number) =>
+    refusalOf(() => takeBodyCheck({ body: Type.Record(Type.String(), Type.Integer()) })(named(count)))
+      ?.message;
+  expect(messageOf(2)).toStartWith("the body has 2 problems: ");
+  expect(messageOf(4)).toStartWith("the body has at least 3 problems: ");
+  expect(messageOf(4)).toEndWith("; and possibly more: the check stopped early");
+});
+
 test("a query parameter that is given twice is one problem of the query", () => {
   const check = createAddressCheck({ query: Type.Object({ page: Type.Optional(Type.String()) }) });
   const parts = (query: string) => ({
