@@ -12,7 +12,7 @@ import { asStorageError } from "./storage-errors.ts";
 /** Writes that share one COMMIT at most. Further writes wait for the next one. */
 export const WRITE_BATCH_MAX = 64;
 
-/** Steps of a long write between two garbage collections. */
+/** Steps of a long write between two garbage collections. A shorter write leaves too little to pay for a full collection. */
 const STEPS_PER_COLLECTION = 16;
 
 /**
@@ -130,7 +130,8 @@ export class WriteQueue {
     const step = steps.next();
     if (step.done) this.#end([step.value]);
     else this.#goOn(() => this.#proceed(steps, taken + 1), taken);
-    if (step.done ? taken > 1 : taken % STEPS_PER_COLLECTION === 0) setImmediate(collectGarbage);
+    const isCollectionDue = step.done ? taken > STEPS_PER_COLLECTION : taken % STEPS_PER_COLLECTION === 0;
+    if (isCollectionDue) setImmediate(collectGarbage);
   }
 
   #goOn(next: () => void, taken: number): void {

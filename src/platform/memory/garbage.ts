@@ -3,3 +3,6 @@
 
 /** Collects garbage now, between two pieces of large work; takes 3 to 15 ms. */
 export const collectGarbage = (): void => Bun.gc(true);
+
+/** Texts of at least this many characters are collected as soon as nothing needs them. */
+export const LARGE_CHARACTERS = 512 * 1024;

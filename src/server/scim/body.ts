@@ -3,7 +3,7 @@
 
 import { setImmediate } from "node:timers/promises";
 import { scimInvalid } from "../../domain/scim/errors.ts";
-import { collectGarbage } from "../../platform/memory/garbage.ts";
+import { collectGarbage, LARGE_CHARACTERS } from "../../platform/memory/garbage.ts";
 import { isJsonObject } from "../../platform/text/json-object.ts";
 import type { JsonLimits } from "../../platform/text/json-structure.ts";
 import { contentTypeOf, readText, refuseEncoding } from "../http/bodies/body-text.ts";
@@ -30,9 +30,6 @@ const VALUES_MAX: Readonly<Record<ScimBody, number>> = {
   scim: JSON_VALUES_MAX,
   "scim-group": SCIM_GROUP_VALUES_MAX,
 };
-
-/** Above this size the memory of a body is collected right after parsing. */
-const LARGE_CHARACTERS = 512 * 1024;
 
 /** A body without Content-Type is read as a SCIM message. */
 const MEDIA_TYPES = new Set([SCIM_MEDIA_TYPE, JSON_MEDIA_TYPE, ""]);
@@ -65,7 +62,7 @@ async function parseObject(text: string, valuesMax: number): Promise<{ message: 
   if (!isJsonObject(message)) {
     throw scimInvalid("invalidSyntax", "the body must be one JSON object");
   }
-  return { message, isLarge: text.length > LARGE_CHARACTERS };
+  return { message, isLarge: text.length >= LARGE_CHARACTERS };
 }
 
 const limitsOf = (valuesMax: number): JsonLimits => ({

@@ -3,7 +3,7 @@
 // snapshot nor another caller's turn.
 import type { Connection } from "../../../platform/database/database.ts";
 import type { OpenSnapshot } from "../../../platform/database/snapshot.ts";
-import { collectGarbage } from "../../../platform/memory/garbage.ts";
+import { collectGarbage, LARGE_CHARACTERS } from "../../../platform/memory/garbage.ts";
 import { runInTurns, type Steps } from "../../../platform/steps.ts";
 import { ScimError } from "../errors.ts";
 
@@ -36,8 +36,9 @@ export class GroupStreams {
 
   async *#pieces(produce: ProducePieces): AsyncGenerator<string> {
     const pieces = await this.#produce(produce);
+    const characters = pieces.reduce((sum, { length }) => sum + length, 0);
     for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece;
-    collectGarbage();
+    if (characters >= LARGE_CHARACTERS) collectGarbage();
   }
 
   async #produce(produce: ProducePieces): Promise<string[]> {
