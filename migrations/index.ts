@@ -17,6 +17,7 @@ import userCodeIndex from "./0014_user_code_index.sql" with { type: "text" };
 import listIndexes from "./0015_list_indexes.sql" with { type: "text" };
 import companySignIn from "./0016_company_sign_in.sql" with { type: "text" };
 import userRevisions from "./0017_user_revisions.sql" with { type: "text" };
+import passwordLinks from "./0018_password_links.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -43,4 +44,5 @@ export const migrations: readonly Migration[] = [
   { id: 15, name: "list_indexes", sql: listIndexes },
   { id: 16, name: "company_sign_in", sql: companySignIn },
   { id: 17, name: "user_revisions", sql: userRevisions },
+  { id: 18, name: "password_links", sql: passwordLinks },
 ];

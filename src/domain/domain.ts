@@ -9,7 +9,7 @@ import type { Ids } from "../platform/ids.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
 import type { Secret } from "../platform/secret.ts";
 import { SEMANTIC_VERSION } from "../platform/version.ts";
-import { createInvitationBudget } from "./access/budgets/invitation-budget.ts";
+import { createLinkBudget } from "./access/budgets/link-budget.ts";
 import { eraseLogins } from "./access/erase.ts";
 import { endGrant, endLoginSession, endLogins, endProviderSessions } from "./access/logins/end-logins.ts";
 import { type Access, createAccess } from "./access/service.ts";
@@ -123,7 +123,7 @@ export function openDomain({
     endLogins,
     retireGatewayKey: createKeyRetirement(machine),
     forgetGuesses,
-    spendInvitation: createInvitationBudget({ ...machine, limits }),
+    spendLink: createLinkBudget({ ...machine, limits }),
     settings: settings.identity,
   });
   const isConfirmed = createIsConfirmed(settings.sso);

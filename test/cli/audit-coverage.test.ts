@@ -129,6 +129,10 @@ const CHANGES: Readonly<Record<string, Change>> = {
   },
   "users create": { rest: () => `${ADA} --role member`, leaves: ["user.create"] },
   "users reset-password": { rest: withAda, leaves: ["user.reset_password"] },
+  "users password-link": {
+    rest: async (bench) => `${await withAda(bench)} --server-public-url https://qm.example.org`,
+    leaves: ["user.password_link"],
+  },
   "users set-role": {
     rest: async (bench) => {
       await withAda(bench);

@@ -100,6 +100,15 @@ describe("in an installation", () => {
       "config.public_url_missing 2",
     ],
     ["users invite ana@example.org --role member --server-listen 0.0.0.0:80", "config.public_url_missing 2"],
+    ["users password-link root@example.org --yes", "config.public_url_missing 2"],
+    [
+      "users password-link root@example.org --server-public-url https://qm.example.org",
+      "confirmation.no_terminal 2",
+    ],
+    [
+      "users password-link nobody@example.org --yes --server-public-url https://qm.example.org",
+      "user.not_found 3",
+    ],
     [`invitations show ${UNKNOWN}`, "invitation.not_found 3"],
     [`invitations cancel ${UNKNOWN} --yes`, "invitation.not_found 3"],
     [`invitations resend ${UNKNOWN}`, "invitation.not_found 3"],
@@ -156,7 +165,7 @@ describe("in an installation", () => {
     using bench = await createInstallation();
     await bench.json("users create ana@example.org --role member");
     await bench.json("users remove ana@example.org --yes");
-    for (const verb of ["suspend", "resume", "reset-password"]) {
+    for (const verb of ["suspend", "resume", "reset-password", "password-link"]) {
       const confirmed = verb === "resume" ? "" : " --yes";
       expect(await refusal(bench, `users ${verb} ana@example.org${confirmed}`)).toBe("user.removed 4");
     }

@@ -64,7 +64,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     files: [
       "src/domain/access/budgets/budgets.ts",
       "src/domain/access/budgets/budgets-store.ts",
-      "src/domain/access/budgets/invitation-budget.ts",
+      "src/domain/access/budgets/link-budget.ts",
     ],
     tests: [
       "test/domain/access/budgets/budgets.test.ts",

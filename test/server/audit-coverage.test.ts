@@ -387,6 +387,16 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["invitation.accept", "user.create"],
   },
+  "POST /set-password": {
+    async ask(site) {
+      const { user } = await site.signedIn("member");
+      const { token } = await site.domain.identity.passwordLinks.create(site.world.system, user.id);
+      const browser = browse(site);
+      const page = await browser.visit(`/set-password?token=${token.reveal()}`);
+      return filledIn(browser, page, { action: "/set-password", fields: { password: PASSWORD } });
+    },
+    leaves: ["user.password_set"],
+  },
   "POST /admin/package-source/inspect": {
     site: withPublicSources,
     ask: (site) => asAdmin(site, { body: { source_ref: `${host.origin()}/tool.tar.gz` } }),
@@ -446,6 +456,13 @@ const CASES: Readonly<Record<string, Case>> = {
       return asAdmin(site, { path: `/admin/users/${user.id}` });
     },
     leaves: ["user.remove"],
+  },
+  "POST /admin/users/:id/password-link": {
+    async ask(site) {
+      const { user } = await site.signedIn("member");
+      return asAdmin(site, { path: `/admin/users/${user.id}/password-link` });
+    },
+    leaves: ["user.password_link"],
   },
   "POST /admin/users/:id/sessions/revoke": {
     async ask(site) {

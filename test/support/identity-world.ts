@@ -80,9 +80,15 @@ export async function createIdentityWorld(settings: Partial<IdentitySettings> = 
       endLogins(tx, ending);
     },
     retireGatewayKey: createKeyRetirement(world),
-    spendInvitation: () => {},
+    spendLink: () => {},
     forgetGuesses,
-    settings: { mode: "password", invites: settings.mode !== "oidc", groupRoleMappings: {}, ...settings },
+    settings: {
+      mode: "password",
+      invites: settings.mode !== "oidc",
+      hasProvider: false,
+      groupRoleMappings: {},
+      ...settings,
+    },
   });
   const operator: Actor = { ...world.system, kind: "operator", label: "root" };
   const setUser = async (id: string, row: Partial<typeof users.$inferInsert>) => {

@@ -209,6 +209,7 @@ async function joinDomain(
       identity: {
         mode: "password",
         invites: options.identity?.mode !== "oidc",
+        hasProvider: false,
         groupRoleMappings: {},
         ...options.identity,
       },

@@ -80,8 +80,8 @@ function showLink(call: Call, { invitation, token }: InvitationWithToken, origin
   call.output.secret(invitationUrl(origin, token), { name: "invitation_url", warning, more });
 }
 
-/** Called before the invitation is created, because a link without an origin would be lost. */
-function originFor({ config }: Call): string {
+/** Called before a link is created, because a link without an origin would be lost. */
+export function originFor({ config }: Call): string {
   const origin = originForLinks(config);
   if (origin !== undefined) return origin;
   throw new DomainError(

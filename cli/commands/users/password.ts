@@ -1,10 +1,13 @@
-// `users create` and `users reset-password`: the password is read from a file or stdin, or generated and shown once.
-import { toAdminUser } from "../../../src/domain/identity/model.ts";
+// `users create`, `users reset-password` and `users password-link`: the password is read from a file or stdin, generated and shown
+// once, or chosen by the user at a link that is shown once.
+import { passwordUrl, toAdminUser } from "../../../src/domain/identity/model.ts";
+import { toPasswordLinkDocument } from "../../../src/domain/identity/password-links/password-links.ts";
 import type { NewUserResult } from "../../../src/domain/identity/users/users.ts";
 import type { Secret } from "../../../src/platform/secret.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { readSecret } from "../../input/secret-input.ts";
+import { originFor } from "./invite.ts";
 
 export async function create(call: Call): Promise<void> {
   const [email = ""] = call.args;
@@ -24,6 +27,24 @@ export async function resetPassword(call: Call): Promise<void> {
   if (!(await isConfirmed(context, command, { action, details }))) return;
   const reset = await users.resetPassword(actor, user.id, await givenPassword(call));
   show(call, reset, `replaced the password of ${user.email}`);
+}
+
+export async function passwordLink(call: Call): Promise<void> {
+  const { domain, actor, context, command, output } = call;
+  const { users, passwordLinks } = domain.identity;
+  const user = users.find(actor.organizationId, call.args[0] ?? "");
+  passwordLinks.checkCreate(actor, user.id);
+  const origin = originFor(call);
+  const action = `give ${user.email} a link to set a new password`;
+  const details = [
+    "An earlier link of this user stops working.",
+    "The password and the logins stay until the link is used.",
+  ];
+  if (!(await isConfirmed(context, command, { action, details }))) return;
+  const link = await passwordLinks.create(actor, user.id);
+  const more = toPasswordLinkDocument(link);
+  const warning = `anyone with this link can sign in as ${user.email}; it is shown only once and works once, until ${more.expires_at}`;
+  output.secret(passwordUrl(origin, link.token), { name: "password_url", warning, more });
 }
 
 async function givenPassword(call: Call): Promise<Secret | undefined> {

@@ -27,7 +27,8 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     ...changingVerbs(noun, context),
   ];
   for (const verb of verbs) addDirectoryOptions(verb);
-  addOptionsOf(inviting(noun, context), ["data_dir", "server.public_url", "server.listen"]);
+  for (const verb of linkingVerbs(noun, context))
+    addOptionsOf(verb, ["data_dir", "server.public_url", "server.listen"]);
 }
 
 const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
@@ -87,7 +88,8 @@ const addEntryVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .action(domainAction(context, async () => (await import("./password.ts")).resetPassword)),
 ];
 
-const inviting = (noun: CliCommand, context: Context): CliCommand =>
+/** These print a link, which needs the origin of the service. */
+const linkingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   noun
     .command("invite")
     .description("Creates an invitation for 24 hours and shows its link once.")
@@ -98,7 +100,20 @@ const inviting = (noun: CliCommand, context: Context): CliCommand =>
     .argument("<email>", "e-mail address of the person to invite")
     .addOption(roleOption().makeOptionMandatory())
     .printsJson()
-    .action(domainAction(context, async () => (await import("./invite.ts")).invite));
+    .action(domainAction(context, async () => (await import("./invite.ts")).invite)),
+  addConfirmOptions(
+    noun
+      .command("password-link")
+      .description("Creates a link for 24 hours with which a user sets a new password, and shows it once.")
+      .examples(
+        "quartermaster users password-link ana@example.org",
+        "quartermaster users password-link ana@example.org --yes --json",
+      )
+      .argument(...USER),
+  )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./password.ts")).passwordLink)),
+];
 
 const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addConfirmOptions(

@@ -65,6 +65,9 @@ export function domainSettingsOf(
       get invites() {
         return identityMode === "password" || sso.settings?.provisioning === "invited";
       },
+      get hasProvider() {
+        return sso.settings !== undefined;
+      },
       get groupRoleMappings() {
         return roles.mappings;
       },

@@ -65,6 +65,8 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "user.change_password",
   "user.create",
   "user.erase",
+  "user.password_link",
+  "user.password_set",
   "user.remove",
   "user.reset_password",
   "user.revive",

@@ -13,6 +13,8 @@ export interface IdentitySettings {
   mode: "password" | "oidc";
   /** whether administrators invite people; with `oidc` only if the provider admits invited people */
   invites: boolean;
+  /** whether users can sign in at an identity provider */
+  readonly hasProvider: boolean;
   /** role of the members of a provisioned group, by group name */
   groupRoleMappings: Readonly<Record<string, Role>>;
 }
@@ -33,10 +35,10 @@ export type RetireGatewayKey = (
 ) => void;
 
 /**
- * Counts an invitation of an actor, in the transaction that creates it; access provides it.
+ * Counts an invitation or password link that an actor gives, in the transaction that creates it; access provides it.
  * @throws DomainError `access.too_many_attempts`
  */
-export type SpendInvitation = (tx: Tx, actor: Actor) => void;
+export type SpendLink = (tx: Tx, actor: Actor, kind: "invitation" | "password_link") => void;
 
 /**
  * Clears the wrong passwords tried for an address, in the transaction of the change that requires it; access provides it.
@@ -53,7 +55,7 @@ export interface IdentityDependencies {
   idempotency: Pick<Idempotency, "once">;
   endLogins: EndLogins;
   retireGatewayKey: RetireGatewayKey;
-  spendInvitation: SpendInvitation;
+  spendLink: SpendLink;
   forgetGuesses: ForgetGuesses;
   settings: IdentitySettings;
 }

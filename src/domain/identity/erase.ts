@@ -1,8 +1,9 @@
-// Erases the rows of a user and of the user's invitations.
+// Erases the rows of a user, of the user's invitations and of the user's password link.
 import type { ErasePersonalData } from "../shared/personal-data.ts";
 import type { IdentityDependencies } from "./dependencies.ts";
 import * as store from "./erase-store.ts";
-import { cancelSentInvitations } from "./users/lost-access.ts";
+import * as passwordLinkStore from "./password-links/password-link-store.ts";
+import { cancelGivenLinks } from "./users/lost-access.ts";
 
 /** See ErasePersonalData. Call it last, because rows of other areas refer to the user. */
 export const createEraseUser =
@@ -10,7 +11,8 @@ export const createEraseUser =
   (tx, { actor, person: { organizationId, userId, addresses } }) => {
     const invitations = store.removeInvitations(tx, organizationId, addresses);
     if (userId === undefined) return { invitations };
-    cancelSentInvitations(tx, { audit }, { actor, ids: [userId] });
+    cancelGivenLinks(tx, { audit }, { actor, ids: [userId] });
+    passwordLinkStore.removeLinks(tx, { userId }); // not counted: the removal before has voided it already
     store.forgetInviter(tx, userId);
     return { invitations, users: store.removeUser(tx, { organizationId, id: userId }) ? 1 : 0 };
   };

@@ -96,3 +96,25 @@ export const bootstrapPasswordMissing = () =>
     hint: "set bootstrap.admin_password_file",
     problems: [{ pointer: "/bootstrap/admin_password", detail: "missing on the first start" }],
   });
+
+export const userSuspended = () =>
+  new DomainError(
+    "conflict",
+    "user.suspended",
+    "this user is suspended and could not sign in; resume the user first",
+  );
+
+export const passwordUnused = () =>
+  new DomainError(
+    "conflict",
+    "user.password_unused",
+    "identity.mode is oidc: users sign in at the identity provider, and a password would not let this user in",
+  );
+
+/** Unknown, expired, used and void links give the same error: a link reveals only whether it works. */
+export const passwordLinkUnavailable = () =>
+  new DomainError(
+    "not_found",
+    "password_link.unavailable",
+    "this link is unavailable; ask an administrator for a new one",
+  );

@@ -21,6 +21,7 @@ export const EMAIL_LENGTH_MAX = 254;
 export const EMAIL_LOCAL_LENGTH_MAX = 64;
 export const ORGANIZATION_NAME_LENGTH_MAX = 200;
 export const INVITATION_TTL_MS = 24 * HOUR_MS;
+export const PASSWORD_LINK_TTL_MS = 24 * HOUR_MS;
 /** limit of the complete list of options; searching has no such limit */
 export const USER_OPTIONS_MAX = 10_000;
 export const USER_SEARCH_MAX = 10;
@@ -206,3 +207,10 @@ export const toAdminInvitation = (invitation: Invitation, nowMs: number): Static
  */
 export const invitationUrl = (origin: string, token: Secret): Secret =>
   new Secret(`${origin}/accept-invitation?token=${token.reveal()}`);
+
+/**
+ * @param origin our origin, without a trailing slash
+ * @returns the link with which a user sets a password; as secret as its token
+ */
+export const passwordUrl = (origin: string, token: Secret): Secret =>
+  new Secret(`${origin}/set-password?token=${token.reveal()}`);

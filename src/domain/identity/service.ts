@@ -5,12 +5,14 @@ import type { HashRequester } from "../../platform/crypto/passwords.ts";
 import type { Connection } from "../../platform/database/database.ts";
 import type { Secret } from "../../platform/secret.ts";
 import { Bootstrap } from "./bootstrap.ts";
-import type { IdentityDependencies } from "./dependencies.ts";
+import type { EndLogins, IdentityDependencies } from "./dependencies.ts";
 import { keysOfOthers } from "./erase-store.ts";
 import { forgetInvitations } from "./invitations/invitation-retention.ts";
 import { Invitations } from "./invitations/invitations.ts";
 import { emailKey, type IdentityStatus, type Organization, type SignInUser } from "./model.ts";
 import { createRename } from "./organization.ts";
+import { removeLinks } from "./password-links/password-link-store.ts";
+import { PasswordLinks } from "./password-links/password-links.ts";
 import * as store from "./store.ts";
 import { createEnroll } from "./users/enrollment.ts";
 import { ExternalUsers } from "./users/external-users.ts";
@@ -28,12 +30,14 @@ export { passwordManagedElsewhere } from "./users/own-password.ts";
 export type Identity = ReturnType<typeof createIdentity>;
 
 /** @returns the operations of the area; created once, in domain.ts */
-export function createIdentity(dependencies: IdentityDependencies) {
+export function createIdentity(given: IdentityDependencies) {
+  const dependencies = { ...given, endLogins: createEndAccess(given) };
   const enrol = createEnroll(dependencies);
   const { passwords, settings } = dependencies;
   return {
     users: new Users(dependencies, enrol),
     invitations: new Invitations(dependencies, enrol),
+    passwordLinks: new PasswordLinks(dependencies),
     provisioned: new ProvisionedUsers(dependencies),
     external: new ExternalUsers(dependencies, enrol),
     ownPasswords: createOwnPasswords(dependencies),
@@ -86,3 +90,11 @@ export function createIdentity(dependencies: IdentityDependencies) {
     }),
   };
 }
+
+/** @returns a function that ends the logins of users and voids their password links, which are a way in as well */
+const createEndAccess =
+  ({ endLogins }: Pick<IdentityDependencies, "endLogins">): EndLogins =>
+  (tx, ending) => {
+    endLogins(tx, ending);
+    removeLinks(tx, ending);
+  };

@@ -1,4 +1,4 @@
-// Tables of organizations, users and invitations; constraints and indices are in migrations.
+// Tables of organizations, users, invitations and password links; constraints and indices are in migrations.
 // `email_key` is the folded address, `token_hash` the SHA-256 of the secret in the link.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
@@ -36,4 +36,12 @@ export const invitations = sqliteTable("invitations", {
   inviterId: text("inviter_id"),
   expiresAtMs: integer("expires_at_ms").notNull(),
   createdAtMs: integer("created_at_ms").notNull(),
+});
+
+export const passwordLinks = sqliteTable("password_links", {
+  userId: text("user_id").primaryKey(),
+  tokenHash: text("token_hash").notNull(),
+  creatorId: text("creator_id"),
+  createdAtMs: integer("created_at_ms").notNull(),
+  expiresAtMs: integer("expires_at_ms").notNull(),
 });

@@ -422,7 +422,7 @@ export const SETTINGS = {
   "limits.invitations_per_actor": always(
     integer(ATTEMPTS),
     "100",
-    "invitations sent by one actor in a window",
+    "invitations sent by one actor in a window; counted separately, password links made by one actor",
   ),
   "limits.window_seconds": always(integer(WINDOW_SECONDS), "900", "length of the window for these limits"),
   "gateway.type": optional(choice("litellm"), "type of the inference gateway; if unset, gateway mode is off"),

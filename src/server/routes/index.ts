@@ -29,6 +29,7 @@ import { governanceAdminRoutes, harnessAdminRoutes } from "./governance/governan
 import { harnessRoutes } from "./governance/harnesses.ts";
 import { identityRoutes } from "./identity/identity.ts";
 import { invitationRoutes } from "./identity/invitations.ts";
+import { passwordLinkRoutes } from "./identity/password-links.ts";
 import { userRoutes } from "./identity/users.ts";
 import { ownRecordRoutes } from "./own-records.ts";
 import { pageRoutes } from "./pages/pages.ts";
@@ -79,6 +80,7 @@ export function createRoutes(
     .use(harnessAdminRoutes(context))
     .use(clientRoutes(context))
     .use(userRoutes(context))
+    .use(passwordLinkRoutes(context))
     .use(invitationRoutes(context))
     .use(identityRoutes(context))
     .use(brandingRoutes(context))

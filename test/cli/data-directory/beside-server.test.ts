@@ -133,6 +133,19 @@ test("an invitation created by a command works in the browser until a command ca
   expect((await browser.visit(link)).html).not.toContain("ana@example.org");
 });
 
+test("a password link created by a command works in the browser once", async () => {
+  await command("users create lea@example.org --role member");
+  const { password_url, user } = await command("users password-link lea@example.org --yes");
+  expect(user).toMatchObject({ email: "lea@example.org" });
+  expect(password_url).toStartWith(`${service.baseUrl}/`);
+  const browser = new FormBrowser(service.baseUrl, fetch);
+  const page = await browser.visit(String(password_url).slice(service.baseUrl.length));
+  const chosen = { email: "lea@example.org", password: "chosen by lea herself" };
+  const done = await browser.submit(formTo(page, "/set-password"), { password: chosen.password });
+  expect(done.heading).toBe("Your password is set");
+  expect((await browser.signIn(await browser.visit("/login"), chosen)).heading).toBe("Your account");
+});
+
 test("rejects the next request of a suspended user", async () => {
   await command("users create bob@example.org --role admin");
   const { items } = await command("users list --q bob");

@@ -116,11 +116,12 @@ function joinParts(world: World, settings: AccessSettings) {
     idempotency: new Idempotency({ db, clock, sealing }),
     endLogins,
     retireGatewayKey: createKeyRetirement(world),
-    spendInvitation: () => {},
+    spendLink: () => {},
     forgetGuesses,
     settings: {
       mode: settings.identityMode,
       invites: settings.identityMode === "password",
+      hasProvider: false,
       groupRoleMappings: {},
     },
   });

@@ -63,6 +63,7 @@ async function leaveTraces(face: GatewayServer, { ana, operator }: { ana: Caller
   ];
   for (const answer of answers) if (!answer.ok) throw new Error(await answer.text());
   await domain.scim.tokens.create(actor, { label: "okta", profile: "standard" });
+  await domain.identity.passwordLinks.create(operator, ana.user.id);
   await request("POST", "/api/auth/sign-in/email", { body: { email: ANA, password: "a wrong password" } });
   await begunLogin(face, ana);
   keepRefusal(face, ana);

@@ -45,6 +45,7 @@ test("before, every table with personal data names the person", async () => {
     "idempotent_answers",
     "invitations",
     "login_sessions",
+    "password_links",
     "scim_refusals",
     "scim_tokens",
     "users",

@@ -136,6 +136,16 @@ const ACTS: readonly Act[] = [
     perform: onUsers((users, { user }, { world }) => users.resetPassword(world.system, user.id)),
   },
   {
+    name: "a user sets a password with a link",
+    ends: BOTH,
+    reason: "password_set",
+    async perform(open, { user }) {
+      const { domain, world } = await open();
+      const { token } = await domain.identity.passwordLinks.create(world.system, user.id);
+      await domain.identity.passwordLinks.setPassword({ token, password: new Secret(PASSWORD) });
+    },
+  },
+  {
     name: "a user's logins are revoked",
     ends: BOTH,
     reason: "logins_revoked",

@@ -28,6 +28,7 @@ export function registerKeyAndLoginJobs(
     async run(signal) {
       const { expiredDeviceLogins } = await domain.access.sweep(signal);
       await domain.idempotency.sweep(signal);
+      await domain.identity.passwordLinks.sweep(signal);
       own.deviceLoginsExpired(expiredDeviceLogins);
     },
   });

@@ -96,7 +96,7 @@ export class Invitations {
     const { token, tokenHash } = this.#newToken();
     const create = (tx: Tx): InvitationWithToken => {
       this.#refuseOccupied(tx, actor, address);
-      this.dependencies.spendInvitation(tx, actor);
+      this.dependencies.spendLink(tx, actor, "invitation");
       return { invitation: this.#insert(tx, actor, { email: address, role: known, tokenHash }), token };
     };
     return await this.#once(actor, { key: idempotencyKey, request: ["create", email, role], create });
@@ -173,7 +173,7 @@ export class Invitations {
     const create = (tx: Tx): InvitationWithToken => {
       const renewal = { id, expect, link: { tokenHash, inviterId: actor.id } };
       const invitation = this.#renew(tx, actor, renewal);
-      this.dependencies.spendInvitation(tx, actor);
+      this.dependencies.spendLink(tx, actor, "invitation");
       return { invitation, token };
     };
     return await this.#once(actor, { key: idempotencyKey, request: ["regenerate", id], create });

@@ -6,4 +6,5 @@ export const cannotSignInText = (count: number): string =>
   `${count === 1 ? "1 provisioned user has" : `${count} provisioned users have`} no password and cannot sign in: no identity provider is configured for sign-in`;
 
 /** What to do about it. */
-export const CANNOT_SIGN_IN_REMEDY = "set a password: quartermaster users reset-password USER";
+export const CANNOT_SIGN_IN_REMEDY =
+  "give each one a link to set a password: quartermaster users password-link USER";

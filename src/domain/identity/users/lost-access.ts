@@ -1,10 +1,11 @@
 // What users lose besides their logins when a change removes their role or access: their gateway key, which was made for an
-// active person with one address, and the invitations that they sent as administrators.
+// active person with one address, an open password link, and the invitations and password links that they gave as administrators.
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { IdentityDependencies, KeyLoss } from "../dependencies.ts";
 import * as invitationStore from "../invitations/invitation-store.ts";
 import { emailKey, isActiveAdministrator, type User } from "../model.ts";
+import * as passwordLinkStore from "../password-links/password-link-store.ts";
 
 type Dependencies = Pick<IdentityDependencies, "audit" | "retireGatewayKey">;
 
@@ -17,18 +18,18 @@ export function revokeLostAccess(
   dependencies: Dependencies,
   { actor, before, after }: { actor: Actor; before: User; after: User },
 ): number {
+  passwordLinkStore.removeLinks(tx, { userId: after.id });
   const reason = lossOf(before, after);
   if (reason) dependencies.retireGatewayKey(tx, { userId: after.id, reason, nowMs: after.updatedAtMs });
-  return isActiveAdministrator(after)
-    ? 0
-    : cancelSentInvitations(tx, dependencies, { actor, ids: [after.id] });
+  return isActiveAdministrator(after) ? 0 : cancelGivenLinks(tx, dependencies, { actor, ids: [after.id] });
 }
 
 /**
- * Cancels the pending invitations of users who are no longer administrators: they could still create administrators.
- * @returns how many
+ * Cancels the pending invitations and the password links of users who are no longer administrators: a link that they kept could
+ * still create an administrator, or open the account of one.
+ * @returns how many invitations
  */
-export function cancelSentInvitations(
+export function cancelGivenLinks(
   tx: Tx,
   { audit }: Pick<Dependencies, "audit">,
   { actor, ids }: { actor: Actor; ids: readonly string[] },
@@ -36,6 +37,7 @@ export function cancelSentInvitations(
   const inviters = { organizationId: actor.organizationId, ids };
   const targets = invitationStore.cancelPendingFrom(tx, inviters);
   const after = { status: "canceled", reason: "inviter_lost_role" };
+  passwordLinkStore.removeLinksFrom(tx, ids);
   audit.recordAll(tx, { actor, action: "invitation.cancel", targets, after });
   return targets.length;
 }

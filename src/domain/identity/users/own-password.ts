@@ -6,6 +6,7 @@ import type { Secret } from "../../../platform/secret.ts";
 import type { IdentityDependencies } from "../dependencies.ts";
 import { refuseInvalid } from "../errors.ts";
 import type { SignInUser, User } from "../model.ts";
+import { removeLinks } from "../password-links/password-link-store.ts";
 import * as store from "../store.ts";
 import { checkPassword } from "./passwords.ts";
 
@@ -31,9 +32,10 @@ export const createOwnPasswords = ({ clock, passwords, settings }: IdentityDepen
   /** @throws DomainError `passwords.busy` */
   hash: (password: Secret): Promise<string> => passwords.hash(password),
 
-  /** Stores a new hash as part of the caller's transaction. */
+  /** Stores a new hash as part of the caller's transaction, and voids the user's password link. */
   replace(tx: Tx, user: User, passwordHash: string): void {
     const after = store.updateUser(tx, user, { passwordHash, updatedAtMs: clock.nowMs() });
+    removeLinks(tx, { userId: user.id });
     invariant(after, "a user found in this transaction is still there");
   },
 });

@@ -10,7 +10,7 @@ import * as invitationStore from "../invitations/invitation-store.ts";
 import { emailKey, isActiveAdministrator, type Role, type SettableStatus, type User } from "../model.ts";
 import * as store from "../store.ts";
 import { countProvisionedWithoutPassword } from "./cannot-sign-in-store.ts";
-import { cancelSentInvitations, revokeLostAccess } from "./lost-access.ts";
+import { cancelGivenLinks, revokeLostAccess } from "./lost-access.ts";
 
 export interface NewProvisionedAccount {
   actor: Actor;
@@ -97,14 +97,15 @@ export class ProvisionedUsers {
     const changed = store.setProvisionedRole(tx, { ids: userIds, role, updatedAtMs: nowMs });
     if (changed.length === 0) return changed;
     endLogins(tx, { userIds: changed, reason: "user_changed", nowMs });
-    if (role !== "admin") cancelSentInvitations(tx, this.dependencies, { actor, ids: changed });
+    if (role !== "admin") cancelGivenLinks(tx, this.dependencies, { actor, ids: changed });
     return changed;
   }
 
   /** @returns the number of active provisioned users who cannot sign in; 0 if an identity provider signs users in */
   countCannotSignIn(organizationId: string): number {
     const { db, settings } = this.dependencies;
-    return settings.mode === "password" ? countProvisionedWithoutPassword(db.read, organizationId) : 0;
+    const isPasswordOnly = settings.mode === "password" && !settings.hasProvider;
+    return isPasswordOnly ? countProvisionedWithoutPassword(db.read, organizationId) : 0;
   }
 
   #create(tx: Tx, key: { organizationId: string; emailKey: string }, active: boolean): Admitted {

@@ -9,7 +9,8 @@ const OAUTH_PATHS = [`${ISSUER_PATH}/device`, `${ISSUER_PATH}/oauth2/`];
 /** SCIM paths, known and unknown. */
 const SCIM_PATHS = /^\/scim(?:\/|$)/;
 /** Paths that browsers visit. */
-const PAGE_PATHS = /^\/(?:(?:login|sign-out)\/?|(?:account|device|accept-invitation|help)(?:\/.*)?)?$/;
+const PAGE_PATHS =
+  /^\/(?:(?:login|sign-out)\/?|(?:account|device|accept-invitation|set-password|help)(?:\/.*)?)?$/;
 
 /** @returns whether the caller asks for HTML before JSON, as browsers do */
 export function prefersPage(request: Request): boolean {

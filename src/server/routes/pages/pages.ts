@@ -8,6 +8,7 @@ import { approvalPages, codeConfirmationPages, codeEntryPages } from "./device-p
 import { helpPages } from "./help-pages.ts";
 import { invitationPages } from "./invitation-pages.ts";
 import { ownKeyPages } from "./own-key-pages.ts";
+import { setPasswordPages } from "./set-password-pages.ts";
 
 export function pageRoutes(context: RouteContext) {
   const browser = createBrowser(context);
@@ -22,5 +23,6 @@ export function pageRoutes(context: RouteContext) {
     .use(codeConfirmationPages(context, browser))
     .use(approvalPages(context, browser))
     .use(invitationPages(context, browser))
+    .use(setPasswordPages(context, browser))
     .use(helpPages(context));
 }

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import * as budgets from "../../../../src/domain/access/budgets/budgets.ts";
-import { createInvitationBudget } from "../../../../src/domain/access/budgets/invitation-budget.ts";
+import { createLinkBudget } from "../../../../src/domain/access/budgets/link-budget.ts";
 import { SWEEP_BATCH_ROWS } from "../../../../src/domain/access/model.ts";
 import { DAY_MS, SECOND_MS } from "../../../../src/platform/clock.ts";
 import { openDatabase } from "../../../../src/platform/database/database.ts";
@@ -170,9 +170,9 @@ test.each([
 ] as const)("invitations of %s are counted or not", async (_who, who, isCounted) => {
   await using world = await createWorld();
   const limits = { invitationsPerActor: 2, windowSeconds: 60 };
-  const spendOne = createInvitationBudget({ clock: world.clock, limits });
+  const spendOne = createLinkBudget({ clock: world.clock, limits });
   const actor = { ...who, label: "someone", organizationId: world.organizationId };
-  const invite = () => world.db.write((tx) => spendOne(tx, actor), "access");
+  const invite = () => world.db.write((tx) => spendOne(tx, actor, "invitation"), "access");
   await invite();
   await invite();
   const third = await invite().then(

@@ -142,7 +142,7 @@ describe("the status", () => {
       tokens: [expect.objectContaining({ label: "entra", lastUsedAtMs: null })],
       cannotSignIn: 2,
       refusals: [],
-      warnings: [expect.stringContaining("users reset-password USER"), "no group is called Admins"],
+      warnings: [expect.stringContaining("users password-link USER"), "no group is called Admins"],
     });
   });
 });

@@ -13,6 +13,8 @@ const cases: [path: string, dialect: Dialect][] = [
   ["/devices", "problem"],
   ["/accept-invitation", "page"],
   ["/accept-invitation/done", "page"],
+  ["/set-password", "page"],
+  ["/set-password/done", "page"],
   ["/api/auth/device/code", "oauth"],
   ["/api/auth/device/token", "oauth"],
   ["/api/auth/device", "oauth"],

@@ -492,9 +492,13 @@ describe("a form", () => {
     const link = await begin(server);
     const code = await begin(server);
     const invitation = await stranger.visit(`/accept-invitation?token=${token.reveal()}`);
+    const { user } = await server.signedIn("member");
+    const { token: secret } = await domain.identity.passwordLinks.create(world.system, user.id);
+    const setting = await stranger.visit(`/set-password?token=${secret.reveal()}`);
     return [
       { browser: stranger, form: formTo(await stranger.visit("/login"), "/login"), fields: ADA },
       { browser: stranger, form: formTo(invitation, "/accept-invitation"), fields: { password: PASSWORD } },
+      { browser: stranger, form: formTo(setting, "/set-password"), fields: { password: PASSWORD } },
       {
         browser: ada,
         form: formTo(await ada.visit("/device"), "/device"),
@@ -562,6 +566,7 @@ describe("every page", () => {
       "/device/approved",
       "/device/denied",
       "/accept-invitation",
+      "/set-password",
     ];
     const pages = [await browse(server).visit("/login"), await browse(server).visit("/sign-out")];
     for (const one of paths) pages.push(await browser.visit(one));

@@ -1,0 +1,161 @@
+// Password links: an administrator or the operator gives a user a link for 24 hours, and its holder sets a new password once. It lets a
+// provisioned user in, whom SCIM delivers without a password. Only the SHA-256 of the link's secret is stored. The caller delivers
+// the link.
+import { type Static, Type } from "@sinclair/typebox";
+import { toRfc3339 } from "../../../platform/clock.ts";
+import type { Connection } from "../../../platform/database/database.ts";
+import { invariant, type Problem } from "../../../platform/errors.ts";
+import { randomToken, sha256Hex } from "../../../platform/ids.ts";
+import { Secret } from "../../../platform/secret.ts";
+import type { Actor } from "../../shared/actor.ts";
+import type { IdentityDependencies } from "../dependencies.ts";
+import {
+  ownAccount,
+  passwordLinkUnavailable,
+  passwordUnused,
+  protectedUser,
+  refuseInvalid,
+  userNotFound,
+  userRemoved,
+  userSuspended,
+} from "../errors.ts";
+import { AdminUser, PASSWORD_LINK_TTL_MS, toAdminUser, type User } from "../model.ts";
+import { findUser, updateUser } from "../store.ts";
+import { checkPassword } from "../users/passwords.ts";
+import * as store from "./password-link-store.ts";
+
+/** Maximum number of expired links removed in one transaction. */
+export const SWEEP_BATCH_ROWS = 500;
+
+export interface PasswordLink {
+  user: User;
+  /** the secret of the link, 43 characters; shown once and not stored */
+  token: Secret;
+  expiresAtMs: number;
+}
+
+/** A link without its secret, as the API and the commands show it. */
+export const PasswordLinkDocument = Type.Object({
+  expires_at: Type.String({ format: "date-time" }),
+  user: AdminUser,
+});
+
+export const toPasswordLinkDocument = ({
+  user,
+  expiresAtMs,
+}: PasswordLink): Static<typeof PasswordLinkDocument> => ({
+  expires_at: toRfc3339(expiresAtMs),
+  user: toAdminUser(user),
+});
+
+export interface NewPassword {
+  token: Secret;
+  password: Secret;
+  /** where the request came from, for the audit log */
+  requestId?: string;
+  address?: string;
+}
+
+/** Giving a link as an administrator, and setting a password with one. */
+export class PasswordLinks {
+  constructor(private readonly dependencies: IdentityDependencies) {}
+
+  /**
+   * Creates a link for PASSWORD_LINK_TTL_MS. It replaces the user's earlier link; the password and the logins stay until it is used.
+   * Only the operator may give a link for a protected administrator.
+   * @throws DomainError, first match: `user.not_found`, `user.removed`, `user.own_account`, `user.protected`, `user.suspended`,
+   *   `user.password_unused`, `access.too_many_attempts`
+   */
+  create(actor: Actor, id: string): Promise<PasswordLink> {
+    const { db, clock, ids, audit, spendLink } = this.dependencies;
+    const token = new Secret(randomToken(ids));
+    return db.write((tx) => {
+      const user = this.#linkableUser(tx, actor, id);
+      spendLink(tx, actor, "password_link");
+      const createdAtMs = clock.nowMs();
+      const expiresAtMs = createdAtMs + PASSWORD_LINK_TTL_MS;
+      const creatorId = actor.kind === "user" ? actor.id : null;
+      store.putLink(tx, { ...hashOf(token), userId: user.id, creatorId, createdAtMs, expiresAtMs });
+      const after = { expires_at: toRfc3339(expiresAtMs) };
+      audit.record(tx, { actor, action: "user.password_link", target: user.id, after });
+      return { user, token, expiresAtMs };
+    }, "access");
+  }
+
+  /** Throws what `create` would throw, except for the limit, and changes nothing. */
+  checkCreate(actor: Actor, id: string): void {
+    this.#linkableUser(this.dependencies.db.read, actor, id);
+  }
+
+  /**
+   * @returns the user whose password a link sets, for the page that asks for it
+   * @throws DomainError `password_link.unavailable`
+   */
+  getUser(token: Secret): User {
+    return this.#userOf(this.dependencies.db.read, token);
+  }
+
+  /**
+   * Uses up the link, sets the password, ends the user's logins, and clears the count of wrong passwords.
+   * @throws DomainError `password_link.unavailable`, `identity.invalid`, `passwords.busy`
+   */
+  async setPassword({ token, password, ...origin }: NewPassword): Promise<User> {
+    const { db, clock, passwords, audit, endLogins, forgetGuesses } = this.dependencies;
+    this.getUser(token);
+    const problems: Problem[] = [];
+    checkPassword(password, problems);
+    refuseInvalid(problems);
+    const passwordHash = await passwords.hash(password);
+    return await db.write((tx) => {
+      const before = this.#userOf(tx, token); // again: hashing takes a while, and another request may have used the link
+      const { id, email: label, organizationId } = before;
+      const nowMs = clock.nowMs();
+      const user = updateUser(tx, before, { passwordHash, updatedAtMs: nowMs });
+      invariant(user, "a user found in this transaction is still there");
+      endLogins(tx, { userId: id, reason: "password_set", nowMs });
+      forgetGuesses(tx, { email: label, nowMs });
+      const actor: Actor = { kind: "user", id, label, organizationId, ...origin };
+      audit.record(tx, { actor, action: "user.password_set", target: id });
+      return user;
+    }, "access");
+  }
+
+  /** Removes expired links. @param signal ends the run between two batches @returns how many */
+  async sweep(signal: AbortSignal): Promise<number> {
+    const { db, clock } = this.dependencies;
+    const slice = { nowMs: clock.nowMs(), limit: SWEEP_BATCH_ROWS };
+    let removed = 0;
+    while (!signal.aborted) {
+      const batch = await db.write((tx) => store.removeExpiredLinks(tx, slice), "unobserved");
+      removed += batch;
+      if (batch < SWEEP_BATCH_ROWS) break;
+    }
+    return removed;
+  }
+
+  #linkableUser(connection: Connection, actor: Actor, id: string): User {
+    const user = findUser(connection, { organizationId: actor.organizationId, id });
+    if (!user) throw userNotFound(id);
+    if (user.status === "removed") throw userRemoved();
+    // Otherwise a stolen session would be enough to replace the password that it was opened with.
+    if (actor.kind === "user" && actor.id === user.id) throw ownAccount();
+    if (user.protected && actor.kind !== "operator") throw protectedUser();
+    if (user.status === "suspended") throw userSuspended();
+    if (!this.#hasUseFor(user)) throw passwordUnused();
+    return user;
+  }
+
+  #userOf(connection: Connection, token: Secret): User {
+    const link = { ...hashOf(token), nowMs: this.dependencies.clock.nowMs() };
+    const user = store.findUserOfLink(connection, link);
+    if (!user || !this.#hasUseFor(user)) throw passwordLinkUnavailable();
+    return user;
+  }
+
+  /** @returns whether a password lets this user in */
+  #hasUseFor(user: User): boolean {
+    return this.dependencies.settings.mode === "password" || user.protected;
+  }
+}
+
+const hashOf = (token: Secret): { tokenHash: string } => ({ tokenHash: sha256Hex(token.reveal()) });

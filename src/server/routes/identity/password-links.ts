@@ -1,0 +1,47 @@
+// Links with which a user sets a new password, for administrators. Only the answer that creates a link contains it.
+import { Type } from "@sinclair/typebox";
+import { passwordUrl } from "../../../domain/identity/model.ts";
+import {
+  PasswordLinkDocument,
+  toPasswordLinkDocument,
+} from "../../../domain/identity/password-links/password-links.ts";
+import { json } from "../../http/answers.ts";
+import { actorOf } from "../../http/exchange.ts";
+import { Uuid } from "../../http/paging.ts";
+import { operationsOf } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const PasswordLinkWithUrl = Type.Object({
+  password_url: Type.String({
+    description: "Link at which the user sets a new password, once, within 24 hours; shown only once",
+  }),
+  ...PasswordLinkDocument.properties,
+});
+
+const detail = operationsOf("User management")(
+  "createPasswordLink",
+  "Give a user, also one of an identity provider, a link to set a new password; it replaces an earlier link",
+  {
+    201: {
+      description: "Created; password and logins stay until the link is used",
+      schema: PasswordLinkWithUrl,
+    },
+    409: {
+      description:
+        "The user is removed, suspended, the caller, or protected, or signs in at the identity provider only",
+    },
+    429: { description: "The administrator made too many links" },
+  },
+);
+
+/** @returns the operation on password links */
+export const passwordLinkRoutes = ({ guard, domain, baseUrl }: RouteContext) =>
+  createRouter(guard, "password-links").post(
+    "/admin/users/:id/password-link",
+    async ({ request, params }) => {
+      const link = await domain.identity.passwordLinks.create(actorOf(request), params.id);
+      const password_url = passwordUrl(baseUrl(), link.token).reveal();
+      return json({ password_url, ...toPasswordLinkDocument(link) }, { status: 201 });
+    },
+    { requires: "administrator", accepts: "nothing", params: Type.Object({ id: Uuid }), detail },
+  );
