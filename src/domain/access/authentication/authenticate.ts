@@ -124,10 +124,10 @@ class Bearers {
     if (isExpired(known.expiresAtSeconds * SECOND_MS, nowMs)) throw tokenExpired();
     if (!keys.find(known.kid)) throw tokenInvalid("its key no longer verifies");
     const revision = db.revision("access");
-    const grantId = readUuid(known.grant);
-    const holder = holders.find(known.grant, revision) ?? this.#ask(grantId, known.expiresAtSeconds).holder;
+    const holder =
+      holders.find(known.grant, revision) ?? this.#ask(readUuid(known.grant), known.expiresAtSeconds).holder;
     if (holder.subject !== known.subject) throw accessRevoked();
-    return new Bearer(this.own, { grantId, holder, token: known });
+    return new Bearer(this.own, { grantId: () => readUuid(known.grant), holder, token: known });
   }
 
   verify(token: string): Principal {
@@ -142,7 +142,7 @@ class Bearers {
       expiresAtSeconds: claims.exp,
       issuedAtSeconds: claims.iat,
     };
-    return new Bearer(this.own, { grantId: claims.grant_id, holder, token: facts });
+    return new Bearer(this.own, { grantId: () => claims.grant_id, holder, token: facts });
   }
 
   /**
@@ -165,34 +165,48 @@ class Bearers {
   }
 }
 
-/** A caller with an access token. Few requests need the user's name, so it is loaded only on demand. */
+interface BearerParts {
+  grantId: () => string;
+  holder: GrantHolder;
+  token: Pick<KnownToken, "scopes" | "expiresAtSeconds" | "issuedAtSeconds">;
+}
+
+/**
+ * A caller with an access token. Few requests need the user's name or the ids of the login, so they are read only on demand.
+ */
 class Bearer implements Principal {
   readonly kind = "bearer";
   readonly sessionId = null;
   readonly renewed = false;
-  readonly userId: string;
   readonly organizationId: string;
   readonly role: Role;
-  readonly sid: string;
-  readonly grantId: string;
   readonly scopes: ReadonlySet<string>;
   readonly expiresAtMs: number;
   readonly issuedAtMs: number;
   readonly #own: Pick<AuthenticatorDependencies, "db" | "identity">;
+  readonly #parts: BearerParts;
 
-  constructor(
-    own: Pick<AuthenticatorDependencies, "db" | "identity">,
-    { grantId, holder, token }: { grantId: string; holder: GrantHolder; token: TokenFacts },
-  ) {
+  constructor(own: Pick<AuthenticatorDependencies, "db" | "identity">, parts: BearerParts) {
+    const { holder, token } = parts;
     this.#own = own;
-    this.userId = holder.userId;
+    this.#parts = parts;
     this.organizationId = holder.organizationId;
     this.role = holder.role;
-    this.sid = holder.loginSessionId;
-    this.grantId = grantId;
     this.scopes = token.scopes;
     this.expiresAtMs = token.expiresAtSeconds * SECOND_MS;
     this.issuedAtMs = token.issuedAtSeconds * SECOND_MS;
+  }
+
+  get userId(): string {
+    return this.#parts.holder.userId;
+  }
+
+  get sid(): string {
+    return this.#parts.holder.loginSessionId;
+  }
+
+  get grantId(): string {
+    return this.#parts.grantId();
   }
 
   get subject(): string {
@@ -208,8 +222,6 @@ class Bearer implements Principal {
     return activeUser(identity.findUserById(db.read, this.userId));
   }
 }
-
-type TokenFacts = Pick<KnownToken, "scopes" | "expiresAtSeconds" | "issuedAtSeconds">;
 
 function activeUser(user: User | undefined): User {
   if (!user || user.status === "removed") throw accessRevoked();

@@ -5,13 +5,13 @@ import type { Role } from "../../identity/service.ts";
 import { CompactTable, OWN_BITS_SHIFT } from "./compact-table.ts";
 
 export interface GrantHolder {
-  userId: string;
-  organizationId: string;
-  role: Role;
+  readonly userId: string;
+  readonly organizationId: string;
+  readonly role: Role;
   /** login session that approved the grant */
-  loginSessionId: string;
+  readonly loginSessionId: string;
   /** hash of the user's subject: `subjectMark` */
-  subject: number;
+  readonly subject: number;
 }
 
 /** Offsets of the row's own words. The first packs role and organization, above the table's bit. */
@@ -26,6 +26,33 @@ const ROLES: readonly Role[] = ["member", "admin"];
 const ORGANIZATION_SHIFT = OWN_BITS_SHIFT + 1;
 /** Grants of further organizations are not cached. */
 const ORGANIZATIONS_MAX = 256;
+
+/** Its ids become text when they are read, because most requests read one of them or none. */
+class CachedHolder implements GrantHolder {
+  readonly organizationId: string;
+  readonly role: Role;
+
+  /** @param words a copy of the row's own words */
+  constructor(
+    private readonly words: Uint32Array,
+    { organizationId, role }: Pick<GrantHolder, "organizationId" | "role">,
+  ) {
+    this.organizationId = organizationId;
+    this.role = role;
+  }
+
+  get userId(): string {
+    return readUuid(this.words, USER);
+  }
+
+  get loginSessionId(): string {
+    return readUuid(this.words, SESSION);
+  }
+
+  get subject(): number {
+    return this.words[SUBJECT] ?? 0;
+  }
+}
 
 export class GrantHolders {
   readonly #row = new Uint32Array(OWN_WORDS);
@@ -53,13 +80,10 @@ export class GrantHolders {
     const { words, at } = row;
     if (words[at + REVISION] !== revision >>> 0) return undefined;
     const packed = words[at + PACKED] ?? 0;
-    return {
-      userId: readUuid(words, at + USER),
+    return new CachedHolder(words.slice(at, at + OWN_WORDS), {
       organizationId: this.#organizations[packed >>> ORGANIZATION_SHIFT] ?? "",
       role: ROLES[(packed >>> OWN_BITS_SHIFT) & 1] ?? "member",
-      loginSessionId: readUuid(words, at + SESSION),
-      subject: words[at + SUBJECT] ?? 0,
-    };
+    });
   }
 
   /** @param until seconds; when the entry expires */

@@ -73,6 +73,18 @@ test.each([
   expect(first.scopes).toEqual(new Set(scope.split(" ")));
 });
 
+test("a caller from the cache keeps its own ids while others are authenticated", async () => {
+  await using world = await createAccessWorld();
+  const [one, other] = [await knownToken(world), await knownToken(world)];
+  const caller = world.authenticator.known(one.token);
+  world.authenticator.known(other.token);
+  const { userId, sid, grantId } = other.principal;
+  const late = await knownToken(world); // rewrites rows of the cache
+  expect(caller).toMatchObject({ userId: world.user.id, sid: one.grant.sid, grantId: one.grant.id });
+  expect([userId, sid, grantId]).toEqual([world.user.id, other.grant.sid, other.grant.id]);
+  expect(late.principal.grantId).toBe(late.grant.id);
+});
+
 test("a token with an unknown scope is accepted and verified each time", async () => {
   await using world = await createAccessWorld();
   const token = mintToken(world, await addGrant(world), { scope: "session:write another" });
