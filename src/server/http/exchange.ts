@@ -53,15 +53,22 @@ export interface ScimExchange {
 /** Stands for the route of a request that matches none. */
 export const UNMATCHED = "unmatched";
 
-const exchanges = new WeakMap<Request, Exchange>();
+/** A member of the request. A WeakMap would make each request more expensive, and each garbage collection. */
+const EXCHANGE = Symbol("exchange");
+
+declare global {
+  interface Request {
+    [EXCHANGE]?: Exchange;
+  }
+}
 
 export function openExchange(request: Request, exchange: Exchange): void {
-  exchanges.set(request, exchange);
+  request[EXCHANGE] = exchange;
 }
 
 /** @returns the exchange of a request that the server received */
 export function exchangeOf(request: Request): Exchange {
-  const exchange = exchanges.get(request);
+  const exchange = request[EXCHANGE];
   invariant(exchange, "every request has an exchange");
   return exchange;
 }
