@@ -43,6 +43,7 @@ describe("a mutation", () => {
     ["the number of rows of a statement", "const a = b.limit(1).all();"],
     ["a turn of the event loop", "async function a() { await setImmediate(); }"],
     ["what only a log is told on a condition", 'if (a > 1) log.warning("b", { c });'],
+    ["the removal of a file that may be gone", "const a = () => rmSync(b, { force: true });"],
     ["a flush to the disk", "if (a !== undefined) fsyncSync(a); flushToDisk(b + 1);"],
     ["a step", "function* a() { yield; }"],
     ["what is told to a log", 'log.info("a", { b: 1 + 2 });'],

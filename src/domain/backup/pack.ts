@@ -73,7 +73,7 @@ export function packBackup(request: PackRequest, progress: Progress = () => {}):
   });
   try {
     requireRoom(dirname(partial), totalBytes);
-    writer.reserve(MANIFEST_NAME);
+    const manifestAt = writer.reserve(MANIFEST_NAME, MANIFEST_BYTES);
     const database = writer.copy(DATABASE_NAME, request.database);
     const manifest: Manifest = {
       format: FORMAT,
@@ -81,7 +81,7 @@ export function packBackup(request: PackRequest, progress: Progress = () => {}):
       database: { size_bytes: database.sizeBytes, sha256: database.sha256, rows },
       artifacts: packArtifacts(writer, artifacts),
     };
-    const sizeBytes = writer.finish(manifestBytes(manifest));
+    const sizeBytes = writer.finish(manifestBytes(manifest), manifestAt);
     renameSync(partial, target);
     flushToDisk(dirname(target));
     return { manifest, sizeBytes };
@@ -149,7 +149,6 @@ class Writer {
   readonly #file: number;
   readonly #piece = Buffer.alloc(PIECE_BYTES);
   #position = 0;
-  #manifestAt = 0;
   #done = 0;
 
   constructor(
@@ -168,11 +167,12 @@ class Writer {
     this.#position = position;
   }
 
-  /** Reserves the space of the manifest. */
-  reserve(name: string): void {
-    this.#begin(name, MANIFEST_BYTES);
-    this.#manifestAt = this.#position;
-    this.#position += MANIFEST_BYTES;
+  /** Begins a member whose bytes come later. @returns the position of its bytes */
+  reserve(name: string, sizeBytes: number): number {
+    this.#begin(name, sizeBytes);
+    const at = this.#position;
+    this.#position += sizeBytes;
+    return at;
   }
 
   copy(name: string, path: string): { sizeBytes: number; sha256: string } {
@@ -201,7 +201,7 @@ class Writer {
   }
 
   /** Writes the manifest into its reserved space, and its digest at the end. @returns the size of the file */
-  finish(manifest: Buffer): number {
+  finish(manifest: Buffer, manifestAt: number): number {
     const sha256 = new Bun.CryptoHasher("sha256").update(manifest).digest("hex");
     const seal = Buffer.from(`${sha256}  ${MANIFEST_NAME}\n`);
     this.#begin(SEAL_NAME, seal.length);
@@ -210,7 +210,7 @@ class Writer {
     this.#write(tarEnd());
     const sizeBytes = this.#position;
     ftruncateSync(this.#file, sizeBytes);
-    this.#position = this.#manifestAt;
+    this.#position = manifestAt;
     this.#write(manifest);
     fsyncSync(this.#file);
     return sizeBytes;

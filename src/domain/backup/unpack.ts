@@ -164,14 +164,14 @@ class Reader {
 
   /** Bytes that no digest covers must not exist. */
   #skipZeros(length: number): void {
-    const bytes = length === 0 ? Buffer.alloc(0) : this.#take(length);
+    const bytes = this.#take(length);
     if (!bytes) throw this.damaged("it was cut short");
     if (bytes.some((byte) => byte !== 0)) throw this.damaged("there is something between its members");
   }
 
   /** Continues with the last member without reading the ones in between. */
   skipToSeal(): void {
-    this.#position = Math.max(this.#position, this.sizeBytes - SEAL_MEMBER_BYTES);
+    this.#position = this.sizeBytes - SEAL_MEMBER_BYTES;
   }
 
   /** The last member proves that the manifest is the written one and that nothing is missing. */
@@ -179,10 +179,9 @@ class Reader {
     const header = this.#take(TAR_BLOCK_BYTES);
     const member = header && memberIn(header);
     if (member?.name !== SEAL_NAME) throw this.damaged("its end is missing, as of a file that was cut short");
-    const { sizeBytes } = member;
-    const seal = sizeBytes < PIECE_BYTES ? this.#take(sizeBytes)?.toString() : undefined;
-    if (seal !== `${this.#manifestSha256}  ${MANIFEST_NAME}\n`)
-      throw this.damaged("its manifest was changed");
+    const seal = `${this.#manifestSha256}  ${MANIFEST_NAME}\n`;
+    const isSealed = member.sizeBytes === seal.length && this.#take(seal.length)?.toString() === seal;
+    if (!isSealed) throw this.damaged("its manifest was changed");
     this.#skipZeros(tarPaddingLength(this.#position) + 2 * TAR_BLOCK_BYTES);
     if (this.#position !== this.sizeBytes) throw this.damaged("something follows its end");
   }
@@ -218,7 +217,7 @@ function writeAll(file: number, bytes: Uint8Array): void {
 
 /** @returns undefined unless it is the header of a regular file */
 export function memberIn(block: Buffer): Member | undefined {
-  const { type, path, sizeBytes } = readTarHeader(block) ?? {};
-  if (type !== "0" || path === undefined || sizeBytes === undefined) return undefined;
-  return { name: Buffer.from(path).toString("latin1"), sizeBytes };
+  const header = readTarHeader(block);
+  if (header?.type !== "0" || header.sizeBytes === undefined) return undefined;
+  return { name: Buffer.from(header.path).toString("latin1"), sizeBytes: header.sizeBytes };
 }

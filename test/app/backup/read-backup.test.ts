@@ -1,11 +1,15 @@
-// A backup is read only where there is room for what it unpacks to, and reading it reports its progress.
-import { afterAll, beforeAll, expect, test } from "bun:test";
+// Reading a backup: only where there is room for what it unpacks to, with its progress, and with nothing left open to others.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeBackup } from "../../../src/app/backup/backup.ts";
 import { type BackupFile, inspectFile, readBackup } from "../../../src/app/backup/read-backup.ts";
-import { PIECE_BYTES } from "../../../src/domain/backup/pack.ts";
-import { unpackBackup } from "../../../src/domain/backup/unpack.ts";
+import { MANIFEST_BYTES, SEAL_NAME } from "../../../src/domain/backup/model.ts";
+import { PIECE_BYTES, packBackup } from "../../../src/domain/backup/pack.ts";
+import { readManifest, unpackBackup } from "../../../src/domain/backup/unpack.ts";
 import { placesIn } from "../../../src/platform/data-directory/data-directory.ts";
+import { tarHeader } from "../../../src/platform/files/tar.ts";
+import { sha256Hex } from "../../../src/platform/ids.ts";
 import { type Bench, createInstallation } from "../../support/in-process.ts";
 
 /** The kernel's own file system has no free bytes, whatever else happens on the machine. */
@@ -71,4 +75,60 @@ test("every piece that is read is reported with the size of the file", () => {
   const length = manifest?.database.size_bytes ?? 0;
   expect(seen).toHaveLength(Math.ceil(length / PIECE_BYTES));
   expect(seen[0]).toBeGreaterThan(Math.min(length, PIECE_BYTES));
+});
+
+test("what is unpacked is readable by its owner only, and no file stays open", () => {
+  const { path } = whole;
+  const [bytes, again] = [Buffer.from("artifact"), join(bench.folder, "again.qmb")];
+  const [unpacked, digest] = [join(bench.folder, "unpacked"), sha256Hex(bytes)];
+  const shard = join("artifacts/sha256", digest.slice(0, 2));
+  mkdirSync(join(bench.data, shard), { recursive: true });
+  writeFileSync(join(bench.data, shard, digest), bytes);
+  const openBefore = readdirSync("/dev/fd").length;
+  const database = join(unpacked, "q.db");
+  const { database: told, artifacts: _, format: __, ...facts } = unpackBackup({ path, database });
+  const packing = {
+    database,
+    target: again,
+    partial: `${again}.partial`,
+    facts: { ...facts, rows: told.rows },
+  };
+  packBackup({ ...packing, artifacts: join(bench.data, "artifacts") });
+  readManifest(again);
+  unpackBackup({
+    path: again,
+    database: join(unpacked, "r.db"),
+    artifacts: join(unpacked, "artifacts"),
+  });
+  expect(readdirSync("/dev/fd")).toHaveLength(openBefore);
+  const modeOf = (name: string) => statSync(join(unpacked, name)).mode & 0o777;
+  expect([modeOf("."), modeOf(shard)]).toEqual([0o700, 0o700]);
+  expect([modeOf("q.db"), modeOf(join(shard, digest))]).toEqual([0o600, 0o600]);
+});
+
+describe("a backup whose headers say something else is refused with the place:", () => {
+  const changed = (at: (size: number) => number, header: Uint8Array): string => {
+    const bytes = readFileSync(whole.path);
+    bytes.set(header, at(bytes.length));
+    const path = join(bench.folder, "changed.qmb");
+    writeFileSync(path, bytes);
+    return path;
+  };
+  const databaseAt = () => 512 + MANIFEST_BYTES;
+
+  test("a last member of another size", () => {
+    const path = changed((size) => size - 4 * 512, tarHeader({ name: SEAL_NAME, sizeBytes: 81 }));
+    expect(() => readManifest(path)).toThrow("its manifest was changed");
+  });
+
+  test("no member at all in the place of the database", () => {
+    const path = changed(databaseAt, new Uint8Array(512));
+    const database = join(bench.folder, "none.db");
+    expect(() => unpackBackup({ path, database })).toThrow(`there is no member at byte ${databaseAt()}`);
+  });
+});
+
+test("a manifest ends with a line break, for people who take it out with tar", () => {
+  const end = 512 + MANIFEST_BYTES;
+  expect(readFileSync(whole.path).toString("latin1", end - 2, end)).toBe(" \n");
 });
