@@ -4,7 +4,7 @@ import type { Connection } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { groupFrame, type Shown } from "../messages/render.ts";
 import type { View } from "../messages/view.ts";
-import type { GroupRow, Named } from "../model.ts";
+import type { GroupRow } from "../model.ts";
 import { memberSlice, membersOfGroups } from "./members-store.ts";
 
 /** Members of all groups of an answer up to which they are read at once. */
@@ -30,10 +30,10 @@ export function* renderGroups(
     }
     return texts;
   }
-  const members = shown.view.shows("members") ? membersById(connection, rows) : undefined;
+  const members = shown.view.shows("members") ? membersById(connection, rows, shown) : undefined;
   for (const row of rows) {
     const frame = groupFrame(row, shown);
-    const list = frame.members?.(members?.get(row.id) ?? []) ?? "";
+    const list = frame.members?.(members?.get(row.id) ?? "[]") ?? "";
     texts.push(`${frame.before}${list}${frame.after}`);
   }
   return texts;
@@ -43,19 +43,26 @@ export function* renderGroups(
 export function* groupPieces(connection: Connection, row: GroupRow, shown: Shown): Steps<string[]> {
   const { before, members, after } = groupFrame(row, shown);
   const pieces = [before];
-  let last: string | undefined = "";
-  while (members && last !== undefined) {
-    const slice = memberSlice(connection, { groupId: row.id, after: last, limit: SLICE_MEMBERS });
-    if (slice.length > 0) pieces.push((last === "" ? "" : ",") + members(slice));
-    last = slice[SLICE_MEMBERS - 1]?.id;
+  let last: string | null = "";
+  while (members && last !== null) {
+    const asked = { groupId: row.id, after: last, limit: SLICE_MEMBERS, baseUrl: shown.baseUrl };
+    const slice = memberSlice(connection, asked);
+    const text = members(slice.members);
+    if (text !== "") pieces.push(last === "" ? text : `,${text}`);
+    last = slice.last;
     yield;
   }
   return [...pieces, after];
 }
 
-function membersById(connection: Connection, rows: readonly GroupRow[]): Map<string, Named[]> {
-  const filled = rows.filter(({ memberCount }) => memberCount > 0).map(({ id }) => id);
-  return filled.length === 0
-    ? new Map()
-    : Map.groupBy(membersOfGroups(connection, filled), ({ groupId }) => groupId);
+function membersById(
+  connection: Connection,
+  rows: readonly GroupRow[],
+  { baseUrl }: Shown,
+): ReadonlyMap<string, string> {
+  const ids = rows.filter(({ memberCount }) => memberCount > 0).map(({ id }) => id);
+  if (ids.length === 0) return new Map();
+  return new Map(
+    membersOfGroups(connection, { ids, baseUrl }).map((group) => [group.groupId, group.members]),
+  );
 }

@@ -1,8 +1,8 @@
 // SQL of memberships, always on sets: lists of ids are bound as one JSON text, so no statement runs once for each member and
 // none reads members that it does not change (SCIM-120, SCIM-123, SCIM-124).
-import { and, asc, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
-import type { Named } from "../model.ts";
+import { locationOf } from "../messages/messages.ts";
 import { scimGroupMembers, scimGroups, scimUserRevisions, scimUsers } from "../tables.ts";
 
 const named = sql.placeholder;
@@ -190,38 +190,66 @@ export function removeFromAllGroups(tx: Tx, user: { userId: string; nowMs: numbe
   deleteOfUser(tx).run({ userId: user.userId });
 }
 
-const MEMBER = { id: scimUsers.accountId, display: scimUsers.display };
 const isTheUser = eq(scimUsers.accountId, userId);
 
-const selectSlice = statement((connection) =>
-  connection
-    .select(MEMBER)
+/** @returns a member as a group shows it; without a name it has no `display` */
+function shownMember({ id, display }: Record<"id" | "display", SQLWrapper>): SQL {
+  const reference = sql`'value', ${id}, '$ref', ${named("usersUrl")} || ${id}, 'type', 'User'`;
+  return sql`CASE WHEN ${display} IS NULL THEN json_object(${reference})
+    ELSE json_object(${reference}, 'display', ${display}) END`;
+}
+
+const selectSlice = statement((connection) => {
+  const slice = connection
+    .select({ id: userId, display: scimUsers.display })
     .from(scimGroupMembers)
     .innerJoin(scimUsers, isTheUser)
     .where(and(eq(groupId, named("groupId")), gt(userId, named("after"))))
     .orderBy(asc(userId))
     .limit(named("limit"))
-    .prepare(),
-);
+    .as("slice");
+  return connection
+    .select({
+      members: sql<string>`json_group_array(${shownMember(slice)})`,
+      last: sql<string | null>`CASE count(*) WHEN ${named("limit")} THEN max(${slice.id}) END`,
+    })
+    .from(slice)
+    .prepare();
+});
 
-/** @param asked `after` is the last id of the previous slice, or empty text @returns members in the order of their ids */
+/** A part of a group's members. */
+export interface MemberSlice {
+  /** JSON list: SQLite writes it, because objects for 50,000 members would be tens of megabytes of garbage */
+  members: string;
+  /** id of the last member; null if no more may follow */
+  last: string | null;
+}
+
+/** @param asked `after` is the last id of the previous slice, or empty text @returns the members with the next ids */
 export const memberSlice = (
   connection: Connection,
-  asked: { groupId: string; after: string; limit: number },
-): readonly Named[] => selectSlice(connection).all(asked);
+  { baseUrl, ...asked }: { groupId: string; after: string; limit: number; baseUrl: string },
+): MemberSlice =>
+  selectSlice(connection).get({ ...asked, usersUrl: locationOf("User", "", baseUrl) }) ?? NO_MEMBERS;
+
+const NO_MEMBERS: MemberSlice = { members: "[]", last: null };
 
 const selectOfGroups = statement((connection) =>
   connection
-    .select({ groupId, ...MEMBER })
+    .select({
+      groupId,
+      members: sql<string>`json_group_array(${shownMember({ id: userId, display: scimUsers.display })})`,
+    })
     .from(scimGroupMembers)
     .innerJoin(scimUsers, isTheUser)
     .where(inArray(groupId, asIdList("ids")))
-    .orderBy(asc(groupId), asc(userId))
+    .groupBy(groupId)
     .prepare(),
 );
 
-/** @returns the members of several groups, for each group in the order of their ids */
+/** @returns for each of these groups with members their JSON list */
 export const membersOfGroups = (
   connection: Connection,
-  ids: readonly string[],
-): readonly (Named & { groupId: string })[] => selectOfGroups(connection).all({ ids: asList(ids) });
+  { ids, baseUrl }: { ids: readonly string[]; baseUrl: string },
+): readonly { groupId: string; members: string }[] =>
+  selectOfGroups(connection).all({ ids: asList(ids), usersUrl: locationOf("User", "", baseUrl) });

@@ -5,7 +5,7 @@ import { partsOf } from "../schema/document.ts";
 import { shownDoc } from "../users/emails.ts";
 import { CORE_GROUP, CORE_USER, ENTERPRISE_USER, type ResourceTypeName } from "../wire.ts";
 import { etagOf, locationOf } from "./messages.ts";
-import { project, type View } from "./view.ts";
+import { type Parts, project, type View } from "./view.ts";
 
 /** How resources are shown. */
 export interface Shown {
@@ -58,13 +58,6 @@ const referenceTo = ({ id, display }: Named, baseUrl: string): ScimObject => ({
   ...(display !== null && { displayName: display }),
 });
 
-const memberOf = ({ id, display }: Named, baseUrl: string): ScimObject => ({
-  value: id,
-  $ref: locationOf("User", id, baseUrl),
-  type: "User",
-  ...(display !== null && { display }),
-});
-
 function metaOf(
   resourceType: ResourceTypeName,
   { id, version, createdAtMs, updatedAtMs }: Pick<UserRow, "id" | "version" | "createdAtMs" | "updatedAtMs">,
@@ -82,8 +75,8 @@ function metaOf(
 /** JSON text of a group; the members, separated by commas, go between `before` and `after`. */
 export interface GroupFrame {
   before: string;
-  /** undefined if no members are shown */
-  members: ((members: readonly Named[]) => string) | undefined;
+  /** @param list JSON list of whole members; undefined if no members are shown */
+  members: ((list: string) => string) | undefined;
   after: string;
 }
 
@@ -106,12 +99,12 @@ export function groupFrame(row: GroupRow, { view, baseUrl }: Shown): GroupFrame 
   const listAt = membersAt + NO_MEMBERS.length - 1;
   return {
     before: text.slice(0, listAt),
-    // One text for all: a text for each of 50,000 members would be garbage at once.
-    members: (members) => {
-      const whole = members.map((named) => memberOf(named, baseUrl));
-      const shown = view.isDefault ? whole : whole.map((member) => project(member, ofMember));
-      return JSON.stringify(shown).slice(1, -1);
-    },
+    members: (list) => (view.isDefault ? list : projectedList(list, ofMember)).slice(1, -1),
     after: text.slice(listAt),
   };
+}
+
+function projectedList(list: string, parts: Parts): string {
+  const whole: readonly ScimObject[] = JSON.parse(list);
+  return JSON.stringify(whole.map((element) => project(element, parts)));
 }

@@ -1,12 +1,12 @@
 // Groups over a real database: what a request changes, what follows from it, and what must not follow from nothing.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { count } from "drizzle-orm";
+import { count, eq } from "drizzle-orm";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
 import { organizations } from "../../../../src/domain/identity/tables.ts";
 import { renderGroups } from "../../../../src/domain/scim/groups/group-views.ts";
 import { readView } from "../../../../src/domain/scim/messages/view.ts";
 import type { ScimAnswer } from "../../../../src/domain/scim/model.ts";
-import { scimGroupMembers, scimGroups } from "../../../../src/domain/scim/tables.ts";
+import { scimGroupMembers, scimGroups, scimUsers } from "../../../../src/domain/scim/tables.ts";
 import { runSynchronously } from "../../../../src/platform/steps.ts";
 import {
   addScimUsers,
@@ -82,6 +82,17 @@ describe("a created group", () => {
         location,
       },
     });
+  });
+
+  test("has names of members as they are, and no empty ones", async () => {
+    const name = 'Grace "Amazing" \\ Hopper';
+    await world.db.write((tx) => {
+      tx.update(scimUsers).set({ display: null }).where(eq(scimUsers.accountId, ada)).run();
+      tx.update(scimUsers).set({ display: name }).where(eq(scimUsers.accountId, grace)).run();
+    });
+    const { members } = await shown(get(await engineering(ada, grace)));
+    const typed = (value: string) => ({ value, $ref: `${BASE_URL}/scim/v2/Users/${value}`, type: "User" });
+    expect(members).toEqual([typed(ada), { ...typed(grace), display: name }]);
   });
 
   test("without members has an empty list", async () => {
