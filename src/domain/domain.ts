@@ -3,7 +3,7 @@ import type { Blobs } from "../platform/blobs/blobs.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Passwords } from "../platform/crypto/passwords.ts";
 import type { Sealing } from "../platform/crypto/sealing.ts";
-import type { Db } from "../platform/database/database.ts";
+import type { Connection, Db } from "../platform/database/database.ts";
 import type { OpenSnapshot } from "../platform/database/snapshot.ts";
 import type { Ids } from "../platform/ids.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
@@ -54,6 +54,7 @@ import {
   type CurrentSsoSettings,
   createIsConfirmed,
   createSso,
+  type ProviderRequest,
   type SsoDependencies,
 } from "./sso/service.ts";
 import { Health } from "./system/health.ts";
@@ -76,6 +77,8 @@ export interface DomainOptions {
   /** identifies this process in its attempts at gateway keys */
   attemptsBy: AttemptOwner;
   observeProvisioner(call: ProvisionerCall): void;
+  /** called after each request to the identity provider */
+  observeProvider?: ((request: ProviderRequest) => void) | undefined;
   /** runs long work on policies: governance/tasks.ts */
   runTask: RunTask;
   /** the same for catalog files: catalog/tasks.ts */
@@ -130,11 +133,7 @@ export function openDomain({
   const access = createAccess({ ...shared, identity, settings: settings.access, limits, isConfirmed });
   const catalog = createCatalog(shared);
   const gatewayParts = { ...shared, identity, mode: gatewayMode };
-  const gateway = createGateway({
-    ...gatewayParts,
-    groupsOf: (connection, userId) => groupNamesOf(connection, { userId }),
-    observe: observeProvisioner,
-  });
+  const gateway = createGateway({ ...gatewayParts, groupsOf, observe: observeProvisioner });
   const governance = createGovernance({
     ...shared,
     identity,
@@ -197,12 +196,17 @@ const openClients = (
 
 /** Company sign-in opens login sessions, and ends them when the provider says so. */
 const openSso = (
-  shared: Pick<SsoDependencies, "db" | "clock" | "audit" | "sealing">,
+  shared: Pick<
+    SsoDependencies,
+    "db" | "clock" | "ids" | "audit" | "sealing" | "outbound" | "observeProvider"
+  >,
   { access, ...areas }: Pick<SsoDependencies, "identity" | "settings"> & { access: Access },
 ) => {
   const ends = { endLogins, endProviderSessions };
   return createSso({ ...shared, ...areas, ...ends, accountByExternalId, sessions: access.sessions });
 };
+
+const groupsOf = (connection: Connection, userId: string) => groupNamesOf(connection, { userId });
 
 /** In the order in which rows may be deleted: the user is last, because others refer to it. */
 const erasersOf = (machine: { ids: Ids; audit: Audit }): readonly ErasePersonalData[] => [

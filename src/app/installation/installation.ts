@@ -5,6 +5,7 @@ import type { RunCatalogTask } from "../../domain/catalog/service.ts";
 import { type Domain, openDomain } from "../../domain/domain.ts";
 import type { AttemptOwner, ProvisionerCall } from "../../domain/gateway/service.ts";
 import { type RunTask, runAtOnce } from "../../domain/governance/service.ts";
+import type { ProviderRequest } from "../../domain/sso/service.ts";
 import type { SsoSettings } from "../../domain/sso/settings.ts";
 import { openBlobs } from "../../platform/blobs/blobs.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -62,6 +63,8 @@ export interface InstallationOptions {
   attemptsBy?: AttemptOwner;
   /** called after each call that creates or revokes a gateway key */
   observeProvisioner?: (call: ProvisionerCall) => void;
+  /** called after each request to the identity provider */
+  observeProvider?: (request: ProviderRequest) => void;
   /** runs long policy tasks; default: inline */
   runTask?: RunTask;
   /** the same for catalog files */
@@ -109,10 +112,13 @@ async function joinDomain(
     isNew: schema.from === 0,
   });
   const blobs = await openBlobs(directory.artifacts);
-  const outbound = createOutbound({ allowed: destinationsOf(config) });
+  const outbound = createOutbound({
+    allowed: destinationsOf(config),
+    found: () => domain.sso.provider.destinations(),
+  });
   const roles = { mappings: mappingsIn(config.get("scim.group_role_mappings")) };
   const sso = { settings: ssoSettingsOf(config) };
-  const domain = openDomain({
+  const domain: Domain = openDomain({
     db,
     clock,
     ids,
@@ -124,6 +130,7 @@ async function joinDomain(
     gatewayMode: gatewayModeOf({ config, clock, directory, outbound, baseUrl }),
     attemptsBy,
     observeProvisioner,
+    observeProvider: options.observeProvider,
     runTask,
     runCatalogTask,
     readHarnesses: () => readHarnessFacts(config),

@@ -5,17 +5,22 @@ import { readPerson } from "./claims.ts";
 import { Identities, type IdentitiesDependencies } from "./identities/identities.ts";
 import { ProviderLogout, type ProviderLogoutDependencies } from "./logout/provider-logout.ts";
 import type { Person, VerifiedClaims } from "./model.ts";
+import { Provider, type ProviderDependencies } from "./provider/provider.ts";
 import { countDueSoon } from "./reconfirmation.ts";
 import type { CurrentSsoSettings } from "./settings.ts";
 
 export type { Admitted, Explanation } from "./admission/admission.ts";
 export type { Person, SsoReason, VerifiedClaims } from "./model.ts";
+export type { Attempt } from "./provider/client/oidc-client.ts";
+export type { ProviderRequest } from "./provider/provider-requests.ts";
+export type { LogoutToken } from "./provider/tokens/logout-token.ts";
 export { createIsConfirmed } from "./reconfirmation.ts";
 export type { CurrentSsoSettings, SsoSettings } from "./settings.ts";
 
 export type SsoDependencies = AdmissionDependencies &
   IdentitiesDependencies &
-  ProviderLogoutDependencies & { settings: CurrentSsoSettings };
+  ProviderLogoutDependencies &
+  ProviderDependencies & { settings: CurrentSsoSettings };
 
 export type Sso = ReturnType<typeof createSso>;
 
@@ -24,6 +29,7 @@ export function createSso(dependencies: SsoDependencies) {
   const { settings, db, clock } = dependencies;
   return {
     settings,
+    provider: new Provider(dependencies),
     admission: new Admission(dependencies),
     identities: new Identities(dependencies),
     logout: new ProviderLogout(dependencies),

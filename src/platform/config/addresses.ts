@@ -54,7 +54,7 @@ export const publicOrigin: SettingType<string> = {
     const reading = anyOrigin.read(raw, folder);
     if ("wrong" in reading) return reading;
     const { protocol, hostname } = new URL(reading.value);
-    return protocol === "https:" || isLoopback(hostname)
+    return protocol === "https:" || isLoopbackHost(hostname)
       ? reading
       : { wrong: "must be https (http is only for localhost)" };
   },
@@ -71,7 +71,8 @@ export const issuerUrl: SettingType<string> = {
   read: (raw) => {
     const given = scalarText(raw) ?? "";
     const url = /[?#@\\\s]/.test(given) || given.length > ISSUER_LENGTH_MAX ? null : URL.parse(given);
-    const isProvider = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
+    const isProvider =
+      url?.protocol === "https:" || (url?.protocol === "http:" && isLoopbackHost(url.hostname));
     return isProvider
       ? { value: given, text: given }
       : {
@@ -126,7 +127,7 @@ function listenText(listen: Listen): string {
 }
 
 /** @param hostname as URL normalizes it: shortened IPv4 addresses are expanded, IPv6 addresses have brackets */
-function isLoopback(hostname: string): boolean {
+export function isLoopbackHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "");
   if (host === "localhost") return true;
   return isIP(host) !== 0 && loopback.check(host, isIPv6(host) ? "ipv6" : "ipv4");

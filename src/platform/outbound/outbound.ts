@@ -1,8 +1,13 @@
 // The only client for outgoing connections. It reaches only destinations that the configuration lists; the configuration knows
 // the purpose of each, the caller defines the request. A proxy that the operator names in the environment (HTTP_PROXY,
 // HTTPS_PROXY, NO_PROXY) is used for listed peers, never for public hosts (public-https.ts).
+import type { LookupAddress } from "node:dns";
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import { rootCertificates } from "node:tls";
+import { SECOND_MS, within } from "../clock.ts";
 import { DomainError, invariant } from "../errors.ts";
-import { publicUrl } from "./public-hosts.ts";
+import { isLinkLocalAddress, publicUrl } from "./public-hosts.ts";
 import type { PublicHosts, PublicRequest } from "./public-https.ts";
 
 export const OUTBOUND_TIMEOUT_MAX_MS = 60_000;
@@ -19,6 +24,12 @@ export interface Destination {
   why: string;
 }
 
+/** Stricter rules for a peer whose addresses come partly from itself, and not from the operator. */
+export interface PeerTls {
+  /** PEM certificates that are trusted in addition to the built-in ones */
+  ca: string | undefined;
+}
+
 export interface OutboundRequest {
   method?: string;
   headers?: Record<string, string>;
@@ -26,6 +37,8 @@ export interface OutboundRequest {
   /** 1 to OUTBOUND_TIMEOUT_MAX_MS, for the answer and its body together */
   timeoutMs: number;
   signal?: AbortSignal;
+  /** verifies the certificate whatever the environment says, and refuses names of link-local addresses */
+  tls?: PeerTls;
 }
 
 export interface DownloadRequest
@@ -35,7 +48,7 @@ export interface DownloadRequest
 export interface Outbound {
   /**
    * @param pathOrUrl a path at the destination, or a whole URL with its origin
-   * @throws DomainError `forbidden` outbound.not_allowed; `unavailable` outbound.redirected, outbound.failed
+   * @throws DomainError `forbidden` outbound.not_allowed, outbound.link_local; `unavailable` outbound.redirected, outbound.failed
    */
   fetch(destinationName: string, pathOrUrl: string, request: OutboundRequest): Promise<Response>;
   /**
@@ -49,16 +62,20 @@ export interface Outbound {
 
 export interface OutboundOptions {
   allowed: readonly Destination[];
+  /** peers that change while the service runs; asked at every use */
+  found?: () => readonly Destination[];
   publicHosts?: PublicHosts;
 }
 
 /**
  * @throws DomainError `invalid` outbound.bad_destination, naming every entry that is not an http(s) origin or repeats a name
  */
-export function createOutbound({ allowed, publicHosts }: OutboundOptions): Outbound {
+export function createOutbound({ allowed, found = () => [], publicHosts }: OutboundOptions): Outbound {
   const destinations = byName(allowed);
+  const destinationOf = (name: string) =>
+    destinations.get(name) ?? found().find((destination) => destination.name === name);
   return {
-    list: () => [...destinations.values()],
+    list: () => [...destinations.values(), ...found()],
     async *download(destinationName, url, { headers, bytesMax, ...bounds }) {
       if (destinations.get(destinationName)?.origin !== ANY_PUBLIC_HOST) throw notAllowed(destinationName);
       const request = { bytesMax, signal: boundedSignal(bounds), ...(headers && { headers }) };
@@ -67,11 +84,13 @@ export function createOutbound({ allowed, publicHosts }: OutboundOptions): Outbo
       yield* download(publicUrl(url), request, publicHosts ?? PUBLIC_HOSTS);
     },
     async fetch(destinationName, pathOrUrl, request) {
-      const { timeoutMs, signal, ...message } = request;
+      const { timeoutMs, signal, tls, ...message } = request;
       const bounded = boundedSignal(request);
-      const url = allowedUrl(destinations.get(destinationName), pathOrUrl, destinationName);
+      const url = allowedUrl(destinationOf(destinationName), pathOrUrl, destinationName);
+      if (tls) await refuseLinkLocal(url);
       const response = await fetch(url, {
         ...message,
+        ...(tls && { tls: tlsOptions(tls) }),
         redirect: "manual",
         signal: bounded,
       }).catch((cause: unknown) => {
@@ -87,6 +106,11 @@ export function createOutbound({ allowed, publicHosts }: OutboundOptions): Outbo
   };
 }
 
+const tlsOptions = ({ ca }: PeerTls) => ({
+  rejectUnauthorized: true, // whatever NODE_TLS_REJECT_UNAUTHORIZED says
+  ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
+});
+
 function boundedSignal({ timeoutMs, signal }: Pick<OutboundRequest, "timeoutMs" | "signal">): AbortSignal {
   invariant(
     timeoutMs >= 1 && timeoutMs <= OUTBOUND_TIMEOUT_MAX_MS,
@@ -95,6 +119,30 @@ function boundedSignal({ timeoutMs, signal }: Pick<OutboundRequest, "timeoutMs" 
   const timeout = AbortSignal.timeout(timeoutMs);
   return signal ? AbortSignal.any([signal, timeout]) : timeout;
 }
+
+/**
+ * Also refuses a name with such an address. A proxy resolves names by itself. A name that does not resolve fails when it is
+ * fetched; one that changes between the two fails by its certificate.
+ */
+async function refuseLinkLocal({ hostname }: URL): Promise<void> {
+  const host = hostname.replace(/^\[|\]$/g, "");
+  const isAddress = isIP(host) !== 0;
+  if (!isAddress && hasProxy()) return;
+  const found = isAddress ? [{ address: host }] : await addressesOf(host);
+  if (!found.some(({ address }) => isLinkLocalAddress(address))) return;
+  throw new DomainError("forbidden", "outbound.link_local", "the host has a link-local address");
+}
+
+const LOOKUP_TIMEOUT_MS = 2 * SECOND_MS;
+
+const addressesOf = async (host: string): Promise<readonly LookupAddress[]> =>
+  (await within(
+    LOOKUP_TIMEOUT_MS,
+    lookup(host, { all: true }).catch(() => []),
+  )) ?? [];
+
+const hasProxy = (): boolean =>
+  ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"].some((name) => process.env[name]);
 
 const isRedirect = (status: number): boolean => status >= 300 && status < 400 && status !== 304;
 

@@ -62,6 +62,27 @@ export function isPublicAddress(text: string): boolean {
   return around?.isPublic ?? false;
 }
 
+/** Where machines of a cloud ask for their credentials, and addresses that only the own link has. */
+const LINK_LOCAL = [
+  "169.254.0.0/16",
+  "fe80::/10",
+  "fd00:ec2::254/128",
+  "100.100.100.200/32",
+  "192.0.0.192/32",
+].map((range) => ipaddr.parseCIDR(range));
+
+/**
+ * @param text an address as a resolver or a URL spells it, or a name
+ * @returns whether it is link-local, or serves the metadata of a cloud machine; false for a name
+ * @source RFC 3927, RFC 4291 section 2.5.6, and the documentation of AWS, Alibaba Cloud and Oracle Cloud
+ */
+export function isLinkLocalAddress(text: string): boolean {
+  const spelled = spelledOut(text.replace(/^\[|\]$/g, ""));
+  if (spelled === undefined) return false;
+  const address = ipaddr.process(spelled);
+  return LINK_LOCAL.some((range) => range[0].kind() === address.kind() && address.match(range));
+}
+
 const LOCAL_NAME = /(?:^|\.)(?:localhost|local)\.?$/;
 
 /** @returns whether a host name can only mean this machine or its own network */

@@ -131,7 +131,7 @@ export class LyingProvider implements AsyncDisposable {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? "/", this.origin);
-    const path = url.pathname.slice(this.#path.length);
+    const path = url.pathname.slice(this.#path.replace(/\/$/, "").length);
     this.requests.push(`${request.method} ${path}`);
     response.setHeader("date", new Date(this.#nowMs()).toUTCString());
     const chunks: Uint8Array[] = [];
@@ -177,7 +177,7 @@ export class LyingProvider implements AsyncDisposable {
   }
 
   #metadata(): Members {
-    const at = (path: string) => `${this.issuer}${path}`;
+    const at = (path: string) => `${this.issuer.replace(/\/$/, "")}${path}`;
     const honest = {
       issuer: this.issuer,
       authorization_endpoint: at("/authorize"),

@@ -57,7 +57,7 @@ export class ProviderKeys {
         const key = faults.signature === "foreign" ? makePrivateKey(this.algorithm) : privateKey;
         return await new CompactSign(Buffer.from(payload))
           .setProtectedHeader({ ...header, alg: this.algorithm })
-          .sign(key);
+          .sign(key, { crit: { "example-extension": true } });
       }
     }
   }

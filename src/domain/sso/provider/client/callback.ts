@@ -1,0 +1,42 @@
+// Reads the query with which the provider sends the browser back (RFC 6749 section 4.1.2, RFC 9207, OpenID Connect Core 1.0 section
+// 3.1.2.6). openid-client looks at it again; only the reasons come from here.
+import type { DomainError } from "../../../../platform/errors.ts";
+import type { ProviderMetadata } from "../discovery/metadata.ts";
+import { cancelled, forLog, interactionRequired, providerError, stateUnknown } from "../failures.ts";
+
+const ERRORS: Readonly<Record<string, (cause: string) => DomainError>> = {
+  access_denied: cancelled,
+  login_required: interactionRequired,
+  interaction_required: interactionRequired,
+  account_selection_required: interactionRequired,
+  consent_required: interactionRequired,
+};
+
+/** Parameters that decide; each may be there once. */
+const DECISIVE = ["state", "iss", "code", "error", "response"];
+
+/**
+ * @param state of the attempt
+ * @throws DomainError `sso.state` if the browser's answer is not the one to this attempt; `sso.cancelled`,
+ *   `sso.interaction_required`, `sso.provider_error`
+ */
+export function assertCode(
+  query: URLSearchParams,
+  state: string,
+  { issuer, namesIssuer }: Pick<ProviderMetadata, "issuer" | "namesIssuer">,
+): void {
+  const repeated = DECISIVE.find((name) => query.getAll(name).length > 1);
+  if (repeated !== undefined) throw stateUnknown(`${repeated} is repeated`);
+  if (query.get("state") !== state) throw stateUnknown("state is another");
+  const iss = query.get("iss");
+  if (iss === null && namesIssuer) throw stateUnknown("iss is missing");
+  if (iss !== null && iss !== issuer) throw stateUnknown(`iss is another: ${forLog(iss)}`);
+  const error = query.get("error");
+  if (error !== null) throw toldBy(error, query.get("error_description"));
+  if (!query.get("code")) throw stateUnknown("code is missing");
+}
+
+function toldBy(error: string, description: string | null): DomainError {
+  const make = Object.hasOwn(ERRORS, error) ? ERRORS[error] : undefined;
+  return (make ?? providerError)(forLog(description === null ? error : `${error}: ${description}`));
+}

@@ -1,0 +1,70 @@
+// Maps errors of openid-client to those of sign-in. Its errors carry tokens and claims, so nothing of them is kept but the code and
+// the error of the provider, cut and escaped. callback.ts has read the callback before, so that these are about answers of the
+// provider.
+import { DomainError } from "../../../../platform/errors.ts";
+import {
+  clientRejected,
+  codeRejected,
+  forLog,
+  providerError,
+  providerInvalid,
+  tokenInvalid,
+} from "../failures.ts";
+
+/** Errors of the token endpoint (RFC 6749 section 5.2). */
+const TOKEN_ERRORS: Readonly<Record<string, (cause: string) => DomainError>> = {
+  invalid_grant: codeRejected,
+  invalid_client: clientRejected,
+  unauthorized_client: clientRejected,
+};
+
+const UNAUTHORIZED = 401;
+/** Depth to which causes are searched for an error of ours. */
+const CAUSES_MAX = 5;
+/** The library says by its message alone whether the ID token or the answer around it is wrong. */
+const ABOUT_TOKEN = /JWT|JWE|ID Token|"alg"|"id_token"|"sub"/;
+
+/** @returns the error to throw; one that is not the library's unchanged */
+export function fromLibrary(error: unknown): unknown {
+  const own = ownErrorIn(error);
+  if (own) return own;
+  if (!(error instanceof Error) || !("code" in error) || !String(error.code).startsWith("OAUTH_"))
+    return error;
+  switch (error.code) {
+    case "OAUTH_RESPONSE_BODY_ERROR":
+      return told(error);
+    case "OAUTH_WWW_AUTHENTICATE_CHALLENGE":
+      return refused(error);
+    default: {
+      const cause = causeOf(error);
+      return ABOUT_TOKEN.test(cause) ? tokenInvalid(cause) : providerInvalid(cause);
+    }
+  }
+}
+
+/** The error of provider-requests.ts lies under the library's. */
+function ownErrorIn(error: unknown): DomainError | undefined {
+  let at = error;
+  for (let depth = 0; depth < CAUSES_MAX && at instanceof Error; depth += 1) {
+    if (at instanceof DomainError) return at;
+    at = at.cause;
+  }
+  return undefined;
+}
+
+function told(error: Error): DomainError {
+  const name = "error" in error ? String(error.error) : "";
+  const description = "error_description" in error ? error.error_description : undefined;
+  const make = Object.hasOwn(TOKEN_ERRORS, name) ? TOKEN_ERRORS[name] : undefined;
+  return (make ?? providerError)(forLog(typeof description === "string" ? `${name}: ${description}` : name));
+}
+
+/** The status of 401 comes with a challenge (RFC 6749 section 5.2), which the library looks at before the body. */
+const refused = (error: Error): DomainError =>
+  "status" in error && error.status === UNAUTHORIZED
+    ? clientRejected("the status is 401")
+    : providerError("the provider answered with a challenge");
+
+/** The library's own words, which hold no values. */
+const causeOf = (error: Error): string =>
+  forLog(error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message);

@@ -1,0 +1,31 @@
+// The origins of a provider, for the list of outgoing connections. The browser visits the authorization and logout endpoints, so
+// that they are not in it.
+import type { Destination } from "../../../../platform/outbound/outbound.ts";
+import type { ProviderMetadata } from "./metadata.ts";
+
+/** Name of the issuer in the list; the names of its endpoints begin with it. */
+export const PROVIDER_DESTINATION = "identity-provider";
+
+/**
+ * @param metadata undefined before the first discovery
+ * @returns each origin once
+ */
+export function destinationsOf(
+  issuer: string,
+  metadata: ProviderMetadata | undefined,
+): readonly Destination[] {
+  const found: readonly (readonly [name: string, url: string | undefined, why: string])[] = [
+    [PROVIDER_DESTINATION, issuer, "tells the endpoints for company sign-in"],
+    [`${PROVIDER_DESTINATION}-token`, metadata?.tokenEndpoint, "redeems the codes of company sign-in"],
+    [`${PROVIDER_DESTINATION}-keys`, metadata?.keysEndpoint, "publishes the keys of the provider's tokens"],
+    [`${PROVIDER_DESTINATION}-userinfo`, metadata?.userinfoEndpoint, "tells claims that its tokens lack"],
+    [`${PROVIDER_DESTINATION}-requests`, metadata?.pushedRequestEndpoint, "takes authorization requests"],
+  ];
+  const origins = new Map<string, Destination>();
+  for (const [name, url, why] of found) {
+    if (url === undefined) continue;
+    const { origin } = new URL(url);
+    if (!origins.has(origin)) origins.set(origin, { name, origin, why });
+  }
+  return [...origins.values()];
+}

@@ -1,0 +1,107 @@
+// Finds the endpoints of the provider, and remembers them: in memory for an hour, and in the database for a day, in which sign-ins
+// work although discovery does not answer. One request at a time, and none for ten seconds after a failure.
+import { type Clock, HOUR_MS } from "../../../../platform/clock.ts";
+import { DomainError } from "../../../../platform/errors.ts";
+import { type Remembered, throwRemembered } from "../failures.ts";
+import type { ProviderRequests } from "../provider-requests.ts";
+import { discoveryUrl, type ProviderMetadata, readMetadata } from "./metadata.ts";
+
+/** After this time the document is fetched again, while the old one is still used. */
+export const METADATA_FRESH_MS = HOUR_MS;
+/** After this time the document is not used any more. */
+export const METADATA_KEPT_MS = 24 * HOUR_MS;
+
+/** A discovery document, as it was received. */
+export interface StoredMetadata {
+  text: string;
+  atMs: number;
+}
+
+export interface MetadataStore {
+  /** @returns undefined if nothing is stored */
+  load(): StoredMetadata | undefined;
+  save(stored: StoredMetadata): Promise<void>;
+}
+
+interface Known {
+  metadata: ProviderMetadata;
+  atMs: number;
+}
+
+interface DiscoveryParts {
+  issuer: string;
+  clock: Clock;
+  requests: ProviderRequests;
+  store: MetadataStore;
+}
+
+export class Discovery {
+  #known: Known | undefined;
+  #failed: Remembered | undefined;
+  #loading: Promise<ProviderMetadata> | undefined;
+
+  constructor(private readonly parts: DiscoveryParts) {
+    this.#known = this.#stored();
+  }
+
+  /** @returns the last known document, however old; undefined before the first */
+  peek(): ProviderMetadata | undefined {
+    return this.#known?.metadata;
+  }
+
+  /** @throws DomainError `sso.provider_unreachable`, `sso.provider_invalid` */
+  async get(): Promise<ProviderMetadata> {
+    const { clock } = this.parts;
+    const ageMs = this.#known ? clock.nowMs() - this.#known.atMs : Number.POSITIVE_INFINITY;
+    if (!this.#known || ageMs > METADATA_KEPT_MS) return await this.#refresh();
+    // The failure is remembered and counted there; the document in hand is good enough.
+    if (ageMs > METADATA_FRESH_MS) this.#refresh().catch(() => {});
+    return this.#known.metadata;
+  }
+
+  /** Fetches the document now, whatever is known. @throws like `get` */
+  async reload(): Promise<ProviderMetadata> {
+    this.#failed = undefined;
+    return await this.#refresh();
+  }
+
+  async #refresh(): Promise<ProviderMetadata> {
+    throwRemembered(this.#failed, this.parts.clock);
+    this.#loading ??= this.#load().finally(() => {
+      this.#loading = undefined;
+    });
+    return await this.#loading;
+  }
+
+  async #load(): Promise<ProviderMetadata> {
+    const { issuer, clock, requests, store } = this.parts;
+    try {
+      const { members, text } = await requests.json("discovery", discoveryUrl(issuer));
+      const metadata = readMetadata(members, issuer);
+      this.#known = { metadata, atMs: clock.nowMs() };
+      this.#failed = undefined;
+      await store.save({ text, atMs: clock.nowMs() });
+      return metadata;
+    } catch (error) {
+      if (error instanceof DomainError) this.#noteFailure(error);
+      throw error;
+    }
+  }
+
+  /** A provider that answers, but wrongly, may have been replaced: what was known about it is not used any more. */
+  #noteFailure(error: DomainError): void {
+    this.#failed = { error, atMs: this.parts.clock.nowMs() };
+    if (error.reason === "sso.provider_invalid") this.#known = undefined;
+  }
+
+  #stored(): Known | undefined {
+    const { issuer, store } = this.parts;
+    const stored = store.load();
+    if (!stored) return undefined;
+    try {
+      return { metadata: readMetadata(JSON.parse(stored.text), issuer), atMs: stored.atMs };
+    } catch {
+      return undefined; // a stricter version of this program does not accept it: it is fetched again
+    }
+  }
+}

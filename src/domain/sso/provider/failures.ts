@@ -1,0 +1,112 @@
+// The errors of a sign-in that fails between this service and the provider. Messages are ours; what the provider says goes, cut
+// and escaped, into the cause, which only the log shows.
+import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
+import { DomainError, type ErrorDetails } from "../../../platform/errors.ts";
+import type { SsoReason } from "../model.ts";
+
+/** Characters of a provider's text that are logged. */
+export const LOGGED_TEXT_LENGTH_MAX = 200;
+/** A failure is repeated to everybody for this long before the provider is asked again. */
+export const FAILURE_REMEMBERED_SECONDS = 10;
+
+/** A clock that was set back must not prolong a pause. @returns whether less than the pause has passed since then */
+export function isWithin(pauseMs: number, atMs: number | undefined, clock: Clock): boolean {
+  const passedMs = clock.nowMs() - (atMs ?? Number.NEGATIVE_INFINITY);
+  return passedMs >= 0 && passedMs < pauseMs;
+}
+
+/** A failure of the provider, which is repeated for a while. */
+export interface Remembered {
+  error: unknown;
+  atMs: number;
+}
+
+/** @throws the error while it is remembered */
+export function throwRemembered(failed: Remembered | undefined, clock: Clock): void {
+  if (failed && isWithin(FAILURE_REMEMBERED_SECONDS * SECOND_MS, failed.atMs, clock)) throw failed.error;
+}
+
+const RETRY = { hint: "try again", retryAfterSeconds: FAILURE_REMEMBERED_SECONDS };
+const ASK = { hint: "ask an administrator: quartermaster sso verify names the problem" };
+
+/** @returns text that is safe in one line of a log */
+export function forLog(text: string): string {
+  const escaped = text.replace(
+    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
+    (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
+  );
+  return escaped.length <= LOGGED_TEXT_LENGTH_MAX ? escaped : `${escaped.slice(0, LOGGED_TEXT_LENGTH_MAX)}…`;
+}
+
+/** @param cause our own words; the provider's in them went through `forLog` */
+const failure =
+  (kind: DomainError["kind"], reason: SsoReason, message: string, details: ErrorDetails = {}) =>
+  (cause: string): DomainError =>
+    new DomainError(kind, reason, message, { ...details, cause });
+
+export const notConfigured = () =>
+  new DomainError("not_found", "sso.not_configured", "no identity provider is configured");
+
+export const stateUnknown = failure(
+  "invalid",
+  "sso.state",
+  "this sign-in did not start in this browser, or has ended already",
+  { hint: "sign in again" },
+);
+
+export const cancelled = failure("forbidden", "sso.cancelled", "you cancelled the sign-in at the provider", {
+  hint: "sign in again",
+});
+
+export const interactionRequired = failure(
+  "forbidden",
+  "sso.interaction_required",
+  "the identity provider wants you to sign in there first",
+  { hint: "sign in again" },
+);
+
+export const providerError = failure(
+  "upstream",
+  "sso.provider_error",
+  "the identity provider refused the sign-in",
+  ASK,
+);
+
+export const unreachable = failure(
+  "unavailable",
+  "sso.provider_unreachable",
+  "the identity provider cannot be reached",
+  RETRY,
+);
+
+export const providerInvalid = failure(
+  "upstream",
+  "sso.provider_invalid",
+  "the identity provider gave an answer that is not valid",
+  ASK,
+);
+
+export const clientRejected = failure(
+  "upstream",
+  "sso.client_rejected",
+  "the identity provider does not accept the credential of this service",
+  ASK,
+);
+
+export const codeRejected = failure("invalid", "sso.code_rejected", "this sign-in has been used or expired", {
+  hint: "sign in again",
+});
+
+export const tokenInvalid = failure(
+  "upstream",
+  "sso.token_invalid",
+  "the identity provider sent a token that is not valid",
+  ASK,
+);
+
+export const clockDiffers = failure(
+  "upstream",
+  "sso.clock",
+  "the clocks of this service and of the identity provider differ too much",
+  ASK,
+);

@@ -1,0 +1,72 @@
+// Records in the database what was learned about the provider. Writes are rare however many sign-ins fail, and a failed write fails
+// no sign-in: the next one writes again.
+import { type Clock, MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
+import type { Db } from "../../../platform/database/database.ts";
+import type { MetadataStore } from "./discovery/discovery.ts";
+import { isWithin } from "./failures.ts";
+import * as store from "./provider-store.ts";
+
+/** Errors and successes are written at most this often. */
+export const ERROR_PAUSE_MS = 10 * SECOND_MS;
+export const SUCCESS_PAUSE_MS = MINUTE_MS;
+
+export interface ProviderRecord {
+  /** reason of the last failure, unless a sign-in succeeded since */
+  lastErrorReason: string | null;
+  lastSuccessAtMs: number | null;
+}
+
+const NOTHING: ProviderRecord = { lastErrorReason: null, lastSuccessAtMs: null };
+
+export class ProviderRecords {
+  #errorAtMs: number | undefined;
+  #successAtMs: number | undefined;
+
+  constructor(
+    private readonly parts: { db: Db; clock: Clock },
+    private readonly issuer: string,
+  ) {}
+
+  /** @returns what the service or a command recorded last */
+  read(): ProviderRecord {
+    const row = store.findProvider(this.parts.db.read, this.issuer);
+    return row ?? NOTHING;
+  }
+
+  async noteError(reason: string): Promise<void> {
+    const { clock } = this.parts;
+    if (isWithin(ERROR_PAUSE_MS, this.#errorAtMs, clock)) return;
+    const nowMs = clock.nowMs();
+    this.#errorAtMs = nowMs;
+    this.#successAtMs = undefined; // the next success clears it
+    await this.#save({ lastErrorReason: reason, lastErrorAtMs: nowMs });
+  }
+
+  async noteSuccess(): Promise<void> {
+    const { clock } = this.parts;
+    if (isWithin(SUCCESS_PAUSE_MS, this.#successAtMs, clock)) return;
+    const nowMs = clock.nowMs();
+    this.#successAtMs = nowMs;
+    await this.#save({ lastSuccessAtMs: nowMs, lastErrorReason: null, lastErrorAtMs: null });
+  }
+
+  get metadata(): MetadataStore {
+    return {
+      load: () => {
+        const row = store.findProvider(this.parts.db.read, this.issuer);
+        return row?.metadata && row.metadataAtMs !== null
+          ? { text: row.metadata, atMs: row.metadataAtMs }
+          : undefined;
+      },
+      save: ({ text, atMs }) => this.#save({ metadata: text, metadataAtMs: atMs }),
+    };
+  }
+
+  async #save(changes: Parameters<typeof store.saveProvider>[2]): Promise<void> {
+    try {
+      await this.parts.db.write((tx) => store.saveProvider(tx, this.issuer, changes), "unobserved");
+    } catch {
+      // A full disk, or a database opened for reading: what is written here only spares a request or informs an operator.
+    }
+  }
+}

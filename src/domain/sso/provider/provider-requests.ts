@@ -1,0 +1,147 @@
+// Requests to the identity provider through the door for outgoing connections: bounded in time and size, without redirects, each
+// counted. discovery.ts decides which endpoints there are.
+import type { Clock } from "../../../platform/clock.ts";
+import { SECOND_MS } from "../../../platform/clock.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { Destination, Outbound, OutboundRequest } from "../../../platform/outbound/outbound.ts";
+import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
+import { forLog, providerInvalid, unreachable } from "./failures.ts";
+
+export const ANSWER_TIMEOUT_MS = 10 * SECOND_MS;
+export const ANSWER_BYTES_MAX = 256 * 1024;
+
+export const PROVIDER_ENDPOINTS = ["discovery", "keys", "token", "userinfo", "pushed_request"] as const;
+export type ProviderEndpoint = (typeof PROVIDER_ENDPOINTS)[number];
+
+/** `refused`: an error with a status below 500; `invalid`: a redirect, or more bytes than are read */
+export const REQUEST_OUTCOMES = ["answered", "refused", "invalid", "unreachable"] as const;
+export type RequestOutcome = (typeof REQUEST_OUTCOMES)[number];
+
+/** One request to the provider, for metrics. */
+export interface ProviderRequest {
+  endpoint: ProviderEndpoint;
+  outcome: RequestOutcome;
+  durationMs: number;
+}
+
+export interface RequestDependencies {
+  clock: Clock;
+  outbound: Pick<Outbound, "fetch">;
+  observeProvider?: ((request: ProviderRequest) => void) | undefined;
+}
+
+type Message = Pick<OutboundRequest, "method" | "headers" | "body">;
+
+export class ProviderRequests {
+  #clockOffsetMs: number | undefined;
+
+  constructor(
+    private readonly dependencies: RequestDependencies,
+    private readonly peer: {
+      /** trusted in addition to the built-in certificates, in PEM */
+      ca: string | undefined;
+      /** the origins that the provider has, by name */
+      destinations(): readonly Destination[];
+    },
+  ) {}
+
+  /** How far the provider's clock is ahead of ours, by the header `Date`; undefined before the first answer that has one. */
+  get clockOffsetMs(): number | undefined {
+    return this.#clockOffsetMs;
+  }
+
+  /**
+   * @returns the answer with its whole body, whatever its status
+   * @throws DomainError `sso.provider_unreachable` (also for a status of 500 and above, and 429), `sso.provider_invalid`
+   */
+  async send(endpoint: ProviderEndpoint, url: string, message: Message = {}): Promise<Response> {
+    const startMs = performance.now();
+    let outcome: RequestOutcome = "unreachable";
+    try {
+      const response = await this.#answer(url, message);
+      outcome = response.ok ? "answered" : "refused";
+      return response;
+    } catch (error) {
+      if (error instanceof DomainError && error.reason === "sso.provider_invalid") outcome = "invalid";
+      throw error;
+    } finally {
+      this.dependencies.observeProvider?.({ endpoint, outcome, durationMs: performance.now() - startMs });
+    }
+  }
+
+  /** @returns the JSON object and its text @throws like `send`; `sso.provider_invalid` for any other answer */
+  async json(endpoint: ProviderEndpoint, url: string): Promise<{ members: JsonObject; text: string }> {
+    const response = await this.send(endpoint, url, { headers: { accept: "application/json" } });
+    if (!response.ok) throw providerInvalid(`${endpoint}: the status is ${response.status}`);
+    const text = await response.text();
+    const members = parsed(text);
+    if (isJsonObject(members)) return { members, text };
+    const type = forLog(response.headers.get("content-type") ?? "none");
+    throw providerInvalid(`${endpoint}: the answer is not a JSON object (content type ${type})`);
+  }
+
+  async #answer(url: string, message: Message): Promise<Response> {
+    const { origin, hostname } = new URL(url);
+    const destination = this.peer.destinations().find((known) => known.origin === origin);
+    if (!destination) throw providerInvalid(`${forLog(hostname)} is not a host of the provider`);
+    const request = { ...message, timeoutMs: ANSWER_TIMEOUT_MS, tls: { ca: this.peer.ca } };
+    const response = await this.dependencies.outbound
+      .fetch(destination.name, url, request)
+      .catch((error: unknown) => {
+        throw fromDoor(error);
+      });
+    this.#noteClock(response);
+    const { status, headers } = response;
+    if (status >= 500 || status === 429) {
+      await response.body?.cancel();
+      throw unreachable(`the status is ${status}`);
+    }
+    const bytes = await bodyOf(response);
+    return new Response(bytes, { status: status === 204 || status === 205 ? 200 : status, headers });
+  }
+
+  #noteClock({ headers }: Response): void {
+    const atMs = Date.parse(headers.get("date") ?? "");
+    if (Number.isFinite(atMs)) this.#clockOffsetMs = atMs - this.dependencies.clock.nowMs();
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // the caller says what it is not
+  }
+}
+
+/** A failure of the door itself is a failure to reach the provider, except what the provider chose wrongly. */
+function fromDoor(error: unknown): DomainError {
+  if (!(error instanceof DomainError)) return unreachable(errorText(error));
+  const { reason, message, cause } = error;
+  if (reason === "outbound.failed") return unreachable(errorText(cause));
+  return providerInvalid(message);
+}
+
+/** Code and name only: the text of a network error may have addresses. */
+const errorText = (error: unknown): string => {
+  if (!(error instanceof Error)) return "the connection failed";
+  const code = "code" in error && typeof error.code === "string" ? error.code : error.name;
+  return `the connection failed (${forLog(code)})`;
+};
+
+async function bodyOf(response: Response): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  try {
+    for await (const chunk of response.body ?? []) {
+      sizeBytes += chunk.length;
+      if (sizeBytes > ANSWER_BYTES_MAX) throw tooLarge();
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw error instanceof DomainError ? error : unreachable(errorText(error));
+  }
+  return Buffer.concat(chunks);
+}
+
+const tooLarge = () => providerInvalid(`the answer has more than ${ANSWER_BYTES_MAX} bytes`);

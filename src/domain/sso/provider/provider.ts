@@ -1,0 +1,251 @@
+// The protocol of sign-in at the identity provider (OpenID Connect Core 1.0, code flow with PKCE), from the link to verified claims.
+// It decides nothing about accounts: admission/ does. The settings may be replaced while it runs.
+import type { Clock } from "../../../platform/clock.ts";
+import type { Db } from "../../../platform/database/database.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { Ids } from "../../../platform/ids.ts";
+import type { Destination, Outbound } from "../../../platform/outbound/outbound.ts";
+import { SSO_REASONS, type VerifiedClaims } from "../model.ts";
+import type { CurrentSsoSettings, SsoSettings } from "../settings.ts";
+import { assertCode } from "./client/callback.ts";
+import { type Attempt, OidcClient } from "./client/oidc-client.ts";
+import { completedClaims, isComplete } from "./client/userinfo.ts";
+import { destinationsOf } from "./discovery/destinations.ts";
+import { Discovery } from "./discovery/discovery.ts";
+import type { ProviderMetadata } from "./discovery/metadata.ts";
+import { notConfigured } from "./failures.ts";
+import { type ProviderRecord, ProviderRecords } from "./provider-records.ts";
+import { type ProviderRequest, ProviderRequests } from "./provider-requests.ts";
+import { verifyIdToken } from "./tokens/id-token.ts";
+import { type LogoutToken, verifyLogoutToken } from "./tokens/logout-token.ts";
+import { ProviderKeys } from "./tokens/provider-keys.ts";
+import type { TokenChecks } from "./tokens/token-checks.ts";
+
+const SCOPES = ["openid", "profile", "email"];
+const SECRET_BYTES = 32;
+export const LOGIN_HINT_LENGTH_MAX = 320;
+
+export interface ProviderDependencies {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  outbound: Pick<Outbound, "fetch">;
+  settings: CurrentSsoSettings;
+  observeProvider?: ((request: ProviderRequest) => void) | undefined;
+}
+
+export interface SignInRequest {
+  /** where the provider sends the browser back */
+  redirectUri: string;
+  /** address to fill in at the provider */
+  loginHint?: string | undefined;
+  /** such as `login`, `none` or `select_account` */
+  prompt?: string | undefined;
+}
+
+export interface SignInAnswer {
+  redirectUri: string;
+  /** query of the callback */
+  query: URLSearchParams;
+  attempt: Attempt;
+}
+
+/** One provider as configured, and what is known about it. A reload of the settings makes a new one. */
+export interface Connection {
+  settings: SsoSettings;
+  requests: ProviderRequests;
+  discovery: Discovery;
+  keys: ProviderKeys;
+  records: ProviderRecords;
+  client: { metadata: ProviderMetadata; made: Promise<OidcClient> } | undefined;
+}
+
+export class Provider {
+  #connection: Connection | undefined;
+
+  constructor(private readonly parts: ProviderDependencies) {}
+
+  /**
+   * @returns the link for the browser, and what it must bring back
+   * @throws DomainError `sso.*`, of failures.ts
+   */
+  begin(request: SignInRequest): Promise<{ url: string; attempt: Attempt }> {
+    return this.#recorded(async (connection) => {
+      const attempt = { state: this.#secret(), nonce: this.#secret(), verifier: this.#secret() };
+      const client = await clientOf(connection);
+      const challenge = await client.challengeOf(attempt.verifier);
+      const parameters = authorizationParameters(connection.settings, { ...request, attempt, challenge });
+      return { url: await client.authorizationUrl(parameters), attempt };
+    });
+  }
+
+  /**
+   * Redeems the code of the callback and verifies the ID token.
+   * @returns its claims, completed by userinfo where the rules need more
+   * @throws DomainError `sso.*`, of failures.ts
+   */
+  complete({ redirectUri, query, attempt }: SignInAnswer): Promise<VerifiedClaims> {
+    return this.#recorded(async (connection) => {
+      const metadata = await connection.discovery.get();
+      assertCode(query, attempt.state, metadata);
+      const client = await clientOf(connection);
+      const callback = new URL(redirectUri);
+      callback.search = query.toString();
+      const redeemed = await client.redeem(callback, attempt);
+      const claims = await verifyIdToken(redeemed.idToken, attempt.nonce, this.#checks(connection));
+      const isEnough = metadata.userinfoEndpoint === undefined || isComplete(claims, connection.settings);
+      const completed = isEnough
+        ? claims
+        : completedClaims(claims, await client.userinfo(redeemed, claims.sub));
+      await connection.records.noteSuccess();
+      return completed;
+    });
+  }
+
+  /** @returns a logout token that was verified, but may have been used @throws DomainError `sso.*` */
+  readLogoutToken(token: string): Promise<LogoutToken> {
+    return this.#connected((connection) => verifyLogoutToken(token, this.#checks(connection)));
+  }
+
+  /**
+   * @returns the link that ends the session at the provider; undefined if it offers none
+   * @throws DomainError `sso.*`, of failures.ts
+   */
+  endSessionUrl({
+    postLogoutRedirectUri,
+    loginHint,
+  }: {
+    postLogoutRedirectUri: string;
+    loginHint?: string | undefined;
+  }): Promise<string | undefined> {
+    return this.#connected(async (connection) => {
+      const { endSessionEndpoint } = await connection.discovery.get();
+      if (endSessionEndpoint === undefined) return undefined;
+      const client = await clientOf(connection);
+      const parameters = { post_logout_redirect_uri: postLogoutRedirectUri };
+      const hint = usableHint(loginHint);
+      return client.endSessionUrl({ ...parameters, ...(hint !== undefined && { logout_hint: hint }) });
+    });
+  }
+
+  /** Shows an operator why sign-ins are refused by a rule, in `last_error_reason`. */
+  async noteRefusal(reason: string): Promise<void> {
+    if (this.parts.settings()) await this.connection().records.noteError(reason);
+  }
+
+  /** @returns what was recorded last; undefined without a provider */
+  record(): ProviderRecord | undefined {
+    return this.parts.settings() ? this.connection().records.read() : undefined;
+  }
+
+  /** @returns the destinations of the door, as far as they are known; none without a provider */
+  destinations(): readonly Destination[] {
+    const settings = this.parts.settings();
+    return settings ? destinationsOf(settings.issuer, this.connection().discovery.peek()) : [];
+  }
+
+  /** Age of the keys in milliseconds; undefined before the first. */
+  get keysAgeMs(): number | undefined {
+    return this.#connection?.keys.ageMs;
+  }
+
+  #secret = (): string => Buffer.from(this.parts.ids.bytes(SECRET_BYTES)).toString("base64url");
+
+  #checks({ settings, keys, requests }: Connection): TokenChecks {
+    const nowMs = this.parts.clock.nowMs();
+    return { settings, keys, nowMs, clockOffsetMs: requests.clockOffsetMs };
+  }
+
+  async #connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return await work(this.connection());
+  }
+
+  /** Like `#connected`, and records why the provider failed. */
+  async #recorded<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = this.connection();
+    try {
+      return await work(connection);
+    } catch (error) {
+      if (error instanceof DomainError && isAboutProvider(error))
+        await connection.records.noteError(error.reason);
+      throw error;
+    }
+  }
+
+  /** @returns the parts, which `sso verify` asks one by one @throws DomainError `sso.not_configured` */
+  connection(): Connection {
+    const settings = this.parts.settings();
+    if (!settings) throw notConfigured();
+    if (this.#connection?.settings !== settings) this.#connection = this.#connect(settings);
+    return this.#connection;
+  }
+
+  #connect(settings: SsoSettings): Connection {
+    const { clock } = this.parts;
+    const { issuer, ca } = settings;
+    const records = new ProviderRecords(this.parts, issuer);
+    const destinations = () => destinationsOf(issuer, discovery.peek());
+    const requests = new ProviderRequests(this.parts, { ca, destinations });
+    const discovery = new Discovery({ issuer, clock, requests, store: records.metadata });
+    const loadKeys = async () => {
+      const { keysEndpoint } = await discovery.get();
+      return (await requests.json("keys", keysEndpoint)).members;
+    };
+    const keys = new ProviderKeys(clock, loadKeys);
+    return { settings, requests, discovery, keys, records, client: undefined };
+  }
+}
+
+/** One client for each discovery document. */
+async function clientOf(connection: Connection): Promise<OidcClient> {
+  const metadata = await connection.discovery.get();
+  if (connection.client?.metadata !== metadata) {
+    const { settings, requests } = connection;
+    connection.client = { metadata, made: OidcClient.create({ metadata, settings, requests }) };
+  }
+  return await connection.client.made;
+}
+
+/** OpenID Connect Core 1.0 section 3.1.2.1. `response_mode` stays at its default for codes, which is the query. */
+function authorizationParameters(
+  settings: SsoSettings,
+  {
+    redirectUri,
+    loginHint,
+    prompt,
+    attempt,
+    challenge,
+  }: SignInRequest & { attempt: Attempt; challenge: string },
+): Record<string, string> {
+  const { maxAgeSeconds, requireAcr, extraScopes } = settings;
+  const hint = usableHint(loginHint);
+  return {
+    redirect_uri: redirectUri,
+    scope: [...new Set([...SCOPES, ...extraScopes])].join(" "),
+    state: attempt.state,
+    nonce: attempt.nonce,
+    code_challenge: challenge,
+    code_challenge_method: "S256",
+    ...(hint !== undefined && { login_hint: hint }),
+    ...(prompt !== undefined && { prompt }),
+    ...(maxAgeSeconds !== undefined && { max_age: String(maxAgeSeconds) }),
+    ...(requireAcr.length > 0 && { acr_values: requireAcr.join(" ") }),
+  };
+}
+
+/** A hint comes from a query or a form; one that is no address is dropped. */
+const usableHint = (hint: string | undefined): string | undefined =>
+  hint !== undefined && hint !== "" && hint.length <= LOGIN_HINT_LENGTH_MAX && !/\p{Cc}/u.test(hint)
+    ? hint
+    : undefined;
+
+/** What the browser or the person did is no fault of the provider. */
+const NOT_ABOUT_PROVIDER: ReadonlySet<string> = new Set([
+  "sso.state",
+  "sso.cancelled",
+  "sso.interaction_required",
+  "sso.code_rejected",
+]);
+
+const isAboutProvider = ({ reason }: DomainError): boolean =>
+  SSO_REASONS.some((known) => known === reason) && !NOT_ABOUT_PROVIDER.has(reason);

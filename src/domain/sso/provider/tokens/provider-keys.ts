@@ -1,0 +1,145 @@
+// The public keys of the provider (JWKS, RFC 7517). A key that is not known is fetched at once, because the first sign-in after a
+// rotation must work; limits keep a flood of unknown keys from becoming a flood of requests. jose's own remote key set opens
+// connections by itself, which only the door may, and openid-client waits a minute before it fetches keys again.
+import {
+  createLocalJWKSet,
+  errors,
+  type JSONWebKeySet,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
+  jwtVerify,
+} from "jose";
+import { type Clock, HOUR_MS, SECOND_MS } from "../../../../platform/clock.ts";
+import { isJsonObject } from "../../../../platform/text/json-object.ts";
+import { isWithin, providerInvalid, type Remembered, throwRemembered } from "../failures.ts";
+
+export const KEYS_KEPT_MS = HOUR_MS;
+/** Fetches for unknown keys are at least this far apart. */
+export const UNKNOWN_KEY_PAUSE_MS = 10 * SECOND_MS;
+export const KEYS_MAX = 100;
+
+/** The algorithms that are accepted, whatever the provider offers: all are asymmetric. */
+export const TOKEN_ALGORITHMS: readonly string[] = ["RS256", "PS256", "ES256", "EdDSA"];
+
+/** Why keys are fetched: each has a pause of its own, so that strangers cannot delay sign-ins by logout tokens. */
+type Purpose = "sign_in" | "logout";
+
+interface KeySet {
+  find: ReturnType<typeof createLocalJWKSet>;
+  count: number;
+  atMs: number;
+}
+
+export class ProviderKeys {
+  #keys: KeySet | undefined;
+  #loading: Promise<KeySet> | undefined;
+  #failed: Remembered | undefined;
+  readonly #askedAtMs: Partial<Record<Purpose, number>> = {};
+
+  /** @param load fetches the document */
+  constructor(
+    private readonly clock: Clock,
+    private readonly load: () => Promise<unknown>,
+  ) {}
+
+  /** undefined before the first keys */
+  get ageMs(): number | undefined {
+    return this.#keys && this.clock.nowMs() - this.#keys.atMs;
+  }
+
+  /**
+   * Verifies the signature of a token and the claims that the options name.
+   * @throws the errors of jose; DomainError `sso.provider_unreachable`, `sso.provider_invalid`
+   */
+  async verify(token: string, options: JWTVerifyOptions, purpose: Purpose): Promise<JWTVerifyResult> {
+    const keys = await this.#current();
+    const restricted = { ...options, algorithms: [...TOKEN_ALGORITHMS] };
+    try {
+      return await verifiedBy(keys, token, restricted);
+    } catch (error) {
+      if (!isUnknownKey(error)) throw error;
+      const newer = await this.#newerThan(keys, purpose);
+      if (newer === keys) throw error;
+      return await verifiedBy(newer, token, restricted);
+    }
+  }
+
+  /** Fetches the keys now. @returns their number @throws like `verify`, without the errors of jose */
+  async reload(): Promise<number> {
+    this.#failed = undefined;
+    return (await this.#fetched()).count;
+  }
+
+  async #current(): Promise<KeySet> {
+    const isFresh = this.#keys && this.clock.nowMs() - this.#keys.atMs <= KEYS_KEPT_MS;
+    return this.#keys && isFresh ? this.#keys : await this.#fetched();
+  }
+
+  /** @returns the same keys while the pause lasts */
+  async #newerThan(seen: KeySet, purpose: Purpose): Promise<KeySet> {
+    if (this.#loading) return await this.#loading;
+    if (this.#keys && this.#keys !== seen) return this.#keys;
+    if (isWithin(UNKNOWN_KEY_PAUSE_MS, this.#askedAtMs[purpose], this.clock)) return seen;
+    this.#askedAtMs[purpose] = this.clock.nowMs();
+    return await this.#fetched();
+  }
+
+  async #fetched(): Promise<KeySet> {
+    throwRemembered(this.#failed, this.clock);
+    this.#loading ??= this.#fetchedAlone().finally(() => {
+      this.#loading = undefined;
+    });
+    return await this.#loading;
+  }
+
+  async #fetchedAlone(): Promise<KeySet> {
+    try {
+      const document = readKeySet(await this.load());
+      const count = document.keys.length;
+      const found = { find: createLocalJWKSet(document), count, atMs: this.clock.nowMs() };
+      this.#failed = undefined;
+      this.#keys = found;
+      return found;
+    } catch (error) {
+      this.#failed = { error, atMs: this.clock.nowMs() };
+      throw error;
+    }
+  }
+}
+
+/** @throws DomainError `sso.provider_invalid` */
+function readKeySet(document: unknown): JSONWebKeySet {
+  const keys: unknown = isJsonObject(document) ? document.keys : undefined;
+  if (!Array.isArray(keys) || keys.length > KEYS_MAX || !keys.every(isKey))
+    throw providerInvalid(`keys: the answer is not a list of at most ${KEYS_MAX} keys`);
+  return { keys };
+}
+
+const isKey = (value: unknown): value is { kty: string } =>
+  isJsonObject(value) && typeof value.kty === "string";
+
+/** A token without `kid` may fit several keys (RFC 7517 section 4.5): each is tried. */
+async function verifiedBy(
+  { find }: KeySet,
+  token: string,
+  options: JWTVerifyOptions,
+): Promise<JWTVerifyResult> {
+  try {
+    return await jwtVerify(token, find, options);
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    for await (const key of error) {
+      try {
+        return await jwtVerify(token, key, options);
+      } catch (failed) {
+        if (!isUnknownKey(failed)) throw failed;
+      }
+    }
+    throw new errors.JWSSignatureVerificationFailed();
+  }
+}
+
+/** Also a wrong signature: a provider may replace a key without changing its id, or have keys without ids. */
+const isUnknownKey = (error: unknown): boolean =>
+  error instanceof errors.JOSEError &&
+  (error.code === "ERR_JWKS_NO_MATCHING_KEY" || error.code === "ERR_JWS_SIGNATURE_VERIFICATION_FAILED");

@@ -1,0 +1,80 @@
+// What ID tokens and logout tokens have in common: length, signature, issuer, audience and times, and how a failure is told.
+import { errors, type JWTPayload } from "jose";
+import { SECOND_MS } from "../../../../platform/clock.ts";
+import { DomainError } from "../../../../platform/errors.ts";
+import type { SsoSettings } from "../../settings.ts";
+import { clockDiffers, forLog, tokenInvalid } from "../failures.ts";
+import type { ProviderKeys } from "./provider-keys.ts";
+
+/** A longer token is refused before it is decoded. An ID token with a thousand groups has about 40,000 characters. */
+export const PROVIDER_TOKEN_LENGTH_MAX = 128 * 1024;
+
+export interface TokenChecks {
+  settings: SsoSettings;
+  keys: ProviderKeys;
+  nowMs: number;
+  /** how far the provider's clock is ahead of ours, for the log */
+  clockOffsetMs: number | undefined;
+}
+
+/** A time by which the other clock is wrong, in the words of the log. */
+export const offsetText = (offsetMs: number | undefined): string =>
+  offsetMs === undefined
+    ? "the provider did not say what time it is"
+    : `by the header Date the provider's clock is ${Math.abs(Math.round(offsetMs / SECOND_MS))} s ${offsetMs < 0 ? "behind" : "ahead of"} ours`;
+
+/**
+ * Checks signature, `iss`, `aud`, `azp`, `exp`, `nbf` and `iat` (OpenID Connect Core 1.0 section 3.1.3.7).
+ * @throws DomainError `sso.token_invalid`, `sso.clock`, those of ProviderKeys
+ */
+export async function verifiedClaims(
+  token: string,
+  checks: TokenChecks,
+  purpose: "sign_in" | "logout",
+): Promise<{ claims: JWTPayload; type: string | undefined }> {
+  if (token.length > PROVIDER_TOKEN_LENGTH_MAX) throw tokenInvalid("the token is too long");
+  const { settings, keys, nowMs } = checks;
+  const { issuer, clientId: audience, clockSkewSeconds: clockTolerance } = settings;
+  const rules = { issuer, audience, clockTolerance, currentDate: new Date(nowMs) };
+  try {
+    const { payload, protectedHeader } = await keys.verify(token, rules, purpose);
+    refuseOtherParties(payload, audience);
+    refuseFuture(payload, "iat", checks);
+    return { claims: payload, type: protectedHeader.typ };
+  } catch (error) {
+    throw asFailure(error, checks);
+  }
+}
+
+/** @throws DomainError `sso.token_invalid` if it is no number, `sso.clock` if it is in the future */
+export function refuseFuture(claims: JWTPayload, name: string, checks: TokenChecks): number {
+  const seconds = claims[name];
+  if (typeof seconds !== "number" || !Number.isFinite(seconds))
+    throw tokenInvalid(`${name} is missing or no number`);
+  const { nowMs, settings, clockOffsetMs } = checks;
+  const latestMs = nowMs + settings.clockSkewSeconds * SECOND_MS;
+  if (seconds * SECOND_MS > latestMs)
+    throw clockDiffers(`${name} is in the future; ${offsetText(clockOffsetMs)}`);
+  return seconds;
+}
+
+/** The token is for us, and not for somebody else beside us who could have passed it on. */
+function refuseOtherParties({ aud, azp }: JWTPayload, clientId: string): void {
+  const isShared = Array.isArray(aud) && aud.length !== 1;
+  if (isShared && azp === undefined) throw tokenInvalid("aud names others beside this client, without azp");
+  if (azp !== undefined && azp !== clientId) throw tokenInvalid("azp is another client");
+}
+
+/** Claims by which jose compares the time. */
+const TIMES = new Set(["exp", "nbf", "iat"]);
+
+/** The messages of jose name claims and never their values. */
+function asFailure(error: unknown, { clockOffsetMs }: TokenChecks): unknown {
+  if (error instanceof DomainError || !(error instanceof errors.JOSEError)) return error;
+  const told = `${error.code}: ${forLog(error.message)}`;
+  const isTime =
+    (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed) &&
+    TIMES.has(error.claim) &&
+    error.reason === "check_failed";
+  return isTime ? clockDiffers(`${told}; ${offsetText(clockOffsetMs)}`) : tokenInvalid(told);
+}

@@ -1,0 +1,231 @@
+// Finding the endpoints of a provider: what is accepted, what is remembered, and what happens while the provider does not answer or
+// answers wrongly.
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { Provider } from "../../../../src/domain/sso/provider/provider.ts";
+import type { SsoSettings } from "../../../../src/domain/sso/settings.ts";
+import { createOutbound } from "../../../../src/platform/outbound/outbound.ts";
+import type { AnswerFault } from "../../../support/provider/faults.ts";
+import { ADA, createLyingProvider } from "../../../support/provider/lying-provider.ts";
+import {
+  createRelyingParty,
+  REDIRECT_URI,
+  refusalOf,
+  relyingPartyOf,
+} from "../../../support/provider/relying-party.ts";
+import { createWorld, type World } from "../../../support/world.ts";
+
+const idp = await createLyingProvider();
+afterAll(() => idp[Symbol.asyncDispose]());
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({ startMs: Date.now() });
+  idp.faults = {};
+  idp.requests.length = 0;
+});
+afterEach(() => world.dispose());
+
+const DISCOVERY = "GET /.well-known/openid-configuration";
+const discoveries = () => idp.requests.filter((request) => request === DISCOVERY).length;
+const relyingParty = (members: Partial<SsoSettings> = {}) => relyingPartyOf(idp, world, members);
+const begin = (provider = relyingParty()) => provider.begin({ redirectUri: REDIRECT_URI });
+
+describe("SSO-44 a provider that does not answer as it should", () => {
+  const FAULTS: Record<AnswerFault, string> = {
+    down: "unavailable sso.provider_unreachable",
+    reset: "unavailable sso.provider_unreachable",
+    html: "upstream sso.provider_invalid",
+    huge: "upstream sso.provider_invalid",
+    redirect: "upstream sso.provider_invalid",
+    garbage: "upstream sso.provider_invalid",
+    list: "upstream sso.provider_invalid",
+    missing: "upstream sso.provider_invalid",
+    stall: "unavailable sso.provider_unreachable",
+    silent: "unavailable sso.provider_unreachable",
+  };
+  const HANGING = ["stall", "silent"];
+
+  test.each(Object.entries(FAULTS).filter(([fault]) => !HANGING.includes(fault)))(
+    "%s",
+    async (fault, refusal) => {
+      idp.faults = { discovery: fault as AnswerFault };
+      const provider = relyingParty();
+      expect(await refusalOf(begin(provider))).toBe(refusal);
+      expect(provider.record()?.lastErrorReason).toBe(refusal.split(" ")[1] ?? "");
+    },
+  );
+
+  test("another issuer", async () => {
+    for (const issuer of [
+      "https://other.example",
+      `${idp.issuer}/`,
+      idp.issuer.toUpperCase(),
+      undefined,
+      1,
+    ]) {
+      idp.faults = { metadata: { issuer } };
+      expect(await refusalOf(begin())).toBe("upstream sso.provider_invalid");
+    }
+  });
+
+  test("nobody listens", async () => {
+    const gone = await createLyingProvider();
+    const provider = relyingPartyOf(gone, world, { issuer: gone.issuer });
+    await gone[Symbol.asyncDispose]();
+    expect(await refusalOf(begin(provider))).toBe("unavailable sso.provider_unreachable");
+  });
+
+  test("is asked again only ten seconds later, and once for all who wait", async () => {
+    idp.faults = { discovery: "down" };
+    const provider = relyingParty();
+    const [first, second] = [refusalOf(begin(provider)), refusalOf(begin(provider))];
+    expect([await first, await second, discoveries()]).toEqual([
+      "unavailable sso.provider_unreachable",
+      "unavailable sso.provider_unreachable",
+      1,
+    ]);
+    idp.faults = {};
+    expect(await refusalOf(begin(provider))).toBe("unavailable sso.provider_unreachable");
+    world.clock.advance(10_000);
+    expect((await begin(provider)).url).toStartWith(idp.issuer);
+    expect(discoveries()).toBe(2);
+  });
+
+  test("signs people in for a day with what is known", async () => {
+    await begin();
+    idp.faults = { discovery: "down" };
+    world.clock.advance(24 * 3_600_000);
+    const provider = relyingParty(); // as after a restart
+    expect((await begin(provider)).url).toStartWith(idp.issuer);
+    await Bun.sleep(1); // the document is fetched in the background
+    world.clock.advance(1);
+    expect(await refusalOf(begin(provider))).toBe("unavailable sso.provider_unreachable");
+  });
+
+  test("is not believed any more when it answers wrongly", async () => {
+    const provider = relyingParty();
+    await begin(provider);
+    idp.faults = { metadata: { issuer: "https://other.example" } };
+    world.clock.advance(3_600_001);
+    await begin(provider);
+    while (discoveries() < 2) await Bun.sleep(1);
+    await Bun.sleep(5);
+    expect(await refusalOf(begin(provider))).toBe("upstream sso.provider_invalid");
+  });
+
+  test("is recorded with a write in ten seconds, and cleared by a success", async () => {
+    const provider = relyingParty();
+    idp.faults = { discovery: "down" };
+    const failed = async () => {
+      await refusalOf(begin(provider));
+      return provider.record()?.lastErrorReason;
+    };
+    expect(await failed()).toBe("sso.provider_unreachable");
+    world.clock.advance(9_999);
+    idp.faults = { discovery: "html" };
+    expect(await failed()).toBe("sso.provider_unreachable");
+    world.clock.advance(1);
+    expect(await failed()).toBe("sso.provider_invalid");
+    world.clock.advance(10_000);
+    idp.faults = {};
+    const { url, attempt } = await begin(provider);
+    const query = await idp.authorize(url);
+    await provider.complete({ redirectUri: REDIRECT_URI, query, attempt });
+    expect(provider.record()?.lastErrorReason).toBeNull();
+    expect(provider.record()?.lastSuccessAtMs).toBe(world.clock.nowMs());
+  });
+});
+
+describe("SSO-42 endpoints", () => {
+  const REFUSED: Record<string, unknown> = {
+    "on http": "http://idp.example/token",
+    "of another scheme": "ftp://idp.example/token",
+    "that are no URL": "/token",
+    "that are no text": 1,
+    "with credentials": "https://user:secret@idp.example/token",
+    "with a fragment": "https://idp.example/token#x",
+    "at a link-local address": "https://169.254.169.254/token",
+    "at a link-local address in another spelling": "https://0xa9fea9fe/token",
+    "at a mapped link-local address": "https://[::ffff:169.254.169.254]/token",
+    "at a link-local IPv6 address": "https://[fe80::1]/token",
+    "at the metadata address of IPv6": "https://[fd00:ec2::254]/token",
+    "that are too long": `https://idp.example/${"x".repeat(2_000)}`,
+  };
+  const NAMES = ["authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"];
+
+  test.each(Object.entries(REFUSED))("%s are refused", async (_, endpoint) => {
+    for (const name of NAMES) {
+      idp.faults = { metadata: { [name]: endpoint } };
+      expect(await refusalOf(begin(relyingPartyOf(idp, world)))).toBe("upstream sso.provider_invalid");
+    }
+  });
+
+  test.each(["authorization_endpoint", "token_endpoint", "jwks_uri"])("%s is needed", async (name) => {
+    idp.faults = { metadata: { [name]: undefined } };
+    expect(await refusalOf(begin())).toBe("upstream sso.provider_invalid");
+  });
+
+  test("at private addresses are accepted", async () => {
+    idp.faults = {
+      metadata: { token_endpoint: "https://10.0.0.1/token", jwks_uri: "https://[fd00::1]/keys" },
+    };
+    expect((await begin()).url).toStartWith(idp.issuer);
+  });
+
+  test("on this machine may be http only if the issuer is", async () => {
+    const settings = idp.settings({ issuer: "https://idp.example" });
+    const answer = async () =>
+      Response.json({
+        ...(await (await fetch(`${idp.issuer}/.well-known/openid-configuration`)).json()),
+        issuer: settings.issuer,
+      });
+    const provider = new Provider({
+      ...world,
+      outbound: { ...createOutbound({ allowed: [] }), fetch: answer },
+      settings: () => settings,
+    });
+    expect(await refusalOf(begin(provider))).toBe("upstream sso.provider_invalid");
+  });
+
+  test("become destinations once each, and stay known to the next process", async () => {
+    const other = `http://localhost:${new URL(idp.issuer).port}`;
+    idp.faults = { metadata: { token_endpoint: `${other}/token`, userinfo_endpoint: `${other}/userinfo` } };
+    const named = (provider = relyingParty()) =>
+      provider.destinations().map(({ name, origin }) => `${name} ${origin}`);
+    expect(named()).toEqual([`identity-provider ${idp.origin}`]);
+    const provider = relyingParty();
+    const { url, attempt } = await begin(provider);
+    expect(named()).toEqual([`identity-provider ${idp.origin}`, `identity-provider-token ${other}`]);
+    const query = await idp.authorize(url);
+    expect(await provider.complete({ redirectUri: REDIRECT_URI, query, attempt })).toMatchObject(ADA);
+  });
+});
+
+test("SSO-42 the path of an issuer is kept, with or without a slash at its end", async () => {
+  for (const path of ["/tenant", "/tenant/"]) {
+    await using tenant = await createLyingProvider({ path });
+    await begin(relyingPartyOf(tenant, world));
+    expect(tenant.requests).toEqual([DISCOVERY]);
+  }
+});
+
+test("nothing is asked, and nothing listed, without a provider", async () => {
+  const provider = createRelyingParty(world, () => undefined);
+  expect(await refusalOf(begin(provider))).toBe("not_found sso.not_configured");
+  expect([provider.destinations(), provider.record(), provider.keysAgeMs]).toEqual([
+    [],
+    undefined,
+    undefined,
+  ]);
+});
+
+test("a reload replaces the provider, and a sign-in under way goes on with the new settings", async () => {
+  let settings = idp.settings();
+  const provider = createRelyingParty(world, () => settings);
+  const { url, attempt } = await begin(provider);
+  const query = await idp.authorize(url);
+  settings = idp.settings({ clientId: "renamed" });
+  expect(new URL((await begin(provider)).url).searchParams.get("client_id")).toBe("renamed");
+  const work = provider.complete({ redirectUri: REDIRECT_URI, query, attempt });
+  expect(await refusalOf(work)).toBe("upstream sso.client_rejected");
+});

@@ -1,0 +1,337 @@
+// Signing in at a provider, honest and lying: the link, the callback, and every check of the answer and of the ID token. One
+// provider serves the file; its faults change from test to test.
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { exportPKCS8, generateKeyPair } from "jose";
+import type { SsoSettings } from "../../../../src/domain/sso/settings.ts";
+import { DomainError } from "../../../../src/platform/errors.ts";
+import { Secret } from "../../../../src/platform/secret.ts";
+import type { Faults } from "../../../support/provider/faults.ts";
+import {
+  ADA,
+  CLIENT_ID,
+  CLIENT_SECRET,
+  createLyingProvider,
+} from "../../../support/provider/lying-provider.ts";
+import { REDIRECT_URI, refusalOf, relyingPartyOf } from "../../../support/provider/relying-party.ts";
+import { createWorld } from "../../../support/world.ts";
+
+const world = await createWorld();
+const idp = await createLyingProvider({ nowMs: world.clock.nowMs });
+afterAll(async () => {
+  await idp[Symbol.asyncDispose]();
+  await world.dispose();
+});
+beforeEach(() => {
+  idp.faults = {};
+  idp.claims = { ...ADA };
+  idp.userinfo = {};
+  idp.requests.length = 0;
+});
+
+const relyingParty = (members: Partial<SsoSettings> = {}) => relyingPartyOf(idp, world, members);
+
+async function signIn(provider = relyingParty()) {
+  const { url, attempt } = await provider.begin({ redirectUri: REDIRECT_URI });
+  const query = await idp.authorize(url);
+  return await provider.complete({ redirectUri: REDIRECT_URI, query, attempt });
+}
+
+test("signs a person in", async () => {
+  expect(await signIn()).toMatchObject({ ...ADA, iss: idp.issuer });
+});
+
+describe("SSO-22 an ID token with a fault is refused", () => {
+  const now = Math.floor(world.clock.nowMs() / 1000);
+  const FAULTS: Record<string, [Faults, string]> = {
+    "signed by a foreign key": [{ signature: "foreign" }, "sso.token_invalid"],
+    unsigned: [{ signature: "none" }, "sso.token_invalid"],
+    "signed with the client secret": [{ signature: "hs256" }, "sso.token_invalid"],
+    "signed with the public key as secret": [{ signature: "public_key_as_secret" }, "sso.token_invalid"],
+    "with another nonce": [{ idToken: { nonce: "another" } }, "sso.token_invalid"],
+    "without nonce": [{ idToken: { nonce: undefined } }, "sso.token_invalid"],
+    "of another issuer": [{ idToken: { iss: "https://other.example" } }, "sso.token_invalid"],
+    "of an issuer with a slash more": [{ idToken: { iss: `${idp.issuer}/` } }, "sso.token_invalid"],
+    "for another client": [{ idToken: { aud: "another" } }, "sso.token_invalid"],
+    "for others too, without azp": [{ idToken: { aud: ["quartermaster", "another"] } }, "sso.token_invalid"],
+    "issued to another client": [{ idToken: { azp: "another" } }, "sso.token_invalid"],
+    "without subject": [{ idToken: { sub: undefined } }, "sso.token_invalid"],
+    "with an empty subject": [{ idToken: { sub: "" } }, "sso.token_invalid"],
+    "with a number as subject": [{ idToken: { sub: 1 } }, "sso.token_invalid"],
+    "without end": [{ idToken: { exp: undefined } }, "sso.token_invalid"],
+    "without time of issue": [{ idToken: { iat: undefined } }, "sso.token_invalid"],
+    "with a text as time of issue": [{ idToken: { iat: String(now) } }, "sso.token_invalid"],
+    "with a critical extension": [
+      { header: { crit: ["example-extension"], "example-extension": 1 } },
+      "sso.token_invalid",
+    ],
+    expired: [{ idToken: { exp: now - 61 } }, "sso.clock"],
+    "issued in the future": [{ idToken: { iat: now + 61 } }, "sso.clock"],
+    "valid in the future": [{ idToken: { nbf: now + 61 } }, "sso.clock"],
+    "of a log-on in the future": [{ idToken: { auth_time: now + 61 } }, "sso.clock"],
+  };
+
+  test.each(Object.entries(FAULTS))("%s", async (_, [faults, reason]) => {
+    const provider = relyingParty();
+    await provider.begin({ redirectUri: REDIRECT_URI });
+    idp.faults = faults;
+    expect(await refusalOf(signIn(provider))).toBe(`upstream ${reason}`);
+  });
+});
+
+test("SSO-22 times are compared with the skew of the settings", async () => {
+  const now = Math.floor(world.clock.nowMs() / 1000);
+  idp.faults = { idToken: { iat: now + 60, nbf: now + 60, exp: now - 59, auth_time: now + 60 } };
+  expect(await signIn()).toMatchObject(ADA);
+  idp.faults = { idToken: { iat: now + 1 } };
+  expect(await refusalOf(signIn(relyingParty({ clockSkewSeconds: 0 })))).toBe("upstream sso.clock");
+});
+
+test("SSO-22 a log-on older than max_age is refused", async () => {
+  const now = Math.floor(world.clock.nowMs() / 1000);
+  const provider = relyingParty({ maxAgeSeconds: 600 });
+  idp.faults = { idToken: { auth_time: now - 660 } };
+  expect(await signIn(provider)).toMatchObject(ADA);
+  idp.faults = { idToken: { auth_time: now - 661 } };
+  expect(await refusalOf(signIn(provider))).toBe("upstream sso.clock");
+  idp.faults = { idToken: { auth_time: undefined } };
+  expect(await refusalOf(signIn(provider))).toBe("upstream sso.token_invalid");
+});
+
+test.each(["RS256", "PS256", "EdDSA"] as const)("SSO-22 accepts the algorithm %s", async (algorithm) => {
+  await using other = await createLyingProvider({ nowMs: world.clock.nowMs, algorithm });
+  const provider = relyingPartyOf(other, world);
+  const { url, attempt } = await provider.begin({ redirectUri: REDIRECT_URI });
+  const query = await other.authorize(url);
+  expect(await provider.complete({ redirectUri: REDIRECT_URI, query, attempt })).toMatchObject(ADA);
+});
+
+test("SSO-17 the link asks for a code with PKCE, state and nonce", async () => {
+  const { url, attempt } = await relyingParty({
+    extraScopes: ["groups", "email"],
+    maxAgeSeconds: 600,
+    requireAcr: ["strong", "stronger"],
+  }).begin({ redirectUri: REDIRECT_URI, loginHint: "ada@example.com", prompt: "login" });
+  expect(url.startsWith(`${idp.issuer}/authorize?`)).toBe(true);
+  expect(Object.fromEntries(new URL(url).searchParams)).toEqual({
+    response_type: "code",
+    client_id: CLIENT_ID,
+    redirect_uri: REDIRECT_URI,
+    scope: "openid profile email groups",
+    state: attempt.state,
+    nonce: attempt.nonce,
+    code_challenge: createHash("sha256").update(attempt.verifier).digest("base64url"),
+    code_challenge_method: "S256",
+    login_hint: "ada@example.com",
+    prompt: "login",
+    max_age: "600",
+    acr_values: "strong stronger",
+  });
+  expect(new Set([attempt.state, attempt.nonce, attempt.verifier]).size).toBe(3);
+});
+
+test.each(["", "a\nb", "x".repeat(321)])("SSO-17 an unusable hint %j is not passed on", async (loginHint) => {
+  const { url } = await relyingParty().begin({ redirectUri: REDIRECT_URI, loginHint });
+  expect(new URL(url).searchParams.has("login_hint")).toBe(false);
+});
+
+test("SSO-17 the request is pushed where the provider requires it", async () => {
+  await using other = await createLyingProvider({ nowMs: world.clock.nowMs });
+  other.requiresPushed = true;
+  const provider = relyingPartyOf(other, world);
+  const { url, attempt } = await provider.begin({ redirectUri: REDIRECT_URI, loginHint: "ada@example.com" });
+  expect([...new URL(url).searchParams.keys()]).toEqual(["request_uri", "client_id"]);
+  expect(other.requests).toContain("POST /par");
+  const query = await other.authorize(url);
+  expect(await provider.complete({ redirectUri: REDIRECT_URI, query, attempt })).toMatchObject(ADA);
+});
+
+describe("SSO-20 a callback with a fault is refused", () => {
+  const CALLBACKS: Record<string, [NonNullable<Faults["callback"]>, string]> = {
+    "of another attempt": [{ state: "another" }, "invalid sso.state"],
+    "without state": [{ state: undefined }, "invalid sso.state"],
+    "from another issuer": [{ iss: "https://other.example" }, "invalid sso.state"],
+    "without the issuer that was promised": [{ iss: undefined }, "invalid sso.state"],
+    "without code": [{ code: undefined }, "invalid sso.state"],
+    "with a made-up code": [{ code: "made-up" }, "invalid sso.code_rejected"],
+    "that was cancelled": [{ code: undefined, error: "access_denied" }, "forbidden sso.cancelled"],
+    "that wants a log-on": [{ error: "login_required" }, "forbidden sso.interaction_required"],
+    "that wants consent": [{ error: "interaction_required" }, "forbidden sso.interaction_required"],
+    "with another error": [{ error: "server_error" }, "upstream sso.provider_error"],
+    "with an error named like a member of objects": [{ error: "constructor" }, "upstream sso.provider_error"],
+  };
+
+  test.each(Object.entries(CALLBACKS))("%s", async (_, [callback, refusal]) => {
+    idp.faults = { callback };
+    const found = await refusalOf(signIn());
+    expect(found).toBe(refusal);
+    const asked = idp.requests.filter((request) => request === "POST /token").length;
+    expect(asked).toBe(callback.code === "made-up" ? 1 : 0);
+  });
+
+  test("with a repeated parameter", async () => {
+    const provider = relyingParty();
+    const { url, attempt } = await provider.begin({ redirectUri: REDIRECT_URI });
+    const query = await idp.authorize(url);
+    query.append("iss", "https://other.example");
+    const work = provider.complete({ redirectUri: REDIRECT_URI, query, attempt });
+    expect(await refusalOf(work)).toBe("invalid sso.state");
+  });
+
+  test("that was used before", async () => {
+    const provider = relyingParty();
+    const { url, attempt } = await provider.begin({ redirectUri: REDIRECT_URI });
+    const answer = { redirectUri: REDIRECT_URI, query: await idp.authorize(url), attempt };
+    await provider.complete(answer);
+    expect(await refusalOf(provider.complete(answer))).toBe("invalid sso.code_rejected");
+  });
+
+  test("with the code of another browser", async () => {
+    const provider = relyingParty();
+    const { url } = await provider.begin({ redirectUri: REDIRECT_URI });
+    const stolen = await idp.authorize(url);
+    const { attempt } = await provider.begin({ redirectUri: REDIRECT_URI });
+    stolen.set("state", attempt.state);
+    const work = provider.complete({ redirectUri: REDIRECT_URI, query: stolen, attempt });
+    expect(await refusalOf(work)).toBe("invalid sso.code_rejected");
+  });
+
+  test("and the description is only in the cause, cut and escaped", async () => {
+    const description = `<script>\u0000\u202e${"x".repeat(300)}`;
+    idp.faults = { callback: { error: "server_error", error_description: description } };
+    const error = await signIn().catch((thrown: unknown) => thrown);
+    if (!(error instanceof DomainError)) throw error;
+    const { message, hint, cause } = error;
+    expect(`${message} ${hint}`).not.toContain("script");
+    expect(cause).toStartWith("server_error: <script>\\u0000\\u202exxx");
+    expect(String(cause).length).toBe(201);
+  });
+});
+
+describe("SSO-21 the token request", () => {
+  test("identifies the client by a secret in the body", async () => {
+    const secret = new Secret(CLIENT_SECRET);
+    const provider = relyingParty({ credential: { method: "client_secret_post", secret } });
+    expect(await signIn(provider)).toMatchObject(ADA);
+  });
+
+  test.each(["ES256", "EdDSA", "RS256"] as const)("identifies the client by a key: %s", async (algorithm) => {
+    const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
+    await using other = await createLyingProvider({ nowMs: world.clock.nowMs, clientKey: publicKey });
+    const key = new Secret(await exportPKCS8(privateKey));
+    const provider = relyingPartyOf(other, world, { credential: { method: "private_key_jwt", key } });
+    const { url, attempt } = await provider.begin({ redirectUri: REDIRECT_URI });
+    const query = await other.authorize(url);
+    expect(await provider.complete({ redirectUri: REDIRECT_URI, query, attempt })).toMatchObject(ADA);
+  });
+
+  test("tells a wrong client secret from a wrong code", async () => {
+    const secret = new Secret("another secret");
+    const provider = relyingParty({ credential: { method: "client_secret_basic", secret } });
+    expect(await refusalOf(signIn(provider))).toBe("upstream sso.client_rejected");
+    expect(provider.record()?.lastErrorReason).toBe("sso.client_rejected");
+  });
+
+  const ANSWERS: Record<string, [Faults, string]> = {
+    "an unknown error": [{ tokenError: "unsupported_grant_type" }, "upstream sso.provider_error"],
+    HTML: [{ token: "html" }, "upstream sso.provider_invalid"],
+    "half a document": [{ token: "garbage" }, "upstream sso.provider_invalid"],
+    "a list": [{ token: "list" }, "upstream sso.provider_invalid"],
+    "10 MB": [{ token: "huge" }, "upstream sso.provider_invalid"],
+    "a redirect": [{ token: "redirect" }, "upstream sso.provider_invalid"],
+    "no answer, because the connection ends": [{ token: "reset" }, "unavailable sso.provider_unreachable"],
+    "the status 503": [{ token: "down" }, "unavailable sso.provider_unreachable"],
+    "no ID token": [{ tokenAnswer: { id_token: undefined } }, "upstream sso.token_invalid"],
+    "no access token": [{ tokenAnswer: { access_token: undefined } }, "upstream sso.provider_invalid"],
+    "a text that is no token": [{ tokenAnswer: { id_token: "a.b.c" } }, "upstream sso.token_invalid"],
+    "an encrypted token": [{ tokenAnswer: { id_token: "a.b.c.d.e" } }, "upstream sso.token_invalid"],
+  };
+
+  test.each(Object.entries(ANSWERS))("is answered by %s", async (_, [faults, refusal]) => {
+    idp.faults = faults;
+    expect(await refusalOf(signIn())).toBe(refusal);
+    expect(idp.requests.filter((request) => request === "POST /token")).toHaveLength(1);
+  });
+});
+
+describe("SSO-23 keys", () => {
+  test("that are new work in the first sign-in after the rotation", async () => {
+    const provider = relyingParty();
+    await signIn(provider);
+    idp.keys.rotate();
+    expect(await signIn(provider)).toMatchObject(ADA);
+  });
+
+  test("that are new are fetched once for sign-ins at the same time", async () => {
+    const provider = relyingParty();
+    await signIn(provider);
+    idp.keys.rotate();
+    idp.requests.length = 0;
+    await Promise.all([signIn(provider), signIn(provider), signIn(provider)]);
+    expect(idp.requests.filter((request) => request === "GET /jwks")).toHaveLength(1);
+  });
+
+  test("that are unknown are fetched at most once in ten seconds", async () => {
+    const provider = relyingParty();
+    await signIn(provider);
+    idp.faults = { header: { kid: "unknown" } };
+    const fetched = () => idp.requests.filter((request) => request === "GET /jwks").length;
+    const refused = () => refusalOf(signIn(provider));
+    expect([await refused(), fetched()]).toEqual(["upstream sso.token_invalid", 2]);
+    expect([await refused(), fetched()]).toEqual(["upstream sso.token_invalid", 2]);
+    world.clock.advance(10_000);
+    expect([await refused(), fetched()]).toEqual(["upstream sso.token_invalid", 3]);
+  });
+
+  test("are kept for an hour, and one that vanished is not used after that", async () => {
+    const provider = relyingParty();
+    await signIn(provider);
+    world.clock.advance(3_600_000);
+    await signIn(provider);
+    expect(idp.requests.filter((request) => request === "GET /jwks")).toHaveLength(1);
+    const { url, attempt } = await provider.begin({ redirectUri: REDIRECT_URI });
+    const query = await idp.authorize(url);
+    idp.faults = { keys: "list" };
+    world.clock.advance(1);
+    const work = provider.complete({ redirectUri: REDIRECT_URI, query, attempt });
+    expect(await refusalOf(work)).toBe("upstream sso.provider_invalid");
+  });
+
+  test("without ids are tried one after the other", async () => {
+    idp.keys.namesKeys = false;
+    try {
+      const provider = relyingParty();
+      expect(await signIn(provider)).toMatchObject(ADA);
+      idp.keys.rotate();
+      expect(await signIn(provider)).toMatchObject(ADA);
+    } finally {
+      idp.keys.namesKeys = true;
+    }
+  });
+});
+
+describe("userinfo", () => {
+  test("is asked only for claims that the rules need", async () => {
+    await signIn();
+    expect(idp.requests).not.toContain("GET /userinfo");
+    idp.claims = { sub: ADA.sub };
+    idp.userinfo = { email: ADA.email, email_verified: true, acr: "strong", groups: ["engineers"] };
+    const claims = await signIn();
+    expect(claims).toMatchObject({ email: ADA.email, email_verified: true, groups: ["engineers"] });
+    expect(claims.acr).toBeUndefined();
+  });
+
+  test("SSO-37 of somebody else is refused", async () => {
+    idp.claims = { sub: ADA.sub };
+    idp.userinfo = { sub: "eve", email: ADA.email, email_verified: true };
+    expect(await refusalOf(signIn())).toBe("upstream sso.token_invalid");
+  });
+
+  test("SSO-37 does not verify an address that only the token has", async () => {
+    idp.claims = { sub: ADA.sub, email: "root@example.com" };
+    idp.userinfo = { email: ADA.email, email_verified: true };
+    const claims = await signIn();
+    expect(claims.email).toBe("root@example.com");
+    expect(claims.email_verified).toBeUndefined();
+  });
+});
