@@ -17,7 +17,7 @@ const at = { nowMs: 1 };
 const NOBODY = "01890000-0000-7000-8000-000000000000";
 
 const STATEMENTS: [string, Statement][] = [
-  ["ending sessions", (tx) => endings.endSessions(tx, "everybody", 1)],
+  ["ending sessions", (tx) => endings.endSessions(tx, { userId: "a" }, 1)],
   ["ending other sessions", (tx) => endings.endOtherSessions(tx, { userId: "a", sessionId: "b", ...at })],
   ["removing device logins of sessions", (tx) => endings.removeDeviceLoginsOf(tx, [{ id: "a" }])],
   ["revoking grants", (tx) => endings.revokeGrants(tx, { grantId: "a" }, { reason: "test", ...at })],

@@ -1,23 +1,42 @@
 // SQL that revokes access. end-logins.ts decides which rows end together.
-import { and, eq, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import type { Tx } from "../../../platform/database/database.ts";
+import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { moveRevision } from "../../../platform/database/moved-topics.ts";
 import { invariant } from "../../../platform/errors.ts";
 import { deviceLogins, grants, loginSessions, refreshTokens } from "../tables.ts";
 
-/** Whose rows to end. "everybody" is explicit, so that a missing id can never select all rows. */
+/** Whose rows to end, or which rows. There is no form for all rows, so a missing id can never select them. */
 export type LoginOwner =
   | { userId: string }
   | { userIds: readonly string[] }
   | { loginSessionId: string }
   | { grantId: string }
-  | "everybody";
+  | { ids: readonly string[] };
+
+const TABLES = { deviceLogins, grants, loginSessions } as const;
+
+/** @returns ids of logins of one kind in their order, whether or not they have ended */
+export const listIds = (
+  connection: Connection,
+  kind: keyof typeof TABLES,
+  { after, limit }: { after: string; limit: number },
+): string[] => {
+  const { id } = TABLES[kind];
+  const rows = connection
+    .select({ id })
+    .from(TABLES[kind])
+    .where(gt(id, after))
+    .orderBy(asc(id))
+    .limit(limit);
+  return rows.all().map((row) => row.id);
+};
 
 /** @returns how many login sessions this ended */
 export function endSessions(tx: Tx, whose: Exclude<LoginOwner, { grantId: string }>, nowMs: number): number {
   moveRevision(tx, "access");
-  const rows = matching(whose, { userId: loginSessions.userId, loginSessionId: loginSessions.id });
+  const { userId, id } = loginSessions;
+  const rows = matching(whose, { userId, loginSessionId: id, id });
   return tx
     .update(loginSessions)
     .set({ endedAtMs: nowMs })
@@ -72,6 +91,7 @@ export function revokeGrants(tx: Tx, whose: LoginOwner, revoked: { reason: strin
     userId: grants.userId,
     loginSessionId: grants.loginSessionId,
     grantId: grants.id,
+    id: grants.id,
   });
   const theirs = tx.select({ id: grants.id }).from(grants).where(rows);
   tx.delete(refreshTokens).where(inArray(refreshTokens.grantId, theirs)).run();
@@ -89,6 +109,7 @@ export function removeDeviceLogins(tx: Tx, whose: Exclude<LoginOwner, { grantId:
   const rows = matching(whose, {
     userId: deviceLogins.userId,
     loginSessionId: deviceLogins.loginSessionId,
+    id: deviceLogins.id,
   });
   return tx
     .delete(deviceLogins)
@@ -97,12 +118,12 @@ export function removeDeviceLogins(tx: Tx, whose: Exclude<LoginOwner, { grantId:
     .all().length;
 }
 
-/** @returns the condition on the given id; none for everybody */
+/** @returns the condition on the given id or ids */
 function matching(
   whose: LoginOwner,
-  columns: Record<string, SQLiteColumn> & { userId: SQLiteColumn },
+  columns: Record<string, SQLiteColumn> & { userId: SQLiteColumn; id: SQLiteColumn },
 ): SQL | undefined {
-  if (whose === "everybody") return undefined;
+  if ("ids" in whose) return isOneOf(columns.id, whose.ids);
   if ("userIds" in whose) return isOneOf(columns.userId, whose.userIds);
   const conditions = Object.entries(whose).map(([name, id]) => {
     const column = columns[name];

@@ -1,6 +1,6 @@
 // Ends logins and everything that depends on them, in the caller's transaction, so that access ends together with the change that
 // requires it. Plain functions, passed to identity as a dependency. The caller writes the audit entry.
-import type { Tx } from "../../../platform/database/database.ts";
+import type { Db, Tx } from "../../../platform/database/database.ts";
 import * as store from "./end-logins-store.ts";
 
 /** Why and when; the reason is stored with each grant. */
@@ -76,10 +76,46 @@ export function endProviderSessions(
 export const endGrant = (tx: Tx, { grantId, ...ending }: Ending & { grantId: string }): boolean =>
   store.revokeGrants(tx, { grantId }, ending) > 0;
 
-/** Ends every login. A data directory serves one organization, so no id is needed. */
-export const endEverything = (tx: Tx, ending: Ending): EndedLogins => endAll(tx, "everybody", ending);
+/** Logins that `endEverything` ends in one transaction, which takes a few milliseconds. */
+export const ENDED_AT_ONCE_MAX = 500;
 
-function endAll(tx: Tx, whose: Exclude<store.LoginOwner, { grantId: string }>, ending: Ending): EndedLogins {
+/**
+ * Ends every login in many transactions, between which requests and other writes run. A data directory serves one organization,
+ * so no id is needed. The order matters: an ended session approves no device login, and a removed device login becomes no grant.
+ */
+export async function endEverything(db: Db, { reason, nowMs }: Ending): Promise<EndedLogins> {
+  const loginSessions = await endEach(db, "loginSessions", (tx, ids) =>
+    store.endSessions(tx, { ids }, nowMs),
+  );
+  const deviceLogins = await endEach(db, "deviceLogins", (tx, ids) => store.removeDeviceLogins(tx, { ids }));
+  const grants = await endEach(db, "grants", (tx, ids) => store.revokeGrants(tx, { ids }, { reason, nowMs }));
+  return { loginSessions, grants, deviceLogins };
+}
+
+/** Later logins have greater ids, so those that begin meanwhile are among the last. */
+async function endEach(
+  db: Db,
+  kind: keyof EndedLogins,
+  end: (tx: Tx, ids: readonly string[]) => number,
+): Promise<number> {
+  let ended = 0;
+  for (let after: string | undefined = ""; after !== undefined; ) {
+    const slice = { after, limit: ENDED_AT_ONCE_MAX };
+    const ids = await db.write((tx) => {
+      const found = store.listIds(tx, kind, slice);
+      ended += end(tx, found);
+      return found;
+    }, "access");
+    after = ids[ENDED_AT_ONCE_MAX - 1];
+  }
+  return ended;
+}
+
+function endAll(
+  tx: Tx,
+  whose: Exclude<store.LoginOwner, { grantId: string } | { ids: readonly string[] }>,
+  ending: Ending,
+): EndedLogins {
   return {
     loginSessions: store.endSessions(tx, whose, ending.nowMs),
     grants: store.revokeGrants(tx, whose, ending),

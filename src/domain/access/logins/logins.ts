@@ -74,17 +74,21 @@ export interface LoginPage {
 
 type Row = Omit<LoginView, "user"> & { userId: string | null };
 
-/** Ends all logins of all users, for when a copy of the data may have leaked; also works on a database that is not live yet. */
-export const revokeEverything = (
+/**
+ * Ends all logins of all users, for when a copy of the data may have leaked; also works on a database that is not live yet. After
+ * an interruption some logins have ended without an audit entry; repeat it then.
+ */
+export async function revokeEverything(
   { db, clock, audit }: Pick<LoginsDependencies, "db" | "clock" | "audit">,
   actor: Actor,
-): Promise<EndedLogins> =>
-  db.write((tx) => {
-    const ended = endEverything(tx, { reason: "logins_revoked", nowMs: clock.nowMs() });
-    const target = actor.organizationId;
+): Promise<EndedLogins> {
+  const ended = await endEverything(db, { reason: "logins_revoked", nowMs: clock.nowMs() });
+  const target = actor.organizationId;
+  await db.write((tx) => {
     audit.record(tx, { actor, action: "logins.revoke_all", target, after: summaryOf(ended) });
-    return ended;
   }, "access");
+  return ended;
+}
 
 /** Operations of `logins`; created once, in domain.ts. */
 export class Logins {

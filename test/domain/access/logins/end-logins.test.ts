@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import {
+  ENDED_AT_ONCE_MAX,
   endEverything,
   endGrant,
   endLoginSession,
@@ -103,7 +104,7 @@ test("an earlier end keeps its time and reason", async () => {
   const { world, first } = await withLogins();
   await using _ = world;
   await world.db.write((tx) => endGrant(tx, { grantId: first.id, ...ending }), "access");
-  await world.db.write((tx) => endEverything(tx, { reason: "later", nowMs: START_MS + 9 }), "access");
+  await endEverything(world.db, { reason: "later", nowMs: START_MS + 9 });
   const row = world.db.read.select().from(grants).where(eq(grants.id, first.id)).all();
   expect(row).toMatchObject([{ revokedAtMs: START_MS + 5, revokedReason: "test" }]);
 });
@@ -111,10 +112,43 @@ test("an earlier end keeps its time and reason", async () => {
 test("ending everything leaves nobody signed in", async () => {
   const { world } = await withLogins();
   await using _ = world;
-  const ended = await world.db.write((tx) => endEverything(tx, ending), "access");
+  const ended = await endEverything(world.db, ending);
   expect(ended).toEqual({ loginSessions: 3, grants: 3, deviceLogins: 3 });
   expect(open(world)).toEqual([0, 0, 0, 0]);
 });
+
+test.each([-1, 0, 1])(
+  "ending everything ends %d logins more than one transaction does, and lets other writes run in between",
+  async (more) => {
+    await using world = await createAccessWorld();
+    const { sid } = await addGrant(world);
+    const { db, ids } = world;
+    const count = ENDED_AT_ONCE_MAX + more;
+    await db.write((tx) => {
+      const [session] = tx.select().from(loginSessions).where(eq(loginSessions.id, sid)).all();
+      const [grant] = tx.select().from(grants).all();
+      if (!session || !grant) throw new Error("this login has both");
+      for (let at = 1; at < count; at += 1) {
+        const [id, secret] = [ids.uuid(), ids.uuid()];
+        tx.insert(loginSessions)
+          .values({ ...session, id, tokenHash: secret })
+          .run();
+        tx.insert(grants)
+          .values({ ...grant, id, loginSessionId: id, familyHash: secret })
+          .run();
+      }
+    });
+    const order: string[] = [];
+    const everything = endEverything(db, ending).then((ended) => order.push(JSON.stringify(ended)));
+    await db.write(() => order.push("other"));
+    await everything;
+    expect(order).toEqual([
+      "other",
+      JSON.stringify({ loginSessions: count, grants: count, deviceLogins: 1 }),
+    ]);
+    expect(open(world)).toEqual([0, 0, 0, 0]);
+  },
+);
 
 test("ending the logins of several users together ends nobody else's", async () => {
   const { world, first, other } = await withLogins();
