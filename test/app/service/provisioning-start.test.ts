@@ -32,3 +32,8 @@ test("a start warns how many provisioned users cannot sign in, and says what to 
     }),
   ]);
 });
+
+test("a start does not warn where an identity provider signs the users in", async () => {
+  expect(await warningsOf({ identity: { hasProvider: true } })).toEqual([]);
+  expect(await warningsOf({ identity: { mode: "oidc" } })).toEqual([]);
+});

@@ -336,6 +336,7 @@ describe.each([["this process"], ["another process"]] as const)("in %s", (where)
 
 /** Words of the source that are no reason for which a grant ends, or one that no grant can be found with. */
 const NOT_IN_TABLE = new Set([
+  "last_administrator", // of a role that a user keeps
   "inviter_lost_role", // of a canceled invitation
   "revoked_reason", // the column
   "user_revived", // a removed user has no grant left
