@@ -12,6 +12,7 @@ import { SEMANTIC_VERSION } from "../platform/version.ts";
 import { createLinkBudget } from "./access/budgets/link-budget.ts";
 import { eraseLogins } from "./access/erase.ts";
 import { endGrant, endLoginSession, endLogins, endProviderSessions } from "./access/logins/end-logins.ts";
+import { authenticatorSecrets } from "./access/second-factor/sealed-app-secrets.ts";
 import { type Access, createAccess } from "./access/service.ts";
 import type { AccessSettings, LimitSettings } from "./access/settings.ts";
 import { forgetGuesses } from "./access/sign-in/password-guesses.ts";
@@ -49,6 +50,7 @@ import { createIdentity, type IdentitySettings } from "./identity/service.ts";
 import { eraseProvisioning } from "./scim/erase.ts";
 import { accountByExternalId, createScim, groupNamesOf, type ScimSettings } from "./scim/service.ts";
 import type { ErasePersonalData } from "./shared/personal-data.ts";
+import type { SealedSecrets } from "./shared/sealed-secrets.ts";
 import { eraseIdentities } from "./sso/erase.ts";
 import {
   type CurrentSsoSettings,
@@ -174,10 +176,7 @@ export function openDomain({
     health: new Health({ ...shared, gateway, proxyHealth: inference.proxyHealth }),
     jobs: createJobs(shared),
     untrustedProxies: createUntrustedProxies(machine),
-    sealingKeys: new SealingKeys({
-      ...shared,
-      secrets: [accessSecrets(machine), ...gatewaySecrets(machine), idempotentSecrets(machine)],
-    }),
+    sealingKeys: new SealingKeys({ ...shared, secrets: secretsOf(machine) }),
   };
 }
 
@@ -205,6 +204,13 @@ const openSso = (
   const ends = { endLogins, endProviderSessions };
   return createSso({ ...shared, ...areas, ...ends, accountByExternalId, sessions: access.sessions });
 };
+/** All sealed values, of every area. */
+const secretsOf = (machine: { sealing: Sealing }): readonly SealedSecrets[] => [
+  accessSecrets(machine),
+  authenticatorSecrets(machine),
+  ...gatewaySecrets(machine),
+  idempotentSecrets(machine),
+];
 
 const groupsOf = (connection: Connection, userId: string) => groupNamesOf(connection, { userId });
 

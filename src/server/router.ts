@@ -8,6 +8,7 @@ import type { Ids } from "../platform/ids.ts";
 import type { Secret } from "../platform/secret.ts";
 import type { createGuard } from "./auth/guard.ts";
 import { bodies } from "./http/bodies/body.ts";
+import type { CountFactor } from "./metrics/factor-metrics.ts";
 import type { RevisionStreams } from "./policy/revision-streams.ts";
 import type { Readiness } from "./readiness.ts";
 
@@ -29,6 +30,8 @@ export interface RouteOptions {
 export interface RouteContext extends RouteOptions {
   guard: ReturnType<typeof createGuard>;
   streams: RevisionStreams;
+  /** counts one check of a second factor */
+  countFactor: CountFactor;
 }
 
 /** @param area name of the routes file; an unnamed plugin would run its hooks once per use */

@@ -80,6 +80,9 @@ const declarationsIn = ({ code }: Source): { name: string; text: string }[] =>
 const LEAVES_ACCESS: Readonly<Record<string, string>> = {
   "src/domain/access/tokens/grants-store.ts prolongGrant": "a refresh only lets the grant live longer",
   "src/domain/access/sign-in/login-sessions-store.ts prolong": "only lets the session live longer",
+  "src/domain/access/sign-in/login-sessions-store.ts confirm": "no cache keeps when a session was confirmed",
+  "src/domain/access/sign-in/login-sessions-store.ts forgetConfirmations":
+    "no cache keeps when a session was confirmed",
   "src/domain/access/device-login/device-logins-store.ts claimOne":
     "says who may decide, not how it was decided",
   "src/domain/access/device-login/device-logins-store.ts decideOne": "is compiled here and run by decide",

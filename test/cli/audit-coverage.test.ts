@@ -13,7 +13,7 @@ import { type Bench, createBench, createInstallation } from "../support/in-proce
 import { reportOn } from "../support/installed/installed-clients.ts";
 import { createInstalledGateway } from "../support/installed/installed-gateway.ts";
 import { runJobsOn } from "../support/installed/installed-jobs.ts";
-import { guessOn, logInOn } from "../support/installed/installed-login.ts";
+import { addFactorOn, guessOn, logInOn } from "../support/installed/installed-login.ts";
 import { beginPolicyOn } from "../support/installed/installed-policy.ts";
 import { provisionOn } from "../support/installed/installed-provisioning.ts";
 
@@ -155,6 +155,14 @@ const CHANGES: Readonly<Record<string, Change>> = {
       return ADA;
     },
     leaves: ["user.unlock"],
+  },
+  "users reset-second-factor": {
+    rest: async (bench) => {
+      const rest = await withAda(bench);
+      await addFactorOn(bench, ADA);
+      return rest;
+    },
+    leaves: ["second_factor.reset"],
   },
   "organization rename": { rest: () => "Renamed --yes", leaves: ["organization.rename"] },
   "users remove": { rest: withAda, leaves: ["user.remove"] },

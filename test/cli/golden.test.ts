@@ -11,7 +11,7 @@ import { type Bench, createBench, createInstallation, runHere } from "../support
 import { publishOn, reportOn } from "../support/installed/installed-clients.ts";
 import { createInstalledGateway } from "../support/installed/installed-gateway.ts";
 import { rewrapOn, runJobsOn } from "../support/installed/installed-jobs.ts";
-import { guessOn, inviteOn, logInOn } from "../support/installed/installed-login.ts";
+import { addFactorOn, guessOn, inviteOn, logInOn } from "../support/installed/installed-login.ts";
 import { beginPolicyOn } from "../support/installed/installed-policy.ts";
 import { presentOn, provisionOn } from "../support/installed/installed-provisioning.ts";
 import { makeOlder } from "../support/installed/older-installation.ts";
@@ -318,6 +318,14 @@ test("users", async () => {
   await guessOn(bench, "bob@example.org");
   const unlocking = ["users unlock bob@example.org", "users unlock bob@example.org --json"];
   steps.push(...(await transcript(bench, unlocking)));
+  await addFactorOn(bench, "bob@example.org");
+  const resetting = [
+    "users reset-second-factor bob@example.org",
+    "users reset-second-factor bob@example.org --dry-run",
+    "users reset-second-factor bob@example.org --yes --json",
+    "users reset-second-factor bob@example.org",
+  ];
+  steps.push(...(await transcript(bench, resetting)));
   expectGolden("users", steps, replacements(bench));
 });
 

@@ -15,11 +15,13 @@ import type { Requirement } from "../../src/server/auth/guard.ts";
 import { reportWith } from "../domain/clients/policies.ts";
 import { managedText, packageOf } from "../domain/governance/governance-world.ts";
 import { type Expected, inTermsOf, tracesOf, wantedOf } from "../support/audit-watch.ts";
-import { FormBrowser, formTo, type Page } from "../support/browser/form-browser.ts";
+import { FormBrowser, formTo, type Page, passkeyOptionsIn } from "../support/browser/form-browser.ts";
 import { publishFirst } from "../support/content/policy.ts";
 import { tarFile, tarGzOf } from "../support/content/tar.ts";
 import { createGatewayServer, PROXY_TOKEN } from "../support/gateway/gateway-server.ts";
 import { createTlsServer, type TlsServer } from "../support/network/tls-server.ts";
+import { appCode } from "../support/second-factor/authenticator-app.ts";
+import { createAuthenticator } from "../support/second-factor/software-authenticator.ts";
 import {
   ADDRESS,
   BASE_URL,
@@ -35,6 +37,7 @@ import { sharedServer } from "../support/shared.ts";
 
 const sameServer = sharedServer(createTestServer);
 const sameGateway = sharedServer(createGatewayServer);
+const sameStrict = sharedServer(() => createTestServer({ access: { secondFactor: "everyone" } }));
 
 interface Case extends Expected {
   /** Makes what has to be there before the request. @returns the request; the path where it has parameters */
@@ -109,6 +112,41 @@ async function decided(site: TestServer, pathOf: (login: Awaited<ReturnType<type
   const browser = await signedInBrowser(site);
   const action = pathOf(await begin(site));
   return filledIn(browser, await browser.visit(action), { action, fields: { decision: "approve" } });
+}
+
+const FACTORS = "/account/second-factor";
+
+/** @returns the setup page of an authenticator app, filled in with the code that the app shows */
+const withAppCode = ({ world }: TestServer, browser: FormBrowser, page: Page, action: string) => {
+  const [, secret = ""] = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.html) ?? [];
+  return filledIn(browser, page, { action, fields: { code: appCode(secret, world.clock.nowMs()) } });
+};
+
+/** A signed-in browser of a member with an authenticator app, and the recovery codes that it was shown. */
+async function withApp(site: TestServer) {
+  const browser = await signedInBrowser(site);
+  const page = await browser.visit(`${FACTORS}/authenticator-app`);
+  const { body } = withAppCode(site, browser, page, `${FACTORS}/authenticator-app`);
+  const fields = Object.fromEntries(new URLSearchParams(String(body)));
+  const { html } = await browser.submit(formTo(page, `${FACTORS}/authenticator-app`), fields);
+  const codes = [...html.matchAll(/<code>([A-Z2-9-]{19})<\/code>/g)].map(([, code = ""]) => code);
+  return { browser, codes };
+}
+
+/** A signed-in browser of a member with a passkey. */
+async function withPasskey(site: TestServer) {
+  const browser = await signedInBrowser(site);
+  const page = await browser.visit(`${FACTORS}/passkeys/new`);
+  const answer = createAuthenticator(BASE_URL).create(passkeyOptionsIn(page));
+  await browser.submit(formTo(page, `${FACTORS}/passkeys/new`), { answer, name: "Laptop" });
+  return browser;
+}
+
+/** A browser after the password. */
+async function afterPassword(site: TestServer) {
+  const browser = browse(site);
+  const page = await browser.signIn(await browser.visit("/login"), CREDENTIAL);
+  return { browser, page };
 }
 
 const NEW_PASSWORD = "an entirely new password";
@@ -311,6 +349,87 @@ const CASES: Readonly<Record<string, Case>> = {
       return onAccountPage(site, { action: "/account/password", fields });
     },
     leaves: ["user.change_password"],
+  },
+  "POST /login/second-factor": {
+    async ask(site) {
+      const { codes } = await withApp(site);
+      const { browser, page } = await afterPassword(site);
+      return filledIn(browser, page, { action: "/login/second-factor", fields: { code: codes[0] ?? "" } });
+    },
+    leaves: ["login_session.open"],
+  },
+  "POST /login/second-factor/setup/authenticator-app": {
+    site: sameStrict,
+    async ask(site) {
+      await site.signedIn("member", { email: CREDENTIAL.email });
+      const { browser } = await afterPassword(site);
+      const action = "/login/second-factor/setup/authenticator-app";
+      return withAppCode(site, browser, await browser.visit(action), action);
+    },
+    leaves: ["second_factor.add", "login_session.open"],
+  },
+  "POST /login/second-factor/setup/passkey": {
+    site: sameStrict,
+    async ask(site) {
+      await site.signedIn("member", { email: CREDENTIAL.email });
+      const { browser } = await afterPassword(site);
+      const action = "/login/second-factor/setup/passkey";
+      const page = await browser.visit(action);
+      const answer = createAuthenticator(BASE_URL).create(passkeyOptionsIn(page));
+      return filledIn(browser, page, { action, fields: { answer } });
+    },
+    leaves: ["second_factor.add", "login_session.open"],
+  },
+  "POST /account/second-factor/confirm": {
+    async ask(site) {
+      const { browser, codes } = await withApp(site);
+      const action = `${FACTORS}/confirm`;
+      return filledIn(browser, await browser.visit(action), { action, fields: { code: codes[0] ?? "" } });
+    },
+    leaves: ["login_session.confirm"],
+  },
+  "POST /account/second-factor/authenticator-app": {
+    async ask(site) {
+      const browser = await signedInBrowser(site);
+      const action = `${FACTORS}/authenticator-app`;
+      return withAppCode(site, browser, await browser.visit(action), action);
+    },
+    leaves: ["second_factor.add"],
+  },
+  "POST /account/second-factor/authenticator-app/remove": {
+    async ask(site) {
+      const { browser } = await withApp(site);
+      return filledIn(browser, await browser.visit(FACTORS), {
+        action: `${FACTORS}/authenticator-app/remove`,
+      });
+    },
+    leaves: ["second_factor.remove"],
+  },
+  "POST /account/second-factor/passkeys/new": {
+    async ask(site) {
+      const browser = await signedInBrowser(site);
+      const action = `${FACTORS}/passkeys/new`;
+      const page = await browser.visit(action);
+      const answer = createAuthenticator(BASE_URL).create(passkeyOptionsIn(page));
+      return filledIn(browser, page, { action, fields: { answer } });
+    },
+    leaves: ["second_factor.add"],
+  },
+  "POST /account/second-factor/passkeys/:id/remove": {
+    async ask(site) {
+      const browser = await withPasskey(site);
+      const page = await browser.visit(FACTORS);
+      const action = page.forms.find(({ action }) => /passkeys.*remove/.test(action))?.action ?? "";
+      return filledIn(browser, page, { action });
+    },
+    leaves: ["second_factor.remove"],
+  },
+  "POST /account/second-factor/recovery-codes": {
+    async ask(site) {
+      const { browser } = await withApp(site);
+      return filledIn(browser, await browser.visit(FACTORS), { action: `${FACTORS}/recovery-codes` });
+    },
+    leaves: ["second_factor.renew_recovery_codes"],
   },
   "POST /account/logins/:id/end": {
     async ask(site) {

@@ -44,12 +44,14 @@ const ACCESS: AccessSettings = {
   signingKeyRotationDays: 30,
   tokenMemoryBytes: 1_048_576,
   identityMode: "password",
+  secondFactor: "optional",
 };
 
 const LIMITS: LimitSettings = {
   passwordGuessesPerAccountAndAddress: 10,
   passwordGuessesPerAccount: 200,
   passwordGuessesPerAddress: 100,
+  secondFactorGuesses: 5,
   userCodeGuessesPerUser: 10,
   userCodeGuessesPerAddress: 100,
   deviceCodesPerAddress: 100,

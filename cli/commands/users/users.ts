@@ -86,6 +86,18 @@ const addEntryVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   )
     .printsJson()
     .action(domainAction(context, async () => (await import("./password.ts")).resetPassword)),
+  addConfirmOptions(
+    noun
+      .command("reset-second-factor")
+      .description("Removes a user's second factors and recovery codes, and signs the user's browsers out.")
+      .examples(
+        "quartermaster users reset-second-factor ana@example.org",
+        "quartermaster users reset-second-factor ana@example.org --dry-run",
+      )
+      .argument(...USER),
+  )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./second-factor.ts")).resetSecondFactor)),
 ];
 
 /** These print a link, which needs the origin of the service. */

@@ -36,11 +36,13 @@ export function domainSettingsOf(
       signingKeyRotationDays: config.get("access.signing_key_rotation_days"),
       tokenMemoryBytes: config.get("access.token_memory_mb") * MEBIBYTE,
       identityMode,
+      secondFactor: config.get("identity.second_factor"),
     },
     limits: {
       passwordGuessesPerAccountAndAddress: config.get("limits.password_guesses_per_account_and_address"),
       passwordGuessesPerAccount: config.get("limits.password_guesses_per_account"),
       passwordGuessesPerAddress: config.get("limits.password_guesses_per_address"),
+      secondFactorGuesses: config.get("limits.second_factor_guesses"),
       userCodeGuessesPerUser: config.get("limits.user_code_guesses_per_user"),
       userCodeGuessesPerAddress: config.get("limits.user_code_guesses_per_address"),
       deviceCodesPerAddress: config.get("limits.device_codes_per_address"),

@@ -14,7 +14,14 @@ import type { IsConfirmed } from "./dependencies.ts";
 import { DeviceLogins } from "./device-login/device-logins.ts";
 import { Logins } from "./logins/logins.ts";
 import { OwnLogins } from "./logins/own-logins.ts";
+import { createConfirmationCheck } from "./second-factor/confirmations.ts";
+import { createFactorReset } from "./second-factor/factor-reset.ts";
+import { FactorSetup } from "./second-factor/factor-setup.ts";
+import { OwnSecondFactors } from "./second-factor/own-second-factors.ts";
+import { SecondFactors } from "./second-factor/second-factors.ts";
+import { SignInAttempts } from "./second-factor/sign-in-attempts.ts";
 import type { AccessSettings, LimitSettings } from "./settings.ts";
+import { FactorSignIns } from "./sign-in/factor-sign-in.ts";
 import { LoginSessions } from "./sign-in/login-sessions.ts";
 import { PasswordChanges } from "./sign-in/password-change.ts";
 import { type Swept, sweepLogins } from "./sweep.ts";
@@ -62,7 +69,10 @@ export function createAccess(dependencies: AccessDependencies) {
     // A token that we signed needs no verification later.
     minted: (token, read) => verified.add(token, read, Math.floor(clock.nowMs() / SECOND_MS)),
   });
-  const sessions = new LoginSessions(dependencies);
+  const factors = new SecondFactors(dependencies);
+  const attempts = new SignInAttempts({ ...dependencies, factors });
+  const sessions = new LoginSessions({ ...dependencies, factors, attempts });
+  const setup = new FactorSetup({ ...dependencies, factors });
   const logins = new Logins(dependencies);
   return {
     settings,
@@ -77,6 +87,13 @@ export function createAccess(dependencies: AccessDependencies) {
     logins,
     ownLogins: new OwnLogins({ ...dependencies, logins }),
     passwordChanges: new PasswordChanges({ ...dependencies, sessions }),
+    factors,
+    /** The second half of a password sign-in. */
+    factorSignIns: new FactorSignIns({ ...dependencies, factors, attempts, sessions, setup }),
+    ownFactors: new OwnSecondFactors({ ...dependencies, factors, setup }),
+    factorReset: createFactorReset({ ...dependencies, factors }),
+    /** Throws unless a browser session was confirmed lately: see confirmations.ts. */
+    requireConfirmation: createConfirmationCheck({ ...dependencies, factors }),
     /** The login of a grant: see active-logins.ts. */
     standingLogin: createActiveLogins(dependencies),
     /** For callers that stay connected: see login-watch.ts. */

@@ -1,5 +1,7 @@
 // Settings of logins. The configuration table has their defaults and bounds.
 
+import type { SecondFactorMode } from "./second-factor/model.ts";
+
 export interface AccessSettings {
   /** our origin without a trailing slash: audience of every token, and prefix of the issuer */
   baseUrl(): string;
@@ -13,6 +15,8 @@ export interface AccessSettings {
   tokenMemoryBytes: number;
   /** `oidc`: users sign in at an identity provider, and only the protected administrator has a password */
   identityMode: "password" | "oidc";
+  /** who gives a second factor after the password; see second-factor/model.ts */
+  secondFactor: SecondFactorMode;
 }
 
 /** Attempts per window. */
@@ -20,6 +24,7 @@ export interface LimitSettings {
   passwordGuessesPerAccountAndAddress: number;
   passwordGuessesPerAccount: number;
   passwordGuessesPerAddress: number;
+  secondFactorGuesses: number;
   userCodeGuessesPerUser: number;
   userCodeGuessesPerAddress: number;
   deviceCodesPerAddress: number;

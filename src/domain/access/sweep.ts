@@ -5,6 +5,8 @@ import type { Db, Tx } from "../../platform/database/database.ts";
 import * as budgets from "./budgets/budgets.ts";
 import * as deviceLogins from "./device-login/device-logins-store.ts";
 import { DEVICE_LOGIN, DEVICE_LOGIN_KEPT_MS, ENDED_LOGIN_KEPT_MS, type StoredState } from "./model.ts";
+import { removeExpiredChallenges } from "./second-factor/second-factor-store.ts";
+import { removeExpired as removeExpiredAttempts } from "./second-factor/sign-in-attempts-store.ts";
 import type { LoginSessions } from "./sign-in/login-sessions.ts";
 import * as grants from "./tokens/grants-store.ts";
 import { graceStartMs } from "./tokens/refresh-token.ts";
@@ -24,6 +26,8 @@ export interface Swept {
   grants: number;
   loginSessions: number;
   budgets: number;
+  signInAttempts: number;
+  passkeyChallenges: number;
 }
 
 /**
@@ -58,6 +62,8 @@ export async function sweepLogins(
     grants: await all((tx) => grants.removeExpired(tx, nowMs - ENDED_LOGIN_KEPT_MS)),
     loginSessions: await all((tx) => sessions.sweep(tx)),
     budgets: await all((tx) => budgets.sweep(tx, nowMs)),
+    signInAttempts: await all((tx) => removeExpiredAttempts(tx, nowMs)),
+    passkeyChallenges: await all((tx) => removeExpiredChallenges(tx, nowMs)),
   };
 }
 

@@ -19,6 +19,7 @@ export const loginSessions = sqliteTable("login_sessions", {
   providerSessionId: text("provider_session_id"),
   authTimeMs: integer("auth_time_ms"),
   acr: text("acr"),
+  confirmedAtMs: integer("confirmed_at_ms"),
 });
 
 export const deviceLogins = sqliteTable("device_logins", {
@@ -81,3 +82,43 @@ export const budgets = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.name, table.subject] })],
 );
+
+export const authenticatorApps = sqliteTable("authenticator_apps", {
+  userId: text("user_id").primaryKey(),
+  sealedSecret: text("sealed_secret").notNull(),
+  lastStep: integer("last_step").notNull(),
+  createdAtMs: integer("created_at_ms").notNull(),
+  usedAtMs: integer("used_at_ms"),
+});
+
+export const passkeys = sqliteTable("passkeys", {
+  id: text("id").primaryKey(),
+  userId: text("user_id").notNull(),
+  credentialId: text("credential_id").notNull(),
+  publicKey: text("public_key").notNull(),
+  counter: integer("counter").notNull(),
+  transports: text("transports").notNull(),
+  name: text("name").notNull(),
+  createdAtMs: integer("created_at_ms").notNull(),
+  usedAtMs: integer("used_at_ms"),
+});
+
+export const recoveryCodes = sqliteTable(
+  "recovery_codes",
+  { userId: text("user_id").notNull(), codeHash: text("code_hash").notNull() },
+  (table) => [primaryKey({ columns: [table.userId, table.codeHash] })],
+);
+
+export const signInAttempts = sqliteTable("sign_in_attempts", {
+  id: text("id").primaryKey(),
+  userId: text("user_id").notNull(),
+  tokenHash: text("token_hash").notNull(),
+  userUpdatedAtMs: integer("user_updated_at_ms").notNull(),
+  createdAtMs: integer("created_at_ms").notNull(),
+  expiresAtMs: integer("expires_at_ms").notNull(),
+});
+
+export const spentChallenges = sqliteTable("spent_challenges", {
+  challengeHash: text("challenge_hash").primaryKey(),
+  expiresAtMs: integer("expires_at_ms").notNull(),
+});

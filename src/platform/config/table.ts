@@ -344,6 +344,11 @@ export const SETTINGS = {
     path,
     "PEM file with certificates to trust for the identity provider, in addition to the built-in ones",
   ),
+  "identity.second_factor": always(
+    choice("off", "optional", "administrators", "everyone"),
+    "optional",
+    "who must have a second factor beside a password; optional: everybody may",
+  ),
   "access.access_token_ttl_seconds": always(
     integer(ACCESS_TOKEN_TTL_SECONDS),
     "900",
@@ -393,6 +398,11 @@ export const SETTINGS = {
     integer(ATTEMPTS),
     "50",
     "wrong passwords from one address in a window",
+  ),
+  "limits.second_factor_guesses": always(
+    integer(ATTEMPTS),
+    "5",
+    "wrong codes of a second factor in a window for one account, or in one browser that has signed in before",
   ),
   "limits.user_code_guesses_per_user": always(
     integer(ATTEMPTS),

@@ -1,6 +1,8 @@
 // Identifies the browser behind a page request: who is signed in, and whether one of our pages sent a form. Pages look up the
 // caller themselves instead of using the guard, because they redirect signed-out visitors to the sign-in page.
+import { SecondFactorNeeded } from "../../domain/access/second-factor/errors.ts";
 import type { Principal } from "../../domain/access/service.ts";
+import type { AttemptRequest } from "../../domain/access/sign-in/factor-sign-in.ts";
 import { DomainError, invariant } from "../../platform/errors.ts";
 import { randomToken, sha256Hex } from "../../platform/ids.ts";
 import type { Secret } from "../../platform/secret.ts";
@@ -9,6 +11,7 @@ import type { Branding } from "../pages/layout.tsx";
 import type { RouteContext } from "../router.ts";
 import { equalInConstantTime } from "./constant-time.ts";
 import {
+  attemptTokenOf,
   deviceCookie,
   deviceCookieOf,
   formCookie,
@@ -23,6 +26,12 @@ export interface Visitor {
   /** secret in the session cookie */
   sessionToken: string;
   /** CSRF token for this visitor's forms */
+  csrf: string;
+}
+
+/** A sign-in whose password was right, for the domain. */
+export interface BrowserAttempt extends AttemptRequest {
+  /** CSRF token for its forms */
   csrf: string;
 }
 
@@ -74,22 +83,28 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
      * Signs the browser in.
      * @returns the session with its user, and the Set-Cookie values for the session cookie and the device cookie. The JSON
      *   sign-in omits the device cookie because its contract has one cookie.
-     * @throws DomainError as LoginSessions.signIn
+     * @throws DomainError, SecondFactorNeeded as LoginSessions.signIn
      */
-    async signIn(request: Request, credential: { email: string; password: Secret }) {
+    async signIn(
+      request: Request,
+      credential: { email: string; password: Secret; code?: Secret | undefined },
+    ) {
       const { requestId, address } = exchangeOf(request);
       const userAgent = request.headers.get("user-agent");
       const known = { deviceCookie: deviceCookieOf(request, baseUrl()) };
       const signingIn = sessions.signIn({ ...credential, ...known, requestId, address, userAgent });
       const opened = await signingIn.catch((error: unknown) => {
         const account = sessions.nameForLog(credential.email);
-        if (error instanceof DomainError) noteRefusal(request, { reason: error.reason, account });
+        if (error instanceof DomainError && !(error instanceof SecondFactorNeeded))
+          noteRefusal(request, { reason: error.reason, account });
         throw error;
       });
       return { ...opened, ...cookiesOf({ ...opened, sessionToken: opened.session.token }) };
     },
 
     cookiesOf,
+
+    ...createAttempts(baseUrl),
 
     /** @returns a CSRF token for a form of a signed-out visitor, and the cookie that the form post must carry */
     anonymousForm(request: Request): { csrf: string; cookies: string[] } {
@@ -113,6 +128,26 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
     },
   };
 }
+
+/** @returns the functions for a browser between the password and the second factor */
+const createAttempts = (baseUrl: RouteContext["baseUrl"]) => ({
+  /** @returns the sign-in of this browser that waits for the second factor; it may be over */
+  attempt(request: Request): BrowserAttempt | undefined {
+    const token = attemptTokenOf(request, baseUrl());
+    if (token === undefined) return undefined;
+    const { requestId, address } = exchangeOf(request);
+    const deviceCookie = deviceCookieOf(request, baseUrl());
+    const userAgent = request.headers.get("user-agent");
+    const csrf = formTokenOf(token.reveal());
+    return { token, csrf, deviceCookie, requestId, address, userAgent };
+  },
+
+  /** Checks a form of a sign-in that waits for the second factor. @throws as checkForm */
+  checkAttemptForm(request: Request, csrf: string | undefined, attempt: BrowserAttempt): void {
+    refuseForeignForm(request, baseUrl());
+    if (csrf === undefined || !equalInConstantTime(csrf, attempt.csrf)) throw formStale();
+  },
+});
 
 /** The page contains the form token, so the token must not reveal the session secret. */
 const formTokenOf = (secret: string): string => sha256Hex(`csrf\0${secret}`);

@@ -1,12 +1,16 @@
 // Our cookies. The contract defines the session cookie's name and attributes. The form cookie binds a form of a signed-out
 // visitor to the browser that loaded it. The device cookie marks a browser that has signed in before
-// (sign-in/device-cookie.ts). The code cookie holds the typed user code that a browser is about to confirm.
+// (sign-in/device-cookie.ts). The code cookie holds the typed user code that a browser is about to confirm. The attempt cookie
+// stands for a sign-in that waits for the second factor.
 
+import { ATTEMPT_TTL_MS } from "../../domain/access/second-factor/model.ts";
 import { SESSION_COOKIE } from "../../domain/access/wire.ts";
 import { DAY_MS, SECOND_MS } from "../../platform/clock.ts";
+import { Secret } from "../../platform/secret.ts";
 
 const FORM_COOKIE = "quartermaster_form";
 const DEVICE_COOKIE = "quartermaster_device";
+const ATTEMPT_COOKIE = "quartermaster_sign_in";
 const USER_CODE_COOKIE = "quartermaster_user_code";
 /** Browsers cap cookie lifetimes at 400 days (RFC 6265bis section 5.5). */
 const DEVICE_COOKIE_MAX_AGE_SECONDS = (400 * DAY_MS) / SECOND_MS;
@@ -106,6 +110,29 @@ export const typedCodeOf = (request: Request, baseUrl: string): string | undefin
  */
 export const typedCodeCookie = (userCode: string, { baseUrl, maxAgeSeconds }: SessionCookieOptions): string =>
   new Bun.Cookie(ownCookieName(USER_CODE_COOKIE, baseUrl), userCode, {
+    httpOnly: true,
+    path: "/",
+    sameSite: "lax",
+    secure: isSecure(baseUrl),
+    maxAge: maxAgeSeconds,
+  }).serialize();
+
+/** @returns the token of a sign-in that waits for the second factor, not verified */
+export function attemptTokenOf(request: Request, baseUrl: string): Secret | undefined {
+  const token = cookieOf(request, ownCookieName(ATTEMPT_COOKIE, baseUrl));
+  return token ? new Secret(token) : undefined;
+}
+
+/** @returns the Set-Cookie value for a sign-in that waits for the second factor */
+export const attemptCookie = (token: Secret, baseUrl: string): string =>
+  attemptCookieOf(token.reveal(), { baseUrl, maxAgeSeconds: ATTEMPT_TTL_MS / SECOND_MS });
+
+/** @returns the Set-Cookie value that ends it */
+export const expiredAttemptCookie = (baseUrl: string): string =>
+  attemptCookieOf("", { baseUrl, maxAgeSeconds: 0 });
+
+const attemptCookieOf = (value: string, { baseUrl, maxAgeSeconds }: SessionCookieOptions): string =>
+  new Bun.Cookie(ownCookieName(ATTEMPT_COOKIE, baseUrl), value, {
     httpOnly: true,
     path: "/",
     sameSite: "lax",

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { noteRefusal } from "../http/exchange.ts";
 import { type Failure, failureOf } from "../http/problems/problem.ts";
 import { operation } from "../openapi.ts";
-import { contentSecurityPolicy } from "./assets.ts";
+import { contentSecurityPolicy, scriptedContentSecurityPolicy } from "./assets.ts";
 import { errorPage } from "./error.tsx";
 import type { Branding } from "./layout.tsx";
 
@@ -12,16 +12,21 @@ interface PageOptions {
   headers?: Readonly<Record<string, string>>;
   /** values of Set-Cookie */
   cookies?: readonly string[];
+  /** whether the page loads the passkey script */
+  isScripted?: boolean;
 }
 
 /** @returns the page with the content security policy and no-store, because it shows one user's state */
-export function page(html: string, { status = 200, headers = {}, cookies = [] }: PageOptions = {}): Response {
+export function page(
+  html: string,
+  { status = 200, headers = {}, cookies = [], isScripted = false }: PageOptions = {},
+): Response {
   return new Response(html, {
     status,
     headers: withCookies(cookies, {
       ...headers,
       "content-type": "text/html; charset=utf-8",
-      "content-security-policy": contentSecurityPolicy,
+      "content-security-policy": isScripted ? scriptedContentSecurityPolicy : contentSecurityPolicy,
       "cache-control": "no-store",
     }),
   });

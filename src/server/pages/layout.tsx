@@ -24,6 +24,8 @@ export interface Frame {
   branding?: Branding | undefined;
   /** wide layout for lists */
   isWide?: boolean;
+  /** path of a script; the answer needs the policy that allows it */
+  script?: string | undefined;
 }
 
 const unbranded: Branding = { organizationName: "Quartermaster", logoUrl: null, faviconUrl: null };
@@ -55,6 +57,7 @@ export function renderPage(frame: Frame, content: ComponentChildren): string {
         <title>{title}</title>
         <link rel="icon" href={branding.faviconUrl ?? iconPath} />
         <link rel="stylesheet" href={styleSheetPath} />
+        {frame.script === undefined ? null : <script src={frame.script} defer />}
       </head>
       <body class={frame.isWide ? "wide" : undefined}>
         <Masthead {...branding} />

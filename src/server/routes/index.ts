@@ -4,6 +4,7 @@ import { createGuard } from "../auth/guard.ts";
 import { canReadMetrics } from "../auth/metrics-access.ts";
 import { admitProxy } from "../auth/proxy-access.ts";
 import { TokenVerificationLimit } from "../auth/token-verification-limit.ts";
+import { createFactorMetrics } from "../metrics/factor-metrics.ts";
 import { createVerificationMetrics } from "../metrics/token-metrics.ts";
 import type { DocumentedRoute } from "../openapi.ts";
 import type { RouteContext } from "../router.ts";
@@ -38,7 +39,7 @@ import { healthRoutes, openApiRoutes, systemRoutes } from "./system.ts";
 
 /** @param allRoutes the complete list of routes, called when the API document is requested */
 export function createRoutes(
-  options: Omit<RouteContext, "guard">,
+  options: Omit<RouteContext, "guard" | "countFactor">,
   allRoutes: () => readonly DocumentedRoute[],
 ) {
   const { domain, clock, baseUrl, metricsToken } = options;
@@ -55,7 +56,7 @@ export function createRoutes(
     canReadMetrics: (request, exchange) =>
       canReadMetrics(request, exchange, { token: metricsToken, origin: baseUrl() }),
   });
-  const context: RouteContext = { ...options, guard };
+  const context: RouteContext = { ...options, guard, countFactor: createFactorMetrics(options.metrics) };
   return new Elysia({ name: "routes" })
     .use(healthRoutes(context))
     .use(systemRoutes(context))

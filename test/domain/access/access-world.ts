@@ -5,7 +5,12 @@ import { createAuthenticator } from "../../../src/domain/access/authentication/a
 import { GrantHolders } from "../../../src/domain/access/authentication/grant-holders.ts";
 import { VerifiedTokens } from "../../../src/domain/access/authentication/verified-tokens.ts";
 import { endLogins } from "../../../src/domain/access/logins/end-logins.ts";
+import { FactorSetup } from "../../../src/domain/access/second-factor/factor-setup.ts";
+import { OwnSecondFactors } from "../../../src/domain/access/second-factor/own-second-factors.ts";
+import { SecondFactors } from "../../../src/domain/access/second-factor/second-factors.ts";
+import { SignInAttempts } from "../../../src/domain/access/second-factor/sign-in-attempts.ts";
 import type { AccessSettings, LimitSettings } from "../../../src/domain/access/settings.ts";
+import { FactorSignIns } from "../../../src/domain/access/sign-in/factor-sign-in.ts";
 import { LoginSessions } from "../../../src/domain/access/sign-in/login-sessions.ts";
 import { forgetGuesses } from "../../../src/domain/access/sign-in/password-guesses.ts";
 import { deviceLogins, grants, refreshTokens, signingKeys } from "../../../src/domain/access/tables.ts";
@@ -39,12 +44,14 @@ export const SETTINGS: AccessSettings = {
   signingKeyRotationDays: 30,
   tokenMemoryBytes: 1_048_576,
   identityMode: "password",
+  secondFactor: "optional",
 };
 
 export const LIMITS: LimitSettings = {
   passwordGuessesPerAccountAndAddress: 3,
   passwordGuessesPerAccount: 7,
   passwordGuessesPerAddress: 5,
+  secondFactorGuesses: 5,
   userCodeGuessesPerUser: 5,
   userCodeGuessesPerAddress: 20,
   deviceCodesPerAddress: 60,
@@ -130,12 +137,29 @@ function joinParts(world: World, settings: AccessSettings) {
   const verified = new VerifiedTokens(settings.tokenMemoryBytes);
   const holders = new GrantHolders(settings.tokenMemoryBytes);
   const tokens = createAccessTokens({ clock, ids, keys, settings, minted: () => {} });
-  const sessions = new LoginSessions({ db, clock, ids, audit, sealing, identity, settings, limits: LIMITS });
+  const machine = { db, clock, ids, audit, sealing, identity, settings, limits: LIMITS };
+  const factors = new SecondFactors(machine);
+  const attempts = new SignInAttempts({ ...machine, factors });
+  const sessions = new LoginSessions({ ...machine, factors, attempts });
+  const setup = new FactorSetup({ ...machine, factors });
+  const factorSignIns = new FactorSignIns({ ...machine, factors, attempts, sessions, setup });
+  const ownFactors = new OwnSecondFactors({ ...machine, factors, setup });
   const authenticator = createAuthenticator({
     ...{ db, clock, tokens, keys, sessions, identity },
     ...{ verified, holders, isConfirmed },
   });
-  return { passwords, sealing, identity, keys, tokens, sessions, verified, authenticator, isConfirmed };
+  const access = {
+    passwords,
+    sealing,
+    identity,
+    keys,
+    tokens,
+    sessions,
+    verified,
+    authenticator,
+    isConfirmed,
+  };
+  return { ...access, factors, attempts, setup, factorSignIns, ownFactors };
 }
 
 /** What one redeemed device login leaves, with a refresh token of its own and one more device login under way. */

@@ -2,10 +2,12 @@
 import { Database } from "bun:sqlite";
 import type { User } from "../../../src/domain/identity/model.ts";
 import type { Actor } from "../../../src/domain/shared/actor.ts";
+import { Secret } from "../../../src/platform/secret.ts";
 import { publishFirst } from "../../support/content/policy.ts";
 import { tablesOf } from "../../support/content/schema.ts";
 import { createGatewayServer, type GatewayServer } from "../../support/gateway/gateway-server.ts";
-import type { Caller } from "../../support/server.ts";
+import { giveApp, givePasskey } from "../../support/second-factor/given-factors.ts";
+import { type Caller, PASSWORD } from "../../support/server.ts";
 import { reportWith } from "../clients/policies.ts";
 import { managedText } from "../governance/governance-world.ts";
 
@@ -32,6 +34,10 @@ export async function createErasureWorld(): Promise<ErasureWorld> {
   const juliana = await face.signedIn("member", { email: JULIANA });
   const ana = await face.signedIn("admin", { email: ANA });
   await leaveTraces(face, { ana, operator });
+  await giveApp(face, ana);
+  await givePasskey(face, ana);
+  const credential = { email: ANA, password: new Secret(PASSWORD), address: null, userAgent: null };
+  await face.domain.access.sessions.signIn(credential).catch(() => {}); // waits for the second factor
   await asAna(face, juliana, OTHER_HOST);
   return { ...face, ana, juliana, root, operator };
 }

@@ -36,6 +36,7 @@ test("before, every table with personal data names the person", async () => {
   await using site = await createErasureWorld();
   expect(tablesNaming(site.world, site.ana.user, HOST)).toEqual([
     "audit_entries",
+    "authenticator_apps",
     "client_reports",
     "device_logins",
     "gateway_keys",
@@ -45,9 +46,12 @@ test("before, every table with personal data names the person", async () => {
     "idempotent_answers",
     "invitations",
     "login_sessions",
+    "passkeys",
     "password_links",
+    "recovery_codes",
     "scim_refusals",
     "scim_tokens",
+    "sign_in_attempts",
     "users",
   ]);
 });
@@ -56,6 +60,7 @@ test("afterwards no table names the person, once the gateway has revoked the key
   await using site = await createErasureWorld();
   const { rows } = await erase(site);
   expect(rows).toEqual({
+    authenticator_apps: 1,
     clients: 1,
     device_logins: expect.any(Number),
     gateway_sessions: 1,
@@ -63,7 +68,9 @@ test("afterwards no table names the person, once the gateway has revoked the key
     idempotent_answers: 1,
     invitations: 0,
     login_sessions: 1,
+    passkeys: 1,
     policy_revisions: 1,
+    recovery_codes: 10,
     scim_refusals: 1,
     scim_tokens: 1,
     user_identities: 0,

@@ -125,3 +125,13 @@ function readPage(html: string): { heading: string; forms: Form[] } {
     .transform(html);
   return { heading, forms };
 }
+
+const OPTIONS = /data-options="([^"]*)"/;
+const ENTITIES: Readonly<Record<string, string>> = { "&quot;": '"', "&amp;": "&", "&lt;": "<" };
+
+/** @returns the options for a passkey that a page has for its script */
+export function passkeyOptionsIn({ html, heading }: Page): object {
+  const [, text] = OPTIONS.exec(html) ?? [];
+  if (text === undefined) throw new Error(`no passkey is asked for under the heading "${heading}"`);
+  return JSON.parse(text.replace(/&(?:quot|amp|lt);/g, (entity) => ENTITIES[entity] ?? entity));
+}

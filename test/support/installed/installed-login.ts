@@ -9,6 +9,7 @@ import type { Clock } from "../../../src/platform/clock.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
 import type { Ids } from "../../../src/platform/ids.ts";
 import { Secret } from "../../../src/platform/secret.ts";
+import { appCode } from "../second-factor/authenticator-app.ts";
 
 export interface DataInUse {
   data: string;
@@ -62,6 +63,19 @@ export function logInOn(place: DataInUse) {
     return { grantId: newest("grant"), loginSessionId, pendingId: newest("device_login") };
   });
 }
+
+/** Gives a user an authenticator app with recovery codes, as the page would in a signed-in browser. */
+export const addFactorOn = (place: DataInUse, email: string): Promise<void> =>
+  inInstallation(place, async ({ db, domain, organizationId }) => {
+    const { sessions, ownFactors } = domain.access;
+    const { id, email: label } = domain.identity.users.find(organizationId, email);
+    const origin = { address: ADDRESS, userAgent: "Firefox", isFresh: true };
+    const { id: sessionId } = await db.write((tx) => sessions.open(tx, id, origin), "access");
+    const session = { actor: { kind: "user", id, label, organizationId }, sessionId } as const;
+    const { secret, sealed } = ownFactors.startApp(session);
+    const code = new Secret(appCode(secret.reveal(), place.clock.nowMs()));
+    await ownFactors.addApp(session, { sealed, code });
+  });
 
 /** Tries one wrong password, as a stranger would. */
 export const guessOn = (place: DataInUse, email: string): Promise<unknown> =>

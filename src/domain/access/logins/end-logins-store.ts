@@ -4,7 +4,7 @@ import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { moveRevision } from "../../../platform/database/moved-topics.ts";
 import { invariant } from "../../../platform/errors.ts";
-import { deviceLogins, grants, loginSessions, refreshTokens } from "../tables.ts";
+import { deviceLogins, grants, loginSessions, refreshTokens, signInAttempts } from "../tables.ts";
 
 /** Whose rows to end, or which rows. There is no form for all rows, so a missing id can never select them. */
 export type LoginOwner =
@@ -117,6 +117,17 @@ export function removeDeviceLogins(tx: Tx, whose: Exclude<LoginOwner, { grantId:
     .returning({ id: deviceLogins.id })
     .all().length;
 }
+
+/** Removes the sign-ins of users that wait for a second factor. An id of a session or grant selects none. */
+export function removeAttempts(tx: Tx, whose: LoginOwner): void {
+  if (!("userId" in whose) && !("userIds" in whose)) return;
+  tx.delete(signInAttempts)
+    .where(matching(whose, { userId: signInAttempts.userId, id: signInAttempts.id }))
+    .run();
+}
+
+/** Removes all sign-ins that wait for a second factor: at most a few for each user, and none for longer than ten minutes. */
+export const removeAllAttempts = (tx: Tx): void => void tx.delete(signInAttempts).run();
 
 /** @returns the condition on the given id or ids */
 function matching(

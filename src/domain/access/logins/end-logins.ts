@@ -72,6 +72,19 @@ export function endProviderSessions(
   return ended;
 }
 
+/**
+ * Signs a user out of every browser, and ends the device logins that those browsers are deciding. Grants stay active.
+ * @returns how many sessions were in use
+ */
+export const endBrowserSessions = (tx: Tx, { userId, nowMs }: { userId: string; nowMs: number }): number =>
+  endOtherSessions(tx, { userId, sessionId: NO_SESSION, nowMs });
+
+/** Equals no id. */
+const NO_SESSION = "";
+
+/** Ends the sign-ins of a user that wait for a second factor. */
+export const removeAttempts = (tx: Tx, whose: { userId: string }): void => store.removeAttempts(tx, whose);
+
 /** Ends the grant of one workstation. @returns whether it was active */
 export const endGrant = (tx: Tx, { grantId, ...ending }: Ending & { grantId: string }): boolean =>
   store.revokeGrants(tx, { grantId }, ending) > 0;
@@ -81,9 +94,11 @@ export const ENDED_AT_ONCE_MAX = 500;
 
 /**
  * Ends every login in many transactions, between which requests and other writes run. A data directory serves one organization,
- * so no id is needed. The order matters: an ended session approves no device login, and a removed device login becomes no grant.
+ * so no id is needed. The order matters: a removed sign-in opens no session, an ended session approves no
+ * device login, and a removed device login becomes no grant.
  */
 export async function endEverything(db: Db, { reason, nowMs }: Ending): Promise<EndedLogins> {
+  await db.write((tx) => store.removeAllAttempts(tx), "access");
   const loginSessions = await endEach(db, "loginSessions", (tx, ids) =>
     store.endSessions(tx, { ids }, nowMs),
   );
@@ -116,6 +131,7 @@ function endAll(
   whose: Exclude<store.LoginOwner, { grantId: string } | { ids: readonly string[] }>,
   ending: Ending,
 ): EndedLogins {
+  store.removeAttempts(tx, whose);
   return {
     loginSessions: store.endSessions(tx, whose, ending.nowMs),
     grants: store.revokeGrants(tx, whose, ending),

@@ -21,6 +21,26 @@ const selectByToken = statement((connection) =>
 export const findOpen = (connection: Connection, tokenHash: string): LoginSessionRow | undefined =>
   selectByToken(connection).get({ tokenHash });
 
+/** @returns a session, even if it was ended or has expired */
+export const findById = (connection: Connection, id: string): LoginSessionRow | undefined =>
+  connection.select().from(loginSessions).where(eq(loginSessions.id, id)).limit(1).get();
+
+/** Records that the person in front of an open session proved who they are. @returns whether it was open */
+export function confirm(tx: Tx, id: string, nowMs: number): boolean {
+  const confirmed = tx
+    .update(loginSessions)
+    .set({ confirmedAtMs: nowMs })
+    .where(and(eq(loginSessions.id, id), isNull(loginSessions.endedAtMs)))
+    .returning({ id: loginSessions.id })
+    .get();
+  return confirmed !== undefined;
+}
+
+/** Makes every session of a user unconfirmed. */
+export function forgetConfirmations(tx: Tx, userId: string): void {
+  tx.update(loginSessions).set({ confirmedAtMs: null }).where(eq(loginSessions.userId, userId)).run();
+}
+
 export const add = (tx: Tx, row: LoginSessionRow): void => void tx.insert(loginSessions).values(row).run();
 
 /** Extends the expiry of a session in use. */

@@ -3,15 +3,19 @@
 import { type Clock, HOUR_MS, SECOND_MS } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
-import { DomainError } from "../../../platform/errors.ts";
 import { type Ids, randomToken, sha256Hex } from "../../../platform/ids.ts";
 import type { Secret } from "../../../platform/secret.ts";
 import type { Audit } from "../../audit/service.ts";
 import { emailKey, type Identity, type SignInUser, type User } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { ENDED_LOGIN_KEPT_MS } from "../model.ts";
+import { SecondFactorNeeded } from "../second-factor/errors.ts";
+import type { Demand } from "../second-factor/model.ts";
+import type { Accept, SecondFactors } from "../second-factor/second-factors.ts";
+import type { SignInAttempts } from "../second-factor/sign-in-attempts.ts";
 import type { AccessSettings } from "../settings.ts";
 import { DeviceCookies } from "./device-cookie.ts";
+import { passwordSignInOff, signInFailed } from "./errors.ts";
 import type { LoginSessionRow } from "./login-sessions-store.ts";
 import * as store from "./login-sessions-store.ts";
 import type { PasswordGuessesDependencies } from "./password-guesses.ts";
@@ -33,6 +37,8 @@ export interface LoginSessionsDependencies {
   settings: Pick<AccessSettings, "browserSessionTtlSeconds" | "identityMode">;
   sealing: Pick<Sealing, "mac" | "isMac">;
   limits: PasswordGuessesDependencies["limits"];
+  factors: Pick<SecondFactors, "demand" | "check">;
+  attempts: Pick<SignInAttempts, "begin">;
 }
 
 /** Where a request of a browser comes from. */
@@ -65,6 +71,8 @@ export interface OpenedSession {
 export interface SignInRequest extends Origin {
   email: string;
   password: Secret;
+  /** of the second factor, from callers that send it along: of an authenticator app, or a recovery code */
+  code?: Secret | undefined;
   /** the device cookie that the browser sent, valid or not */
   deviceCookie?: string | undefined;
   requestId?: string;
@@ -110,7 +118,8 @@ export class LoginSessions {
    * Checks e-mail and password and opens a session.
    * @returns the session with its token, the user, and a device cookie for the next sign-in
    * @throws DomainError `access.sign_in_failed`, the same for an unknown account, a wrong password and a suspended user;
-   *   `access.password_sign_in_off`, `access.too_many_attempts`, `passwords.busy`
+   *   `access.password_sign_in_off`, `access.second_factor_wrong`, `access.too_many_attempts`, `passwords.busy`
+   * @throws SecondFactorNeeded if the password is right and the second factor is missing; factor-sign-in.ts goes on with it
    */
   async signIn(request: SignInRequest): Promise<SignedIn> {
     const { db, identity } = this.own;
@@ -129,8 +138,13 @@ export class LoginSessions {
     const isPasswordAlone = request.how?.method !== "oidc";
     if (isPasswordAlone && this.own.settings.identityMode === "oidc" && !user.protected)
       throw passwordSignInOff();
-    const session = await db.write((tx) => this.#admit(tx, user, { request, guess }), "access");
-    return { session, user: withoutHash(user), deviceCookie: this.#deviceCookies.issue(user) };
+    const factor = isPasswordAlone
+      ? await this.#checkFactor(user, { code: request.code, deviceNonce })
+      : undefined;
+    const admission = { request, guess, factor };
+    const admitted = await db.write((tx) => this.#admit(tx, user, admission), "access");
+    if ("demand" in admitted) throw new SecondFactorNeeded(admitted.demand, admitted.attempt);
+    return { session: admitted, user: withoutHash(user), deviceCookie: this.#deviceCookies.issue(user) };
   }
 
   /**
@@ -145,11 +159,14 @@ export class LoginSessions {
     return user ? { userId: user.id } : { hash };
   }
 
-  /** Opens a session for an authenticated user, in the caller's transaction. */
+  /**
+   * Opens a session for an authenticated user, in the caller's transaction.
+   * @param isFresh whether the person has just proved here who they are; then sensitive operations do not ask again for a while
+   */
   open(
     tx: Tx,
     userId: string,
-    { address, userAgent }: Origin,
+    { address, userAgent, isFresh = false }: Origin & { isFresh?: boolean },
     how: SignInMethod = { method: "password" },
   ): OpenedSession {
     const { clock, ids, settings } = this.own;
@@ -165,6 +182,7 @@ export class LoginSessions {
       createdAtMs: nowMs,
       renewedAtMs: nowMs,
       endedAtMs: null,
+      confirmedAtMs: isFresh ? nowMs : null,
       ...NO_PROVIDER,
       ...how,
     });
@@ -224,19 +242,51 @@ export class LoginSessions {
     return store.removeExpired(tx, this.own.clock.nowMs() - ENDED_LOGIN_KEPT_MS);
   }
 
-  /** Hashing takes about 100 ms, so a user who was suspended or got a new password meanwhile must be rejected. */
-  #admit(tx: Tx, user: SignInUser, { request, guess }: { request: SignInRequest; guess: CountedGuess }) {
-    const { identity, audit } = this.own;
+  /** @returns undefined if no code was sent along, or none is asked for */
+  async #checkFactor(
+    user: SignInUser,
+    { code, deviceNonce }: { code: Secret | undefined; deviceNonce: string | undefined },
+  ): Promise<Accept | undefined> {
+    const { db, factors } = this.own;
+    if (code === undefined || factors.demand(db.read, user) !== "proof") return undefined;
+    return await factors.check({ user, holderId: user.id, known: deviceNonce }, { code });
+  }
+
+  /**
+   * Hashing takes about 100 ms, so a user who was suspended or got a new password meanwhile must be rejected.
+   * @returns the session; or what is missing, and the token of the sign-in that waits for it
+   */
+  #admit(tx: Tx, user: SignInUser, { request, guess, factor }: Admission): OpenedSession | Awaiting {
+    const { identity, audit, attempts } = this.own;
     if (identity.findUserById(tx, user.id)?.updatedAtMs !== user.updatedAtMs) throw signInFailed();
     recordCorrectPassword(tx, guess);
+    const demand = this.#demand(tx, user, request);
+    if (demand !== "nothing" && !factor) return { demand, attempt: attempts.begin(tx, user) };
+    const kind = factor?.(tx);
     request.alongside?.(tx, withoutHash(user));
-    const session = this.open(tx, user.id, request, request.how);
-    audit.record(tx, { actor: actorOf(user, request), action: "login_session.open", target: session.id });
+    const session = this.open(tx, user.id, { ...request, isFresh: true }, request.how);
+    const entry = { actor: actorOf(user, request), action: "login_session.open", target: session.id };
+    audit.record(tx, { ...entry, ...(kind && { after: { second_factor: kind } }) });
     return session;
+  }
+
+  /** People who come through the identity provider give a second factor there; the password only links their account. */
+  #demand(tx: Tx, user: SignInUser, { how }: SignInRequest): Demand {
+    return how?.method === "oidc" ? "nothing" : this.own.factors.demand(tx, user);
   }
 }
 
 const NO_PROVIDER = { issuer: null, providerSessionId: null, authTimeMs: null, acr: null };
+interface Admission {
+  request: SignInRequest;
+  guess: CountedGuess;
+  factor: Accept | undefined;
+}
+
+interface Awaiting {
+  demand: Exclude<Demand, "nothing">;
+  attempt: Secret;
+}
 
 const withoutHash = ({ passwordHash: _, ...user }: SignInUser): User => user;
 
@@ -248,20 +298,3 @@ const actorOf = (user: User, { address, requestId }: SignInRequest): Actor => ({
   ...(address !== null && { address }),
   ...(requestId !== undefined && { requestId }),
 });
-
-const signInFailed = () =>
-  new DomainError(
-    "unauthenticated",
-    "access.sign_in_failed",
-    "e-mail or password is wrong, or the account cannot sign in",
-    {
-      hint: "try again, or ask an administrator",
-    },
-  );
-
-const passwordSignInOff = () =>
-  new DomainError(
-    "forbidden",
-    "access.password_sign_in_off",
-    "sign-in is managed by the identity provider; use it to sign in",
-  );

@@ -131,5 +131,6 @@ export class PasswordChanges {
   }
 }
 
-const passwordWrong = () =>
+/** @returns the refusal of a wrong current password */
+export const passwordWrong = () =>
   new DomainError("forbidden", "access.password_wrong", "the current password is wrong");

@@ -2,6 +2,7 @@
 // renders it.
 import { readLoginQuery } from "../../../domain/access/logins/login-document.ts";
 import type { LoginPage, LoginView } from "../../../domain/access/logins/logins.ts";
+import type { FactorsView } from "../../../domain/access/second-factor/second-factors.ts";
 import { PASSWORD_LENGTH_MIN } from "../../../domain/identity/users/passwords.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Browser, Visitor } from "../../auth/browser.ts";
@@ -65,7 +66,7 @@ interface Shown {
 
 /** @returns the functions that collect the content; create them once */
 export function createAccountView({ domain }: Pick<RouteContext, "domain">, browser: Browser) {
-  const { ownLogins, passwordChanges } = domain.access;
+  const { ownLogins, passwordChanges, ownFactors } = domain.access;
 
   const counts = (request: Request): LoginCounts => {
     const { loginSessions: browsers, grants: workstations } = ownLogins.count(actorOf(request));
@@ -127,6 +128,7 @@ export function createAccountView({ domain }: Pick<RouteContext, "domain">, brow
         ...(passwordChanges.hasPassword(actorOf(request)) && {
           password: { minimumLength: PASSWORD_LENGTH_MIN, error: passwordError },
         }),
+        secondFactors: factorsIn(ownFactors.view(actorOf(request))),
         counts: counts(request),
         browsers: browserRows(request, visitor, query),
         workstations: workstationRows(request, query),
@@ -137,6 +139,9 @@ export function createAccountView({ domain }: Pick<RouteContext, "domain">, brow
     },
   };
 }
+
+const factorsIn = (view: FactorsView | undefined): number | undefined =>
+  view && view.passkeys.length + (view.authenticatorApp ? 1 : 0);
 
 const timesOf = ({ usedAtMs, expiresAtMs }: LoginView) => ({
   usedAt: usedAtMs === null ? null : toRfc3339(usedAtMs),

@@ -34,6 +34,8 @@ export interface AccountSettingsProps {
   notice?: string | undefined;
   /** omitted for users without a password */
   password?: PasswordProps | undefined;
+  /** number of second factors; omitted where there are none to manage */
+  secondFactors?: number | undefined;
   counts: LoginCounts;
   browsers: Rows<BrowserRow>;
   workstations: Rows<WorkstationRow>;
@@ -72,6 +74,7 @@ export function accountSettingsPage(props: AccountSettingsProps): string {
         <a href="/device">Enter the code of a workstation</a>
       </p>
       <Password {...{ password, email, csrf }} />
+      <SecondFactor count={props.secondFactors} />
       <Browsers list={props.browsers} total={counts.browsers} csrf={csrf} />
       <Workstations list={props.workstations} total={counts.workstations} csrf={csrf} />
       <section aria-labelledby="everywhere-title">
@@ -85,6 +88,23 @@ export function accountSettingsPage(props: AccountSettingsProps): string {
       <AdminLinks links={adminLinks} />
       <SignOutForm csrf={csrf} email={email} />
     </>,
+  );
+}
+
+function SecondFactor({ count }: { count: number | undefined }) {
+  if (count === undefined) return null;
+  return (
+    <section aria-labelledby="second-factor-title">
+      <h2 id="second-factor-title">Second factor</h2>
+      <p>
+        {count === 0
+          ? "Your account has only a password. A passkey or an authenticator app protects it better."
+          : `Signing in also asks for your second factor. You have ${count}.`}
+      </p>
+      <a class="button narrow" href="/account/second-factor">
+        {count === 0 ? "Set up a second factor" : "Manage second factors"}
+      </a>
+    </section>
   );
 }
 

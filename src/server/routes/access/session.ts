@@ -1,5 +1,6 @@
 // JSON routes of the browser session: sign in, read, sign out. account-pages.ts has the HTML pages.
 import { type Static, Type } from "@sinclair/typebox";
+import { TYPED_CODE_LENGTH_MAX } from "../../../domain/access/second-factor/model.ts";
 import type { LoginSessionRow } from "../../../domain/access/sign-in/login-sessions.ts";
 import { ISSUER_PATH } from "../../../domain/access/wire.ts";
 import { EMAIL_LENGTH_MAX } from "../../../domain/identity/model.ts";
@@ -12,6 +13,7 @@ import { expiredSessionCookie } from "../../auth/cookies.ts";
 import { refuseForeignOrigin } from "../../auth/guard.ts";
 import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
+import { counted } from "../../metrics/factor-metrics.ts";
 import { operationsOf } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
@@ -19,6 +21,13 @@ const SignIn = Type.Object(
   {
     email: Type.String({ maxLength: EMAIL_LENGTH_MAX }),
     password: Type.String({ maxLength: PASSWORD_LENGTH_MAX }),
+    code: Type.Optional(
+      Type.String({
+        maxLength: TYPED_CODE_LENGTH_MAX,
+        description:
+          "Second factor of an account that has one: the code of the authenticator app, or a recovery code",
+      }),
+    ),
     rememberMe: Type.Optional(
       Type.Boolean({ description: "Has no effect: all sessions have the same lifetime" }),
     ),
@@ -57,6 +66,10 @@ const described = {
   signIn: documented("signIn", "Opens a login session and sets its cookie", {
     200: { description: "Signed in", schema: SignedIn },
     401: { description: "E-mail or password is wrong, or the account cannot sign in" },
+    403: {
+      description:
+        "`access.second_factor_needed`: send `code` too. `access.second_factor_wrong`: `code` is wrong or was used before. `access.second_factor_enrollment_needed`: sign in on the page /login first",
+    },
     429: { description: "Too many attempts" },
   }),
   signOut: documented("signOut", "Ends the login session of the cookie", {
@@ -79,7 +92,7 @@ const described = {
 
 /** @returns the session routes below the issuer, and the login methods */
 export function sessionRoutes(context: RouteContext) {
-  const { guard, domain, baseUrl } = context;
+  const { guard, domain, baseUrl, countFactor } = context;
   const { sessions } = domain.access;
   const browser = createBrowser(context);
 
@@ -88,8 +101,10 @@ export function sessionRoutes(context: RouteContext) {
       `${ISSUER_PATH}/sign-in/email`,
       async ({ request, body }) => {
         refuseForeignOrigin(request, baseUrl());
-        const credential = { email: body.email, password: new Secret(body.password) };
-        const { session, user, cookie } = await browser.signIn(request, credential);
+        const code = body.code === undefined ? undefined : new Secret(body.code);
+        const credential = { email: body.email, password: new Secret(body.password), code };
+        const signingIn = browser.signIn(request, credential);
+        const { session, user, cookie } = await counted(signingIn, code && { code }, countFactor);
         const answer = { redirect: false, token: session.token, user: toSessionUser(user) } as const;
         return json(answer satisfies Static<typeof SignedIn>, { headers: { "set-cookie": cookie } });
       },

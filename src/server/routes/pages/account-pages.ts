@@ -1,13 +1,21 @@
 // Sign-in, landing and sign-out pages, and the style sheet. The access area manages passwords and sessions.
 import { Type } from "@sinclair/typebox";
+import { SecondFactorNeeded } from "../../../domain/access/second-factor/errors.ts";
 import { Secret } from "../../../platform/secret.ts";
 import type { Browser } from "../../auth/browser.ts";
-import { expiredSessionCookie } from "../../auth/cookies.ts";
+import { attemptCookie, expiredSessionCookie } from "../../auth/cookies.ts";
 import { readOwnPath } from "../../auth/own-path.ts";
 import { answerConditionally, prepareAnswer } from "../../http/conditional.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { operation } from "../../openapi.ts";
-import { iconBody, iconPath, styleSheetBody, styleSheetPath } from "../../pages/assets.ts";
+import {
+  iconBody,
+  iconPath,
+  passkeyScriptBody,
+  passkeyScriptPath,
+  styleSheetBody,
+  styleSheetPath,
+} from "../../pages/assets.ts";
 import {
   FormField,
   formFailure,
@@ -20,12 +28,13 @@ import {
 } from "../../pages/html.ts";
 import { accountPage, signedOutPage, signInPage } from "../../pages/sign-in.tsx";
 import { createRouter, type RouteContext } from "../../router.ts";
+import { factorPath } from "./factor-sign-in-pages.ts";
 
 const SignInForm = formOf({ csrf: FormField, next: FormField, email: FormField, password: FormField });
 const SignOutForm = formOf({ csrf: FormField, next: FormField });
 
 /** @returns the sign-in page and its form */
-export function signInPages({ guard }: RouteContext, browser: Browser) {
+export function signInPages({ guard, baseUrl }: RouteContext, browser: Browser) {
   return createRouter(guard, "sign-in-pages")
     .get(
       "/login",
@@ -54,6 +63,8 @@ export function signInPages({ guard }: RouteContext, browser: Browser) {
           });
           return seeOther(next ?? "/", [cookie, deviceCookie]);
         } catch (error) {
+          if (error instanceof SecondFactorNeeded)
+            return seeOther(factorPath(error.demand, next), [attemptCookie(error.attemptToken, baseUrl())]);
           const { status, headers, message } = formFailure(error, request);
           const form = { ...browser.anonymousForm(request), next, email, error: message };
           return page(signInPage({ ...form, branding: browser.branding() }), { status, headers });
@@ -115,7 +126,7 @@ export function accountPages({ guard, domain, baseUrl }: RouteContext, browser: 
     );
 }
 
-/** @returns the style sheet under a name that changes with its content */
+/** @returns the style sheet, the icon and the script under names that change with their content */
 export function assetRoutes({ guard }: RouteContext) {
   const cacheControl = "public, max-age=31536000, immutable";
   const styleSheet = prepareAnswer(Buffer.from(styleSheetBody), {
@@ -123,6 +134,10 @@ export function assetRoutes({ guard }: RouteContext) {
     cacheControl,
   });
   const icon = prepareAnswer(Buffer.from(iconBody), { contentType: "image/svg+xml", cacheControl });
+  const passkeyScript = prepareAnswer(Buffer.from(passkeyScriptBody), {
+    contentType: "text/javascript; charset=utf-8",
+    cacheControl,
+  });
   const describe = (operationId: string, summary: string, mediaType: string) =>
     operation(operationId, summary, {
       tags: ["Pages"],
@@ -132,6 +147,10 @@ export function assetRoutes({ guard }: RouteContext) {
     .get(styleSheetPath, ({ request }) => answerConditionally(request, styleSheet), {
       requires: "nobody",
       detail: describe("getStyleSheet", "Style sheet of the pages", "text/css"),
+    })
+    .get(passkeyScriptPath, ({ request }) => answerConditionally(request, passkeyScript), {
+      requires: "nobody",
+      detail: describe("getPasskeyScript", "Script of the pages that ask for a passkey", "text/javascript"),
     })
     .get(iconPath, ({ request }) => answerConditionally(request, icon), {
       requires: "nobody",

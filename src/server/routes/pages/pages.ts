@@ -5,6 +5,10 @@ import type { RouteContext } from "../../router.ts";
 import { accountPages, assetRoutes, signInPages } from "./account-pages.ts";
 import { accountSettingsPages, ownLoginPages } from "./account-settings-pages.ts";
 import { approvalPages, codeConfirmationPages, codeEntryPages } from "./device-pages.ts";
+import { confirmationPages } from "./factor-confirmation-pages.ts";
+import { factorPages } from "./factor-pages.ts";
+import { factorSignInPages } from "./factor-sign-in-pages.ts";
+import { firstFactorPages } from "./first-factor-pages.ts";
 import { helpPages } from "./help-pages.ts";
 import { invitationPages } from "./invitation-pages.ts";
 import { ownKeyPages } from "./own-key-pages.ts";
@@ -19,6 +23,10 @@ export function pageRoutes(context: RouteContext) {
     .use(ownLoginPages(context, browser))
     .use(ownKeyPages(context, browser))
     .use(signInPages(context, browser))
+    .use(factorSignInPages(context, browser))
+    .use(firstFactorPages(context, browser))
+    .use(factorPages(context, browser))
+    .use(confirmationPages(context, browser))
     .use(codeEntryPages(context, browser))
     .use(codeConfirmationPages(context, browser))
     .use(approvalPages(context, browser))

@@ -1,0 +1,34 @@
+// The step-up: a role change, a key rotation and a new token need a browser session that was confirmed in the last ten minutes.
+// The services of these operations call it, so that no route can forget it. Callers with a token and the operator are not asked.
+import type { Clock } from "../../../platform/clock.ts";
+import type { Connection } from "../../../platform/database/database.ts";
+import type { Identity } from "../../identity/service.ts";
+import type { Actor } from "../../shared/actor.ts";
+import * as sessionStore from "../sign-in/login-sessions-store.ts";
+import { confirmationNeeded, enrollmentNeeded } from "./errors.ts";
+import { isConfirmedAt } from "./own-second-factors.ts";
+import type { SecondFactors } from "./second-factors.ts";
+
+export interface ConfirmationsDependencies {
+  clock: Clock;
+  identity: Pick<Identity, "findUserById">;
+  factors: Pick<SecondFactors, "demand">;
+}
+
+const SESSION_PREFIX = "login_session:";
+
+/**
+ * @returns a function that throws unless the actor may do what needs a confirmation
+ * @throws (from the function) DomainError `access.confirmation_needed`, `access.second_factor_enrollment_needed`
+ */
+export const createConfirmationCheck =
+  ({ clock, identity, factors }: ConfirmationsDependencies) =>
+  (connection: Connection, { kind, id, credential }: Actor): void => {
+    if (kind !== "user" || id === null || !credential?.startsWith(SESSION_PREFIX)) return;
+    const user = identity.findUserById(connection, id);
+    const demand = user ? factors.demand(connection, user) : "nothing";
+    if (demand === "nothing") return;
+    if (demand === "enrollment") throw enrollmentNeeded();
+    const session = sessionStore.findById(connection, credential.slice(SESSION_PREFIX.length));
+    if (!isConfirmedAt(session, clock.nowMs())) throw confirmationNeeded();
+  };

@@ -1,0 +1,70 @@
+// Removes all second factors of a user: for the operator, who restores access after a lost device, and with the user. Everything
+// that was signed in with them in a browser ends; workstations stay signed in.
+import type { Clock } from "../../../platform/clock.ts";
+import type { Db, Tx } from "../../../platform/database/database.ts";
+import type { Audit } from "../../audit/service.ts";
+import type { Identity } from "../../identity/service.ts";
+import type { Actor } from "../../shared/actor.ts";
+import { endBrowserSessions, removeAttempts } from "../logins/end-logins.ts";
+import * as store from "./second-factor-store.ts";
+import type { SecondFactors } from "./second-factors.ts";
+
+export interface FactorResetDependencies {
+  db: Db;
+  clock: Clock;
+  audit: Audit;
+  identity: Pick<Identity, "users">;
+  factors: Pick<SecondFactors, "forgetGuesses">;
+}
+
+/** How many of each a user has or had. */
+export interface FactorCounts {
+  authenticatorApps: number;
+  passkeys: number;
+  recoveryCodes: number;
+}
+
+export interface FactorReset extends FactorCounts {
+  isChange: boolean;
+  /** browsers that were signed out */
+  sessionsEnded: number;
+}
+
+/** Removes every factor of a user, in the caller's transaction. @returns how many there were */
+export const removeFactors = (tx: Tx, userId: string): FactorCounts => ({
+  authenticatorApps: store.removeApp(tx, userId),
+  passkeys: store.removePasskeys(tx, userId),
+  recoveryCodes: store.removeRecoveryCodes(tx, userId),
+});
+
+/** @returns the operation; created once, in service.ts */
+export const createFactorReset = ({ db, clock, audit, identity, factors }: FactorResetDependencies) => ({
+  /** @returns how many factors the user has */
+  count: (userId: string): FactorCounts => ({
+    authenticatorApps: store.findApp(db.read, userId) ? 1 : 0,
+    passkeys: store.listPasskeys(db.read, userId).length,
+    recoveryCodes: store.countRecoveryCodes(db.read, userId),
+  }),
+
+  /**
+   * Removes all factors of a user, ends the user's browser sessions, and clears the count of wrong codes. Changes nothing if there
+   * is no factor.
+   * @throws DomainError `user.not_found`
+   */
+  reset: (actor: Actor, id: string): Promise<FactorReset> => {
+    const user = identity.users.show(actor.organizationId, id);
+    return db.write((tx) => {
+      factors.forgetGuesses(tx, user.id);
+      const counts = removeFactors(tx, user.id);
+      if (Object.values(counts).every((count) => count === 0))
+        return { ...counts, isChange: false, sessionsEnded: 0 };
+      const { authenticatorApps, passkeys, recoveryCodes } = counts;
+      removeAttempts(tx, { userId: user.id });
+      const sessionsEnded = endBrowserSessions(tx, { userId: user.id, nowMs: clock.nowMs() });
+      const before = { authenticator_apps: authenticatorApps, passkeys, recovery_codes: recoveryCodes };
+      const after = { login_sessions_ended: sessionsEnded };
+      audit.record(tx, { actor, action: "second_factor.reset", target: user.id, before, after });
+      return { ...counts, isChange: true, sessionsEnded };
+    }, "access");
+  },
+});

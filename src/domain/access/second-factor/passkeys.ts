@@ -1,0 +1,161 @@
+// Passkeys (W3C Web Authentication Level 3): the options for the browser, and the verification of its answers. The library is
+// loaded on first use, because most commands and requests never need it. Attestation is not requested, and an answer with
+// certificates is rejected: to verify them, the library would query revocation lists over the network.
+import type { AuthenticatorTransport } from "@simplewebauthn/server";
+import { passkeyRefused, passkeyWrong } from "./errors.ts";
+import { type RelyingParty, readCreatedPasskey, readUsedPasskey } from "./model.ts";
+import type { PasskeyRow } from "./second-factor-store.ts";
+
+/** ES256, EdDSA and RS256: what authenticators in use support (RFC 9053 section 2, RFC 8812 section 2). */
+const ALGORITHMS = [-7, -8, -257];
+const TIMEOUT_MS = 120_000;
+
+/** A package inside the library fails at start unless the polyfill is loaded first. */
+async function library() {
+  await import("reflect-metadata");
+  return await import("@simplewebauthn/server");
+}
+
+/** Where the answer must come from. */
+interface Expected {
+  party: RelyingParty;
+  /** whether a challenge in base64url is the expected one */
+  isChallenge(encoded: string): boolean;
+}
+
+/** What is stored of a new passkey. */
+export type CreatedPasskey = Pick<PasskeyRow, "credentialId" | "publicKey" | "counter" | "transports"> & {
+  /** in base64url, as the client sent it */
+  challenge: string;
+};
+
+/** @returns the options of `navigator.credentials.create()` as JSON */
+export async function creationOptions(options: {
+  party: RelyingParty;
+  organization: string;
+  user: { id: string; email: string };
+  challenge: string;
+  known: readonly PasskeyRow[];
+}): Promise<object> {
+  const { party, organization, user, challenge, known } = options;
+  const { generateRegistrationOptions } = await library();
+  return await generateRegistrationOptions({
+    rpName: organization,
+    rpID: party.id,
+    userID: new Uint8Array(Buffer.from(user.id)),
+    userName: user.email,
+    challenge,
+    timeout: TIMEOUT_MS,
+    attestationType: "none",
+    excludeCredentials: known.map(descriptorOf),
+    authenticatorSelection: { residentKey: "preferred", userVerification: "required" },
+    supportedAlgorithmIDs: ALGORITHMS,
+  });
+}
+
+/** @returns the options of `navigator.credentials.get()` as JSON, for the passkeys of one user */
+export async function requestOptions(options: {
+  party: RelyingParty;
+  challenge: string;
+  known: readonly PasskeyRow[];
+}): Promise<object> {
+  const { generateAuthenticationOptions } = await library();
+  return await generateAuthenticationOptions({
+    rpID: options.party.id,
+    challenge: options.challenge,
+    timeout: TIMEOUT_MS,
+    allowCredentials: options.known.map(descriptorOf),
+    userVerification: "required",
+  });
+}
+
+/**
+ * @param text answer of the browser as JSON
+ * @throws DomainError `second_factor.passkey_refused`
+ */
+export async function verifyCreation(
+  text: string,
+  { party, isChallenge }: Expected,
+): Promise<CreatedPasskey> {
+  const answer = readCreatedPasskey(text);
+  if (!answer) throw passkeyRefused();
+  const { decodeAttestationObject, isoBase64URL, decodeClientDataJSON } = await import(
+    "@simplewebauthn/server/helpers"
+  );
+  const { verifyRegistrationResponse } = await library();
+  try {
+    const { attestationObject, clientDataJSON } = answer.response;
+    const attestation = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
+    if (attestation.get("attStmt").get("x5c") !== undefined) throw passkeyRefused();
+    const { verified, registrationInfo } = await verifyRegistrationResponse({
+      response: { ...answer, response: { attestationObject, clientDataJSON }, clientExtensionResults: {} },
+      expectedChallenge: isChallenge,
+      expectedOrigin: party.origin,
+      expectedRPID: party.id,
+      requireUserVerification: true,
+      supportedAlgorithmIDs: ALGORITHMS,
+    });
+    if (!verified) throw passkeyRefused();
+    const { id, publicKey, counter } = registrationInfo.credential;
+    return {
+      credentialId: id,
+      publicKey: isoBase64URL.fromBuffer(publicKey),
+      counter,
+      transports: (answer.response.transports ?? []).join(" "),
+      challenge: decodeClientDataJSON(clientDataJSON).challenge,
+    };
+  } catch (cause) {
+    throw passkeyRefused(cause); // the library throws a plain Error for every fault of the answer
+  }
+}
+
+/** A correct answer to a challenge. */
+export interface UsedPasskey {
+  passkey: PasskeyRow;
+  /** the new signature counter */
+  counter: number;
+  /** in base64url, as the client sent it */
+  challenge: string;
+}
+
+/**
+ * @param known the passkeys of the user
+ * @throws DomainError `access.second_factor_wrong`
+ */
+export async function verifyUse(
+  text: string,
+  { party, isChallenge, known }: Expected & { known: readonly PasskeyRow[] },
+): Promise<UsedPasskey> {
+  const answer = readUsedPasskey(text);
+  const passkey = known.find(({ credentialId }) => credentialId === answer?.id);
+  if (!answer || !passkey) throw passkeyWrong();
+  const { isoBase64URL, decodeClientDataJSON } = await import("@simplewebauthn/server/helpers");
+  const { verifyAuthenticationResponse } = await library();
+  try {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response: { ...answer, clientExtensionResults: {} },
+      expectedChallenge: isChallenge,
+      expectedOrigin: party.origin,
+      expectedRPID: party.id,
+      credential: {
+        id: passkey.credentialId,
+        publicKey: isoBase64URL.toBuffer(passkey.publicKey),
+        counter: passkey.counter,
+      },
+      requireUserVerification: true,
+    });
+    if (!verified) throw passkeyWrong();
+    const { challenge } = decodeClientDataJSON(answer.response.clientDataJSON);
+    return { passkey, counter: authenticationInfo.newCounter, challenge };
+  } catch (cause) {
+    throw passkeyWrong(cause); // as in verifyCreation
+  }
+}
+
+/** Others are dropped: they are hints for the browser only. */
+const TRANSPORTS: readonly AuthenticatorTransport[] = ["ble", "hybrid", "internal", "nfc", "usb"];
+
+const descriptorOf = ({ credentialId, transports }: PasskeyRow) => {
+  const named = transports.split(" ");
+  return { id: credentialId, transports: TRANSPORTS.filter((transport) => named.includes(transport)) };
+};

@@ -1,0 +1,153 @@
+// The second half of a password sign-in: takes the second factor, or sets the first one up, and opens the session.
+import type { Sealing } from "../../../platform/crypto/sealing.ts";
+import type { Db, Tx } from "../../../platform/database/database.ts";
+import type { Ids } from "../../../platform/ids.ts";
+import type { Secret } from "../../../platform/secret.ts";
+import type { Audit } from "../../audit/service.ts";
+import type { User } from "../../identity/service.ts";
+import type { Actor } from "../../shared/actor.ts";
+import { attemptOver } from "../second-factor/errors.ts";
+import type { Add, AddedFactor, AppSetup, FactorSetup } from "../second-factor/factor-setup.ts";
+import type { FactorKind, Proof } from "../second-factor/model.ts";
+import type { FactorsView, ProofHolder, SecondFactors } from "../second-factor/second-factors.ts";
+import type { SignInAttempt, SignInAttempts } from "../second-factor/sign-in-attempts.ts";
+import { DeviceCookies } from "./device-cookie.ts";
+import type { LoginSessions, Origin, SignedIn } from "./login-sessions.ts";
+
+export interface FactorSignInsDependencies {
+  db: Db;
+  ids: Ids;
+  audit: Audit;
+  sealing: Pick<Sealing, "mac" | "isMac">;
+  factors: SecondFactors;
+  setup: FactorSetup;
+  attempts: SignInAttempts;
+  sessions: Pick<LoginSessions, "open">;
+}
+
+/** The browser that goes on with a sign-in. */
+export interface AttemptRequest extends Origin {
+  /** from the cookie */
+  token: Secret;
+  /** the device cookie that the browser sent, valid or not */
+  deviceCookie?: string | undefined;
+  requestId?: string;
+}
+
+export interface SignedInWithFactor extends SignedIn {
+  factor: FactorKind;
+}
+
+export interface SignedInAndSetUp extends SignedIn, AddedFactor {}
+
+export class FactorSignIns {
+  readonly #deviceCookies: DeviceCookies;
+
+  constructor(private readonly own: FactorSignInsDependencies) {
+    this.#deviceCookies = new DeviceCookies(own);
+  }
+
+  /** @returns the attempt with the factors of its user; undefined if it is over */
+  find(token: Secret): (SignInAttempt & { factors: FactorsView }) | undefined {
+    const attempt = this.own.attempts.find(token);
+    return attempt && { ...attempt, factors: this.own.factors.view(this.own.db.read, attempt.user) };
+  }
+
+  /** @returns the options of `navigator.credentials.get()`; undefined if the user has no passkey that works here */
+  passkeyRequest(attempt: SignInAttempt): Promise<object | undefined> {
+    return this.own.factors.passkeyRequest({ ...holderOf(attempt), known: undefined });
+  }
+
+  /**
+   * Takes the second factor and opens the session.
+   * @throws DomainError `access.sign_in_expired`, `access.second_factor_wrong`, `access.too_many_attempts`
+   */
+  async prove(request: AttemptRequest, proof: Proof): Promise<SignedInWithFactor> {
+    const attempt = this.#get(request, "proof");
+    const known = this.#deviceCookies.nonceOf(request.deviceCookie, attempt.user);
+    const holder: ProofHolder = { ...holderOf(attempt), known };
+    const accept = await this.own.factors.check(holder, proof);
+    return await this.#open(attempt, request, (tx) => {
+      const factor = accept(tx);
+      return { audit: { second_factor: factor }, result: { factor } };
+    });
+  }
+
+  startApp(request: AttemptRequest): AppSetup {
+    return this.own.setup.startApp(holderOf(this.#get(request, "enrollment")));
+  }
+
+  resumeApp(request: AttemptRequest, sealed: string): AppSetup {
+    return this.own.setup.resumeApp(holderOf(this.#get(request, "enrollment")), sealed);
+  }
+
+  startPasskey(request: AttemptRequest): Promise<object> {
+    return this.own.setup.startPasskey(holderOf(this.#get(request, "enrollment")));
+  }
+
+  /**
+   * Adds the first factor, an authenticator app, and opens the session.
+   * @throws DomainError `access.sign_in_expired`, those of FactorSetup.checkApp
+   */
+  async addApp(request: AttemptRequest, given: { sealed: string; code: Secret }): Promise<SignedInAndSetUp> {
+    const attempt = this.#get(request, "enrollment");
+    return await this.#setUp(attempt, request, this.own.setup.checkApp(holderOf(attempt), given));
+  }
+
+  /**
+   * Adds the first factor, a passkey, and opens the session.
+   * @throws DomainError `access.sign_in_expired`, those of FactorSetup.checkPasskey
+   */
+  async addPasskey(
+    request: AttemptRequest,
+    given: { answer: string; name: string },
+  ): Promise<SignedInAndSetUp> {
+    const attempt = this.#get(request, "enrollment");
+    return await this.#setUp(attempt, request, await this.own.setup.checkPasskey(holderOf(attempt), given));
+  }
+
+  #setUp(attempt: SignInAttempt, request: AttemptRequest, add: Add): Promise<SignedInAndSetUp> {
+    return this.#open(attempt, request, (tx) => {
+      // Another tab may have set one up meanwhile; then this browser has to prove it.
+      if (this.own.factors.has(tx, attempt.user.id)) throw attemptOver();
+      const added = add(tx, actorOf(attempt.user, request));
+      return { audit: { second_factor: added.kind }, result: added };
+    });
+  }
+
+  /** @throws DomainError `access.sign_in_expired` unless the attempt still needs this */
+  #get({ token }: AttemptRequest, demand: "proof" | "enrollment"): SignInAttempt {
+    const attempt = this.own.attempts.find(token);
+    if (attempt?.demand !== demand) throw attemptOver();
+    return attempt;
+  }
+
+  async #open<T extends object>(
+    attempt: SignInAttempt,
+    request: AttemptRequest,
+    change: (tx: Tx) => { audit: Record<string, string>; result: T },
+  ): Promise<SignedIn & T> {
+    const { db, audit, attempts, sessions } = this.own;
+    const { passwordHash: _, ...user } = attempt.user;
+    const { session, result } = await db.write((tx) => {
+      attempts.take(tx, attempt);
+      const { audit: after, result } = change(tx);
+      const session = sessions.open(tx, user.id, { ...request, isFresh: true });
+      const actor = actorOf(user, request);
+      audit.record(tx, { actor, action: "login_session.open", target: session.id, after });
+      return { session, result };
+    }, "access");
+    return { ...result, session, user, deviceCookie: this.#deviceCookies.issue(attempt.user) };
+  }
+}
+
+const holderOf = ({ id, user }: SignInAttempt) => ({ user, holderId: id });
+
+const actorOf = (user: User, { address, requestId }: AttemptRequest): Actor => ({
+  kind: "user",
+  id: user.id,
+  label: user.email,
+  organizationId: user.organizationId,
+  ...(address !== null && { address }),
+  ...(requestId !== undefined && { requestId }),
+});

@@ -1,0 +1,110 @@
+// Asks for the second factor: after the password, and again before something sensitive. Routes check the proof.
+/** @jsxImportSource preact */
+import { passkeyScriptPath } from "../assets.ts";
+import { ErrorSummary, Field, Hidden } from "../forms.tsx";
+import { type Branding, renderPage } from "../layout.tsx";
+import { PasskeyForm } from "./passkey-form.tsx";
+
+export interface ProofProps {
+  /** `sign-in`: after the password. `confirm`: in a browser that is signed in */
+  occasion: "sign-in" | "confirm";
+  action: string;
+  csrf: string;
+  /** path to continue to */
+  next?: string | undefined;
+  /** whether the user has an authenticator app */
+  hasApp: boolean;
+  /** options of `navigator.credentials.get()`; undefined if the user has no passkey that works here */
+  passkey: object | undefined;
+  error?: string | undefined;
+  branding: Branding;
+}
+
+const TEXTS = {
+  "sign-in": { title: "Confirm that it is you", verb: "Sign in", back: "/login", cancel: "Start again" },
+  confirm: { title: "Confirm that it is you", verb: "Confirm", back: "/account", cancel: "Cancel" },
+} as const;
+
+/** Posts `csrf`, `next` (if given) and `code`, or `answer` of a passkey. */
+export function proofPage(props: ProofProps): string {
+  const { occasion, action, csrf, next, hasApp, passkey, error, branding } = props;
+  const { title, verb, back, cancel } = TEXTS[occasion];
+  const hint = hasApp
+    ? "The six digits that your authenticator app shows, or one of your recovery codes."
+    : "One of your recovery codes.";
+  return renderPage(
+    { title, error, branding, script: passkey && passkeyScriptPath },
+    <>
+      <ErrorSummary error={error} fieldId="code" />
+      {passkey === undefined ? null : (
+        <PasskeyForm
+          passkey="get"
+          options={passkey}
+          action={action}
+          fields={{ csrf, next }}
+          verb="Use a passkey"
+          isPrimary
+        />
+      )}
+      <form class="following" method="post" action={action}>
+        <Hidden name="csrf" value={csrf} />
+        {next === undefined ? null : <Hidden name="next" value={next} />}
+        <Field id="code" label={hasApp ? "Code" : "Recovery code"} hint={hint} error={error}>
+          {(described) => (
+            <input
+              {...described}
+              type="text"
+              name="code"
+              autocomplete="one-time-code"
+              autocapitalize="characters"
+              spellcheck={false}
+              required
+            />
+          )}
+        </Field>
+        <button class={passkey === undefined ? "button primary" : "button"} type="submit">
+          {verb}
+        </button>
+      </form>
+      <p class="following">
+        <a href={back}>{cancel}</a>
+      </p>
+    </>,
+  );
+}
+
+export interface PasswordConfirmationProps {
+  action: string;
+  csrf: string;
+  next?: string | undefined;
+  email: string;
+  error?: string | undefined;
+  branding: Branding;
+}
+
+/** Asks a user without a factor for the password. Posts `csrf`, `next` (if given) and `password`. */
+export function passwordConfirmationPage(props: PasswordConfirmationProps): string {
+  const { action, csrf, next, email, error, branding } = props;
+  return renderPage(
+    { title: "Confirm that it is you", error, branding },
+    <>
+      <ErrorSummary error={error} fieldId="password" />
+      <form method="post" action={action}>
+        <Hidden name="csrf" value={csrf} />
+        {next === undefined ? null : <Hidden name="next" value={next} />}
+        <input type="hidden" name="username" value={email} autocomplete="username" />
+        <Field id="password" label="Current password" error={error}>
+          {(described) => (
+            <input {...described} type="password" name="password" autocomplete="current-password" required />
+          )}
+        </Field>
+        <button class="button primary" type="submit">
+          Confirm
+        </button>
+        <a class="button" href="/account">
+          Cancel
+        </a>
+      </form>
+    </>,
+  );
+}

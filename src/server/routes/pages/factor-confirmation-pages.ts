@@ -1,0 +1,128 @@
+// The confirmation that sensitive operations need: asks for the second factor again, or for the password of a user without one.
+import { DomainError } from "../../../platform/errors.ts";
+import { Secret } from "../../../platform/secret.ts";
+import type { Browser, Visitor } from "../../auth/browser.ts";
+import { readOwnPath } from "../../auth/own-path.ts";
+import { actorOf } from "../../http/exchange.ts";
+import { counted } from "../../metrics/factor-metrics.ts";
+import { ACCOUNT_PATH } from "../../pages/account/account-view.ts";
+import {
+  FormField,
+  formFailure,
+  formOf,
+  formOperation,
+  page,
+  pageOperation,
+  seeOther,
+  signInPath,
+} from "../../pages/html.ts";
+import { passwordConfirmationPage, proofPage } from "../../pages/second-factor/proof.tsx";
+import { createRouter, type RouteContext } from "../../router.ts";
+import { proofOf } from "./factor-sign-in-pages.ts";
+
+export const FACTORS = `${ACCOUNT_PATH}/second-factor`;
+const CONFIRM = `${FACTORS}/confirm`;
+
+const ConfirmQuery = formOf({ next: FormField });
+const ConfirmForm = formOf({
+  csrf: FormField,
+  next: FormField,
+  code: FormField,
+  answer: FormField,
+  password: FormField,
+});
+
+/** @returns the path of the page that confirms the browser and leads on to `next` */
+export const confirmPath = (next: string): string => `${CONFIRM}?next=${encodeURIComponent(next)}`;
+
+/** @returns whether an error means that the browser must be confirmed first */
+export const needsConfirmation = (error: unknown): boolean =>
+  error instanceof DomainError && error.reason === "access.confirmation_needed";
+
+export interface Shown {
+  error?: string;
+  status?: number;
+  headers?: Readonly<Record<string, string>>;
+}
+
+export type Work = (visitor: Visitor, session: ReturnType<typeof sessionOf>) => Response | Promise<Response>;
+
+/** @returns the visitor as the domain wants it */
+export const sessionOf = (request: Request, { sessionId }: Visitor) => ({
+  actor: actorOf(request),
+  sessionId,
+});
+
+/** @returns a function that runs work for a signed-in visitor and asks for a confirmation where the domain wants one */
+export const createForVisitor =
+  (browser: Browser) =>
+  async (request: Request, back: string, work: Work): Promise<Response> => {
+    const visitor = browser.visitor(request);
+    if (!visitor) return seeOther(signInPath(back));
+    try {
+      return await work(visitor, sessionOf(request, visitor));
+    } catch (error) {
+      if (needsConfirmation(error)) return seeOther(confirmPath(back));
+      throw error;
+    }
+  };
+
+/** @returns the page that confirms a browser */
+export function confirmationPages({ guard, domain, countFactor }: RouteContext, browser: Browser) {
+  const { ownFactors } = domain.access;
+  const forVisitor = createForVisitor(browser);
+
+  const show = async (
+    visitor: Visitor,
+    session: ReturnType<typeof sessionOf>,
+    { next, error, status = 200, headers }: Shown & { next: string | undefined },
+  ): Promise<Response> => {
+    const shown = { action: CONFIRM, csrf: visitor.csrf, next, error, branding: browser.branding() };
+    if (ownFactors.confirmsWith(session.actor) === "password") {
+      const html = passwordConfirmationPage({ ...shown, email: visitor.principal.email });
+      return page(html, { status, headers: { ...headers } });
+    }
+    const hasApp = ownFactors.view(session.actor)?.authenticatorApp != null;
+    const passkey = await ownFactors.passkeyRequest(session);
+    const html = proofPage({ ...shown, occasion: "confirm", hasApp, passkey });
+    return page(html, { status, headers: { ...headers }, isScripted: passkey !== undefined });
+  };
+
+  return createRouter(guard, "factor-confirmation-pages")
+    .get(
+      CONFIRM,
+      ({ request, query }) =>
+        forVisitor(request, CONFIRM, (visitor, session) =>
+          show(visitor, session, { next: readOwnPath(query.next) }),
+        ),
+      {
+        requires: "nobody",
+        query: ConfirmQuery,
+        detail: pageOperation("showConfirmation", "Asks who is there before something sensitive"),
+      },
+    )
+    .post(
+      CONFIRM,
+      ({ request, body }) =>
+        forVisitor(request, CONFIRM, async (visitor, session) => {
+          browser.checkForm(request, body.csrf, visitor);
+          const next = readOwnPath(body.next);
+          try {
+            if (body.password === undefined) {
+              const proof = proofOf(body);
+              await counted(ownFactors.confirm(session, proof), proof, countFactor);
+            } else await ownFactors.confirmWithPassword(session, new Secret(body.password));
+            return seeOther(next ?? FACTORS);
+          } catch (error) {
+            const { status, headers, message: text } = formFailure(error, request);
+            return await show(visitor, session, { next, error: text, status, headers });
+          }
+        }),
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: ConfirmForm,
+        detail: formOperation("sendConfirmation", "Confirms this browser for 10 minutes"),
+      },
+    );
+}

@@ -1,0 +1,233 @@
+// Second factors below the account: the list, setting up and removing, and recovery codes. The domain refuses a change in a
+// browser that was not confirmed lately; factor-confirmation-pages.ts then asks and leads back.
+import type { FactorsView } from "../../../domain/access/second-factor/second-factors.ts";
+import { toRfc3339 } from "../../../platform/clock.ts";
+import { Secret } from "../../../platform/secret.ts";
+import type { Browser, Visitor } from "../../auth/browser.ts";
+import { ACCOUNT_PATH } from "../../pages/account/account-view.ts";
+import {
+  FormField,
+  formFailure,
+  formOf,
+  formOperation,
+  page,
+  pageOperation,
+  seeOther,
+} from "../../pages/html.ts";
+import { factorsPage } from "../../pages/second-factor/factors.tsx";
+import { appSetupPage, passkeySetupPage, recoveryCodesPage } from "../../pages/second-factor/setup.tsx";
+import { createRouter, type RouteContext } from "../../router.ts";
+import {
+  createForVisitor,
+  FACTORS,
+  needsConfirmation,
+  type Shown,
+  type sessionOf,
+} from "./factor-confirmation-pages.ts";
+
+const APP = `${FACTORS}/authenticator-app`;
+const NEW_PASSKEY = `${FACTORS}/passkeys/new`;
+
+const FactorsQuery = formOf({ done: FormField });
+const AppForm = formOf({ csrf: FormField, setup: FormField, code: FormField });
+const PasskeyForm = formOf({ csrf: FormField, name: FormField, answer: FormField });
+const PlainForm = formOf({ csrf: FormField });
+
+/** Confirmation texts by the keyword in the redirect's query. */
+const NOTICES = {
+  added: "Your second factor is set up.",
+  removed: "It was removed.",
+} as const;
+
+const noticeOf = (word: string | undefined): string | undefined =>
+  Object.entries(NOTICES).find(([done]) => done === word)?.[1];
+
+/** @returns the pages of second factors below the account */
+export function factorPages(context: RouteContext, browser: Browser) {
+  return createRouter(context.guard, "factor-pages")
+    .use(factorListPages(context, browser))
+    .use(appSetupPages(context, browser))
+    .use(passkeySetupPages(context, browser));
+}
+
+const rowOf = ({ createdAtMs, usedAtMs }: { createdAtMs: number; usedAtMs: number | null }) => ({
+  createdAt: toRfc3339(createdAtMs),
+  usedAt: usedAtMs === null ? null : toRfc3339(usedAtMs),
+});
+
+const shownFactors = ({ authenticatorApp, passkeys, recoveryCodes, isRequired }: FactorsView) => ({
+  app: authenticatorApp && rowOf(authenticatorApp),
+  passkeys: passkeys.map((passkey) => ({ ...rowOf(passkey), id: passkey.id, name: passkey.name })),
+  recoveryCodes,
+  isRequired,
+});
+
+function factorListPages({ guard, domain }: RouteContext, browser: Browser) {
+  const { ownFactors, factors } = domain.access;
+  const forVisitor = createForVisitor(browser);
+  const removing = (request: Request, csrf: string | undefined, remove: RemoveFactor) =>
+    forVisitor(request, FACTORS, async (visitor, session) => {
+      browser.checkForm(request, csrf, visitor);
+      await remove(session);
+      return seeOther(`${FACTORS}?done=removed`);
+    });
+  type RemoveFactor = (session: ReturnType<typeof sessionOf>) => Promise<void>;
+
+  return createRouter(guard, "factor-list-pages")
+    .get(
+      FACTORS,
+      ({ request, query }) =>
+        forVisitor(request, FACTORS, ({ csrf }, { actor }) => {
+          const view = ownFactors.view(actor);
+          if (!view) return seeOther(ACCOUNT_PATH);
+          const offersPasskeys = factors.offersPasskeys();
+          const shown = { csrf, notice: noticeOf(query.done), offersPasskeys, branding: browser.branding() };
+          return page(factorsPage({ ...shownFactors(view), ...shown }));
+        }),
+      {
+        requires: "nobody",
+        query: FactorsQuery,
+        detail: pageOperation("showSecondFactors", "Passkeys, authenticator app and recovery codes"),
+      },
+    )
+    .post(
+      `${APP}/remove`,
+      ({ request, body }) => removing(request, body.csrf, (session) => ownFactors.removeApp(session)),
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: PlainForm,
+        detail: formOperation("sendRemoveApp", "Removes the authenticator app"),
+      },
+    )
+    .post(
+      `${FACTORS}/passkeys/:id/remove`,
+      ({ request, params, body }) =>
+        removing(request, body.csrf, (session) => ownFactors.removePasskey(session, params.id)),
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: PlainForm,
+        detail: formOperation("sendRemovePasskey", "Removes a passkey"),
+      },
+    )
+    .post(
+      `${FACTORS}/recovery-codes`,
+      ({ request, body }) =>
+        forVisitor(request, FACTORS, async (visitor, session) => {
+          browser.checkForm(request, body.csrf, visitor);
+          const codes = (await ownFactors.renewRecoveryCodes(session)).map((code) => code.reveal());
+          return page(recoveryCodesPage({ codes, next: FACTORS, branding: browser.branding() }));
+        }),
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: PlainForm,
+        detail: pageOperation(
+          "sendNewRecoveryCodes",
+          "Replaces the recovery codes and shows the new ones once",
+        ),
+      },
+    );
+}
+
+function appSetupPages({ guard, domain }: RouteContext, browser: Browser) {
+  const { ownFactors } = domain.access;
+  const forVisitor = createForVisitor(browser);
+
+  const show = (
+    visitor: Visitor,
+    session: ReturnType<typeof sessionOf>,
+    { setup, error, status = 200, headers }: Shown & { setup?: string | undefined },
+  ): Response => {
+    const { secret, uri, sealed } =
+      setup === undefined ? ownFactors.startApp(session) : ownFactors.resumeApp(session, setup);
+    const texts = { secret: secret.reveal(), uri: uri.reveal(), sealed, error };
+    const places = { action: APP, back: FACTORS, csrf: visitor.csrf };
+    const html = appSetupPage({ ...places, ...texts, branding: browser.branding() });
+    return page(html, { status, headers: { ...headers } });
+  };
+
+  return createRouter(guard, "app-setup-pages")
+    .get(APP, ({ request }) => forVisitor(request, APP, (visitor, session) => show(visitor, session, {})), {
+      requires: "nobody",
+      detail: pageOperation("showAppSetup", "Shows the QR code of an authenticator app"),
+    })
+    .post(
+      APP,
+      ({ request, body }) =>
+        forVisitor(request, APP, async (visitor, session) => {
+          browser.checkForm(request, body.csrf, visitor);
+          const { setup = "", code = "" } = body;
+          try {
+            const added = await ownFactors.addApp(session, { sealed: setup, code: new Secret(code) });
+            return afterAdding(added, browser);
+          } catch (error) {
+            if (needsConfirmation(error)) throw error;
+            const { status, headers, message: text, reason } = formFailure(error, request);
+            const kept = reason === "second_factor.code_wrong" ? setup : undefined;
+            return show(visitor, session, { setup: kept, error: text, status, headers });
+          }
+        }),
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: AppForm,
+        detail: formOperation("sendAppSetup", "Adds or replaces the authenticator app"),
+      },
+    );
+}
+
+const afterAdding = ({ recoveryCodes }: { recoveryCodes: readonly Secret[] }, browser: Browser): Response => {
+  const next = `${FACTORS}?done=added`;
+  if (recoveryCodes.length === 0) return seeOther(next);
+  const codes = recoveryCodes.map((code) => code.reveal());
+  return page(recoveryCodesPage({ codes, next, branding: browser.branding() }));
+};
+
+function passkeySetupPages({ guard, domain }: RouteContext, browser: Browser) {
+  const { ownFactors } = domain.access;
+  const forVisitor = createForVisitor(browser);
+
+  const show = async (
+    visitor: Visitor,
+    session: ReturnType<typeof sessionOf>,
+    { error, status = 200, headers }: Shown,
+  ): Promise<Response> => {
+    const options = await ownFactors.startPasskey(session);
+    const places = { action: NEW_PASSKEY, back: FACTORS, csrf: visitor.csrf };
+    const html = passkeySetupPage({ ...places, options, error, branding: browser.branding() });
+    return page(html, { status, headers: { ...headers }, isScripted: true });
+  };
+
+  return createRouter(guard, "passkey-setup-pages")
+    .get(
+      NEW_PASSKEY,
+      ({ request }) => forVisitor(request, NEW_PASSKEY, (visitor, session) => show(visitor, session, {})),
+      {
+        requires: "nobody",
+        detail: pageOperation("showPasskeySetup", "Asks the browser for a new passkey"),
+      },
+    )
+    .post(
+      NEW_PASSKEY,
+      ({ request, body }) =>
+        forVisitor(request, NEW_PASSKEY, async (visitor, session) => {
+          browser.checkForm(request, body.csrf, visitor);
+          const { name = "", answer = "" } = body;
+          try {
+            return afterAdding(await ownFactors.addPasskey(session, { name, answer }), browser);
+          } catch (error) {
+            if (needsConfirmation(error)) throw error;
+            const { status, headers, message: text } = formFailure(error, request);
+            return await show(visitor, session, { error: text, status, headers });
+          }
+        }),
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: PasskeyForm,
+        detail: formOperation("sendPasskeySetup", "Adds a passkey"),
+      },
+    );
+}

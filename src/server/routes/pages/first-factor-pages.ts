@@ -1,0 +1,189 @@
+// Sets the first second factor up right after the password, for users who must have one. The browser has no session until it is
+// done; a cookie stands for the sign-in.
+import type { SignedInAndSetUp } from "../../../domain/access/sign-in/factor-sign-in.ts";
+import { Secret } from "../../../platform/secret.ts";
+import type { Browser, BrowserAttempt } from "../../auth/browser.ts";
+import { expiredAttemptCookie } from "../../auth/cookies.ts";
+import { readOwnPath } from "../../auth/own-path.ts";
+import {
+  FormField,
+  formFailure,
+  formOf,
+  formOperation,
+  page,
+  pageOperation,
+  seeOther,
+} from "../../pages/html.ts";
+import {
+  appSetupPage,
+  passkeySetupPage,
+  recoveryCodesPage,
+  setupChoicePage,
+} from "../../pages/second-factor/setup.tsx";
+import { createRouter, type RouteContext } from "../../router.ts";
+import {
+  createStartAgain,
+  factorPath,
+  NextQuery,
+  OVER,
+  pathWith,
+  SETUP,
+  type Shown,
+} from "./factor-sign-in-pages.ts";
+
+const APP = `${SETUP}/authenticator-app`;
+const PASSKEY = `${SETUP}/passkey`;
+
+const AppForm = formOf({ csrf: FormField, next: FormField, setup: FormField, code: FormField });
+const PasskeyForm = formOf({ csrf: FormField, next: FormField, name: FormField, answer: FormField });
+
+/** @returns the pages that set the first factor up */
+export function firstFactorPages(context: RouteContext, browser: Browser) {
+  const forAttempt = createForAttempt(context, browser);
+  const { guard, domain } = context;
+  return createRouter(guard, "first-factor-pages")
+    .use(firstAppPages(context, browser))
+    .use(firstPasskeyPages(context, browser))
+    .get(
+      SETUP,
+      ({ request, query }) => {
+        const next = readOwnPath(query.callbackURL);
+        return forAttempt(request, next, () => {
+          const passkeyPath = domain.access.factors.offersPasskeys() ? pathWith(PASSKEY, next) : undefined;
+          const branding = browser.branding();
+          return page(setupChoicePage({ appPath: pathWith(APP, next), passkeyPath, branding }));
+        });
+      },
+      {
+        requires: "nobody",
+        query: NextQuery,
+        detail: pageOperation("showFactorSetup", "Leads a user who must have a second factor to one"),
+      },
+    );
+}
+
+/** @returns a function that runs work for a sign-in that must set up a factor; any other leads to where it belongs */
+function createForAttempt(context: RouteContext, browser: Browser) {
+  const { factorSignIns } = context.domain.access;
+  const startAgain = createStartAgain(context, browser);
+  return async (
+    request: Request,
+    next: string | undefined,
+    work: (attempt: BrowserAttempt) => Response | Promise<Response>,
+  ): Promise<Response> => {
+    const attempt = browser.attempt(request);
+    const found = attempt && factorSignIns.find(attempt.token);
+    if (!attempt || !found) return startAgain(request, next);
+    if (found.demand !== "enrollment") return seeOther(factorPath("proof", next));
+    return await work(attempt);
+  };
+}
+
+/** @returns a function that signs the browser in and shows the recovery codes */
+const createFinish =
+  ({ baseUrl }: RouteContext, browser: Browser) =>
+  (signedIn: SignedInAndSetUp, next: string | undefined): Response => {
+    const given = { sessionToken: signedIn.session.token, deviceCookie: signedIn.deviceCookie };
+    const cookies = [...Object.values(browser.cookiesOf(given)), expiredAttemptCookie(baseUrl())];
+    const codes = signedIn.recoveryCodes.map((code) => code.reveal());
+    if (codes.length === 0) return seeOther(next ?? "/", cookies);
+    const html = recoveryCodesPage({ codes, next: next ?? "/", branding: browser.branding() });
+    return page(html, { cookies });
+  };
+
+function firstAppPages(context: RouteContext, browser: Browser) {
+  const { factorSignIns } = context.domain.access;
+  const startAgain = createStartAgain(context, browser);
+  const forAttempt = createForAttempt(context, browser);
+  const finish = createFinish(context, browser);
+
+  const showApp = (request: Request, { next, setup, ...shown }: Shown & { setup?: string | undefined }) =>
+    forAttempt(request, next, (attempt) => {
+      const { status = 200, headers, error } = shown;
+      const { secret, uri, sealed } =
+        setup === undefined ? factorSignIns.startApp(attempt) : factorSignIns.resumeApp(attempt, setup);
+      const places = { action: APP, back: pathWith(SETUP, next), csrf: attempt.csrf, next };
+      const texts = { secret: secret.reveal(), uri: uri.reveal(), sealed };
+      return page(appSetupPage({ ...places, ...texts, error, branding: browser.branding() }), {
+        status,
+        headers: { ...headers },
+      });
+    });
+
+  return createRouter(context.guard, "first-app-pages")
+    .get(APP, ({ request, query }) => showApp(request, { next: readOwnPath(query.callbackURL) }), {
+      requires: "nobody",
+      query: NextQuery,
+      detail: pageOperation("showFirstAppSetup", "Shows the QR code of the first authenticator app"),
+    })
+    .post(
+      APP,
+      ({ request, body }) => {
+        const next = readOwnPath(body.next);
+        const { setup = "", code = "" } = body;
+        return forAttempt(request, next, async (attempt) => {
+          browser.checkAttemptForm(request, body.csrf, attempt);
+          try {
+            const given = { sealed: setup, code: new Secret(code) };
+            return finish(await factorSignIns.addApp(attempt, given), next);
+          } catch (error) {
+            const { status, headers, message: text, reason } = formFailure(error, request);
+            if (reason === OVER) return startAgain(request, next);
+            const kept = reason === "second_factor.code_wrong" ? setup : undefined;
+            return await showApp(request, { next, setup: kept, error: text, status, headers });
+          }
+        });
+      },
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: AppForm,
+        detail: formOperation("sendFirstAppSetup", "Adds the first authenticator app and signs in"),
+      },
+    );
+}
+
+function firstPasskeyPages(context: RouteContext, browser: Browser) {
+  const { factorSignIns } = context.domain.access;
+  const startAgain = createStartAgain(context, browser);
+  const forAttempt = createForAttempt(context, browser);
+  const finish = createFinish(context, browser);
+
+  const showPasskey = (request: Request, { next, status = 200, headers, error }: Shown) =>
+    forAttempt(request, next, async (attempt) => {
+      const options = await factorSignIns.startPasskey(attempt);
+      const places = { action: PASSKEY, back: pathWith(SETUP, next), csrf: attempt.csrf, next };
+      const html = passkeySetupPage({ ...places, options, error, branding: browser.branding() });
+      return page(html, { status, headers: { ...headers }, isScripted: true });
+    });
+
+  return createRouter(context.guard, "first-passkey-pages")
+    .get(PASSKEY, ({ request, query }) => showPasskey(request, { next: readOwnPath(query.callbackURL) }), {
+      requires: "nobody",
+      query: NextQuery,
+      detail: pageOperation("showFirstPasskeySetup", "Asks the browser for the first passkey"),
+    })
+    .post(
+      PASSKEY,
+      ({ request, body }) => {
+        const next = readOwnPath(body.next);
+        const { name = "", answer = "" } = body;
+        return forAttempt(request, next, async (attempt) => {
+          browser.checkAttemptForm(request, body.csrf, attempt);
+          try {
+            return finish(await factorSignIns.addPasskey(attempt, { name, answer }), next);
+          } catch (error) {
+            const { status, headers, message: text, reason } = formFailure(error, request);
+            if (reason === OVER) return startAgain(request, next);
+            return await showPasskey(request, { next, error: text, status, headers });
+          }
+        });
+      },
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: PasskeyForm,
+        detail: formOperation("sendFirstPasskey", "Adds the first passkey and signs in"),
+      },
+    );
+}
