@@ -445,6 +445,7 @@ test("a failed revocation is tried again until it succeeds", async () => {
   await ensure(world, user);
   world.upstream.failure = "unavailable";
   expect(await world.gateway.keys.revoke({ actor: world.operator, user })).toBe(true);
+  expect(world.audited().slice(-1)).toEqual(["gateway_key.revoke"]);
   expect(world.gateway.keys.status(user).status).toBe("missing");
   for (let round = 0; round < 10; round += 1) {
     await reconcile(world);
