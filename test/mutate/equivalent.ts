@@ -274,12 +274,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
     because: "a database with problems is refused before anybody looks at its schema",
   },
   {
-    file: "src/platform/database/maintenance/copy.ts",
-    kind: "&& to ||",
-    contains: 'error instanceof Error && "code" in error',
-    because: "process.kill throws nothing but errors with a code",
-  },
-  {
     file: "src/domain/access/tokens/grants-store.ts",
     kind: "dropped SQL condition",
     contains: 'eq(refreshTokens.tokenHash, named("tokenHash"))',
@@ -303,5 +297,29 @@ export const EQUIVALENT: readonly Equivalent[] = [
     file: "src/domain/backup/unpack.ts",
     contains: "length - done, this.#position + done",
     because: "a regular file gives all bytes of a read at once, as far as tests can tell",
+  },
+  {
+    file: "src/app/backup/backup-folder.ts",
+    kind: "< to <=",
+    contains: "one.name < other.name",
+    because: "a folder has no two files of one name",
+  },
+  {
+    file: "src/app/backup/backup-folder.ts",
+    kind: "changed number",
+    contains: "createdAtMs ?? 0",
+    because: "no backup was made in the first millisecond of 1970",
+  },
+  {
+    file: "src/app/backup/replaced-databases.ts",
+    kind: "< to <=",
+    contains: "one.folder < other.folder",
+    because: "a folder has no two entries of one name",
+  },
+  {
+    file: "src/app/backup/backup.ts",
+    kind: "min to max",
+    contains: "Math.min(fileSizeOf(copy), databaseBytes)",
+    because: "only a copy that grows beyond its greatest size would show it",
   },
 ];

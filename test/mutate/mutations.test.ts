@@ -44,6 +44,9 @@ describe("a mutation", () => {
     ["a turn of the event loop", "async function a() { await setImmediate(); }"],
     ["what only a log is told on a condition", 'if (a > 1) log.warning("b", { c });'],
     ["the removal of a file that may be gone", "const a = () => rmSync(b, { force: true });"],
+    ["how a file is opened for reading", "const a = b({ readonly: true });"],
+    ["whether an error has a code", 'const a = b instanceof Error && "code" in b;'],
+    ["a signal to another process", "const a = () => process.kill(b, 0);"],
     ["a flush to the disk", "if (a !== undefined) fsyncSync(a); flushToDisk(b + 1);"],
     ["a step", "function* a() { yield; }"],
     ["what is told to a log", 'log.info("a", { b: 1 + 2 });'],
@@ -62,6 +65,12 @@ describe("a mutation", () => {
   ])("drops the await of %s only where that makes a difference", (_what, source, isDropped) => {
     const kinds = mutationsOf(source).map(({ kind }) => kind);
     expect(kinds.includes("dropped await")).toBe(isDropped);
+  });
+
+  test("keeps the signs that a comparison gives", () => {
+    expect(mutationsOf("const a = () => (b ? -1 : 1);").map(({ kind }) => kind)).toEqual([
+      "negated condition",
+    ]);
   });
 
   test("of a negated or compared condition is made once", () => {

@@ -35,15 +35,20 @@ const OPPOSITES: Readonly<Record<string, string>> = {
   ...{ floor: "ceil", ceil: "floor" },
 };
 /** Calls whose result or effect only tells something: to a log, or that the program is wrong. */
-const TELLING = /^(invariant|log\.|this\.own\.log\.|this\.#log\.)/;
+const TELLING = /^(invariant|process\.kill|log\.|this\.own\.log\.|this\.#log\.)/;
 /** Lets other work of the event loop run first: it changes when something happens, which bench and torture runs measure. */
 const TURN = /^(await setImmediate\(\)|yield);?$/;
 /** Makes bytes survive a power failure, which no test causes. */
 const DURABLE = /^(fsyncSync|flushToDisk)\(/;
-/** Removes what another process may have removed meanwhile, without an error. */
-const FORCE = "force: ";
-/** A statement that finds by a unique key says so; a larger limit would find the same. */
-const LIMIT_CALL = ".limit(";
+/** For the type: what the runtime throws is an error with a code, and another one has not this code. */
+const HAS_CODE = /instanceof Error && "code" in \w+$/;
+/** Places of numbers and booleans, written as `<>`, that may have other values. */
+const WITHOUT_EFFECT = [
+  /\.limit\(<>/, // a statement that finds by a unique key says so; a larger limit would find the same
+  /\bforce: <>/, // only an error less, when another process has removed the same file
+  /\breadonly: <>/, // a connection that could write reads the same
+  /\? -?<> : -?1\b|\? -?1 : -?<>/, // of a comparison for sorting, only the sign counts
+];
 /** A limit of its own: tests use the name, so that its value can be changed in one place. */
 const LIMIT = /^(export )?const [A-Z][A-Z0-9_]*\b/;
 
@@ -103,9 +108,15 @@ function isLeftAlone(node: Node, source: string): boolean {
   if (TURN.test(text)) return true;
   if (node.type === "VariableDeclaration" && LIMIT.test(text)) return true;
   if (node.type === "CallExpression") return TELLING.test(text) || DURABLE.test(text);
+  if (node.type === "LogicalExpression") return HAS_CODE.test(text);
+  if (/^(Numeric|Boolean)Literal$/.test(node.type))
+    return WITHOUT_EFFECT.some((place) => place.test(around(node, source)));
   const only = onlyPartOf(node);
   return only !== undefined && isLeftAlone(only, source);
 }
+
+const around = ({ start, end }: Node, source: string): string =>
+  `${source.slice(Math.max(0, start - 20), start)}<>${source.slice(end, end + 20)}`;
 
 /** @returns the call of a statement, or what an `if` without `else` guards */
 function onlyPartOf({ type, expression, argument, consequent, alternate }: Node): Node | undefined {
@@ -129,12 +140,8 @@ const CHANGES: Readonly<Record<string, (node: Node, source: string) => Change[]>
   UnaryExpression: (node, source) =>
     node.operator === "!" ? [{ kind: "dropped negation", text: textOf(node.argument, source) }] : [],
   AwaitExpression: (node, source) => [{ kind: "dropped await", text: `(${textOf(node.argument, source)})` }],
-  NumericLiteral: ({ value, start }, source) =>
-    source.slice(0, start).endsWith(LIMIT_CALL)
-      ? []
-      : [{ kind: "changed number", text: String(Number(value) + 1) }],
-  BooleanLiteral: ({ value, start }, source) =>
-    source.slice(0, start).endsWith(FORCE) ? [] : [{ kind: "changed boolean", text: String(value !== true) }],
+  NumericLiteral: ({ value }) => [{ kind: "changed number", text: String(Number(value) + 1) }],
+  BooleanLiteral: ({ value }) => [{ kind: "changed boolean", text: String(value !== true) }],
   IfStatement: (node, source) => [...negatedTest(node, source), ...droppedGuard(node)],
   ConditionalExpression: negatedTest,
   ExpressionStatement: droppedStatement,

@@ -54,7 +54,8 @@ export async function makeBackup(request: BackupRequest): Promise<Backup> {
   const target = request.target ?? unusedName(request, createdAtMs);
   refuseExisting(target);
   makeReady(dirname(target), directory);
-  const databaseBytes = refuseWithoutRoom(directory, dirname(target));
+  const { copy: databaseBytes, needed } = roomFor(directory);
+  requireRoom(dirname(target), needed);
   const copy = `${target}.${process.pid}.copy.partial`;
   const partial = `${target}.${process.pid}.partial`;
   const startedAtMs = performance.now();
@@ -148,15 +149,11 @@ export function refuseExisting(target: string): void {
   });
 }
 
-/**
- * Checks for free space. The copy of the database and the packed backup exist at the same time.
- * @returns the size of the copy in bytes
- */
-function refuseWithoutRoom({ database, artifacts }: DataDirectory, folder: string): number {
+/** @returns bytes of the copied database, and of all files that exist at the same time: the copy and the packed backup */
+export function roomFor({ database, artifacts }: DataDirectory): { copy: number; needed: number } {
   using connection = openConnection(database, { readonly: true });
-  const databaseBytes = copyBytesOf(connection);
-  requireRoom(folder, 2 * databaseBytes + folderSizeOf(artifacts));
-  return databaseBytes;
+  const copy = copyBytesOf(connection);
+  return { copy, needed: 2 * copy + folderSizeOf(artifacts) };
 }
 
 function keyIdsOf(copy: string, keyIdsIn: BackupRequest["keyIdsIn"]): readonly string[] {

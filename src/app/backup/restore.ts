@@ -64,14 +64,14 @@ export async function restoreBackup(request: RestoreRequest): Promise<Restored> 
   try {
     const read = { ...request, folder: staging, artifacts: join(staging, "artifacts") };
     const { database, schema } = await readBackup(read);
-    const settled = await settle(request, database);
+    const { organizationId, revoked } = await settle(request, database);
     truncateWriteAheadLog(database);
     signal?.throwIfAborted();
     if (keys) importKeys({ directory, ids }, keys);
     moveArtifacts(join(staging, "artifacts"), directory.artifacts);
     const aside = swapIn(directory, { staging, stamp: toStamp(clock.nowMs()) });
-    if (settled) markInstallation(directory, { organizationId: settled.organizationId, clock });
-    return { aside, schema, revoked: settled?.revoked };
+    markInstallation(directory, { organizationId, clock });
+    return { aside, schema, revoked };
   } finally {
     // An interrupted swap still needs this folder: the next process finishes it.
     if (!isSwapPending(directory)) rmSync(staging, { recursive: true, force: true });
@@ -82,11 +82,11 @@ export async function restoreBackup(request: RestoreRequest): Promise<Restored> 
 async function settle(
   { backup, clock, ids, operator, revokeLogins }: RestoreRequest,
   file: string,
-): Promise<{ organizationId: string; revoked: Restored["revoked"] } | undefined> {
+): Promise<{ organizationId: string; revoked: Restored["revoked"] }> {
   const db = openDatabase(file);
   try {
     const organization = firstOrganization(db.read);
-    if (!organization) return undefined;
+    invariant(organization, "a database without an organization is refused when it is read");
     const actor = { ...operator, organizationId: organization.id };
     const audit = createAudit({ clock });
     await new Backups({ db, clock, ids, audit }).recordRestored(actor, backup);

@@ -2,12 +2,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeBackup } from "../../../src/app/backup/backup.ts";
+import { makeBackup, roomFor } from "../../../src/app/backup/backup.ts";
 import { type BackupFile, inspectFile, readBackup } from "../../../src/app/backup/read-backup.ts";
 import { MANIFEST_BYTES, SEAL_NAME } from "../../../src/domain/backup/model.ts";
 import { PIECE_BYTES, packBackup } from "../../../src/domain/backup/pack.ts";
 import { readManifest, unpackBackup } from "../../../src/domain/backup/unpack.ts";
 import { placesIn } from "../../../src/platform/data-directory/data-directory.ts";
+import { openConnection } from "../../../src/platform/database/connection.ts";
+import { copyDatabase } from "../../../src/platform/database/maintenance/copy.ts";
+import { folderSizeOf } from "../../../src/platform/files/disk.ts";
 import { tarHeader } from "../../../src/platform/files/tar.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
 import { type Bench, createInstallation } from "../../support/in-process.ts";
@@ -23,7 +26,9 @@ beforeAll(async () => {
   const target = join(bench.folder, "whole.qmb");
   const directory = placesIn(bench.data);
   const request = { kind: "manual", directory, folder: bench.folder, target } as const;
-  await makeBackup({ ...request, clock: bench.clock, keyIdsIn: () => [] });
+  const startedAtMs = performance.now();
+  const { durationMs } = await makeBackup({ ...request, clock: bench.clock, keyIdsIn: () => [] });
+  expect(durationMs).toBeWithin(0, performance.now() - startedAtMs + 1);
   whole = inspectFile(target);
 });
 afterAll(() => bench[Symbol.dispose]());
@@ -131,4 +136,17 @@ describe("a backup whose headers say something else is refused with the place:",
 test("a manifest ends with a line break, for people who take it out with tar", () => {
   const end = 512 + MANIFEST_BYTES;
   expect(readFileSync(whole.path).toString("latin1", end - 2, end)).toBe(" \n");
+});
+
+test("a backup needs room for a copy without free pages, for the pack of it, and for the artifacts", () => {
+  const directory = placesIn(bench.data);
+  using connection = openConnection(directory.database, {});
+  connection.run("CREATE TABLE filler (bytes BLOB)");
+  connection.run("INSERT INTO filler VALUES (randomblob(100000))");
+  connection.run("DROP TABLE filler");
+  const copy = join(bench.folder, "copy-to-measure.db");
+  copyDatabase(connection, copy);
+  const { size, mode } = statSync(copy);
+  expect(mode & 0o777).toBe(0o600);
+  expect(roomFor(directory)).toEqual({ copy: size, needed: 2 * size + folderSizeOf(directory.artifacts) });
 });

@@ -41,7 +41,7 @@ export function copyDatabase(connection: Database, target: string): void {
 /** @returns the maximum size of a copy, in bytes */
 export function copyBytesOf(connection: Database): number {
   const [pages, free, bytes] = ["page_count", "freelist_count", "page_size"].map((name) =>
-    Number(connection.query(`PRAGMA ${name}`).values()[0]?.[0] ?? 0),
+    Number(connection.query(`PRAGMA ${name}`).values()[0]?.[0]),
   );
   return ((pages ?? 0) - (free ?? 0)) * (bytes ?? 0);
 }
@@ -100,7 +100,7 @@ function schemaIn(connection: Database): number {
 /** @returns 0 also if another program made a table of that name */
 function numberIn(connection: Database, sql: string): number {
   try {
-    return Number(connection.query(sql).values()[0]?.[0] ?? 0);
+    return Number(connection.query(sql).values()[0]?.[0]);
   } catch (error) {
     if (sqliteErrorIn(error)?.code === "SQLITE_ERROR") return 0;
     throw error;
@@ -115,10 +115,12 @@ const PARTIAL = /\.(\d{1,10})(?:\.copy)?\.partial(?:-journal)?$/;
  */
 export function removePartialCopies(folder: string): void {
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-    const pid = Number(PARTIAL.exec(name)?.[1] ?? 0);
-    if (pid !== 0 && (pid === process.pid || !isRunning(pid))) rmSync(join(folder, name), { force: true });
+    const pid = PARTIAL.exec(name)?.[1];
+    if (pid !== undefined && isOver(Number(pid))) rmSync(join(folder, name), { force: true });
   }
 }
+
+const isOver = (pid: number): boolean => pid === process.pid || !isRunning(pid);
 
 function isRunning(pid: number): boolean {
   try {
