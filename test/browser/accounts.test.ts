@@ -1,4 +1,5 @@
-// Getting in and out with a browser, without scripts: sign-in and its failures, where it leads on to, sign-out, invitation.
+// Getting in and out with a browser, without scripts: sign-in and its failures, where it leads on to, sign-out, invitation,
+// password link.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import {
   ADMIN,
@@ -186,5 +187,30 @@ describe("an invitation", () => {
 
     await page.goto(link);
     expect(await heading(page)).toBe("This invitation is unavailable");
+  });
+});
+
+describe("a password link", () => {
+  test("replaces a forgotten password, signs other browsers out, and is then used up", async () => {
+    const email = "forgetful@example.com";
+    const account = await site.member(email);
+    await using other = await site.visitor({ as: account });
+    const link = await site.passwordLink(email);
+    await using visitor = await site.visitor();
+    const { page } = visitor;
+    await page.goto(link);
+    expect(await heading(page)).toBe("Set a password");
+    expect(await page.getByLabel("Email").inputValue()).toBe(email);
+    await page.getByLabel("New password").fill("a password from the link");
+    await press(page, "Set password");
+    expect(await heading(page)).toBe("Your password is set");
+    await page.getByRole("link", { name: "Sign in" }).click();
+    await signIn(page, email, "a password from the link");
+    expect(await heading(page)).toBe("Your account");
+
+    await other.page.goto("/account");
+    expect(await heading(other.page)).toBe("Sign in");
+    await page.goto(link);
+    expect(await heading(page)).toBe("This link is unavailable");
   });
 });

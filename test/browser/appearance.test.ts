@@ -143,6 +143,11 @@ const scenes: Scene[] = [
     after: "",
     open: (page) => page.goto("/accept-invitation?token=none"),
   },
+  {
+    title: "Set a password",
+    after: "",
+    open: async (page) => page.goto(await site.passwordLink(site.admin.email)),
+  },
   { title: "Your account is ready", after: "", open: (page) => page.goto("/accept-invitation/done") },
   { title: "Page not found", after: "", open: (page) => page.goto("/device/a/b/c") },
 ];

@@ -9,6 +9,7 @@ import {
   REQUESTABLE_SCOPES,
   SESSION_COOKIE,
 } from "../../../src/domain/access/wire.ts";
+import { passwordUrl } from "../../../src/domain/identity/model.ts";
 import type { Role } from "../../../src/domain/identity/service.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
 import { Secret } from "../../../src/platform/secret.ts";
@@ -62,6 +63,8 @@ export interface Site extends AsyncDisposable {
   member(email: string): Promise<Account>;
   /** @returns the link of a new invitation */
   invite(email: string): Promise<string>;
+  /** @returns a link with which this user sets a new password */
+  passwordLink(email: string): Promise<string>;
   /** Lets the time of this device login alone pass. */
   expire(workstation: Workstation): Promise<void>;
   /** @returns console messages, policy violations and requests to other origins since it was asked last */
@@ -95,6 +98,7 @@ export async function openSite(): Promise<Site> {
     workstation: () => beginDeviceLogin(baseUrl),
     member: (email) => openAccount(server, { email, role: "member" }),
     invite: (email) => inviteAs(admin, baseUrl, email),
+    passwordLink: (email) => linkFor(server, email),
     expire: ({ link }) => expireLogin(server, link.slice(link.lastIndexOf("/") + 1)),
     takeComplaints: () => complaints.splice(0),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
@@ -180,6 +184,12 @@ async function openAccount(
   const browser = { address: "127.0.0.1", userAgent: null };
   const session = await world.db.write((tx) => domain.access.sessions.open(tx, user.id, browser), "access");
   return { email, session: session.token };
+}
+
+async function linkFor({ origin, domain, world }: ListeningServer, email: string): Promise<string> {
+  const { users, passwordLinks } = domain.identity;
+  const { id } = users.find(world.organizationId, email);
+  return passwordUrl(origin, (await passwordLinks.create(world.system, id)).token).reveal();
 }
 
 async function expireLogin({ world }: ListeningServer, linkToken: string): Promise<void> {
