@@ -27,6 +27,9 @@ const EXTENSION = `,"${ENTERPRISE_USER}":`;
 const MANAGER = '"manager":';
 const NO_MEMBERS = '"members":[]';
 
+const CORE_SCHEMAS = JSON.stringify([CORE_USER]);
+const ALL_SCHEMAS = JSON.stringify([CORE_USER, ENTERPRISE_USER]);
+
 /** @returns whether the user names a manager */
 export const namesManager = ({ doc }: UserRow): boolean => doc.includes(MANAGER);
 
@@ -35,10 +38,9 @@ export function userJson(row: UserRow, { groups, manager }: UserRelations, { vie
   const doc = row.doc.includes(EMAILS) ? row.doc : JSON.stringify(shownDoc(JSON.parse(row.doc)));
   const [core, stored] = doc.slice(1, -1).split(EXTENSION);
   const extension = stored && shownExtension(stored, manager, baseUrl);
-  const schemas = extension ? [CORE_USER, ENTERPRISE_USER] : [CORE_USER];
   const whole =
-    `{"schemas":${JSON.stringify(schemas)},"id":"${row.id}",${core}${groups ? `,"groups":${groups}` : ""}` +
-    `${extension ? EXTENSION + extension : ""},"meta":${JSON.stringify(metaOf("User", row, baseUrl))}}`;
+    `{"schemas":${extension ? ALL_SCHEMAS : CORE_SCHEMAS},"id":"${row.id}",${core}` +
+    `${groups ? `,"groups":${groups}` : ""}${extension ? EXTENSION + extension : ""},"meta":${JSON.stringify(metaOf("User", row, baseUrl))}}`;
   if (view.isDefault) return whole;
   const shown = project(JSON.parse(whole), view.partsOf("User"));
   return JSON.stringify(ENTERPRISE_USER in shown ? shown : { ...shown, schemas: [CORE_USER] });

@@ -27,9 +27,9 @@ const tagged = <Row>(rows: SearchedRows<Row>, tag: (row: Row) => FoundRow): Foun
 });
 
 const usersIn = (found: readonly FoundRow[]): UserRow[] =>
-  found.flatMap(({ type, row }) => (type === "User" ? [row] : []));
+  found.filter((each) => each.type === "User").map(({ row }) => row);
 const groupsIn = (found: readonly FoundRow[]): GroupRow[] =>
-  found.flatMap(({ type, row }) => (type === "Group" ? [row] : []));
+  found.filter((each) => each.type === "Group").map(({ row }) => row);
 
 /** @returns whether it takes several turns of the event loop to render the rows */
 export const takesTurns = (found: readonly FoundRow[], view: View): boolean =>
