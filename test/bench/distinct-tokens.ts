@@ -2,7 +2,8 @@
 // is measured by `bun run bench tokens`.
 import type { ExistingInstallation } from "../../src/app/installation/installation.ts";
 import { enrol } from "./fleet/workstations.ts";
-import { needStatus, spawnLoad } from "./processes.ts";
+import { load, needStatus, spawnLoad } from "./processes.ts";
+import type { LoadPlan } from "./tools/load.ts";
 
 export const DISTINCT_TOKENS = 50_000;
 /** What the reports of these workstations follow: no policy. */
@@ -45,4 +46,16 @@ export async function firstSightsPerSecond({
     rounds.push(result.perSecond);
   }
   return rounds;
+}
+
+/**
+ * Sends each request once. A token is verified at its first sight and used about six times, so the cost of its later requests
+ * is measured after this.
+ */
+export async function sendEachOnce(plan: Omit<LoadPlan, "seconds">, status: number): Promise<void> {
+  for (let sent = 0; sent < plan.requests.length; ) {
+    const left = plan.requests.slice(sent);
+    const { requests } = await load({ ...plan, seconds: SECONDS, requests: left }, status);
+    sent += requests;
+  }
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ExistingInstallation } from "../../src/app/installation/installation.ts";
 import { POLICY_CAPABILITIES } from "../../src/domain/governance/wire.ts";
 import type { Actor } from "../../src/domain/shared/actor.ts";
-import { DISTINCT_TOKENS, distinctTokens } from "./distinct-tokens.ts";
+import { DISTINCT_TOKENS, distinctTokens, sendEachOnce } from "./distinct-tokens.ts";
 import { contest, type Figure } from "./figures.ts";
 import { load, type Running, script, startServer } from "./processes.ts";
 import { measureStreams, STREAMS } from "./revision-streams.ts";
@@ -113,22 +113,22 @@ async function fetches(own: Running, { headers, tokens, directory }: Fetching): 
   bare.defer(reference.stop);
 
   const known = { "If-None-Match": await etagFor(own, { ...headers, ...tokens[0] }) };
+  const planOf = (port: number, more: Record<string, string>, each: readonly object[] = [{}]) => ({
+    port,
+    connections: CONNECTIONS,
+    requests: each.map((one) => ({ method: "GET", path: PATH, headers: { ...headers, ...more, ...one } })),
+  });
   const perSecond =
     (port: number, more: Record<string, string>, status: number, each: readonly object[] = [{}]) =>
-    async () => {
-      const requests = each.map((one) => ({
-        method: "GET",
-        path: PATH,
-        headers: { ...headers, ...more, ...one },
-      }));
-      return (await load({ port, connections: CONNECTIONS, seconds: SECONDS, requests }, status)).perSecond;
-    };
+    async () =>
+      (await load({ ...planOf(port, more, each), seconds: SECONDS }, status)).perSecond;
   const against = (more: Record<string, string>, status: number) => ({
     unit: "requests/s",
     rounds: ROUNDS,
     ours: perSecond(own.port, more, status),
     reference: perSecond(reference.port, more, status),
   });
+  await sendEachOnce(planOf(own.port, known, tokens), 304);
   return [
     await contest({ what: "policy, 200", wanted: 0.7, ...against({}, 200) }),
     await contest({ what: "policy, 304", wanted: 0.5, ...against({ "If-None-Match": etag }, 304) }),

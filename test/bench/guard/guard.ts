@@ -1,6 +1,6 @@
 // What the guard costs, and that what was revoked under load is refused by the very next request.
 import { decodeJwt } from "jose";
-import { DISTINCT_TOKENS, distinctTokens, firstSightsPerSecond } from "../distinct-tokens.ts";
+import { DISTINCT_TOKENS, distinctTokens, firstSightsPerSecond, sendEachOnce } from "../distinct-tokens.ts";
 import { contest, type Figure } from "../figures.ts";
 import { cleanEnvironment, load, quartermaster, script, spawnLoad, startServer } from "../processes.ts";
 import { median } from "../tools/compare.ts";
@@ -28,13 +28,16 @@ export async function measureGuard(): Promise<Figure[]> {
 
   const plan = { port: bench.port, connections: CONNECTIONS };
   const own = [{ Authorization: `Bearer ${token}` }];
-  const perSecond =
-    (path: string, headers = own) =>
-    async () => {
-      const requests = headers.map((one) => ({ method: "GET", path, headers: one }));
-      return (await load({ ...plan, seconds: SECONDS, requests }, 200)).perSecond;
-    };
+  const planOf = (path: string, headers = own) => ({
+    ...plan,
+    requests: headers.map((one) => ({ method: "GET", path, headers: one })),
+  });
+  const perSecond = (path: string, headers = own) => {
+    const each = planOf(path, headers);
+    return async () => (await load({ ...each, seconds: SECONDS }, 200)).perSecond;
+  };
   const verificationLimit = median(await firstSightsPerSecond({ ...plan, path: FOR_ANYONE, tokens }));
+  await sendEachOnce(planOf(FOR_ANYONE, tokens), 200);
   const against = { unit: "requests/s", wanted: 0.6, rounds: ROUNDS, reference: perSecond("/open") };
   const known = await contest({
     what: "bearer token verified and authorized",
