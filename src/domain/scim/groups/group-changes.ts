@@ -107,10 +107,12 @@ export class GroupChanges {
     const { audit, clock, roles } = this.own;
     const before = this.#present(tx, actor, asked);
     const nowMs = clock.nowMs();
-    yield* forMembers(tx, before.id, (userIds) => {
+    const givesRole = roles.roleOf(before) === "admin";
+    const showDifference = (userIds: readonly string[]) => this.#showDifference(tx, userIds, nowMs);
+    yield* forMembers(tx, before.id, function* (userIds): Steps<void> {
       memberStore.removeMembers(tx, { groupId: before.id, ids: userIds });
-      this.#showDifference(tx, userIds, nowMs);
-      if (roles.roleOf(before) === "admin") roles.recompute(tx, { actor, userIds });
+      showDifference(userIds);
+      if (givesRole) yield* roles.recompute(tx, { actor, userIds });
     });
     store.deleteGroup(tx, { organizationId: actor.organizationId, id: before.id });
     audit.record(tx, { actor, action: "scim_group.remove", target: before.id, before: summaryOf(before) });
@@ -126,16 +128,11 @@ export class GroupChanges {
    * @returns what changes for added and removed members: their groups, and their role if the group gives one. Where everybody is
    *   affected, they follow with `#affectAll`.
    */
-  #effectsOn(tx: Tx, actor: Actor, difference: Difference): (userIds: readonly string[]) => void {
-    const { roles } = this.own;
+  #effectsOn(tx: Tx, actor: Actor, difference: Difference): (userIds: readonly string[]) => Steps<void> {
     const { after } = difference;
     const { isRenamed, isRemapped } = this.#reachOf(difference);
-    const givesRole = !isRemapped && roles.roleOf(after) === "admin";
-    return (userIds) => {
-      if (userIds.length === 0) return;
-      if (!isRenamed) this.#showDifference(tx, userIds, after.updatedAtMs);
-      if (givesRole) roles.recompute(tx, { actor, userIds });
-    };
+    const isGiven = !isRemapped && this.own.roles.roleOf(after) === "admin";
+    return this.#effects(tx, actor, { after, isShown: !isRenamed, isGiven });
   }
 
   /** Users show the names of their groups, so a new name changes every member, and so does a new role of the group. */
@@ -143,10 +140,23 @@ export class GroupChanges {
     const { after } = difference;
     const { isRenamed, isRemapped } = this.#reachOf(difference);
     if (!isRenamed && !isRemapped) return;
-    yield* inSlices([...(yield* membersOf(tx, after)), ...removed], (userIds) => {
-      if (isRenamed) this.#showDifference(tx, userIds, after.updatedAtMs);
-      if (isRemapped) this.own.roles.recompute(tx, { actor, userIds });
-    });
+    const everybody = [...(yield* membersOf(tx, after)), ...removed];
+    yield* inSlices(everybody, this.#effects(tx, actor, { after, isShown: isRenamed, isGiven: isRemapped }));
+  }
+
+  /** @param which `isShown` if the users show another group, `isGiven` if their roles may differ */
+  #effects(
+    tx: Tx,
+    actor: Actor,
+    { after: { updatedAtMs }, isShown, isGiven }: { after: GroupRow; isShown: boolean; isGiven: boolean },
+  ): (userIds: readonly string[]) => Steps<void> {
+    const { roles } = this.own;
+    const showDifference = (userIds: readonly string[]) => this.#showDifference(tx, userIds, updatedAtMs);
+    return function* (userIds): Steps<void> {
+      if (userIds.length === 0) return;
+      if (isShown) showDifference(userIds);
+      if (isGiven) yield* roles.recompute(tx, { actor, userIds });
+    };
   }
 
   #reachOf({ before, after }: Difference): { isRenamed: boolean; isRemapped: boolean } {
@@ -184,7 +194,10 @@ export function knownGroup(connection: Connection, group: { organizationId: stri
 /** @returns ids of all members */
 function* membersOf(tx: Tx, { id }: GroupRow): Steps<string[]> {
   const members: string[] = [];
-  yield* forMembers(tx, id, (ids) => void members.push(...ids));
+  // biome-ignore lint/correctness/useYield: it only collects
+  yield* forMembers(tx, id, function* (ids): Steps<void> {
+    members.push(...ids);
+  });
   return members;
 }
 

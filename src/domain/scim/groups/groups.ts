@@ -14,7 +14,7 @@ import { GroupChanges, type GroupWish, knownGroup } from "./group-changes.ts";
 import type { GroupStreams } from "./group-streams.ts";
 import { areLarge, groupPieces, renderGroups } from "./group-views.ts";
 import { findGroup } from "./groups-store.ts";
-import { STEP_MEMBERS } from "./member-slices.ts";
+import { STEP_MEMBERS, STEP_ROLES } from "./member-slices.ts";
 import { removeFromAllGroups } from "./members-store.ts";
 
 export interface GroupDependencies extends ScimDependencies {
@@ -128,11 +128,11 @@ export class ScimGroups implements ScimResources {
     reach: number,
     { change, answer }: { change: (tx: Tx) => Steps<T>; answer: (tx: Tx, outcome: T) => Sync<Answer> },
   ): Promise<Answer> {
-    const { db } = this.own;
+    const { db, roles } = this.own;
     function* steps(tx: Tx): Steps<Sync<Answer>> {
       return answer(tx, yield* change(tx));
     }
-    if (reach > STEP_MEMBERS) return db.writeInSteps(steps, this.#topic);
+    if (reach > (roles.areMapped() ? STEP_ROLES : STEP_MEMBERS)) return db.writeInSteps(steps, this.#topic);
     return db.write((tx) => runSynchronously(steps(tx)), this.#topic);
   }
 

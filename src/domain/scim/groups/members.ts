@@ -32,7 +32,7 @@ interface Place {
 }
 
 /** Applies the effects on users whose membership just began or ended. */
-type Follow = (userIds: readonly string[]) => void;
+type Follow = (userIds: readonly string[]) => Steps<void>;
 
 /**
  * Its cost depends on the ids in the request; only `emptied` reads the list of members.
@@ -47,11 +47,11 @@ export function* applyMembers(
 ): Steps<MemberChange> {
   const { groupId } = place;
   const removed: string[] = [];
-  const take = (ids: readonly string[]) => {
+  function* take(ids: readonly string[]): Steps<void> {
     const gone = store.removeMembers(tx, { groupId, ids });
     removed.push(...gone);
-    follow(gone);
-  };
+    yield* follow(gone);
+  }
   const missing = new Set(base === "emptied" ? add : []);
   if (base === "emptied")
     yield* forMembers(tx, groupId, (ids) => take(ids.filter((id) => !missing.delete(id))));
@@ -67,11 +67,11 @@ function* addMembers(
 ): Steps<string[]> {
   const added: string[] = [];
   const unknown: string[] = [];
-  yield* inSlices(ids, (slice) => {
+  yield* inSlices(ids, function* (slice): Steps<void> {
     const come = store.addMembers(tx, { ...place, ids: slice });
     added.push(...come);
     if (come.length < slice.length) unknown.push(...outsidersAmong(tx, place, slice));
-    follow(come);
+    yield* follow(come);
   });
   if (unknown.length > 0) throw refusalOf(tx, place, unknown.slice(0, NAMED_MAX));
   return added;

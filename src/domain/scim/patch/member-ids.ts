@@ -26,8 +26,9 @@ const PLAIN_NAMES = new Set(["value", "$ref", "display"]);
 /** @returns the id in an ordinary entry; a body may have 50,000, so no map or list is created for these */
 function plainId(member: unknown): string | undefined {
   if (!isJsonObject(member)) return undefined;
-  for (const name in member) if (!PLAIN_NAMES.has(name)) return undefined;
-  const { value } = member;
+  const { value, type } = member;
+  for (const name in member)
+    if (!PLAIN_NAMES.has(name) && (name !== "type" || type !== "User")) return undefined;
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
 

@@ -1,8 +1,8 @@
 // SQL of the role mapping: the groups it names, their members, and the mapping that the stored roles follow.
-import { and, asc, eq, inArray, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { asIdList } from "../groups/members-store.ts";
-import { scimGroupMembers, scimGroups, scimState, scimUsers } from "../tables.ts";
+import { scimGroupMembers, scimGroups, scimState, scimUserRevisions, scimUsers } from "../tables.ts";
 
 const named = sql.placeholder;
 
@@ -66,14 +66,30 @@ export const usersInAny = (
     .all({ userIds: JSON.stringify(asked.userIds), groupIds: JSON.stringify(asked.groupIds) })
     .map(({ id }) => id);
 
-/** @returns the ids of all provisioned users, in the order of their creation */
-export const everyUserId = (connection: Connection, organizationId: string): readonly string[] =>
+const selectUserIds = statement((connection) =>
   connection
     .select({ id: scimUsers.accountId })
     .from(scimUsers)
-    .where(eq(scimUsers.organizationId, organizationId))
-    .orderBy(asc(scimUsers.sequence))
-    .all()
+    .crossJoin(scimUserRevisions) // has the organization in fewer pages; in this order: SQLite would read all and sort
+    .where(
+      and(
+        gt(scimUsers.accountId, named("after")),
+        eq(scimUserRevisions.sequence, scimUsers.sequence),
+        eq(scimUserRevisions.organizationId, named("organizationId")),
+      ),
+    )
+    .orderBy(asc(scimUsers.accountId))
+    .limit(named("limit"))
+    .prepare(),
+);
+
+/** @returns ids of provisioned users in their order, after the given one */
+export const userIdSlice = (
+  connection: Connection,
+  asked: { organizationId: string; after: string; limit: number },
+): readonly string[] =>
+  selectUserIds(connection)
+    .all(asked)
     .map(({ id }) => id);
 
 /** @returns the digest of the mapping that the stored roles follow; undefined before the first start */

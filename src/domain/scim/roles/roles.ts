@@ -5,7 +5,7 @@ import type { Steps } from "../../../platform/steps.ts";
 import type { Role } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { ScimDependencies } from "../dependencies.ts";
-import { inSlices } from "../groups/member-slices.ts";
+import { inSlices, STEP_ROLES } from "../groups/member-slices.ts";
 import type { ScimSettings } from "../model.ts";
 import { foldCase } from "../schema/fold-case.ts";
 import { type MappedBy, RoleMapping } from "./role-mapping.ts";
@@ -57,8 +57,14 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
      * Gives these users the role of their groups; one audit entry for each whose role changes.
      * @source SCIM-22, SCIM-24
      */
-    recompute(tx: Tx, { actor, userIds }: { actor: Actor; userIds: readonly string[] }): void {
-      if (userIds.length > 0) applyRoles(tx, actor, userIds);
+    *recompute(tx: Tx, { actor, userIds }: { actor: Actor; userIds: readonly string[] }): Steps<number> {
+      let changed = 0;
+      function* apply(some: readonly string[]): Steps<void> {
+        yield; // what led here has taken its time
+        changed += applyRoles(tx, actor, some);
+      }
+      yield* inSlices(userIds, apply, STEP_ROLES);
+      return changed;
     },
 
     /**
@@ -73,9 +79,11 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
       return await db.writeInSteps(function* (tx): Steps<number> {
         store.setMappingDigest(tx, { organizationId, digest });
         let changed = 0;
-        yield* inSlices(store.everyUserId(tx, organizationId), (userIds) => {
+        for (let after: string | undefined = ""; after !== undefined; yield) {
+          const userIds = store.userIdSlice(tx, { organizationId, after, limit: STEP_ROLES });
           changed += applyRoles(tx, actor, userIds);
-        });
+          after = userIds[STEP_ROLES - 1];
+        }
         return changed;
       }, "access");
     },

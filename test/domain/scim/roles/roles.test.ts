@@ -1,7 +1,7 @@
 // Roles as groups make them: whom a change touches, what it leaves behind in logins and audit log, and what a changed
 // mapping does at the next start.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { STEP_MEMBERS } from "../../../../src/domain/scim/groups/member-slices.ts";
+import { STEP_MEMBERS, STEP_ROLES } from "../../../../src/domain/scim/groups/member-slices.ts";
 import {
   addScimUsers,
   auditOf,
@@ -87,7 +87,7 @@ test("finding the administrators searches indexes for any number of groups and u
   await using own = await createGroupsWorld(MAPPING);
   const [someone = ""] = await addScimUsers(own, 1);
   log.take();
-  await own.db.write((tx) => own.roles.recompute(tx, { actor: own.system, userIds: [someone] }));
+  await own.db.writeInSteps((tx) => own.roles.recompute(tx, { actor: own.system, userIds: [someone] }));
   const plans = plansOf(
     own.file,
     log.take().map((statement) => statement.sql),
@@ -132,7 +132,7 @@ describe("a renamed group", () => {
 });
 
 describe("a group changed in one or more steps", () => {
-  test.each([STEP_MEMBERS - 1, STEP_MEMBERS, STEP_MEMBERS + 1])(
+  test.each([STEP_ROLES, STEP_ROLES + 1, STEP_MEMBERS, STEP_MEMBERS + 1])(
     "of %d grants and revokes the role of each member once",
     async (size) => {
       const people = await addScimUsers(world, size, "one of many ");
@@ -151,6 +151,21 @@ describe("a group changed in one or more steps", () => {
       expect(auditOf(world, "user.update").map(({ target }) => target)).toEqual(endedLogins());
     },
   );
+});
+
+test("roles of more users than one step changes are granted in several turns of the event loop", async () => {
+  const people = await addScimUsers(world, 3 * STEP_ROLES, "one of many ");
+  let turns = 0;
+  let isDone = false;
+  const creating = create("Admins", people).finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    turns += 1;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await creating;
+  expect(turns).toBeGreaterThan(3);
 });
 
 describe("SCIM-24 a group without a role", () => {
@@ -189,6 +204,21 @@ describe("SCIM-24 a mapping changed while the service was stopped", () => {
     await world.setUser(ada, { role: "admin" });
     expect(await start({ Others: "admin" })).toBe(0);
     expect(roles()).toEqual(["admin", "admin"]);
+  });
+
+  test("applies to more users than one step changes, found in the order of an index", async () => {
+    using log = listenToStatements();
+    await using own = await createGroupsWorld(MAPPING);
+    const people = await addScimUsers(own, STEP_ROLES + 1);
+    const members = membersOf(people);
+    await own.groups.create(own.caller, { displayName: "Others", members }, {});
+    log.take();
+    expect(await own.withMapping({ Others: "admin" }).roles.applyMapping(own.system)).toBe(people.length);
+    expect(new Set(rolesOf(own, people))).toEqual(new Set(["admin"]));
+    const ordered = log.take().filter(({ sql }) => sql.includes('order by "scim_users"."account_id"'));
+    expect(ordered.map(({ rows }) => rows)).toEqual([STEP_ROLES, 1]);
+    const [step] = plansOf(own.file, [ordered[0]?.sql ?? ""]);
+    expect(step).toContain("USING COVERING INDEX scim_users_account (account_id>?)");
   });
 
   test("revokes the role from all users if it was deleted", async () => {
