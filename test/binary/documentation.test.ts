@@ -118,6 +118,10 @@ const PREPARATIONS: Readonly<Record<string, () => Workplace | Promise<Workplace>
     ];
     return { ...place, placeholders };
   },
+  "identity-provider": async () => ({
+    ...(await installedPlace()),
+    placeholders: [["ana@example.org", "admin@example.com", "no provider created a user"]],
+  }),
   backups: async () => {
     const place = await installedPlace();
     const [backup = ""] = readdirSync(join(place.directory, "data/backups")).filter((name) =>

@@ -600,10 +600,10 @@ test("a lock held by another process is storage.busy, and the write works once i
   await db.close();
 });
 
-/** A file system of one megabyte in a mount namespace of the child: it is gone when the child is. */
+/** A file system of two megabytes, of which a new database and its log need one, in a mount namespace of the child: it is gone when the child is. */
 const smallDisk = (directory: string): string[] => {
   const namespace = ["unshare", ...(isRoot ? ["--mount"] : ["--map-root-user", "--mount"])];
-  return [...namespace, "sh", "-c", `mount -t tmpfs -o size=1m none '${directory}' && exec "$0" "$@"`];
+  return [...namespace, "sh", "-c", `mount -t tmpfs -o size=2m none '${directory}' && exec "$0" "$@"`];
 };
 
 const [command = "", ...rest] = smallDisk("/mnt");
