@@ -1,5 +1,5 @@
 // The service as a real child process: started, asked over its socket, told to stop.
-import { productCommand } from "./cli/executable.ts";
+import { productCommand, SHORT_LIVED } from "./cli/executable.ts";
 
 export interface RunningService {
   baseUrl: string;
@@ -33,7 +33,7 @@ export async function startService({
 }: ServiceStart): Promise<RunningService> {
   const where = args.includes("--server-listen") ? [] : ["--server-listen", "127.0.0.1:0"];
   const child = Bun.spawn([...command, "serve", ...args, ...where], {
-    env: { ...env },
+    env: { ...SHORT_LIVED, ...env },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

@@ -1,6 +1,7 @@
 // How long the turns of a service's event loop are while it does something: see turns-probe.ts.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { OPTIMIZED } from "./cli/executable.ts";
 
 const PROBE = join(import.meta.dir, "turns-probe.ts");
 /** the probe writes a turn down in the next one */
@@ -18,7 +19,7 @@ export function watchTurns(directory: string): Turns {
   const file = join(directory, "turns");
   writeFileSync(file, "");
   return {
-    env: { BUN_OPTIONS: `--preload=${PROBE}`, TURNS_FILE: file },
+    env: { ...OPTIMIZED, BUN_OPTIONS: `--preload=${PROBE}`, TURNS_FILE: file },
     async longest(work) {
       await Bun.sleep(WRITTEN_WITHIN_MS);
       const before = readFileSync(file, "utf8").length;

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
+import { SHORT_LIVED } from "./executable.ts";
 
 /** `nobody`: an ordinary user, for whom permissions count. */
 export const NOBODY = 65_534;
@@ -39,7 +40,9 @@ export function startChild(verb: string, args: readonly string[], options: Child
   const [command = process.execPath, ...rest] = [...(options.wrapper ?? []), process.execPath, script];
   // The child changes its user by itself, once it runs: another user may not be able to reach the runtime or the checkout.
   const user = isRoot && options.userId !== undefined ? { [USER_VARIABLE]: String(options.userId) } : {};
-  const child = spawn(command, [...rest, verb, ...args], { env: { ...process.env, ...user } });
+  const child = spawn(command, [...rest, verb, ...args], {
+    env: { ...process.env, ...SHORT_LIVED, ...user },
+  });
   return speakWith(child);
 }
 

@@ -1,7 +1,7 @@
 // Runs the command line as a real child process with a clean environment, with pipes or on a pseudo-terminal.
 // Which executable is executable.ts; commands that exist only for tests are cli-verbs.ts.
 import { join } from "node:path";
-import { productCommand } from "./executable.ts";
+import { productCommand, SHORT_LIVED } from "./executable.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
 /** the product with the commands of cli-verbs.ts */
@@ -11,7 +11,7 @@ export const TEST_COMMAND: readonly string[] = [
 ];
 
 export interface CliOptions {
-  /** the whole environment of the child, nothing when left out */
+  /** the whole environment of the child except SHORT_LIVED, nothing when left out */
   env?: Readonly<Record<string, string>>;
   cwd?: string;
   /** standard input; closed and empty when left out */
@@ -30,7 +30,7 @@ export interface CliResult {
 export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
   const child = Bun.spawn([...(options.command ?? productCommand()), ...args], {
     cwd: options.cwd ?? ROOT,
-    env: { ...options.env },
+    env: { ...SHORT_LIVED, ...options.env },
     stdin: new Blob([options.stdin ?? ""]),
     stdout: "pipe",
     stderr: "pipe",
@@ -59,7 +59,7 @@ export async function runOnTerminal(
   let unread = 0;
   const child = Bun.spawn([...(options.command ?? productCommand()), ...args], {
     cwd: options.cwd ?? ROOT,
-    env: { TERM: "xterm", ...options.env },
+    env: { TERM: "xterm", ...SHORT_LIVED, ...options.env },
     terminal: {
       cols: options.columns ?? 80,
       rows: 24,

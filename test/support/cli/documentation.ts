@@ -8,6 +8,7 @@ import { YAML } from "bun";
 import type { Command } from "commander";
 import { processContext } from "../../../cli/context.ts";
 import { programFor } from "../../../cli/program.ts";
+import { SHORT_LIVED } from "./executable.ts";
 
 /** A block as a document prints it. */
 export interface PrintedBlock {
@@ -86,7 +87,7 @@ async function runBlock(text: string, place: Workplace): Promise<string> {
 async function execute(command: string[], { directory, bin }: Workplace) {
   const child = Bun.spawn(command, {
     cwd: directory,
-    env: { PATH: `${bin}:${process.env.PATH}` },
+    env: { PATH: `${bin}:${process.env.PATH}`, ...SHORT_LIVED },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

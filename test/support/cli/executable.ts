@@ -13,6 +13,13 @@ const executable = join(directory, "quartermaster");
 const BUILD_LIMIT_MS = 120_000;
 const LOOK_EVERY_MS = 50;
 
+/**
+ * Variables for child processes that end within a second: they spend a third of their processor time on code that the optimizing
+ * compiler finishes too late to be run. Processes whose speed is tested need it: OPTIMIZED.
+ */
+export const SHORT_LIVED = { BUN_JSC_useDFGJIT: "0" } as const;
+export const OPTIMIZED = { BUN_JSC_useDFGJIT: "1" } as const;
+
 /** @returns the path of the executable; the first call builds it, which takes some seconds */
 export function builtExecutable(): string {
   if (existsSync(executable)) return executable;
