@@ -54,7 +54,8 @@ export function build({ directory, targets = [] }: BuildOptions): void {
   mkdirSync(directory, { recursive: true });
   const work = mkdtempSync(join(directory, ".partial-"));
   try {
-    const names = [undefined, ...targets].map((target) => compile(join(work, target ?? "native"), target));
+    // This machine's last: the compiler rejects an unknown target at once, before a build that takes seconds.
+    const names = [...targets, undefined].map((target) => compile(join(work, target ?? "native"), target));
     for (const entry of readdirSync(directory)) {
       if (!work.endsWith(entry)) rmSync(join(directory, entry), { recursive: true });
     }
