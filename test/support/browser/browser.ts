@@ -15,7 +15,7 @@ import { sha256Hex } from "../../../src/platform/ids.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 import { createListeningServer, type ListeningServer } from "../network/listening-server.ts";
 import { PASSWORD } from "../server.ts";
-import { launchChromium } from "./chromium.ts";
+import { borrowChromium } from "./chromium.ts";
 
 export const ADMIN = "admin@example.com";
 export { PASSWORD };
@@ -76,13 +76,17 @@ export async function openSite(): Promise<Site> {
   await using started = new AsyncDisposableStack();
   const server = started.use(await createListeningServer({ limits: { userCodeGuessesPerUser: 5 } }));
   const { origin: baseUrl } = server;
-  const chromium = await launchChromium();
-  started.defer(() => chromium.close());
+  const { browser: chromium } = started.use(await borrowChromium());
+  const contexts = new Set<BrowserContext>();
+  started.defer(async () => {
+    await Promise.all([...contexts].map((context) => context.close()));
+  });
   const admin = await openAccount(server, { email: ADMIN, role: "admin" });
   const complaints: string[] = [];
   const idle = createIdleVisitors();
   const open = async (options: BrowserContextOptions): Promise<Visitor> => {
     const visitor = await openVisitor(chromium, baseUrl, options);
+    contexts.add(visitor.context);
     listen(visitor.context, baseUrl, complaints);
     return visitor;
   };

@@ -23,6 +23,30 @@ const FLAGS = [
   `--host-resolver-rules=MAP ${FOREIGN_HOST} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`,
 ];
 
+/** Longer than the next file of tests takes to begin. */
+const IDLE_MS = 2_000;
+
+let shared: { browser: Promise<Browser>; users: number; closing: Timer | undefined } | undefined;
+
+/** @returns the one headless browser of this process, for contexts that the caller closes; it ends when nobody has used it for a while */
+export async function borrowChromium(): Promise<{ browser: Browser } & AsyncDisposable> {
+  shared ??= { browser: launchChromium(), users: 0, closing: undefined };
+  const own = shared;
+  clearTimeout(own.closing);
+  own.users += 1;
+  const browser = await own.browser;
+  return { browser, [Symbol.asyncDispose]: async () => giveBack(own) };
+}
+
+function giveBack(own: NonNullable<typeof shared>): void {
+  own.users -= 1;
+  if (own.users > 0) return;
+  own.closing = setTimeout(async () => {
+    shared = undefined;
+    await (await own.browser).close();
+  }, IDLE_MS);
+}
+
 /** @returns a headless browser; the caller closes it */
 export async function launchChromium(): Promise<Browser> {
   const machine = `${process.platform}-${process.arch}`;
