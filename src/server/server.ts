@@ -85,6 +85,7 @@ export function createServer(options: ServerOptions): Server {
         const maxAgeSeconds = domain.access.settings.browserSessionTtlSeconds;
         renewSessionCookie(request, response, { baseUrl: baseUrl(), maxAgeSeconds });
       }
+      for (const cookie of exchange.cookies ?? []) response.headers.append("set-cookie", cookie);
       secure ??= baseUrl().startsWith("https:");
       return endBody(routed, exchange, complete(response, { requestId: exchange.requestId, secure }));
     },

@@ -19,6 +19,17 @@ export const claimsInvalid = (cause: string) =>
     },
   );
 
+/** The browser did not begin this sign-in, took too long, or used it before. */
+export const stateUnknown = () =>
+  refusal(
+    "invalid",
+    "sso.state",
+    "this sign-in was not begun in this browser, took too long, or was used before",
+    {
+      hint: "sign in again; the browser must accept cookies",
+    },
+  );
+
 export const emailMissing = () =>
   refusal("forbidden", "sso.email_missing", "the identity provider did not pass on your address", ASK);
 

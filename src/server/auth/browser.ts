@@ -27,6 +27,8 @@ export interface Visitor {
   sessionToken: string;
   /** CSRF token for this visitor's forms */
   csrf: string;
+  /** name of the provider through which the visitor signed in; undefined for a password */
+  through: string | undefined;
 }
 
 /** A sign-in whose password was right, for the domain. */
@@ -72,7 +74,9 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
         exchangeOf(request).principal = principal;
         const { sessionId } = principal;
         invariant(sessionId, "a cookie stands for a login session");
-        return { principal, sessionId, sessionToken, csrf: formTokenOf(sessionToken) };
+        const isFromProvider = sessions.find(sessionToken)?.method === "oidc";
+        const through = isFromProvider ? domain.sso.settings()?.providerName : undefined;
+        return { principal, sessionId, sessionToken, csrf: formTokenOf(sessionToken), through };
       } catch (error) {
         if (error instanceof DomainError && error.kind === "unauthenticated") return undefined;
         throw error;

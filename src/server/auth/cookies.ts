@@ -1,10 +1,11 @@
 // Our cookies. The contract defines the session cookie's name and attributes. The form cookie binds a form of a signed-out
 // visitor to the browser that loaded it. The device cookie marks a browser that has signed in before
 // (sign-in/device-cookie.ts). The code cookie holds the typed user code that a browser is about to confirm. The attempt cookie
-// stands for a sign-in that waits for the second factor.
+// stands for a sign-in that waits for the second factor. The provider cookie holds sign-ins under way at the identity provider.
 
 import { ATTEMPT_TTL_MS } from "../../domain/access/second-factor/model.ts";
 import { SESSION_COOKIE } from "../../domain/access/wire.ts";
+import { PROVIDER_ATTEMPT_TTL_MS } from "../../domain/sso/browser/attempts.ts";
 import { DAY_MS, SECOND_MS } from "../../platform/clock.ts";
 import { Secret } from "../../platform/secret.ts";
 
@@ -14,6 +15,7 @@ const ATTEMPT_COOKIE = "quartermaster_sign_in";
 const USER_CODE_COOKIE = "quartermaster_user_code";
 /** Browsers cap cookie lifetimes at 400 days (RFC 6265bis section 5.5). */
 const DEVICE_COOKIE_MAX_AGE_SECONDS = (400 * DAY_MS) / SECOND_MS;
+const PROVIDER_COOKIE = "quartermaster-sso";
 const FORM_SECRET = /^[A-Za-z0-9_-]{43}$/;
 
 const isSecure = (baseUrl: string): boolean => baseUrl.startsWith("https:");
@@ -98,6 +100,24 @@ export const formCookie = (secret: string, baseUrl: string): string =>
     path: "/",
     sameSite: "lax",
     secure: isSecure(baseUrl),
+  }).serialize();
+
+/** @returns the sealed sign-in attempts in the request */
+export const attemptsOf = (request: Request, baseUrl: string): string | undefined =>
+  cookieOf(request, ownCookieName(PROVIDER_COOKIE, baseUrl));
+
+/**
+ * Lax, because the provider sends the browser back from another site.
+ * @param sealed undefined removes the cookie
+ * @returns the Set-Cookie value that stores the sign-in attempts of a browser
+ */
+export const attemptsCookie = (sealed: string | undefined, baseUrl: string): string =>
+  new Bun.Cookie(ownCookieName(PROVIDER_COOKIE, baseUrl), sealed ?? "", {
+    httpOnly: true,
+    path: "/",
+    sameSite: "lax",
+    secure: isSecure(baseUrl),
+    maxAge: sealed === undefined ? 0 : PROVIDER_ATTEMPT_TTL_MS / SECOND_MS,
   }).serialize();
 
 /** @returns the user code in the code cookie, not verified */

@@ -30,6 +30,8 @@ export interface Exchange {
   principal: Principal | undefined;
   /** set when a caller is refused: the reason for the log, because a form shows its page again instead of a problem */
   refusal?: Refusal | undefined;
+  /** Set-Cookie values for whatever answer follows, an error included */
+  cookies?: readonly string[];
   /** set by the guard on SCIM routes, before the provider is known */
   scim: ScimExchange | undefined;
 }

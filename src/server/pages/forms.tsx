@@ -63,10 +63,12 @@ interface SignOutProps {
   email: string;
   /** path to return to after signing in with another account */
   next?: string | undefined;
+  /** name of the provider through which the user signed in */
+  through?: string | undefined;
 }
 
 /** Shows who is signed in, with links to settings and sign-out. Posts `csrf` and, if given, `next` to /sign-out. */
-export function SignOutForm({ csrf, email, next }: SignOutProps) {
+export function SignOutForm({ csrf, email, next, through }: SignOutProps) {
   return (
     <form class="sign-out" method="post" action="/sign-out">
       <Hidden name="csrf" value={csrf} />
@@ -76,7 +78,7 @@ export function SignOutForm({ csrf, email, next }: SignOutProps) {
         <a href="/account">
           <strong>{email}</strong>
         </a>
-        . Not you?
+        {through === undefined ? null : <> through {through}</>}. Not you?
       </p>
       <button class="button quiet" type="submit">
         Sign out

@@ -45,11 +45,17 @@ export const seeOther = (path: string, cookies: readonly string[] = []): Respons
 /** @returns the path of the sign-in page that continues to `next` */
 export const signInPath = (next: string): string => `/login?callbackURL=${encodeURIComponent(next)}`;
 
+/** The sign-in page that does not lead to the provider by itself: after signing out, and after an error. */
+export const CHOOSE_SIGN_IN_PATH = "/login?choose=1";
+
 function withCookies(cookies: readonly string[], fields: Record<string, string>): Headers {
   const headers = new Headers(fields);
   for (const cookie of cookies) headers.append("set-cookie", cookie);
   return headers;
 }
+
+/** The callback of the identity provider, which is of no use a second time. */
+const CALLBACK_PATH = "/api/auth/callback/";
 
 const TITLES: Readonly<Record<number, string>> = {
   403: "Not allowed",
@@ -70,7 +76,9 @@ export function failurePage(
   { path, ...shown }: { requestId: string; path: string; branding: Branding | undefined },
 ): Response {
   const title = TITLES[status] ?? (status >= 500 ? "Something went wrong" : "Invalid request");
-  const wayOn = isPassing(status) ? { text: "Try again", path } : { text: "Go to the start page", path: "/" };
+  const isCallback = path.startsWith(CALLBACK_PATH);
+  const goOn = isPassing(status) ? { text: "Try again", path } : { text: "Go to the start page", path: "/" };
+  const wayOn = isCallback ? { text: "Back to sign-in", path: CHOOSE_SIGN_IN_PATH } : goOn;
   return page(errorPage({ title, detail: message, wayOn, ...shown }), { status, headers });
 }
 

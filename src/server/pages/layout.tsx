@@ -22,6 +22,8 @@ export interface Frame {
   error?: string | undefined;
   /** omitted only if the organization is unknown, as on an error page */
   branding?: Branding | undefined;
+  /** address that the browser goes to at once */
+  refreshTo?: string | undefined;
   /** wide layout for lists */
   isWide?: boolean;
   /** path of a script; the answer needs the policy that allows it */
@@ -55,6 +57,9 @@ export function renderPage(frame: Frame, content: ComponentChildren): string {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>{title}</title>
+        {frame.refreshTo === undefined ? null : (
+          <meta http-equiv="refresh" content={`0;url=${frame.refreshTo}`} />
+        )}
         <link rel="icon" href={branding.faviconUrl ?? iconPath} />
         <link rel="stylesheet" href={styleSheetPath} />
         {frame.script === undefined ? null : <script src={frame.script} defer />}

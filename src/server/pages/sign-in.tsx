@@ -11,16 +11,50 @@ export interface SignInProps {
   /** the previous input after an error */
   email?: string | undefined;
   error?: string | undefined;
+  /** the identity provider on offer */
+  provider?: ProviderOffer | undefined;
   branding: Branding;
 }
 
-/** Asks for email and password. Posts `csrf`, `next` (if given), `email` and `password` to /login. */
-export function signInPage({ csrf, next, email, error, branding }: SignInProps): string {
+export interface ProviderOffer {
+  name: string;
+  /** path that leads to the provider */
+  href: string;
+  /** path of the page with the recovery password; given if people have no passwords here */
+  recoveryHref?: string | undefined;
+}
+
+function ProviderButton({ name, href }: ProviderOffer) {
+  return (
+    <p>
+      <a class="button primary" href={href}>
+        Continue with {name}
+      </a>
+    </p>
+  );
+}
+
+/**
+ * Offers the identity provider, if there is one, and asks for email and password unless only the provider signs people in. Posts
+ * `csrf`, `next` (if given), `email` and `password` to /login.
+ */
+export function signInPage({ csrf, next, email, error, provider, branding }: SignInProps): string {
+  if (provider?.recoveryHref !== undefined)
+    return renderPage(
+      { title: "Sign in", branding },
+      <>
+        <ProviderButton {...provider} />
+        <p>
+          <a href={provider.recoveryHref}>Sign in with a recovery password</a>
+        </p>
+      </>,
+    );
   return renderPage(
     { title: "Sign in", error, branding },
     <>
       {/* A failure names no field: which of the two was wrong stays untold. */}
       <ErrorSummary error={error} />
+      {provider === undefined ? null : <ProviderButton {...provider} />}
       <form method="post" action="/login">
         <Hidden name="csrf" value={csrf} />
         {next === undefined ? null : <Hidden name="next" value={next} />}
@@ -69,13 +103,82 @@ export function accountPage({ email, role, csrf, branding }: AccountProps): stri
   );
 }
 
+/** Leads to the provider at once, as a new navigation: a redirect after a form would break the policy for forms. */
+export function leavePage({
+  to,
+  title,
+  branding,
+}: {
+  to: string;
+  title: string;
+  branding: Branding;
+}): string {
+  return renderPage(
+    { title, refreshTo: to, branding },
+    <a class="button primary" href={to}>
+      Continue
+    </a>,
+  );
+}
+
+export interface ProofProps {
+  csrf: string;
+  /** who came back from the provider, sealed */
+  proof: string;
+  email: string;
+  providerName: string;
+  error?: string | undefined;
+  branding: Branding;
+}
+
+/** Asks once for the password of an account that exists here. Posts `csrf`, `proof` and `password` to /login/link. */
+export function proofPage({ csrf, proof, email, providerName, error, branding }: ProofProps): string {
+  return renderPage(
+    { title: "Link your account", error, branding },
+    <>
+      <ErrorSummary error={error} />
+      <p>
+        There is an account for <strong>{email}</strong> here. Enter its password once, and from then on you
+        sign in with {providerName}.
+      </p>
+      <form method="post" action="/login/link">
+        <Hidden name="csrf" value={csrf} />
+        <Hidden name="proof" value={proof} />
+        <Field id="password" label="Password">
+          {(described) => (
+            <input {...described} type="password" name="password" autocomplete="current-password" required />
+          )}
+        </Field>
+        <button class="button primary" type="submit">
+          Link and sign in
+        </button>
+      </form>
+    </>,
+  );
+}
+
+/** For a browser that comes back a second time with the same answer of the provider. */
+export function alreadySignedInPage({ email, branding }: { email: string; branding: Branding }): string {
+  return renderPage(
+    { title: "You are already signed in", branding },
+    <>
+      <p>
+        You are signed in as <strong>{email}</strong>.
+      </p>
+      <a class="button primary" href="/">
+        Continue
+      </a>
+    </>,
+  );
+}
+
 /** Confirms the end of the browser session. */
 export function signedOutPage({ branding }: { branding?: Branding | undefined }): string {
   return renderPage(
     { title: "You are signed out", branding },
     <>
       <p>This browser no longer has access to your account. Workstations stay signed in.</p>
-      <a class="button primary" href="/login">
+      <a class="button primary" href="/login?choose=1">
         Sign in
       </a>
     </>,

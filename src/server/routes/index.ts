@@ -15,6 +15,7 @@ import { discoveryRoutes } from "./access/discovery.ts";
 import { adminLoginRoutes, ownLoginRoutes } from "./access/logins.ts";
 import { meRoutes } from "./access/me.ts";
 import { oauthRoutes } from "./access/oauth.ts";
+import { providerLogoutRoutes } from "./access/provider-logout.ts";
 import { sessionRoutes } from "./access/session.ts";
 import { brandingRoutes } from "./branding.ts";
 import { catalogRoutes } from "./catalog/catalog.ts";
@@ -65,6 +66,7 @@ export function createRoutes(
     .use(discoveryRoutes(context))
     .use(oauthRoutes(context))
     .use(sessionRoutes(context))
+    .use(providerLogoutRoutes(context))
     .use(deviceRoutes(context))
     .use(closedRoutes(context))
     .use(pageRoutes(context))

@@ -21,6 +21,8 @@ export interface ApprovalProps {
   expiresAt: string;
   /** email of the signed-in user */
   signedInAs: string;
+  /** name of the provider through which the user signed in */
+  through?: string | undefined;
   branding: Branding;
 }
 
@@ -115,7 +117,7 @@ export function approvalPage(props: ApprovalProps): string {
         or code gets your access.
       </p>
       <Decision action={action} csrf={csrf} userCode={props.userCode} />
-      <SignOutForm csrf={csrf} email={signedInAs} next={action} />
+      <SignOutForm csrf={csrf} email={signedInAs} next={action} through={props.through} />
     </>,
   );
 }

@@ -29,9 +29,10 @@ interface Decided {
 
 /** @returns the handlers that show and decide a device login */
 export function createApprovals(browser: Browser) {
-  const frameOf = ({ csrf, principal }: Visitor, action: string) => ({
+  const frameOf = ({ csrf, principal, through }: Visitor, action: string) => ({
     csrf,
     action,
+    through,
     signedInAs: principal.email,
     branding: browser.branding(),
   });

@@ -39,6 +39,11 @@ const SignIn = Type.Object(
 );
 const Email = Type.Object({ email: Type.String({ maxLength: EMAIL_LENGTH_MAX }) });
 
+const LoginMethod = Type.Union([
+  Type.Object({ method: Type.Literal("password") }),
+  Type.Object({ method: Type.Literal("oidc"), providerId: Type.String(), providerName: Type.String() }),
+]);
+
 const Time = Type.String({ format: "date-time" });
 const SessionUser = Type.Object({
   id: Type.String(),
@@ -85,7 +90,7 @@ const described = {
     "getLoginMethod",
     "How a user with this address signs in; the same for every address",
     {
-      200: { description: "The method", schema: Type.Object({ method: Type.Literal("password") }) },
+      200: { description: "The method", schema: LoginMethod },
     },
   ),
 };
@@ -95,6 +100,12 @@ export function sessionRoutes(context: RouteContext) {
   const { guard, domain, baseUrl, countFactor } = context;
   const { sessions } = domain.access;
   const browser = createBrowser(context);
+  /** The mode alone decides, so that the answer tells nothing about an address. */
+  const loginMethod = (): Static<typeof LoginMethod> => {
+    const provider = domain.sso.settings();
+    if (!provider || domain.access.settings.identityMode === "password") return { method: "password" };
+    return { method: "oidc", providerId: provider.providerId, providerName: provider.providerName };
+  };
 
   return createRouter(guard, "session")
     .post(
@@ -133,7 +144,7 @@ export function sessionRoutes(context: RouteContext) {
       },
       { requires: "nobody", detail: described.getSession },
     )
-    .post("/api/login-method", () => json({ method: "password" }), {
+    .post("/api/login-method", () => json(loginMethod()), {
       requires: "nobody",
       accepts: "json",
       body: Email,

@@ -1,8 +1,9 @@
 // Sign-in, landing and sign-out pages, and the style sheet. The access area manages passwords and sessions.
 import { Type } from "@sinclair/typebox";
 import { SecondFactorNeeded } from "../../../domain/access/second-factor/errors.ts";
+import { DomainError } from "../../../platform/errors.ts";
 import { Secret } from "../../../platform/secret.ts";
-import type { Browser } from "../../auth/browser.ts";
+import type { Browser, Visitor } from "../../auth/browser.ts";
 import { attemptCookie, expiredSessionCookie } from "../../auth/cookies.ts";
 import { readOwnPath } from "../../auth/own-path.ts";
 import { answerConditionally, prepareAnswer } from "../../http/conditional.ts";
@@ -23,31 +24,64 @@ import {
   formOperation,
   page,
   pageOperation,
+  redirectOperation,
   seeOther,
   signInPath,
 } from "../../pages/html.ts";
-import { accountPage, signedOutPage, signInPage } from "../../pages/sign-in.tsx";
+import {
+  accountPage,
+  leavePage,
+  type ProviderOffer,
+  signedOutPage,
+  signInPage,
+} from "../../pages/sign-in.tsx";
 import { createRouter, type RouteContext } from "../../router.ts";
 import { factorPath } from "./factor-sign-in-pages.ts";
+import { PROVIDER_SIGN_IN_PATH } from "./provider-pages.ts";
 
 const SignInForm = formOf({ csrf: FormField, next: FormField, email: FormField, password: FormField });
+/** Registered at the provider as the post-logout redirect URI. */
+const SIGNED_OUT = "/signed-out";
 const SignOutForm = formOf({ csrf: FormField, next: FormField });
 
 /** @returns the sign-in page and its form */
-export function signInPages({ guard, baseUrl }: RouteContext, browser: Browser) {
+export function signInPages({ guard, domain, baseUrl }: RouteContext, browser: Browser) {
+  /** @returns what the page offers beside passwords; undefined without a provider */
+  const offer = ({ next, wantsPassword }: Wanted): ProviderOffer | undefined => {
+    const settings = domain.sso.settings();
+    if (!settings) return undefined;
+    const way = next === undefined ? "" : `callbackURL=${encodeURIComponent(next)}`;
+    const href = way === "" ? PROVIDER_SIGN_IN_PATH : `${PROVIDER_SIGN_IN_PATH}?${way}`;
+    const hasPasswords = wantsPassword || domain.access.settings.identityMode === "password";
+    const recoveryHref = hasPasswords ? undefined : `/login?password=1${way && `&${way}`}`;
+    return { name: settings.providerName, href, ...(recoveryHref && { recoveryHref }) };
+  };
+
   return createRouter(guard, "sign-in-pages")
     .get(
       "/login",
       ({ request, query }) => {
         const next = readOwnPath(query.callbackURL);
         if (browser.visitor(request)) return seeOther(next ?? "/");
+        const provider = offer({ next, wantsPassword: query.password !== undefined });
+        const branding = browser.branding();
+        if (
+          provider &&
+          domain.sso.settings()?.autoRedirect &&
+          query.choose === undefined &&
+          query.password === undefined
+        )
+          return page(leavePage({ to: provider.href, title: `Continue with ${provider.name}`, branding }));
         const { csrf, cookies } = browser.anonymousForm(request);
-        return page(signInPage({ csrf, next, branding: browser.branding() }), { cookies });
+        return page(signInPage({ csrf, next, provider, branding }), { cookies });
       },
       {
         requires: "nobody",
-        query: formOf({ callbackURL: FormField }),
-        detail: pageOperation("showSignInPage", "Asks for e-mail and password"),
+        query: formOf({ callbackURL: FormField, choose: FormField, password: FormField }),
+        detail: pageOperation(
+          "showSignInPage",
+          "Offers the identity provider, or asks for e-mail and password",
+        ),
       },
     )
     .post(
@@ -66,7 +100,8 @@ export function signInPages({ guard, baseUrl }: RouteContext, browser: Browser) 
           if (error instanceof SecondFactorNeeded)
             return seeOther(factorPath(error.demand, next), [attemptCookie(error.attemptToken, baseUrl())]);
           const { status, headers, message } = formFailure(error, request);
-          const form = { ...browser.anonymousForm(request), next, email, error: message };
+          const provider = offer({ next, wantsPassword: true });
+          const form = { ...browser.anonymousForm(request), next, email, provider, error: message };
           return page(signInPage({ ...form, branding: browser.branding() }), { status, headers });
         }
       },
@@ -79,9 +114,28 @@ export function signInPages({ guard, baseUrl }: RouteContext, browser: Browser) 
     );
 }
 
+interface Wanted {
+  /** path to go on with */
+  next: string | undefined;
+  /** whether the visitor asked for the recovery password */
+  wantsPassword: boolean;
+}
+
 /** @returns the landing page and sign-out */
 export function accountPages({ guard, domain, baseUrl }: RouteContext, browser: Browser) {
   const { sessions } = domain.access;
+
+  /** @returns where the session at the provider ends, if signing out here shall end it too and the provider answers */
+  const providerLogout = async ({ sessionToken, principal }: Visitor) => {
+    const settings = domain.sso.settings();
+    if (settings?.logout !== "idp" || sessions.find(sessionToken)?.method !== "oidc") return undefined;
+    const back = { postLogoutRedirectUri: `${baseUrl()}${SIGNED_OUT}`, loginHint: principal.email };
+    const to = await domain.sso.provider.endSessionUrl(back).catch((error: unknown) => {
+      if (error instanceof DomainError) return undefined; // signing out here must not depend on the provider
+      throw error;
+    });
+    return to === undefined ? undefined : { to, title: `Sign out at ${settings.providerName}` };
+  };
 
   return createRouter(guard, "account-pages")
     .get(
@@ -102,12 +156,15 @@ export function accountPages({ guard, domain, baseUrl }: RouteContext, browser: 
       "/sign-out",
       async ({ request, body }) => {
         const next = readOwnPath(body.next);
-        const leave = next === undefined ? "/sign-out" : signInPath(next);
+        const leave = next === undefined ? "/sign-out" : `${signInPath(next)}&choose=1`;
         const visitor = browser.visitor(request);
         if (!visitor) return seeOther(leave);
         browser.checkForm(request, body.csrf, visitor);
+        const provider = await providerLogout(visitor);
         await sessions.end(visitor.sessionToken, actorOf(request));
-        return seeOther(leave, [expiredSessionCookie(baseUrl())]);
+        const cookies = [expiredSessionCookie(baseUrl())];
+        if (!provider || next !== undefined) return seeOther(leave, cookies);
+        return page(leavePage({ ...provider, branding: browser.branding() }), { cookies });
       },
       {
         requires: "nobody",
@@ -123,7 +180,14 @@ export function accountPages({ guard, domain, baseUrl }: RouteContext, browser: 
         return page(signedOutPage({ branding: browser.branding() }));
       },
       { requires: "nobody", detail: pageOperation("showSignedOutPage", "Confirms the sign-out") },
-    );
+    )
+    .get(SIGNED_OUT, () => seeOther("/sign-out"), {
+      requires: "nobody",
+      detail: redirectOperation(
+        "returnFromProviderLogout",
+        "Where the provider sends the browser after a sign-out",
+      ),
+    });
 }
 
 /** @returns the style sheet, the icon and the script under names that change with their content */

@@ -1,0 +1,97 @@
+// What a browser must bring back from the provider, sealed in one cookie: nothing is stored here for strangers. Several tabs may sign
+// in at once, so the cookie holds several attempts; each is used once.
+import { Type } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
+import type { Sealing } from "../../../platform/crypto/sealing.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import { stateUnknown } from "../errors.ts";
+import type { Attempt } from "../provider/client/oidc-client.ts";
+
+export const PROVIDER_ATTEMPT_TTL_MS = 10 * MINUTE_MS;
+/** The oldest attempt makes room for the newest. */
+export const ATTEMPTS_MAX = 5;
+/** Browsers keep cookies of at least 4,096 bytes with name and attributes (RFC 6265 section 6.1). */
+export const SEALED_LENGTH_MAX = 3_500;
+/** A longer way back is dropped, and the sign-in ends on the start page. */
+export const CALLBACK_LENGTH_MAX = 512;
+const CONTEXT = "sign-in attempts";
+
+const AttemptSchema = Type.Object({
+  state: Type.String(),
+  nonce: Type.String(),
+  verifier: Type.String(),
+  /** a path of ours */
+  callbackURL: Type.Optional(Type.String()),
+  startedMs: Type.Integer(),
+});
+const isAttempts = TypeCompiler.Compile(Type.Array(AttemptSchema));
+
+export interface StartedAttempt extends Attempt {
+  callbackURL?: string;
+  startedMs: number;
+}
+
+export class SignInAttempts {
+  constructor(private readonly own: { clock: Clock; sealing: Pick<Sealing, "seal" | "open"> }) {}
+
+  /**
+   * @param sealed value of the browser's cookie, if it has one
+   * @returns the value of the new cookie
+   */
+  add(sealed: string | undefined, attempt: Attempt, callbackURL: string | undefined): string {
+    const wayBack =
+      callbackURL !== undefined && callbackURL.length <= CALLBACK_LENGTH_MAX ? { callbackURL } : {};
+    const started: StartedAttempt = { ...attempt, ...wayBack, startedMs: this.own.clock.nowMs() };
+    return this.#seal([...this.#open(sealed), started].slice(-ATTEMPTS_MAX));
+  }
+
+  /** @returns whether the browser has this attempt */
+  has(sealed: string | undefined, state: string | null): boolean {
+    return this.#open(sealed).some((attempt) => attempt.state === state);
+  }
+
+  /**
+   * Takes an attempt out, whatever follows: each is used once.
+   * @returns the attempt, and the value of the cookie without it; undefined if none is left
+   * @throws DomainError `sso.state` if this browser has no such attempt
+   */
+  take(
+    sealed: string | undefined,
+    state: string | null,
+  ): { attempt: StartedAttempt; rest: string | undefined } {
+    const attempts = this.#open(sealed);
+    const attempt = attempts.find((candidate) => candidate.state === state);
+    if (!attempt) throw stateUnknown();
+    const others = attempts.filter((candidate) => candidate !== attempt);
+    return { attempt, rest: others.length === 0 ? undefined : this.#seal(others) };
+  }
+
+  #seal(attempts: readonly StartedAttempt[]): string {
+    const sealed = this.own.sealing.seal(JSON.stringify(attempts), CONTEXT);
+    return sealed.length > SEALED_LENGTH_MAX ? this.#seal(attempts.slice(1)) : sealed;
+  }
+
+  /** @returns the attempts that have not expired; none for a cookie that we did not make */
+  #open(sealed: string | undefined): readonly StartedAttempt[] {
+    const attempts = openSealed(this.own.sealing, sealed, CONTEXT);
+    if (!isAttempts.Check(attempts)) return [];
+    const nowMs = this.own.clock.nowMs();
+    return attempts.filter(({ startedMs }) => nowMs - startedMs < PROVIDER_ATTEMPT_TTL_MS);
+  }
+}
+
+/** @returns the value that was sealed for this context; undefined if it was not */
+export function openSealed(
+  sealing: Pick<Sealing, "open">,
+  sealed: string | undefined,
+  context: string,
+): unknown {
+  if (sealed === undefined) return undefined;
+  try {
+    return JSON.parse(sealing.open(sealed, context));
+  } catch (error) {
+    if (error instanceof DomainError) return undefined;
+    throw error;
+  }
+}

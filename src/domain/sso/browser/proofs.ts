@@ -1,0 +1,85 @@
+// A person who came back from the provider and must prove the password of a local account once. The person travels through the form of
+// that one browser, sealed, so that nothing is stored here.
+import { Type } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
+import type { Sealing } from "../../../platform/crypto/sealing.ts";
+import { stateUnknown } from "../errors.ts";
+import type { Person } from "../model.ts";
+import type { CurrentSsoSettings } from "../settings.ts";
+import { openSealed } from "./attempts.ts";
+
+export const PROOF_TTL_MS = 10 * MINUTE_MS;
+
+const Text = Type.Optional(Type.String());
+const PersonSchema = Type.Object({
+  issuer: Type.String(),
+  subject: Type.String(),
+  email: Text,
+  emailVerified: Type.Union([Type.Boolean(), Type.Literal("absent")]),
+  name: Text,
+  groups: Type.Union([
+    Type.Object({ known: Type.Array(Type.String()) }),
+    Type.Object({
+      unknown: Type.Union(
+        (["absent", "overage", "malformed", "too_many"] as const).map((word) => Type.Literal(word)),
+      ),
+    }),
+  ]),
+  externalId: Text,
+  missingClaims: Type.Array(Type.String()),
+  providerSessionId: Text,
+  authTimeMs: Type.Optional(Type.Number()),
+  acr: Text,
+});
+const isProof = TypeCompiler.Compile(
+  Type.Object({ person: PersonSchema, callbackURL: Text, startedMs: Type.Integer() }),
+);
+
+export interface Proof {
+  person: Person;
+  /** a path of ours */
+  callbackURL: string | undefined;
+}
+
+export class Proofs {
+  constructor(
+    private readonly own: {
+      clock: Clock;
+      sealing: Pick<Sealing, "seal" | "open">;
+      settings: CurrentSsoSettings;
+    },
+  ) {}
+
+  /** @param browser secret of the browser, which alone can use the result */
+  seal({ person, callbackURL }: Proof, browser: string): string {
+    const startedMs = this.own.clock.nowMs();
+    const groups = this.#groupsThatMatter(person);
+    const proof = { person: { ...person, groups }, callbackURL, startedMs };
+    return this.own.sealing.seal(JSON.stringify(proof), contextOf(browser));
+  }
+
+  /** Keeps the form small: people may have hundreds of groups. */
+  #groupsThatMatter({ groups }: Person): Person["groups"] {
+    const settings = this.own.settings();
+    if (!settings || "unknown" in groups) return groups;
+    const { allowedGroups, groupRoleMappings } = settings;
+    return {
+      known: groups.known.filter((name) => groupRoleMappings.has(name) || allowedGroups.includes(name)),
+    };
+  }
+
+  /** @throws DomainError `sso.state` for a text that was not sealed for this browser, or too long ago */
+  open(sealed: string | undefined, browser: string): Proof {
+    const proof = openSealed(this.own.sealing, sealed, contextOf(browser));
+    if (!isProof.Check(proof) || this.own.clock.nowMs() - proof.startedMs >= PROOF_TTL_MS)
+      throw stateUnknown();
+    const { email, name, externalId, providerSessionId, authTimeMs, acr, ...person } = proof.person;
+    return {
+      person: { ...person, email, name, externalId, providerSessionId, authTimeMs, acr },
+      callbackURL: proof.callbackURL,
+    };
+  }
+}
+
+const contextOf = (browser: string): string => `proof of a password, ${browser}`;

@@ -1,0 +1,106 @@
+// Sign-in at the identity provider for browsers: where it leads, what the browser must bring back, and who it is then. The sso area
+// speaks with the provider and decides; this file knows cookies and addresses.
+import { countedAddress } from "../../domain/access/budgets/counted-address.ts";
+import type { OpenedSession } from "../../domain/access/service.ts";
+import type { Person, SsoSettings } from "../../domain/sso/service.ts";
+import { DomainError } from "../../platform/errors.ts";
+import { exchangeOf } from "../http/exchange.ts";
+import { HttpError } from "../http/problems/problem.ts";
+import { createRates } from "../http/rate-limit.ts";
+import type { RouteContext } from "../router.ts";
+import { attemptsCookie, attemptsOf, sessionCookie, sessionTokenOf } from "./cookies.ts";
+import { readOwnPath } from "./own-path.ts";
+
+/** Path of the callback below the issuer of our own tokens, as the reference deployment registers it. */
+export const CALLBACK_PATH = "/api/auth/callback";
+/** Requests of one address to the sign-in link and to the callback, together, in SIGN_INS_WINDOW_SECONDS. */
+export const SIGN_INS_PER_ADDRESS = 60;
+export const SIGN_INS_WINDOW_SECONDS = 900;
+
+export type ProviderSignIn = ReturnType<typeof createProviderSignIn>;
+
+/** @returns functions of the pages that lead to the provider and back */
+export function createProviderSignIn({ domain, baseUrl, clock }: RouteContext) {
+  const { sso, access } = domain;
+  const rates = createRates(clock, {
+    perSecond: SIGN_INS_PER_ADDRESS / SIGN_INS_WINDOW_SECONDS,
+    burst: SIGN_INS_PER_ADDRESS,
+  });
+  const redirectUriOf = ({ providerId }: SsoSettings): string => `${baseUrl()}${CALLBACK_PATH}/${providerId}`;
+  const browserOf = (request: Request) => {
+    const { requestId, address } = exchangeOf(request);
+    const userAgent = request.headers.get("user-agent");
+    return { requestId, address, userAgent, sessionToken: sessionTokenOf(request, baseUrl()) };
+  };
+
+  return {
+    redirectUriOf,
+
+    browserOf,
+
+    /** @throws DomainError `access.too_many_attempts` */
+    limit(request: Request): void {
+      const seconds = rates.take(countedAddress(exchangeOf(request).address));
+      if (seconds > 0) throw tooManySignIns(seconds);
+    },
+
+    /** @returns the address at the provider; the answer to this request gets the cookie @throws DomainError `sso.*` */
+    async begin(request: Request, settings: SsoSettings, { next, loginHint }: Beginning): Promise<string> {
+      const begun = await sso.provider.begin({ redirectUri: redirectUriOf(settings), loginHint });
+      const sealed = sso.attempts.add(attemptsOf(request, baseUrl()), begun.attempt, next);
+      exchangeOf(request).cookies = [attemptsCookie(sealed, baseUrl())];
+      return begun.url;
+    },
+
+    /** @returns whether this browser began the sign-in that the callback names and has not finished it */
+    isUnderWay: (request: Request): boolean =>
+      sso.attempts.has(attemptsOf(request, baseUrl()), new URL(request.url).searchParams.get("state")),
+
+    /**
+     * Uses up the attempt, whatever follows.
+     * @returns the person, and the path to go on with
+     * @throws DomainError `sso.*`
+     */
+    async finish(
+      request: Request,
+      settings: SsoSettings,
+    ): Promise<{ person: Person; next: string | undefined }> {
+      const query = new URL(request.url).searchParams;
+      const taken = sso.attempts.take(attemptsOf(request, baseUrl()), query.get("state"));
+      const { callbackURL, ...attempt } = taken.attempt;
+      exchangeOf(request).cookies = [attemptsCookie(taken.rest, baseUrl())];
+      const redirectUri = redirectUriOf(settings);
+      const claims = await sso.provider.complete({ redirectUri, query, attempt });
+      return { person: sso.personIn(claims, settings), next: readOwnPath(callbackURL) };
+    },
+
+    /** @returns the Set-Cookie value that signs the browser in */
+    cookieOf: (session: OpenedSession): string =>
+      sessionCookie(session.token, {
+        baseUrl: baseUrl(),
+        maxAgeSeconds: access.settings.browserSessionTtlSeconds,
+      }),
+  };
+}
+
+interface Beginning {
+  /** path to go on with */
+  next: string | undefined;
+  /** address to fill in at the provider */
+  loginHint: string | undefined;
+}
+
+/** The last part of the path is not the id of the configured provider. */
+export const unknownProvider = () =>
+  new HttpError(404, "sso.unknown_provider", "no identity provider is configured under this address");
+
+const tooManySignIns = (retryAfterSeconds: number) =>
+  new DomainError("too_many", "access.too_many_attempts", "too many sign-ins from your network address", {
+    hint: `try again in ${Math.ceil(retryAfterSeconds / 60)} minutes`,
+    retryAfterSeconds,
+    budget: {
+      name: "sso.address",
+      limit: SIGN_INS_PER_ADDRESS,
+      windowSeconds: SIGN_INS_WINDOW_SECONDS,
+    },
+  });

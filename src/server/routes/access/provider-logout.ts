@@ -1,0 +1,73 @@
+// The endpoint at which the identity provider announces that a session or a person was signed out (OpenID Connect Back-Channel Logout
+// 1.0, sections 2.5 to 2.8).
+import { Type } from "@sinclair/typebox";
+import { countedAddress } from "../../../domain/access/budgets/counted-address.ts";
+import { ISSUER_PATH } from "../../../domain/access/wire.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import { unknownProvider } from "../../auth/provider-sign-in.ts";
+import { json } from "../../http/answers.ts";
+import { exchangeOf } from "../../http/exchange.ts";
+import { failureOf } from "../../http/problems/problem.ts";
+import { createRates, type RateLimit } from "../../http/rate-limit.ts";
+import { operation } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+/** Logouts of one address: a provider may sign a whole company out at once. */
+const LOGOUTS: RateLimit = { perSecond: 20, burst: 600 };
+
+const LogoutForm = Type.Object(
+  { logout_token: Type.Optional(Type.String()) },
+  { additionalProperties: true },
+);
+const Refusal = Type.Object({ error: Type.Literal("invalid_request"), error_description: Type.String() });
+
+/** @returns the operation announceLogout */
+export function providerLogoutRoutes({ guard, domain, clock }: RouteContext) {
+  const { sso } = domain;
+  const rates = createRates(clock, LOGOUTS);
+
+  return createRouter(guard, "provider-logout").post(
+    `${ISSUER_PATH}/backchannel-logout/:providerId`,
+    async ({ request, params, body }) => {
+      const { requestId, address } = exchangeOf(request);
+      const seconds = rates.take(countedAddress(address));
+      if (seconds > 0) throw tooManyLogouts(seconds);
+      if (sso.settings()?.providerId !== params.providerId) throw unknownProvider();
+      const origin = { requestId, ...(address !== null && { address }) };
+      try {
+        await sso.logout.apply(await sso.provider.readLogoutToken(body.logout_token ?? ""), origin);
+        return new Response(null, { status: 200, headers: NO_STORE });
+      } catch (error) {
+        const failure = failureOf(error);
+        if (!failure || failure.status >= 500 || !(error instanceof DomainError)) throw error;
+        const refusal = { error: "invalid_request", error_description: failure.message };
+        return json(refusal, { status: 400, headers: NO_STORE });
+      }
+    },
+    {
+      requires: "nobody",
+      accepts: "form",
+      params: Type.Object({ providerId: Type.String() }),
+      body: LogoutForm,
+      detail: operation(
+        "announceLogout",
+        "Ends the sessions that a logout token of the identity provider names",
+        {
+          tags: ["Browser session"],
+          answers: {
+            200: { description: "Ended, or unknown here" },
+            400: { description: "The logout token is not accepted", schema: Refusal },
+            429: { description: "Too many logouts" },
+          },
+        },
+      ),
+    },
+  );
+}
+
+const NO_STORE = { "cache-control": "no-store" };
+
+const tooManyLogouts = (retryAfterSeconds: number) =>
+  new DomainError("too_many", "access.too_many_attempts", "too many logouts from this network address", {
+    retryAfterSeconds,
+  });

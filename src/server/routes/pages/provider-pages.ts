@@ -1,0 +1,117 @@
+// Pages of sign-in at the identity provider: the way there, the way back, and the proof of a password that links a local account.
+import { Type } from "@sinclair/typebox";
+import { Secret } from "../../../platform/secret.ts";
+import type { Browser } from "../../auth/browser.ts";
+import { deviceCookieOf } from "../../auth/cookies.ts";
+import { readOwnPath } from "../../auth/own-path.ts";
+import { CALLBACK_PATH, createProviderSignIn, unknownProvider } from "../../auth/provider-sign-in.ts";
+import {
+  FormField,
+  formFailure,
+  formOf,
+  formOperation,
+  page,
+  redirectOperation,
+  seeOther,
+} from "../../pages/html.ts";
+import { alreadySignedInPage, proofPage } from "../../pages/sign-in.tsx";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+/** Where the browser goes to sign in at the provider. */
+export const PROVIDER_SIGN_IN_PATH = "/login/oidc";
+const LINK_PATH = "/login/link";
+export const LOGIN_HINT_LENGTH_MAX = 320;
+
+const ProofForm = formOf({ csrf: FormField, proof: FormField, password: FormField });
+
+/** @returns the pages that lead to the provider and back */
+export function providerPages(context: RouteContext, browser: Browser) {
+  const { guard, domain, baseUrl } = context;
+  const { sso } = domain;
+  const signIn = createProviderSignIn(context);
+
+  const frameOf = () => ({
+    providerName: sso.settings()?.providerName ?? "your organization",
+    branding: browser.branding(),
+  });
+
+  return createRouter(guard, "provider-pages")
+    .get(
+      PROVIDER_SIGN_IN_PATH,
+      async ({ request, query }) => {
+        const settings = sso.settings();
+        const next = readOwnPath(query.callbackURL);
+        if (!settings) return seeOther("/login");
+        if (browser.visitor(request)) return seeOther(next ?? "/");
+        signIn.limit(request);
+        return seeOther(
+          await signIn.begin(request, settings, { next, loginHint: readHint(query.login_hint) }),
+        );
+      },
+      {
+        requires: "nobody",
+        query: formOf({ callbackURL: FormField, login_hint: FormField }),
+        detail: redirectOperation("startProviderSignIn", "Leads to the identity provider"),
+      },
+    )
+    .get(
+      `${CALLBACK_PATH}/:providerId`,
+      async ({ request, params }) => {
+        const settings = sso.settings();
+        if (settings?.providerId !== params.providerId) throw unknownProvider();
+        signIn.limit(request);
+        const visitor = browser.visitor(request);
+        if (visitor && !signIn.isUnderWay(request)) {
+          const { email } = visitor.principal;
+          return page(alreadySignedInPage({ email, branding: browser.branding() }));
+        }
+        const { person, next } = await signIn.finish(request, settings);
+        const admitted = await sso.admission.admit(person, signIn.browserOf(request));
+        if (admitted.kind === "signed_in") return seeOther(next ?? "/", [signIn.cookieOf(admitted.session)]);
+        const form = browser.anonymousForm(request);
+        const proof = sso.proofs.seal({ person, callbackURL: next }, form.csrf);
+        const { email } = admitted;
+        return page(proofPage({ ...frameOf(), csrf: form.csrf, proof, email }), { cookies: form.cookies });
+      },
+      {
+        requires: "nobody",
+        params: Type.Object({ providerId: Type.String() }),
+        detail: redirectOperation(
+          "finishProviderSignIn",
+          "Signs in the browser that the provider sends back",
+        ),
+      },
+    )
+    .post(
+      LINK_PATH,
+      async ({ request, body }) => {
+        const { csrf = "", proof: sealed = "", password = "" } = body;
+        browser.checkAnonymousForm(request, csrf);
+        const { person, callbackURL } = sso.proofs.open(sealed, csrf);
+        const proving = {
+          ...signIn.browserOf(request),
+          password: new Secret(password),
+          deviceCookie: deviceCookieOf(request, baseUrl()),
+        };
+        try {
+          const { session, deviceCookie } = await sso.admission.prove(person, proving);
+          const cookies = browser.cookiesOf({ sessionToken: session.token, deviceCookie });
+          return seeOther(readOwnPath(callbackURL) ?? "/", [cookies.cookie, cookies.deviceCookie]);
+        } catch (error) {
+          const { status, headers, message } = formFailure(error, request);
+          const shown = { csrf, proof: sealed, email: person.email ?? "", error: message };
+          return page(proofPage({ ...frameOf(), ...shown }), { status, headers });
+        }
+      },
+      {
+        requires: "nobody",
+        accepts: "form",
+        body: ProofForm,
+        detail: formOperation("linkAccount", "Links a local account to the provider by its password"),
+      },
+    );
+}
+
+/** A hint only fills in a field at the provider, so one that is no address is dropped. */
+const readHint = (text: string | undefined): string | undefined =>
+  text !== undefined && text.length <= LOGIN_HINT_LENGTH_MAX && !/\p{Cc}/u.test(text) ? text : undefined;
