@@ -6,8 +6,7 @@ import { ISSUER_PATH } from "../../../domain/access/wire.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { unknownProvider } from "../../auth/provider-sign-in.ts";
 import { json } from "../../http/answers.ts";
-import { exchangeOf } from "../../http/exchange.ts";
-import { failureOf } from "../../http/problems/problem.ts";
+import { exchangeOf, noteRefusal } from "../../http/exchange.ts";
 import { createRates, type RateLimit } from "../../http/rate-limit.ts";
 import { operation } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
@@ -38,9 +37,9 @@ export function providerLogoutRoutes({ guard, domain, clock }: RouteContext) {
         await sso.logout.apply(await sso.provider.readLogoutToken(body.logout_token ?? ""), origin);
         return new Response(null, { status: 200, headers: NO_STORE });
       } catch (error) {
-        const failure = failureOf(error);
-        if (!failure || failure.status >= 500 || !(error instanceof DomainError)) throw error;
-        const refusal = { error: "invalid_request", error_description: failure.message };
+        if (!(error instanceof DomainError) || !FAULTS_OF_TOKENS.has(error.reason)) throw error;
+        noteRefusal(request, error);
+        const refusal = { error: "invalid_request", error_description: error.message };
         return json(refusal, { status: 400, headers: NO_STORE });
       }
     },
@@ -64,6 +63,13 @@ export function providerLogoutRoutes({ guard, domain, clock }: RouteContext) {
     },
   );
 }
+
+/** The reasons for which the caller is told 400; every other failure is not the caller's. */
+const FAULTS_OF_TOKENS: ReadonlySet<string> = new Set([
+  "sso.token_invalid",
+  "sso.clock",
+  "sso.claims_invalid",
+]);
 
 const NO_STORE = { "cache-control": "no-store" };
 

@@ -1,0 +1,416 @@
+// Sign-in at the identity provider as browsers walk it: there and back, several tabs, the proof of a password, and everything that a
+// hostile page, browser or provider may try on the way.
+import { describe, expect, test } from "bun:test";
+import {
+  ATTEMPT_TTL_MS,
+  ATTEMPTS_MAX,
+  CALLBACK_LENGTH_MAX,
+} from "../../../../src/domain/sso/browser/attempts.ts";
+import { PROOF_TTL_MS } from "../../../../src/domain/sso/browser/proofs.ts";
+import { Secret } from "../../../../src/platform/secret.ts";
+import { SIGN_INS_PER_ADDRESS } from "../../../../src/server/auth/provider-sign-in.ts";
+import { formTo } from "../../../support/browser/form-browser.ts";
+import {
+  CALLBACK,
+  createProviderSite,
+  leave,
+  type ProviderSite,
+  signInAt,
+} from "../../../support/provider/provider-site.ts";
+import { BASE_URL, PASSWORD } from "../../../support/server.ts";
+
+const JIT = { provisioning: "jit", allowedDomains: ["example.com"] } as const;
+const ADA = "ada@example.com";
+const COOKIE = "__Host-quartermaster-sso";
+const SESSION = "__Secure-better-auth.session_token";
+
+const addUser = ({ domain, world }: ProviderSite, email: string, role = "member") =>
+  domain.identity.users.create(world.system, { email, role, password: new Secret(PASSWORD) });
+
+/** A device login as a workstation begins it. */
+async function deviceLink({ domain }: ProviderSite): Promise<string> {
+  const client = { clientId: "blue-cli", scope: "governance:read offline_access", address: null };
+  return `/device/${(await domain.access.deviceLogins.request(client)).linkToken}`;
+}
+
+describe("SSO-15 the sign-in page", () => {
+  test("offers the provider beside passwords, and keeps the way back", async () => {
+    await using site = await createProviderSite();
+    const page = await site.browser().visit("/login?callbackURL=/device");
+    expect(page.html).toContain('href="/login/oidc?callbackURL=%2Fdevice"');
+    expect(page.html).toContain("Continue with");
+    expect(formTo(page, "/login").fields.next).toBe("/device");
+    site.configure(undefined);
+    expect((await site.browser().visit("/login")).html).not.toContain("/login/oidc");
+  });
+
+  test("in mode oidc offers only the provider, and passwords behind a link for recovery", async () => {
+    await using site = await createProviderSite({}, { access: { identityMode: "oidc" } });
+    const page = await site.browser().visit("/login?callbackURL=/device");
+    expect(page.forms).toEqual([]);
+    expect(page.html).toContain('href="/login?password=1&amp;callbackURL=%2Fdevice"');
+    const recovery = await site.browser().visit("/login?password=1&callbackURL=/device");
+    expect(formTo(recovery, "/login").fields.next).toBe("/device");
+  });
+
+  test("leads to the provider at once if asked, but not after signing out or an error", async () => {
+    await using site = await createProviderSite({ ...JIT, autoRedirect: true });
+    const browser = site.browser();
+    expect((await browser.visit("/login")).html).toContain(
+      'http-equiv="refresh" content="0;url=/login/oidc"',
+    );
+    expect((await browser.visit("/login?choose=1")).html).not.toContain("http-equiv");
+    site.idp.faults = { callback: { error: "access_denied" } };
+    const refused = await signInAt(site, browser);
+    expect(refused.html).toContain('href="/login?choose=1"');
+    site.idp.faults = {};
+    const start = await signInAt(site, browser);
+    const out = await browser.submit(formTo(start, "/sign-out"), {});
+    expect(out.html).toContain('href="/login?choose=1"');
+  });
+});
+
+test("SSO-16 the login method is the same for every address, and only the mode decides", async () => {
+  const methodOf = async (site: ProviderSite, email: string) => {
+    const answer = await site.request("POST", "/api/login-method", { body: { email } });
+    return await answer.json();
+  };
+  await using both = await createProviderSite();
+  expect(await methodOf(both, ADA)).toEqual({ method: "password" });
+  await using only = await createProviderSite({}, { access: { identityMode: "oidc" } });
+  const expected = { method: "oidc", providerId: "oidc", providerName: expect.any(String) };
+  await addUser(only, "root@example.com", "admin");
+  expect(await methodOf(only, ADA)).toEqual(expected);
+  expect(await methodOf(only, "root@example.com")).toEqual(expected);
+});
+
+describe("SSO-17 SSO-18 SSO-24 the way there and back", () => {
+  test("signs in and ends where it began", async () => {
+    await using site = await createProviderSite(JIT);
+    const browser = site.browser();
+    const begun = await browser.request("/login/oidc?callbackURL=/account&login_hint=ada%40example.com");
+    const url = new URL(begun.headers.get("location") ?? "");
+    expect(Object.fromEntries(url.searchParams)).toMatchObject({
+      response_type: "code",
+      redirect_uri: `${BASE_URL}${CALLBACK}`,
+      code_challenge_method: "S256",
+      login_hint: ADA,
+      state: expect.stringMatching(/^.{43}$/),
+      nonce: expect.stringMatching(/^.{43}$/),
+    });
+    expect(browser.cookies.has(SESSION)).toBe(false);
+    const page = await browser.visit(`${CALLBACK}?${await site.idp.authorize(url)}`);
+    expect([page.status, page.path]).toEqual([200, "/account"]);
+    expect(browser.cookies.has(SESSION)).toBe(true);
+    expect(browser.cookies.has(COOKIE)).toBe(false);
+  });
+
+  test("a device login of a signed-out person continues on its approval page", async () => {
+    await using site = await createProviderSite(JIT);
+    const link = await deviceLink(site);
+    const browser = site.browser();
+    const login = await browser.visit(link);
+    expect(login.path).toBe(`/login?callbackURL=${encodeURIComponent(link)}`);
+    const approval = await signInAt(site, browser, link);
+    expect([approval.heading, approval.path]).toEqual(["Allow workstation access?", link]);
+    const done = await browser.submit(formTo(approval, link), { decision: "approve" });
+    expect(done.path).toBe("/device/approved");
+  });
+
+  test("SSO-31 the approval page says through what the person signed in", async () => {
+    await using site = await createProviderSite({ ...JIT, providerName: "Example Identity" });
+    const browser = site.browser();
+    const approval = await signInAt(site, browser, await deviceLink(site));
+    expect(approval.html).toContain("through Example Identity");
+  });
+
+  test("a second sign-in in another tab is a new session, and ends the first, also of another user", async () => {
+    await using site = await createProviderSite(JIT);
+    const browser = site.browser();
+    const tabs = [await leave(site, browser), await leave(site, browser)] as const;
+    await browser.visit(tabs[0]);
+    const first = browser.cookies.get(SESSION) ?? "";
+    await browser.visit(tabs[1]);
+    const second = browser.cookies.get(SESSION) ?? "";
+    const { sessions } = site.domain.access;
+    expect(second).not.toBe(first);
+    expect([sessions.find(first)?.id, sessions.find(second)?.method]).toEqual([undefined, "oidc"]);
+  });
+});
+
+test.each([
+  ["another site", "https://evil.example/", "/"],
+  ["a host without a scheme", "//evil.example/", "/"],
+  ["a backslash", "/\\evil.example", "/"],
+  ["a script", "javascript:alert(1)", "/"],
+  ["a path of ours", "/device?a=1", "/device?a=1"],
+])("SSO-40 a callbackURL with %s leads nowhere else", async (_, callbackURL, expected) => {
+  await using site = await createProviderSite(JIT);
+  expect((await signInAt(site, site.browser(), callbackURL)).path).toBe(expected);
+});
+
+test.each([
+  [CALLBACK_LENGTH_MAX - 1, true],
+  [CALLBACK_LENGTH_MAX, true],
+  [CALLBACK_LENGTH_MAX + 1, false],
+])("SSO-19 a way back of %i characters is kept: %p", async (length, isKept) => {
+  await using site = await createProviderSite(JIT);
+  const path = `/account?${"a".repeat(length - "/account?".length)}`;
+  expect((await signInAt(site, site.browser(), path)).path).toBe(isKept ? path : "/");
+});
+
+describe("SSO-19 SSO-20 what the browser brings back", () => {
+  test("is one sealed cookie that only this origin reads, and no row", async () => {
+    await using site = await createProviderSite(JIT);
+    const response = await site.browser().request("/login/oidc");
+    const [cookie = ""] = response.headers.getSetCookie();
+    expect(cookie).toStartWith(`${COOKIE}=`);
+    for (const part of ["HttpOnly", "Secure", "SameSite=Lax", "Path=/", `Max-Age=${ATTEMPT_TTL_MS / 1000}`])
+      expect(cookie).toContain(part);
+    const state = new URL(response.headers.get("location") ?? "").searchParams.get("state") ?? "";
+    expect(cookie).not.toContain(state);
+  });
+
+  test("holds several tabs; the oldest makes room", async () => {
+    await using site = await createProviderSite(JIT);
+    const browser = site.browser();
+    const tabs: string[] = [];
+    for (let tab = 0; tab <= ATTEMPTS_MAX; tab += 1)
+      tabs.push(await leave(site, browser, `/account?tab=${tab}`));
+    expect(browser.cookies.get(COOKIE)?.length).toBeLessThan(3_600);
+    const [oldest = "", second = ""] = tabs;
+    expect((await browser.visit(oldest)).status).toBe(400);
+    expect((await browser.visit(second)).path).toBe("/account?tab=1");
+    expect((await browser.visit(tabs.at(-1) ?? "")).path).toBe(`/account?tab=${ATTEMPTS_MAX}`);
+  });
+
+  test("is used once: the back button says that one is signed in, and another time is refused", async () => {
+    await using site = await createProviderSite(JIT);
+    const browser = site.browser();
+    const callback = await leave(site, browser);
+    await browser.visit(callback);
+    expect((await browser.visit(callback)).heading).toBe("You are already signed in");
+    browser.cookies.delete(SESSION);
+    const again = await browser.visit(callback);
+    expect(again.status).toBe(400);
+    expect(site.idp.requests.filter((line) => line === "POST /token")).toHaveLength(1);
+  });
+
+  test("is used up by a failure too", async () => {
+    await using site = await createProviderSite(JIT);
+    const browser = site.browser();
+    const callback = await leave(site, browser);
+    site.idp.faults = { token: "down" };
+    expect((await browser.visit(callback)).status).toBe(503);
+    expect(browser.cookies.has(COOKIE)).toBe(false);
+    site.idp.faults = {};
+    expect((await browser.visit(callback)).status).toBe(400);
+  });
+
+  test.each([
+    [ATTEMPT_TTL_MS - 1, 200],
+    [ATTEMPT_TTL_MS, 400],
+  ])("lasts %i ms: %i", async (waitMs, status) => {
+    await using site = await createProviderSite(JIT);
+    const browser = site.browser();
+    const begun = await browser.request("/login/oidc");
+    site.world.clock.advance(waitMs);
+    const query = await site.idp.authorize(begun.headers.get("location") ?? "");
+    expect((await browser.visit(`${CALLBACK}?${query}`)).status).toBe(status);
+  });
+
+  test("SSO-37 from another browser, without a cookie, or with a changed state never reaches the provider", async () => {
+    await using site = await createProviderSite(JIT);
+    const mallory = site.browser();
+    const callback = await leave(site, mallory);
+    const victim = site.browser();
+    expect((await victim.visit(callback)).status).toBe(400);
+    await leave(site, victim);
+    expect((await victim.visit(callback)).status).toBe(400);
+    mallory.cookies.set(COOKIE, `A${mallory.cookies.get(COOKIE)}`);
+    expect((await mallory.visit(callback)).status).toBe(400);
+    expect((await site.browser().visit(CALLBACK)).status).toBe(400);
+    expect(site.idp.requests).not.toContain("POST /token");
+    for (const browser of [victim, mallory]) expect(browser.cookies.has(SESSION)).toBe(false);
+  });
+});
+
+describe("SSO-20 SSO-25 refusals are pages that repeat nothing", () => {
+  const HOSTILE = '<script>alert("1")</script>';
+
+  test.each([
+    ["access_denied", 403],
+    ["server_error", 502],
+    ["temporarily_unavailable", 502],
+    ["login_required", 403],
+  ])("the error %s is %i", async (error, status) => {
+    await using site = await createProviderSite(JIT);
+    site.idp.faults = { callback: { error, error_description: HOSTILE, code: undefined } };
+    const page = await signInAt(site, site.browser());
+    expect(page.status).toBe(status);
+    expect(page.headers.get("cache-control")).toBe("no-store");
+    expect(page.html).not.toContain("alert");
+    expect(page.html).toMatch(/request id <code>[0-9a-f-]{36}/);
+    expect(JSON.stringify(site.logged)).not.toContain("code=");
+  });
+
+  test("SSO-41 nothing of claims, code or state gets into pages and log", async () => {
+    await using site = await createProviderSite({ ...JIT, allowedDomains: ["example.org"] });
+    site.idp.claims = {
+      sub: "s-e-c-r-e-t",
+      email: "mallory@evil.example",
+      email_verified: true,
+      name: HOSTILE,
+    };
+    const browser = site.browser();
+    const callback = await leave(site, browser);
+    const page = await browser.visit(callback);
+    expect(page.status).toBe(403);
+    const told = `${page.html}${JSON.stringify(site.logged)}`;
+    const query = new URLSearchParams(callback.slice(CALLBACK.length + 1));
+    for (const secret of ["s-e-c-r-e-t", "mallory", HOSTILE, query.get("code"), query.get("state")])
+      expect(told).not.toContain(String(secret));
+    expect(site.logged.map((line) => line.reason)).toContain("sso.not_allowed");
+  });
+
+  test("an unknown provider id, and no provider at all", async () => {
+    await using site = await createProviderSite(JIT);
+    expect((await site.browser().visit("/api/auth/callback/other?state=a")).status).toBe(404);
+    site.configure(undefined);
+    expect((await site.browser().visit(`${CALLBACK}?state=a`)).status).toBe(404);
+    expect((await site.browser().visit("/login/oidc")).path).toBe("/login");
+  });
+
+  test("SSO-44 while the provider is down sign-ins wait, and sessions and passwords go on", async () => {
+    await using site = await createProviderSite(JIT);
+    await addUser(site, "root@example.com");
+    site.idp.faults = { discovery: "down" };
+    const page = await site.browser().visit("/login/oidc");
+    expect(page.status).toBe(503);
+    const browser = site.browser();
+    const signedIn = await browser.signIn(await browser.visit("/login"), {
+      email: "root@example.com",
+      password: PASSWORD,
+    });
+    expect(signedIn.path).toBe("/");
+  });
+});
+
+describe("SSO-5 the proof of a password", () => {
+  async function atProof(site: ProviderSite, next?: string) {
+    await addUser(site, ADA, "admin");
+    const browser = site.browser();
+    return { browser, page: await signInAt(site, browser, next) };
+  }
+
+  test("links the account, signs in and goes on where it began", async () => {
+    await using site = await createProviderSite();
+    const { browser, page } = await atProof(site, "/account");
+    expect([page.heading, page.status]).toEqual(["Link your account", 200]);
+    const wrong = await browser.submit(formTo(page, "/login/link"), { password: "not the password" });
+    expect([wrong.heading, wrong.status]).toEqual(["Link your account", 401]);
+    const right = await browser.submit(formTo(wrong, "/login/link"), { password: PASSWORD });
+    expect(right.path).toBe("/account");
+    const again = await signInAt(site, site.browser());
+    expect(again.path).toBe("/");
+  });
+
+  test("is bound to the browser, to the time, and to our pages", async () => {
+    await using site = await createProviderSite();
+    const { browser, page } = await atProof(site);
+    const form = formTo(page, "/login/link");
+    const mallory = site.browser();
+    const own = formTo(await mallory.visit("/login"), "/login").fields.csrf ?? "";
+    const stolen = { ...form, fields: { ...form.fields, csrf: own } };
+    expect((await mallory.submit(stolen, { password: PASSWORD })).status).toBe(400);
+    expect(
+      (await browser.submit(form, { password: PASSWORD }, { origin: "https://evil.example" })).status,
+    ).toBe(403);
+    expect((await browser.submit({ ...form, fields: {} }, { password: PASSWORD })).status).toBe(403);
+    site.world.clock.advance(PROOF_TTL_MS);
+    expect((await browser.submit(form, { password: PASSWORD })).status).toBe(400);
+  });
+});
+
+describe("SSO-26 signing out", () => {
+  test("goes on to the provider if asked, by a new navigation", async () => {
+    await using site = await createProviderSite({ ...JIT, logout: "idp" });
+    const browser = site.browser();
+    const start = await signInAt(site, browser);
+    const page = await browser.submit(formTo(start, "/sign-out"), {});
+    const [, refresh = ""] = /http-equiv="refresh" content="0;url=([^"]*)"/.exec(page.html) ?? [];
+    const url = new URL(refresh.replaceAll("&amp;", "&"));
+    expect(url.origin).toBe(site.idp.origin);
+    expect(url.searchParams.get("post_logout_redirect_uri")).toBe(`${BASE_URL}/signed-out`);
+    expect(browser.cookies.has(SESSION)).toBe(false);
+    expect((await browser.visit("/signed-out")).path).toBe("/sign-out");
+  });
+
+  test("ends here even if the provider does not answer", async () => {
+    await using site = await createProviderSite({ ...JIT, logout: "idp" });
+    const browser = site.browser();
+    const start = await signInAt(site, browser);
+    site.idp.faults = { discovery: "down", metadata: { end_session_endpoint: undefined } };
+    await browser.submit(formTo(start, "/sign-out"), {});
+    expect(browser.cookies.has(SESSION)).toBe(false);
+  });
+});
+
+describe("SSO-27 the provider announces a logout", () => {
+  const announce = ({ request }: ProviderSite, token: string, id = "oidc") =>
+    request("POST", `/api/auth/backchannel-logout/${id}`, {
+      body: new URLSearchParams({ logout_token: token }).toString(),
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+    });
+
+  test("and the browser is signed out; the token is valid once", async () => {
+    await using site = await createProviderSite(JIT);
+    const browser = site.browser();
+    await signInAt(site, browser);
+    const token = await site.idp.logoutToken();
+    const answer = await announce(site, token);
+    expect([answer.status, await answer.text(), answer.headers.get("cache-control")]).toEqual([
+      200,
+      "",
+      "no-store",
+    ]);
+    expect((await browser.visit("/account")).path).toStartWith("/login");
+    const again = await announce(site, token);
+    expect([again.status, await again.json()]).toEqual([
+      400,
+      { error: "invalid_request", error_description: expect.any(String) },
+    ]);
+  });
+
+  test.each([
+    ["no token", ""],
+    ["garbage", "a.b.c"],
+  ])("%s is refused", async (_, token) => {
+    await using site = await createProviderSite(JIT);
+    expect((await announce(site, token)).status).toBe(400);
+    expect((await announce(site, token, "other")).status).toBe(404);
+  });
+});
+
+test.each([
+  [SIGN_INS_PER_ADDRESS - 1, 303],
+  [SIGN_INS_PER_ADDRESS, 429],
+])("SSO-36 after %i requests of one address the next is %i", async (before, status) => {
+  await using site = await createProviderSite(JIT);
+  const browser = site.browser();
+  for (let count = 0; count < before; count += 1) await site.browser().request("/login/oidc");
+  const response = await browser.request("/login/oidc");
+  expect(response.status).toBe(status);
+  if (status === 429) expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect((await site.browser("198.51.100.1").request("/login/oidc")).status).toBe(303);
+});
+
+test("SSO-28 discovery and token endpoints for workstations do not change by a byte", async () => {
+  await using site = await createProviderSite(JIT);
+  await using plain = await createProviderSite();
+  plain.configure(undefined);
+  for (const path of ["/.well-known/metaharness", "/.well-known/oauth-authorization-server/api/auth"]) {
+    const [one, other] = await Promise.all([site.request("GET", path), plain.request("GET", path)]);
+    expect(await one.text()).toBe(await other.text());
+  }
+});
