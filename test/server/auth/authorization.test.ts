@@ -364,7 +364,10 @@ const REQUIREMENTS: readonly (readonly [RegExp, Requirement])[] = [
   [/^\/health\/dependencies$/, "governance:read"],
   [/^\/(?:health|ready|branding|connection|openapi\.json|\.well-known)(?:\/|$)/, "nobody"],
   [/^\/api\/(?:auth\/|(?:health|login-method)$)/, "nobody"],
-  [/^\/(?:$|(?:login|sign-out|account|device|accept-invitation|set-password|help|assets)(?:\/|$))/, "nobody"],
+  [
+    /^\/(?:$|(?:login|sign-out|signed-out|account|device|accept-invitation|set-password|help|assets)(?:\/|$))/,
+    "nobody",
+  ],
 ];
 
 test.each([

@@ -14,6 +14,7 @@ import { createLog } from "../../../src/platform/observe/log.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 import { RevisionStreams } from "../../../src/server/policy/revision-streams.ts";
 import { reportWith } from "../../domain/clients/policies.ts";
+import { SSO } from "../../domain/sso/sso-world.ts";
 import { publishFirst } from "../../support/content/policy.ts";
 import {
   type Caller,
@@ -68,6 +69,13 @@ const onUsers =
 
 async function grantIdOf({ domain }: TestServer, { accessToken }: Caller): Promise<string> {
   return (await domain.access.authenticator.bearer(accessToken)).grantId ?? "";
+}
+
+/** The user is linked to a person at a provider. */
+async function linked({ domain, world }: TestServer, ana: Caller): Promise<Caller> {
+  const identity = { userId: ana.user.id, issuer: SSO.issuer, subject: "ana" };
+  await domain.sso.identities.create(world.system, identity);
+  return ana;
 }
 
 const ACTS: readonly Act[] = [
@@ -163,6 +171,43 @@ const ACTS: readonly Act[] = [
     reason: "user_changed",
     perform: onUsers((users, { user }, { world }) => users.setRole(world.system, user.id, "admin")),
   },
+  {
+    name: "groups at the identity provider take the role away",
+    ends: BOTH,
+    reason: "user_changed",
+    prepare: async (site) => site.signedIn("admin"),
+    perform: async (open, { user, actor }) => {
+      const { domain, world, signedIn } = await open();
+      await signedIn("admin"); // the last one would keep the role
+      await world.db.write(
+        (tx) => void domain.identity.external.setRole(tx, { actor, user, role: "member" }),
+        "access",
+      );
+    },
+  },
+  {
+    name: "an operator unlinks a user from the identity provider",
+    ends: BOTH,
+    reason: "identity_removed",
+    prepare: async (site, ana) => linked(site, ana),
+    perform: async (open, { user }) => {
+      const { domain, world } = await open();
+      await domain.sso.identities.remove(world.system, { userId: user.id, issuer: SSO.issuer });
+    },
+  },
+  ...([false, true] as const).map(
+    (logoutEndsGrants): Act => ({
+      name: `the identity provider announces a logout, which ends workstations: ${logoutEndsGrants}`,
+      ends: logoutEndsGrants ? BOTH : ["browser"],
+      reason: logoutEndsGrants ? "provider_logout" : null,
+      prepare: async (site, ana) => linked(site, ana),
+      perform: async (open) => {
+        const { domain, world } = await open({ sso: () => ({ ...SSO, logoutEndsGrants }) });
+        const expiresAtMs = world.clock.nowMs() + SECOND_MS;
+        await domain.sso.logout.apply({ issuer: SSO.issuer, subject: "ana", tokenId: "1", expiresAtMs }, {});
+      },
+    }),
+  ),
   {
     name: "a user is removed",
     ends: BOTH,

@@ -60,7 +60,7 @@ export class ExternalUsers {
     if (user.role === role || user.protected) return user;
     const { audit } = this.dependencies;
     if (isActiveAdministrator(user) && store.countOtherAdministrators(tx, user) === 0) {
-      const after = { role: user.role, reason: "last_administrator" };
+      const after = { role: user.role, is_last_administrator: true };
       audit.record(tx, { actor, action: "user.keep_role", target: user.id, after });
       return user;
     }
