@@ -2,9 +2,9 @@
 // hostile page, browser or provider may try on the way.
 import { describe, expect, test } from "bun:test";
 import {
-  ATTEMPT_TTL_MS,
   ATTEMPTS_MAX,
   CALLBACK_LENGTH_MAX,
+  PROVIDER_ATTEMPT_TTL_MS,
 } from "../../../../src/domain/sso/browser/attempts.ts";
 import { PROOF_TTL_MS } from "../../../../src/domain/sso/browser/proofs.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
@@ -165,7 +165,13 @@ describe("SSO-19 SSO-20 what the browser brings back", () => {
     const response = await site.browser().request("/login/oidc");
     const [cookie = ""] = response.headers.getSetCookie();
     expect(cookie).toStartWith(`${COOKIE}=`);
-    for (const part of ["HttpOnly", "Secure", "SameSite=Lax", "Path=/", `Max-Age=${ATTEMPT_TTL_MS / 1000}`])
+    for (const part of [
+      "HttpOnly",
+      "Secure",
+      "SameSite=Lax",
+      "Path=/",
+      `Max-Age=${PROVIDER_ATTEMPT_TTL_MS / 1000}`,
+    ])
       expect(cookie).toContain(part);
     const state = new URL(response.headers.get("location") ?? "").searchParams.get("state") ?? "";
     expect(cookie).not.toContain(state);
@@ -208,8 +214,8 @@ describe("SSO-19 SSO-20 what the browser brings back", () => {
   });
 
   test.each([
-    [ATTEMPT_TTL_MS - 1, 200],
-    [ATTEMPT_TTL_MS, 400],
+    [PROVIDER_ATTEMPT_TTL_MS - 1, 200],
+    [PROVIDER_ATTEMPT_TTL_MS, 400],
   ])("lasts %i ms: %i", async (waitMs, status) => {
     await using site = await createProviderSite(JIT);
     const browser = site.browser();
