@@ -72,6 +72,20 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/domain/access/budgets/counted-address.test.ts",
     ],
   },
+  "password-links": {
+    files: [
+      "src/domain/identity/password-links/*.ts",
+      "src/domain/identity/users/{lost-access,own-password,cannot-sign-in-store,provisioned-users}.ts",
+    ],
+    tests: [
+      "test/domain/identity/password-links/password-links.test.ts",
+      "test/domain/identity/users/*.test.ts",
+      "test/domain/identity/*.test.ts",
+      "test/domain/access/logins/own-logins.test.ts",
+      "test/domain/scim/users/user-accounts.test.ts",
+      "test/server/routes/identity/password-links.test.ts",
+    ],
+  },
   access: {
     files: [
       "src/domain/access/*.ts",
