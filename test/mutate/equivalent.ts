@@ -322,4 +322,10 @@ export const EQUIVALENT: readonly Equivalent[] = [
     contains: "Math.min(fileSizeOf(copy), databaseBytes)",
     because: "only a copy that grows beyond its greatest size would show it",
   },
+  {
+    file: "src/platform/text/json-lines.ts",
+    kind: "changed boolean",
+    contains: "let isNameNext = false",
+    because: "the first character opens an object or a list, which sets it, or the text has no members",
+  },
 ];

@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generate } from "selfsigned";
 import { SCIM_BASE_PATH } from "../../../../src/domain/scim/wire.ts";
-import { BODY_TIMES } from "../../../../src/server/http/bodies/body-end.ts";
+import { BODY_TIMES, keepStreamReadable } from "../../../../src/server/http/bodies/body-end.ts";
 import { type Listener, listen } from "../../../../src/server/listener/listen.ts";
 import { NO_PROXIES, raise } from "../../../support/network/listening-server.ts";
 import { converse, type Step } from "../../../support/network/raw-socket.ts";
@@ -201,4 +201,23 @@ describe("on every listener, a slow body", () => {
 
 test("an unauthenticated caller has less than 30 seconds to send a body", () => {
   expect(BODY_TIMES.unauthenticatedMs + BODY_TIMES.graceMs).toBeLessThan(30_000);
+});
+
+describe("the framework does not see the stream of a body", () => {
+  const requestWith = (headers: Record<string, string>, method = "POST") =>
+    new Request("http://localhost/", { method, headers, ...(method === "POST" && { body: "abcde" }) });
+
+  test("of known length, which stays readable", async () => {
+    const request = requestWith({ "content-length": "5" });
+    keepStreamReadable(request);
+    expect([request.body, request.bodyUsed, await request.text()]).toEqual([null, false, "abcde"]);
+  });
+
+  test.each([
+    ["of unknown length: it has no other", requestWith({ "transfer-encoding": "chunked" })],
+    ["of a GET: there is none", requestWith({ "content-length": "5" }, "GET")],
+  ])("except %s", (_what, request) => {
+    keepStreamReadable(request);
+    expect(Object.hasOwn(request, "body")).toBe(false);
+  });
 });
