@@ -2,6 +2,8 @@
 import type { Mutation } from "./mutations.ts";
 import { filesOf, type TestRun, type Workplace } from "./workplace.ts";
 
+const QUICK_MS = 2_000;
+
 /** Of a child process, a worker or the compiled file the coverage knows nothing, so no test of a place is left out. */
 export class Coverage {
   /** by test file */
@@ -29,17 +31,26 @@ export class Coverage {
     return { tests: timed.map(({ test }) => test), ms: timed.reduce((sum, { ms }) => sum + ms, 0) };
   }
 
+  /** A mutation that never ends is noticed sooner by a group that ends soon. */
+  #startOf(files: readonly string[]): string[] {
+    const { tests } = this.#quickestFirst(files);
+    return tests.filter((_, at) => at === 0 || this.#quickestFirst(tests.slice(0, at + 1)).ms <= QUICK_MS);
+  }
+
   /**
    * @param tests globs of test files
-   * @returns the tests that run a mutated line, those that run other lines of its file, and the rest; quick ones first in each
+   * @returns quick tests that run a mutated line, other tests that do, those that run other lines of its file, and the rest;
+   *   quick ones first in each
    */
   groupsFor(tests: readonly string[], { file, mutation }: { file: string; mutation: Mutation }): TestGroup[] {
     const ranLines = (test: string) => this.#runs.get(test)?.ranLines.get(file) ?? new Set<number>();
     const files = filesOf(tests);
     const near = files.filter((test) => ranLines(test).size > 0);
     const nearest = near.filter((test) => runsAnyOf(mutation, ranLines(test)));
+    const quick = this.#startOf(nearest);
     const groups = [
-      nearest,
+      quick,
+      nearest.filter((test) => !quick.includes(test)),
       near.filter((test) => !nearest.includes(test)),
       files.filter((test) => !near.includes(test)),
     ];
