@@ -129,7 +129,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "src/server/http/bodies/body-end.ts",
     ],
     tests: [
-      "test/platform/text/json-names.test.ts",
+      "test/platform/text/json-*.test.ts",
       "test/properties/json-structure.test.ts",
       "test/properties/json-lines.test.ts",
       "test/server/http/bodies/json-text.test.ts",

@@ -69,7 +69,7 @@ export class NameTable {
   /** Compares without allocating a string: most names are short and have no escapes. */
   #isSame(one: number, other: number): boolean {
     const { text } = this;
-    for (let at = 1; other + at < text.length; at += 1) {
+    for (let at = 1; ; at += 1) {
       const code = text.charCodeAt(one + at);
       if (code !== text.charCodeAt(other + at) || code === BACKSLASH) break;
       if (code === QUOTE) return true;

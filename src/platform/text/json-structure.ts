@@ -167,23 +167,18 @@ const endsScalar = (code: number): boolean =>
 
 /** @param at index of the opening quote of a name @returns the RFC 6901 pointer to that member */
 export function pointerAt(text: string, at: number): string {
-  const path: (string | number)[] = [];
-  let isNameNext = false; // if true, the last element of the path is a string
+  const path: (string | number)[] = []; // a string in an object, an index in a list
   for (let here = 0; here <= at; here += 1) {
     const code = text.charCodeAt(here);
+    const last = path.at(-1);
     if (code === OPEN_LIST || code === OPEN_OBJECT) {
-      isNameNext = code === OPEN_OBJECT;
-      path.push(isNameNext ? "" : 0);
+      path.push(code === OPEN_OBJECT ? "" : 0);
     } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) {
       path.pop();
-    } else if (code === COLON) {
-      isNameNext = false;
-    } else if (code === COMMA) {
-      const last = path.at(-1);
-      isNameNext = typeof last === "string";
-      if (typeof last === "number") path[path.length - 1] = last + 1;
+    } else if (code === COMMA && typeof last === "number") {
+      path[path.length - 1] = last + 1;
     } else if (code === QUOTE) {
-      if (isNameNext) path[path.length - 1] = stringAt(text, here);
+      if (typeof last === "string") path[path.length - 1] = stringAt(text, here); // until the next name, a value counts as one
       here = endOfString(text, here);
     }
   }
