@@ -38,9 +38,10 @@ export function userJson(row: UserRow, { groups, manager }: UserRelations, { vie
   const doc = row.doc.includes(EMAILS) ? row.doc : JSON.stringify(shownDoc(JSON.parse(row.doc)));
   const [core, stored] = doc.slice(1, -1).split(EXTENSION);
   const extension = stored && shownExtension(stored, manager, baseUrl);
+  const meta = JSON.stringify(metaOf("User", row, baseUrl));
   const whole =
     `{"schemas":${extension ? ALL_SCHEMAS : CORE_SCHEMAS},"id":"${row.id}",${core}` +
-    `${groups ? `,"groups":${groups}` : ""}${extension ? EXTENSION + extension : ""},"meta":${JSON.stringify(metaOf("User", row, baseUrl))}}`;
+    `${groups ? `,"groups":${groups}` : ""}${extension ? EXTENSION + extension : ""},"meta":${meta}}`;
   if (view.isDefault) return whole;
   const shown = project(JSON.parse(whole), view.partsOf("User"));
   return JSON.stringify(ENTERPRISE_USER in shown ? shown : { ...shown, schemas: [CORE_USER] });
