@@ -56,8 +56,8 @@ import {
   type CurrentSsoSettings,
   createIsConfirmed,
   createSso,
-  type ProviderRequest,
   type SsoDependencies,
+  type SsoObserver,
 } from "./sso/service.ts";
 import { Health } from "./system/health.ts";
 import { createJobs } from "./system/jobs.ts";
@@ -79,8 +79,8 @@ export interface DomainOptions {
   /** identifies this process in its attempts at gateway keys */
   attemptsBy: AttemptOwner;
   observeProvisioner(call: ProvisionerCall): void;
-  /** called after each request to the identity provider */
-  observeProvider?: ((request: ProviderRequest) => void) | undefined;
+  /** told about requests to the identity provider, and how sign-ins end */
+  observeSso?: SsoObserver | undefined;
   /** runs long work on policies: governance/tasks.ts */
   runTask: RunTask;
   /** the same for catalog files: catalog/tasks.ts */
@@ -166,7 +166,7 @@ export function openDomain({
       configuredToken: secrets.scimToken,
       organization: () => identity.organization()?.id,
     }),
-    sso: openSso(shared, { identity, access, settings: settings.sso }),
+    sso: openSso({ ...shared, auditLog }, { identity, access, settings: settings.sso }),
     gateway,
     inference,
     auditLog,
@@ -197,7 +197,7 @@ const openClients = (
 const openSso = (
   shared: Pick<
     SsoDependencies,
-    "db" | "clock" | "ids" | "audit" | "sealing" | "outbound" | "observeProvider"
+    "db" | "clock" | "ids" | "audit" | "auditLog" | "sealing" | "outbound" | "observeSso"
   >,
   { access, ...areas }: Pick<SsoDependencies, "identity" | "settings"> & { access: Access },
 ) => {

@@ -11,6 +11,7 @@ import type { HarnessesInForce } from "../../src/domain/harnesses/harness-facts.
 import type { IdentitySettings, Role, User } from "../../src/domain/identity/service.ts";
 import type { ScimSettings } from "../../src/domain/scim/service.ts";
 import type { Actor } from "../../src/domain/shared/actor.ts";
+import type { SsoObserver } from "../../src/domain/sso/service.ts";
 import type { CurrentSsoSettings } from "../../src/domain/sso/settings.ts";
 import { openBlobs } from "../../src/platform/blobs/blobs.ts";
 import { createPasswords } from "../../src/platform/crypto/passwords.ts";
@@ -81,6 +82,7 @@ export interface TestServerOptions {
   identity?: Partial<IdentitySettings>;
   /** sign-in at an identity provider; none when left out */
   sso?: CurrentSsoSettings;
+  observeSso?: SsoObserver;
   scim?: Partial<ScimSettings>;
   /** the configuration file; none when left out */
   configuration?: () => Configuration;
@@ -203,6 +205,7 @@ async function joinDomain(
     gatewayMode: options.gatewayMode,
     attemptsBy: "service",
     observeProvisioner: options.observeProvisioner,
+    observeSso: options.observeSso,
     secrets: { scimToken: configuredToken({ scimToken: SCIM_TOKEN, ...options }) },
     settings: {
       access: { ...ACCESS, ...options.access },

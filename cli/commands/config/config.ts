@@ -81,8 +81,8 @@ async function show(context: Context, command: CliCommand): Promise<void> {
 
 async function showOutgoing(context: Context, command: CliCommand): Promise<void> {
   const config = await loadSettings(context, command);
-  const { destinationsOf } = await import("../../../src/app/installation/destinations.ts");
-  outputFor(context, command).list(destinationsOf(config), {
+  const { allDestinationsOf } = await import("../../../src/app/installation/destinations.ts");
+  outputFor(context, command).list(allDestinationsOf(config), {
     columns: DESTINATION_COLUMNS,
     json: ({ name, origin, why }) => ({ name, origin, why }),
     empty: "no destinations: the service makes no outgoing connections",

@@ -1,14 +1,27 @@
 // Lists every destination that the settings let the service connect to. The service cannot connect to any other
-// (platform/outbound/outbound.ts). An area that needs a connection adds its destinations here.
+// (platform/outbound/outbound.ts). An area that needs a connection adds its destinations here. The identity provider names some of
+// its origins itself, so they come from what is known about it.
 import { PUBLIC_SOURCES_DESTINATION } from "../../domain/catalog/sources/package-sources.ts";
 import { PROXY_DESTINATION } from "../../domain/gateway/inference/proxy-health.ts";
+import { providerDestinations } from "../../domain/sso/service.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { ANY_PUBLIC_HOST, type Destination } from "../../platform/outbound/outbound.ts";
+import { storedMetadata } from "./stored-metadata.ts";
 
 /** Name of the inference gateway in the list. */
 export const GATEWAY_DESTINATION = "gateway";
 
-/** @returns the destinations in force */
+/**
+ * @returns the same with the identity provider, whose endpoints may be elsewhere than its issuer
+ * @throws DomainError `storage.*`
+ */
+export function allDestinationsOf(config: Config): readonly Destination[] {
+  const issuer = config.get("identity.oidc.issuer");
+  if (issuer === undefined) return destinationsOf(config);
+  return [...destinationsOf(config), ...providerDestinations(issuer, storedMetadata(config, issuer))];
+}
+
+/** @returns the destinations that the settings alone decide */
 export const destinationsOf = (config: Config): readonly Destination[] => [
   ...gatewayDestinations(config),
   ...destination(PUBLIC_SOURCES_DESTINATION, {

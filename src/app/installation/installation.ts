@@ -5,7 +5,7 @@ import type { RunCatalogTask } from "../../domain/catalog/service.ts";
 import { type Domain, openDomain } from "../../domain/domain.ts";
 import type { AttemptOwner, ProvisionerCall } from "../../domain/gateway/service.ts";
 import { type RunTask, runAtOnce } from "../../domain/governance/service.ts";
-import type { ProviderRequest } from "../../domain/sso/service.ts";
+import type { SsoObserver } from "../../domain/sso/service.ts";
 import type { SsoSettings } from "../../domain/sso/settings.ts";
 import { openBlobs } from "../../platform/blobs/blobs.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -63,8 +63,8 @@ export interface InstallationOptions {
   attemptsBy?: AttemptOwner;
   /** called after each call that creates or revokes a gateway key */
   observeProvisioner?: (call: ProvisionerCall) => void;
-  /** called after each request to the identity provider */
-  observeProvider?: (request: ProviderRequest) => void;
+  /** told about requests to the identity provider, and how sign-ins end */
+  observeSso?: SsoObserver;
   /** runs long policy tasks; default: inline */
   runTask?: RunTask;
   /** the same for catalog files */
@@ -130,7 +130,7 @@ async function joinDomain(
     gatewayMode: gatewayModeOf({ config, clock, directory, outbound, baseUrl }),
     attemptsBy,
     observeProvisioner,
-    observeProvider: options.observeProvider,
+    observeSso: options.observeSso,
     runTask,
     runCatalogTask,
     readHarnesses: () => readHarnessFacts(config),

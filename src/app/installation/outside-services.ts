@@ -2,11 +2,13 @@
 // `status` and `doctor` probe on request.
 
 import { PROXY_DESTINATION } from "../../domain/gateway/inference/proxy-health.ts";
+import { discoveryUrl, PROVIDER_DESTINATION } from "../../domain/sso/service.ts";
 import { SECOND_MS } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { DomainError } from "../../platform/errors.ts";
 import { ANY_PUBLIC_HOST, createOutbound, type Destination } from "../../platform/outbound/outbound.ts";
-import { destinationsOf, GATEWAY_DESTINATION } from "./destinations.ts";
+import { allDestinationsOf, GATEWAY_DESTINATION } from "./destinations.ts";
+import { caOf } from "./sso-settings.ts";
 
 export interface ExternalService {
   name: string;
@@ -33,6 +35,23 @@ const PROBES: Readonly<Record<string, { path: string; affects: string }>> = {
     affects: "inference of workstations that the policy sends through the gateway",
   },
 };
+/** Endpoints beside the issuer: it answers for all of them. */
+const PROVIDER_ENDPOINT = `${PROVIDER_DESTINATION}-`;
+
+/** @throws DomainError `config.invalid` if identity.oidc.ca_file cannot be read */
+function providerProbeOf(
+  config: Config,
+): { path: string; affects: string; ca: string | undefined } | undefined {
+  const issuer = config.get("identity.oidc.issuer");
+  return issuer === undefined
+    ? undefined
+    : {
+        path: new URL(discoveryUrl(issuer)).pathname,
+        affects: "nobody can sign in through the identity provider; sessions and workstations go on",
+        ca: caOf(config),
+      };
+}
+
 const NOT_PROBED = { path: "/", affects: "archives that an administrator names are not fetched" };
 
 /** @returns the state of every configured destination, probed now; does not reject if one fails to answer */
@@ -40,12 +59,18 @@ export function probeExternalServices(
   config: Config,
   timeoutMs = PROBE_TIMEOUT_MS,
 ): Promise<ExternalService[]> {
-  const destinations = destinationsOf(config);
+  const destinations = allDestinationsOf(config).filter(({ name }) => !name.startsWith(PROVIDER_ENDPOINT));
   const outbound = createOutbound({ allowed: destinations });
+  const provider = providerProbeOf(config);
   return Promise.all(
     destinations.map(async (destination) => {
-      const { path, affects } = PROBES[destination.name] ?? NOT_PROBED;
-      const probeFor = () => outbound.fetch(destination.name, path, { timeoutMs });
+      const isProvider = destination.name === PROVIDER_DESTINATION;
+      const { path, affects } = (isProvider ? provider : PROBES[destination.name]) ?? NOT_PROBED;
+      const probeFor = () =>
+        outbound.fetch(destination.name, path, {
+          timeoutMs,
+          ...(isProvider && { tls: { ca: provider?.ca } }),
+        });
       return { ...(await ask(destination, probeFor)), affects };
     }),
   );

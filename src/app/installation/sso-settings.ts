@@ -1,6 +1,7 @@
 // Builds the settings of company sign-in from the configuration. platform/config/rules.ts has already checked that they are
 // complete.
 import { readFileSync } from "node:fs";
+import { clientKeyProblem } from "../../domain/sso/service.ts";
 import type { ClientCredential, SsoSettings } from "../../domain/sso/settings.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { DomainError } from "../../platform/errors.ts";
@@ -10,7 +11,7 @@ const RECONFIRM_HOURS_DEFAULT = 168;
 
 /**
  * @returns undefined without a provider; contacts nothing
- * @throws DomainError `config.invalid` if identity.oidc.ca_file cannot be read
+ * @throws DomainError `config.invalid` if identity.oidc.ca_file cannot be read, or the client key is of no use
  */
 export function ssoSettingsOf(config: Config): SsoSettings | undefined {
   const issuer = config.get("identity.oidc.issuer");
@@ -46,20 +47,39 @@ export function ssoSettingsOf(config: Config): SsoSettings | undefined {
 
 function credentialOf(config: Config): ClientCredential {
   const method = config.get("identity.oidc.client_auth");
-  return method === "private_key_jwt"
-    ? { method, key: needed(config, "identity.oidc.client_key") }
-    : { method, secret: needed(config, "identity.oidc.client_secret") };
+  if (method !== "private_key_jwt") return { method, secret: needed(config, "identity.oidc.client_secret") };
+  const key = needed(config, "identity.oidc.client_key");
+  const problem = clientKeyProblem(key);
+  if (problem !== undefined) throw unusable("client_key", problem);
+  return { method, key };
 }
 
-function caOf(config: Config): string | undefined {
+/** @returns the certificates of identity.oidc.ca_file @throws DomainError `config.invalid` if it cannot be read */
+export function caOf(config: Config): string | undefined {
   const path = config.get("identity.oidc.ca_file");
   if (path === undefined) return undefined;
   try {
     return readFileSync(path, "utf8");
   } catch (cause) {
-    throw new DomainError("invalid", "config.invalid", "the file identity.oidc.ca_file cannot be read", {
-      problems: [{ pointer: "/identity/oidc/ca_file", detail: "identity.oidc.ca_file: cannot be read" }],
-      cause,
-    });
+    throw unusable("ca_file", "cannot be read", cause);
   }
+}
+
+const unusable = (name: string, detail: string, cause?: unknown): DomainError =>
+  new DomainError("invalid", "config.invalid", "the settings of the identity provider cannot be used", {
+    problems: [{ pointer: `/identity/oidc/${name}`, detail: `identity.oidc.${name}: ${detail}` }],
+    cause,
+  });
+
+/** @returns whether nothing changed, secrets included */
+export const isSameProvider = (left: SsoSettings | undefined, right: SsoSettings | undefined): boolean =>
+  textOf(left) === textOf(right);
+
+/** For comparing only: it has secrets. */
+function textOf(settings: SsoSettings | undefined): string | undefined {
+  if (!settings) return undefined;
+  const { credential, groupRoleMappings, requiredClaims } = settings;
+  const secret = "secret" in credential ? credential.secret : credential.key;
+  const maps = { groupRoleMappings: [...groupRoleMappings], requiredClaims: [...requiredClaims] };
+  return JSON.stringify({ ...settings, ...maps, credential: [credential.method, secret.reveal()] });
 }

@@ -44,8 +44,10 @@ import { addClientFigures, registerClientJobs } from "./jobs/client-jobs.ts";
 import { drainAttempts, registerGatewayJob, startGatewayWork } from "./jobs/gateway-jobs.ts";
 import { registerInvitationJob } from "./jobs/invitation-jobs.ts";
 import { livenessOf } from "./liveness.ts";
+import { reloadProvider, startProvider } from "./provider-settings.ts";
 import { reloadRoleMapping, startProvisioning } from "./provisioning-start.ts";
 import { type Reloading, reloadSettings, tlsOf } from "./settings-reload.ts";
+import { watchProviderKeys, watchSso } from "./sso-metrics.ts";
 import { assertStartable } from "./start-checks.ts";
 import { stateOf } from "./state.ts";
 import type { Liveness } from "./supervision.ts";
@@ -146,23 +148,28 @@ async function startWithListener(
   const { config, clock, ids, log, passwordCost } = options;
   const { baseUrl, listener } = door;
   const metrics = new Registry();
-  const observeProvisioner = watchProvisioner({ metrics, log });
+  const observers = {
+    observeProvisioner: watchProvisioner({ metrics, log }),
+    observeSso: watchSso({ metrics, log }),
+  };
   const runTask = createDocumentThreads();
   const checkpoint = (file: string) => runBackupTask("checkpoint", { file });
   const threads = { runTask, runCatalogTask: runTask, checkpoint };
-  const machine = { config, clock, ids, passwordCost, baseUrl, observeProvisioner, ...threads };
+  const machine = { config, clock, ids, passwordCost, baseUrl, ...observers, ...threads };
   const installation = await openInstallation(directory, { ...machine, attemptsBy: "service" });
   undo.defer(() => installation.close());
   const onBootstrap = (result: BootstrapResult) => options.onBootstrap(result, directory);
   const { bootstrap, actor } = await beginInstallation(installation, { config, clock, onBootstrap });
   await reportUnusedBootstrap(installation, { config, log });
   await startProvisioning(installation, { actor, log, baseUrl: baseUrl() });
+  await startProvider(installation, { actor, log });
   await loadHarnesses(installation, { actor, log });
   const file = config.content;
   const seeded = await seedFromFile(installation, { config, file, actor, log });
   logGovernance(log, await applyGovernance(installation, { config, file, actor, runTask }));
   await startGatewayWork(installation.domain, log);
   watchKeys(metrics, installation.domain.gateway);
+  watchProviderKeys(metrics, installation.domain.sso);
 
   const scheduler = createScheduler({ db: installation.db, clock, ids, log, metrics });
   const { deviceLoginsExpired } = addAuditFigures(metrics, installation.domain.auditLog);
@@ -189,7 +196,8 @@ async function startWithListener(
   undo.defer(() => server.endStreams());
   const reload = async () => {
     const reading = config.readFileAgain(runTask);
-    await reloadSettings({ config, log, reading, listener });
+    const fresh = await reloadSettings({ config, log, reading, listener });
+    await reloadProvider(installation, { fresh, actor, log });
     await reloadHarnesses(installation, { actor, log });
     await reloadCatalog(installation, { config, actor, log, reading });
     await reloadGovernance(installation, { config, actor, log, reading, runTask });

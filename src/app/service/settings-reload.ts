@@ -1,10 +1,10 @@
 // Reloads the settings on SIGHUP. Log level and TLS files apply at once; the log names every other change as waiting for a
-// restart. Catalog, policy and group roles are reloaded elsewhere.
+// restart. Catalog, policy, group roles and the identity provider are reloaded elsewhere.
 
 import { toRfc3339 } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { FileReading } from "../../platform/config/file.ts";
-import type { SettingName } from "../../platform/config/table.ts";
+import { SETTING_NAMES, type SettingName } from "../../platform/config/table.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { AdjustableLog, Log } from "../../platform/observe/log.ts";
 import type { Listener } from "../../server/listener/listen.ts";
@@ -24,12 +24,19 @@ export interface Reloading {
   reading: Promise<FileReading>;
 }
 
-/** Settings that a reload applies, here or with the group roles; TLS only if it is on before and after. */
-export const RELOADABLE_SETTINGS: readonly SettingName[] = ["log.level", "scim.group_role_mappings"];
+/** Settings that a reload applies, here, with the group roles or with the provider; TLS only if it is on before and after. */
+export const RELOADABLE_SETTINGS: readonly SettingName[] = [
+  "log.level",
+  "scim.group_role_mappings",
+  ...SETTING_NAMES.filter((name) => name.startsWith("identity.oidc.")),
+];
 export const RELOADABLE_TLS_SETTINGS: readonly SettingName[] = ["server.tls_cert", "server.tls_key"];
 
-/** Reads all settings again. Errors are logged and change nothing; the certificate is renewed even then. */
-export async function reloadSettings({ config, log, reading, listener }: Parts): Promise<void> {
+/**
+ * Reads all settings again. Errors are logged and change nothing; the certificate is renewed even then.
+ * @returns the settings as read; undefined if they are not valid
+ */
+export async function reloadSettings({ config, log, reading, listener }: Parts): Promise<Config | undefined> {
   const fresh = await readSettingsAgain({ config, log, reading });
   const files = fresh && tlsOf(fresh);
   const tls = tlsOf(config) && (files ?? tlsOf(config));
@@ -41,6 +48,7 @@ export async function reloadSettings({ config, log, reading, listener }: Parts):
   }
   if (tls) renewCertificate(tls, { log, listener });
   log.info("config.reloaded", { log_level: fresh?.get("log.level") });
+  return fresh;
 }
 
 /** @returns undefined if TLS is off */

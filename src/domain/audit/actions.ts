@@ -28,6 +28,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "grant.create",
   "grant.revoke",
   "harnesses.change",
+  "identity_provider.change",
   "invitation.accept",
   "invitation.cancel",
   "invitation.create",

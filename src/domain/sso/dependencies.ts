@@ -1,5 +1,7 @@
 // What company sign-in needs from other areas, supplied by domain.ts.
 import type { Tx } from "../../platform/database/database.ts";
+import type { SsoReason } from "./model.ts";
+import type { ProviderRequest } from "./provider/provider-requests.ts";
 
 /** Ends every login of a user, in the transaction of the change that requires it; access provides it. */
 export type EndLogins = (tx: Tx, ending: { userId: string; reason: string; nowMs: number }) => void;
@@ -15,3 +17,14 @@ export type EndProviderSessions = (
   tx: Tx,
   ending: EndedAtProvider & { endsGrants: boolean; reason: string; nowMs: number },
 ) => { loginSessions: number; grants: number };
+
+/** How a sign-in ended: the label of its metric. */
+export type SignInOutcome = "signed_in" | SsoReason;
+
+/** Told what happens, for metrics and the log. */
+export interface SsoObserver {
+  /** after each request to the provider */
+  requested(request: ProviderRequest): void;
+  /** after each sign-in, and after each refusal to begin one */
+  ended(outcome: SignInOutcome): void;
+}

@@ -1,7 +1,7 @@
 // Refusals of sign-in at an identity provider. Each says what happened and who can help; none repeats a claim, a group, or whether
 // an account exists.
 import { DomainError, type ErrorDetails, type ErrorKind } from "../../platform/errors.ts";
-import type { SsoReason } from "./model.ts";
+import { SSO_REASONS, type SsoReason } from "./model.ts";
 
 const refusal = (kind: ErrorKind, reason: SsoReason, message: string, details?: ErrorDetails) =>
   new DomainError(kind, reason, message, details);
@@ -72,3 +72,7 @@ export const userProtected = () =>
     "the account with your address signs in with its own password only",
     { hint: "sign in with the recovery password" },
   );
+
+/** @returns the reason if it is one of a sign-in at the provider */
+export const ssoReasonOf = (error: unknown): SsoReason | undefined =>
+  error instanceof DomainError ? SSO_REASONS.find((known) => known === error.reason) : undefined;

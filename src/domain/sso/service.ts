@@ -1,49 +1,89 @@
 // Sign-in at the company's identity provider (OpenID Connect): joins the files of the area.
 
 import type { Sealing } from "../../platform/crypto/sealing.ts";
+import type { Actor } from "../shared/actor.ts";
 import { Admission, type AdmissionDependencies } from "./admission/admission.ts";
 import { SignInAttempts } from "./browser/attempts.ts";
 import { Proofs } from "./browser/proofs.ts";
 import { readPerson } from "./claims.ts";
+import type { SignInOutcome } from "./dependencies.ts";
 import { Identities, type IdentitiesDependencies } from "./identities/identities.ts";
 import { ProviderLogout, type ProviderLogoutDependencies } from "./logout/provider-logout.ts";
 import type { Person, VerifiedClaims } from "./model.ts";
 import { Provider, type ProviderDependencies } from "./provider/provider.ts";
+import { type ProviderChangeDependencies, recordProviderChange } from "./provider-change.ts";
 import { countDueSoon } from "./reconfirmation.ts";
 import type { CurrentSsoSettings, SsoSettings } from "./settings.ts";
+import { oidcStatus } from "./status.ts";
 
 export type { Admitted, Explanation } from "./admission/admission.ts";
+export type { SignInOutcome, SsoObserver } from "./dependencies.ts";
 export type { Person, SsoReason, VerifiedClaims } from "./model.ts";
+export { SSO_REASONS } from "./model.ts";
+export { clientKeyProblem, publicClientKey } from "./provider/client/client-credential.ts";
 export type { Attempt } from "./provider/client/oidc-client.ts";
-export type { ProviderRequest } from "./provider/provider-requests.ts";
+export {
+  destinationsOf as providerDestinations,
+  PROVIDER_DESTINATION,
+} from "./provider/discovery/destinations.ts";
+export { discoveryUrl, type ProviderMetadata } from "./provider/discovery/metadata.ts";
+export { storedMetadataOf } from "./provider/provider-records.ts";
+export {
+  PROVIDER_ENDPOINTS,
+  type ProviderRequest,
+  REQUEST_OUTCOMES,
+} from "./provider/provider-requests.ts";
 export type { LogoutToken } from "./provider/tokens/logout-token.ts";
 export { createIsConfirmed } from "./reconfirmation.ts";
 export type { CurrentSsoSettings, SsoSettings } from "./settings.ts";
+export { CALLBACK_PATH, OidcStatus, redirectUriOf } from "./status.ts";
 
 export type SsoDependencies = AdmissionDependencies &
   IdentitiesDependencies &
   ProviderLogoutDependencies &
-  ProviderDependencies & {
+  ProviderDependencies &
+  ProviderChangeDependencies & {
     settings: CurrentSsoSettings;
     sealing: Pick<Sealing, "mac" | "seal" | "open">;
   };
+
+/** Refusals by which an operator sees that the provider or the settings must change. */
+const SHOWN_TO_OPERATORS: ReadonlySet<SignInOutcome> = new Set(["sso.groups_overage", "sso.claims_invalid"]);
 
 export type Sso = ReturnType<typeof createSso>;
 
 /** @returns the operations of the area; created once, in domain.ts */
 export function createSso(dependencies: SsoDependencies) {
-  const { settings, db, clock } = dependencies;
+  const { settings, db, clock, observeSso } = dependencies;
+  const provider = new Provider(dependencies);
+  const ended = (outcome: SignInOutcome): void => {
+    observeSso?.ended(outcome);
+    if (SHOWN_TO_OPERATORS.has(outcome)) void provider.noteRefusal(outcome);
+  };
   return {
     settings,
-    provider: new Provider(dependencies),
-    admission: new Admission(dependencies),
+    provider,
+    admission: new Admission({ ...dependencies, ended }),
     attempts: new SignInAttempts(dependencies),
     proofs: new Proofs(dependencies),
     identities: new Identities(dependencies),
     logout: new ProviderLogout(dependencies),
 
     /** @returns the person that verified claims describe @throws DomainError `sso.claims_invalid` */
-    personIn: (claims: VerifiedClaims, current: SsoSettings): Person => readPerson(claims, current),
+    personIn(claims: VerifiedClaims, current: SsoSettings): Person {
+      try {
+        return readPerson(claims, current);
+      } catch (error) {
+        ended("sso.claims_invalid");
+        throw error;
+      }
+    },
+
+    /** @param origin of this service @returns the state of sign-in at the provider, without secrets */
+    status: (origin: string) => oidcStatus(settings(), provider.record(), origin),
+
+    /** @returns whether the provider was configured, changed or removed since this was last called */
+    recordChange: (actor: Actor): Promise<boolean> => recordProviderChange(dependencies, actor, settings()),
 
     /** @returns how many users must sign in at the provider again within a day */
     countDueSoon: (): number => countDueSoon(db, settings, clock.nowMs()),

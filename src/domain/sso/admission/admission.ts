@@ -9,7 +9,8 @@ import type { Access, OpenedSession, Origin, SignedIn, SignInMethod } from "../.
 import type { Audit } from "../../audit/service.ts";
 import type { Identity, User } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
-import { userConflict } from "../errors.ts";
+import type { SignInOutcome } from "../dependencies.ts";
+import { ssoReasonOf, userConflict } from "../errors.ts";
 import * as identities from "../identities/identities-store.ts";
 import type { Person } from "../model.ts";
 import type { CurrentSsoSettings, SsoSettings } from "../settings.ts";
@@ -24,6 +25,8 @@ export interface AdmissionDependencies extends DecisionSources {
   identity: DecisionSources["identity"] & Pick<Identity, "findOrganization">;
   sessions: Pick<Access["sessions"], "open" | "close" | "signIn">;
   settings: CurrentSsoSettings;
+  /** told how each sign-in ends, for metrics */
+  ended?: ((outcome: SignInOutcome) => void) | undefined;
 }
 
 /** The browser that came back from the provider. */
@@ -62,6 +65,8 @@ export class Admission {
    */
   async admit(person: Person, browser: ReturningBrowser): Promise<Admitted> {
     const admitted = await this.own.db.write((tx) => this.#admit(tx, person, browser), "access");
+    const outcome = outcomeOf(admitted);
+    if (outcome !== undefined) this.own.ended?.(outcome);
     if (admitted instanceof DomainError) throw admitted;
     return admitted;
   }
@@ -76,7 +81,7 @@ export class Admission {
     if (decision.kind !== "prove_password") throw refusalIn(decision);
     const { requestId, sessionToken, ...request } = browser;
     const { email } = decision.user;
-    return await sessions.signIn({
+    const signedIn = await sessions.signIn({
       ...request,
       ...(requestId !== undefined && { requestId }),
       email,
@@ -90,6 +95,8 @@ export class Admission {
         this.#follow(tx, user, { person, actor });
       },
     });
+    this.own.ended?.("signed_in");
+    return signedIn;
   }
 
   /** Changes nothing. @returns what a sign-in of this person would do */
@@ -225,6 +232,11 @@ export class Admission {
 
 const refusalIn = (decision: Decision): DomainError =>
   decision.kind === "refuse" ? decision.error : userConflict();
+
+const outcomeOf = (admitted: Admitted | DomainError): SignInOutcome | undefined => {
+  if (admitted instanceof DomainError) return ssoReasonOf(admitted);
+  return admitted.kind === "signed_in" ? "signed_in" : "sso.password_needed";
+};
 
 const methodOf = ({ issuer, providerSessionId, authTimeMs, acr }: Person): SignInMethod => ({
   method: "oidc",

@@ -1,8 +1,9 @@
 // Records in the database what was learned about the provider. Writes are rare however many sign-ins fail, and a failed write fails
 // no sign-in: the next one writes again.
 import { type Clock, MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
-import type { Db } from "../../../platform/database/database.ts";
-import type { MetadataStore } from "./discovery/discovery.ts";
+import type { Connection, Db } from "../../../platform/database/database.ts";
+import { type MetadataStore, parseStored, type StoredMetadata } from "./discovery/discovery.ts";
+import type { ProviderMetadata } from "./discovery/metadata.ts";
 import { isWithin } from "./failures.ts";
 import * as store from "./provider-store.ts";
 
@@ -52,12 +53,7 @@ export class ProviderRecords {
 
   get metadata(): MetadataStore {
     return {
-      load: () => {
-        const row = store.findProvider(this.parts.db.read, this.issuer);
-        return row?.metadata && row.metadataAtMs !== null
-          ? { text: row.metadata, atMs: row.metadataAtMs }
-          : undefined;
-      },
+      load: () => loadMetadata(this.parts.db.read, this.issuer),
       save: ({ text, atMs }) => this.#save({ metadata: text, metadataAtMs: atMs }),
     };
   }
@@ -69,4 +65,17 @@ export class ProviderRecords {
       // A full disk, or a database opened for reading: what is written here only spares a request or informs an operator.
     }
   }
+}
+
+function loadMetadata(connection: Connection, issuer: string): StoredMetadata | undefined {
+  const row = store.findProvider(connection, issuer);
+  return row?.metadata && row.metadataAtMs !== null
+    ? { text: row.metadata, atMs: row.metadataAtMs }
+    : undefined;
+}
+
+/** @returns the endpoints that were found last, however long ago; undefined if none were */
+export function storedMetadataOf(connection: Connection, issuer: string): ProviderMetadata | undefined {
+  const stored = loadMetadata(connection, issuer);
+  return stored && parseStored(stored, issuer);
 }

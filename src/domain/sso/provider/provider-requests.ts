@@ -27,7 +27,7 @@ export interface ProviderRequest {
 export interface RequestDependencies {
   clock: Clock;
   outbound: Pick<Outbound, "fetch">;
-  observeProvider?: ((request: ProviderRequest) => void) | undefined;
+  observeSso?: { requested(request: ProviderRequest): void } | undefined;
 }
 
 type Message = Pick<OutboundRequest, "method" | "headers" | "body">;
@@ -65,7 +65,7 @@ export class ProviderRequests {
       if (error instanceof DomainError && error.reason === "sso.provider_invalid") outcome = "invalid";
       throw error;
     } finally {
-      this.dependencies.observeProvider?.({ endpoint, outcome, durationMs: performance.now() - startMs });
+      this.dependencies.observeSso?.requested({ endpoint, outcome, durationMs: performance.now() - startMs });
     }
   }
 

@@ -2,10 +2,11 @@
 // It decides nothing about accounts: admission/ does. The settings may be replaced while it runs.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
-import { DomainError } from "../../../platform/errors.ts";
 import type { Ids } from "../../../platform/ids.ts";
 import type { Destination, Outbound } from "../../../platform/outbound/outbound.ts";
-import { SSO_REASONS, type VerifiedClaims } from "../model.ts";
+import type { SsoObserver } from "../dependencies.ts";
+import { ssoReasonOf } from "../errors.ts";
+import type { SsoReason, VerifiedClaims } from "../model.ts";
 import type { CurrentSsoSettings, SsoSettings } from "../settings.ts";
 import { assertCode } from "./client/callback.ts";
 import { type Attempt, OidcClient } from "./client/oidc-client.ts";
@@ -15,7 +16,7 @@ import { Discovery } from "./discovery/discovery.ts";
 import type { ProviderMetadata } from "./discovery/metadata.ts";
 import { notConfigured } from "./failures.ts";
 import { type ProviderRecord, ProviderRecords } from "./provider-records.ts";
-import { type ProviderRequest, ProviderRequests } from "./provider-requests.ts";
+import { ProviderRequests } from "./provider-requests.ts";
 import { verifyIdToken } from "./tokens/id-token.ts";
 import { type LogoutToken, verifyLogoutToken } from "./tokens/logout-token.ts";
 import { ProviderKeys } from "./tokens/provider-keys.ts";
@@ -31,7 +32,7 @@ export interface ProviderDependencies {
   ids: Ids;
   outbound: Pick<Outbound, "fetch">;
   settings: CurrentSsoSettings;
-  observeProvider?: ((request: ProviderRequest) => void) | undefined;
+  observeSso?: SsoObserver | undefined;
 }
 
 export interface SignInRequest {
@@ -160,14 +161,17 @@ export class Provider {
     return await work(this.connection());
   }
 
-  /** Like `#connected`, and records why the provider failed. */
+  /** Like `#connected`, and tells why the sign-in failed. */
   async #recorded<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const connection = this.connection();
     try {
       return await work(connection);
     } catch (error) {
-      if (error instanceof DomainError && isAboutProvider(error))
-        await connection.records.noteError(error.reason);
+      const reason = ssoReasonOf(error);
+      if (reason !== undefined) {
+        this.parts.observeSso?.ended(reason);
+        if (!NOT_ABOUT_PROVIDER.has(reason)) await connection.records.noteError(reason);
+      }
       throw error;
     }
   }
@@ -240,12 +244,9 @@ const usableHint = (hint: string | undefined): string | undefined =>
     : undefined;
 
 /** What the browser or the person did is no fault of the provider. */
-const NOT_ABOUT_PROVIDER: ReadonlySet<string> = new Set([
+const NOT_ABOUT_PROVIDER: ReadonlySet<SsoReason> = new Set([
   "sso.state",
   "sso.cancelled",
   "sso.interaction_required",
   "sso.code_rejected",
 ]);
-
-const isAboutProvider = ({ reason }: DomainError): boolean =>
-  SSO_REASONS.some((known) => known === reason) && !NOT_ABOUT_PROVIDER.has(reason);

@@ -1,19 +1,27 @@
 // Identity status for administrators: sign-in and provisioning.
+import { Type } from "@sinclair/typebox";
 import { IdentityStatus } from "../../../domain/identity/model.ts";
+import { OidcStatus } from "../../../domain/sso/service.ts";
 import { json } from "../../http/answers.ts";
 import { operation } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
+const Status = Type.Object({ ...IdentityStatus.properties, oidc: OidcStatus });
+
 /** @returns the operation getIdentityStatus */
-export function identityRoutes({ guard, domain }: RouteContext) {
+export function identityRoutes({ guard, domain, baseUrl }: RouteContext) {
   return createRouter(guard, "identity").get(
     "/admin/identity/status",
-    () => json(domain.identity.identityStatus(domain.scim.tokens.hasActive())),
+    () =>
+      json({
+        ...domain.identity.identityStatus(domain.scim.tokens.hasActive()),
+        oidc: domain.sso.status(baseUrl()),
+      }),
     {
       requires: "administrator",
       detail: operation("getIdentityStatus", "Sign-in mode and provisioning, without secrets", {
         tags: ["User management"],
-        answers: { 200: { description: "Identity status", schema: IdentityStatus } },
+        answers: { 200: { description: "Identity status", schema: Status } },
       }),
     },
   );

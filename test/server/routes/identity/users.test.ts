@@ -11,8 +11,11 @@ import {
 import type { User } from "../../../../src/domain/identity/service.ts";
 import { organizations, users } from "../../../../src/domain/identity/tables.ts";
 import { PER_PAGE_MAX, SEARCH_LENGTH_MAX } from "../../../../src/domain/shared/page.ts";
+import { createOutbound } from "../../../../src/platform/outbound/outbound.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
+import { CLIENT_SECRET, createLyingProvider } from "../../../support/provider/lying-provider.ts";
 import {
+  BASE_URL,
   type Caller,
   createTestServer,
   PASSWORD,
@@ -353,6 +356,32 @@ test("ending every login leaves the account unchanged", async () => {
   expect(user).toMatchObject({ status: "active", role: "member" });
 });
 
+test("SSO-1 the identity status shows the provider, why its last sign-in failed, and no secret", async () => {
+  const gone = "http://127.0.0.1:9"; // the discard service, which nobody runs
+  await using idp = await createLyingProvider();
+  const settings = idp.settings({ issuer: gone, providerId: "corp" });
+  await using face = await createTestServer({
+    sso: () => settings,
+    outbound: createOutbound({ allowed: [{ name: "identity-provider", origin: gone, why: "sign-in" }] }),
+  });
+  const { accessToken: token } = await face.signedIn("admin");
+  const status = async () =>
+    (await (await face.request("GET", "/admin/identity/status", { token })).json()).oidc;
+  const configured = {
+    configured: true,
+    issuer: gone,
+    provider_id: "corp",
+    provider_name: "Example ID",
+    provisioning: "invited",
+    redirect_uri: `${BASE_URL}/api/auth/callback/corp`,
+    last_success_at: null,
+  };
+  expect(await status()).toEqual({ ...configured, last_error_reason: null });
+  await face.domain.sso.provider.begin({ redirectUri: "https://control.example.com/" }).catch(() => {});
+  expect(await status()).toEqual({ ...configured, last_error_reason: "sso.provider_unreachable" });
+  expect(JSON.stringify(await status())).not.toContain(CLIENT_SECRET);
+});
+
 test("the identity status shows the sign-in method and no secret", async () => {
   await using face = await createTestServer({
     identity: { mode: "oidc", groupRoleMappings: { Platform: "admin" } },
@@ -362,5 +391,15 @@ test("the identity status shows the sign-in method and no secret", async () => {
   expect(await response.json()).toEqual({
     auth_mode: "oidc",
     scim: { configured: true, group_role_mappings: { Platform: "admin" } },
+    oidc: {
+      configured: false,
+      issuer: null,
+      provider_id: null,
+      provider_name: null,
+      provisioning: null,
+      redirect_uri: null,
+      last_error_reason: null,
+      last_success_at: null,
+    },
   });
 });

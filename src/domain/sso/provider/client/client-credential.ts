@@ -44,8 +44,15 @@ export async function publicClientKey(pem: Secret): Promise<JWK> {
   return { ...jwk, kid: await calculateJwkThumbprint(jwk), alg: algorithms[0] ?? "", use: "sig" };
 }
 
-/** @throws DomainError `sso.client_key` */
-export const assertClientKey = (pem: Secret): void => void readClientKey(pem);
+/** @returns why the text is no usable client key */
+export function clientKeyProblem(pem: Secret): string | undefined {
+  try {
+    readClientKey(pem);
+    return undefined;
+  } catch (error) {
+    return error instanceof DomainError ? error.message : "cannot be read";
+  }
+}
 
 /**
  * @param accepted algorithms of client assertions that the provider names; undefined if it names none

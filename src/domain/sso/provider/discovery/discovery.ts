@@ -97,11 +97,16 @@ export class Discovery {
   #stored(): Known | undefined {
     const { issuer, store } = this.parts;
     const stored = store.load();
-    if (!stored) return undefined;
-    try {
-      return { metadata: readMetadata(JSON.parse(stored.text), issuer), atMs: stored.atMs };
-    } catch {
-      return undefined; // a stricter version of this program does not accept it: it is fetched again
-    }
+    const metadata = stored && parseStored(stored, issuer);
+    return stored && metadata && { metadata, atMs: stored.atMs };
+  }
+}
+
+/** @returns undefined if a stricter version of this program does not accept it */
+export function parseStored({ text }: StoredMetadata, issuer: string): ProviderMetadata | undefined {
+  try {
+    return readMetadata(JSON.parse(text), issuer);
+  } catch {
+    return undefined; // it is fetched again
   }
 }

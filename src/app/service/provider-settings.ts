@@ -1,0 +1,48 @@
+// The settings of company sign-in at a start and a reload: records in the audit log that they changed, and puts new ones in force.
+import type { Actor } from "../../domain/shared/actor.ts";
+import type { Sso } from "../../domain/sso/service.ts";
+import type { Config } from "../../platform/config/config.ts";
+import { DomainError } from "../../platform/errors.ts";
+import type { Log } from "../../platform/observe/log.ts";
+import type { Installation } from "../installation/installation.ts";
+import { isSameProvider, ssoSettingsOf } from "../installation/sso-settings.ts";
+
+/** The part of an installation that has to do with the provider. */
+type ProviderPart = { domain: { sso: Pick<Sso, "settings" | "recordChange"> } };
+
+interface Parts {
+  actor: Actor;
+  log: Log;
+}
+
+/** Logs which provider is in force. */
+export async function startProvider({ domain: { sso } }: ProviderPart, { actor, log }: Parts): Promise<void> {
+  const changed = await sso.recordChange(actor);
+  const settings = sso.settings();
+  if (settings) {
+    const { issuer, provisioning } = settings;
+    log.info("sso.provider", { issuer, provisioning, changed, next: "quartermaster sso verify" });
+  } else if (changed) log.warning("sso.no_provider");
+}
+
+/**
+ * Puts the settings of a reload in force. Settings that cannot be used are logged and change nothing; sign-ins under way go on.
+ * @param fresh undefined if the configuration could not be read, which was logged
+ */
+export async function reloadProvider(
+  installation: ProviderPart & Pick<Installation, "useSsoSettings">,
+  { fresh, actor, log }: Parts & { fresh: Config | undefined },
+): Promise<void> {
+  if (!fresh) return;
+  try {
+    const settings = ssoSettingsOf(fresh);
+    if (isSameProvider(settings, installation.domain.sso.settings())) return;
+    installation.useSsoSettings(settings);
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    log.error("sso.settings_kept", { reason: error.reason, message: error.message });
+    for (const problem of error.problems) log.error("sso.settings_problem", { ...problem });
+    return;
+  }
+  await startProvider(installation, { actor, log });
+}

@@ -1,0 +1,62 @@
+// Records in the audit log that the provider was configured, changed or removed. Settings change in a file, so the difference to the
+// last entry is what tells.
+import type { Sealing } from "../../platform/crypto/sealing.ts";
+import type { Db } from "../../platform/database/database.ts";
+import type { Audit } from "../audit/service.ts";
+import type { Actor } from "../shared/actor.ts";
+import type { SsoSettings } from "./settings.ts";
+
+const ACTION = "identity_provider.change";
+const CREDENTIAL_ID_LENGTH = 16;
+
+export interface ProviderChangeDependencies {
+  db: Db;
+  audit: Audit;
+  auditLog: { lastAfter(organizationId: string, action: string): string | undefined };
+  sealing: Pick<Sealing, "mac">;
+}
+
+/** @returns whether the settings differ from those that were recorded last */
+export async function recordProviderChange(
+  { db, audit, auditLog, sealing }: ProviderChangeDependencies,
+  actor: Actor,
+  settings: SsoSettings | undefined,
+): Promise<boolean> {
+  const last = auditLog.lastAfter(actor.organizationId, ACTION);
+  const before = last === undefined ? NONE : JSON.parse(last);
+  const after = settings ? documentOf(settings, sealing) : NONE;
+  if (JSON.stringify(before) === JSON.stringify(after)) return false;
+  await db.write((tx) => {
+    const target = settings?.issuer ?? before.issuer;
+    audit.record(tx, { actor, action: ACTION, target, before, after });
+  }, "unobserved");
+  return true;
+}
+
+const NONE = { issuer: null };
+
+/** Without secrets: a keyed digest shows that a credential was replaced. */
+function documentOf(settings: SsoSettings, sealing: Pick<Sealing, "mac">) {
+  const { credential } = settings;
+  const secret = "secret" in credential ? credential.secret : credential.key;
+  const mac = sealing.mac(secret.reveal(), "credential at a provider");
+  return {
+    issuer: settings.issuer,
+    client_id: settings.clientId,
+    client_auth: credential.method,
+    credential: mac.slice(0, CREDENTIAL_ID_LENGTH),
+    provider_id: settings.providerId,
+    provisioning: settings.provisioning,
+    trust_email: settings.trustEmail,
+    external_id_claim: settings.externalIdClaim ?? null,
+    groups_claim: settings.groupsClaim,
+    group_role_mappings: [...settings.groupRoleMappings].map(([group, role]) => `${group}=${role}`),
+    allowed_groups: settings.allowedGroups,
+    allowed_domains: settings.allowedDomains,
+    required_claims: [...settings.requiredClaims].map(([claim, value]) => `${claim}=${value}`),
+    require_acr: settings.requireAcr,
+    reconfirm_hours: settings.reconfirmHours,
+    logout: settings.logout,
+    logout_ends_grants: settings.logoutEndsGrants,
+  };
+}

@@ -1,0 +1,69 @@
+// Metrics of company sign-in: each outcome has its label, failed requests are logged, and no label names a person.
+import { expect, test } from "bun:test";
+import { Registry } from "prom-client";
+import { watchProviderKeys, watchSso } from "../../../src/app/service/sso-metrics.ts";
+import { createLog } from "../../../src/platform/observe/log.ts";
+import { createOutbound } from "../../../src/platform/outbound/outbound.ts";
+import { Secret } from "../../../src/platform/secret.ts";
+import { ADA, createLyingProvider } from "../../support/provider/lying-provider.ts";
+import { createTestServer } from "../../support/server.ts";
+import { createWorld } from "../../support/world.ts";
+
+test("SSO-34 sign-ins and requests to the provider are counted by outcome, without naming anybody", async () => {
+  await using idp = await createLyingProvider();
+  const metrics = new Registry();
+  const lines: Record<string, unknown>[] = [];
+  const write = (line: string) => void lines.push(JSON.parse(line));
+  const log = createLog({ level: "info", format: "json", write, clock: { nowMs: Date.now } });
+  let settings = idp.settings({ provisioning: "jit", allowedDomains: ["example.com"] });
+  const world = await createWorld({ startMs: Date.now() });
+  await using site = await createTestServer({
+    world,
+    sso: () => settings,
+    observeSso: watchSso({ metrics, log }),
+    outbound: createOutbound({ allowed: [], found: () => site.domain.sso.provider.destinations() }),
+  });
+  await site.signedIn("admin");
+  const { sso } = site.domain;
+  watchProviderKeys(metrics, sso);
+  const redirectUri = "https://control.example.com/api/auth/callback/oidc";
+  const signIn = async () => {
+    const { url, attempt } = await sso.provider.begin({ redirectUri });
+    const claims = await sso.provider.complete({ redirectUri, query: await idp.authorize(url), attempt });
+    await sso.admission.admit(sso.personIn(claims, settings), { address: null, userAgent: null });
+  };
+  const refused = () => signIn().catch(() => {});
+  await signIn();
+  idp.claims = { ...ADA, sub: "eve", email: "eve@evil.example" };
+  await refused();
+  idp.claims = { ...ADA, name: "x".repeat(321) };
+  await refused();
+  idp.faults = { callback: { code: undefined, error: "access_denied" } };
+  await refused();
+  idp.faults = { signature: "foreign" };
+  await refused();
+  settings = idp.settings({ credential: { method: "client_secret_basic", secret: new Secret("x") } });
+  await refused();
+  const text = await metrics.metrics();
+  const values = Object.fromEntries(
+    [...text.matchAll(/^quartermaster_sso_(?:sign_ins|idp_requests)_total(\{.*\}) ([1-9]\d*)$/gm)].map(
+      ([, labels = "", value]) => [labels, Number(value)],
+    ),
+  );
+  expect(values).toEqual({
+    '{outcome="signed_in"}': 1,
+    '{outcome="sso.not_allowed"}': 1,
+    '{outcome="sso.claims_invalid"}': 1,
+    '{outcome="sso.cancelled"}': 1,
+    '{outcome="sso.token_invalid"}': 1,
+    '{outcome="sso.client_rejected"}': 1,
+    '{endpoint="discovery",outcome="answered"}': 1,
+    '{endpoint="keys",outcome="answered"}': 2,
+    '{endpoint="token",outcome="answered"}': 4,
+    '{endpoint="token",outcome="refused"}': 1,
+  });
+  expect(text).not.toMatch(/ada|eve|example\.com/);
+  expect(lines).toEqual([
+    expect.objectContaining({ event: "sso.request_failed", endpoint: "token", outcome: "refused" }),
+  ]);
+});
