@@ -12,6 +12,8 @@ import { SEMANTIC_VERSION } from "../platform/version.ts";
 import { createLinkBudget } from "./access/budgets/link-budget.ts";
 import { eraseLogins } from "./access/erase.ts";
 import { endGrant, endLoginSession, endLogins, endProviderSessions } from "./access/logins/end-logins.ts";
+import { confirmedAudit } from "./access/second-factor/confirmed-audit.ts";
+import { removeFactors } from "./access/second-factor/factor-reset.ts";
 import { authenticatorSecrets } from "./access/second-factor/sealed-app-secrets.ts";
 import { type Access, createAccess } from "./access/service.ts";
 import type { AccessSettings, LimitSettings } from "./access/settings.ts";
@@ -49,6 +51,7 @@ import { createEraseUser } from "./identity/erase.ts";
 import { createIdentity, type IdentitySettings } from "./identity/service.ts";
 import { eraseProvisioning } from "./scim/erase.ts";
 import { accountByExternalId, createScim, groupNamesOf, type ScimSettings } from "./scim/service.ts";
+import type { Actor } from "./shared/actor.ts";
 import type { ErasePersonalData } from "./shared/personal-data.ts";
 import type { SealedSecrets } from "./shared/sealed-secrets.ts";
 import { eraseIdentities } from "./sso/erase.ts";
@@ -114,7 +117,9 @@ export function openDomain({
   observeProvisioner,
   ...machine
 }: DomainOptions) {
-  const audit = createAudit(machine);
+  const requireConfirmation = (connection: Connection, actor: Actor) =>
+    access.requireConfirmation(connection, actor);
+  const audit = confirmedAudit(createAudit(machine), requireConfirmation);
   const shared = { ...machine, audit };
   const { limits } = settings;
   const isInstalled = () => identity.organization() !== undefined;
@@ -128,13 +133,14 @@ export function openDomain({
     endLogins,
     retireGatewayKey: createKeyRetirement(machine),
     forgetGuesses,
+    removeFactors,
     spendLink: createLinkBudget({ ...machine, limits }),
     settings: settings.identity,
   });
   const isConfirmed = createIsConfirmed(settings.sso);
   const access = createAccess({ ...shared, identity, settings: settings.access, limits, isConfirmed });
   const catalog = createCatalog(shared);
-  const gatewayParts = { ...shared, identity, mode: gatewayMode };
+  const gatewayParts = { ...shared, identity, mode: gatewayMode, requireConfirmation };
   const gateway = createGateway({ ...gatewayParts, groupsOf, observe: observeProvisioner });
   const governance = createGovernance({
     ...shared,

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { asc, eq } from "drizzle-orm";
 import { endLogins } from "../../src/domain/access/logins/end-logins.ts";
+import { removeFactors } from "../../src/domain/access/second-factor/factor-reset.ts";
 import { forgetGuesses } from "../../src/domain/access/sign-in/password-guesses.ts";
 import { auditEntries } from "../../src/domain/audit/tables.ts";
 import { createKeyRetirement } from "../../src/domain/gateway/keys/retire.ts";
@@ -82,6 +83,7 @@ export async function createIdentityWorld(settings: Partial<IdentitySettings> = 
     retireGatewayKey: createKeyRetirement(world),
     spendLink: () => {},
     forgetGuesses,
+    removeFactors,
     settings: {
       mode: "password",
       invites: settings.mode !== "oidc",

@@ -5,6 +5,7 @@ import type { Connection, Db } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Identity } from "../identity/service.ts";
+import type { Actor } from "../shared/actor.ts";
 import type { Provisioner, ProvisionerCode } from "./provisioners/provisioner.ts";
 import type { GatewaySettings } from "./settings.ts";
 
@@ -43,4 +44,9 @@ export interface GatewayDependencies {
   /** owner of this process's attempts; a new service process may take over those of its predecessor */
   attemptsBy: AttemptOwner;
   observe(call: ProvisionerCall): void;
+  /**
+   * Asks a browser session again before a key is replaced; access provides it.
+   * @throws DomainError `access.confirmation_needed`, `access.second_factor_enrollment_needed`
+   */
+  requireConfirmation(connection: Connection, actor: Actor): void;
 }

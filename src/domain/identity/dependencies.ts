@@ -46,6 +46,9 @@ export type SpendLink = (tx: Tx, actor: Actor, kind: "invitation" | "password_li
  */
 export type ForgetGuesses = (tx: Tx, account: { email: string; nowMs: number }) => number;
 
+/** Removes the second factors of a user, in the transaction that removes the user; access provides it. */
+export type RemoveFactors = (tx: Tx, userId: string) => void;
+
 export interface IdentityDependencies {
   db: Db;
   clock: Clock;
@@ -57,5 +60,6 @@ export interface IdentityDependencies {
   retireGatewayKey: RetireGatewayKey;
   spendLink: SpendLink;
   forgetGuesses: ForgetGuesses;
+  removeFactors: RemoveFactors;
   settings: IdentitySettings;
 }

@@ -5,6 +5,7 @@ import { createAuthenticator } from "../../../src/domain/access/authentication/a
 import { GrantHolders } from "../../../src/domain/access/authentication/grant-holders.ts";
 import { VerifiedTokens } from "../../../src/domain/access/authentication/verified-tokens.ts";
 import { endLogins } from "../../../src/domain/access/logins/end-logins.ts";
+import { removeFactors } from "../../../src/domain/access/second-factor/factor-reset.ts";
 import { FactorSetup } from "../../../src/domain/access/second-factor/factor-setup.ts";
 import { OwnSecondFactors } from "../../../src/domain/access/second-factor/own-second-factors.ts";
 import { SecondFactors } from "../../../src/domain/access/second-factor/second-factors.ts";
@@ -125,6 +126,7 @@ function joinParts(world: World, settings: AccessSettings) {
     retireGatewayKey: createKeyRetirement(world),
     spendLink: () => {},
     forgetGuesses,
+    removeFactors,
     settings: {
       mode: settings.identityMode,
       invites: settings.identityMode === "password",

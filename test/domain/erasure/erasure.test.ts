@@ -56,11 +56,14 @@ test("before, every table with personal data names the person", async () => {
   ]);
 });
 
+/** The removal of the user, which comes first, takes them. */
+const factorsGone = { authenticator_apps: 0, passkeys: 0, recovery_codes: 0 };
+
 test("afterwards no table names the person, once the gateway has revoked the key", async () => {
   await using site = await createErasureWorld();
   const { rows } = await erase(site);
   expect(rows).toEqual({
-    authenticator_apps: 1,
+    ...factorsGone,
     clients: 1,
     device_logins: expect.any(Number),
     gateway_sessions: 1,
@@ -68,9 +71,7 @@ test("afterwards no table names the person, once the gateway has revoked the key
     idempotent_answers: 1,
     invitations: 0,
     login_sessions: 1,
-    passkeys: 1,
     policy_revisions: 1,
-    recovery_codes: 10,
     scim_refusals: 1,
     scim_tokens: 1,
     user_identities: 0,
@@ -138,7 +139,8 @@ test("a plan counts the affected rows and changes nothing", async () => {
   expect(dumpOf(site.world)).toEqual(before);
   const erased = await erase(site);
   expect(planned.pseudonym).toBe(erased.pseudonym);
-  expect(planned.rows).toMatchObject({ ...erased.rows, device_logins: expect.any(Number) });
+  const factors = { authenticator_apps: 1, passkeys: 1, recovery_codes: 10 };
+  expect(planned.rows).toMatchObject({ ...erased.rows, ...factors, device_logins: expect.any(Number) });
   expect(erased.auditEntries).toBeGreaterThanOrEqual(planned.auditEntries);
 });
 

@@ -80,6 +80,7 @@ export async function createGatewayWorld({ isOff = false }: GatewayWorldOptions 
         : { settings: SETTINGS, provisioner: upstream.provisioner(), configurationDigest },
       attemptsBy,
       observe: (call) => void calls.push(call),
+      requireConfirmation: () => {}, // nobody has a second factor here
     });
   const joined: GatewayWorld = {
     ...world,

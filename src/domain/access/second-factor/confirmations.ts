@@ -1,5 +1,6 @@
 // The step-up: a role change, a key rotation and a new token need a browser session that was confirmed in the last ten minutes.
-// The services of these operations call it, so that no route can forget it. Callers with a token and the operator are not asked.
+// confirmed-audit.ts and the service of gateway keys call it, so that no route can forget it. Callers with a token, the operator, and people who came through the identity provider, which has
+// their second factor, are not asked.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { Identity } from "../../identity/service.ts";
@@ -25,10 +26,11 @@ export const createConfirmationCheck =
   ({ clock, identity, factors }: ConfirmationsDependencies) =>
   (connection: Connection, { kind, id, credential }: Actor): void => {
     if (kind !== "user" || id === null || !credential?.startsWith(SESSION_PREFIX)) return;
+    const session = sessionStore.findById(connection, credential.slice(SESSION_PREFIX.length));
+    if (session?.method === "oidc") return;
     const user = identity.findUserById(connection, id);
     const demand = user ? factors.demand(connection, user) : "nothing";
     if (demand === "nothing") return;
     if (demand === "enrollment") throw enrollmentNeeded();
-    const session = sessionStore.findById(connection, credential.slice(SESSION_PREFIX.length));
     if (!isConfirmedAt(session, clock.nowMs())) throw confirmationNeeded();
   };

@@ -96,10 +96,13 @@ export class GatewayKeys {
 
   /**
    * Replaces a key. The old key is revoked upstream after the new one is stored.
-   * @throws as `ensure`; DomainError `gateway.off`
+   * @throws as `ensure`; DomainError `gateway.off`, `access.confirmation_needed`,
+   *   `access.second_factor_enrollment_needed`
    */
   async rotate({ actor, user }: KeyRequest): Promise<KeyAnswer> {
-    if (!this.dependencies.mode) throw gatewayOff();
+    const { mode, db, requireConfirmation } = this.dependencies;
+    if (!mode) throw gatewayOff();
+    requireConfirmation(db.read, actor);
     return await this.#fulfill(user, { actor, manual: true, force: true, replace: true, rotate: true });
   }
 

@@ -1,5 +1,6 @@
 // What users lose besides their logins when a change removes their role or access: their gateway key, which was made for an
-// active person with one address, an open password link, and the invitations and password links that they gave as administrators.
+// active person with one address, an open password link, the second factors of a removed user, and the invitations and password links that they gave as
+// administrators.
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { IdentityDependencies, KeyLoss } from "../dependencies.ts";
@@ -7,7 +8,7 @@ import * as invitationStore from "../invitations/invitation-store.ts";
 import { emailKey, isActiveAdministrator, type User } from "../model.ts";
 import * as passwordLinkStore from "../password-links/password-link-store.ts";
 
-type Dependencies = Pick<IdentityDependencies, "audit" | "retireGatewayKey">;
+type Dependencies = Pick<IdentityDependencies, "audit" | "retireGatewayKey" | "removeFactors">;
 
 /**
  * Revokes what a change of a user ends, in the transaction of that change. Every change of role, status or address must call it.
@@ -21,6 +22,7 @@ export function revokeLostAccess(
   passwordLinkStore.removeLinks(tx, { userId: after.id });
   const reason = lossOf(before, after);
   if (reason) dependencies.retireGatewayKey(tx, { userId: after.id, reason, nowMs: after.updatedAtMs });
+  if (after.status === "removed") dependencies.removeFactors(tx, after.id);
   return isActiveAdministrator(after) ? 0 : cancelGivenLinks(tx, dependencies, { actor, ids: [after.id] });
 }
 

@@ -15,6 +15,7 @@ import {
   signInPath,
 } from "../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
+import { confirmPath, needsConfirmation } from "./factor-confirmation-pages.ts";
 
 const PlainForm = formOf({ csrf: FormField });
 const KEY_PATH = `${ACCOUNT_PATH}/gateway-key`;
@@ -35,6 +36,7 @@ export function ownKeyPages({ guard, domain }: RouteContext, browser: Browser) {
     try {
       await work({ actor: actorOf(request), user: { id, email } });
     } catch (error) {
+      if (needsConfirmation(error)) return seeOther(confirmPath(ACCOUNT_PATH));
       if (!(error instanceof ProvisionerError)) throw error;
     }
     return seeOther(accountPathAfter("key"));

@@ -1,0 +1,47 @@
+// Refuses sensitive changes in browser sessions that were not confirmed lately. Every change is audited in its transaction, so a
+// check in front of the audit log reaches every operation, whichever route or page calls it. An operation that does something
+// before its entry, such as a call to the gateway, calls confirmations.ts itself first.
+import type { Tx } from "../../../platform/database/database.ts";
+import type { Audit, AuditEvents } from "../../audit/service.ts";
+import type { Actor } from "../../shared/actor.ts";
+
+type Change = Pick<AuditEvents, "before" | "after">;
+
+const always = (): boolean => true;
+const changesRole = ({ before, after }: Change): boolean => before?.role !== after?.role;
+const makesAdministrator = ({ after }: Change): boolean => after?.role === "admin";
+
+/** Role changes, key rotations and new tokens or links, by their action in the audit log. */
+export const SENSITIVE: Readonly<Record<string, (change: Change) => boolean>> = {
+  "bundle_key.create": always,
+  "gateway_signing_key.rotate": always,
+  "invitation.create": makesAdministrator,
+  "invitation.regenerate": makesAdministrator,
+  "scim_token.create": always,
+  "sealing_key.rotate": always,
+  "signing_key.rotate": always,
+  "user.create": makesAdministrator,
+  "user.password_link": always,
+  "user.reset_password": always,
+  "user.update": changesRole,
+};
+
+/**
+ * @param require throws unless the actor's session was confirmed lately: see confirmations.ts
+ * @returns the audit log, whose functions also throw what `require` throws; the change then rolls back
+ */
+export function confirmedAudit(audit: Audit, require: (tx: Tx, actor: Actor) => void): Audit {
+  const check = (tx: Tx, event: Pick<AuditEvents, "actor" | "action"> & Change): void => {
+    if (SENSITIVE[event.action]?.(event)) require(tx, event.actor);
+  };
+  return {
+    recordAll(tx, events) {
+      if (events.targets.length > 0) check(tx, events);
+      audit.recordAll(tx, events);
+    },
+    record(tx, event) {
+      check(tx, event);
+      audit.record(tx, event);
+    },
+  };
+}
