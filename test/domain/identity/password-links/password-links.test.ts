@@ -216,6 +216,11 @@ describe("what voids an open link", () => {
       "a role that the administrator who gave it loses unnoticed",
       ({ setUser, admin }) => setUser(admin.id, { role: "member" }),
     ],
+    ["a suspension behind the service", ({ setUser, ada }) => setUser(ada.id, { status: "suspended" })],
+    [
+      "a suspension, behind the service, of the administrator who gave it",
+      ({ setUser, admin }) => setUser(admin.id, { status: "suspended" }),
+    ],
     [
       "protection that the user gets",
       ({ setUser, ada }) => setUser(ada.id, { role: "admin", protected: true }),

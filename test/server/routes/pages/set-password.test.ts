@@ -53,6 +53,17 @@ test("signs the user out everywhere else", async () => {
   expect((await browser.visit("/")).heading).toBe("Sign in");
 });
 
+test("lets in a user whom wrong passwords had locked out", async () => {
+  await using site = await createTestServer({ limits: { passwordGuessesPerAccountAndAddress: 1 } });
+  const { path } = await linked(site);
+  const browser = browse(site);
+  const wrong = { ...ADA, password: "a wrong password" };
+  await browser.signIn(await browser.visit("/login"), wrong);
+  expect((await browser.signIn(await browser.visit("/login"), wrong)).status).toBe(429);
+  await browser.submit(formTo(await browser.visit(path), "/set-password"), { password: PASSWORD });
+  expect((await browser.signIn(await browser.visit("/login"), ADA)).heading).toBe("Your account");
+});
+
 test("asks again for a password that is too short", async () => {
   const site = await sameServer();
   const browser = browse(site);
