@@ -68,7 +68,8 @@ function contentsOf(path: string, name: string): Contents {
       problem: undefined,
     };
   } catch (error) {
-    if (!(error instanceof DomainError)) throw error;
-    return { createdAtMs: undefined, schema: undefined, manifest: undefined, problem: error.message };
+    // A disk that fails for one file must not hide the others.
+    const problem = error instanceof Error ? error.message : String(error);
+    return { createdAtMs: undefined, schema: undefined, manifest: undefined, problem };
   }
 }

@@ -1,6 +1,6 @@
 // What is found in a folder of backups, and in which order.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listBackups } from "../../../src/app/backup/backup-folder.ts";
@@ -40,6 +40,13 @@ test("files with other names are ignored, and unreadable backups are listed with
   put("note.txt", "a.qmb.partial", "before-upgrade-schema-x-20260102T000000Z.db", "a.qmb");
   expect(listBackups(folder)).toMatchObject([{ name: "a.qmb", kind: "manual", sizeBytes: 1 }]);
   expect(listBackups(folder)[0]?.problem).toBeString();
+});
+
+test("a file that the disk cannot read is listed with its problem, like the others", () => {
+  symlinkSync("/proc/self/mem", join(folder, "b.qmb")); // reading its first bytes is an input/output error
+  put("a.qmb");
+  expect(found()).toEqual(["a.qmb", "b.qmb"]);
+  expect(listBackups(folder)[1]?.problem).toContain("EIO");
 });
 
 test("a missing folder has no backups, and a file in its place is refused", () => {

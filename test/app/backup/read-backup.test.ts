@@ -142,11 +142,13 @@ test("a backup needs room for a copy without free pages, for the pack of it, and
   const directory = placesIn(bench.data);
   using connection = openConnection(directory.database, {});
   connection.run("CREATE TABLE filler (bytes BLOB)");
-  connection.run("INSERT INTO filler VALUES (randomblob(100000))");
+  connection.run("INSERT INTO filler VALUES (randomblob(1000000))");
   connection.run("DROP TABLE filler");
-  const copy = join(bench.folder, "copy-to-measure.db");
-  copyDatabase(connection, copy);
-  const { size, mode } = statSync(copy);
+  const target = join(bench.folder, "copy-to-measure.db");
+  copyDatabase(connection, target);
+  const { size, mode } = statSync(target);
   expect(mode & 0o777).toBe(0o600);
-  expect(roomFor(directory)).toEqual({ copy: size, needed: 2 * size + folderSizeOf(directory.artifacts) });
+  const { copy, needed } = roomFor(directory);
+  expect(copy).toBeWithin(size, size + 100_000); // the dropped table would be more
+  expect(needed).toBe(2 * copy + folderSizeOf(directory.artifacts));
 });
