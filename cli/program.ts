@@ -27,6 +27,7 @@ import * as sealingKeys from "./commands/sealing-keys/sealing-keys.ts";
 import * as serve from "./commands/serve.ts";
 import * as setup from "./commands/setup.ts";
 import * as signingKeys from "./commands/signing-keys/signing-keys.ts";
+import * as sso from "./commands/sso/sso.ts";
 import * as status from "./commands/status/status.ts";
 import * as unit from "./commands/unit/unit.ts";
 import * as users from "./commands/users/users.ts";
@@ -50,7 +51,7 @@ interface Noun {
 /** In the order of the help of the root. */
 const NOUNS: Readonly<Record<string, readonly Noun[]>> = {
   "Service:": [serve, setup, demo, status, doctor, probe, config],
-  "Users and logins:": [organization, users, groups, invitations, logins, scim],
+  "Users and logins:": [organization, users, groups, invitations, logins, scim, sso],
   "Policy and workstations:": [catalog, policy, harnesses, clients],
   "Keys:": [keys, signingKeys, sealingKeys],
   "Data and operation:": [jobs, backup, migrate, audit],

@@ -208,7 +208,8 @@ const openSso = (
   { access, ...areas }: Pick<SsoDependencies, "identity" | "settings"> & { access: Access },
 ) => {
   const ends = { endLogins, endProviderSessions };
-  return createSso({ ...shared, ...areas, ...ends, accountByExternalId, sessions: access.sessions });
+  const origin = access.settings.baseUrl;
+  return createSso({ ...shared, ...areas, ...ends, origin, accountByExternalId, sessions: access.sessions });
 };
 /** All sealed values, of every area. */
 const secretsOf = (machine: { sealing: Sealing }): readonly SealedSecrets[] => [

@@ -273,6 +273,7 @@ const READS: Readonly<Record<string, string>> = {
   "keys list": WITH_GATEWAY,
   "keys show": `${ADA} ${WITH_GATEWAY}`,
   "scim status": "",
+  "sso show": "",
   "scim tokens list": "",
   "signing-keys list": "",
   "sealing-keys list": "",
@@ -285,8 +286,22 @@ const READS: Readonly<Record<string, string>> = {
   "audit export": "",
 };
 
-/** Commands without a data directory, `serve`, whose changes are made by routes and jobs, and `demo`, which removes its own. */
-const OTHERS = ["serve", "demo", "probe", "unit", "completion", "__complete", "manual", "version", "help"];
+/**
+ * Commands without a data directory; `serve`, whose changes are made by routes and jobs; `demo`, which removes its own; and `sso
+ * verify`, which remembers only what the provider published.
+ */
+const OTHERS = [
+  "serve",
+  "demo",
+  "probe",
+  "sso verify",
+  "unit",
+  "completion",
+  "__complete",
+  "manual",
+  "version",
+  "help",
+];
 /** Commands that record in the restored database or in the migrations table; tested in backup/restore.test.ts. */
 const REPLACING = ["backup restore", "migrate up"];
 

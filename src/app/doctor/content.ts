@@ -135,6 +135,24 @@ export function checkProvisioning(
     : check.ok("no provisioned user lacks a way to sign in");
 }
 
+/** Asks the identity provider what `sso verify` asks. @returns a finding for each problem */
+export async function checkIdentityProvider(
+  check: Check,
+  { domain: { sso }, organizationId }: Examined,
+): Promise<Finding[]> {
+  if (!sso.settings()) return [check.ok("none is configured: people sign in with passwords")];
+  const findings = await sso.verify(organizationId);
+  const wrong = findings.flatMap(({ result, detail, remedy }) => {
+    if (result === "failed") return [check.failed(detail, remedy ?? SEE_VERIFY)];
+    return result === "warning" ? [check.warning(detail, remedy ?? SEE_VERIFY)] : [];
+  });
+  return wrong.length > 0
+    ? wrong
+    : [check.ok("sign-in at it works, as far as can be known without a person")];
+}
+
+const SEE_VERIFY = "quartermaster sso verify";
+
 export async function checkArtifactStore(check: Check, { domain }: Examined): Promise<Finding> {
   const state = await domain.health.objectStorage();
   if (state === "usable") return check.ok("artifacts can be read and written");

@@ -113,7 +113,7 @@ type DatabaseCheck = (
   check: Check,
   examined: content.Examined,
   startWatch: content.StartWatch,
-) => Finding | Finding[] | Promise<Finding>;
+) => Finding | Finding[] | Promise<Finding | Finding[]>;
 
 const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
   clock: (check, { domain, nowMs }) => machine.checkClock(check, { nowMs: () => nowMs }, newestOf(domain)),
@@ -125,6 +125,7 @@ const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
   backup: checkBackups,
   proxy: content.checkProxy,
   provisioning: content.checkProvisioning,
+  sso: content.checkIdentityProvider,
   artifact_store: content.checkArtifactStore,
   gateway_keys: content.checkGatewayKeys,
 };

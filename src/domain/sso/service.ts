@@ -11,8 +11,10 @@ import { Identities, type IdentitiesDependencies } from "./identities/identities
 import { ProviderLogout, type ProviderLogoutDependencies } from "./logout/provider-logout.ts";
 import type { Person, VerifiedClaims } from "./model.ts";
 import { Provider, type ProviderDependencies } from "./provider/provider.ts";
-import { type ProviderChangeDependencies, recordProviderChange } from "./provider-change.ts";
+import { type ProviderFinding, verifyProvider } from "./provider/verification.ts";
+import { type ProviderChangeDependencies, recordProviderChange, redirectUriAt } from "./provider-change.ts";
 import { countDueSoon } from "./reconfirmation.ts";
+import { type Registration, registrationOf } from "./registration.ts";
 import type { CurrentSsoSettings, SsoSettings } from "./settings.ts";
 import { oidcStatus } from "./status.ts";
 
@@ -34,9 +36,11 @@ export {
   REQUEST_OUTCOMES,
 } from "./provider/provider-requests.ts";
 export type { LogoutToken } from "./provider/tokens/logout-token.ts";
+export type { ProviderFinding } from "./provider/verification.ts";
 export { createIsConfirmed } from "./reconfirmation.ts";
+export { CALLBACK_PATH } from "./registration.ts";
 export type { CurrentSsoSettings, SsoSettings } from "./settings.ts";
-export { CALLBACK_PATH, OidcStatus, redirectUriOf } from "./status.ts";
+export { OidcStatus } from "./status.ts";
 
 export type SsoDependencies = AdmissionDependencies &
   IdentitiesDependencies &
@@ -54,7 +58,7 @@ export type Sso = ReturnType<typeof createSso>;
 
 /** @returns the operations of the area; created once, in domain.ts */
 export function createSso(dependencies: SsoDependencies) {
-  const { settings, db, clock, observeSso } = dependencies;
+  const { settings, db, clock, observeSso, origin } = dependencies;
   const provider = new Provider(dependencies);
   const ended = (outcome: SignInOutcome): void => {
     observeSso?.ended(outcome);
@@ -79,8 +83,29 @@ export function createSso(dependencies: SsoDependencies) {
       }
     },
 
-    /** @param origin of this service @returns the state of sign-in at the provider, without secrets */
-    status: (origin: string) => oidcStatus(settings(), provider.record(), origin),
+    /** @returns the state of sign-in at the provider, without secrets */
+    status: () => oidcStatus(settings(), provider.record(), origin()),
+
+    /** @returns what to register at the provider; undefined without one */
+    registration(): Registration | undefined {
+      const current = settings();
+      return current && registrationOf(origin(), current);
+    },
+
+    /**
+     * Asks the provider everything that can be known before anybody signs in.
+     * @throws DomainError `sso.not_configured`
+     */
+    async verify(organizationId: string): Promise<ProviderFinding[]> {
+      const connection = provider.connection();
+      const { redirectUri } = registrationOf(origin(), connection.settings);
+      const lastSuccessAtMs = provider.record()?.lastSuccessAtMs ?? undefined;
+      const formerRedirectUri =
+        lastSuccessAtMs === undefined
+          ? undefined
+          : redirectUriAt(dependencies, organizationId, lastSuccessAtMs);
+      return await verifyProvider(connection, { redirectUri: redirectUri ?? undefined, formerRedirectUri });
+    },
 
     /** @returns whether the provider was configured, changed or removed since this was last called */
     recordChange: (actor: Actor): Promise<boolean> => recordProviderChange(dependencies, actor, settings()),

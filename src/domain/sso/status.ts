@@ -2,6 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../platform/clock.ts";
 import type { ProviderRecord } from "./provider/provider-records.ts";
+import { registrationOf } from "./registration.ts";
 import type { SsoSettings } from "./settings.ts";
 
 const Text = Type.Union([Type.String(), Type.Null()]);
@@ -21,17 +22,11 @@ export const OidcStatus = Type.Object({
   last_success_at: Type.Union([Type.String({ format: "date-time" }), Type.Null()]),
 });
 
-/** Where the provider sends browsers back; followed by the provider id. */
-export const CALLBACK_PATH = "/api/auth/callback";
-
-/** @param origin of this service @returns the redirect URI to register at the provider */
-export const redirectUriOf = (origin: string, { providerId }: Pick<SsoSettings, "providerId">): string =>
-  `${origin}${CALLBACK_PATH}/${providerId}`;
-
 /** @returns the state; without a provider only that there is none */
 export function oidcStatus(
   settings: SsoSettings | undefined,
   record: ProviderRecord | undefined,
+  /** of this service; empty if it is not known */
   origin: string,
 ): Static<typeof OidcStatus> {
   const lastSuccessAtMs = record?.lastSuccessAtMs ?? null;
@@ -41,7 +36,7 @@ export function oidcStatus(
     provider_id: settings?.providerId ?? null,
     provider_name: settings?.providerName ?? null,
     provisioning: settings?.provisioning ?? null,
-    redirect_uri: settings ? redirectUriOf(origin, settings) : null,
+    redirect_uri: settings ? registrationOf(origin, settings).redirectUri : null,
     last_error_reason: record?.lastErrorReason ?? null,
     last_success_at: lastSuccessAtMs === null ? null : toRfc3339(lastSuccessAtMs),
   };

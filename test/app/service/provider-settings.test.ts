@@ -26,9 +26,10 @@ async function createSite(first: SsoSettings | undefined) {
   const log = createLog({ level: "info", format: "json", write, clock: world.clock });
   const auditLog = new AuditLog(world);
   const sealing = { mac: (text: string) => new Bun.CryptoHasher("sha256", "key").update(text).digest("hex") };
+  const origin = () => "https://control.example.com";
   const sso = {
     settings: () => settings,
-    recordChange: () => recordProviderChange({ ...world, auditLog, sealing }, world.system, settings),
+    recordChange: () => recordProviderChange({ ...world, auditLog, sealing, origin }, world.system, settings),
   };
   const installation = {
     domain: { sso },

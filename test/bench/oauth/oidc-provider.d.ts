@@ -1,6 +1,6 @@
 // The part of oidc-provider that the benchmark uses; the package brings no types.
 declare module "oidc-provider" {
-  import type { RequestListener } from "node:http";
+  import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 
   interface Saved {
     /** @returns the value its holder presents */
@@ -13,6 +13,11 @@ declare module "oidc-provider" {
   export default class Provider {
     constructor(issuer: string, configuration: object);
     callback(): RequestListener;
+    interactionDetails(
+      request: IncomingMessage,
+      response: ServerResponse,
+    ): Promise<{ prompt: { name: string }; params: Readonly<Record<string, unknown>> }>;
+    interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>;
     readonly Client: { find(id: string): Promise<object | undefined> };
     readonly DeviceCode: new (
       fields: object,

@@ -284,7 +284,8 @@ function isProved({ parameters }: Code, body: URLSearchParams): boolean {
   );
 }
 
-const SETTINGS: SsoSettings = {
+/** Settings of a relying party, without an issuer. */
+export const SETTINGS: SsoSettings = {
   issuer: "",
   clientId: CLIENT_ID,
   credential: { method: "client_secret_basic", secret: new Secret(CLIENT_SECRET) },

@@ -45,7 +45,9 @@ const failure =
     new DomainError(kind, reason, message, { ...details, cause });
 
 export const notConfigured = () =>
-  new DomainError("not_found", "sso.not_configured", "no identity provider is configured");
+  new DomainError("not_found", "sso.not_configured", "no identity provider is configured", {
+    hint: "set identity.oidc.issuer, or pass the configuration file of the service with --config",
+  });
 
 export const stateUnknown = failure(
   "invalid",

@@ -8,6 +8,7 @@ import type { SsoObserver } from "../dependencies.ts";
 import { ssoReasonOf } from "../errors.ts";
 import type { SsoReason, VerifiedClaims } from "../model.ts";
 import type { CurrentSsoSettings, SsoSettings } from "../settings.ts";
+import { authorizationParameters, type SignInRequest, usableHint } from "./client/authorization.ts";
 import { assertCode } from "./client/callback.ts";
 import { type Attempt, OidcClient } from "./client/oidc-client.ts";
 import { completedClaims, isComplete } from "./client/userinfo.ts";
@@ -22,9 +23,7 @@ import { type LogoutToken, verifyLogoutToken } from "./tokens/logout-token.ts";
 import { ProviderKeys } from "./tokens/provider-keys.ts";
 import type { TokenChecks } from "./tokens/token-checks.ts";
 
-const SCOPES = ["openid", "profile", "email"];
 const SECRET_BYTES = 32;
-export const LOGIN_HINT_LENGTH_MAX = 320;
 
 export interface ProviderDependencies {
   db: Db;
@@ -33,15 +32,6 @@ export interface ProviderDependencies {
   outbound: Pick<Outbound, "fetch">;
   settings: CurrentSsoSettings;
   observeSso?: SsoObserver | undefined;
-}
-
-export interface SignInRequest {
-  /** where the provider sends the browser back */
-  redirectUri: string;
-  /** address to fill in at the provider */
-  loginHint?: string | undefined;
-  /** such as `login`, `none` or `select_account` */
-  prompt?: string | undefined;
 }
 
 export interface SignInAnswer {
@@ -209,39 +199,6 @@ async function clientOf(connection: Connection): Promise<OidcClient> {
   }
   return await connection.client.made;
 }
-
-/** OpenID Connect Core 1.0 section 3.1.2.1. `response_mode` stays at its default for codes, which is the query. */
-function authorizationParameters(
-  settings: SsoSettings,
-  {
-    redirectUri,
-    loginHint,
-    prompt,
-    attempt,
-    challenge,
-  }: SignInRequest & { attempt: Attempt; challenge: string },
-): Record<string, string> {
-  const { maxAgeSeconds, requireAcr, extraScopes } = settings;
-  const hint = usableHint(loginHint);
-  return {
-    redirect_uri: redirectUri,
-    scope: [...new Set([...SCOPES, ...extraScopes])].join(" "),
-    state: attempt.state,
-    nonce: attempt.nonce,
-    code_challenge: challenge,
-    code_challenge_method: "S256",
-    ...(hint !== undefined && { login_hint: hint }),
-    ...(prompt !== undefined && { prompt }),
-    ...(maxAgeSeconds !== undefined && { max_age: String(maxAgeSeconds) }),
-    ...(requireAcr.length > 0 && { acr_values: requireAcr.join(" ") }),
-  };
-}
-
-/** A hint comes from a query or a form; one that is no address is dropped. */
-const usableHint = (hint: string | undefined): string | undefined =>
-  hint !== undefined && hint !== "" && hint.length <= LOGIN_HINT_LENGTH_MAX && !/\p{Cc}/u.test(hint)
-    ? hint
-    : undefined;
 
 /** What the browser or the person did is no fault of the provider. */
 const NOT_ABOUT_PROVIDER: ReadonlySet<SsoReason> = new Set([

@@ -9,13 +9,13 @@ import { createRouter, type RouteContext } from "../../router.ts";
 const Status = Type.Object({ ...IdentityStatus.properties, oidc: OidcStatus });
 
 /** @returns the operation getIdentityStatus */
-export function identityRoutes({ guard, domain, baseUrl }: RouteContext) {
+export function identityRoutes({ guard, domain }: RouteContext) {
   return createRouter(guard, "identity").get(
     "/admin/identity/status",
     () =>
       json({
         ...domain.identity.identityStatus(domain.scim.tokens.hasActive()),
-        oidc: domain.sso.status(baseUrl()),
+        oidc: domain.sso.status(),
       }),
     {
       requires: "administrator",

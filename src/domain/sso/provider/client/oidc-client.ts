@@ -97,6 +97,21 @@ export class OidcClient {
     });
   }
 
+  /**
+   * Redeems a code that nobody issued.
+   * @throws DomainError `sso.code_rejected` if the provider knows this client; others of `fromLibrary`
+   */
+  async redeemNothing(redirectUri: string): Promise<void> {
+    const parameters = {
+      code: "quartermaster-sso-verify",
+      redirect_uri: redirectUri,
+      code_verifier: NO_VERIFIER,
+    };
+    await this.#told(() =>
+      this.openid.genericGrantRequest(this.configuration, "authorization_code", parameters),
+    );
+  }
+
   /** @returns the claims of userinfo, whose `sub` is the same @throws DomainError of `fromLibrary` */
   userinfo({ accessToken }: Redeemed, subject: string): Promise<Readonly<Record<string, unknown>>> {
     return this.#told(() => this.openid.fetchUserInfo(this.configuration, accessToken, subject));
@@ -123,6 +138,9 @@ export class OidcClient {
     return isOf(pushedRequestEndpoint) ? "pushed_request" : "token";
   }
 }
+
+/** As long as a real one. */
+const NO_VERIFIER = "0".repeat(43);
 
 /** The library sends forms, and requests without a body. */
 const bodyOf = (body: unknown): { body?: string } =>

@@ -1,0 +1,38 @@
+// Defines `quartermaster sso` and its verbs. The code of a verb is loaded when it runs.
+import type { CliCommand } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { domainAction } from "../../data-directory/in-domain.ts";
+import { addSettingOptions } from "../../input/setting-options.ts";
+
+/** Adds the noun to the command tree. */
+export const register = (program: CliCommand): CliCommand =>
+  program
+    .command("sso")
+    .description("Shows and verifies sign-in at the company's identity provider (OpenID Connect).")
+    .examples(
+      "quartermaster sso show --config /etc/quartermaster/quartermaster.yaml",
+      "quartermaster sso verify --config /etc/quartermaster/quartermaster.yaml",
+    );
+
+/** Adds the verbs to the noun. */
+export function addVerbs(noun: CliCommand, context: Context): void {
+  const showing = noun
+    .command("show")
+    .description("Shows what to register at the provider, and how the last sign-in went.")
+    .examples(
+      "quartermaster sso show --config /etc/quartermaster/quartermaster.yaml",
+      "quartermaster sso show --json",
+    )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./show.ts")).show));
+  const verifying = noun
+    .command("verify")
+    .description("Checks the provider, its keys, both clocks and the client's credential; signs nobody in.")
+    .examples(
+      "quartermaster sso verify --config /etc/quartermaster/quartermaster.yaml",
+      "quartermaster sso verify --json",
+    )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./verify.ts")).verify));
+  for (const verb of [showing, verifying]) addSettingOptions(verb);
+}

@@ -1,0 +1,53 @@
+// The parameters of the link to the authorization endpoint.
+import type { SsoSettings } from "../../settings.ts";
+import type { Attempt } from "./oidc-client.ts";
+
+const SCOPES = ["openid", "profile", "email"];
+export const LOGIN_HINT_LENGTH_MAX = 320;
+
+export interface SignInRequest {
+  /** where the provider sends the browser back */
+  redirectUri: string;
+  /** address to fill in at the provider */
+  loginHint?: string | undefined;
+  /** such as `login`, `none` or `select_account` */
+  prompt?: string | undefined;
+}
+
+/** @returns the scopes of every sign-in */
+export const scopesOf = ({ extraScopes }: Pick<SsoSettings, "extraScopes">): readonly string[] => [
+  ...new Set([...SCOPES, ...extraScopes]),
+];
+
+/** OpenID Connect Core 1.0 section 3.1.2.1. `response_mode` stays at its default for codes, which is the query. */
+export function authorizationParameters(
+  settings: SsoSettings,
+  {
+    redirectUri,
+    loginHint,
+    prompt,
+    attempt,
+    challenge,
+  }: SignInRequest & { attempt: Attempt; challenge: string },
+): Record<string, string> {
+  const { maxAgeSeconds, requireAcr } = settings;
+  const hint = usableHint(loginHint);
+  return {
+    redirect_uri: redirectUri,
+    scope: scopesOf(settings).join(" "),
+    state: attempt.state,
+    nonce: attempt.nonce,
+    code_challenge: challenge,
+    code_challenge_method: "S256",
+    ...(hint !== undefined && { login_hint: hint }),
+    ...(prompt !== undefined && { prompt }),
+    ...(maxAgeSeconds !== undefined && { max_age: String(maxAgeSeconds) }),
+    ...(requireAcr.length > 0 && { acr_values: requireAcr.join(" ") }),
+  };
+}
+
+/** A hint comes from a query or a form; one that is no address is dropped. */
+export const usableHint = (hint: string | undefined): string | undefined =>
+  hint !== undefined && hint !== "" && hint.length <= LOGIN_HINT_LENGTH_MAX && !/\p{Cc}/u.test(hint)
+    ? hint
+    : undefined;

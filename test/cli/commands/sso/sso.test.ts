@@ -1,0 +1,62 @@
+// `sso show` and `sso verify` as an operator sees them, with and without a provider, compared with golden/sso.txt; and the list of
+// outgoing connections, which has what they found.
+import { expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expectGolden, type Step } from "../../../support/cli/golden.ts";
+import { createInstallation } from "../../../support/in-process.ts";
+import { CLIENT_ID, CLIENT_SECRET, createLyingProvider } from "../../../support/provider/lying-provider.ts";
+
+test("SSO-33 shows what to register, and verifies the provider while no service runs", async () => {
+  using bench = await createInstallation();
+  await using idp = await createLyingProvider({ nowMs: bench.clock.nowMs });
+  const other = `http://localhost:${new URL(idp.origin).port}`;
+  idp.faults = { metadata: { jwks_uri: `${other}/jwks` } };
+  const oidc = (secretFile: string) =>
+    `  oidc: {issuer: "${idp.issuer}", client_id: ${CLIENT_ID}, client_secret_file: ${secretFile}}\n`;
+  const write = (name: string, text: string) =>
+    writeFileSync(join(bench.folder, name), text, { mode: 0o600 });
+  write("secret", CLIENT_SECRET);
+  write("wrong", "wrong");
+  write("sso.yaml", `server: {public_url: "https://control.example.com"}\nidentity:\n${oidc("secret")}`);
+  write("wrong.yaml", `server: {public_url: "https://control.example.com"}\nidentity:\n${oidc("wrong")}`);
+  const steps: Step[] = [];
+  const run = async (line: string) => void steps.push({ line, ...(await bench.run(line)) });
+  for (const line of [
+    "sso show",
+    "sso show --json",
+    "sso verify",
+    "config show --outgoing --config sso.yaml",
+    "sso show --config sso.yaml",
+    "sso verify --config sso.yaml",
+    "sso verify --config sso.yaml --json",
+    "sso show --config sso.yaml --json",
+    "config show --outgoing --config sso.yaml",
+    "sso verify --config wrong.yaml",
+  ])
+    await run(line);
+  idp.faults = { discovery: "html" };
+  await run("sso verify --config sso.yaml");
+  expectGolden(
+    "sso",
+    steps,
+    new Map([
+      [bench.folder, "<folder>"],
+      [idp.origin, "<provider>"],
+      [other, "<other origin>"],
+    ]),
+  );
+});
+
+test("SSO-21 the public half of a client key is shown, and the private half is not", async () => {
+  using bench = await createInstallation();
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  const file = join(bench.folder, "client.pem");
+  writeFileSync(file, pem, { mode: 0o600 });
+  const flags = `--identity-oidc-issuer https://idp.example --identity-oidc-client-id ${CLIENT_ID} --identity-oidc-client-auth private_key_jwt --identity-oidc-client-key-file ${file}`;
+  const { client_key: key } = await bench.json(`sso show ${flags}`);
+  const { x } = privateKey.export({ format: "jwk" });
+  expect(key).toEqual({ crv: "Ed25519", kty: "OKP", x, kid: expect.any(String), alg: "EdDSA", use: "sig" });
+});

@@ -1,0 +1,57 @@
+// Company sign-in against oidc-provider, a certified provider that other people wrote: with each way to identify the client, with
+// pushed requests, with what it refuses, and with its logout.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { exportPKCS8, generateKeyPair } from "jose";
+import { publicClientKey } from "../../src/domain/sso/service.ts";
+import { Secret } from "../../src/platform/secret.ts";
+import { withClientKey } from "../support/provider/lying-provider.ts";
+import { OidcPeer, PEER_PERSON, PEER_SUBJECT } from "../support/provider/oidc-peer.ts";
+import { createRelyingParty, REDIRECT_URI, refusalOf } from "../support/provider/relying-party.ts";
+import { createWorld, type World } from "../support/world.ts";
+
+let world: World;
+let peer: OidcPeer;
+beforeAll(async () => {
+  world = await createWorld({ startMs: Date.now() });
+  peer = await OidcPeer.start({ redirectUri: REDIRECT_URI });
+});
+afterAll(async () => {
+  await peer[Symbol.asyncDispose]();
+  await world.dispose();
+});
+
+async function signIn(at: OidcPeer, settings = at.settings()) {
+  const provider = createRelyingParty(world, () => settings);
+  const { url, attempt } = await provider.begin({ redirectUri: REDIRECT_URI, loginHint: PEER_PERSON.email });
+  const query = await at.authorize(url, REDIRECT_URI);
+  const answer = { redirectUri: REDIRECT_URI, query, attempt };
+  return { provider, answer, claims: await provider.complete(answer) };
+}
+
+test("SSO-20 signs a person in with a verified address, and takes a code once", async () => {
+  const { provider, answer, claims } = await signIn(peer);
+  expect(claims).toMatchObject({ iss: peer.issuer, sub: PEER_SUBJECT, ...PEER_PERSON });
+  expect(await refusalOf(provider.complete(answer))).toBe("invalid sso.code_rejected");
+});
+
+test("SSO-21 a wrong client secret is told from everything else", async () => {
+  const credential = { method: "client_secret_basic" as const, secret: new Secret("wrong") };
+  expect(await refusalOf(signIn(peer, peer.settings({ credential })))).toBe("upstream sso.client_rejected");
+});
+
+test("SSO-21 and SSO-17: a signed assertion and a pushed request", async () => {
+  const { privateKey } = await generateKeyPair("ES256", { extractable: true });
+  const pem = await exportPKCS8(privateKey);
+  const client = {
+    token_endpoint_auth_method: "private_key_jwt",
+    token_endpoint_auth_signing_alg: "ES256",
+    client_secret: undefined,
+    jwks: { keys: [await publicClientKey(new Secret(pem))] }, // as `sso show` prints it
+  };
+  const features = {
+    pushedAuthorizationRequests: { enabled: true, requirePushedAuthorizationRequests: true },
+  };
+  await using pushed = await OidcPeer.start({ redirectUri: REDIRECT_URI, client, features });
+  const settings = withClientKey(pushed.settings(), pem);
+  expect((await signIn(pushed, settings)).claims).toMatchObject({ sub: PEER_SUBJECT });
+});

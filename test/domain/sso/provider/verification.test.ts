@@ -1,0 +1,140 @@
+// `sso verify` and `doctor`: each problem of a provider has its own finding with a remedy, and nothing is reported twice.
+import { afterAll, beforeEach, expect, test } from "bun:test";
+import { verifyProvider } from "../../../../src/domain/sso/provider/verification.ts";
+import type { SsoSettings } from "../../../../src/domain/sso/settings.ts";
+import { Secret } from "../../../../src/platform/secret.ts";
+import type { Faults } from "../../../support/provider/faults.ts";
+import { createLyingProvider } from "../../../support/provider/lying-provider.ts";
+import { REDIRECT_URI, relyingPartyOf } from "../../../support/provider/relying-party.ts";
+import { createWorld } from "../../../support/world.ts";
+
+const world = await createWorld();
+let offsetMs = 0;
+const idp = await createLyingProvider({ nowMs: () => world.clock.nowMs() + offsetMs });
+afterAll(async () => {
+  await idp[Symbol.asyncDispose]();
+  await world.dispose();
+});
+beforeEach(() => {
+  idp.faults = {};
+  offsetMs = 0;
+});
+
+const PARTS = { redirectUri: REDIRECT_URI, formerRedirectUri: undefined };
+
+const findingsOf = (members: Partial<SsoSettings> = {}, parts = {}) =>
+  verifyProvider(relyingPartyOf(idp, world, members).connection(), { ...PARTS, ...parts });
+
+/** @returns the checks that are not ok */
+async function problemsOf(members: Partial<SsoSettings> = {}, parts = {}): Promise<string[]> {
+  const findings = await findingsOf(members, parts);
+  for (const { result, remedy } of findings)
+    expect(remedy === null).toBe(result === "ok" || result === "skipped");
+  return findings.filter(({ result }) => result !== "ok").map(({ check, result }) => `${check} ${result}`);
+}
+
+test("SSO-33 an honest provider passes every check, and signs nobody in", async () => {
+  idp.requests.length = 0;
+  const findings = await findingsOf();
+  expect(findings.map(({ check, result }) => `${check} ${result}`)).toEqual([
+    "discovery ok",
+    "endpoints ok",
+    "algorithms ok",
+    "pkce ok",
+    "keys ok",
+    "clock ok",
+    "client ok",
+    "redirect_uri ok",
+  ]);
+  expect(idp.requests).toEqual(["GET /.well-known/openid-configuration", "GET /jwks", "POST /token"]);
+});
+
+const DISCOVERY_FAILED = [
+  "discovery failed",
+  ...["endpoints", "algorithms", "pkce", "keys", "clock", "client"].map((check) => `${check} skipped`),
+];
+
+const FAULTS: Record<string, [Faults, string[]]> = {
+  "is down": [{ discovery: "down" }, DISCOVERY_FAILED],
+  "answers with HTML": [{ discovery: "html" }, DISCOVERY_FAILED],
+  "is another issuer": [{ metadata: { issuer: "https://other.example" } }, DISCOVERY_FAILED],
+  "has an endpoint on http": [{ metadata: { token_endpoint: "http://idp.example/token" } }, DISCOVERY_FAILED],
+  "signs with unknown algorithms": [
+    { metadata: { id_token_signing_alg_values_supported: ["HS256", "none"] } },
+    ["algorithms failed"],
+  ],
+  "does not say that it supports PKCE": [
+    { metadata: { code_challenge_methods_supported: undefined } },
+    ["pkce warning"],
+  ],
+  "supports plain PKCE only": [
+    { metadata: { code_challenge_methods_supported: ["plain"] } },
+    ["pkce warning"],
+  ],
+  "has no keys to fetch": [{ keys: "missing" }, ["keys failed"]],
+  "identifies clients in another way": [
+    { metadata: { token_endpoint_auth_methods_supported: ["client_secret_post"] } },
+    ["client failed"],
+  ],
+  "does not say what it supports": [
+    {
+      metadata: {
+        id_token_signing_alg_values_supported: undefined,
+        token_endpoint_auth_methods_supported: undefined,
+      },
+    },
+    [],
+  ],
+  "refuses the code for another reason": [{ tokenError: "unsupported_grant_type" }, ["client warning"]],
+  "has a token endpoint that is down": [{ token: "down" }, ["client warning"]],
+};
+
+test.each(Object.entries(FAULTS))("SSO-33 a provider that %s is reported", async (_, [faults, problems]) => {
+  idp.faults = faults;
+  expect(await problemsOf()).toEqual(problems);
+});
+
+test("SSO-33 a wrong secret is reported, and what was said about another issuer", async () => {
+  const secret = new Secret("wrong");
+  expect(await problemsOf({ credential: { method: "client_secret_basic", secret } })).toEqual([
+    "client failed",
+  ]);
+  idp.faults = { metadata: { issuer: `${idp.issuer}/` } };
+  const [discovery] = await findingsOf();
+  expect(discovery?.detail).toContain(`the issuer is ${idp.issuer}/, not ${idp.issuer}`);
+});
+
+test.each([
+  [60_000, []],
+  [-60_000, []],
+  [61_000, ["clock failed"]],
+  [-600_000, ["clock failed"]],
+])("SSO-44 a clock that differs by %i ms", async (difference, problems) => {
+  offsetMs = difference;
+  expect(await problemsOf()).toEqual(problems as string[]);
+});
+
+test("SSO-44 the clock that differs is named with its offset in the refusal of a sign-in", async () => {
+  offsetMs = 600_000;
+  const provider = relyingPartyOf(idp, world);
+  const { url, attempt } = await provider.begin({ redirectUri: REDIRECT_URI });
+  const query = await idp.authorize(url);
+  const error = await provider
+    .complete({ redirectUri: REDIRECT_URI, query, attempt })
+    .catch((thrown) => thrown);
+  expect([error.kind, error.reason]).toEqual(["upstream", "sso.clock"]);
+  expect(error.cause).toContain("600 s ahead of ours");
+});
+
+test("SSO-44 a changed redirect URI is reported with what to register", async () => {
+  const formerRedirectUri = "https://old.example.com/api/auth/callback/oidc";
+  expect(await problemsOf({}, { formerRedirectUri })).toEqual(["redirect_uri warning"]);
+  expect(await problemsOf({}, { formerRedirectUri: REDIRECT_URI })).toEqual([]);
+  expect(await problemsOf({}, { redirectUri: undefined })).toEqual(["redirect_uri warning"]);
+});
+
+test("SSO-26 a provider without an endpoint for logout is reported if logout goes on to it", async () => {
+  idp.faults = { metadata: { end_session_endpoint: undefined } };
+  expect(await problemsOf()).toEqual([]);
+  expect(await problemsOf({ logout: "idp" })).toEqual(["logout warning"]);
+});
