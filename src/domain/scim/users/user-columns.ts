@@ -1,10 +1,11 @@
 // Columns beside a user's document for look-ups, order and labels. They derive from the document; only the label may need the
 // address of the account as well.
-
+import { invariant } from "../../../platform/errors.ts";
 import type { ScimObject, ScimValue } from "../model.ts";
 import { isScimObject, partsOf } from "../schema/document.ts";
 import { foldCase } from "../schema/fold-case.ts";
 import { type Attribute, COMMON_ATTRIBUTES, ENTERPRISE_SCHEMA, USER_SCHEMA } from "../schema/schema.ts";
+import { ENTERPRISE_USER } from "../wire.ts";
 import { shownDoc, shownEmails } from "./emails.ts";
 
 /** The columns of a user; each `…Key` is folded text. */
@@ -30,10 +31,12 @@ export interface EmailColumns {
 }
 
 /**
- * @param doc sorted and checked
+ * @param doc checked, and in the order of `arrangedUser`: answers take the extension from the end of the stored text
  * @param address of the account
  */
 export function userColumns(doc: ScimObject, address: string): UserColumns {
+  const isLast = !(ENTERPRISE_USER in doc) || Object.keys(doc).at(-1) === ENTERPRISE_USER;
+  invariant(isLast, "the extension is the last member of a stored user");
   const { givenName, familyName } = partsOf(doc.name);
   const userName = textIn(doc.userName) ?? "";
   const display = displayOf(doc);

@@ -2,6 +2,7 @@
 import { users } from "../../../../src/domain/identity/tables.ts";
 import { GroupStreams } from "../../../../src/domain/scim/groups/group-streams.ts";
 import type { AskedList, ScimCaller, ScimObject, ScimSettings } from "../../../../src/domain/scim/model.ts";
+import { arrangedUser } from "../../../../src/domain/scim/schema/document.ts";
 import { foldCase } from "../../../../src/domain/scim/schema/fold-case.ts";
 import { type ListJson, ScimSearch } from "../../../../src/domain/scim/search/search.ts";
 import type { SearchScope } from "../../../../src/domain/scim/search/search-request.ts";
@@ -79,7 +80,8 @@ export async function createSearchWorld(
   });
 }
 
-function addUser({ ids, clock, organizationId }: World, tx: Tx, doc: ScimObject): string {
+function addUser({ ids, clock, organizationId }: World, tx: Tx, sent: ScimObject): string {
+  const doc = arrangedUser(sent);
   const id = ids.uuid();
   const nowMs = clock.nowMs();
   const times = { createdAtMs: nowMs, updatedAtMs: nowMs };

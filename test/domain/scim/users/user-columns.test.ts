@@ -50,6 +50,14 @@ test("SCIM-29 keys are case-folded, absent attributes have none, and the documen
   });
 });
 
+test("a document whose extension is not its last member is not stored, because answers could not show it", () => {
+  const extension = { [ENTERPRISE_USER]: { department: "R&D" } };
+  expect(() => userColumns({ userName: "a", ...extension }, ADDRESS)).not.toThrow();
+  expect(() => userColumns({ ...extension, userName: "a" }, ADDRESS)).toThrow(
+    "the extension is the last member",
+  );
+});
+
 test("the searched document is case-folded only where case is insignificant", () => {
   const { docKey } = userColumns(
     {
