@@ -13,6 +13,7 @@ import * as doctor from "./commands/doctor/doctor.ts";
 import * as groups from "./commands/groups/groups.ts";
 import * as harnesses from "./commands/harnesses/harnesses.ts";
 import * as help from "./commands/help/help.ts";
+import * as identities from "./commands/identities/identities.ts";
 import * as invitations from "./commands/invitations.ts";
 import * as jobs from "./commands/jobs/jobs.ts";
 import * as keys from "./commands/keys/keys.ts";
@@ -51,7 +52,7 @@ interface Noun {
 /** In the order of the help of the root. */
 const NOUNS: Readonly<Record<string, readonly Noun[]>> = {
   "Service:": [serve, setup, demo, status, doctor, probe, config],
-  "Users and logins:": [organization, users, groups, invitations, logins, scim, sso],
+  "Users and logins:": [organization, users, groups, invitations, logins, identities, scim, sso],
   "Policy and workstations:": [catalog, policy, harnesses, clients],
   "Keys:": [keys, signingKeys, sealingKeys],
   "Data and operation:": [jobs, backup, migrate, audit],

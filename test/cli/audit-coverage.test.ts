@@ -20,6 +20,7 @@ import { provisionOn } from "../support/installed/installed-provisioning.ts";
 const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
 const POLICY = "revision: any\nallowed_harnesses: [codex]\n";
 const ADA = "ada@example.org";
+const AT_PROVIDER = "--issuer https://id.example.org";
 const WITH_GATEWAY = "--config gateway.yaml";
 
 interface Place extends AsyncDisposable {
@@ -197,6 +198,18 @@ const CHANGES: Readonly<Record<string, Change>> = {
     },
     leaves: ["logins.revoke_all"],
   },
+  "identities create": {
+    rest: async (bench) => `${await withAda(bench)} ${AT_PROVIDER} --subject s-1`,
+    leaves: ["identity.link"],
+  },
+  "identities remove": {
+    rest: async (bench) => {
+      const rest = `${await withAda(bench)} ${AT_PROVIDER}`;
+      await bench.json(`identities create ${rest} --subject s-1`);
+      return rest;
+    },
+    leaves: ["identity.unlink"],
+  },
   "policy apply": { rest: withPolicy, leaves: ["policy.apply"] },
   "policy rollback": {
     rest: async (bench) => {
@@ -260,6 +273,7 @@ const READS: Readonly<Record<string, string>> = {
   "invitations show": "INVITATION",
   "logins list": "",
   "logins show": "LOGIN",
+  "identities list": "",
   "policy show": "",
   "policy history": "",
   "policy diff": "1 1",

@@ -381,6 +381,53 @@ test("invitations", async () => {
   expectGolden("invitations", [...invited, ...steps, ...renewed], replacements(bench));
 });
 
+const PROVIDER = `identity:
+  oidc:
+    issuer: https://id.example.org
+    client_id: quartermaster
+    client_secret_file: client-secret
+server: {public_url: https://qm.example.org}
+`;
+
+function addProvider({ folder }: Bench): void {
+  writeFileSync(join(folder, "provider.yaml"), PROVIDER);
+  writeFileSync(join(folder, "client-secret"), "client-secret", { mode: 0o600 });
+}
+
+test("SSO-33 identities", async () => {
+  using bench = await createInstallation();
+  addProvider(bench);
+  const ana = "ana@example.org";
+  await bench.json(`users create ${ana} --role member`);
+  const there = "--config provider.yaml";
+  const former = "--issuer https://old.example.org";
+  const steps = await transcript(bench, [
+    "identities list",
+    `identities create ${ana} --subject 00u1a2b3 ${there} --dry-run`,
+    `identities create ${ana} --subject 00u1a2b3 ${there} --yes`,
+    `identities create ${ana} --subject 00u1a2b3 ${there} --json`,
+    `identities create ${ana} --subject other ${there} --dry-run`,
+    `identities create root@example.org --subject 00u1a2b3 ${there} --yes`,
+    `identities create root@example.org --subject root ${former} ${there} --dry-run`,
+    `identities create root@example.org --subject root ${former} --yes --json`,
+  ]);
+  await bench.run(`users suspend ${ana} --yes`);
+  const more = await transcript(bench, [
+    `identities create ${ana} --subject 7 ${former} --dry-run --json`,
+    "identities list",
+    "identities list --wide",
+    `identities list --user ${ana} --json`,
+    `identities list ${former}`,
+    `identities remove ${ana} ${there}`,
+    `identities remove ${ana} ${there} --dry-run`,
+    `identities remove ${ana} ${there} --yes`,
+    `identities remove ${ana} ${there} --yes`,
+    `identities remove root@example.org ${former} --yes --json`,
+    "identities list --json",
+  ]);
+  expectGolden("identities", [...steps, ...more], replacements(bench));
+});
+
 test("logins", async () => {
   using bench = await createInstallation();
   const { grantId, loginSessionId, pendingId } = await logInOn(bench);

@@ -9,6 +9,7 @@ import { lockForServer, openDataDirectory } from "../../src/platform/data-direct
 import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
 
 const INVITE = "users invite ana@example.org --role member --server-public-url https://qm.example.org";
+const AT_PROVIDER = "--issuer https://id.example.org";
 const UNKNOWN = "01940000-0000-7000-8000-ffffffffffff";
 
 /** @returns reason and exit code of a failed command, from its JSON on stderr */
@@ -120,6 +121,18 @@ describe("in an installation", () => {
     ["logins revoke --yes", "usage.what_to_revoke 2"],
     [`logins revoke ${UNKNOWN} --all --yes`, "usage.what_to_revoke 2"],
     ["logins list --kind token", "usage.invalid_argument 2"],
+    ["identities create root@example.org --subject s --yes", "identity.issuer_missing 2"],
+    ["identities create root@example.org --yes", "usage.missing_mandatory_option_value 2"],
+    [`identities create root@example.org --subject s ${AT_PROVIDER}`, "confirmation.no_terminal 2"],
+    [`identities create root@example.org --subject= ${AT_PROVIDER} --dry-run`, "identity.subject_invalid 2"],
+    [`identities create nobody@example.org --subject s ${AT_PROVIDER} --yes`, "user.not_found 3"],
+    [
+      "identities create root@example.org --subject s --issuer id.example.org --yes",
+      "identity.issuer_invalid 2",
+    ],
+    ["identities remove root@example.org --yes", "identity.issuer_missing 2"],
+    [`identities remove root@example.org ${AT_PROVIDER} --dry-run`, "identity.not_found 3"],
+    ["identities list --user nobody@example.org", "user.not_found 3"],
     ["signing-keys rotate", "confirmation.no_terminal 2"],
     ["scim tokens create", "usage.missing_argument 2"],
     ["scim tokens create configured", "scim_token.invalid 2"],

@@ -31,6 +31,7 @@ const KINDS: Readonly<Record<string, NameKind | "files">> = {
   "catalog id": "package",
   "invitations id": "invitation",
   "logins id": "login",
+  "identities url": "issuer",
   "jobs name": "job",
   "scim token": "token",
 };

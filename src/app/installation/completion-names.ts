@@ -37,6 +37,7 @@ const STATEMENTS = {
   revision:
     "SELECT CAST(sequence AS TEXT) AS name, author_label AS about FROM governance_revisions ORDER BY sequence DESC",
   token: "SELECT label AS name, profile AS about FROM scim_tokens WHERE revoked_at_ms IS NULL",
+  issuer: "SELECT issuer AS name, count(*) || ' identities' AS about FROM user_identities GROUP BY issuer",
   job: "SELECT name, coalesce(last_outcome, 'not run yet') AS about FROM jobs",
 } as const;
 

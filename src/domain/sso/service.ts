@@ -20,6 +20,7 @@ import { oidcStatus } from "./status.ts";
 
 export type { Admitted, Explanation } from "./admission/admission.ts";
 export type { SignInOutcome, SsoObserver } from "./dependencies.ts";
+export type { IdentityView, NewIdentity } from "./identities/identities.ts";
 export type { Person, SsoReason, VerifiedClaims } from "./model.ts";
 export { SSO_REASONS } from "./model.ts";
 export { clientKeyProblem, publicClientKey } from "./provider/client/client-credential.ts";

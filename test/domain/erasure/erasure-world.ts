@@ -19,6 +19,9 @@ export const OTHER_HOST = "lab-2";
 /** invited, and never came */
 export const INVITED = "carl@example.org";
 
+/** who Ana is at the identity provider */
+export const AT_PROVIDER = { issuer: "https://id.example.org", subject: "00u1a2b3" };
+
 export interface ErasureWorld extends GatewayServer {
   ana: Caller;
   juliana: Caller;
@@ -70,6 +73,7 @@ async function leaveTraces(face: GatewayServer, { ana, operator }: { ana: Caller
   for (const answer of answers) if (!answer.ok) throw new Error(await answer.text());
   await domain.scim.tokens.create(actor, { label: "okta", profile: "standard" });
   await domain.identity.passwordLinks.create(operator, ana.user.id);
+  await domain.sso.identities.create(operator, { userId: ana.user.id, ...AT_PROVIDER });
   await request("POST", "/api/auth/sign-in/email", { body: { email: ANA, password: "a wrong password" } });
   await begunLogin(face, ana);
   keepRefusal(face, ana);

@@ -52,6 +52,7 @@ test("before, every table with personal data names the person", async () => {
     "scim_refusals",
     "scim_tokens",
     "sign_in_attempts",
+    "user_identities",
     "users",
   ]);
 });
@@ -74,7 +75,7 @@ test("afterwards no table names the person, once the gateway has revoked the key
     policy_revisions: 1,
     scim_refusals: 1,
     scim_tokens: 1,
-    user_identities: 0,
+    user_identities: 1,
     users: 1,
     waiting_gateway_revocations: 1,
   });

@@ -50,6 +50,7 @@ describe("candidates from the command tree", () => {
     expect(wantedAt("users show --data-dir x ")).toBe("user");
     expect(wantedAt("policy diff 1 ")).toBe("revision");
     expect(wantedAt("logins show ")).toBe("login");
+    expect(wantedAt("identities remove ana@example.org --issuer ")).toBe("issuer");
     expect(wantedAt("catalog show -- -")).toBe("package");
     expect(wantedAt("catalog seed ")).toBe("files");
     expect(wantedAt("users show ana@example.org ")).toBeUndefined();
@@ -119,6 +120,7 @@ describe("names of a data directory", () => {
       `- {id: one, version: '2', source_ref: https://example.com/one.tar.gz, sha256: ${"a".repeat(64)}}\n`,
     );
     await bench.json("catalog seed one.yaml");
+    await bench.json("identities create root@example.org --subject s --issuer https://id.example.org --yes");
   });
   afterAll(() => bench[Symbol.dispose]());
 
@@ -127,6 +129,7 @@ describe("names of a data directory", () => {
     ["group", "groups list", "display_name"],
     ["invitation", "invitations list", "id"],
     ["login", "logins list", "id"],
+    ["issuer", "identities list", "issuer"],
     ["package", "catalog list", "id"],
     ["token", "scim tokens list", "label"],
     ["job", "jobs list", "name"],

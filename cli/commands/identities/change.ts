@@ -1,0 +1,80 @@
+// `identities create` and `identities remove`. Both ask for confirmation: a link gives an account away, and without it the logins
+// end. The checks of the domain run before the question, so that a dry run fails like the real command.
+import type { User } from "../../../src/domain/identity/model.ts";
+import { toIdentity } from "../../../src/domain/sso/identities/identity-document.ts";
+import type { NewIdentity } from "../../../src/domain/sso/service.ts";
+import { issuerUrl } from "../../../src/platform/config/addresses.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+import { isConfirmed } from "../../input/prompt.ts";
+
+export async function create(call: Call): Promise<void> {
+  const { domain, actor, context, command, output } = call;
+  const { identities } = domain.sso;
+  const user = find(call);
+  const wanted = { userId: user.id, issuer: issuerFor(call), subject: call.text("subject") ?? "" };
+  const known = identities.list({ userId: user.id, issuer: wanted.issuer, limit: 1 }).items[0];
+  if (known?.subject === wanted.subject) {
+    const text = `unchanged: ${user.email} is linked to this subject`;
+    return output.result({ changed: false, identity: toIdentity(known) }, text);
+  }
+  identities.checkCreate(actor, wanted);
+  const action = `link ${user.email} to subject ${wanted.subject} at ${wanted.issuer}`;
+  if (!(await isConfirmed(context, command, { action, details: linkDetails(call, user, wanted) }))) return;
+  const identity = await identities.create(actor, wanted);
+  const text = `linked ${user.email} to subject ${wanted.subject} at ${wanted.issuer}`;
+  output.result({ changed: true, identity: toIdentity(identity) }, text);
+}
+
+export async function remove(call: Call): Promise<void> {
+  const { domain, actor, context, command, output } = call;
+  const { identities } = domain.sso;
+  const user = find(call);
+  const wanted = { userId: user.id, issuer: issuerFor(call) };
+  identities.checkRemove(actor, wanted);
+  const action = `unlink ${user.email} from ${wanted.issuer}`;
+  const details = [
+    "All logins of this user end at once, on every workstation.",
+    "The next sign-in of this person at the provider counts as the first one.",
+  ];
+  if (!(await isConfirmed(context, command, { action, details }))) return;
+  await identities.remove(actor, wanted);
+  const document = { changed: true, user: { id: user.id, email: user.email }, issuer: wanted.issuer };
+  output.result(document, `unlinked ${user.email} from ${wanted.issuer}; the user's logins have ended`);
+}
+
+function linkDetails({ domain }: Call, user: User, { issuer }: NewIdentity): string[] {
+  return [
+    `Whoever has this subject there signs in here as ${user.email}.`,
+    ...(user.role === "admin" ? ["Warning: this user is an administrator."] : []),
+    ...(user.status === "suspended" ? ["The user is suspended, and cannot sign in until resumed."] : []),
+    ...elsewhere(domain.sso.settings()?.issuer, issuer),
+  ];
+}
+
+/** @returns the line of the plan about a link that nobody can use now */
+function elsewhere(configured: string | undefined, issuer: string): string[] {
+  if (configured === undefined)
+    return ["Warning: no identity provider is configured, so nobody signs in there."];
+  return issuer === configured ? [] : [`Warning: people sign in at ${configured}, not at this issuer.`];
+}
+
+const find = ({ domain, actor, args: [reference = ""] }: Call): User =>
+  domain.identity.users.find(actor.organizationId, reference);
+
+/** @throws DomainError `identity.issuer_missing`, `identity.issuer_invalid` */
+function issuerFor({ domain, text }: Call): string {
+  const given = text("issuer");
+  if (given === undefined) {
+    const configured = domain.sso.settings()?.issuer;
+    if (configured !== undefined) return configured;
+    throw new DomainError("invalid", "identity.issuer_missing", "no identity provider is configured", {
+      hint: "add --issuer URL, or --config FILE of a configuration with identity.oidc.issuer",
+    });
+  }
+  const reading = issuerUrl.read(given, "");
+  if ("value" in reading) return reading.value;
+  throw new DomainError("invalid", "identity.issuer_invalid", `--issuer ${reading.wrong}`, {
+    hint: "copy `issuer` from the provider's discovery document",
+  });
+}

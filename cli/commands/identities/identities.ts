@@ -1,0 +1,68 @@
+// Defines `quartermaster identities` and its verbs. The code of a verb is loaded when it runs.
+import type { CliCommand } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { domainAction } from "../../data-directory/in-domain.ts";
+import { addConfirmOptions } from "../../input/prompt.ts";
+import { addDirectoryOptions } from "../../input/setting-options.ts";
+
+const USER = ["<user>", "e-mail address or id"] as const;
+const ISSUER = ["--issuer <url>", "issuer of the provider (default: identity.oidc.issuer)"] as const;
+const CONFIG = "--config /etc/quartermaster/quartermaster.yaml";
+
+/** Adds the noun to the command tree. */
+export const register = (program: CliCommand): CliCommand =>
+  program
+    .command("identities")
+    .description("Shows, makes and removes links between users and people at the identity provider.")
+    .examples("quartermaster identities list", `quartermaster identities remove ana@example.org ${CONFIG}`);
+
+/** Adds the verbs to the noun. */
+export function addVerbs(noun: CliCommand, context: Context): void {
+  for (const verb of [listing(noun, context), creating(noun, context), removing(noun, context)])
+    addDirectoryOptions(verb);
+}
+
+const listing = (noun: CliCommand, context: Context): CliCommand =>
+  noun
+    .command("list")
+    .description("Lists identities at all providers, by user id and issuer.")
+    .examples(
+      "quartermaster identities list --user ana@example.org",
+      "quartermaster identities list --issuer https://login.example.org --wide",
+      "quartermaster identities list --json",
+    )
+    .option("--user <user>", "identities of this user: e-mail address or id")
+    .option("--issuer <url>", "only identities at this provider, compared exactly")
+    .printsTable()
+    .action(domainAction(context, async () => (await import("./read.ts")).list));
+
+const creating = (noun: CliCommand, context: Context): CliCommand =>
+  addConfirmOptions(
+    noun
+      .command("create")
+      .description("Links a user to a person at the provider, who then signs in as this user.")
+      .examples(
+        `quartermaster identities create ana@example.org --subject 00u1a2b3 ${CONFIG}`,
+        "quartermaster identities create ana@example.org --subject 00u1a2b3 --issuer https://login.example.org --dry-run",
+      )
+      .argument(...USER)
+      .requiredOption("--subject <subject>", "claim `sub` of the person at the provider, exactly")
+      .option(...ISSUER),
+  )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./change.ts")).create));
+
+const removing = (noun: CliCommand, context: Context): CliCommand =>
+  addConfirmOptions(
+    noun
+      .command("remove")
+      .description("Unlinks a user from the provider, and ends the user's logins.")
+      .examples(
+        `quartermaster identities remove ana@example.org ${CONFIG}`,
+        "quartermaster identities remove ana@example.org --issuer https://login.example.org --yes",
+      )
+      .argument(...USER)
+      .option(...ISSUER),
+  )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./change.ts")).remove));
