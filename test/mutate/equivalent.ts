@@ -453,4 +453,10 @@ export const EQUIVALENT: readonly Equivalent[] = [
     contains: "this.#members.pop() ?? 0",
     because: "a name stands in an object, which has a count; the default is for the type",
   },
+  {
+    file: "src/app/backup/retention.ts",
+    kind: "changed number",
+    contains: "createdAtMs = 0",
+    because: "a backup with a manifest has a time; the default is for the type",
+  },
 ];

@@ -1,6 +1,6 @@
 // Makes a backup of a data directory, whether or not the service is running. A thread writes the bytes (backup-task.ts). A backup
 // never changes the schema.
-import { accessSync, constants, existsSync, lstatSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { databaseDamaged } from "../../domain/backup/errors.ts";
 import { type BackupKind, fileNameOf, keysPathOf, type Manifest } from "../../domain/backup/model.ts";
@@ -108,7 +108,6 @@ function makeReady(folder: string, { backups }: DataDirectory): void {
   try {
     if (folder === backups) mkdirSync(folder, { recursive: true, mode: 0o700 });
     if (!existsSync(folder)) throw folderMissing(folder);
-    if (!statSync(folder).isDirectory()) throw notAFolder(folder);
     accessSync(folder, constants.W_OK);
     removePartialCopies(folder);
   } catch (error) {

@@ -385,6 +385,19 @@ describe("making a backup", () => {
     rmSync(other);
   });
 
+  test("reports no progress after its end", async () => {
+    let reports = 0;
+    await make({
+      target: join(folder, "reported.qmb"),
+      onProgress: () => {
+        reports += 1;
+      },
+    });
+    const before = reports;
+    await Bun.sleep(150);
+    expect([before > 0, reports]).toEqual([true, before]);
+  });
+
   test("creates only the folder in the data directory, because another disk may be unmounted", async () => {
     const missing = join(bench.folder, "unmounted");
     for (const target of [join(missing, "x.qmb"), undefined])
@@ -396,6 +409,7 @@ describe("making a backup", () => {
     const { backups } = placesIn(bench.data);
     rmSync(backups, { recursive: true, force: true });
     expect((await make({ folder: backups })).path).toStartWith(backups);
+    expect(statSync(backups).mode & 0o777).toBe(0o700);
   });
 
   test("refuses a dangling link and the key file of an earlier backup as its target", async () => {

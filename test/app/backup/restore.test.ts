@@ -18,6 +18,7 @@ import { basename, join } from "node:path";
 import { processContext } from "../../../cli/context.ts";
 import { registerReplacedJob } from "../../../src/app/backup/jobs.ts";
 import { removeReplacedDatabases } from "../../../src/app/backup/replaced-databases.ts";
+import { readManifest } from "../../../src/domain/backup/unpack.ts";
 import { DAY_MS } from "../../../src/platform/clock.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
 import { REPLACED_KEPT_DAYS } from "../../../src/platform/config/table.ts";
@@ -131,8 +132,10 @@ describe("a restore", () => {
   test("is recorded in the audit log of the restored database, whose chain stays valid", async () => {
     await bench.json(`backup restore ${backup} ${restore} --revoke-logins`);
     const { stdout } = await bench.run("audit list --json");
-    const actions = JSON.parse(stdout).items.map(({ action }: { action: string }) => action);
-    expect(actions.slice(0, 2)).toEqual(["logins.revoke_all", "backup.restore"]);
+    const { created_at, database } = readManifest(backup);
+    const [revoked, restored] = JSON.parse(stdout).items;
+    expect([revoked.action, restored.action]).toEqual(["logins.revoke_all", "backup.restore"]);
+    expect(restored.after).toEqual({ created_at, database_sha256: database.sha256 });
     expect((await bench.run("audit verify")).exitCode).toBe(0);
   });
 
@@ -160,6 +163,10 @@ describe("a restore", () => {
     for (const name of readdirSync(shard)) writeFileSync(join(shard, name), "damaged");
     await bench.json(`backup restore ${path} ${restore}`);
     expect(await outcomeOf("catalog verify")).toBe("0");
+    rmSync(join(bench.data, "artifacts"), { recursive: true });
+    await bench.json(`backup restore ${path} ${restore}`);
+    expect(await outcomeOf("catalog verify")).toBe("0");
+    expect(statSync(shard).mode & 0o777).toBe(0o700);
     used[Symbol.dispose]();
   });
 
