@@ -246,6 +246,12 @@ test("only the probe imports the part of outbound.ts for a named server", () => 
   expect(users.map(({ path }) => path)).toEqual(["src/app/probe/probe.ts"]);
 });
 
+test("SSO-46 no source loads the library of company sign-in before it is used", () => {
+  const AT_LOAD = /^(?:import|export) (?!type )[^;]* from "(?:openid-client|oauth4webapi)/m;
+  expect(sources.filter(({ text }) => AT_LOAD.test(text)).map(({ path }) => path)).toEqual([]);
+  expect(sources.filter(({ text }) => text.includes('await import("openid-client")'))).toHaveLength(1);
+});
+
 test("the source files and their imports are found", () => {
   const paths = sources.map(({ path }) => path);
   expect(paths).toContain("src/platform/database/database.ts");

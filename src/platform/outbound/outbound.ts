@@ -2,9 +2,7 @@
 // the purpose of each, the caller defines the request. A proxy that the operator names in the environment (HTTP_PROXY,
 // HTTPS_PROXY, NO_PROXY) is used for listed peers, never for public hosts (public-https.ts).
 import type { LookupAddress } from "node:dns";
-import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
-import { rootCertificates } from "node:tls";
 import { SECOND_MS, within } from "../clock.ts";
 import { DomainError, invariant } from "../errors.ts";
 import { isLinkLocalAddress, publicUrl } from "./public-hosts.ts";
@@ -87,10 +85,10 @@ export function createOutbound({ allowed, found = () => [], publicHosts }: Outbo
       const { timeoutMs, signal, tls, ...message } = request;
       const bounded = boundedSignal(request);
       const url = allowedUrl(destinationOf(destinationName), pathOrUrl, destinationName);
-      if (tls) await refuseLinkLocal(url);
+      if (tls) await refuseLinkLocal(url, publicHosts?.resolve);
       const response = await fetch(url, {
         ...message,
-        ...(tls && { tls: tlsOptions(tls) }),
+        ...(tls && { tls: await tlsOptions(tls) }),
         redirect: "manual",
         signal: bounded,
       }).catch((cause: unknown) => {
@@ -106,10 +104,12 @@ export function createOutbound({ allowed, found = () => [], publicHosts }: Outbo
   };
 }
 
-const tlsOptions = ({ ca }: PeerTls) => ({
-  rejectUnauthorized: true, // whatever NODE_TLS_REJECT_UNAUTHORIZED says
-  ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
-});
+async function tlsOptions({ ca }: PeerTls) {
+  const rejectUnauthorized = true; // whatever NODE_TLS_REJECT_UNAUTHORIZED says
+  if (ca === undefined) return { rejectUnauthorized };
+  const { rootCertificates } = await import("node:tls"); // takes milliseconds, and few need it
+  return { rejectUnauthorized, ca: [...rootCertificates, ca] };
+}
 
 function boundedSignal({ timeoutMs, signal }: Pick<OutboundRequest, "timeoutMs" | "signal">): AbortSignal {
   invariant(
@@ -124,21 +124,30 @@ function boundedSignal({ timeoutMs, signal }: Pick<OutboundRequest, "timeoutMs" 
  * Also refuses a name with such an address. A proxy resolves names by itself. A name that does not resolve fails when it is
  * fetched; one that changes between the two fails by its certificate.
  */
-async function refuseLinkLocal({ hostname }: URL): Promise<void> {
+async function refuseLinkLocal(
+  { hostname }: URL,
+  resolve: PublicHosts["resolve"] = resolveAll,
+): Promise<void> {
   const host = hostname.replace(/^\[|\]$/g, "");
   const isAddress = isIP(host) !== 0;
   if (!isAddress && hasProxy()) return;
-  const found = isAddress ? [{ address: host }] : await addressesOf(host);
+  const found = isAddress ? [{ address: host }] : await addressesOf(resolve(host));
   if (!found.some(({ address }) => isLinkLocalAddress(address))) return;
   throw new DomainError("forbidden", "outbound.link_local", "the host has a link-local address");
 }
 
 const LOOKUP_TIMEOUT_MS = 2 * SECOND_MS;
 
-const addressesOf = async (host: string): Promise<readonly LookupAddress[]> =>
+/** Loads the resolver on first use, because most commands never use it. */
+const resolveAll: PublicHosts["resolve"] = async (host) => {
+  const { lookup } = await import("node:dns/promises");
+  return await lookup(host, { all: true });
+};
+
+const addressesOf = async (found: ReturnType<PublicHosts["resolve"]>): Promise<readonly LookupAddress[]> =>
   (await within(
     LOOKUP_TIMEOUT_MS,
-    lookup(host, { all: true }).catch(() => []),
+    found.catch(() => []),
   )) ?? [];
 
 const hasProxy = (): boolean =>

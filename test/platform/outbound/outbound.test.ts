@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { DomainError } from "../../../src/platform/errors.ts";
 import {
   createOutbound,
   type Destination,
   OUTBOUND_TIMEOUT_MAX_MS,
 } from "../../../src/platform/outbound/outbound.ts";
+import { certify } from "../../support/network/private-ca.ts";
 
 let server: ReturnType<typeof Bun.serve>;
 let seen: string[] = [];
@@ -141,4 +143,69 @@ test("refuses an invalid list with all its problems", () => {
       problems: [{ pointer: "/1/origin" }, { pointer: "/1/name" }, { pointer: "/2/origin" }],
     });
   }
+});
+
+describe("a peer that chooses its own addresses", () => {
+  const tls = { ca: undefined };
+
+  test("SSO-45 is trusted with the certificates of the operator beside the built-in ones, and never without", async () => {
+    const { cert, key, ca } = await certify();
+    await using peerServer = Bun.serve({ port: 0, tls: { cert, key }, fetch: () => new Response("hello") });
+    const origin = `https://localhost:${peerServer.port}`;
+    const outbound = createOutbound({ allowed: [{ name: "idp", origin, why: "sign-in" }] });
+    const fetched = outbound.fetch("idp", "/", { timeoutMs, tls: { ca } });
+    expect(await (await fetched).text()).toBe("hello");
+    const untrusted = { kind: "unavailable", reason: "outbound.failed" } as const;
+    expect(await refusal(outbound.fetch("idp", "/", { timeoutMs, tls }))).toEqual(untrusted);
+  });
+
+  test.each(["http://169.254.169.254", "http://[fe80::1]", "http://[fd00:ec2::254]"])(
+    "SSO-42 is refused at the link-local address %s",
+    async (origin) => {
+      const outbound = createOutbound({ allowed: [{ name: "idp", origin, why: "sign-in" }] });
+      const refused = { kind: "forbidden", reason: "outbound.link_local" } as const;
+      expect(await refusal(outbound.fetch("idp", "/", { timeoutMs, tls }))).toEqual(refused);
+    },
+  );
+
+  test("SSO-42 is refused by a name that has a link-local address beside others", async () => {
+    const addresses = [
+      { address: "127.0.0.1", family: 4 },
+      { address: "169.254.169.254", family: 4 },
+    ];
+    const publicHosts = { isPublic: () => true, resolve: async () => addresses };
+    const allowed = [{ name: "idp", origin: "https://idp.example", why: "sign-in" }];
+    const outbound = createOutbound({ allowed, publicHosts });
+    const refused = { kind: "forbidden", reason: "outbound.link_local" } as const;
+    expect(await refusal(outbound.fetch("idp", "/", { timeoutMs, tls }))).toEqual(refused);
+  });
+
+  test("is found at run time, and no longer reached when it is gone", async () => {
+    let found = [{ ...peer(), name: "idp" }];
+    const outbound = createOutbound({ allowed: [], found: () => found });
+    expect(await (await outbound.fetch("idp", "/", { timeoutMs, tls })).text()).toBe("hello");
+    expect(outbound.list()).toEqual(found);
+    found = [];
+    expect(await refusal(outbound.fetch("idp", "/", { timeoutMs, tls }))).toEqual(notAllowed);
+  });
+
+  test("SSO-45 is reached through the proxy of the environment", async () => {
+    const asked: string[] = [];
+    await using proxy = Bun.serve({
+      port: 0,
+      fetch(request) {
+        asked.push(request.url);
+        return new Response("from the proxy");
+      },
+    });
+    const script = `
+      const { createOutbound } = await import(${JSON.stringify(join(import.meta.dir, "../../../src/platform/outbound/outbound.ts"))});
+      const outbound = createOutbound({ allowed: [{ name: "idp", origin: "http://idp.example", why: "sign-in" }] });
+      const response = await outbound.fetch("idp", "/keys", { timeoutMs: 5000, tls: { ca: undefined } });
+      console.log(await response.text());`;
+    const env = { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` };
+    const child = Bun.spawn([process.execPath, "-e", script], { env, stdout: "pipe", stderr: "inherit" });
+    expect(await new Response(child.stdout).text()).toBe("from the proxy\n");
+    expect(asked).toEqual(["http://idp.example/keys"]);
+  });
 });

@@ -17,10 +17,14 @@ export function relyingPartyOf(
   return createRelyingParty(world, () => settings);
 }
 
-/** @returns the same, with settings that may change */
-export function createRelyingParty(world: World, settings: CurrentSsoSettings): Provider {
+/** @returns the same, with settings that may change, and less patience */
+export function createRelyingParty(
+  world: World,
+  settings: CurrentSsoSettings,
+  answerTimeoutMs?: number,
+): Provider {
   const outbound = createOutbound({ allowed: [], found: () => provider.destinations() });
-  const provider = new Provider({ ...world, outbound, settings });
+  const provider = new Provider({ ...world, outbound, settings, answerTimeoutMs });
   return provider;
 }
 

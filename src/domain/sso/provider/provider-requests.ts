@@ -28,6 +28,8 @@ export interface RequestDependencies {
   clock: Clock;
   outbound: Pick<Outbound, "fetch">;
   observeSso?: { requested(request: ProviderRequest): void } | undefined;
+  /** default: ANSWER_TIMEOUT_MS */
+  answerTimeoutMs?: number | undefined;
 }
 
 type Message = Pick<OutboundRequest, "method" | "headers" | "body">;
@@ -84,12 +86,11 @@ export class ProviderRequests {
     const { origin, hostname } = new URL(url);
     const destination = this.peer.destinations().find((known) => known.origin === origin);
     if (!destination) throw providerInvalid(`${forLog(hostname)} is not a host of the provider`);
-    const request = { ...message, timeoutMs: ANSWER_TIMEOUT_MS, tls: { ca: this.peer.ca } };
-    const response = await this.dependencies.outbound
-      .fetch(destination.name, url, request)
-      .catch((error: unknown) => {
-        throw fromDoor(error);
-      });
+    const { outbound, answerTimeoutMs: timeoutMs = ANSWER_TIMEOUT_MS } = this.dependencies;
+    const request = { ...message, timeoutMs, tls: { ca: this.peer.ca } };
+    const response = await outbound.fetch(destination.name, url, request).catch((error: unknown) => {
+      throw fromDoor(error);
+    });
     this.#noteClock(response);
     const { status, headers } = response;
     if (status >= 500 || status === 429) {

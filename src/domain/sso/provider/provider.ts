@@ -32,6 +32,8 @@ export interface ProviderDependencies {
   outbound: Pick<Outbound, "fetch">;
   settings: CurrentSsoSettings;
   observeSso?: SsoObserver | undefined;
+  /** for each request to the provider; default: ANSWER_TIMEOUT_MS */
+  answerTimeoutMs?: number | undefined;
 }
 
 export interface SignInAnswer {
