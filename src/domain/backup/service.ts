@@ -49,10 +49,10 @@ export class Backups {
   }
 
   /** Records a backup whose file is complete. */
-  async recordMade(actor: Actor, backup: MadeBackup): Promise<void> {
+  recordMade(actor: Actor, backup: MadeBackup): Promise<void> {
     const { db, ids, audit } = this.own;
     const id = ids.uuid();
-    await db.write((tx) => {
+    return db.write((tx) => {
       store.addBackup(tx, { id, ...backup }, REMEMBERED_MAX);
       const after = {
         kind: backup.kind,
@@ -75,12 +75,12 @@ export class Backups {
   }
 
   /** Records, in the database that is about to be restored, where it came from. */
-  async recordRestored(
+  recordRestored(
     actor: Actor,
     { path, manifest }: { path: string; manifest: Manifest | undefined },
   ): Promise<void> {
     const after = manifest && { created_at: manifest.created_at, database_sha256: manifest.database.sha256 };
-    await this.own.db.write((tx) =>
+    return this.own.db.write((tx) =>
       this.own.audit.record(tx, { actor, action: "backup.restore", target: path, ...(after && { after }) }),
     );
   }

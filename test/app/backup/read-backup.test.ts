@@ -1,4 +1,5 @@
 // Reading a backup: only where there is room for what it unpacks to, with its progress, and with nothing left open to others.
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +10,7 @@ import { PIECE_BYTES, packBackup } from "../../../src/domain/backup/pack.ts";
 import { readManifest, unpackBackup } from "../../../src/domain/backup/unpack.ts";
 import { placesIn } from "../../../src/platform/data-directory/data-directory.ts";
 import { openConnection } from "../../../src/platform/database/connection.ts";
-import { copyDatabase } from "../../../src/platform/database/maintenance/copy.ts";
+import { copyDatabase, inspectDatabase } from "../../../src/platform/database/maintenance/copy.ts";
 import { folderSizeOf } from "../../../src/platform/files/disk.ts";
 import { tarHeader } from "../../../src/platform/files/tar.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
@@ -151,4 +152,16 @@ test("a backup needs room for a copy without free pages, for the pack of it, and
   const { copy, needed } = roomFor(directory);
   expect(copy).toBeWithin(size, size + 100_000); // the dropped table would be more
   expect(needed).toBe(2 * copy + folderSizeOf(directory.artifacts));
+});
+
+test.each([
+  ["without tables", "PRAGMA user_version = 1"],
+  ["with a table of the name of our history", "CREATE TABLE schema_migrations (other TEXT)"],
+  ["with an empty history", "CREATE TABLE schema_migrations (id INTEGER)"],
+])("a database of another program, %s, has no schema of ours", (_what, sql) => {
+  const file = join(bench.folder, `${sha256Hex(sql)}.db`);
+  using connection = new Database(file);
+  connection.run(sql);
+  const nothing = { problems: [], schema: 0, organizationId: undefined, differences: [] };
+  expect(inspectDatabase(file)).toMatchObject(nothing);
 });
