@@ -85,7 +85,7 @@ const contentOf = (context: Context, config: Config) =>
     context,
     config,
     async ({
-      domain: { governance, clients, gateway, jobs, backups, untrustedProxies },
+      domain: { access, governance, clients, gateway, jobs, backups, untrustedProxies },
       actor: { organizationId },
     }) => ({
       revision: governance.revisions.current(organizationId),
@@ -97,6 +97,7 @@ const contentOf = (context: Context, config: Config) =>
       },
       jobs: jobs.list(),
       backup: backups.last(),
+      administratorsWithoutFactor: access.administratorsWithoutFactor(organizationId),
       untrustedProxy: untrustedProxies.find(trustIn(config.get("server.trusted_proxies"))),
     }),
   );

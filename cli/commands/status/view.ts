@@ -1,5 +1,6 @@
 // Formats the screen of `status` as text and JSON. Problems are printed under the item they concern.
 
+import { FACTOR_REMEDY, factorText } from "../../../src/app/doctor/second-factor.ts";
 import type { ExternalService } from "../../../src/app/installation/outside-services.ts";
 import { isOverdue, type JobView } from "../../../src/domain/system/jobs.ts";
 import {
@@ -26,6 +27,7 @@ export function statusText({ nowMs, machine, content, outside, harnesses }: Stat
     ["disk", diskText(machine)],
     ...replicationFacts(machine, nowMs),
     ...(content?.untrustedProxy ? proxyFacts(content.untrustedProxy) : []),
+    ...(content ? factorFacts(content) : []),
     ...(content ? contentFacts(content, { nowMs, machine }) : []),
     ...harnessFacts(harnesses),
     ...outside.flatMap(outsideFacts),
@@ -63,6 +65,9 @@ const proxyFacts = (seen: UntrustedProxy): Fact[] => [
   ["proxy", `${untrustedProxyText(seen)} (last seen at ${toRfc3339(seen.seenAtMs)})`],
   fact(untrustedProxyRemedy(seen.peer)),
 ];
+
+const factorFacts = ({ administratorsWithoutFactor: count }: Content): Fact[] =>
+  count === 0 ? [] : [["second factor", factorText(count)], fact(FACTOR_REMEDY)];
 
 interface FactsContext {
   nowMs: number;
@@ -163,6 +168,7 @@ export function statusDocument({ nowMs, machine, content, outside, harnesses }: 
     gateway_keys: content ? gatewayDocument(content.gateway) : null,
     jobs: content?.jobs.map(jobDocument) ?? null,
     backup: content?.backup ? backupDocument(content.backup) : null,
+    administrators_without_second_factor: content?.administratorsWithoutFactor ?? null,
     untrusted_proxy: content?.untrustedProxy ? proxyDocument(content.untrustedProxy) : null,
     harnesses: {
       file: harnesses.file ?? null,

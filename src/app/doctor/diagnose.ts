@@ -27,6 +27,7 @@ import { checkForeignKeys, checkIntegrity, checkObjects, checkReplication, check
 import { type Check, DamageCollector, examine, type Finding } from "./finding.ts";
 import * as machine from "./machine.ts";
 import { openReadable } from "./readable-database.ts";
+import { checkSecondFactor } from "./second-factor.ts";
 
 export interface DiagnoseOptions {
   config: Config;
@@ -126,6 +127,7 @@ const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
   proxy: content.checkProxy,
   provisioning: content.checkProvisioning,
   sso: content.checkIdentityProvider,
+  second_factor: checkSecondFactor,
   artifact_store: content.checkArtifactStore,
   gateway_keys: content.checkGatewayKeys,
 };

@@ -17,6 +17,7 @@ import { OwnLogins } from "./logins/own-logins.ts";
 import { createConfirmationCheck } from "./second-factor/confirmations.ts";
 import { createFactorReset } from "./second-factor/factor-reset.ts";
 import { FactorSetup } from "./second-factor/factor-setup.ts";
+import { isRequired } from "./second-factor/model.ts";
 import { OwnSecondFactors } from "./second-factor/own-second-factors.ts";
 import { SecondFactors } from "./second-factor/second-factors.ts";
 import { SignInAttempts } from "./second-factor/sign-in-attempts.ts";
@@ -91,6 +92,13 @@ export function createAccess(dependencies: AccessDependencies) {
     /** The second half of a password sign-in. */
     factorSignIns: new FactorSignIns({ ...dependencies, factors, attempts, sessions, setup }),
     ownFactors: new OwnSecondFactors({ ...dependencies, factors, setup }),
+    /** @returns the number of administrators who must have a second factor and have none yet */
+    administratorsWithoutFactor: (organizationId: string): number =>
+      isRequired(settings.secondFactor, "admin")
+        ? dependencies.identity
+            .passwordAdministrators(organizationId)
+            .filter((id) => !factors.has(dependencies.db.read, id)).length
+        : 0,
     factorReset: createFactorReset({ ...dependencies, factors }),
     /** Throws unless a browser session was confirmed lately: see confirmations.ts. */
     requireConfirmation: createConfirmationCheck({ ...dependencies, factors }),

@@ -17,6 +17,7 @@ import * as store from "./store.ts";
 import { createEnroll } from "./users/enrollment.ts";
 import { ExternalUsers } from "./users/external-users.ts";
 import { createOwnPasswords } from "./users/own-password.ts";
+import { passwordAdministratorIds } from "./users/password-administrators-store.ts";
 import { ProvisionedUsers } from "./users/provisioned-users.ts";
 import { Users } from "./users/users.ts";
 
@@ -54,6 +55,12 @@ export function createIdentity(given: IdentityDependencies) {
       organizationId: string,
       wanted: { keys: readonly string[]; userId: string | undefined },
     ): readonly string[] => keysOfOthers(dependencies.db.read, organizationId, wanted),
+
+    /** @returns the ids of the active administrators who sign in with a password */
+    passwordAdministrators: (organizationId: string): readonly string[] => {
+      const isProtectedOnly = settings.mode === "oidc";
+      return passwordAdministratorIds(dependencies.db.read, organizationId, { isProtectedOnly });
+    },
 
     /** @returns the organization of this data directory; undefined before the first start */
     findOrganization: store.firstOrganization,

@@ -13,7 +13,11 @@ import { passwordUrl } from "../../../src/domain/identity/model.ts";
 import type { Role } from "../../../src/domain/identity/service.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
 import { Secret } from "../../../src/platform/secret.ts";
-import { createListeningServer, type ListeningServer } from "../network/listening-server.ts";
+import {
+  createListeningServer,
+  type ListeningOptions,
+  type ListeningServer,
+} from "../network/listening-server.ts";
 import { PASSWORD } from "../server.ts";
 import { borrowChromium } from "./chromium.ts";
 
@@ -59,6 +63,8 @@ export interface Site extends AsyncDisposable {
   /** A browser without scripts unless the options say otherwise. */
   visitor(options?: VisitorOptions): Promise<Visitor>;
   workstation(): Promise<Workstation>;
+  /** @returns the present time of the service in milliseconds */
+  time(): number;
   /** Makes a member with PASSWORD and signs them in. */
   member(email: string): Promise<Account>;
   /** @returns the link of a new invitation */
@@ -71,10 +77,14 @@ export interface Site extends AsyncDisposable {
   takeComplaints(): string[];
 }
 
-/** Starts server and browser; `await using` or `Symbol.asyncDispose` ends both. */
-export async function openSite(): Promise<Site> {
+/**
+ * Starts server and browser; `await using` or `Symbol.asyncDispose` ends both.
+ * @param options `localhost` as the host is a secure context with a name, where browsers offer passkeys
+ */
+export async function openSite(options: Pick<ListeningOptions, "host"> = {}): Promise<Site> {
   await using started = new AsyncDisposableStack();
-  const server = started.use(await createListeningServer({ limits: { userCodeGuessesPerUser: 5 } }));
+  const limits = { userCodeGuessesPerUser: 5 };
+  const server = started.use(await createListeningServer({ ...options, limits }));
   const { origin: baseUrl } = server;
   const { browser: chromium } = started.use(await borrowChromium());
   const contexts = new Set<BrowserContext>();
@@ -100,6 +110,7 @@ export async function openSite(): Promise<Site> {
       return { ...visitor, [Symbol.asyncDispose]: () => idle.put(options, visitor) };
     },
     workstation: () => beginDeviceLogin(baseUrl),
+    time: () => server.world.clock.nowMs(),
     member: (email) => openAccount(server, { email, role: "member" }),
     invite: (email) => inviteAs(admin, baseUrl, email),
     passwordLink: (email) => linkFor(server, email),

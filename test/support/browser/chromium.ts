@@ -20,7 +20,7 @@ const FLAGS = [
   "--disable-component-update",
   "--disable-domain-reliability",
   "--no-pings",
-  `--host-resolver-rules=MAP ${FOREIGN_HOST} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`,
+  `--host-resolver-rules=MAP ${FOREIGN_HOST} 127.0.0.1, MAP localhost 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`,
 ];
 
 /** Longer than the next file of tests takes to begin. */

@@ -10,10 +10,18 @@ export interface ListeningServer extends TestServer {
   origin: string;
 }
 
+export interface ListeningOptions extends TestServerOptions {
+  /** the name by which callers reach 127.0.0.1; the address itself when left out */
+  host?: "localhost";
+}
+
 /** @returns a test server that knows its own address; `await using` stops it */
-export async function createListeningServer(options: TestServerOptions = {}): Promise<ListeningServer> {
+export async function createListeningServer({
+  host,
+  ...options
+}: ListeningOptions = {}): Promise<ListeningServer> {
   let listener: Listener | undefined;
-  const baseUrl = () => listener?.address ?? "";
+  const baseUrl = () => (listener?.address ?? "").replace("127.0.0.1", host ?? "127.0.0.1");
   const server = await createTestServer({ ...options, access: { baseUrl, ...options.access } });
   const started = listen(server.server.handle, {
     listen: { kind: "tcp", host: "127.0.0.1", port: 0 },
@@ -23,7 +31,7 @@ export async function createListeningServer(options: TestServerOptions = {}): Pr
   listener = started;
   return {
     ...server,
-    origin: started.address,
+    origin: baseUrl(),
     async [Symbol.asyncDispose]() {
       server.server.endStreams();
       await started.stop();

@@ -86,7 +86,7 @@ export async function verifyCreation(
   try {
     const { attestationObject, clientDataJSON } = answer.response;
     const attestation = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
-    if (attestation.get("attStmt").get("x5c") !== undefined) throw passkeyRefused();
+    if (attestation.get("attStmt").get("x5c") !== undefined) throw new Error("certificates are not accepted");
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: { ...answer, response: { attestationObject, clientDataJSON }, clientExtensionResults: {} },
       expectedChallenge: isChallenge,

@@ -212,13 +212,22 @@ test.each<[string, Lie]>([
   ["of another relying party", { rpId: "evil.example" }],
   ["to another challenge", { challenge: "AAAA" }],
   ["without user verification", { flags: FLAGS.present | FLAGS.attested }],
-  ["with a certificate, which would be checked over the network", { attestation: WITH_CERTIFICATE }],
 ])("a new passkey %s is refused", async (_name, lie) => {
   await using world = await createFactorWorld();
   const session = await sessionOf(world);
   const answer = createAuthenticator(BASE_URL).create(await world.ownFactors.startPasskey(session), lie);
   const outcome = await outcomeOf(world.ownFactors.addPasskey(session, { answer, name: "x" }));
   expect(outcome).toBe("second_factor.passkey_refused");
+});
+
+test("a new passkey with a certificate is refused before anything is asked of the network", async () => {
+  await using world = await createFactorWorld();
+  const session = await sessionOf(world);
+  const options = await world.ownFactors.startPasskey(session);
+  const answer = createAuthenticator(BASE_URL).create(options, { attestation: WITH_CERTIFICATE });
+  const refusal = await world.ownFactors.addPasskey(session, { answer, name: "x" }).catch((error) => error);
+  expect(refusal).toMatchObject({ reason: "second_factor.passkey_refused" });
+  expect(String(refusal.cause)).toContain("certificates are not accepted");
 });
 
 test("the answer of a new passkey counts once, and a user has a limited number of them", async () => {

@@ -1,0 +1,22 @@
+// The check and the words about administrators who must have a second factor and have none. `doctor` and `status` use them.
+
+import type { Examined } from "./content.ts";
+import type { Check, Finding } from "./finding.ts";
+
+/** What to do about it. */
+export const FACTOR_REMEDY = "ask them to sign in at /login, which leads through setting one up";
+
+/** @returns the sentence about them */
+export const factorText = (count: number): string =>
+  `${count === 1 ? "1 administrator" : `${count} administrators`} must have a second factor (identity.second_factor) and ${count === 1 ? "has" : "have"} none yet`;
+
+/** Reports administrators whose password is all that protects them, where the settings want more. */
+export function checkSecondFactor(
+  check: Check,
+  { domain, organizationId }: Pick<Examined, "domain" | "organizationId">,
+): Finding {
+  const count = domain.access.administratorsWithoutFactor(organizationId);
+  return count > 0
+    ? check.warning(factorText(count), FACTOR_REMEDY)
+    : check.ok("no administrator lacks a second factor that the settings demand");
+}
