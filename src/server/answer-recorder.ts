@@ -45,6 +45,8 @@ export function createAnswerRecorder(
       status,
       duration_ms: Math.round(durationMs * 1_000) / 1_000,
     }));
+    if (exchange.warning !== undefined)
+      log.warning(exchange.warning, { request_id: requestId, address: exchange.address, route });
     const hasLine = !REFUSALS.has(status) || refusals.note(refusedIn({ request, exchange, status, route }));
     if (!exchange.scim) return;
     const answered = { request, exchange, status, durationMs };

@@ -20,6 +20,7 @@ import { publishFirst } from "../support/content/policy.ts";
 import { tarFile, tarGzOf } from "../support/content/tar.ts";
 import { createGatewayServer, PROXY_TOKEN } from "../support/gateway/gateway-server.ts";
 import { createTlsServer, type TlsServer } from "../support/network/tls-server.ts";
+import { createProviderSite, leave, signInAt } from "../support/provider/provider-site.ts";
 import { appCode } from "../support/second-factor/authenticator-app.ts";
 import { createAuthenticator } from "../support/second-factor/software-authenticator.ts";
 import {
@@ -37,6 +38,9 @@ import { sharedServer } from "../support/shared.ts";
 
 const sameServer = sharedServer(createTestServer);
 const sameGateway = sharedServer(createGatewayServer);
+const sameProvider = sharedServer(() =>
+  createProviderSite({ provisioning: "jit", allowedDomains: ["example.com"] }),
+);
 const sameStrict = sharedServer(() => createTestServer({ access: { secondFactor: "everyone" } }));
 
 interface Case extends Expected {
@@ -96,13 +100,16 @@ async function signedInBrowser(site: TestServer): Promise<FormBrowser> {
 }
 
 /** @returns what the browser sends when this form of the page is filled in */
+const cookieOf = ({ cookies }: FormBrowser): string =>
+  [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+
 function filledIn(
   browser: FormBrowser,
   page: Page,
   filling: { action: string; fields?: Record<string, string> },
 ) {
   const { action, fields } = filling;
-  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+  const cookie = cookieOf(browser);
   const headers = { origin: "null", "sec-fetch-site": "same-origin" };
   return { path: action, cookie, ...form({ ...formTo(page, action).fields, ...fields }, headers) };
 }
@@ -272,6 +279,41 @@ const CASES: Readonly<Record<string, Case>> = {
   "POST /api/auth/sign-out": {
     ask: async ({ signedIn }) => ({ cookie: (await signedIn("member")).cookie }),
     leaves: ["login_session.end"],
+  },
+  "POST /api/auth/backchannel-logout/:providerId": {
+    site: sameProvider,
+    async ask() {
+      const site = await sameProvider();
+      await signInAt(site, site.browser());
+      const logout_token = await site.idp.logoutToken();
+      return { path: "/api/auth/backchannel-logout/oidc", ...form({ logout_token }) };
+    },
+    leaves: ["identity_provider.logout"],
+  },
+  "GET /api/auth/callback/:providerId": {
+    site: sameProvider,
+    async ask() {
+      const site = await sameProvider();
+      const browser = site.browser();
+      const path = await leave(site, browser);
+      return { path, cookie: cookieOf(browser) };
+    },
+    status: 303,
+    leaves: ["user.create", "identity.link", "login_session.open"],
+  },
+  "POST /login/link": {
+    site: sameProvider,
+    async ask() {
+      const site = await sameProvider();
+      await site.signedIn("member", { email: CREDENTIAL.email });
+      const browser = site.browser();
+      const { password } = CREDENTIAL;
+      return filledIn(browser, await signInAt(site, browser), {
+        action: "/login/link",
+        fields: { password },
+      });
+    },
+    leaves: ["identity.link", "login_session.open"],
   },
   "POST /api/login-method": {
     ask: async () => ({ body: { email: CREDENTIAL.email } }),

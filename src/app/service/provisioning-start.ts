@@ -8,6 +8,9 @@ import type { Installation } from "../installation/installation.ts";
 import { isUnencryptedRemote } from "../installation/origin.ts";
 import type { Reloading } from "./settings-reload.ts";
 
+/**
+ * @throws DomainError `sso.no_scim_token` if only SCIM may make users who sign in at the provider, and SCIM cannot make any
+ */
 export async function startProvisioning(
   { domain }: Pick<Installation, "domain">,
   { actor, log, baseUrl }: { actor: Actor; log: Log; baseUrl: string },
@@ -15,6 +18,8 @@ export async function startProvisioning(
   const { tokens } = domain.scim;
   await applyRoleMapping(domain, { actor, log });
   const isConfigured = tokens.hasActive();
+  const isScimAlone = domain.sso.settings()?.provisioning === "scim";
+  if (isScimAlone && !isConfigured && tokens.list(actor.organizationId).length === 0) throw noScimToken();
   if (!isConfigured && domain.identity.identityStatus(isConfigured).auth_mode === "oidc") {
     log.warning("scim.no_token", { next: "quartermaster scim tokens create LABEL" });
   }
@@ -26,6 +31,16 @@ export async function startProvisioning(
     });
   }
 }
+
+const noScimToken = () =>
+  new DomainError(
+    "invalid",
+    "sso.no_scim_token",
+    "only users made by SCIM may sign in at the identity provider, but there is no SCIM token, so nobody could",
+    {
+      hint: "create one with `quartermaster scim tokens create LABEL`, or set identity.oidc.provisioning to invited or jit",
+    },
+  );
 
 /** Applies the current mapping of the configuration while the service runs. An invalid one is logged and changes nothing. */
 export async function reloadRoleMapping(

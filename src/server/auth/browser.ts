@@ -3,6 +3,7 @@
 import { SecondFactorNeeded } from "../../domain/access/second-factor/errors.ts";
 import type { Principal } from "../../domain/access/service.ts";
 import type { AttemptRequest } from "../../domain/access/sign-in/factor-sign-in.ts";
+import { isRecovery } from "../../domain/access/sign-in/sign-in-messages.ts";
 import { DomainError, invariant } from "../../platform/errors.ts";
 import { randomToken, sha256Hex } from "../../platform/ids.ts";
 import type { Secret } from "../../platform/secret.ts";
@@ -61,6 +62,11 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
     deviceCookie: deviceCookie(given.deviceCookie, baseUrl()),
   });
 
+  /** Makes the log warn of a password sign-in where the provider signs people in. */
+  const noteRecovery = (request: Request): void => {
+    if (isRecovery(settings)) exchangeOf(request).warning = "sign_in.recovery";
+  };
+
   return {
     /** @returns the organization's branding for pages */
     branding: (): Branding => brandingOf(domain),
@@ -99,10 +105,11 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
       const signingIn = sessions.signIn({ ...credential, ...known, requestId, address, userAgent });
       const opened = await signingIn.catch((error: unknown) => {
         const account = sessions.nameForLog(credential.email);
-        if (error instanceof DomainError && !(error instanceof SecondFactorNeeded))
-          noteRefusal(request, { reason: error.reason, account });
+        if (error instanceof SecondFactorNeeded) noteRecovery(request);
+        else if (error instanceof DomainError) noteRefusal(request, { reason: error.reason, account });
         throw error;
       });
+      noteRecovery(request);
       return { ...opened, ...cookiesOf({ ...opened, sessionToken: opened.session.token }) };
     },
 

@@ -30,6 +30,8 @@ export interface Exchange {
   principal: Principal | undefined;
   /** set when a caller is refused: the reason for the log, because a form shows its page again instead of a problem */
   refusal?: Refusal | undefined;
+  /** event that the log names as a warning, such as a sign-in that should be rare */
+  warning?: string;
   /** Set-Cookie values for whatever answer follows, an error included */
   cookies?: readonly string[];
   /** set by the guard on SCIM routes, before the provider is known */

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { startProvisioning } from "../../../src/app/service/provisioning-start.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
+import { SSO } from "../../domain/sso/sso-world.ts";
 import { createTestServer, type TestServerOptions } from "../../support/server.ts";
 
 async function warningsOf(options: TestServerOptions = {}) {
@@ -31,6 +32,29 @@ test("a start warns how many provisioned users cannot sign in, and says what to 
       next: expect.stringContaining("quartermaster users "),
     }),
   ]);
+});
+
+test("SSO-3 a start is refused if only SCIM may make users and it never had a token, and a revoked one is a warning", async () => {
+  const sso = () => ({ ...SSO, provisioning: "scim" as const });
+  await using site = await createTestServer({ sso, identity: { mode: "oidc" }, scimToken: undefined });
+  const { domain, world } = site;
+  const lines: string[] = [];
+  const log = createLog({
+    level: "warning",
+    format: "json",
+    write: (line) => void lines.push(line),
+    clock: world.clock,
+  });
+  const start = () =>
+    startProvisioning({ domain }, { actor: world.system, log, baseUrl: "https://q.example" });
+  await expect(start()).rejects.toMatchObject({ reason: "sso.no_scim_token" });
+  const { tokens } = domain.scim;
+  await tokens.create(world.system, { label: "okta", profile: "standard", expiresAtMs: undefined });
+  await start();
+  expect(lines).toEqual([]);
+  await tokens.revoke(world.system, "okta");
+  await start();
+  expect(lines.map((line) => JSON.parse(line).event)).toEqual(["scim.no_token"]);
 });
 
 test("a start does not warn where an identity provider signs the users in", async () => {

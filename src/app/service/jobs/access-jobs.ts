@@ -29,6 +29,7 @@ export function registerKeyAndLoginJobs(
       const { expiredDeviceLogins } = await domain.access.sweep(signal);
       await domain.idempotency.sweep(signal);
       await domain.identity.passwordLinks.sweep(signal);
+      await domain.sso.logout.sweep();
       own.deviceLoginsExpired(expiredDeviceLogins);
     },
   });

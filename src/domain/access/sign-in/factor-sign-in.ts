@@ -3,7 +3,6 @@ import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
 import type { Ids } from "../../../platform/ids.ts";
 import type { Secret } from "../../../platform/secret.ts";
-import type { Audit } from "../../audit/service.ts";
 import type { User } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { attemptOver } from "../second-factor/errors.ts";
@@ -17,12 +16,11 @@ import type { LoginSessions, Origin, SignedIn } from "./login-sessions.ts";
 export interface FactorSignInsDependencies {
   db: Db;
   ids: Ids;
-  audit: Audit;
   sealing: Pick<Sealing, "mac" | "isMac">;
   factors: SecondFactors;
   setup: FactorSetup;
   attempts: SignInAttempts;
-  sessions: Pick<LoginSessions, "open">;
+  sessions: Pick<LoginSessions, "enter">;
 }
 
 /** The browser that goes on with a sign-in. */
@@ -69,7 +67,7 @@ export class FactorSignIns {
     const accept = await this.own.factors.check(holder, proof);
     return await this.#open(attempt, request, (tx) => {
       const factor = accept(tx);
-      return { audit: { second_factor: factor }, result: { factor } };
+      return { secondFactor: factor, result: { factor } };
     });
   }
 
@@ -111,7 +109,7 @@ export class FactorSignIns {
       // Another tab may have set one up meanwhile; then this browser has to prove it.
       if (this.own.factors.has(tx, attempt.user.id)) throw attemptOver();
       const added = add(tx, actorOf(attempt.user, request));
-      return { audit: { second_factor: added.kind }, result: added };
+      return { secondFactor: added.kind, result: added };
     });
   }
 
@@ -125,17 +123,15 @@ export class FactorSignIns {
   async #open<T extends object>(
     attempt: SignInAttempt,
     request: AttemptRequest,
-    change: (tx: Tx) => { audit: Record<string, string>; result: T },
+    change: (tx: Tx) => { secondFactor: string; result: T },
   ): Promise<SignedIn & T> {
-    const { db, audit, attempts, sessions } = this.own;
+    const { db, attempts, sessions } = this.own;
     const { passwordHash: _, ...user } = attempt.user;
     const { session, result } = await db.write((tx) => {
       attempts.take(tx, attempt);
-      const { audit: after, result } = change(tx);
-      const session = sessions.open(tx, user.id, { ...request, isFresh: true });
+      const { secondFactor, result } = change(tx);
       const actor = actorOf(user, request);
-      audit.record(tx, { actor, action: "login_session.open", target: session.id, after });
-      return { session, result };
+      return { session: sessions.enter(tx, user, { actor, origin: request, secondFactor }), result };
     }, "access");
     return { ...result, session, user, deviceCookie: this.#deviceCookies.issue(attempt.user) };
   }

@@ -25,8 +25,26 @@ import {
   recordCorrectPassword,
   requesterOf,
 } from "./password-guesses.ts";
+import {
+  type Entered,
+  isRecovery,
+  type OpenedSession,
+  type Origin,
+  type SignedIn,
+  type SignInMethod,
+  type SignInName,
+  type SignInRequest,
+} from "./sign-in-messages.ts";
 
 export type { LoginSessionRow } from "./login-sessions-store.ts";
+export type {
+  OpenedSession,
+  Origin,
+  SignedIn,
+  SignInMethod,
+  SignInName,
+  SignInRequest,
+} from "./sign-in-messages.ts";
 
 export interface LoginSessionsDependencies {
   db: Db;
@@ -39,57 +57,6 @@ export interface LoginSessionsDependencies {
   limits: PasswordGuessesDependencies["limits"];
   factors: Pick<SecondFactors, "demand" | "check">;
   attempts: Pick<SignInAttempts, "begin">;
-}
-
-/** Where a request of a browser comes from. */
-export interface Origin {
-  /** network address; null over a local socket, which is not rate-limited */
-  address: string | null;
-  userAgent: string | null;
-}
-
-/** How a browser signed in; stored with its session. */
-export type SignInMethod =
-  | { method: "password" }
-  | {
-      method: "oidc";
-      issuer: string;
-      /** `sid` of the ID token, which a back-channel logout names */
-      providerSessionId: string | null;
-      /** when the person proved who they are at the provider */
-      authTimeMs: number | null;
-      acr: string | null;
-    };
-
-export interface OpenedSession {
-  id: string;
-  /** 43 characters, for the cookie; stored nowhere else */
-  token: string;
-  expiresAtMs: number;
-}
-
-export interface SignInRequest extends Origin {
-  email: string;
-  password: Secret;
-  /** of the second factor, from callers that send it along: of an authenticator app, or a recovery code */
-  code?: Secret | undefined;
-  /** the device cookie that the browser sent, valid or not */
-  deviceCookie?: string | undefined;
-  requestId?: string;
-  /** default: the password alone */
-  how?: SignInMethod;
-  /** work of the transaction that opens the session, such as linking the account to a provider; may throw */
-  alongside?: (tx: Tx, user: User) => void;
-}
-
-/** Who tried to sign in, in the form that the log may show. */
-export type SignInName = { userId: string; hash?: never } | { userId?: never; hash: string };
-
-export interface SignedIn {
-  session: OpenedSession;
-  user: User;
-  /** a new device cookie for the browser */
-  deviceCookie: string;
 }
 
 /** How often use extends a session at most. */
@@ -167,7 +134,7 @@ export class LoginSessions {
     tx: Tx,
     userId: string,
     { address, userAgent, isFresh = false }: Origin & { isFresh?: boolean },
-    how: SignInMethod = { method: "password" },
+    how: SignInMethod = PASSWORD,
   ): OpenedSession {
     const { clock, ids, settings } = this.own;
     const nowMs = clock.nowMs();
@@ -187,6 +154,28 @@ export class LoginSessions {
       ...how,
     });
     return { ...session, token };
+  }
+
+  /**
+   * Opens a session for a person who has just proved who they are, and records how, in the caller's transaction.
+   * @param entered.secondFactor kind of the second factor, if one was given
+   */
+  enter(
+    tx: Tx,
+    user: Pick<User, "id">,
+    { actor, origin, how = PASSWORD, secondFactor }: Entered,
+  ): OpenedSession {
+    const { audit, settings } = this.own;
+    const isPassword = how.method === "password";
+    const session = this.open(tx, user.id, { ...origin, isFresh: isPassword }, how);
+    const after = {
+      method: how.method,
+      ...(how.method === "oidc" && { issuer: how.issuer }),
+      ...(secondFactor !== undefined && { second_factor: secondFactor }),
+      ...(isPassword && isRecovery(settings) && { is_recovery: true }),
+    };
+    audit.record(tx, { actor, action: "login_session.open", target: session.id, after });
+    return session;
   }
 
   /** @returns the session of a cookie's token; undefined if it is unknown, ended or expired */
@@ -257,17 +246,15 @@ export class LoginSessions {
    * @returns the session; or what is missing, and the token of the sign-in that waits for it
    */
   #admit(tx: Tx, user: SignInUser, { request, guess, factor }: Admission): OpenedSession | Awaiting {
-    const { identity, audit, attempts } = this.own;
+    const { identity, attempts } = this.own;
     if (identity.findUserById(tx, user.id)?.updatedAtMs !== user.updatedAtMs) throw signInFailed();
     recordCorrectPassword(tx, guess);
     const demand = this.#demand(tx, user, request);
     if (demand !== "nothing" && !factor) return { demand, attempt: attempts.begin(tx, user) };
     const kind = factor?.(tx);
     request.alongside?.(tx, withoutHash(user));
-    const session = this.open(tx, user.id, { ...request, isFresh: true }, request.how);
-    const entry = { actor: actorOf(user, request), action: "login_session.open", target: session.id };
-    audit.record(tx, { ...entry, ...(kind && { after: { second_factor: kind } }) });
-    return session;
+    const entered = { actor: actorOf(user, request), origin: request, how: request.how, secondFactor: kind };
+    return this.enter(tx, user, entered);
   }
 
   /** People who come through the identity provider give a second factor there; the password only links their account. */
@@ -276,7 +263,9 @@ export class LoginSessions {
   }
 }
 
+const PASSWORD = { method: "password" } as const;
 const NO_PROVIDER = { issuer: null, providerSessionId: null, authTimeMs: null, acr: null };
+
 interface Admission {
   request: SignInRequest;
   guess: CountedGuess;

@@ -23,7 +23,7 @@ export interface AdmissionDependencies extends DecisionSources {
   audit: Audit;
   sealing: Pick<Sealing, "mac">;
   identity: DecisionSources["identity"] & Pick<Identity, "findOrganization">;
-  sessions: Pick<Access["sessions"], "open" | "close" | "signIn">;
+  sessions: Pick<Access["sessions"], "enter" | "close" | "signIn">;
   settings: CurrentSsoSettings;
   /** told how each sign-in ends, for metrics */
   ended?: ((outcome: SignInOutcome) => void) | undefined;
@@ -135,15 +135,9 @@ export class Admission {
     if (!user) return userConflict();
     const actor = actorOf(user, browser);
     const after = this.#follow(tx, user, { person, actor });
-    const { sessions, audit } = this.own;
+    const { sessions } = this.own;
     if (browser.sessionToken !== undefined) sessions.close(tx, browser.sessionToken, actor);
-    const session = sessions.open(tx, user.id, browser, methodOf(person));
-    audit.record(tx, {
-      actor,
-      action: "login_session.open",
-      target: session.id,
-      after: { method: "oidc", issuer: person.issuer },
-    });
+    const session = sessions.enter(tx, user, { actor, origin: browser, how: methodOf(person) });
     return { kind: "signed_in", session, user: after, isNew: decision.kind !== "sign_in" };
   }
 

@@ -66,7 +66,7 @@ test("after the password of a user with a factor there is no session until the c
   expect(world.authenticator.session(signedIn.session.token)).toMatchObject({ userId: world.user.id });
   const opened = world.db.read.select().from(auditEntries).all().at(-1);
   expect(opened?.action).toBe("login_session.open");
-  expect(opened?.after).toBe('{"second_factor":"authenticator_app"}');
+  expect(opened?.after).toBe('{"method":"password","second_factor":"authenticator_app"}');
   expect(await prove(world, attempt, codeNow(world, app))).toBe(OVER);
 });
 

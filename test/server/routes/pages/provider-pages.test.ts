@@ -70,6 +70,29 @@ describe("SSO-15 the sign-in page", () => {
   });
 });
 
+test("SSO-43 in mode oidc the protected administrator signs in with the password, which is always recorded", async () => {
+  await using site = await createProviderSite({}, { access: { identityMode: "oidc" } });
+  const root = { email: "root@example.com", password: PASSWORD };
+  await site.domain.identity.bootstrap.run({
+    organizationName: "Example",
+    adminEmail: root.email,
+    adminPassword: new Secret(PASSWORD),
+    generatePassword: false,
+  });
+  await addUser(site, "other@example.com");
+  site.idp.faults = { discovery: "down" };
+  const signIn = async (credential: typeof root) => {
+    const browser = site.browser();
+    return await browser.signIn(await browser.visit("/login?password=1"), credential);
+  };
+  expect((await signIn({ ...root, email: "other@example.com" })).status).toBe(403);
+  expect((await signIn(root)).path).toBe("/");
+  expect(site.logged.filter(({ event }) => event === "sign_in.recovery")).toHaveLength(1);
+  const { items } = site.domain.auditLog.list(site.world.organizationId, { perPage: 100 });
+  const opened = items.find(({ action }) => action === "login_session.open");
+  expect(JSON.parse(opened?.after ?? "")).toEqual({ method: "password", is_recovery: true });
+});
+
 test("SSO-16 the login method is the same for every address, and only the mode decides", async () => {
   const methodOf = async (site: ProviderSite, email: string) => {
     const answer = await site.request("POST", "/api/login-method", { body: { email } });
