@@ -9,6 +9,7 @@ export const LOGIN_COLUMNS: readonly Column<LoginView>[] = [
   { header: "KIND", value: ({ kind }) => kind },
   { header: "STATE", value: ({ state }) => state, color: ({ state }) => colorOf(state) },
   { header: "USER", value: ({ user }) => user?.email },
+  { header: "METHOD", value: ({ method }) => method },
   { header: "ADDRESS", value: ({ address }) => address },
   { header: "USED", value: ({ usedAtMs }) => dateOf(usedAtMs) },
   { header: "EXPIRES", value: ({ expiresAtMs }) => new Date(expiresAtMs) },

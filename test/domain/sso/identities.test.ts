@@ -4,6 +4,7 @@ import { OAUTH_CLIENT_ID } from "../../../src/domain/access/wire.ts";
 import { HOUR_MS } from "../../../src/platform/clock.ts";
 import { BROWSER, createSsoWorld, ISSUER, type SsoWorld } from "./sso-world.ts";
 
+const SESSION_COOKIE = "__Secure-better-auth.session_token";
 const ANA = "ana@example.org";
 const JIT = { provisioning: "jit", allowedDomains: ["example.org"] } as const;
 
@@ -68,6 +69,23 @@ describe("SSO-33 identities", () => {
     expect(await site.signIn({ sub: "new", email: ANA })).toBe(ANA);
     expect(site.domain.sso.identities.list({ limit: 10 }).total).toBe(2);
   });
+});
+
+test("SSO-33 lists of logins tell how each browser signed in, and the account page names the provider", async () => {
+  await using site = await createSsoWorld(JIT);
+  const { session } = await signedIn(site);
+  const other = await site.signedIn("member");
+  const methods = (cookie: string) =>
+    site.request("GET", "/me/logins", { cookie }).then(async (answer) => {
+      const { items } = (await answer.json()) as { items: { kind: string; method: string | null }[] };
+      return items.map(({ kind, method }) => `${kind} ${method}`).toSorted();
+    });
+  const account = async (cookie: string) => (await site.request("GET", "/account", { cookie })).text();
+  const cookie = `${SESSION_COOKIE}=${session.token}`;
+  expect(await methods(cookie)).toEqual(["login_session oidc"]);
+  expect(await methods(other.cookie)).toEqual(["grant null", "login_session password"]);
+  expect(await account(cookie)).toContain("<dt>Through</dt><dd>Example</dd>");
+  expect(await account(other.cookie)).not.toContain("<dt>Through</dt>");
 });
 
 describe("SSO-27 a logout that the provider announces", () => {

@@ -104,6 +104,7 @@ const settingsOf = (word: (name: string) => string): AccountSettingsProps => ({
       userAgent: word("agent"),
       address: word("address"),
       signedInAt: word("time"),
+      through: word("provider"),
       usedAt: word("time"),
       approved: 1,
       isCurrent,

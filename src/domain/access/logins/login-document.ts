@@ -18,6 +18,7 @@ export const LOGIN_STATES = [
   "ended",
   "revoked",
 ] as const satisfies LoginState[];
+const METHODS = ["password", "oidc"] as const satisfies LoginView["method"][];
 export const LOGIN_SHOWS = ["live", "all"] as const;
 
 const Uuid = Type.String({ format: "uuid" });
@@ -34,6 +35,10 @@ const FIELDS = {
   }),
   address: Type.Union([Type.String(), Type.Null()], { description: "network address it was asked for from" }),
   user_agent: Type.Union([Type.String(), Type.Null()], { description: "browser of a login session" }),
+  method: Type.Union([...METHODS.map((method) => Type.Literal(method)), Type.Null()], {
+    description:
+      "how a login session began: with a password or at the identity provider; null for other kinds",
+  }),
   login_session_id: Type.Union([Uuid, Type.Null()], {
     description: "login session that approved a device login or a grant",
   }),
@@ -69,6 +74,7 @@ export const toLogin = (login: LoginView): Static<typeof Login> => ({
   user: login.user,
   address: login.address,
   user_agent: login.userAgent,
+  method: login.method,
   login_session_id: login.loginSessionId,
   scopes: [...login.scopes],
   created_at: toRfc3339(login.createdAtMs),

@@ -43,6 +43,8 @@ export interface LoginView {
   address: string | null;
   /** browser of a login session */
   userAgent: string | null;
+  /** how a login session began: `oidc` is a sign-in at the identity provider; null for other kinds */
+  method: "password" | "oidc" | null;
   /** login session that approved a device login or a grant */
   loginSessionId: string | null;
   scopes: readonly string[];
@@ -190,6 +192,7 @@ const deviceLoginView = (row: Found<typeof store.listDeviceLogins>, nowMs: numbe
   userId: row.userId,
   address: row.address,
   userAgent: null,
+  method: null,
   loginSessionId: row.loginSessionId,
   scopes: scopesOf(grantedScope(row.scope)),
   createdAtMs: row.createdAtMs,
@@ -206,6 +209,7 @@ const sessionView = (row: Found<typeof store.listSessions>, nowMs: number): Row 
   userId: row.userId,
   address: row.address,
   userAgent: row.userAgent,
+  method: row.method,
   loginSessionId: null,
   scopes: [],
   createdAtMs: row.createdAtMs,
@@ -222,6 +226,7 @@ const grantView = (row: Found<typeof store.listGrants>, nowMs: number): Row => (
   userId: row.userId,
   address: row.address,
   userAgent: null,
+  method: null,
   loginSessionId: row.loginSessionId,
   scopes: scopesOf(row.scope),
   createdAtMs: row.createdAtMs,

@@ -11,6 +11,8 @@ export interface BrowserRow {
   userAgent: string | null;
   address: string | null;
   signedInAt: string;
+  /** name of the provider through which the browser signed in; undefined for a password */
+  through?: string | undefined;
   usedAt: string | null;
   /** number of active workstations that this browser approved */
   approved: number;
@@ -112,6 +114,7 @@ export function Browsers({ list, total, csrf }: { list: Rows<BrowserRow>; total:
               <Fact name="Signed in">
                 <Time value={row.signedInAt} />
               </Fact>
+              {row.through === undefined ? null : <Fact name="Through">{row.through}</Fact>}
               <Fact name="From">{from(row.address)}</Fact>
               {row.usedAt === null ? null : (
                 <Fact name="Last used (to the hour)">

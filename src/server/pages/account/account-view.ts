@@ -82,6 +82,7 @@ export function createAccountView({ domain }: Pick<RouteContext, "domain">, brow
       userAgent: login.userAgent,
       address: login.address,
       signedInAt: toRfc3339(login.createdAtMs),
+      through: login.method === "oidc" ? domain.sso.settings()?.providerName : undefined,
       approved: approved.get(login.id) ?? 0,
       isCurrent: login.id === visitor.sessionId,
     }));
