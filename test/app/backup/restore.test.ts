@@ -163,10 +163,6 @@ describe("a restore", () => {
     for (const name of readdirSync(shard)) writeFileSync(join(shard, name), "damaged");
     await bench.json(`backup restore ${path} ${restore}`);
     expect(await outcomeOf("catalog verify")).toBe("0");
-    rmSync(join(bench.data, "artifacts"), { recursive: true });
-    await bench.json(`backup restore ${path} ${restore}`);
-    expect(await outcomeOf("catalog verify")).toBe("0");
-    expect(statSync(shard).mode & 0o777).toBe(0o700);
     used[Symbol.dispose]();
   });
 
