@@ -1,7 +1,7 @@
 // SQL of browser sign-ins. login-sessions.ts decides when a session is valid and when it is extended.
 import { and, eq, inArray, isNull, lte, notExists } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
-import { named } from "../../../platform/database/drizzle.ts";
+import { insertAll, named } from "../../../platform/database/drizzle.ts";
 import { moveRevision } from "../../../platform/database/moved-topics.ts";
 import { SWEEP_BATCH_ROWS } from "../model.ts";
 import { deviceLogins, grants, loginSessions } from "../tables.ts";
@@ -41,7 +41,11 @@ export function forgetConfirmations(tx: Tx, userId: string): void {
   tx.update(loginSessions).set({ confirmedAtMs: null }).where(eq(loginSessions.userId, userId)).run();
 }
 
-export const add = (tx: Tx, row: LoginSessionRow): void => void tx.insert(loginSessions).values(row).run();
+const insertSession = statement((connection) =>
+  connection.insert(loginSessions).values(insertAll(loginSessions)).prepare(),
+);
+
+export const add = (tx: Tx, row: LoginSessionRow): void => void insertSession(tx).run(row);
 
 /** Extends the expiry of a session in use. */
 export function prolong(tx: Tx, id: string, times: { renewedAtMs: number; expiresAtMs: number }): void {

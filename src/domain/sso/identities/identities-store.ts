@@ -1,7 +1,7 @@
 // SQL of identities at providers: which user each (issuer, subject) stands for.
 import { and, asc, count, eq, gt, max, or, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
-import { changesOf, named } from "../../../platform/database/drizzle.ts";
+import { changesOf, named, updateAll } from "../../../platform/database/drizzle.ts";
 import { userIdentities } from "../tables.ts";
 
 export type IdentityRow = typeof userIdentities.$inferSelect;
@@ -35,12 +35,16 @@ export const findOfUser = (
 
 export const insert = (tx: Tx, row: IdentityRow): void => void tx.insert(userIdentities).values(row).run();
 
-export function noteSignIn(tx: Tx, { userId, issuer }: IdentityRow, lastSignInAtMs: number): void {
-  tx.update(userIdentities)
-    .set({ lastSignInAtMs })
-    .where(and(eq(userIdentities.userId, userId), eq(userIdentities.issuer, issuer)))
-    .run();
-}
+const updateLastSignIn = statement((connection) =>
+  connection
+    .update(userIdentities)
+    .set(updateAll({ lastSignInAtMs: userIdentities.lastSignInAtMs }))
+    .where(and(eq(userIdentities.userId, named("userId")), eq(userIdentities.issuer, named("issuer"))))
+    .prepare(),
+);
+
+export const noteSignIn = (tx: Tx, { userId, issuer }: IdentityRow, lastSignInAtMs: number): void =>
+  void updateLastSignIn(tx).run({ userId, issuer, lastSignInAtMs });
 
 /** @returns whether there was one */
 export const remove = (tx: Tx, { userId, issuer }: { userId: string; issuer: string }): boolean =>
