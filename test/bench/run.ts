@@ -13,6 +13,7 @@ import { measureGuard } from "./guard/guard.ts";
 import { measureMigration } from "./migration.ts";
 import { measureOAuth } from "./oauth/oauth.ts";
 import { measureScim } from "./scim/scim.ts";
+import { measureSso } from "./sso/sso.ts";
 import { measureTokens } from "./tokens/tokens.ts";
 import { measureWrites } from "./writes.ts";
 
@@ -27,6 +28,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   tokens: measureTokens,
   oauth: measureOAuth,
   scim: measureScim,
+  sso: measureSso,
   writes: measureWrites,
   executable: measureExecutable,
   backup: measureBackup,

@@ -83,6 +83,16 @@ export async function measureWrites(): Promise<Figure[]> {
   });
 }
 
+/** @returns a database of its own in that directory, and a function that writes one row and waits for the disk */
+export function openWriter(directory: string): AsyncDisposable & { write(): Promise<void> } {
+  const db = openDatabase(fileIn(directory, "writer.db"));
+  const write = (): Promise<void> => {
+    const row = nextRow();
+    return db.write((tx) => void upsert(tx).run(row), "jobs");
+  };
+  return { write, [Symbol.asyncDispose]: () => db.close() };
+}
+
 function fileIn(directory: string, name: string): string {
   const file = join(directory, name);
   using connection = openConnection(file, { create: true });

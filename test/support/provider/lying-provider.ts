@@ -50,6 +50,8 @@ export class LyingProvider implements AsyncDisposable {
   requiresPushed = false;
   /** claims that only the userinfo endpoint tells */
   userinfo: Record<string, unknown> = {};
+  /** time that its answers took so far, in milliseconds */
+  answeringMs = 0;
   readonly keys: ProviderKeys;
   readonly #codes = new Map<string, Code>();
   readonly #pushed = new Map<string, URLSearchParams>();
@@ -66,7 +68,13 @@ export class LyingProvider implements AsyncDisposable {
     this.#path = options.path ?? "";
     this.#nowMs = options.nowMs ?? Date.now;
     this.#clientKey = options.clientKey;
-    this.#server = createServer((request, response) => void this.#serve(request, response));
+    this.#server = createServer((request, response) => {
+      const startMs = performance.now();
+      response.once("finish", () => {
+        this.answeringMs += performance.now() - startMs;
+      });
+      void this.#serve(request, response);
+    });
   }
 
   async listen(): Promise<this> {

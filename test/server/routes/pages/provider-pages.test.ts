@@ -9,6 +9,7 @@ import {
 import { PROOF_TTL_MS } from "../../../../src/domain/sso/browser/proofs.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
 import { SIGN_INS_PER_ADDRESS } from "../../../../src/server/auth/provider-sign-in.ts";
+import { tracesOf } from "../../../support/audit-watch.ts";
 import { formTo } from "../../../support/browser/form-browser.ts";
 import {
   CALLBACK,
@@ -442,4 +443,17 @@ test("SSO-28 discovery and token endpoints for workstations do not change by a b
     const [one, other] = await Promise.all([site.request("GET", path), plain.request("GET", path)]);
     expect(await one.text()).toBe(await other.text());
   }
+});
+
+test("SSO-47 a thousand people who never come back leave no row", async () => {
+  await using site = await createProviderSite(JIT);
+  const begin = async (host: number) => {
+    const address = `10.0.${host >> 8}.${host & 255}`;
+    return (await site.browser(address).request("/login/oidc?callbackURL=/device")).status;
+  };
+  expect(await begin(0)).toBe(303); // the first one finds out where the provider is, which is kept
+  const traces = await tracesOf(site.world.file, async () => {
+    for (let host = 1; host <= 1_000; host += 1) if ((await begin(host)) !== 303) throw new Error("refused");
+  });
+  expect(traces).toEqual({ actions: [], tables: [] });
 });

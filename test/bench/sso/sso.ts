@@ -1,0 +1,143 @@
+// Sign-in at an identity provider: what the service adds to the time that the provider takes, how fast the link to the provider is
+// beside the sign-in page, and what people leave behind who never come back.
+import { Database } from "bun:sqlite";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { atMost, contest, type Figure } from "../figures.ts";
+import { load, ownMb, script, startServer } from "../processes.ts";
+import { compareAlternating } from "../tools/compare.ts";
+import { temporaryDirectory } from "../tools/installation.ts";
+import { type SsoSite, START, startSsoSite } from "./sso-site.ts";
+
+const ROUNDS = 7;
+const SIGN_INS = 60;
+const WARM_UP_SIGN_INS = 300;
+const SECONDS = 1;
+const CONNECTIONS = 32;
+/** Each may begin 60 sign-ins, and the ones of all rounds together stay below. */
+const ADDRESSES = 5_000;
+
+/** Memory is told for a thousand, of more: collections move it by megabytes. */
+const UNFINISHED_THOUSANDS = 20;
+const UNFINISHED_MB_MAX = 1;
+const SAMPLES = 5;
+const SAMPLE_EVERY_MS = 500;
+
+/**
+ * Measures company sign-in. Required: 1.5 times a verified signature and a durable write, 0.5 times the sign-in page, and a thousand
+ * unfinished sign-ins without a row and below 1 MB.
+ */
+export async function measureSso(): Promise<Figure[]> {
+  using directory = temporaryDirectory();
+  await using site = await startSsoSite(directory.path);
+  return [await ourShare(site, directory.path), await linkRate(site), ...(await unfinished(site))];
+}
+
+/** One sign-in after the other, so that no two share a commit. */
+async function ourShare(site: SsoSite, directory: string): Promise<Figure> {
+  await using servers = new AsyncDisposableStack();
+  const folder = join(directory, "reference");
+  mkdirSync(folder);
+  const { port, stop } = await startServer(script("sso/sso-reference.ts", folder));
+  servers.defer(stop);
+  const reference = async (): Promise<number> => {
+    const begin = performance.now();
+    await fetch(`http://127.0.0.1:${port}/`, { redirect: "manual" });
+    return performance.now() - begin;
+  };
+  const signIn = async () => (await site.leave()).finish();
+  await fastest(WARM_UP_SIGN_INS, signIn);
+  await fastest(WARM_UP_SIGN_INS, reference);
+  const [other, own] = await compareAlternating({
+    rounds: ROUNDS,
+    subjects: {
+      reference: () => fastest(SIGN_INS, reference),
+      ours: () => fastest(SIGN_INS, signIn),
+    },
+  });
+  const ratio = own?.ratio ?? Number.NaN;
+  return {
+    what: "our share of a sign-in (against a server that verifies one signature and writes one row)",
+    unit: "ms",
+    ours: own?.median ?? Number.NaN,
+    reference: other?.median ?? Number.NaN,
+    ratio,
+    verdict: atMost(1.5, ratio),
+  };
+}
+
+/** @returns the time below which a tenth of the measures are: the others were beside something else that this machine does */
+async function fastest(times: number, measure: () => Promise<number>): Promise<number> {
+  const taken: number[] = [];
+  while (taken.length < times) taken.push(await measure());
+  return taken.toSorted((a, b) => a - b)[Math.floor(times / 10)] ?? Number.NaN;
+}
+
+function linkRate(site: SsoSite): Promise<Figure> {
+  const { port } = site.service;
+  const perSecond = (path: string, status: number) => {
+    const requests = site.requests(path, ADDRESSES);
+    const plan = { port, connections: CONNECTIONS, seconds: SECONDS, requests };
+    return async () => (await load(plan, status)).perSecond;
+  };
+  return contest({
+    what: "link to the provider (against the sign-in page)",
+    unit: "requests/s",
+    wanted: 0.5,
+    rounds: ROUNDS,
+    ours: perSecond(START, 303),
+    reference: perSecond("/login", 200),
+  });
+}
+
+/** People who go to the provider and never come back. */
+async function unfinished({ data, service, requests }: SsoSite): Promise<Figure[]> {
+  const begin = async () => {
+    for (const { path, headers = {} } of requests(START, UNFINISHED_THOUSANDS * 1_000)) {
+      const url = `http://127.0.0.1:${service.port}${path}`;
+      const { status } = await fetch(url, { headers, redirect: "manual" });
+      if (status !== 303) throw new Error(`the link to the provider answered ${status}`);
+    }
+  };
+  await begin();
+  const rowsBefore = rowsIn(data);
+  const mbBefore = await lowestOwnMb(service.pid);
+  await begin();
+  const rows = rowsIn(data) - rowsBefore;
+  const mb = ((await lowestOwnMb(service.pid)) - mbBefore) / UNFINISHED_THOUSANDS;
+  return [
+    {
+      what: `rows that ${UNFINISHED_THOUSANDS * 1_000} unfinished sign-ins leave`,
+      unit: "rows",
+      ours: rows,
+      verdict: { wanted: "0", isMet: rows === 0 },
+    },
+    {
+      what: "memory that 1,000 unfinished sign-ins take",
+      unit: "MB",
+      ours: mb,
+      verdict: atMost(UNFINISHED_MB_MAX, mb),
+    },
+  ];
+}
+
+/** @returns the rows of all tables together */
+function rowsIn(data: string): number {
+  using database = new Database(join(data, "quartermaster.db"), { readonly: true });
+  const tables = database
+    .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    .all();
+  const count = (name: string) =>
+    database.query<{ rows: number }, []>(`SELECT count(*) AS rows FROM "${name}"`).get()?.rows ?? 0;
+  return tables.reduce((sum, { name }) => sum + count(name), 0);
+}
+
+/** Collections happen in between. */
+async function lowestOwnMb(pid: number): Promise<number> {
+  let mb = Number.POSITIVE_INFINITY;
+  for (let sample = 0; sample < SAMPLES; sample++) {
+    mb = Math.min(mb, await ownMb(pid));
+    await Bun.sleep(SAMPLE_EVERY_MS);
+  }
+  return mb;
+}
