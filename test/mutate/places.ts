@@ -37,6 +37,16 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/cli/commands/catalog/*.test.ts",
     ],
   },
+  provider: {
+    files: ["src/domain/sso/provider/**/*.ts"],
+    tests: [
+      "test/domain/sso/provider/sign-in.test.ts",
+      "test/domain/sso/provider/discovery.test.ts",
+      "test/domain/sso/provider/logout.test.ts",
+      "test/domain/sso/provider/verification.test.ts",
+      "test/contracts/oidc-peer.test.ts",
+    ],
+  },
   attempts: {
     files: [
       "src/domain/gateway/keys/attempts.ts",

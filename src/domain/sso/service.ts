@@ -69,7 +69,7 @@ export function createSso(dependencies: SsoDependencies) {
     settings,
     provider,
     admission: new Admission({ ...dependencies, ended }),
-    attempts: new SignInAttempts(dependencies),
+    attempts: new SignInAttempts({ ...dependencies, ended }),
     proofs: new Proofs(dependencies),
     identities: new Identities(dependencies),
     logout: new ProviderLogout(dependencies),

@@ -44,6 +44,7 @@ test("SSO-34 sign-ins and requests to the provider are counted by outcome, witho
   await refused();
   settings = idp.settings({ credential: { method: "client_secret_basic", secret: new Secret("x") } });
   await refused();
+  expect(() => sso.attempts.take(undefined, "unknown")).toThrow();
   const text = await metrics.metrics();
   const values = Object.fromEntries(
     [...text.matchAll(/^quartermaster_sso_(?:sign_ins|idp_requests)_total(\{.*\}) ([1-9]\d*)$/gm)].map(
@@ -56,6 +57,7 @@ test("SSO-34 sign-ins and requests to the provider are counted by outcome, witho
     '{outcome="sso.claims_invalid"}': 1,
     '{outcome="sso.cancelled"}': 1,
     '{outcome="sso.token_invalid"}': 1,
+    '{outcome="sso.state"}': 1,
     '{outcome="sso.client_rejected"}': 1,
     '{endpoint="discovery",outcome="answered"}': 1,
     '{endpoint="keys",outcome="answered"}': 2,

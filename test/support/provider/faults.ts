@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http";
 /**
  * `down`: 503; `html`: a page with status 200; `huge`: 10 MB of JSON; `stall`: half an answer and then nothing; `silent`: no
  * answer; `reset`: the connection ends within the answer; `redirect`: to another origin; `garbage`: JSON that is cut off;
- * `list`: JSON that is no object; `missing`: 404
+ * `list`: JSON that is no object; `empty`: 204; `missing`: 404
  */
 export type AnswerFault =
   | "down"
@@ -16,6 +16,7 @@ export type AnswerFault =
   | "redirect"
   | "garbage"
   | "list"
+  | "empty"
   | "missing";
 
 /** Members that replace or, when undefined, remove those of an honest answer. */
@@ -28,6 +29,8 @@ export interface Faults {
   userinfo?: AnswerFault;
   /** members of the discovery document */
   metadata?: Overrides;
+  /** members of the document with the keys */
+  keySet?: Overrides;
   /** parameters of the callback */
   callback?: Overrides;
   /** members of the token endpoint's answer */
@@ -72,6 +75,8 @@ export function spoil(response: ServerResponse, fault: AnswerFault): void {
       return void head(200).end('{"half":');
     case "list":
       return void head(200).end("[]");
+    case "empty":
+      return void response.writeHead(204).end();
     case "missing":
       return void head(404).end("{}");
   }

@@ -170,7 +170,7 @@ export class LyingProvider implements AsyncDisposable {
       case "/.well-known/openid-configuration":
         return [200, this.#metadata()];
       case "/jwks":
-        return [200, await this.keys.published()];
+        return [200, overridden({ ...(await this.keys.published()) }, this.faults.keySet)];
       case "/authorize":
         return this.#authorize(url.searchParams);
       case "/par":

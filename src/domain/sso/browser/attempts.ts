@@ -33,7 +33,14 @@ export interface StartedAttempt extends Attempt {
 }
 
 export class SignInAttempts {
-  constructor(private readonly own: { clock: Clock; sealing: Pick<Sealing, "seal" | "open"> }) {}
+  constructor(
+    private readonly own: {
+      clock: Clock;
+      sealing: Pick<Sealing, "seal" | "open">;
+      /** told that a callback came without its attempt, for metrics */
+      ended?: (outcome: "sso.state") => void;
+    },
+  ) {}
 
   /**
    * @param sealed value of the browser's cookie, if it has one
@@ -62,7 +69,10 @@ export class SignInAttempts {
   ): { attempt: StartedAttempt; rest: string | undefined } {
     const attempts = this.#open(sealed);
     const attempt = attempts.find((candidate) => candidate.state === state);
-    if (!attempt) throw stateUnknown();
+    if (!attempt) {
+      this.own.ended?.("sso.state");
+      throw stateUnknown();
+    }
     const others = attempts.filter((candidate) => candidate !== attempt);
     return { attempt, rest: others.length === 0 ? undefined : this.#seal(others) };
   }

@@ -11,7 +11,8 @@ export const FAILURE_REMEMBERED_SECONDS = 10;
 
 /** A clock that was set back must not prolong a pause. @returns whether less than the pause has passed since then */
 export function isWithin(pauseMs: number, atMs: number | undefined, clock: Clock): boolean {
-  const passedMs = clock.nowMs() - (atMs ?? Number.NEGATIVE_INFINITY);
+  if (atMs === undefined) return false;
+  const passedMs = clock.nowMs() - atMs;
   return passedMs >= 0 && passedMs < pauseMs;
 }
 

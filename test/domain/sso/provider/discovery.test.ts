@@ -2,6 +2,7 @@
 // answers wrongly.
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Provider } from "../../../../src/domain/sso/provider/provider.ts";
+import { ANSWER_BYTES_MAX } from "../../../../src/domain/sso/provider/provider-requests.ts";
 import type { SsoSettings } from "../../../../src/domain/sso/settings.ts";
 import { createOutbound } from "../../../../src/platform/outbound/outbound.ts";
 import type { AnswerFault } from "../../../support/provider/faults.ts";
@@ -39,6 +40,7 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     redirect: "upstream sso.provider_invalid",
     garbage: "upstream sso.provider_invalid",
     list: "upstream sso.provider_invalid",
+    empty: "upstream sso.provider_invalid",
     missing: "upstream sso.provider_invalid",
     stall: "unavailable sso.provider_unreachable",
     silent: "unavailable sso.provider_unreachable",
@@ -50,6 +52,33 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     const provider = createRelyingParty(world, () => settings, isHanging ? 50 : undefined);
     expect(await refusalOf(begin(provider))).toBe(refusal);
     expect(provider.record()?.lastErrorReason).toBe(refusal.split(" ")[1] ?? "");
+  });
+
+  test("an answer of the maximum size, and one byte more", async () => {
+    const response = await fetch(`${idp.issuer}/.well-known/openid-configuration`);
+    const room = ANSWER_BYTES_MAX - (await response.text()).length - ',"padding":""'.length;
+    idp.faults = { metadata: { padding: "x".repeat(room + 1) } };
+    expect(await refusalOf(begin())).toBe("upstream sso.provider_invalid");
+    idp.faults = { metadata: { padding: "x".repeat(room) } };
+    expect((await begin()).url).toStartWith(idp.issuer);
+  });
+
+  test("is asked at once by an operator, whatever failed before", async () => {
+    const provider = relyingParty();
+    idp.faults = { discovery: "down" };
+    await refusalOf(begin(provider));
+    idp.faults = {};
+    expect((await provider.connection().discovery.reload()).issuer).toBe(idp.issuer);
+    expect((await begin(provider)).url).toStartWith(idp.issuer);
+  });
+
+  test("is remembered no longer because the clock was set back", async () => {
+    const provider = relyingParty();
+    idp.faults = { discovery: "down" };
+    await refusalOf(begin(provider));
+    idp.faults = {};
+    world.clock.advance(-3_600_000);
+    expect((await begin(provider)).url).toStartWith(idp.issuer);
   });
 
   test("another issuer", async () => {
@@ -130,6 +159,22 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     await provider.complete({ redirectUri: REDIRECT_URI, query, attempt });
     expect(provider.record()?.lastErrorReason).toBeNull();
     expect(provider.record()?.lastSuccessAtMs).toBe(world.clock.nowMs());
+  });
+
+  test("records a success with a write in a minute", async () => {
+    const provider = relyingParty();
+    const succeeded = async () => {
+      const { url, attempt } = await begin(provider);
+      const query = await idp.authorize(url);
+      await provider.complete({ redirectUri: REDIRECT_URI, query, attempt });
+      return provider.record()?.lastSuccessAtMs;
+    };
+    const firstMs = world.clock.nowMs();
+    expect(await succeeded()).toBe(firstMs);
+    world.clock.advance(59_999);
+    expect(await succeeded()).toBe(firstMs);
+    world.clock.advance(1);
+    expect(await succeeded()).toBe(firstMs + 60_000);
   });
 });
 

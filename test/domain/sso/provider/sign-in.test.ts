@@ -297,6 +297,35 @@ describe("SSO-23 keys", () => {
     expect(await refusalOf(work)).toBe("upstream sso.provider_invalid");
   });
 
+  test("that cannot be fetched are asked for again ten seconds later", async () => {
+    const provider = relyingParty();
+    idp.faults = { keys: "down" };
+    expect(await refusalOf(signIn(provider))).toBe("unavailable sso.provider_unreachable");
+    idp.faults = {};
+    expect(await refusalOf(signIn(provider))).toBe("unavailable sso.provider_unreachable");
+    world.clock.advance(10_000);
+    expect(await signIn(provider)).toMatchObject(ADA);
+  });
+
+  const KEY = { kty: "EC", crv: "P-256", x: "x", y: "y" };
+  const DOCUMENTS: Record<string, unknown> = {
+    "no list": { 0: KEY },
+    missing: undefined,
+    "a list of texts": ["key"],
+    "a list of objects that are no keys": [{ kid: "1" }],
+    "a list of too many keys": Array.from({ length: 101 }, () => KEY),
+  };
+  test.each(Object.entries(DOCUMENTS))("that are %s are refused", async (_, keys) => {
+    idp.faults = { keySet: { keys } };
+    expect(await refusalOf(signIn())).toBe("upstream sso.provider_invalid");
+  });
+
+  test("of other people beside the right one do no harm, up to a hundred", async () => {
+    const { keys } = await idp.keys.published();
+    idp.faults = { keySet: { keys: [...Array.from({ length: 99 }, () => KEY), ...keys] } };
+    expect(await signIn()).toMatchObject(ADA);
+  });
+
   test("without ids are tried one after the other", async () => {
     idp.keys.namesKeys = false;
     try {
@@ -319,6 +348,42 @@ describe("userinfo", () => {
     const claims = await signIn();
     expect(claims).toMatchObject({ email: ADA.email, email_verified: true, groups: ["engineers"] });
     expect(claims.acr).toBeUndefined();
+  });
+
+  test("is not asked for groups that were too many for the token", async () => {
+    const provider = relyingParty({ allowedGroups: ["engineers"] });
+    await signIn(provider);
+    expect(idp.requests.filter((request) => request === "GET /userinfo")).toHaveLength(1);
+    for (const overage of [{ hasgroups: true }, { _claim_names: { groups: "src1" } }]) {
+      idp.claims = { ...ADA, ...overage };
+      expect(await signIn(provider)).toMatchObject(overage);
+    }
+    expect(idp.requests.filter((request) => request === "GET /userinfo")).toHaveLength(1);
+  });
+
+  const NEEDING: Record<string, Partial<SsoSettings>> = {
+    "an external id": { externalIdClaim: "oid" },
+    "a required claim": { requiredClaims: new Map([["tid", "1"]]) },
+    "groups for roles": { groupRoleMappings: new Map([["engineers", "member"]]) },
+    "groups below another claim": { groupsClaim: "realm_access.roles", allowedGroups: ["engineers"] },
+  };
+  test.each(Object.entries(NEEDING))("is asked for %s", async (_, settings) => {
+    await signIn(relyingParty(settings));
+    expect(idp.requests).toContain("GET /userinfo");
+  });
+
+  test("is not needed for a verified address if the operator vouches for addresses", async () => {
+    idp.claims = { sub: ADA.sub, email: ADA.email };
+    await signIn(relyingParty({ trustEmail: true }));
+    expect(idp.requests).not.toContain("GET /userinfo");
+  });
+
+  test("that fails, fails the sign-in", async () => {
+    idp.claims = { sub: ADA.sub };
+    idp.faults = { userinfo: "down" };
+    expect(await refusalOf(signIn())).toBe("unavailable sso.provider_unreachable");
+    idp.faults = { userinfo: "html" };
+    expect(await refusalOf(signIn())).toBe("upstream sso.provider_invalid");
   });
 
   test("SSO-37 of somebody else is refused", async () => {

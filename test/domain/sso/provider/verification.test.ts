@@ -99,6 +99,10 @@ test("SSO-33 a wrong secret is reported, and what was said about another issuer"
   expect(await problemsOf({ credential: { method: "client_secret_basic", secret } })).toEqual([
     "client failed",
   ]);
+  const client = (await findingsOf({ credential: { method: "client_secret_basic", secret } })).find(
+    ({ check }) => check === "client",
+  );
+  expect(client?.detail).toContain("invalid_client");
   idp.faults = { metadata: { issuer: `${idp.issuer}/` } };
   const [discovery] = await findingsOf();
   expect(discovery?.detail).toContain(`the issuer is ${idp.issuer}/, not ${idp.issuer}`);
