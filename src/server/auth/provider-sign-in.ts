@@ -2,7 +2,7 @@
 // speaks with the provider and decides; this file knows cookies and addresses.
 import { countedAddress } from "../../domain/access/budgets/counted-address.ts";
 import type { OpenedSession } from "../../domain/access/service.ts";
-import type { Person, SsoSettings } from "../../domain/sso/service.ts";
+import type { Attempt, Person, SsoSettings } from "../../domain/sso/service.ts";
 import { DomainError } from "../../platform/errors.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import { HttpError } from "../http/problems/problem.ts";
@@ -27,16 +27,9 @@ export function createProviderSignIn({ domain, baseUrl, clock }: RouteContext) {
     burst: SIGN_INS_PER_ADDRESS,
   });
   const redirectUriOf = ({ providerId }: SsoSettings): string => `${baseUrl()}${CALLBACK_PATH}/${providerId}`;
-  const browserOf = (request: Request) => {
-    const { requestId, address } = exchangeOf(request);
-    const userAgent = request.headers.get("user-agent");
-    return { requestId, address, userAgent, sessionToken: sessionTokenOf(request, baseUrl()) };
-  };
 
   return {
     redirectUriOf,
-
-    browserOf,
 
     /** @throws DomainError `access.too_many_attempts` */
     limit(request: Request): void {
@@ -57,21 +50,21 @@ export function createProviderSignIn({ domain, baseUrl, clock }: RouteContext) {
       sso.attempts.has(attemptsOf(request, baseUrl()), new URL(request.url).searchParams.get("state")),
 
     /**
-     * Uses up the attempt, whatever follows.
-     * @returns the person, and the path to go on with
-     * @throws DomainError `sso.*`
+     * Uses up the attempt that the callback names, whatever follows.
+     * @throws DomainError `sso.state`
      */
-    async finish(
-      request: Request,
-      settings: SsoSettings,
-    ): Promise<{ person: Person; next: string | undefined }> {
+    take(request: Request): TakenAttempt {
       const query = new URL(request.url).searchParams;
       const taken = sso.attempts.take(attemptsOf(request, baseUrl()), query.get("state"));
       const { callbackURL, ...attempt } = taken.attempt;
       exchangeOf(request).cookies = [attemptsCookie(taken.rest, baseUrl())];
-      const redirectUri = redirectUriOf(settings);
-      const claims = await sso.provider.complete({ redirectUri, query, attempt });
-      return { person: sso.personIn(claims, settings), next: readOwnPath(callbackURL) };
+      return { attempt, query, next: readOwnPath(callbackURL) };
+    },
+
+    /** @returns the person whom the provider signed in @throws DomainError `sso.*` */
+    async finish({ attempt, query }: TakenAttempt, settings: SsoSettings): Promise<Person> {
+      const claims = await sso.provider.complete({ redirectUri: redirectUriOf(settings), query, attempt });
+      return sso.personIn(claims, settings);
     },
 
     /** @returns the Set-Cookie value that signs the browser in */
@@ -88,6 +81,21 @@ interface Beginning {
   next: string | undefined;
   /** address to fill in at the provider */
   loginHint: string | undefined;
+}
+
+/** @returns where the request of a browser that comes back comes from */
+export function returningBrowser(request: Request, baseUrl: string) {
+  const { requestId, address } = exchangeOf(request);
+  const userAgent = request.headers.get("user-agent");
+  return { requestId, address, userAgent, sessionToken: sessionTokenOf(request, baseUrl) };
+}
+
+/** A sign-in under way that the browser brought back. */
+interface TakenAttempt {
+  attempt: Attempt;
+  query: URLSearchParams;
+  /** path to go on with */
+  next: string | undefined;
 }
 
 /** The last part of the path is not the id of the configured provider. */

@@ -3,6 +3,7 @@
 /** @jsxImportSource preact */
 import { ErrorSummary, Field, Hidden } from "./forms.tsx";
 import { type Branding, renderPage } from "./layout.tsx";
+import { ProviderButton, type ProviderOffer } from "./sign-in.tsx";
 import { roleText } from "./words.ts";
 
 export interface InvitationProps {
@@ -58,6 +59,27 @@ export function invitationPage(props: InvitationProps): string {
           Create account
         </button>
       </form>
+    </>,
+  );
+}
+
+export interface ProviderInvitationProps {
+  email: string;
+  /** `admin` or `member` */
+  role: string;
+  provider: ProviderOffer;
+  branding: Branding;
+}
+
+/** Leads the invited person to the identity provider, where the address accepts the invitation. */
+export function providerInvitationPage({ email, role, provider, branding }: ProviderInvitationProps): string {
+  return renderPage(
+    { title: `Join ${branding.organizationName}`, branding },
+    <>
+      <p>
+        You are invited as <strong>{roleText(role)}</strong>. Sign in as <strong>{email}</strong> to accept.
+      </p>
+      <ProviderButton {...provider} />
     </>,
   );
 }

@@ -24,7 +24,8 @@ export interface ProviderOffer {
   recoveryHref?: string | undefined;
 }
 
-function ProviderButton({ name, href }: ProviderOffer) {
+/** Leads to the identity provider. */
+export function ProviderButton({ name, href }: ProviderOffer) {
   return (
     <p>
       <a class="button primary" href={href}>

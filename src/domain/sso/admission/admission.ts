@@ -43,7 +43,13 @@ export interface ProvingBrowser extends ReturningBrowser {
 }
 
 export type Admitted =
-  | { kind: "signed_in"; session: OpenedSession; user: User; isNew: boolean }
+  | {
+      kind: "signed_in";
+      session: OpenedSession;
+      user: User;
+      /** the groups give another role, but the user is the last administrator */
+      isRoleKept: boolean;
+    }
   /** the browser must prove the password of this account once: `prove` */
   | { kind: "password_needed"; email: string };
 
@@ -138,7 +144,12 @@ export class Admission {
     const { sessions } = this.own;
     if (browser.sessionToken !== undefined) sessions.close(tx, browser.sessionToken, actor);
     const session = sessions.enter(tx, user, { actor, origin: browser, how: methodOf(person) });
-    return { kind: "signed_in", session, user: after, isNew: decision.kind !== "sign_in" };
+    return {
+      kind: "signed_in",
+      session,
+      user: after,
+      isRoleKept: roleFor(after, person, this.#settings) !== undefined,
+    };
   }
 
   /** @returns the linked user; undefined if somebody else took the address meanwhile */

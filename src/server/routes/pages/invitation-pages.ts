@@ -9,8 +9,10 @@ import {
   invitationAcceptedPage,
   invitationPage,
   invitationUnavailablePage,
+  providerInvitationPage,
 } from "../../pages/invitation.tsx";
 import { createRouter, type RouteContext } from "../../router.ts";
+import { PROVIDER_SIGN_IN_PATH } from "./provider-pages.ts";
 
 const AcceptanceForm = formOf({ csrf: FormField, token: FormField, password: FormField });
 
@@ -26,6 +28,15 @@ export function invitationPages({ guard, domain }: RouteContext, browser: Browse
     return { html: invitationPage({ ...shown, branding: browser.branding() }), cookies };
   };
 
+  /** @returns the page for people who may not have a password here */
+  const providerForm = (token: string): string | undefined => {
+    const settings = domain.sso.settings();
+    if (!settings || domain.access.settings.identityMode === "password") return undefined;
+    const { email, role } = invitations.getByToken(new Secret(token));
+    const provider = { name: settings.providerName, href: PROVIDER_SIGN_IN_PATH };
+    return providerInvitationPage({ email, role, provider, branding: browser.branding() });
+  };
+
   const refused = (error: unknown): Response => {
     const failure = failureOf(error);
     if (failure?.reason !== "invitation.unavailable") throw error;
@@ -37,7 +48,10 @@ export function invitationPages({ guard, domain }: RouteContext, browser: Browse
       PATH,
       ({ request, query }) => {
         try {
-          const { html, cookies } = form(request, { token: query.token ?? "" });
+          const token = query.token ?? "";
+          const atProvider = providerForm(token);
+          if (atProvider !== undefined) return page(atProvider);
+          const { html, cookies } = form(request, { token });
           return page(html, { cookies });
         } catch (error) {
           return refused(error);

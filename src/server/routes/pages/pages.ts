@@ -12,7 +12,7 @@ import { firstFactorPages } from "./first-factor-pages.ts";
 import { helpPages } from "./help-pages.ts";
 import { invitationPages } from "./invitation-pages.ts";
 import { ownKeyPages } from "./own-key-pages.ts";
-import { providerPages } from "./provider-pages.ts";
+import { accountLinkPages, providerPages } from "./provider-pages.ts";
 import { setPasswordPages } from "./set-password-pages.ts";
 
 export function pageRoutes(context: RouteContext) {
@@ -29,6 +29,7 @@ export function pageRoutes(context: RouteContext) {
     .use(factorPages(context, browser))
     .use(confirmationPages(context, browser))
     .use(providerPages(context, browser))
+    .use(accountLinkPages(context, browser))
     .use(codeEntryPages(context, browser))
     .use(codeConfirmationPages(context, browser))
     .use(approvalPages(context, browser))

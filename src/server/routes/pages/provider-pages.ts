@@ -1,11 +1,19 @@
 // Pages of sign-in at the identity provider: the way there, the way back, and the proof of a password that links a local account.
 import { Type } from "@sinclair/typebox";
+import { DomainError } from "../../../platform/errors.ts";
 import { Secret } from "../../../platform/secret.ts";
 import type { Browser } from "../../auth/browser.ts";
 import { deviceCookieOf } from "../../auth/cookies.ts";
 import { readOwnPath } from "../../auth/own-path.ts";
-import { CALLBACK_PATH, createProviderSignIn, unknownProvider } from "../../auth/provider-sign-in.ts";
 import {
+  CALLBACK_PATH,
+  createProviderSignIn,
+  returningBrowser,
+  unknownProvider,
+} from "../../auth/provider-sign-in.ts";
+import { exchangeOf } from "../../http/exchange.ts";
+import {
+  CHOOSE_SIGN_IN_PATH,
   FormField,
   formFailure,
   formOf,
@@ -13,6 +21,7 @@ import {
   page,
   redirectOperation,
   seeOther,
+  signInPath,
 } from "../../pages/html.ts";
 import { alreadySignedInPage, proofPage } from "../../pages/sign-in.tsx";
 import { createRouter, type RouteContext } from "../../router.ts";
@@ -29,11 +38,6 @@ export function providerPages(context: RouteContext, browser: Browser) {
   const { guard, domain, baseUrl } = context;
   const { sso } = domain;
   const signIn = createProviderSignIn(context);
-
-  const frameOf = () => ({
-    providerName: sso.settings()?.providerName ?? "your organization",
-    branding: browser.branding(),
-  });
 
   return createRouter(guard, "provider-pages")
     .get(
@@ -65,13 +69,21 @@ export function providerPages(context: RouteContext, browser: Browser) {
           const { email } = visitor.principal;
           return page(alreadySignedInPage({ email, branding: browser.branding() }));
         }
-        const { person, next } = await signIn.finish(request, settings);
-        const admitted = await sso.admission.admit(person, signIn.browserOf(request));
+        const taken = signIn.take(request);
+        const { next } = taken;
+        const person = await signIn.finish(taken, settings).catch(asInteraction);
+        if (!person)
+          return seeOther(next === undefined ? CHOOSE_SIGN_IN_PATH : `${signInPath(next)}&choose=1`);
+        const admitted = await sso.admission.admit(person, returningBrowser(request, baseUrl()));
+        if (admitted.kind === "signed_in" && admitted.isRoleKept)
+          exchangeOf(request).warning = "sign_in.role_kept";
         if (admitted.kind === "signed_in") return seeOther(next ?? "/", [signIn.cookieOf(admitted.session)]);
         const form = browser.anonymousForm(request);
         const proof = sso.proofs.seal({ person, callbackURL: next }, form.csrf);
         const { email } = admitted;
-        return page(proofPage({ ...frameOf(), csrf: form.csrf, proof, email }), { cookies: form.cookies });
+        return page(proofPage({ ...frameOf(domain, browser), csrf: form.csrf, proof, email }), {
+          cookies: form.cookies,
+        });
       },
       {
         requires: "nobody",
@@ -81,35 +93,53 @@ export function providerPages(context: RouteContext, browser: Browser) {
           "Signs in the browser that the provider sends back",
         ),
       },
-    )
-    .post(
-      LINK_PATH,
-      async ({ request, body }) => {
-        const { csrf = "", proof: sealed = "", password = "" } = body;
-        browser.checkAnonymousForm(request, csrf);
-        const { person, callbackURL } = sso.proofs.open(sealed, csrf);
-        const proving = {
-          ...signIn.browserOf(request),
-          password: new Secret(password),
-          deviceCookie: deviceCookieOf(request, baseUrl()),
-        };
-        try {
-          const { session, deviceCookie } = await sso.admission.prove(person, proving);
-          const cookies = browser.cookiesOf({ sessionToken: session.token, deviceCookie });
-          return seeOther(readOwnPath(callbackURL) ?? "/", [cookies.cookie, cookies.deviceCookie]);
-        } catch (error) {
-          const { status, headers, message } = formFailure(error, request);
-          const shown = { csrf, proof: sealed, email: person.email ?? "", error: message };
-          return page(proofPage({ ...frameOf(), ...shown }), { status, headers });
-        }
-      },
-      {
-        requires: "nobody",
-        accepts: "form",
-        body: ProofForm,
-        detail: formOperation("linkAccount", "Links a local account to the provider by its password"),
-      },
     );
+}
+
+/** @returns the form that links a local account by its password */
+export function accountLinkPages(context: RouteContext, browser: Browser) {
+  const { guard, domain, baseUrl } = context;
+  const { sso } = domain;
+
+  return createRouter(guard, "account-link-pages").post(
+    LINK_PATH,
+    async ({ request, body }) => {
+      const { csrf = "", proof: sealed = "", password = "" } = body;
+      browser.checkAnonymousForm(request, csrf);
+      const { person, callbackURL } = sso.proofs.open(sealed, csrf);
+      const proving = {
+        ...returningBrowser(request, baseUrl()),
+        password: new Secret(password),
+        deviceCookie: deviceCookieOf(request, baseUrl()),
+      };
+      try {
+        const { session, deviceCookie } = await sso.admission.prove(person, proving);
+        const cookies = browser.cookiesOf({ sessionToken: session.token, deviceCookie });
+        return seeOther(readOwnPath(callbackURL) ?? "/", [cookies.cookie, cookies.deviceCookie]);
+      } catch (error) {
+        const { status, headers, message } = formFailure(error, request);
+        const shown = { csrf, proof: sealed, email: person.email ?? "", error: message };
+        return page(proofPage({ ...frameOf(domain, browser), ...shown }), { status, headers });
+      }
+    },
+    {
+      requires: "nobody",
+      accepts: "form",
+      body: ProofForm,
+      detail: formOperation("linkAccount", "Links a local account to the provider by its password"),
+    },
+  );
+}
+
+const frameOf = ({ sso }: RouteContext["domain"], browser: Browser) => ({
+  providerName: sso.settings()?.providerName ?? "your organization",
+  branding: browser.branding(),
+});
+
+/** @returns undefined if the provider only wants the person to act there; anything else goes on */
+function asInteraction(error: unknown): undefined {
+  if (error instanceof DomainError && error.reason === "sso.interaction_required") return undefined;
+  throw error;
 }
 
 /** A hint only fills in a field at the provider, so one that is no address is dropped. */

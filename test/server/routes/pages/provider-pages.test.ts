@@ -71,6 +71,20 @@ describe("SSO-15 the sign-in page", () => {
   });
 });
 
+test("SSO-3 in mode oidc an invited person is led to the provider, and the sign-in accepts the invitation", async () => {
+  const oidc = { access: { identityMode: "oidc" }, identity: { mode: "oidc", invites: true } } as const;
+  await using site = await createProviderSite({ provisioning: "invited" }, oidc);
+  const { domain, world } = site;
+  const invitation = await domain.identity.invitations.create(world.system, { email: ADA, role: "admin" });
+  const browser = site.browser();
+  const page = await browser.visit(`/accept-invitation?token=${invitation.token.reveal()}`);
+  expect(page.forms).toEqual([]);
+  expect(page.html).toContain('href="/login/oidc"');
+  expect((await browser.visit("/accept-invitation?token=other")).status).toBe(404);
+  await signInAt(site, browser);
+  expect(domain.identity.findUserByEmail(world.db.read, world.organizationId, ADA)?.role).toBe("admin");
+});
+
 test("SSO-43 in mode oidc the protected administrator signs in with the password, which is always recorded", async () => {
   await using site = await createProviderSite({}, { access: { identityMode: "oidc" } });
   const root = { email: "root@example.com", password: PASSWORD };
@@ -272,7 +286,6 @@ describe("SSO-20 SSO-25 refusals are pages that repeat nothing", () => {
     ["access_denied", 403],
     ["server_error", 502],
     ["temporarily_unavailable", 502],
-    ["login_required", 403],
   ])("the error %s is %i", async (error, status) => {
     await using site = await createProviderSite(JIT);
     site.idp.faults = { callback: { error, error_description: HOSTILE, code: undefined } };
@@ -282,6 +295,29 @@ describe("SSO-20 SSO-25 refusals are pages that repeat nothing", () => {
     expect(page.html).not.toContain("alert");
     expect(page.html).toMatch(/request id <code>[0-9a-f-]{36}/);
     expect(JSON.stringify(site.logged)).not.toContain("code=");
+  });
+
+  test.each(["login_required", "interaction_required"])(
+    "the error %s leads back to the page",
+    async (error) => {
+      await using site = await createProviderSite({ ...JIT, autoRedirect: true });
+      site.idp.faults = { callback: { error, code: undefined } };
+      const page = await signInAt(site, site.browser(), "/device");
+      expect([page.status, page.path]).toEqual([200, "/login?callbackURL=%2Fdevice&choose=1"]);
+      expect(page.html).toContain('href="/login/oidc?callbackURL=%2Fdevice"');
+    },
+  );
+
+  test("SSO-13 a role that the last administrator keeps is a warning", async () => {
+    await using site = await createProviderSite({
+      ...JIT,
+      groupRoleMappings: new Map([["admins", "admin"]]),
+    });
+    site.idp.claims = { ...site.idp.claims, groups: ["admins"] };
+    await signInAt(site, site.browser());
+    site.idp.claims = { ...site.idp.claims, groups: [] };
+    await signInAt(site, site.browser());
+    expect(site.logged.map(({ event }) => event)).toContain("sign_in.role_kept");
   });
 
   test("SSO-41 nothing of claims, code or state gets into pages and log", async () => {
