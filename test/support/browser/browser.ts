@@ -12,6 +12,7 @@ import {
 import { passwordUrl } from "../../../src/domain/identity/model.ts";
 import type { Role } from "../../../src/domain/identity/service.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
+import { createOutbound } from "../../../src/platform/outbound/outbound.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 import {
   createListeningServer,
@@ -81,10 +82,14 @@ export interface Site extends AsyncDisposable {
  * Starts server and browser; `await using` or `Symbol.asyncDispose` ends both.
  * @param options `localhost` as the host is a secure context with a name, where browsers offer passkeys
  */
-export async function openSite(options: Pick<ListeningOptions, "host"> = {}): Promise<Site> {
+export async function openSite(options: Pick<ListeningOptions, "host" | "sso"> = {}): Promise<Site> {
   await using started = new AsyncDisposableStack();
   const limits = { userCodeGuessesPerUser: 5 };
-  const server = started.use(await createListeningServer({ ...options, limits }));
+  const found = () => server.domain.sso.provider.destinations();
+  const outbound = createOutbound({ allowed: [], found });
+  const server: ListeningServer = started.use(
+    await createListeningServer({ ...options, limits, ...(options.sso && { outbound }) }),
+  );
   const { origin: baseUrl } = server;
   const { browser: chromium } = started.use(await borrowChromium());
   const contexts = new Set<BrowserContext>();
