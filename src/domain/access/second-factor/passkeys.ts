@@ -10,10 +10,14 @@ import type { PasskeyRow } from "./second-factor-store.ts";
 const ALGORITHMS = [-7, -8, -257];
 const TIMEOUT_MS = 120_000;
 
-/** A package inside the library fails at start unless the polyfill is loaded first. */
+/** A package inside the library fails when it is loaded unless the polyfill is there before. */
 async function library() {
   await import("reflect-metadata");
-  return await import("@simplewebauthn/server");
+  const [server, helpers] = await Promise.all([
+    import("@simplewebauthn/server"),
+    import("@simplewebauthn/server/helpers"),
+  ]);
+  return { ...server, ...helpers };
 }
 
 /** Where the answer must come from. */
@@ -79,10 +83,8 @@ export async function verifyCreation(
 ): Promise<CreatedPasskey> {
   const answer = readCreatedPasskey(text);
   if (!answer) throw passkeyRefused();
-  const { decodeAttestationObject, isoBase64URL, decodeClientDataJSON } = await import(
-    "@simplewebauthn/server/helpers"
-  );
-  const { verifyRegistrationResponse } = await library();
+  const { decodeAttestationObject, decodeClientDataJSON, isoBase64URL, verifyRegistrationResponse } =
+    await library();
   try {
     const { attestationObject, clientDataJSON } = answer.response;
     const attestation = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
@@ -129,8 +131,7 @@ export async function verifyUse(
   const answer = readUsedPasskey(text);
   const passkey = known.find(({ credentialId }) => credentialId === answer?.id);
   if (!answer || !passkey) throw passkeyWrong();
-  const { isoBase64URL, decodeClientDataJSON } = await import("@simplewebauthn/server/helpers");
-  const { verifyAuthenticationResponse } = await library();
+  const { decodeClientDataJSON, isoBase64URL, verifyAuthenticationResponse } = await library();
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: { ...answer, clientExtensionResults: {} },
