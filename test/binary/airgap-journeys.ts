@@ -5,10 +5,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { sha256Hex } from "../../src/platform/ids.ts";
+import { FormBrowser, formTo, passkeyOptionsIn } from "../support/browser/form-browser.ts";
 import { runCli } from "../support/cli/cli.ts";
 import { builtExecutable } from "../support/cli/executable.ts";
 import { tarFile, tarGzOf } from "../support/content/tar.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
+import { createAuthenticator } from "../support/second-factor/software-authenticator.ts";
 
 const BARE = { PATH: "/nonexistent" };
 const EMAIL = "admin@example.com";
@@ -110,6 +112,29 @@ describe("AIR-2: with nothing but loopback", () => {
         expect(await asset.text()).not.toMatch(/@import|url\(["']?(?:https?:)?\/\//);
       }
     }
+  });
+
+  test("a passkey is set up and signs in", async () => {
+    const origin = "https://control.example.org";
+    const listen = "127.0.0.1:18080"; // nobody else is in this namespace
+    const flags = { "data-dir": "passkeys", "server-listen": listen, "server-public-url": origin };
+    const settings = Object.entries({ ...flags, "identity-second-factor": "everyone" });
+    const args = settings.flatMap(([name, value]) => [`--${name}`, value]);
+    await using other = await startService({ args, env: BARE, command, cwd: directory });
+    const authenticator = createAuthenticator(origin);
+    const browse = () => new FormBrowser(`http://${listen}`, (request) => fetch(request));
+    const credential = { email: EMAIL, password: other.password() };
+    const first = browse();
+    await first.signIn(await first.visit("/login"), credential);
+    const setup = await first.visit("/login/second-factor/setup/passkey");
+    const answer = authenticator.create(passkeyOptionsIn(setup));
+    const codes = await first.submit(formTo(setup, "/login/second-factor/setup/passkey"), { answer });
+    expect(codes.heading).toBe("Keep your recovery codes");
+    const second = browse();
+    const asked = await second.signIn(await second.visit("/login"), credential);
+    const proof = authenticator.get(passkeyOptionsIn(asked));
+    const page = await second.submit(formTo(asked, "/login/second-factor"), { answer: proof });
+    expect(page.heading).toBe("Your account");
   });
 
   test("a catalog arrives on a bundle", async () => {
