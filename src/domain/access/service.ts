@@ -99,7 +99,7 @@ export function createAccess(dependencies: AccessDependencies) {
             .passwordAdministrators(organizationId)
             .filter((id) => !factors.has(dependencies.db.read, id)).length
         : 0,
-    factorReset: createFactorReset({ ...dependencies, factors }),
+    factorReset: createFactorReset(dependencies),
     /** Throws unless a browser session was confirmed lately: see confirmations.ts. */
     requireConfirmation: createConfirmationCheck({ ...dependencies, factors }),
     /** The login of a grant: see active-logins.ts. */

@@ -6,15 +6,14 @@ import type { Audit } from "../../audit/service.ts";
 import type { Identity } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { endBrowserSessions, removeAttempts } from "../logins/end-logins.ts";
+import { forgetGuesses } from "../sign-in/password-guesses.ts";
 import * as store from "./second-factor-store.ts";
-import type { SecondFactors } from "./second-factors.ts";
 
 export interface FactorResetDependencies {
   db: Db;
   clock: Clock;
   audit: Audit;
   identity: Pick<Identity, "users">;
-  factors: Pick<SecondFactors, "forgetGuesses">;
 }
 
 /** How many of each a user has or had. */
@@ -38,7 +37,7 @@ export const removeFactors = (tx: Tx, userId: string): FactorCounts => ({
 });
 
 /** @returns the operation; created once, in service.ts */
-export const createFactorReset = ({ db, clock, audit, identity, factors }: FactorResetDependencies) => ({
+export const createFactorReset = ({ db, clock, audit, identity }: FactorResetDependencies) => ({
   /** @returns how many factors the user has */
   count: (userId: string): FactorCounts => ({
     authenticatorApps: store.findApp(db.read, userId) ? 1 : 0,
@@ -47,14 +46,14 @@ export const createFactorReset = ({ db, clock, audit, identity, factors }: Facto
   }),
 
   /**
-   * Removes all factors of a user, ends the user's browser sessions, and clears the count of wrong codes. Changes nothing if there
-   * is no factor.
+   * Removes all factors of a user, ends the user's browser sessions, and clears the count of wrong codes and passwords. Changes
+   * nothing else if there is no factor.
    * @throws DomainError `user.not_found`
    */
   reset: (actor: Actor, id: string): Promise<FactorReset> => {
     const user = identity.users.show(actor.organizationId, id);
     return db.write((tx) => {
-      factors.forgetGuesses(tx, user.id);
+      forgetGuesses(tx, { email: user.email, nowMs: clock.nowMs() });
       const counts = removeFactors(tx, user.id);
       if (Object.values(counts).every((count) => count === 0))
         return { ...counts, isChange: false, sessionsEnded: 0 };

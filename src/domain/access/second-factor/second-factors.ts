@@ -5,13 +5,14 @@ import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import type { Connection, Db, Tx } from "../../../platform/database/database.ts";
 import type { Ids } from "../../../platform/ids.ts";
 import { Secret } from "../../../platform/secret.ts";
-import type { User } from "../../identity/service.ts";
+import { emailKey, type User } from "../../identity/service.ts";
 import * as budgets from "../budgets/budgets.ts";
 import type { AccessSettings, LimitSettings } from "../settings.ts";
 import { stepOf } from "./authenticator-app.ts";
 import { Challenges } from "./challenges.ts";
 import { factorWrong, passkeysUnavailable } from "./errors.ts";
 import {
+  CODE_GUESSES,
   type Demand,
   demandOf,
   type FactorKind,
@@ -47,7 +48,7 @@ export interface FactorsView {
 
 /** The session or sign-in that gives a proof. */
 export interface ProofHolder {
-  user: Pick<User, "id">;
+  user: Pick<User, "id" | "email">;
   /** its id, which passkey challenges are bound to */
   holderId: string;
   /**
@@ -59,9 +60,6 @@ export interface ProofHolder {
 
 /** Accepts a checked proof in the caller's transaction. @throws DomainError `access.second_factor_wrong` if it was used before */
 export type Accept = (tx: Tx) => FactorKind;
-
-const GUESSES = "second_factor.account";
-const GUESSES_KNOWN = "second_factor.browser";
 
 /** @returns the sealing context of the secret of a user's authenticator app */
 export const appContext = (userId: string): string => `authenticator-app:${userId}`;
@@ -137,12 +135,6 @@ export class SecondFactors {
     };
   }
 
-  /** Clears the count of wrong codes of a user. */
-  forgetGuesses(tx: Tx, userId: string): void {
-    const nowMs = this.own.clock.nowMs();
-    for (const name of [GUESSES, GUESSES_KNOWN]) budgets.clearAll(tx, { name, subject: userId }, nowMs);
-  }
-
   /** A passkey cannot be guessed, so that its answers are not counted. */
   async #checkPasskey({ user, holderId }: ProofHolder, text: string): Promise<Accept> {
     const { db, clock } = this.own;
@@ -185,10 +177,10 @@ export class SecondFactors {
   #budgetOf({ user, known }: ProofHolder): budgets.Budget {
     const { clock, limits } = this.own;
     const { secondFactorGuesses: limit, windowSeconds } = limits;
-    const window = { subject: user.id, limit, windowSeconds, nowMs: clock.nowMs() };
+    const window = { subject: emailKey(user.email), limit, windowSeconds, nowMs: clock.nowMs() };
     return known === undefined
-      ? { ...window, name: GUESSES }
-      : { ...window, name: GUESSES_KNOWN, part: known };
+      ? { ...window, name: CODE_GUESSES.ofAccount }
+      : { ...window, name: CODE_GUESSES.ofBrowser, part: known };
   }
 }
 

@@ -6,6 +6,7 @@ import type { Db, Tx } from "../../../platform/database/database.ts";
 import { emailKey } from "../../identity/service.ts";
 import * as budgets from "../budgets/budgets.ts";
 import { countedAddress } from "../budgets/counted-address.ts";
+import { CODE_GUESSES } from "../second-factor/model.ts";
 import type { LimitSettings } from "../settings.ts";
 
 /** One password attempt. */
@@ -96,12 +97,12 @@ export function recordCorrectPassword(tx: Tx, { own, shared }: CountedGuess): vo
 }
 
 /**
- * Clears every guess for an account. The guesses of an address stay, because they count for other accounts too.
+ * Clears every guess for an account, of passwords and of codes of the second factor. The guesses of an address stay, because they count for other accounts too.
  * @returns how many counters were open
  */
 export function forgetGuesses(tx: Tx, { email, nowMs }: { email: string; nowMs: number }): number {
   const subject = emailKey(email);
-  const forgotten = [FROM_ADDRESS, FROM_DEVICE, ACCOUNT].map((name) =>
+  const forgotten = [FROM_ADDRESS, FROM_DEVICE, ACCOUNT, ...Object.values(CODE_GUESSES)].map((name) =>
     budgets.clearAll(tx, { name, subject }, nowMs),
   );
   return forgotten.reduce((sum, count) => sum + count, 0);

@@ -145,6 +145,18 @@ test("wrong codes are limited for the account, in every attempt together", async
   expect(await prove(world, await attemptOf(world), codeNow(world, app))).toBe("done");
 });
 
+test("unlocking a user also clears the wrong codes", async () => {
+  await using world = await createFactorWorld();
+  const app = await addApp(world);
+  world.clock.advance(STEP_MS);
+  const attempt = await attemptOf(world);
+  for (let i = 0; i < LIMITS.secondFactorGuesses; i += 1)
+    expect(await prove(world, attempt, { code: new Secret("000000") })).toBe(WRONG);
+  expect(await prove(world, attempt, codeNow(world, app))).toBe("access.too_many_attempts");
+  expect(await world.identity.users.unlock(world.system, world.user.id)).toBe(true);
+  expect(await prove(world, attempt, codeNow(world, app))).toBe("done");
+});
+
 test("wrong codes from elsewhere do not lock out a browser that has signed in before", async () => {
   await using world = await createFactorWorld();
   const app = await addApp(world);
