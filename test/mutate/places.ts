@@ -45,6 +45,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/domain/sso/provider/logout.test.ts",
       "test/domain/sso/provider/verification.test.ts",
       "test/contracts/oidc-peer.test.ts",
+      "test/app/service/sso-metrics.test.ts",
     ],
   },
   attempts: {

@@ -63,7 +63,8 @@ export function createSso(dependencies: SsoDependencies) {
   const provider = new Provider(dependencies);
   const ended = (outcome: SignInOutcome): void => {
     observeSso?.ended(outcome);
-    if (SHOWN_TO_OPERATORS.has(outcome)) void provider.noteRefusal(outcome);
+    if (outcome === "signed_in") void provider.noteSuccess();
+    else if (SHOWN_TO_OPERATORS.has(outcome)) void provider.noteRefusal(outcome);
   };
   return {
     settings,

@@ -69,3 +69,30 @@ test("SSO-34 sign-ins and requests to the provider are counted by outcome, witho
     expect.objectContaining({ event: "sso.request_failed", endpoint: "token", outcome: "refused" }),
   ]);
 });
+
+test("SSO-12 a list of groups that is too long is shown to operators until somebody signs in", async () => {
+  await using idp = await createLyingProvider({ claims: { ...ADA, hasgroups: true } });
+  const settings = idp.settings({ provisioning: "jit", allowedGroups: ["engineers"] });
+  const world = await createWorld({ startMs: Date.now() });
+  const outbound = createOutbound({ allowed: [], found: () => site.domain.sso.provider.destinations() });
+  await using site = await createTestServer({ world, sso: () => settings, outbound });
+  await site.signedIn("admin");
+  const { sso } = site.domain;
+  const redirectUri = "https://control.example.com/api/auth/callback/oidc";
+  const signIn = async () => {
+    const { url, attempt } = await sso.provider.begin({ redirectUri });
+    const claims = await sso.provider.complete({ redirectUri, query: await idp.authorize(url), attempt });
+    await sso.admission.admit(sso.personIn(claims, settings), { address: null, userAgent: null });
+  };
+  const shown = async () => {
+    await site.world.db.write(() => {}); // follows those that nobody waits for
+    return sso.status().last_error_reason;
+  };
+  await expect(signIn()).rejects.toThrow("groups");
+  expect(await shown()).toBe("sso.groups_overage");
+  await expect(signIn()).rejects.toThrow("groups");
+  expect(await shown()).toBe("sso.groups_overage");
+  idp.claims = { ...ADA, groups: ["engineers"] };
+  await signIn();
+  expect(await shown()).toBeNull();
+});

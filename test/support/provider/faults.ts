@@ -4,7 +4,8 @@ import type { ServerResponse } from "node:http";
 /**
  * `down`: 503; `html`: a page with status 200; `huge`: 10 MB of JSON; `stall`: half an answer and then nothing; `silent`: no
  * answer; `reset`: the connection ends within the answer; `redirect`: to another origin; `garbage`: JSON that is cut off;
- * `list`: JSON that is no object; `empty`: 204; `missing`: 404
+ * `list`: JSON that is no object; `empty`: 204; `missing`: 404 with the
+ * honest body
  */
 export type AnswerFault =
   | "down"
@@ -52,7 +53,7 @@ export interface Faults {
 const HUGE_BYTES = 10_000_000;
 
 /** Sends the faulty answer. */
-export function spoil(response: ServerResponse, fault: AnswerFault): void {
+export function spoil(response: ServerResponse, fault: Exclude<AnswerFault, "missing">): void {
   const head = (status: number, type = "application/json", headers: Record<string, string> = {}) =>
     response.writeHead(status, { "content-type": type, ...headers });
   switch (fault) {
@@ -77,8 +78,6 @@ export function spoil(response: ServerResponse, fault: AnswerFault): void {
       return void head(200).end("[]");
     case "empty":
       return void response.writeHead(204).end();
-    case "missing":
-      return void head(404).end("{}");
   }
 }
 

@@ -146,8 +146,9 @@ export class LyingProvider implements AsyncDisposable {
     for await (const chunk of request) chunks.push(chunk);
     const body = new URLSearchParams(Buffer.concat(chunks).toString());
     const fault = this.#faultOf(path);
-    if (fault) return spoil(response, fault);
-    const [status, members] = await this.#answer(path, { url, body, request });
+    if (fault && fault !== "missing") return spoil(response, fault);
+    const [answered, members] = await this.#answer(path, { url, body, request });
+    const status = fault === "missing" ? 404 : answered;
     if (status === 303) return void response.writeHead(303, { location: String(members.location) }).end();
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(members));
   }

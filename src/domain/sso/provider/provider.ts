@@ -87,11 +87,7 @@ export class Provider {
       const redeemed = await client.redeem(callback, attempt);
       const claims = await verifyIdToken(redeemed.idToken, attempt.nonce, this.#checks(connection));
       const isEnough = metadata.userinfoEndpoint === undefined || isComplete(claims, connection.settings);
-      const completed = isEnough
-        ? claims
-        : completedClaims(claims, await client.userinfo(redeemed, claims.sub));
-      await connection.records.noteSuccess();
-      return completed;
+      return isEnough ? claims : completedClaims(claims, await client.userinfo(redeemed, claims.sub));
     });
   }
 
@@ -119,6 +115,11 @@ export class Provider {
       const hint = usableHint(loginHint);
       return client.endSessionUrl({ ...parameters, ...(hint !== undefined && { logout_hint: hint }) });
     });
+  }
+
+  /** Clears `last_error_reason`: somebody was signed in. */
+  async noteSuccess(): Promise<void> {
+    if (this.parts.settings()) await this.connection().records.noteSuccess();
   }
 
   /** Shows an operator why sign-ins are refused by a rule, in `last_error_reason`. */

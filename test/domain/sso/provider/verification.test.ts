@@ -106,6 +106,10 @@ test("SSO-33 a wrong secret is reported, and what was said about another issuer"
   idp.faults = { metadata: { issuer: `${idp.issuer}/` } };
   const [discovery] = await findingsOf();
   expect(discovery?.detail).toContain(`the issuer is ${idp.issuer}/, not ${idp.issuer}`);
+  expect(discovery?.remedy).toContain("identity.oidc.issuer");
+  idp.faults = { discovery: "down" };
+  const [unreachable] = await findingsOf();
+  expect(unreachable?.remedy).toContain("HTTPS_PROXY");
 });
 
 test.each([
