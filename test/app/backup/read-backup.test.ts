@@ -106,7 +106,7 @@ test("what is unpacked is readable by its owner only, and no file stays open", (
     database: join(unpacked, "r.db"),
     artifacts: join(unpacked, "artifacts"),
   });
-  expect(readdirSync("/dev/fd")).toHaveLength(openBefore);
+  expect(readdirSync("/dev/fd").length).toBeLessThanOrEqual(openBefore); // the collector may close files of earlier tests
   const modeOf = (name: string) => statSync(join(unpacked, name)).mode & 0o777;
   expect([modeOf("."), modeOf(shard)]).toEqual([0o700, 0o700]);
   expect([modeOf("q.db"), modeOf(join(shard, digest))]).toEqual([0o600, 0o600]);
