@@ -31,6 +31,11 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     .examples(
       "quartermaster sso verify --config /etc/quartermaster/quartermaster.yaml",
       "quartermaster sso verify --json",
+      "quartermaster sso verify --claims claims.json --config /etc/quartermaster/quartermaster.yaml",
+    )
+    .option(
+      "--claims <file>",
+      "only say as whom a person with these claims (JSON, - for stdin) would sign in",
     )
     .printsJson()
     .action(domainAction(context, async () => (await import("./verify.ts")).verify));

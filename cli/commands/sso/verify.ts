@@ -3,9 +3,13 @@
 import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { findingsText } from "../../output/findings.ts";
+import { previewClaims } from "./claims.ts";
 
-/** @throws DomainError `sso.not_configured`; `sso.unverified` after the report */
-export async function verify({ domain, actor, output }: Call): Promise<void> {
+/** @throws DomainError `sso.not_configured`; `sso.unverified` after the report; `sso.claims_unreadable` */
+export async function verify(call: Call): Promise<void> {
+  const { domain, actor, output, text } = call;
+  const claims = text("claims");
+  if (claims !== undefined) return await previewClaims(call, claims);
   const checks = await domain.sso.verify(actor.organizationId);
   const failed = checks.filter(({ result }) => result === "failed").length;
   output.result({ verified: failed === 0, checks }, findingsText(checks, output.hasColor));

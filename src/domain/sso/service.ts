@@ -3,6 +3,7 @@
 import type { Sealing } from "../../platform/crypto/sealing.ts";
 import type { Actor } from "../shared/actor.ts";
 import { Admission, type AdmissionDependencies } from "./admission/admission.ts";
+import { type Preview, previewOf } from "./admission/preview.ts";
 import { SignInAttempts } from "./browser/attempts.ts";
 import { Proofs } from "./browser/proofs.ts";
 import { readPerson } from "./claims.ts";
@@ -19,6 +20,7 @@ import type { CurrentSsoSettings, SsoSettings } from "./settings.ts";
 import { oidcStatus } from "./status.ts";
 
 export type { Admitted, Explanation } from "./admission/admission.ts";
+export type { Preview } from "./admission/preview.ts";
 export type { SignInOutcome, SsoObserver } from "./dependencies.ts";
 export type { IdentityView, NewIdentity } from "./identities/identities.ts";
 export type { Person, SsoReason, VerifiedClaims } from "./model.ts";
@@ -66,10 +68,11 @@ export function createSso(dependencies: SsoDependencies) {
     if (outcome === "signed_in") void provider.noteSuccess();
     else if (SHOWN_TO_OPERATORS.has(outcome)) void provider.noteRefusal(outcome);
   };
+  const admission = new Admission({ ...dependencies, ended });
   return {
     settings,
     provider,
-    admission: new Admission({ ...dependencies, ended }),
+    admission,
     attempts: new SignInAttempts({ ...dependencies, ended }),
     proofs: new Proofs(dependencies),
     identities: new Identities(dependencies),
@@ -84,6 +87,14 @@ export function createSso(dependencies: SsoDependencies) {
         throw error;
       }
     },
+
+    /**
+     * Changes nothing, counts nothing, and contacts nobody.
+     * @returns what a sign-in with these claims would do; without `iss` they are of the configured provider
+     * @throws DomainError `sso.not_configured`
+     */
+    preview: (claims: VerifiedClaims): Preview =>
+      previewOf(claims, { admission, settings: provider.connection().settings }),
 
     /** @returns the state of sign-in at the provider, without secrets */
     status: () => oidcStatus(settings(), provider.record(), origin()),

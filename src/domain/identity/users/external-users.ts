@@ -59,12 +59,18 @@ export class ExternalUsers {
   setRole(tx: Tx, { actor, user, role }: { actor: Actor; user: User; role: Role }): User {
     if (user.role === role || user.protected) return user;
     const { audit } = this.dependencies;
-    if (isActiveAdministrator(user) && store.countOtherAdministrators(tx, user) === 0) {
+    if (this.keepsRole(tx, user)) {
       const after = { role: user.role, is_last_administrator: true };
       audit.record(tx, { actor, action: "user.keep_role", target: user.id, after });
       return user;
     }
     return this.#change(tx, { actor, before: user, changes: { role }, endsLogins: role === "member" });
+  }
+
+  /** @returns whether no claim changes the role: the protected administrator's, or the last active administrator's */
+  keepsRole(connection: Connection, user: User): boolean {
+    const isLast = isActiveAdministrator(user) && store.countOtherAdministrators(connection, user) === 0;
+    return user.protected || isLast;
   }
 
   /** Follows a person to a new address that nobody else has. @returns the user after the change, if there was one */

@@ -58,6 +58,8 @@ export interface Explanation {
   decision: Decision;
   /** the role after the sign-in; undefined if it is refused */
   role: User["role"] | undefined;
+  /** the groups give another role, which the protected or last administrator does not take */
+  keepsRole: boolean;
 }
 
 const SUBJECT_HASH_LENGTH = 16;
@@ -107,14 +109,14 @@ export class Admission {
 
   /** Changes nothing. @returns what a sign-in of this person would do */
   explain(person: Person): Explanation {
-    const decision = this.#decide(this.own.db.read, person);
-    if (decision.kind === "refuse") return { decision, role: undefined };
-    if (!("user" in decision))
-      return {
-        decision,
-        role: roleFor({ ...decision, provisioningSource: "local" }, person, this.#settings) ?? decision.role,
-      };
-    return { decision, role: roleFor(decision.user, person, this.#settings) ?? decision.user.role };
+    const { db, identity } = this.own;
+    const decision = this.#decide(db.read, person);
+    if (decision.kind === "refuse") return { decision, role: undefined, keepsRole: false };
+    const before = "user" in decision ? decision.user : { ...decision, provisioningSource: "local" as const };
+    const mapped = roleFor(before, person, this.#settings);
+    const keepsRole =
+      mapped !== undefined && "user" in decision && identity.external.keepsRole(db.read, decision.user);
+    return { decision, role: keepsRole ? before.role : (mapped ?? before.role), keepsRole };
   }
 
   get #settings(): SsoSettings {

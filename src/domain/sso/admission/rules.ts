@@ -39,7 +39,11 @@ export function refusalOf(person: Person, settings: SsoSettings): DomainError | 
   return allowedGroups.some((group) => known.includes(group)) ? undefined : notAllowed();
 }
 
-function isFromDomain(person: Person, settings: Pick<SsoSettings, "allowedDomains" | "trustEmail">): boolean {
+/** @returns whether the verified address is of an allowed domain */
+export function isFromDomain(
+  person: Person,
+  settings: Pick<SsoSettings, "allowedDomains" | "trustEmail">,
+): boolean {
   const address = addressOf(person, settings);
   if (!("verified" in address)) return false;
   const domain = address.verified.slice(address.verified.lastIndexOf("@") + 1);

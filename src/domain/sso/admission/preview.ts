@@ -1,0 +1,116 @@
+// What a sign-in with given claims would do, for an operator who tries the rules before anybody signs in. Unlike the page of a
+// refusal, it says which rule decided. Changes nothing.
+import { DomainError } from "../../../platform/errors.ts";
+import { readPerson } from "../claims.ts";
+import { ssoReasonOf } from "../errors.ts";
+import type { Person, SsoReason, VerifiedClaims } from "../model.ts";
+import type { SsoSettings } from "../settings.ts";
+import type { Admission, Explanation } from "./admission.ts";
+import type { Decision } from "./decide.ts";
+import { type Address, addressOf, isFromDomain } from "./rules.ts";
+
+export interface Preview extends Explanation {
+  /** undefined if the claims cannot be read */
+  person: Person | undefined;
+  /** whether a token of this issuer would be refused, because another one is configured */
+  isForeign: boolean;
+  /** one sentence for the operator */
+  why: string;
+}
+
+interface Sources {
+  admission: Pick<Admission, "explain">;
+  settings: SsoSettings;
+}
+
+/** @returns the outcome; a refusal is an outcome as well */
+export function previewOf(claims: VerifiedClaims, { admission, settings }: Sources): Preview {
+  const iss = claims.iss ?? settings.issuer;
+  const isForeign = iss !== settings.issuer;
+  try {
+    const person = readPerson({ ...claims, iss }, settings);
+    const explanation = admission.explain(person);
+    return { person, isForeign, ...explanation, why: whyOf(explanation.decision, person, settings) };
+  } catch (error) {
+    if (ssoReasonOf(error) !== "sso.claims_invalid" || !(error instanceof DomainError)) throw error;
+    const decision: Decision = { kind: "refuse", error };
+    return {
+      person: undefined,
+      isForeign,
+      decision,
+      role: undefined,
+      keepsRole: false,
+      why: String(error.cause),
+    };
+  }
+}
+
+function whyOf(decision: Decision, person: Person, settings: SsoSettings): string {
+  switch (decision.kind) {
+    case "sign_in":
+      return "issuer and subject are linked to this user";
+    case "link":
+      return decision.linkedBy === "external_id"
+        ? `the claim ${settings.externalIdClaim} is the SCIM externalId of this user`
+        : "SCIM made a user with this verified address";
+    case "accept_invitation":
+      return "an invitation to this verified address is open";
+    case "prove_password":
+      return "a local user has this verified address, and must prove the password once";
+    case "create":
+      return "nobody has this verified address, and the rules admit the person (jit)";
+    case "refuse":
+      return whyRefused(decision, person, settings);
+  }
+}
+
+function whyRefused(
+  { error, user }: Extract<Decision, { kind: "refuse" }>,
+  person: Person,
+  settings: SsoSettings,
+): string {
+  const reasons: Partial<Record<SsoReason, () => string>> = {
+    "sso.not_allowed": () => ruleThatFails(person, settings),
+    "sso.acr": () =>
+      `the claim acr is ${person.acr ?? "missing"}; required is ${settings.requireAcr.join(" or ")}`,
+    "sso.groups_overage": () => `a rule needs the groups, and the list is unknown: ${groupsProblem(person)}`,
+    "sso.email_missing": () => "nobody is linked to this subject, and there is no usable address",
+    "sso.email_unverified": () => `nobody is linked to this subject, and ${verifiedText(person)}`,
+    "sso.not_provisioned": () => whyNotProvisioned(settings),
+    "sso.user_inactive": () => `the user ${user?.email ?? ""} is ${user?.status ?? "inactive"}`,
+    "sso.user_conflict": () =>
+      "the user with this address or external id is linked to another subject, or has no password to prove",
+    "sso.user_protected": () =>
+      "no sign-in links the protected administrator; an operator does it with identities create",
+  };
+  const reason = ssoReasonOf(error);
+  return (reason && reasons[reason]?.()) ?? error.message;
+}
+
+/** In the order in which the rules are tried. */
+function ruleThatFails(person: Person, settings: SsoSettings): string {
+  const { missingClaims } = person;
+  if (missingClaims.length > 0)
+    return `required claims are missing or have another value: ${missingClaims.join(", ")}`;
+  const { allowedDomains, allowedGroups } = settings;
+  if (allowedDomains.length > 0 && !isFromDomain(person, settings))
+    return `${addressText(person, addressOf(person, settings))}; allowed domains are ${allowedDomains.join(", ")}`;
+  return `the person is in none of the allowed groups: ${allowedGroups.join(", ")}`;
+}
+
+function addressText({ email }: Person, address: Address): string {
+  if ("verified" in address) return `the address is ${address.verified}`;
+  return "missing" in address ? "there is no usable address" : `the address ${email} is not verified`;
+}
+
+const verifiedText = ({ emailVerified }: Person): string =>
+  emailVerified === "absent"
+    ? "email_verified is missing; identity.oidc.trust_email would accept the address"
+    : "email_verified is not true";
+
+const groupsProblem = ({ groups }: Person): string => ("unknown" in groups ? groups.unknown : "none");
+
+const whyNotProvisioned = ({ provisioning }: SsoSettings): string =>
+  provisioning === "scim"
+    ? "SCIM has not made this user (identity.oidc.provisioning is scim)"
+    : "nobody has this address, and no invitation to it is open (identity.oidc.provisioning is invited)";

@@ -1,0 +1,144 @@
+// `sso verify --claims`: the rules tried on pasted claims, compared with golden/sso-claims.txt; and that trying changes nothing.
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { tracesOf } from "../../../support/audit-watch.ts";
+import { expectGolden, type Step } from "../../../support/cli/golden.ts";
+import { type Bench, createInstallation } from "../../../support/in-process.ts";
+
+const ISSUER = "https://id.example.org";
+const ANA = "ana@example.org";
+
+function configure({ folder }: Bench, name: string, rules: string): void {
+  const provider = `issuer: "${ISSUER}", client_id: quartermaster, client_secret_file: client-secret`;
+  const text = `server: {public_url: "https://qm.example.org"}\nidentity:\n  oidc: {${provider}${rules}}\n`;
+  writeFileSync(join(folder, `${name}.yaml`), text);
+  writeFileSync(join(folder, "client-secret"), "client-secret", { mode: 0o600 });
+}
+
+async function createSite() {
+  const bench = await createInstallation();
+  configure(bench, "invited", "");
+  configure(
+    bench,
+    "jit",
+    ', provisioning: jit, allowed_domains: [example.org], allowed_groups: [staff], required_claims: {tid: "1"}, group_role_mappings: {ops: admin}',
+  );
+  await bench.json(`users create ${ANA} --role member`);
+  return bench;
+}
+
+const told = (bench: Bench, claims: object, config = "invited") =>
+  bench
+    .run(`sso verify --claims - --config ${config}.yaml --json`, { stdin: JSON.stringify(claims) })
+    .then(({ stdout }) => JSON.parse(stdout));
+
+test("SSO-33 claims say who would sign in as what and why, without a provider that answers", async () => {
+  using bench = await createSite();
+  const write = (name: string, text: string) => writeFileSync(join(bench.folder, name), text);
+  const person = { sub: "00u1a2b3", email: ANA, email_verified: true };
+  write("ana.json", JSON.stringify(person));
+  write(
+    "new.json",
+    JSON.stringify({ ...person, email: "eve@example.org", groups: ["staff", "ops"], tid: 1 }),
+  );
+  write("elsewhere.json", JSON.stringify({ ...person, iss: "https://other.example.org" }));
+  write("list.json", "[1]");
+  write("broken.json", '{\n  "sub": "s",\n  "email": "x" "y"\n}\n');
+  write("token.txt", "eyJhbGciOiJub25lIn0.eyJzdWIiOiJzIn0.c2ln\n");
+  const steps: Step[] = [];
+  for (const line of [
+    "sso verify --claims ana.json --config invited.yaml",
+    "sso verify --claims ana.json --config invited.yaml --json",
+    "sso verify --claims ana.json --config jit.yaml",
+    "sso verify --claims new.json --config jit.yaml",
+    "sso verify --claims elsewhere.json --config invited.yaml",
+    "sso verify --claims list.json --config invited.yaml",
+    "sso verify --claims broken.json --config invited.yaml",
+    "sso verify --claims token.txt --config invited.yaml",
+    "sso verify --claims nothing.json --config invited.yaml",
+    "sso verify --claims ana.json",
+  ])
+    steps.push({ line, ...(await bench.run(line)) });
+  expectGolden("sso-claims", steps, new Map([[bench.folder, "<folder>"]]));
+});
+
+test("SSO-33 trying claims changes and counts nothing, also if they cannot be accepted", async () => {
+  using bench = await createSite();
+  const traces = await tracesOf(join(bench.data, "quartermaster.db"), async () => {
+    expect(await told(bench, { sub: "s", email: ANA, email_verified: true })).toMatchObject({
+      decision: "prove_password",
+      email: ANA,
+      linked_by: "password",
+    });
+    expect(await told(bench, { sub: "s\u0001" })).toMatchObject({ reason: "sso.claims_invalid" });
+  });
+  expect(traces).toMatchObject({ actions: [], tables: [] });
+});
+
+const STAFF = { sub: "s", email: "eve@example.org", email_verified: true, tid: "1", groups: ["staff"] };
+
+test.each<[string, object, string, string]>([
+  ["another tenant", { ...STAFF, tid: "2" }, "sso.not_allowed", "tid"],
+  [
+    "another domain",
+    { ...STAFF, email: "eve@example.com" },
+    "sso.not_allowed",
+    "eve@example.com; allowed domains",
+  ],
+  ["an unverified address", { ...STAFF, email_verified: false }, "sso.not_allowed", "is not verified"],
+  ["another group", { ...STAFF, groups: ["others"] }, "sso.not_allowed", "none of the allowed groups: staff"],
+  ["no list of groups", { ...STAFF, groups: undefined }, "sso.groups_overage", "absent"],
+  ["too many groups", { ...STAFF, hasgroups: true }, "sso.groups_overage", "overage"],
+  ["no subject", { ...STAFF, sub: undefined }, "sso.claims_invalid", "sub or iss is missing"],
+])("SSO-33 a person with %s is refused, and the rule is named", async (_, claims, reason, why) => {
+  using bench = await createSite();
+  expect(await told(bench, claims, "jit")).toMatchObject({
+    decision: "refuse",
+    reason,
+    why: expect.stringContaining(why),
+    role: null,
+  });
+});
+
+test.each<[string, object, string, string]>([
+  [
+    "a stranger",
+    { sub: "s", email: "eve@example.org", email_verified: true },
+    "sso.not_provisioned",
+    "invited",
+  ],
+  ["no address", { sub: "s" }, "sso.email_missing", "no usable address"],
+  ["an address nobody vouches for", { sub: "s", email: ANA }, "sso.email_unverified", "trust_email"],
+  [
+    "the address of root",
+    { sub: "s", email: "root@example.org", email_verified: "true" },
+    "sso.user_protected",
+    "identities create",
+  ],
+])("SSO-33 %s is refused while people are invited", async (_, claims, reason, why) => {
+  using bench = await createSite();
+  expect(await told(bench, claims)).toMatchObject({ reason, why: expect.stringContaining(why) });
+});
+
+test("SSO-33 the role is that of the groups, except for the protected administrator and a suspended user", async () => {
+  using bench = await createSite();
+  for (const [email, subject] of [
+    ["root@example.org", "root"],
+    [ANA, "ana"],
+  ])
+    await bench.json(`identities create ${email} --subject ${subject} --issuer ${ISSUER} --yes`);
+  const told2 = (sub: string, groups: string[]) => told(bench, { ...STAFF, sub, groups }, "jit");
+  expect(await told2("root", ["staff"])).toMatchObject({
+    decision: "sign_in",
+    role: "admin",
+    keeps_role: true,
+  });
+  expect(await told2("ana", ["staff", "ops"])).toMatchObject({ role: "admin", keeps_role: false });
+  await bench.json(`users suspend ${ANA} --yes`);
+  expect(await told2("ana", ["staff"])).toMatchObject({
+    reason: "sso.user_inactive",
+    why: `the user ${ANA} is suspended`,
+    user: { email: ANA },
+  });
+});
