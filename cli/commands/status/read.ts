@@ -85,9 +85,10 @@ const contentOf = (context: Context, config: Config) =>
     context,
     config,
     async ({
-      domain: { access, governance, clients, gateway, jobs, backups, untrustedProxies },
+      domain: { access, governance, clients, gateway, jobs, backups, sso, untrustedProxies },
       actor: { organizationId },
     }) => ({
+      signIn: { mode: config.get("identity.mode"), ...sso.status(), dueSoon: sso.countDueSoon() },
       revision: governance.revisions.current(organizationId),
       clients: clients.inventory.counts(organizationId),
       gateway: {

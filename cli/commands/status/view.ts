@@ -16,6 +16,7 @@ import { ageText } from "../../output/age.ts";
 import { detailsText, type Fact, timeOf } from "../../output/details.ts";
 import { jobDocument } from "../jobs/verbs.ts";
 import type { Content, HarnessState, Machine, Status } from "./read.ts";
+import { signInDocument, signInFacts } from "./sign-in.ts";
 
 /** @returns the text, one fact per line */
 export function statusText({ nowMs, machine, content, outside, harnesses }: Status): string {
@@ -75,9 +76,10 @@ interface FactsContext {
 }
 
 const contentFacts = (
-  { revision, clients, gateway, jobs, backup }: Content,
+  { signIn, revision, clients, gateway, jobs, backup }: Content,
   context: FactsContext,
 ): readonly Fact[] => [
+  ...signInFacts(signIn),
   [
     "policy",
     revision
@@ -163,6 +165,7 @@ export function statusDocument({ nowMs, machine, content, outside, harnesses }: 
     replication: machine.replication
       ? { last_progress_at: timeOf(machine.replication.lastProgressMs ?? null) }
       : null,
+    sign_in: content ? signInDocument(content.signIn) : null,
     policy: content?.revision ? policyDocument(content.revision) : null,
     clients: content?.clients ?? null,
     gateway_keys: content ? gatewayDocument(content.gateway) : null,

@@ -1,0 +1,31 @@
+// Formats how people sign in: with passwords, or at the identity provider, and whether that works.
+import type { Fact } from "../../output/details.ts";
+import type { Content } from "./read.ts";
+
+type SignIn = Content["signIn"];
+
+export function signInFacts(signIn: SignIn): Fact[] {
+  const { mode, issuer, provider_name: name, provisioning, dueSoon } = signIn;
+  if (issuer === null)
+    return mode === "password"
+      ? [["sign-in", "passwords"]]
+      : [["sign-in", "company sign-in, but identity.oidc.issuer is not set in the settings of this command"]];
+  const also = mode === "password" ? ", or passwords" : "";
+  return [
+    ["sign-in", `${name} (${issuer})${also}; who may: ${provisioning}`],
+    ["", lastText(signIn)],
+    ...(dueSoon > 0 ? [["", dueText(dueSoon)] satisfies Fact] : []),
+  ];
+}
+
+function lastText({ last_success_at: success, last_error_reason: error }: SignIn): string {
+  const succeeded = success === null ? "no sign-in succeeded yet" : `last success ${success}`;
+  return error === null ? succeeded : `failing: ${error} (${succeeded}); see sso verify`;
+}
+
+const dueText = (count: number): string =>
+  count === 1
+    ? "1 user must sign in at the provider again within 24 hours"
+    : `${count} users must sign in at the provider again within 24 hours`;
+
+export const signInDocument = ({ dueSoon, ...signIn }: SignIn) => ({ ...signIn, due_within_day: dueSoon });
