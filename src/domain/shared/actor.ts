@@ -14,3 +14,29 @@ export interface Actor {
   /** network address the request came from */
   address?: string;
 }
+
+/** The user who acts, as far as it is known: a person who signs up has no id yet. */
+export interface ActingUser {
+  id: string | null;
+  email: string;
+  organizationId: string;
+}
+
+/** Where the request came from; a local socket has no address. */
+export interface RequestOrigin {
+  address?: string | null | undefined;
+  requestId?: string | undefined;
+}
+
+/** @returns the actor of an operation that a user does before or without a credential of ours, such as signing in */
+export const userActor = (
+  { id, email, organizationId }: ActingUser,
+  { address, requestId }: RequestOrigin = {},
+): Actor => ({
+  kind: "user",
+  id,
+  label: email,
+  organizationId,
+  ...(typeof address === "string" && { address }),
+  ...(requestId !== undefined && { requestId }),
+});

@@ -41,6 +41,46 @@ export function Field({ id, label, hint, error, children }: FieldProps) {
   );
 }
 
+/** The address, for password managers, and a new password. */
+export function NewPasswordFields({
+  email,
+  label,
+  minimumLength,
+  error,
+}: {
+  email: string;
+  label: string;
+  /** characters */
+  minimumLength: number;
+  error?: string | undefined;
+}) {
+  return (
+    <>
+      {/* Has no name and is not sent: it tells a password manager what to file the password under. */}
+      <Field id="email" label="Email">
+        {(described) => <input {...described} type="email" value={email} autocomplete="username" readOnly />}
+      </Field>
+      <Field
+        id="password"
+        label={label}
+        hint={`At least ${minimumLength} characters. Several words work well.`}
+        error={error}
+      >
+        {(described) => (
+          <input
+            {...described}
+            type="password"
+            name="password"
+            autocomplete="new-password"
+            minLength={minimumLength}
+            required
+          />
+        )}
+      </Field>
+    </>
+  );
+}
+
 /** Shows the error above the form and focuses it without a script. Renders nothing without an error. */
 export function ErrorSummary({ error, fieldId }: { error?: string | undefined; fieldId?: string }) {
   if (error === undefined) return null;

@@ -1,7 +1,7 @@
 // Pages for accepting an invitation: choose a password, done, or unavailable. The route checks the token and creates the
 // user.
 /** @jsxImportSource preact */
-import { ErrorSummary, Field, Hidden } from "./forms.tsx";
+import { ErrorSummary, Hidden, NewPasswordFields } from "./forms.tsx";
 import { type Branding, renderPage } from "./layout.tsx";
 import { ProviderButton, type ProviderOffer } from "./sign-in.tsx";
 import { roleText } from "./words.ts";
@@ -32,29 +32,12 @@ export function invitationPage(props: InvitationProps): string {
       <form method="post" action="/accept-invitation">
         <Hidden name="csrf" value={csrf} />
         <Hidden name="token" value={token} />
-        {/* Has no name and is not sent: it tells a password manager what to file the password under. */}
-        <Field id="email" label="Email">
-          {(described) => (
-            <input {...described} type="email" value={email} autocomplete="username" readOnly />
-          )}
-        </Field>
-        <Field
-          id="password"
+        <NewPasswordFields
+          email={email}
           label="Password"
-          hint={`At least ${minimumPasswordLength} characters. Several words work well.`}
+          minimumLength={minimumPasswordLength}
           error={error}
-        >
-          {(described) => (
-            <input
-              {...described}
-              type="password"
-              name="password"
-              autocomplete="new-password"
-              minLength={minimumPasswordLength}
-              required
-            />
-          )}
-        </Field>
+        />
         <button class="button primary" type="submit">
           Create account
         </button>

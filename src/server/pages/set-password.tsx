@@ -1,6 +1,6 @@
 // Pages for setting a password with a link: choose it, done, or unavailable. The route checks the token and sets the password.
 /** @jsxImportSource preact */
-import { ErrorSummary, Field, Hidden } from "./forms.tsx";
+import { ErrorSummary, Hidden, NewPasswordFields } from "./forms.tsx";
 import { type Branding, renderPage } from "./layout.tsx";
 
 export interface SetPasswordProps {
@@ -25,29 +25,12 @@ export function setPasswordPage(props: SetPasswordProps): string {
       <form method="post" action="/set-password">
         <Hidden name="csrf" value={csrf} />
         <Hidden name="token" value={token} />
-        {/* Has no name and is not sent: it tells a password manager what to file the password under. */}
-        <Field id="email" label="Email">
-          {(described) => (
-            <input {...described} type="email" value={email} autocomplete="username" readOnly />
-          )}
-        </Field>
-        <Field
-          id="password"
+        <NewPasswordFields
+          email={email}
           label="New password"
-          hint={`At least ${minimumPasswordLength} characters. Several words work well.`}
+          minimumLength={minimumPasswordLength}
           error={error}
-        >
-          {(described) => (
-            <input
-              {...described}
-              type="password"
-              name="password"
-              autocomplete="new-password"
-              minLength={minimumPasswordLength}
-              required
-            />
-          )}
-        </Field>
+        />
         <button class="button primary" type="submit">
           Set password
         </button>

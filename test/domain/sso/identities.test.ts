@@ -84,7 +84,7 @@ test("SSO-33 lists of logins tell how each browser signed in, and the account pa
   const cookie = `${SESSION_COOKIE}=${session.token}`;
   expect(await methods(cookie)).toEqual(["login_session oidc"]);
   expect(await methods(other.cookie)).toEqual(["grant null", "login_session password"]);
-  expect(await account(cookie)).toContain("<dt>Through</dt><dd>Example</dd>");
+  expect(await account(cookie)).toContain("<dt>Through</dt><dd>Example ID</dd>");
   expect(await account(other.cookie)).not.toContain("<dt>Through</dt>");
 });
 

@@ -3,7 +3,7 @@ import type { User } from "../../../src/domain/identity/service.ts";
 import { readPerson } from "../../../src/domain/sso/claims.ts";
 import type { Person } from "../../../src/domain/sso/model.ts";
 import type { SsoSettings } from "../../../src/domain/sso/settings.ts";
-import { Secret } from "../../../src/platform/secret.ts";
+import { SETTINGS } from "../../support/provider/lying-provider.ts";
 import {
   ADDRESS,
   createTestServer,
@@ -15,30 +15,7 @@ import {
 export const ISSUER = "https://id.example.org/";
 export const BROWSER = { address: ADDRESS, userAgent: "a browser", requestId: "request-1" };
 
-export const SSO: SsoSettings = {
-  issuer: ISSUER,
-  clientId: "quartermaster",
-  credential: { method: "client_secret_basic", secret: new Secret("client-secret") },
-  providerId: "oidc",
-  providerName: "Example",
-  extraScopes: [],
-  provisioning: "invited",
-  trustEmail: false,
-  externalIdClaim: undefined,
-  groupsClaim: "groups",
-  groupRoleMappings: new Map(),
-  allowedGroups: [],
-  allowedDomains: [],
-  requiredClaims: new Map(),
-  maxAgeSeconds: undefined,
-  requireAcr: [],
-  clockSkewSeconds: 60,
-  reconfirmHours: 0,
-  autoRedirect: false,
-  logout: "local",
-  logoutEndsGrants: false,
-  ca: undefined,
-};
+export const SSO: SsoSettings = { ...SETTINGS, issuer: ISSUER };
 
 export interface SsoWorld extends TestServer {
   /** replaces settings, as a reload does */

@@ -3,8 +3,7 @@ import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
 import type { Ids } from "../../../platform/ids.ts";
 import type { Secret } from "../../../platform/secret.ts";
-import type { User } from "../../identity/service.ts";
-import type { Actor } from "../../shared/actor.ts";
+import { userActor } from "../../shared/actor.ts";
 import { attemptOver } from "../second-factor/errors.ts";
 import type { Add, AddedFactor, AppSetup, FactorSetup } from "../second-factor/factor-setup.ts";
 import type { FactorKind, Proof } from "../second-factor/model.ts";
@@ -108,7 +107,7 @@ export class FactorSignIns {
     return this.#open(attempt, request, (tx) => {
       // Another tab may have set one up meanwhile; then this browser has to prove it.
       if (this.own.factors.has(tx, attempt.user.id)) throw attemptOver();
-      const added = add(tx, actorOf(attempt.user, request));
+      const added = add(tx, userActor(attempt.user, request));
       return { secondFactor: added.kind, result: added };
     });
   }
@@ -130,7 +129,7 @@ export class FactorSignIns {
     const { session, result } = await db.write((tx) => {
       attempts.take(tx, attempt);
       const { secondFactor, result } = change(tx);
-      const actor = actorOf(user, request);
+      const actor = userActor(user, request);
       return { session: sessions.enter(tx, user, { actor, origin: request, secondFactor }), result };
     }, "access");
     return { ...result, session, user, deviceCookie: this.#deviceCookies.issue(attempt.user) };
@@ -138,12 +137,3 @@ export class FactorSignIns {
 }
 
 const holderOf = ({ id, user }: SignInAttempt) => ({ user, holderId: id });
-
-const actorOf = (user: User, { address, requestId }: AttemptRequest): Actor => ({
-  kind: "user",
-  id: user.id,
-  label: user.email,
-  organizationId: user.organizationId,
-  ...(address !== null && { address }),
-  ...(requestId !== undefined && { requestId }),
-});

@@ -7,7 +7,7 @@ import { type Ids, randomToken, sha256Hex } from "../../../platform/ids.ts";
 import type { Secret } from "../../../platform/secret.ts";
 import type { Audit } from "../../audit/service.ts";
 import { emailKey, type Identity, type SignInUser, type User } from "../../identity/service.ts";
-import type { Actor } from "../../shared/actor.ts";
+import { type Actor, userActor } from "../../shared/actor.ts";
 import { ENDED_LOGIN_KEPT_MS } from "../model.ts";
 import { SecondFactorNeeded } from "../second-factor/errors.ts";
 import type { Demand } from "../second-factor/model.ts";
@@ -253,7 +253,12 @@ export class LoginSessions {
     if (demand !== "nothing" && !factor) return { demand, attempt: attempts.begin(tx, user) };
     const kind = factor?.(tx);
     request.alongside?.(tx, withoutHash(user));
-    const entered = { actor: actorOf(user, request), origin: request, how: request.how, secondFactor: kind };
+    const entered = {
+      actor: userActor(user, request),
+      origin: request,
+      how: request.how,
+      secondFactor: kind,
+    };
     return this.enter(tx, user, entered);
   }
 
@@ -278,12 +283,3 @@ interface Awaiting {
 }
 
 const withoutHash = ({ passwordHash: _, ...user }: SignInUser): User => user;
-
-const actorOf = (user: User, { address, requestId }: SignInRequest): Actor => ({
-  kind: "user",
-  id: user.id,
-  label: user.email,
-  organizationId: user.organizationId,
-  ...(address !== null && { address }),
-  ...(requestId !== undefined && { requestId }),
-});

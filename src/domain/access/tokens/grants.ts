@@ -7,7 +7,7 @@ import { invariant } from "../../../platform/errors.ts";
 import { type Ids, sha256Hex } from "../../../platform/ids.ts";
 import type { Audit } from "../../audit/service.ts";
 import type { Identity, User } from "../../identity/service.ts";
-import type { Actor } from "../../shared/actor.ts";
+import { userActor } from "../../shared/actor.ts";
 import type { IsConfirmed } from "../dependencies.ts";
 import type { PolledLogin } from "../device-login/device-logins-store.ts";
 import * as deviceLogins from "../device-login/device-logins-store.ts";
@@ -185,7 +185,7 @@ export class Grants {
       store.addToken(tx, { grantId: grant.id, tokenHash, createdAtMs: nowMs, expiresAtMs });
     }
     const after = { device_login: spent.id, login_session: grant.loginSessionId, scope: grant.scope };
-    audit.record(tx, { actor: actorOf(user, caller), action: "grant.create", target: grant.id, after });
+    audit.record(tx, { actor: userActor(user, caller), action: "grant.create", target: grant.id, after });
     return { user, grant, scope: grant.scope, refreshToken: first?.text, exchangedAtMs: nowMs, nowMs };
   }
 
@@ -222,7 +222,7 @@ export class Grants {
     const user = identity.findUserById(tx, grant.userId);
     invariant(user, "a grant belongs to a user");
     audit.record(tx, {
-      actor: actorOf(user, caller),
+      actor: userActor(user, caller),
       action: "grant.revoke",
       target: grant.id,
       after: { reason },
@@ -254,12 +254,3 @@ function isAccessToken(accessTokens: Pick<AccessTokens, "read">, text: string): 
     return false;
   }
 }
-
-const actorOf = (user: User, { address, requestId }: Caller = {}): Actor => ({
-  kind: "user",
-  id: user.id,
-  label: user.email,
-  organizationId: user.organizationId,
-  ...(address !== undefined && { address }),
-  ...(requestId !== undefined && { requestId }),
-});

@@ -8,7 +8,7 @@ import type { Secret } from "../../../platform/secret.ts";
 import type { Access, OpenedSession, Origin, SignedIn, SignInMethod } from "../../access/service.ts";
 import type { Audit } from "../../audit/service.ts";
 import type { Identity, User } from "../../identity/service.ts";
-import type { Actor } from "../../shared/actor.ts";
+import { type Actor, userActor } from "../../shared/actor.ts";
 import type { SignInOutcome } from "../dependencies.ts";
 import { ssoReasonOf, userConflict } from "../errors.ts";
 import * as identities from "../identities/identities-store.ts";
@@ -97,7 +97,7 @@ export class Admission {
       alongside: (tx, user) => {
         const now = this.#decide(tx, person);
         if (now.kind !== "prove_password" || now.user.id !== user.id) throw refusalIn(now);
-        const actor = actorOf(user, browser);
+        const actor = userActor(user, browser);
         if (sessionToken !== undefined) sessions.close(tx, sessionToken, actor);
         this.#link(tx, user, { person, actor, linkedBy: "password" });
         this.#follow(tx, user, { person, actor });
@@ -141,7 +141,7 @@ export class Admission {
     if (decision.kind === "prove_password") return { kind: "password_needed", email: decision.user.email };
     const user = this.#userOf(tx, decision, { person, browser });
     if (!user) return userConflict();
-    const actor = actorOf(user, browser);
+    const actor = userActor(user, browser);
     const after = this.#follow(tx, user, { person, actor });
     const { sessions } = this.own;
     if (browser.sessionToken !== undefined) sessions.close(tx, browser.sessionToken, actor);
@@ -162,13 +162,13 @@ export class Admission {
   ): User | undefined {
     if (decision.kind === "sign_in") return decision.user;
     if (decision.kind === "link") {
-      const actor = actorOf(decision.user, browser);
+      const actor = userActor(decision.user, browser);
       this.#link(tx, decision.user, { person, actor, linkedBy: decision.linkedBy });
       return decision.user;
     }
     const { external } = this.own.identity;
     const { email, role } = decision;
-    const actor = actorOf({ id: null, email, organizationId: this.#organizationIn(tx) }, browser);
+    const actor = userActor({ id: null, email, organizationId: this.#organizationIn(tx) }, browser);
     const invited = decision.kind === "accept_invitation";
     const user = invited
       ? external.acceptInvitation(tx, { actor, email })
@@ -218,7 +218,7 @@ export class Admission {
   ): DomainError {
     const subject = this.#hashOf(person);
     const organizationId = this.#organizationIn(tx);
-    const actor = actorOf(user ?? { id: null, email: subject, organizationId }, browser);
+    const actor = userActor(user ?? { id: null, email: subject, organizationId }, browser);
     const after = { issuer: person.issuer, subject, reason: error.reason };
     this.own.audit.record(tx, { actor, action: "sign_in.refuse", target: user?.id ?? subject, after });
     return error;
@@ -251,16 +251,4 @@ const methodOf = ({ issuer, providerSessionId, authTimeMs, acr }: Person): SignI
   providerSessionId: providerSessionId ?? null,
   authTimeMs: authTimeMs ?? null,
   acr: acr ?? null,
-});
-
-const actorOf = (
-  { id, email, organizationId }: { id: string | null; email: string; organizationId: string },
-  { address, requestId }: ReturningBrowser,
-): Actor => ({
-  kind: "user",
-  id,
-  label: email,
-  organizationId,
-  ...(address !== null && { address }),
-  ...(requestId !== undefined && { requestId }),
 });
