@@ -25,7 +25,7 @@ export const CHAPTERS: readonly Chapter[] = [
   {
     name: "identity-provider",
     title: "Identity provider",
-    about: "Users and groups from Entra ID, Okta or Keycloak.",
+    about: "Sign-in, users and groups from Entra ID, Okta or Keycloak.",
   },
   {
     name: "gateway",

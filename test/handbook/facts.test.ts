@@ -35,6 +35,7 @@ import {
   HARNESS_FILE_FORMAT,
 } from "../../src/domain/harnesses/harness-file.ts";
 import { HARNESS_KEYS } from "../../src/domain/harnesses/harnesses.ts";
+import { SSO_REASONS } from "../../src/domain/sso/service.ts";
 import { handbookText } from "../../src/handbook/chapters.ts";
 import { HOUR_MS, SECOND_MS } from "../../src/platform/clock.ts";
 import { CONFIG_FILE_BYTES_MAX } from "../../src/platform/config/content.ts";
@@ -116,6 +117,8 @@ const STATED: readonly (readonly [chapter: string, words: string])[] = [
     "troubleshoot",
     `after exit codes ${PERMANENT_FAILURE_EXITS.slice(0, -1).join(", ")} and ${PERMANENT_FAILURE_EXITS.at(-1)}`,
   ],
+  ...SSO_REASONS.map((reason) => ["troubleshoot", `| \`${reason}\` |`] as const),
+  ["identity-provider", `/api/auth/callback/${fallback("identity.oidc.provider_id")}\``],
   ["settings", `documents over ${INLINE_CHARACTERS_MAX / 1024} KiB`],
   ["install", `at most ${DRAIN_MS / SECOND_MS} seconds`],
 ];
