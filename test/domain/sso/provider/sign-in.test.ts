@@ -1,8 +1,8 @@
 // Signing in at a provider, honest and lying: the link, the callback, and every check of the answer and of the ID token. One
 // provider serves the file; its faults change from test to test.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { createHash } from "node:crypto";
-import { exportPKCS8, generateKeyPair } from "jose";
+import { createHash, generateKeyPairSync } from "node:crypto";
+import { exportJWK, exportPKCS8, generateKeyPair } from "jose";
 import type { SsoSettings } from "../../../../src/domain/sso/settings.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
@@ -324,6 +324,30 @@ describe("SSO-23 keys", () => {
     const { keys } = await idp.keys.published();
     idp.faults = { keySet: { keys: [...Array.from({ length: 99 }, () => KEY), ...keys] } };
     expect(await signIn()).toMatchObject(ADA);
+  });
+
+  const OUR_ID = { kid: "ours", alg: "ES256" };
+  const FAULTY: Record<string, object> = {
+    "without coordinates": { kty: "EC", crv: "P-256", ...OUR_ID },
+    "with a point that is not on the curve": { ...KEY, x: "AAAA", y: "AAAA", ...OUR_ID },
+    "with uses that nobody knows": { ...KEY, key_ops: ["verify", "junk"], ...OUR_ID },
+    "that is private": {
+      ...generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" }),
+      ...OUR_ID,
+    },
+    "that is secret": { kty: "oct", k: "AAAA", ...OUR_ID },
+  };
+  test.each(Object.entries(FAULTY))("%s are as good as unknown", async (_, key) => {
+    idp.keys.rotate("ours");
+    idp.faults = { keySet: { keys: [key] } };
+    expect(await refusalOf(signIn())).toBe("upstream sso.token_invalid");
+    expect(await relyingParty().connection().keys.reload()).toBe(0);
+  });
+
+  test("of RSA need 2048 bits", async () => {
+    const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });
+    idp.faults = { keySet: { keys: [await exportJWK(publicKey)] } };
+    expect(await relyingParty().connection().keys.reload()).toBe(0);
   });
 
   test("without ids are tried one after the other", async () => {

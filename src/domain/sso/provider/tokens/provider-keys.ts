@@ -4,7 +4,9 @@
 import {
   createLocalJWKSet,
   errors,
+  importJWK,
   type JSONWebKeySet,
+  type JWK,
   type JWTVerifyOptions,
   type JWTVerifyResult,
   jwtVerify,
@@ -94,7 +96,7 @@ export class ProviderKeys {
 
   async #fetchedAlone(): Promise<KeySet> {
     try {
-      const document = readKeySet(await this.load());
+      const document = await readKeySet(await this.load());
       const count = document.keys.length;
       const found = { find: createLocalJWKSet(document), count, atMs: this.clock.nowMs() };
       this.#failed = undefined;
@@ -107,12 +109,40 @@ export class ProviderKeys {
   }
 }
 
-/** @throws DomainError `sso.provider_invalid` */
-function readKeySet(document: unknown): JSONWebKeySet {
+/**
+ * @returns the keys that can verify tokens; the others are ignored (RFC 7517 section 5)
+ * @throws DomainError `sso.provider_invalid`
+ */
+async function readKeySet(document: unknown): Promise<JSONWebKeySet> {
   const keys: unknown = isJsonObject(document) ? document.keys : undefined;
   if (!Array.isArray(keys) || keys.length > KEYS_MAX || !keys.every(isKey))
     throw providerInvalid(`keys: the answer is not a list of at most ${KEYS_MAX} keys`);
-  return { keys };
+  const usable = await Promise.all(keys.map(isUsable));
+  return { keys: keys.filter((_, index) => usable[index]) };
+}
+
+/** jose refuses shorter ones only when a token is verified, with an error that does not name the key (RFC 7518 section 3.3). */
+const RSA_BITS_MIN = 2048;
+
+/** Algorithms of keys that do not name one, by kind. */
+const ALGORITHM_OF_KIND = new Map([
+  ["RSA", "RS256"],
+  ["EC", "ES256"],
+  ["OKP", "EdDSA"],
+]);
+
+/** A key with a fault would otherwise fail in the library at the first token that names it. */
+async function isUsable(key: JWK): Promise<boolean> {
+  const algorithm = key.alg ?? ALGORITHM_OF_KIND.get(key.kty ?? "");
+  if (algorithm === undefined || !TOKEN_ALGORITHMS.includes(algorithm)) return false;
+  try {
+    const imported = await importJWK(key, algorithm);
+    if (imported instanceof Uint8Array || imported.type !== "public") return false;
+    const { modulusLength = RSA_BITS_MIN } = { ...imported.algorithm };
+    return modulusLength >= RSA_BITS_MIN;
+  } catch {
+    return false;
+  }
 }
 
 const isKey = (value: unknown): value is { kty: string } =>
