@@ -8,6 +8,7 @@ import { SignInAttempts } from "./browser/attempts.ts";
 import { Proofs } from "./browser/proofs.ts";
 import { readPerson } from "./claims.ts";
 import type { SignInOutcome } from "./dependencies.ts";
+import { stateUnknown } from "./errors.ts";
 import { Identities, type IdentitiesDependencies } from "./identities/identities.ts";
 import { ProviderLogout, type ProviderLogoutDependencies } from "./logout/provider-logout.ts";
 import type { Person, VerifiedClaims } from "./model.ts";
@@ -16,7 +17,7 @@ import { type ProviderFinding, verifyProvider } from "./provider/verification.ts
 import { type ProviderChangeDependencies, recordProviderChange, redirectUriAt } from "./provider-change.ts";
 import { countDueSoon } from "./reconfirmation.ts";
 import { type Registration, registrationOf } from "./registration.ts";
-import type { CurrentSsoSettings, SsoSettings } from "./settings.ts";
+import type { CurrentSsoSettings } from "./settings.ts";
 import { oidcStatus } from "./status.ts";
 
 export type { Admitted, Explanation } from "./admission/admission.ts";
@@ -78,8 +79,13 @@ export function createSso(dependencies: SsoDependencies) {
     identities: new Identities(dependencies),
     logout: new ProviderLogout(dependencies),
 
-    /** @returns the person that verified claims describe @throws DomainError `sso.claims_invalid` */
-    personIn(claims: VerifiedClaims, current: SsoSettings): Person {
+    /**
+     * @returns the person that verified claims describe, by the rules in force
+     * @throws DomainError `sso.claims_invalid`; `sso.state` if a reload removed the provider meanwhile
+     */
+    personIn(claims: VerifiedClaims): Person {
+      const current = settings();
+      if (!current) throw stateUnknown();
       try {
         return readPerson(claims, current);
       } catch (error) {

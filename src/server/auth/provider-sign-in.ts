@@ -64,7 +64,7 @@ export function createProviderSignIn({ domain, baseUrl, clock }: RouteContext) {
     /** @returns the person whom the provider signed in @throws DomainError `sso.*` */
     async finish({ attempt, query }: TakenAttempt, settings: SsoSettings): Promise<Person> {
       const claims = await sso.provider.complete({ redirectUri: redirectUriOf(settings), query, attempt });
-      return sso.personIn(claims, settings);
+      return sso.personIn(claims);
     },
 
     /** @returns the Set-Cookie value that signs the browser in */

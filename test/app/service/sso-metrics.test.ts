@@ -30,7 +30,7 @@ test("SSO-34 sign-ins and requests to the provider are counted by outcome, witho
   const signIn = async () => {
     const { url, attempt } = await sso.provider.begin({ redirectUri });
     const claims = await sso.provider.complete({ redirectUri, query: await idp.authorize(url), attempt });
-    await sso.admission.admit(sso.personIn(claims, settings), { address: null, userAgent: null });
+    await sso.admission.admit(sso.personIn(claims), { address: null, userAgent: null });
   };
   const refused = () => signIn().catch(() => {});
   await signIn();

@@ -97,6 +97,28 @@ describe("SSO-4 SSO-37 the identity is issuer and subject", () => {
     expect(await site.signIn(claims)).toBe("sso.not_provisioned");
   });
 
+  test.each(["\u212Aate@example.org", "kate@example.org ", "\ufeffkate@example.org"])(
+    "%j is nobody's address, although it folds to one that is",
+    async (email) => {
+      await using site = await createSsoWorld({ provisioning: "scim" });
+      await site.provision("kate@example.org");
+      expect(await site.signIn({ ...MALLORY, email })).toBe("sso.email_missing");
+      expect(await site.signIn({ email: "KATE@example.org" })).toBe("kate@example.org");
+    },
+  );
+
+  test("a person of a provider that a reload replaced is not admitted by the rules of the new one", async () => {
+    await using site = await createSsoWorld({ provisioning: "jit", allowedDomains: ["example.org"] });
+    const person = site.person({ email: ANA });
+    site.configure({ issuer: "https://new.example.org/" });
+    const refused = { reason: "sso.state" };
+    await expect(site.domain.sso.admission.admit(person, BROWSER)).rejects.toMatchObject(refused);
+    await site.signedIn("member", { email: ANA });
+    const proving = { ...BROWSER, password: new Secret(PASSWORD) };
+    await expect(site.domain.sso.admission.prove(person, proving)).rejects.toMatchObject(refused);
+    expect(site.domain.sso.identities.list({ limit: 10 }).total).toBe(0);
+  });
+
   test.each([
     ["denied", { email_verified: false }],
     ["denied as a text", { email_verified: "false" }],
@@ -161,6 +183,20 @@ describe("SSO-7 SSO-38 nobody is linked automatically to", () => {
     expect(await site.signIn({ sub: "2", email: ANA })).toBe("sso.user_inactive");
     await invite(site, ANA);
     expect(await site.signIn({ email: ANA })).toBe(ANA);
+  });
+
+  test("a removed user who is invited at another address, and who comes back as a new one", async () => {
+    await using site = await createSsoWorld();
+    await invite(site, ANA);
+    await site.signIn({ email: ANA });
+    const former = site.userOf(ANA)?.id ?? "";
+    await site.domain.identity.users.remove(site.world.system, former);
+    await invite(site, "ana@new.example.org");
+    expect(await site.signIn({ email: "ana@new.example.org" })).toBe("ana@new.example.org");
+    expect(site.userOf(ANA)?.status).toBe("removed");
+    const [link, ...others] = site.domain.sso.identities.list({ limit: 10 }).items;
+    expect([link?.email, others]).toEqual(["ana@new.example.org", []]);
+    expect(actionsIn(site)).toContain("identity.unlink");
   });
 });
 

@@ -44,12 +44,17 @@ export async function createSsoWorld(
     },
     person,
     async signIn(claims: Record<string, unknown>) {
+      const configured = current;
       try {
-        const admitted = await domain.sso.admission.admit(person(claims), BROWSER);
+        const who = person(claims);
+        current = { ...current, issuer: who.issuer };
+        const admitted = await domain.sso.admission.admit(who, BROWSER);
         return admitted.kind === "signed_in" ? admitted.user.email : admitted.kind;
       } catch (error) {
         if (error instanceof Error && "reason" in error) return String(error.reason);
         throw error;
+      } finally {
+        current = configured;
       }
     },
     async provision(email: string, attributes: Record<string, unknown> = {}) {

@@ -10,7 +10,7 @@ import type { Audit } from "../../audit/service.ts";
 import type { Identity, User } from "../../identity/service.ts";
 import { type Actor, userActor } from "../../shared/actor.ts";
 import type { SignInOutcome } from "../dependencies.ts";
-import { ssoReasonOf, userConflict } from "../errors.ts";
+import { ssoReasonOf, stateUnknown, userConflict } from "../errors.ts";
 import * as identities from "../identities/identities-store.ts";
 import type { Person } from "../model.ts";
 import type { CurrentSsoSettings, SsoSettings } from "../settings.ts";
@@ -69,7 +69,7 @@ export class Admission {
 
   /**
    * @throws DomainError `sso.email_missing`, `sso.email_unverified`, `sso.not_provisioned`, `sso.not_allowed`, `sso.groups_overage`,
-   *   `sso.acr`, `sso.user_inactive`, `sso.user_conflict`, `sso.user_protected`
+   *   `sso.acr`, `sso.user_inactive`, `sso.user_conflict`, `sso.user_protected`; `sso.state` if a reload replaced the provider
    */
   async admit(person: Person, browser: ReturningBrowser): Promise<Admitted> {
     const admitted = await this.own.db.write((tx) => this.#admit(tx, person, browser), "access");
@@ -126,6 +126,8 @@ export class Admission {
   }
 
   #decide(connection: Connection, person: Person): Decision {
+    // A reload may have replaced the provider while the person was on the way: the former one lets nobody in any more.
+    if (this.own.settings()?.issuer !== person.issuer) return { kind: "refuse", error: stateUnknown() };
     return decide(this.own, {
       connection,
       organizationId: this.#organizationIn(connection),
@@ -185,6 +187,13 @@ export class Admission {
     const { clock, audit } = this.own;
     const { issuer, subject } = person;
     identities.remove(tx, { userId: user.id, issuer });
+    // A removed user who was invited at another address comes back as a new one.
+    const former = identities.findBySubject(tx, person);
+    if (former) {
+      identities.remove(tx, former);
+      const before = { issuer, subject: this.#hashOf(person), linked_by: former.linkedBy };
+      audit.record(tx, { actor, action: "identity.unlink", target: former.userId, before });
+    }
     const linkedAtMs = clock.nowMs();
     identities.insert(tx, {
       userId: user.id,

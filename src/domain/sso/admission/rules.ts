@@ -9,7 +9,8 @@ import type { SsoSettings } from "../settings.ts";
 export type Address = { verified: string } | { missing: true } | { unverified: true };
 
 /**
- * An address that the provider denies stays unverified whatever the settings say.
+ * An address that the provider denies stays unverified whatever the settings say. Only case may differ from the address that is
+ * looked for: a provider can give `kate@` written with the Kelvin sign (U+212A), or with a space before it, to somebody else.
  * @returns the folded address
  */
 export function addressOf(
@@ -20,7 +21,7 @@ export function addressOf(
   const isVerified = emailVerified === "absent" ? trustEmail : emailVerified;
   const problems: Parameters<typeof readEmail>[1] = [];
   const verified = readEmail(email, problems);
-  if (problems.length > 0) return { missing: true };
+  if (problems.length > 0 || email !== email.trim().normalize("NFC")) return { missing: true };
   return isVerified ? { verified } : { unverified: true };
 }
 

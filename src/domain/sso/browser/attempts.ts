@@ -1,5 +1,6 @@
 // What a browser must bring back from the provider, sealed in one cookie: nothing is stored here for strangers. Several tabs may sign
-// in at once, so the cookie holds several attempts; each is used once.
+// in at once, so the cookie holds several attempts; each is used once, and only while the provider stays the same: otherwise the code
+// of one provider would be shown to another (RFC 9700 section 4.4).
 import { Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
@@ -7,6 +8,7 @@ import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { stateUnknown } from "../errors.ts";
 import type { Attempt } from "../provider/client/oidc-client.ts";
+import type { CurrentSsoSettings } from "../settings.ts";
 
 export const PROVIDER_ATTEMPT_TTL_MS = 10 * MINUTE_MS;
 /** The oldest attempt makes room for the newest. */
@@ -15,7 +17,6 @@ export const ATTEMPTS_MAX = 5;
 export const SEALED_LENGTH_MAX = 3_500;
 /** A longer way back is dropped, and the sign-in ends on the start page. */
 export const CALLBACK_LENGTH_MAX = 512;
-const CONTEXT = "sign-in attempts";
 
 const AttemptSchema = Type.Object({
   state: Type.String(),
@@ -37,6 +38,7 @@ export class SignInAttempts {
     private readonly own: {
       clock: Clock;
       sealing: Pick<Sealing, "seal" | "open">;
+      settings: CurrentSsoSettings;
       /** told that a callback came without its attempt, for metrics */
       ended?: (outcome: "sso.state") => void;
     },
@@ -78,16 +80,20 @@ export class SignInAttempts {
   }
 
   #seal(attempts: readonly StartedAttempt[]): string {
-    const sealed = this.own.sealing.seal(JSON.stringify(attempts), CONTEXT);
+    const sealed = this.own.sealing.seal(JSON.stringify(attempts), this.#context);
     return sealed.length > SEALED_LENGTH_MAX ? this.#seal(attempts.slice(1)) : sealed;
   }
 
   /** @returns the attempts that have not expired; none for a cookie that we did not make */
   #open(sealed: string | undefined): readonly StartedAttempt[] {
-    const attempts = openSealed(this.own.sealing, sealed, CONTEXT);
+    const attempts = openSealed(this.own.sealing, sealed, this.#context);
     if (!isAttempts.Check(attempts)) return [];
     const nowMs = this.own.clock.nowMs();
     return attempts.filter(({ startedMs }) => nowMs - startedMs < PROVIDER_ATTEMPT_TTL_MS);
+  }
+
+  get #context(): string {
+    return `sign-in attempts, ${this.own.settings()?.issuer}`;
   }
 }
 

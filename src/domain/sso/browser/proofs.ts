@@ -1,12 +1,12 @@
 // A person who came back from the provider and must prove the password of a local account once. The person travels through the form of
-// that one browser, sealed, so that nothing is stored here.
+// that one browser, sealed, so that nothing is stored here. It holds what the rules made of the claims, so that it ends when they change.
 import { Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { stateUnknown } from "../errors.ts";
 import type { Person } from "../model.ts";
-import type { CurrentSsoSettings } from "../settings.ts";
+import type { CurrentSsoSettings, SsoSettings } from "../settings.ts";
 import { openSealed } from "./attempts.ts";
 
 export const PROOF_TTL_MS = 10 * MINUTE_MS;
@@ -56,7 +56,7 @@ export class Proofs {
     const startedMs = this.own.clock.nowMs();
     const groups = this.#groupsThatMatter(person);
     const proof = { person: { ...person, groups }, callbackURL, startedMs };
-    return this.own.sealing.seal(JSON.stringify(proof), contextOf(browser));
+    return this.own.sealing.seal(JSON.stringify(proof), this.#contextOf(browser));
   }
 
   /** Keeps the form small: people may have hundreds of groups. */
@@ -69,9 +69,9 @@ export class Proofs {
     };
   }
 
-  /** @throws DomainError `sso.state` for a text that was not sealed for this browser, or too long ago */
+  /** @throws DomainError `sso.state` for a text that was not sealed for this browser under these rules, or too long ago */
   open(sealed: string | undefined, browser: string): Proof {
-    const proof = openSealed(this.own.sealing, sealed, contextOf(browser));
+    const proof = openSealed(this.own.sealing, sealed, this.#contextOf(browser));
     if (!isProof.Check(proof) || this.own.clock.nowMs() - proof.startedMs >= PROOF_TTL_MS)
       throw stateUnknown();
     const { email, name, externalId, providerSessionId, authTimeMs, acr, ...person } = proof.person;
@@ -80,6 +80,20 @@ export class Proofs {
       callbackURL: proof.callbackURL,
     };
   }
+
+  #contextOf(browser: string): string {
+    const settings = this.own.settings();
+    return `proof of a password, ${browser}, ${settings ? rulesOf(settings) : ""}`;
+  }
 }
 
-const contextOf = (browser: string): string => `proof of a password, ${browser}`;
+/** The settings by which claims become a person. */
+const rulesOf = (settings: SsoSettings): string =>
+  JSON.stringify([
+    settings.issuer,
+    settings.externalIdClaim,
+    settings.groupsClaim,
+    [...settings.groupRoleMappings],
+    settings.allowedGroups,
+    [...settings.requiredClaims],
+  ]);

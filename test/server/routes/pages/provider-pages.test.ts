@@ -279,6 +279,37 @@ describe("SSO-19 SSO-20 what the browser brings back", () => {
   });
 });
 
+describe("SSO-37 a provider that a reload replaces on the way", () => {
+  test.each([
+    ["removed", undefined],
+    ["another", { issuer: "https://new.example" }],
+  ])("%s: its callback is refused, and its code goes nowhere", async (_, settings) => {
+    await using site = await createProviderSite(JIT);
+    const browser = site.browser();
+    const callback = await leave(site, browser);
+    site.configure(settings);
+    site.idp.requests.length = 0;
+    expect((await browser.visit(callback)).status).toBe(settings ? 400 : 404);
+    expect(site.idp.requests).toEqual([]);
+  });
+
+  test.each([
+    ["removed", undefined],
+    ["another", { issuer: "https://new.example" }],
+  ])("%s: a sign-in that it has confirmed is refused", async (_, settings) => {
+    await using site = await createProviderSite(JIT);
+    const browser = site.browser();
+    const callback = await leave(site, browser);
+    const published = site.idp.keys.published.bind(site.idp.keys);
+    site.idp.keys.published = () => {
+      site.configure(settings);
+      return published();
+    };
+    expect((await browser.visit(callback)).status).toBe(400);
+    expect(browser.cookies.has(SESSION)).toBe(false);
+  });
+});
+
 describe("SSO-20 SSO-25 refusals are pages that repeat nothing", () => {
   const HOSTILE = '<script>alert("1")</script>';
 
@@ -393,6 +424,9 @@ describe("SSO-5 the proof of a password", () => {
       (await browser.submit(form, { password: PASSWORD }, { origin: "https://evil.example" })).status,
     ).toBe(403);
     expect((await browser.submit({ ...form, fields: {} }, { password: PASSWORD })).status).toBe(403);
+    site.configure({ requiredClaims: new Map([["tid", "one"]]) });
+    expect((await browser.submit(form, { password: PASSWORD })).status).toBe(400);
+    site.configure({ requiredClaims: new Map() });
     site.world.clock.advance(PROOF_TTL_MS);
     expect((await browser.submit(form, { password: PASSWORD })).status).toBe(400);
   });
