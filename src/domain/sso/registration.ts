@@ -5,8 +5,9 @@ import type { SsoSettings } from "./settings.ts";
 /** Where the provider sends browsers back; followed by the provider id. */
 export const CALLBACK_PATH = "/api/auth/callback";
 /** Where the provider announces logouts; followed by the provider id. */
-const LOGOUT_PATH = "/api/auth/backchannel-logout";
-const SIGNED_OUT_PATH = "/signed-out";
+export const LOGOUT_PATH = "/api/auth/backchannel-logout";
+/** Where the provider sends browsers after a sign-out there. */
+export const SIGNED_OUT_PATH = "/signed-out";
 
 /** URIs of this service; null while its origin is not known. */
 export interface Registration {

@@ -42,7 +42,7 @@ export {
 export type { LogoutToken } from "./provider/tokens/logout-token.ts";
 export type { ProviderFinding } from "./provider/verification.ts";
 export { createIsConfirmed } from "./reconfirmation.ts";
-export { CALLBACK_PATH } from "./registration.ts";
+export { CALLBACK_PATH, LOGOUT_PATH, SIGNED_OUT_PATH } from "./registration.ts";
 export type { CurrentSsoSettings, SsoSettings } from "./settings.ts";
 export { OidcStatus } from "./status.ts";
 

@@ -2,7 +2,7 @@
 // speaks with the provider and decides; this file knows cookies and addresses.
 import { countedAddress } from "../../domain/access/budgets/counted-address.ts";
 import type { OpenedSession } from "../../domain/access/service.ts";
-import type { Attempt, Person, SsoSettings } from "../../domain/sso/service.ts";
+import { type Attempt, CALLBACK_PATH, type Person, type SsoSettings } from "../../domain/sso/service.ts";
 import { DomainError } from "../../platform/errors.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import { HttpError } from "../http/problems/problem.ts";
@@ -11,8 +11,6 @@ import type { RouteContext } from "../router.ts";
 import { attemptsCookie, attemptsOf, sessionCookie, sessionTokenOf } from "./cookies.ts";
 import { readOwnPath } from "./own-path.ts";
 
-/** Path of the callback below the issuer of our own tokens, as the reference deployment registers it. */
-export const CALLBACK_PATH = "/api/auth/callback";
 /** Requests of one address to the sign-in link and to the callback, together, in SIGN_INS_WINDOW_SECONDS. */
 export const SIGN_INS_PER_ADDRESS = 60;
 export const SIGN_INS_WINDOW_SECONDS = 900;

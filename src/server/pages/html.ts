@@ -1,5 +1,6 @@
 // Responses for browsers: pages with their headers, and the redirect after a form.
 import { Type } from "@sinclair/typebox";
+import { CALLBACK_PATH } from "../../domain/sso/service.ts";
 import { noteRefusal } from "../http/exchange.ts";
 import { type Failure, failureOf } from "../http/problems/problem.ts";
 import { operation } from "../openapi.ts";
@@ -54,9 +55,6 @@ function withCookies(cookies: readonly string[], fields: Record<string, string>)
   return headers;
 }
 
-/** The callback of the identity provider, which is of no use a second time. */
-const CALLBACK_PATH = "/api/auth/callback/";
-
 const TITLES: Readonly<Record<number, string>> = {
   403: "Not allowed",
   404: "Page not found",
@@ -76,7 +74,7 @@ export function failurePage(
   { path, ...shown }: { requestId: string; path: string; branding: Branding | undefined },
 ): Response {
   const title = TITLES[status] ?? (status >= 500 ? "Something went wrong" : "Invalid request");
-  const isCallback = path.startsWith(CALLBACK_PATH);
+  const isCallback = path.startsWith(`${CALLBACK_PATH}/`); // of no use a second time
   const goOn = isPassing(status) ? { text: "Try again", path } : { text: "Go to the start page", path: "/" };
   const wayOn = isCallback ? { text: "Back to sign-in", path: CHOOSE_SIGN_IN_PATH } : goOn;
   return page(errorPage({ title, detail: message, wayOn, ...shown }), { status, headers });

@@ -2,7 +2,7 @@
 // 1.0, sections 2.5 to 2.8).
 import { Type } from "@sinclair/typebox";
 import { countedAddress } from "../../../domain/access/budgets/counted-address.ts";
-import { ISSUER_PATH } from "../../../domain/access/wire.ts";
+import { LOGOUT_PATH } from "../../../domain/sso/service.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { unknownProvider } from "../../auth/provider-sign-in.ts";
 import { json } from "../../http/answers.ts";
@@ -26,7 +26,7 @@ export function providerLogoutRoutes({ guard, domain, clock }: RouteContext) {
   const rates = createRates(clock, LOGOUTS);
 
   return createRouter(guard, "provider-logout").post(
-    `${ISSUER_PATH}/backchannel-logout/:providerId`,
+    `${LOGOUT_PATH}/:providerId`,
     async ({ request, params, body }) => {
       const { requestId, address } = exchangeOf(request);
       const seconds = rates.take(countedAddress(address));

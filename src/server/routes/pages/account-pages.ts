@@ -1,6 +1,7 @@
 // Sign-in, landing and sign-out pages, and the style sheet. The access area manages passwords and sessions.
 import { Type } from "@sinclair/typebox";
 import { SecondFactorNeeded } from "../../../domain/access/second-factor/errors.ts";
+import { SIGNED_OUT_PATH } from "../../../domain/sso/service.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { Secret } from "../../../platform/secret.ts";
 import type { Browser, Visitor } from "../../auth/browser.ts";
@@ -40,8 +41,6 @@ import { factorPath } from "./factor-sign-in-pages.ts";
 import { PROVIDER_SIGN_IN_PATH } from "./provider-pages.ts";
 
 const SignInForm = formOf({ csrf: FormField, next: FormField, email: FormField, password: FormField });
-/** Registered at the provider as the post-logout redirect URI. */
-const SIGNED_OUT = "/signed-out";
 const SignOutForm = formOf({ csrf: FormField, next: FormField });
 
 /** @returns the sign-in page and its form */
@@ -129,7 +128,7 @@ export function accountPages({ guard, domain, baseUrl }: RouteContext, browser: 
   const providerLogout = async ({ sessionToken, principal }: Visitor) => {
     const settings = domain.sso.settings();
     if (settings?.logout !== "idp" || sessions.find(sessionToken)?.method !== "oidc") return undefined;
-    const back = { postLogoutRedirectUri: `${baseUrl()}${SIGNED_OUT}`, loginHint: principal.email };
+    const back = { postLogoutRedirectUri: `${baseUrl()}${SIGNED_OUT_PATH}`, loginHint: principal.email };
     const to = await domain.sso.provider.endSessionUrl(back).catch((error: unknown) => {
       if (error instanceof DomainError) return undefined; // signing out here must not depend on the provider
       throw error;
@@ -181,7 +180,7 @@ export function accountPages({ guard, domain, baseUrl }: RouteContext, browser: 
       },
       { requires: "nobody", detail: pageOperation("showSignedOutPage", "Confirms the sign-out") },
     )
-    .get(SIGNED_OUT, () => seeOther("/sign-out"), {
+    .get(SIGNED_OUT_PATH, () => seeOther("/sign-out"), {
       requires: "nobody",
       detail: redirectOperation(
         "returnFromProviderLogout",

@@ -1,16 +1,12 @@
 // Pages of sign-in at the identity provider: the way there, the way back, and the proof of a password that links a local account.
 import { Type } from "@sinclair/typebox";
+import { CALLBACK_PATH } from "../../../domain/sso/service.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { Secret } from "../../../platform/secret.ts";
 import type { Browser } from "../../auth/browser.ts";
 import { deviceCookieOf } from "../../auth/cookies.ts";
 import { readOwnPath } from "../../auth/own-path.ts";
-import {
-  CALLBACK_PATH,
-  createProviderSignIn,
-  returningBrowser,
-  unknownProvider,
-} from "../../auth/provider-sign-in.ts";
+import { createProviderSignIn, returningBrowser, unknownProvider } from "../../auth/provider-sign-in.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import {
   CHOOSE_SIGN_IN_PATH,
