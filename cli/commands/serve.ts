@@ -21,7 +21,7 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
   program
     .command("serve")
     .description(
-      "Runs the service until SIGTERM or SIGINT; SIGHUP reloads log level, TLS files, catalog, policy and group roles.",
+      "Runs the service until SIGTERM or SIGINT; SIGHUP reloads log level, TLS files, catalog, policy, group roles and sign-in at the identity provider.",
     )
     .examples(
       "quartermaster serve --data-dir /var/lib/quartermaster",

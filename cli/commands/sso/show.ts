@@ -1,5 +1,5 @@
 // `sso show`: what to register at the identity provider, and the state of sign-in there.
-import { publicClientKey, type SsoSettings } from "../../../src/domain/sso/service.ts";
+import { operatorRemedy, publicClientKey, type SsoSettings } from "../../../src/domain/sso/service.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { detailsText, type Fact } from "../../output/details.ts";
 
@@ -41,9 +41,15 @@ export async function show({ domain, output, config }: Call): Promise<void> {
     ["back-channel logout URI", registration.backchannelLogoutUri ?? UNKNOWN],
     ...(key === undefined ? [] : [["public key of the client", JSON.stringify(key)] as const]),
     ["last error", status.last_error_reason],
+    ...remedyFacts(status.last_error_reason),
     ["last success", status.last_success_at],
   ];
   output.result(document, detailsText(facts));
+}
+
+function remedyFacts(reason: string | null): Fact[] {
+  const remedy = reason === null ? undefined : operatorRemedy(reason);
+  return remedy === undefined ? [] : [["", remedy]];
 }
 
 const UNKNOWN = "unknown: set server.public_url";

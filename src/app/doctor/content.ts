@@ -3,6 +3,7 @@
 import { TOKEN_BYTES_MAX } from "../../domain/access/authentication/verified-tokens.ts";
 import type { Domain } from "../../domain/domain.ts";
 import { CANNOT_SIGN_IN_REMEDY, cannotSignInText } from "../../domain/identity/service.ts";
+import { operatorRemedy } from "../../domain/sso/service.ts";
 import { isOverdue, type JobView } from "../../domain/system/jobs.ts";
 import { untrustedProxyRemedy, untrustedProxyText } from "../../domain/system/untrusted-proxies.ts";
 import { toRfc3339 } from "../../platform/clock.ts";
@@ -10,6 +11,7 @@ import type { Config } from "../../platform/config/config.ts";
 import { RESTORE_KEY } from "../../platform/crypto/sealing-keys.ts";
 import { bytesText, FREE_BYTES_MIN } from "../../platform/files/disk.ts";
 import { trustIn } from "../../server/listener/peer-address.ts";
+import { lacksScimToken, NO_SCIM_TOKEN } from "../service/provisioning-start.ts";
 import type { Check, Finding } from "./finding.ts";
 
 /** Number of digests that a finding names. */
@@ -138,20 +140,25 @@ export function checkProvisioning(
 /** Asks the identity provider what `sso verify` asks. @returns a finding for each problem */
 export async function checkIdentityProvider(
   check: Check,
-  { domain: { sso }, organizationId }: Examined,
+  { domain: { sso, scim }, organizationId }: Pick<Examined, "domain" | "organizationId">,
 ): Promise<Finding[]> {
   if (!sso.settings()) return [check.ok("none is configured: people sign in with passwords")];
+  if (lacksScimToken({ sso, scim }, organizationId))
+    return [check.failed(`the service does not start: ${NO_SCIM_TOKEN.text}`, NO_SCIM_TOKEN.remedy)];
   const findings = await sso.verify(organizationId);
   const wrong = findings.flatMap(({ result, detail, remedy }) => {
     if (result === "failed") return [check.failed(detail, remedy ?? SEE_VERIFY)];
     return result === "warning" ? [check.warning(detail, remedy ?? SEE_VERIFY)] : [];
   });
-  return wrong.length > 0
-    ? wrong
-    : [check.ok("sign-in at it works, as far as can be known without a person")];
+  if (wrong.length > 0) return wrong;
+  const reason = sso.status().last_error_reason;
+  return reason !== null
+    ? [check.warning(`the last sign-in failed: ${reason}`, operatorRemedy(reason) ?? SEE_LOG)]
+    : [check.ok("sign-in at the identity provider works, as far as can be known without a person")];
 }
 
 const SEE_VERIFY = "quartermaster sso verify";
+const SEE_LOG = "see the log of the service";
 
 export async function checkArtifactStore(check: Check, { domain }: Examined): Promise<Finding> {
   const state = await domain.health.objectStorage();

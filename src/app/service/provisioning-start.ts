@@ -18,8 +18,7 @@ export async function startProvisioning(
   const { tokens } = domain.scim;
   await applyRoleMapping(domain, { actor, log });
   const isConfigured = tokens.hasActive();
-  const isScimAlone = domain.sso.settings()?.provisioning === "scim";
-  if (isScimAlone && !isConfigured && tokens.list(actor.organizationId).length === 0) throw noScimToken();
+  if (lacksScimToken(domain, actor.organizationId)) throw noScimToken();
   if (!isConfigured && domain.identity.identityStatus(isConfigured).auth_mode === "oidc") {
     log.warning("scim.no_token", { next: "quartermaster scim tokens create LABEL" });
   }
@@ -32,15 +31,23 @@ export async function startProvisioning(
   }
 }
 
+export const NO_SCIM_TOKEN = {
+  text: "only users made by SCIM may sign in at the identity provider, but there is no SCIM token, so nobody could",
+  remedy:
+    "create one with `quartermaster scim tokens create LABEL`, or set identity.oidc.provisioning to invited or jit",
+};
+
 const noScimToken = () =>
-  new DomainError(
-    "invalid",
-    "sso.no_scim_token",
-    "only users made by SCIM may sign in at the identity provider, but there is no SCIM token, so nobody could",
-    {
-      hint: "create one with `quartermaster scim tokens create LABEL`, or set identity.oidc.provisioning to invited or jit",
-    },
-  );
+  new DomainError("invalid", "sso.no_scim_token", NO_SCIM_TOKEN.text, { hint: NO_SCIM_TOKEN.remedy });
+
+/** @returns whether nobody could ever sign in at the provider, so that the service refuses to start */
+export function lacksScimToken(
+  { sso, scim: { tokens } }: Pick<Installation["domain"], "sso" | "scim">,
+  organizationId: string,
+): boolean {
+  const isScimAlone = sso.settings()?.provisioning === "scim";
+  return isScimAlone && !tokens.hasActive() && tokens.list(organizationId).length === 0;
+}
 
 /** Applies the current mapping of the configuration while the service runs. An invalid one is logged and changes nothing. */
 export async function reloadRoleMapping(

@@ -43,6 +43,7 @@ export type { LogoutToken } from "./provider/tokens/logout-token.ts";
 export type { ProviderFinding } from "./provider/verification.ts";
 export { createIsConfirmed } from "./reconfirmation.ts";
 export { CALLBACK_PATH, LOGOUT_PATH, SIGNED_OUT_PATH } from "./registration.ts";
+export { operatorRemedy } from "./remedies.ts";
 export type { CurrentSsoSettings, SsoSettings } from "./settings.ts";
 export { OidcStatus } from "./status.ts";
 

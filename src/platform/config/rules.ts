@@ -3,7 +3,7 @@
 import { type Problem, pointerOf } from "../errors.ts";
 import type { ConfigFile } from "./file.ts";
 import { referenceWarnings } from "./reference-keys.ts";
-import { SETTING_NAMES, type SettingName, type Values } from "./table.ts";
+import { fileKeyOf, SETTING_NAMES, type SettingName, settingOf, type Values } from "./table.ts";
 
 /** The resolved settings, before any rule was checked. */
 interface Settings {
@@ -131,7 +131,11 @@ function providerWarnings(config: Settings): readonly string[] {
   ];
 }
 
-const missingSetting = (name: SettingName, why: string): Problem => problem(name, `missing; ${why}`);
+const missingSetting = (name: SettingName, why: string): Problem =>
+  problem(
+    name,
+    settingOf(name).credential !== undefined ? `missing; ${why}: set ${fileKeyOf(name)}` : `missing; ${why}`,
+  );
 
 const problem = (name: SettingName, detail: string): Problem => ({
   pointer: pointerOf(name.split(".")),

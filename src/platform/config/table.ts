@@ -96,9 +96,9 @@ const claimPath = formed(/^[!-~]{1,200}$/, {
   placeholder: "claim",
   form: "the name of a claim; dots lead into nested claims, such as realm_access.roles",
 });
-const mailDomain = formed(/^[^\s@,.\p{Cc}]+(?:\.[^\s@,.\p{Cc}]+)+$/u, {
+const mailDomain = formed(/^[^\s@*,.\p{Cc}]+(?:\.[^\s@*,.\p{Cc}]+)+$/u, {
   placeholder: "domain",
-  form: "a domain such as example.com, without @",
+  form: "a domain such as example.com, without @ and *",
 });
 const scopeName = formed(/^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/, {
   placeholder: "scope",

@@ -32,6 +32,8 @@ export interface Exchange {
   refusal?: Refusal | undefined;
   /** event that the log names as a warning, such as a sign-in that should be rare */
   warning?: string;
+  /** set by a sign-in at the provider: own path to go on with, which an error page leads back to */
+  next?: string | undefined;
   /** Set-Cookie values for whatever answer follows, an error included */
   cookies?: readonly string[];
   /** set by the guard on SCIM routes, before the provider is known */

@@ -46,8 +46,12 @@ export const seeOther = (path: string, cookies: readonly string[] = []): Respons
 /** @returns the path of the sign-in page that continues to `next` */
 export const signInPath = (next: string): string => `/login?callbackURL=${encodeURIComponent(next)}`;
 
-/** The sign-in page that does not lead to the provider by itself: after signing out, and after an error. */
-export const CHOOSE_SIGN_IN_PATH = "/login?choose=1";
+/**
+ * @param next own path to continue to
+ * @returns the path of the sign-in page that does not lead to the provider by itself: after signing out, and after an error
+ */
+export const chooseSignInPath = (next?: string): string =>
+  next === undefined ? "/login?choose=1" : `${signInPath(next)}&choose=1`;
 
 function withCookies(cookies: readonly string[], fields: Record<string, string>): Headers {
   const headers = new Headers(fields);
@@ -71,12 +75,16 @@ const isPassing = (status: number): boolean => status === 408 || status === 429 
 /** @returns the failure as an error page, with a link that leads on */
 export function failurePage(
   { status, message, headers }: Failure,
-  { path, ...shown }: { requestId: string; path: string; branding: Branding | undefined },
+  {
+    path,
+    next,
+    ...shown
+  }: { requestId: string; path: string; next?: string | undefined; branding: Branding | undefined },
 ): Response {
   const title = TITLES[status] ?? (status >= 500 ? "Something went wrong" : "Invalid request");
   const isCallback = path.startsWith(`${CALLBACK_PATH}/`); // of no use a second time
   const goOn = isPassing(status) ? { text: "Try again", path } : { text: "Go to the start page", path: "/" };
-  const wayOn = isCallback ? { text: "Back to sign-in", path: CHOOSE_SIGN_IN_PATH } : goOn;
+  const wayOn = isCallback ? { text: "Back to sign-in", path: chooseSignInPath(next) } : goOn;
   return page(errorPage({ title, detail: message, wayOn, ...shown }), { status, headers });
 }
 

@@ -22,6 +22,8 @@ export interface ProviderOffer {
   href: string;
   /** path of the page with the recovery password; given if people have no passwords here */
   recoveryHref?: string | undefined;
+  /** whether the page asks for the recovery password */
+  isRecovery?: boolean;
 }
 
 /** Leads to the identity provider. */
@@ -56,6 +58,7 @@ export function signInPage({ csrf, next, email, error, provider, branding }: Sig
       {/* A failure names no field: which of the two was wrong stays untold. */}
       <ErrorSummary error={error} />
       {provider === undefined ? null : <ProviderButton {...provider} />}
+      {provider?.isRecovery ? <p>Only the first administrator can sign in with a password here.</p> : null}
       <form method="post" action="/login">
         <Hidden name="csrf" value={csrf} />
         {next === undefined ? null : <Hidden name="next" value={next} />}
@@ -69,7 +72,7 @@ export function signInPage({ csrf, next, email, error, provider, branding }: Sig
             <input {...described} type="password" name="password" autocomplete="current-password" required />
           )}
         </Field>
-        <button class="button primary" type="submit">
+        <button class={provider === undefined ? "button primary" : "button"} type="submit">
           Sign in
         </button>
       </form>

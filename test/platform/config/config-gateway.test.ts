@@ -62,7 +62,7 @@ test("reports all missing gateway settings together, by name", () => {
     "gateway.url: missing; gateway mode needs it",
     "gateway.inference_proxy_url: missing; gateway mode needs it",
     "gateway.provisioner.type: missing; gateway mode needs it",
-    "gateway.provisioner.admin_key: missing; gateway mode needs it",
+    "gateway.provisioner.admin_key: missing; gateway mode needs it: set gateway.provisioner.admin_key_file",
   ]);
 });
 

@@ -42,6 +42,26 @@ test("SSO-32 a provider needs a client id and a credential; the issuer keeps its
   expect(problemsOf({ ...COMPLETE, client_auth: "private_key_jwt" })).toEqual(["identity.oidc.client_key"]);
 });
 
+test("SSO-32 a missing secret is asked for by the setting that names its file", () => {
+  expect(() => load({ issuer: COMPLETE.issuer, client_id: "qm" })).toThrow(
+    expect.objectContaining({
+      problems: [
+        expect.objectContaining({
+          detail: expect.stringMatching(/issuer needs it: set identity\.oidc\.client_secret_file$/),
+        }),
+      ],
+    }),
+  );
+});
+
+test("SSO-11 a pattern is no domain, because domains are compared exactly", () => {
+  for (const domain of ["*.example.com", "example.*", "ex*mple.com"])
+    expect(problemsOf({ ...COMPLETE, allowed_domains: [domain] })).toEqual(["identity.oidc.allowed_domains"]);
+  expect(
+    load({ ...COMPLETE, allowed_domains: ["a-1.example.com"] }).get("identity.oidc.allowed_domains"),
+  ).toEqual(["a-1.example.com"]);
+});
+
 describe("an issuer", () => {
   const PREFIX = "https://id.example.org/";
   const ofLength = (length: number) => PREFIX + "a".repeat(length - PREFIX.length);

@@ -218,7 +218,7 @@ function redirectFinding({ redirectUri, formerRedirectUri }: VerificationParts):
   if (formerRedirectUri !== undefined && formerRedirectUri !== redirectUri)
     return warning(
       check,
-      `it is ${redirectUri}, and was ${formerRedirectUri} at the last sign-in`,
+      `the redirect URI is ${redirectUri}, and was ${formerRedirectUri} at the last sign-in`,
       `register ${redirectUri} at the provider, or set server.public_url back`,
     );
   return ok(check, `${redirectUri} must be registered at the provider`);

@@ -2,6 +2,7 @@
 // fail2ban finds addresses that guess. Beyond a rate limit refusals are only counted, by address and reason. Names and order
 // of the members are stable because src/app/monitoring/fail2ban.ts parses them.
 import { countedAddress } from "../../../domain/access/budgets/counted-address.ts";
+import { operatorRemedy } from "../../../domain/sso/service.ts";
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/observe/log.ts";
 import { createRates, type RateLimit } from "../rate-limit.ts";
@@ -88,4 +89,5 @@ const lineOf = (refused: Refused) => ({
   trace_id: refused.traceId,
   user_id: refused.userId,
   account: refused.account,
+  next: refused.reason === undefined ? undefined : operatorRemedy(refused.reason),
 });

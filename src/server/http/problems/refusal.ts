@@ -33,7 +33,7 @@ export function createRefusal(
 ): (thrown: unknown, place: Place) => Response {
   return (thrown, { request, path }) => {
     const error = readable(thrown);
-    const { requestId, route } = exchangeOf(request);
+    const { requestId, route, next } = exchangeOf(request);
     const failure = failureOf(error);
     if (failure) noteRefusal(request, failure);
     if (!failure || failure.status >= 500) {
@@ -46,7 +46,12 @@ export function createRefusal(
     if (dialect === "oauth") return oauthProblemResponse(error, { request, path });
     if (dialect === "scim") return refuseProvider(error, request);
     if (dialect === "page" || isLostBrowser(failure, request))
-      return failurePage(failure ?? internalFailure, { requestId, path, branding: shown(brandingOf) });
+      return failurePage(failure ?? internalFailure, {
+        requestId,
+        path,
+        next,
+        branding: shown(brandingOf),
+      });
     return problemResponse(
       failure ?? internalFailure,
       requestId,

@@ -98,7 +98,7 @@ function SecondFactor({ count }: { count: number | undefined }) {
       <h2 id="second-factor-title">Second factor</h2>
       <p>
         {count === 0
-          ? "Your account has only a password. A passkey or an authenticator app protects it better."
+          ? "Your password has no second factor. A passkey or an authenticator app protects it better."
           : `Signing in also asks for your second factor. You have ${count}.`}
       </p>
       <a class="button narrow" href="/account/second-factor">

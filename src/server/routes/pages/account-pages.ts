@@ -19,6 +19,7 @@ import {
   styleSheetPath,
 } from "../../pages/assets.ts";
 import {
+  chooseSignInPath,
   FormField,
   formFailure,
   formOf,
@@ -27,7 +28,6 @@ import {
   pageOperation,
   redirectOperation,
   seeOther,
-  signInPath,
 } from "../../pages/html.ts";
 import {
   accountPage,
@@ -51,9 +51,10 @@ export function signInPages({ guard, domain, baseUrl }: RouteContext, browser: B
     if (!settings) return undefined;
     const way = next === undefined ? "" : `callbackURL=${encodeURIComponent(next)}`;
     const href = way === "" ? PROVIDER_SIGN_IN_PATH : `${PROVIDER_SIGN_IN_PATH}?${way}`;
-    const hasPasswords = wantsPassword || domain.access.settings.identityMode === "password";
-    const recoveryHref = hasPasswords ? undefined : `/login?password=1${way && `&${way}`}`;
-    return { name: settings.providerName, href, ...(recoveryHref && { recoveryHref }) };
+    const isOnlyWay = domain.access.settings.identityMode === "oidc";
+    const recoveryHref = isOnlyWay && !wantsPassword ? `/login?password=1${way && `&${way}`}` : undefined;
+    const isRecovery = isOnlyWay && wantsPassword;
+    return { name: settings.providerName, href, isRecovery, ...(recoveryHref && { recoveryHref }) };
   };
 
   return createRouter(guard, "sign-in-pages")
@@ -155,7 +156,7 @@ export function accountPages({ guard, domain, baseUrl }: RouteContext, browser: 
       "/sign-out",
       async ({ request, body }) => {
         const next = readOwnPath(body.next);
-        const leave = next === undefined ? "/sign-out" : `${signInPath(next)}&choose=1`;
+        const leave = next === undefined ? "/sign-out" : chooseSignInPath(next);
         const visitor = browser.visitor(request);
         if (!visitor) return seeOther(leave);
         browser.checkForm(request, body.csrf, visitor);

@@ -3,13 +3,13 @@ import { Type } from "@sinclair/typebox";
 import { CALLBACK_PATH } from "../../../domain/sso/service.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { Secret } from "../../../platform/secret.ts";
-import type { Browser } from "../../auth/browser.ts";
+import type { Browser, Visitor } from "../../auth/browser.ts";
 import { deviceCookieOf } from "../../auth/cookies.ts";
 import { readOwnPath } from "../../auth/own-path.ts";
 import { createProviderSignIn, returningBrowser, unknownProvider } from "../../auth/provider-sign-in.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import {
-  CHOOSE_SIGN_IN_PATH,
+  chooseSignInPath,
   FormField,
   formFailure,
   formOf,
@@ -17,7 +17,6 @@ import {
   page,
   redirectOperation,
   seeOther,
-  signInPath,
 } from "../../pages/html.ts";
 import { alreadySignedInPage, proofPage } from "../../pages/sign-in.tsx";
 import { createRouter, type RouteContext } from "../../router.ts";
@@ -62,14 +61,13 @@ export function providerPages(context: RouteContext, browser: Browser) {
         signIn.limit(request);
         const visitor = browser.visitor(request);
         if (visitor && !signIn.isUnderWay(request)) {
-          const { email } = visitor.principal;
-          return page(alreadySignedInPage({ email, branding: browser.branding() }));
+          return page(alreadySignedIn(visitor, browser));
         }
         const taken = signIn.take(request);
         const { next } = taken;
+        exchangeOf(request).next = next;
         const person = await signIn.finish(taken, settings).catch(asInteraction);
-        if (!person)
-          return seeOther(next === undefined ? CHOOSE_SIGN_IN_PATH : `${signInPath(next)}&choose=1`);
+        if (!person) return seeOther(chooseSignInPath(next));
         const admitted = await sso.admission.admit(person, returningBrowser(request, baseUrl()));
         if (admitted.kind === "signed_in" && admitted.isRoleKept)
           exchangeOf(request).warning = "sign_in.role_kept";
@@ -113,7 +111,10 @@ export function accountLinkPages(context: RouteContext, browser: Browser) {
         const cookies = browser.cookiesOf({ sessionToken: session.token, deviceCookie });
         return seeOther(readOwnPath(callbackURL) ?? "/", [cookies.cookie, cookies.deviceCookie]);
       } catch (error) {
-        const { status, headers, message } = formFailure(error, request);
+        const { status, headers, reason, message } = formFailure(error, request);
+        const visitor = browser.visitor(request);
+        const isDone = reason === "sso.user_conflict" && visitor?.principal.email === person.email;
+        if (visitor && isDone) return page(alreadySignedIn(visitor, browser)); // linked in another tab
         const shown = { csrf, proof: sealed, email: person.email ?? "", error: message };
         return page(proofPage({ ...frameOf(domain, browser), ...shown }), { status, headers });
       }
@@ -126,6 +127,9 @@ export function accountLinkPages(context: RouteContext, browser: Browser) {
     },
   );
 }
+
+const alreadySignedIn = ({ principal: { email } }: Visitor, browser: Browser): string =>
+  alreadySignedInPage({ email, branding: browser.branding() });
 
 const frameOf = ({ sso }: RouteContext["domain"], browser: Browser) => ({
   providerName: sso.settings()?.providerName ?? "your organization",

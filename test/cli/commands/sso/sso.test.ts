@@ -1,5 +1,7 @@
 // `sso show` and `sso verify` as an operator sees them, with and without a provider, compared with golden/sso.txt; and the list of
 // outgoing connections, which has what they found.
+
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";
@@ -59,4 +61,18 @@ test("SSO-21 the public half of a client key is shown, and the private half is n
   const { client_key: key } = await bench.json(`sso show ${flags}`);
   const { x } = privateKey.export({ format: "jwk" });
   expect(key).toEqual({ crv: "Ed25519", kty: "OKP", x, kid: expect.any(String), alg: "EdDSA", use: "sig" });
+});
+
+test("SSO-12 the last failure is shown with what the operator does about it", async () => {
+  using bench = await createInstallation();
+  const flags = `--identity-oidc-issuer https://idp.example --identity-oidc-client-id ${CLIENT_ID} --identity-oidc-client-secret-file ${join(bench.folder, "secret")}`;
+  writeFileSync(join(bench.folder, "secret"), CLIENT_SECRET, { mode: 0o600 });
+  {
+    using database = new Database(join(bench.folder, "data/quartermaster.db"));
+    database.run(
+      "INSERT INTO identity_providers (issuer, last_error_reason, last_error_at_ms) VALUES ('https://idp.example', 'sso.groups_overage', 1)",
+    );
+  }
+  const { stdout } = await bench.run(`sso show ${flags}`);
+  expect(stdout).toMatch(/last error +sso\.groups_overage\n +let the provider send only groups/);
 });

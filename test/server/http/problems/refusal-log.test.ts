@@ -45,6 +45,15 @@ describe("a refused request is logged", () => {
     expect(Object.keys(line).slice(2, 6)).toEqual(["event", "address", "status", "reason"]);
   });
 
+  test("SSO-12 with what an operator does about it, where the provider or the settings are wrong", async () => {
+    const { lines, refusals } = await createLines();
+    for (const reason of ["sso.groups_overage", "sso.not_allowed"]) refusals.note({ ...REFUSED, reason });
+    expect(lines.map((line) => JSON.parse(line).next)).toEqual([
+      expect.stringContaining("identity.oidc.groups_claim"),
+      undefined,
+    ]);
+  });
+
   test("for an unknown account with a stable keyed hash and never the submitted name", async () => {
     await using server = await createTestServer();
     for (const email of ["nobody@example.com", " NOBODY@example.com", "hunter2"]) await guess(server, email);

@@ -35,6 +35,19 @@ async function deviceLink({ domain }: ProviderSite): Promise<string> {
 }
 
 describe("SSO-15 the sign-in page", () => {
+  test("says whose password it takes if people have none, and after a wrong one", async () => {
+    await using site = await createProviderSite({}, { access: { identityMode: "oidc" } });
+    const browser = site.browser();
+    const page = await browser.visit("/login?password=1");
+    const again = await browser.submit(formTo(page, "/login"), { email: ADA, password: "wrong" });
+    for (const { html } of [page, again]) {
+      expect(html).toContain("Only the first administrator can sign in with a password here.");
+      expect(html.match(/button primary/g)).toHaveLength(1);
+    }
+    await using beside = await createProviderSite();
+    expect((await beside.browser().visit("/login")).html).not.toContain("first administrator");
+  });
+
   test("offers the provider beside passwords, and keeps the way back", async () => {
     await using site = await createProviderSite();
     const page = await site.browser().visit("/login?callbackURL=/device");
@@ -69,6 +82,21 @@ describe("SSO-15 the sign-in page", () => {
     const out = await browser.submit(formTo(start, "/sign-out"), {});
     expect(out.html).toContain('href="/login?choose=1"');
   });
+});
+
+test("SSO-24 a device login goes on after a refusal at the provider", async () => {
+  await using site = await createProviderSite(JIT);
+  const link = await deviceLink(site);
+  const browser = site.browser();
+  site.idp.faults = { callback: { error: "access_denied", code: undefined } };
+  const refused = await signInAt(site, browser, link);
+  const back = `/login?callbackURL=${encodeURIComponent(link)}&choose=1`;
+  expect(refused.html).toContain("You canceled the sign-in");
+  expect(refused.html).toContain(`href="${back.replace("&", "&amp;")}"`);
+  site.idp.faults = {};
+  expect((await browser.visit(back)).html).toContain(
+    `href="/login/oidc?callbackURL=${encodeURIComponent(link)}"`,
+  );
 });
 
 test("SSO-3 in mode oidc an invited person is led to the provider, and the sign-in accepts the invitation", async () => {
@@ -410,6 +438,18 @@ describe("SSO-5 the proof of a password", () => {
     expect(right.path).toBe("/account");
     const again = await signInAt(site, site.browser());
     expect(again.path).toBe("/");
+  });
+
+  test("is over in a second tab, which says so to the browser that is signed in and to no other", async () => {
+    await using site = await createProviderSite();
+    const { browser, page } = await atProof(site);
+    const second = formTo(page, "/login/link");
+    await browser.submit(second, { password: PASSWORD });
+    const done = await browser.submit(second, { password: PASSWORD });
+    expect([done.heading, done.status]).toEqual(["You are already signed in", 200]);
+    browser.cookies.delete(SESSION);
+    const late = await browser.submit(second, { password: PASSWORD });
+    expect([late.heading, late.status]).toEqual(["Link your account", 409]);
   });
 
   test("is bound to the browser, to the time, and to our pages", async () => {

@@ -1,0 +1,20 @@
+// What an operator does about a failure that the service keeps seeing. Pages for people say only whom to ask.
+import type { SsoReason } from "./model.ts";
+
+const VERIFY = "run `quartermaster sso verify`, which names the problem";
+
+const REMEDIES: Partial<Record<SsoReason, string>> = {
+  "sso.provider_unreachable": VERIFY,
+  "sso.provider_invalid": VERIFY,
+  "sso.client_rejected": VERIFY,
+  "sso.clock": VERIFY,
+  "sso.provider_error": "see the log of the service and of the provider",
+  "sso.token_invalid": "compare the client at the provider with `quartermaster sso show`",
+  "sso.claims_invalid": "correct the claim that the log names at the provider",
+  "sso.groups_overage":
+    "let the provider send only groups that are assigned to this service, name its app roles in identity.oidc.groups_claim, or use SCIM",
+};
+
+/** @param reason of the last failure @returns what to do; undefined if nothing is known */
+export const operatorRemedy = (reason: string): string | undefined =>
+  Object.entries(REMEDIES).find(([known]) => known === reason)?.[1];
