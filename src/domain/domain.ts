@@ -50,7 +50,13 @@ import { Idempotency, idempotentSecrets } from "./idempotency/service.ts";
 import { createEraseUser } from "./identity/erase.ts";
 import { createIdentity, type IdentitySettings } from "./identity/service.ts";
 import { eraseProvisioning } from "./scim/erase.ts";
-import { accountByExternalId, createScim, groupNamesOf, type ScimSettings } from "./scim/service.ts";
+import {
+  accountByExternalId,
+  createScim,
+  groupNamesOf,
+  hasExternalId,
+  type ScimSettings,
+} from "./scim/service.ts";
 import type { Actor } from "./shared/actor.ts";
 import type { ErasePersonalData } from "./shared/personal-data.ts";
 import type { SealedSecrets } from "./shared/sealed-secrets.ts";
@@ -208,8 +214,9 @@ const openSso = (
   { access, ...areas }: Pick<SsoDependencies, "identity" | "settings"> & { access: Access },
 ) => {
   const ends = { endLogins, endProviderSessions };
+  const provisioned = { accountByExternalId, hasExternalId };
   const origin = access.settings.baseUrl;
-  return createSso({ ...shared, ...areas, ...ends, origin, accountByExternalId, sessions: access.sessions });
+  return createSso({ ...shared, ...areas, ...ends, origin, ...provisioned, sessions: access.sessions });
 };
 /** All sealed values, of every area. */
 const secretsOf = (machine: { sealing: Sealing }): readonly SealedSecrets[] => [

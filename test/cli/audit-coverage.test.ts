@@ -210,6 +210,14 @@ const CHANGES: Readonly<Record<string, Change>> = {
     },
     leaves: ["identity.unlink"],
   },
+  "identities move": {
+    rest: async (bench) => {
+      const rest = `${await withAda(bench)} ${AT_PROVIDER}`;
+      await bench.json(`identities create ${rest} --subject s-1`);
+      return "--from-issuer https://id.example.org --to-issuer https://new.example.org --by email --yes";
+    },
+    leaves: ["identity.expect"],
+  },
   "policy apply": { rest: withPolicy, leaves: ["policy.apply"] },
   "policy rollback": {
     rest: async (bench) => {

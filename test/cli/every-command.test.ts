@@ -33,6 +33,7 @@ const REQUIRED: Readonly<Record<string, string>> = {
   "users create": "x@example.org --role member",
   "users invite": "x@example.org --role member",
   "identities create": "x --subject s",
+  "identities move": "--from-issuer x --by email",
   "policy explain": "--user x --harness codex",
 };
 

@@ -411,6 +411,16 @@ test("SSO-33 identities", async () => {
     `identities create root@example.org --subject root ${former} ${there} --dry-run`,
     `identities create root@example.org --subject root ${former} --yes --json`,
   ]);
+  const moves = await transcript(bench, [
+    `identities move --from-issuer https://old.example.org --by email ${there}`,
+    `identities move --from-issuer https://id.example.org --by email ${there}`,
+    "identities move --from-issuer https://id.example.org --to-issuer https://new.example.org --by email --dry-run",
+    "identities move --from-issuer https://id.example.org --to-issuer https://new.example.org --by email --yes",
+    "identities move --from-issuer https://id.example.org --to-issuer https://new.example.org --by email --yes --json",
+    `identities move --from-issuer https://nowhere.example.org --by external-id ${there}`,
+    "identities move --from-issuer https://id.example.org --to-issuer https://new.example.org --by external-id",
+    "identities move --from-issuer https://id.example.org --to-issuer https://new.example.org --by external-id --json",
+  ]);
   await bench.run(`users suspend ${ana} --yes`);
   const more = await transcript(bench, [
     `identities create ${ana} --subject 7 ${former} --dry-run --json`,
@@ -425,7 +435,7 @@ test("SSO-33 identities", async () => {
     `identities remove root@example.org ${former} --yes --json`,
     "identities list --json",
   ]);
-  expectGolden("identities", [...steps, ...more], replacements(bench));
+  expectGolden("identities", [...steps, ...moves, ...more], replacements(bench));
 });
 
 test("logins", async () => {

@@ -3,16 +3,15 @@
 import type { User } from "../../../src/domain/identity/model.ts";
 import { toIdentity } from "../../../src/domain/sso/identities/identity-document.ts";
 import type { NewIdentity } from "../../../src/domain/sso/service.ts";
-import { issuerUrl } from "../../../src/platform/config/addresses.ts";
-import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
+import { issuerFor } from "./issuer.ts";
 
 export async function create(call: Call): Promise<void> {
   const { domain, actor, context, command, output } = call;
   const { identities } = domain.sso;
   const user = find(call);
-  const wanted = { userId: user.id, issuer: issuerFor(call), subject: call.text("subject") ?? "" };
+  const wanted = { userId: user.id, issuer: issuerFor(call, "issuer"), subject: call.text("subject") ?? "" };
   const known = identities.list({ userId: user.id, issuer: wanted.issuer, limit: 1 }).items[0];
   if (known?.subject === wanted.subject) {
     const text = `unchanged: ${user.email} is linked to this subject`;
@@ -30,7 +29,7 @@ export async function remove(call: Call): Promise<void> {
   const { domain, actor, context, command, output } = call;
   const { identities } = domain.sso;
   const user = find(call);
-  const wanted = { userId: user.id, issuer: issuerFor(call) };
+  const wanted = { userId: user.id, issuer: issuerFor(call, "issuer") };
   identities.checkRemove(actor, wanted);
   const action = `unlink ${user.email} from ${wanted.issuer}`;
   const details = [
@@ -61,20 +60,3 @@ function elsewhere(configured: string | undefined, issuer: string): string[] {
 
 const find = ({ domain, actor, args: [reference = ""] }: Call): User =>
   domain.identity.users.find(actor.organizationId, reference);
-
-/** @throws DomainError `identity.issuer_missing`, `identity.issuer_invalid` */
-function issuerFor({ domain, text }: Call): string {
-  const given = text("issuer");
-  if (given === undefined) {
-    const configured = domain.sso.settings()?.issuer;
-    if (configured !== undefined) return configured;
-    throw new DomainError("invalid", "identity.issuer_missing", "no identity provider is configured", {
-      hint: "add --issuer URL, or --config FILE of a configuration with identity.oidc.issuer",
-    });
-  }
-  const reading = issuerUrl.read(given, "");
-  if ("value" in reading) return reading.value;
-  throw new DomainError("invalid", "identity.issuer_invalid", `--issuer ${reading.wrong}`, {
-    hint: "copy `issuer` from the provider's discovery document",
-  });
-}

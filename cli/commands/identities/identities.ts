@@ -1,4 +1,5 @@
 // Defines `quartermaster identities` and its verbs. The code of a verb is loaded when it runs.
+import { Option } from "commander";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { domainAction } from "../../data-directory/in-domain.ts";
@@ -7,6 +8,7 @@ import { addDirectoryOptions } from "../../input/setting-options.ts";
 
 const USER = ["<user>", "e-mail address or id"] as const;
 const ISSUER = ["--issuer <url>", "issuer of the provider (default: identity.oidc.issuer)"] as const;
+const MOVE_CHOICES = ["external-id", "email"] as const;
 const CONFIG = "--config /etc/quartermaster/quartermaster.yaml";
 
 /** Adds the noun to the command tree. */
@@ -18,8 +20,7 @@ export const register = (program: CliCommand): CliCommand =>
 
 /** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
-  for (const verb of [listing(noun, context), creating(noun, context), removing(noun, context)])
-    addDirectoryOptions(verb);
+  for (const add of [listing, creating, removing, moving]) addDirectoryOptions(add(noun, context));
 }
 
 const listing = (noun: CliCommand, context: Context): CliCommand =>
@@ -66,3 +67,29 @@ const removing = (noun: CliCommand, context: Context): CliCommand =>
   )
     .printsJson()
     .action(domainAction(context, async () => (await import("./change.ts")).remove));
+
+const moving = (noun: CliCommand, context: Context): CliCommand =>
+  addConfirmOptions(
+    noun
+      .command("move")
+      .description("Prepares the users of a former provider for the one that replaces it.")
+      .examples(
+        `quartermaster identities move --from-issuer https://old.example.org --by email --dry-run ${CONFIG}`,
+        `quartermaster identities move --from-issuer https://old.example.org --by external-id ${CONFIG}`,
+      )
+      .requiredOption(
+        "--from-issuer <url>",
+        "issuer of the former provider, exactly as identities list shows it",
+      )
+      .option("--to-issuer <url>", "issuer of the new provider (default: identity.oidc.issuer)")
+      .addOption(
+        new Option(
+          "--by <way>",
+          "how people are recognized there: the SCIM externalId, or the verified address",
+        )
+          .choices(MOVE_CHOICES)
+          .makeOptionMandatory(),
+      ),
+  )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./move.ts")).move));

@@ -28,6 +28,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "grant.create",
   "grant.revoke",
   "harnesses.change",
+  "identity.expect",
   "identity.link",
   "identity.unlink",
   "identity_provider.change",

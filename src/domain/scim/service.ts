@@ -18,7 +18,7 @@ import { ScimUsers } from "./users/users.ts";
 export type { GroupsChanged } from "./dependencies.ts";
 export { groupNamesOf } from "./groups/members-store.ts";
 export type { ScimSettings } from "./model.ts";
-export { accountByExternalId } from "./users/users-store.ts";
+export { accountByExternalId, hasExternalId } from "./users/users-store.ts";
 
 export interface ScimOptions extends ScimDependencies {
   openSnapshot: OpenSnapshot;

@@ -10,6 +10,7 @@ import { readPerson } from "./claims.ts";
 import type { SignInOutcome } from "./dependencies.ts";
 import { stateUnknown } from "./errors.ts";
 import { Identities, type IdentitiesDependencies } from "./identities/identities.ts";
+import { IdentityMoves, type MovesDependencies } from "./identities/moves.ts";
 import { ProviderLogout, type ProviderLogoutDependencies } from "./logout/provider-logout.ts";
 import type { Person, VerifiedClaims } from "./model.ts";
 import { Provider, type ProviderDependencies } from "./provider/provider.ts";
@@ -24,6 +25,7 @@ export type { Admitted, Explanation } from "./admission/admission.ts";
 export type { Preview } from "./admission/preview.ts";
 export type { SignInOutcome, SsoObserver } from "./dependencies.ts";
 export type { IdentityView, NewIdentity } from "./identities/identities.ts";
+export type { Move, MovePlan } from "./identities/moves.ts";
 export type { Person, SsoReason, VerifiedClaims } from "./model.ts";
 export { SSO_REASONS } from "./model.ts";
 export { clientKeyProblem, publicClientKey } from "./provider/client/client-credential.ts";
@@ -49,6 +51,7 @@ export { OidcStatus } from "./status.ts";
 
 export type SsoDependencies = AdmissionDependencies &
   IdentitiesDependencies &
+  MovesDependencies &
   ProviderLogoutDependencies &
   ProviderDependencies &
   ProviderChangeDependencies & {
@@ -78,6 +81,7 @@ export function createSso(dependencies: SsoDependencies) {
     attempts: new SignInAttempts({ ...dependencies, ended }),
     proofs: new Proofs(dependencies),
     identities: new Identities(dependencies),
+    moves: new IdentityMoves(dependencies),
     logout: new ProviderLogout(dependencies),
 
     /**

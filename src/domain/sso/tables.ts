@@ -1,4 +1,4 @@
-// Tables of company sign-in: identities at providers, what is known about each provider, and used logout tokens. Login sessions
+// Tables of company sign-in: identities at providers, users expected at another one, what is known about each provider, and used logout tokens. Login sessions
 // are in access/tables.ts; migrations/ contains the SQL.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
@@ -13,6 +13,16 @@ export const userIdentities = sqliteTable(
     }).notNull(),
     linkedAtMs: integer("linked_at_ms").notNull(),
     lastSignInAtMs: integer("last_sign_in_at_ms"),
+  },
+  (table) => [primaryKey({ columns: [table.userId, table.issuer] })],
+);
+
+export const expectedIdentities = sqliteTable(
+  "expected_identities",
+  {
+    userId: text("user_id").notNull(),
+    issuer: text("issuer").notNull(),
+    expiresAtMs: integer("expires_at_ms").notNull(),
   },
   (table) => [primaryKey({ columns: [table.userId, table.issuer] })],
 );

@@ -74,6 +74,8 @@ async function leaveTraces(face: GatewayServer, { ana, operator }: { ana: Caller
   await domain.scim.tokens.create(actor, { label: "okta", profile: "standard" });
   await domain.identity.passwordLinks.create(operator, ana.user.id);
   await domain.sso.identities.create(operator, { userId: ana.user.id, ...AT_PROVIDER });
+  const toIssuer = "https://new.example.org";
+  await domain.sso.moves.move(operator, { fromIssuer: AT_PROVIDER.issuer, toIssuer, by: "email" });
   await request("POST", "/api/auth/sign-in/email", { body: { email: ANA, password: "a wrong password" } });
   await begunLogin(face, ana);
   keepRefusal(face, ana);

@@ -30,6 +30,7 @@ export function registerKeyAndLoginJobs(
       await domain.idempotency.sweep(signal);
       await domain.identity.passwordLinks.sweep(signal);
       await domain.sso.logout.sweep();
+      await domain.sso.moves.sweep();
       own.deviceLoginsExpired(expiredDeviceLogins);
     },
   });

@@ -1,5 +1,5 @@
 // SQL of the rows of users and of their e-mails. members-store.ts has their groups; the folder search has searches.
-import { and, eq, inArray, ne, type SQL, sql } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, ne, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { locationOf } from "../messages/messages.ts";
 import type { Named, UserRow } from "../model.ts";
@@ -66,6 +66,20 @@ export const accountByExternalId = (
   organizationId: string,
   externalId: string,
 ): string | undefined => selectByExternalId(connection).get({ organizationId, externalId, id: "" })?.id;
+
+/** @returns whether a provider gave the account an id */
+export const hasExternalId = (connection: Connection, organizationId: string, accountId: string): boolean =>
+  connection
+    .select({ id: scimUsers.accountId })
+    .from(scimUsers)
+    .where(
+      and(
+        eq(scimUsers.organizationId, organizationId),
+        eq(scimUsers.accountId, accountId),
+        isNotNull(scimUsers.externalId),
+      ),
+    )
+    .get() !== undefined;
 
 const insertRow = statement((connection) =>
   connection

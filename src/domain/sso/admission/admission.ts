@@ -11,6 +11,7 @@ import type { Identity, User } from "../../identity/service.ts";
 import { type Actor, userActor } from "../../shared/actor.ts";
 import type { SignInOutcome } from "../dependencies.ts";
 import { ssoReasonOf, stateUnknown, userConflict } from "../errors.ts";
+import { removeOf as removeExpectation } from "../identities/expected-store.ts";
 import * as identities from "../identities/identities-store.ts";
 import type { Person } from "../model.ts";
 import type { CurrentSsoSettings, SsoSettings } from "../settings.ts";
@@ -133,6 +134,7 @@ export class Admission {
       organizationId: this.#organizationIn(connection),
       person,
       settings: this.#settings,
+      nowMs: this.own.clock.nowMs(),
     });
   }
 
@@ -187,6 +189,7 @@ export class Admission {
     const { clock, audit } = this.own;
     const { issuer, subject } = person;
     identities.remove(tx, { userId: user.id, issuer });
+    removeExpectation(tx, { userId: user.id, issuer });
     // A removed user who was invited at another address comes back as a new one.
     const former = identities.findBySubject(tx, person);
     if (former) {

@@ -12,6 +12,7 @@ import {
   userInactive,
   userProtected,
 } from "../errors.ts";
+import { isExpected } from "../identities/expected-store.ts";
 import * as identities from "../identities/identities-store.ts";
 import type { Person } from "../model.ts";
 import type { SsoSettings } from "../settings.ts";
@@ -23,7 +24,7 @@ export type Decision =
   | { kind: "refuse"; error: DomainError; user?: User }
   /** the person is linked to the user */
   | { kind: "sign_in"; user: User; identity: identities.IdentityRow }
-  | { kind: "link"; user: User; linkedBy: "external_id" | "email" }
+  | { kind: "link"; user: User; linkedBy: "external_id" | "email" | "operator" }
   | { kind: "accept_invitation"; email: string; role: Role }
   /** the account exists here with a password, which proves that it is the same person */
   | { kind: "prove_password"; user: User }
@@ -40,6 +41,7 @@ interface Asked {
   organizationId: string;
   person: Person;
   settings: SsoSettings;
+  nowMs: number;
 }
 
 /** @returns the decision for a person whose token was verified */
@@ -82,6 +84,7 @@ function byAddress(sources: DecisionSources, asked: Asked, email: string): Decis
   if (user?.status === "removed") return invitedAgain(sources, asked, user);
   if (user?.provisioningSource === "scim") return linkTo(asked, user, "email");
   if (settings.provisioning === "scim") return refuse(notProvisioned());
+  if (user && isExpectedHere(asked, user)) return linkTo(asked, user, "operator");
   if (user) return proofFor(asked, user, user.passwordHash !== null);
   const role = sources.identity.external.invitedRole(connection, { organizationId, email });
   if (role) return { kind: "accept_invitation", email, role };
@@ -102,7 +105,7 @@ function invitedAgain(sources: DecisionSources, asked: Asked, user: User): Decis
   return role ? { kind: "accept_invitation", email, role } : refuse(userInactive(), user);
 }
 
-function linkTo(asked: Asked, user: User, linkedBy: "external_id" | "email"): Decision {
+function linkTo(asked: Asked, user: User, linkedBy: "external_id" | "email" | "operator"): Decision {
   if (user.status !== "active") return refuse(userInactive(), user);
   if (user.protected) return refuse(userProtected());
   if (hasOtherSubject(asked, user)) return refuse(userConflict());
@@ -115,6 +118,10 @@ function proofFor(asked: Asked, user: User, hasPassword: boolean): Decision {
   if (!hasPassword || hasOtherSubject(asked, user)) return refuse(userConflict());
   return { kind: "prove_password", user };
 }
+
+/** The operator moves the users of a former provider to this one. */
+const isExpectedHere = ({ connection, person, nowMs }: Asked, { id: userId }: User): boolean =>
+  isExpected(connection, { userId, issuer: person.issuer, nowMs });
 
 const hasOtherSubject = ({ connection, person }: Asked, { id: userId }: User): boolean =>
   identities.findOfUser(connection, { userId, issuer: person.issuer }) !== undefined;

@@ -50,9 +50,7 @@ function whyOf(decision: Decision, person: Person, settings: SsoSettings): strin
     case "sign_in":
       return "issuer and subject are linked to this user";
     case "link":
-      return decision.linkedBy === "external_id"
-        ? `the claim ${settings.externalIdClaim} is the SCIM externalId of this user`
-        : "SCIM made a user with this verified address";
+      return whyLinked(decision.linkedBy, settings);
     case "accept_invitation":
       return "an invitation to this verified address is open";
     case "prove_password":
@@ -62,6 +60,16 @@ function whyOf(decision: Decision, person: Person, settings: SsoSettings): strin
     case "refuse":
       return whyRefused(decision, person, settings);
   }
+}
+
+function whyLinked(
+  linkedBy: Extract<Decision, { kind: "link" }>["linkedBy"],
+  { externalIdClaim }: SsoSettings,
+): string {
+  if (linkedBy === "external_id") return `the claim ${externalIdClaim} is the SCIM externalId of this user`;
+  return linkedBy === "email"
+    ? "SCIM made a user with this verified address"
+    : "an operator moved the user with this verified address to this provider";
 }
 
 function whyRefused(

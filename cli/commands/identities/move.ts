@@ -1,0 +1,72 @@
+// `identities move`: prepares the users of a former provider for the one that replaces it.
+import type { Move, MovePlan } from "../../../src/domain/sso/service.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+import { isConfirmed } from "../../input/prompt.ts";
+import { issuerFor } from "./issuer.ts";
+
+/** By external id nothing is written: SCIM has told it already, so there is nothing to confirm. */
+export async function move(call: Call): Promise<void> {
+  const { domain, actor, context, command, output, text } = call;
+  const wanted: Move = {
+    fromIssuer: text("fromIssuer") ?? "",
+    toIssuer: issuerFor(call, "toIssuer"),
+    by: text("by") === "email" ? "email" : "external_id",
+  };
+  const plan = domain.sso.moves.plan(actor, wanted);
+  const { prepared, linkedBefore } = plan;
+  if (wanted.by === "external_id") {
+    warnOfClaim(call);
+    const found = `${usersText(prepared.length)} will be linked by external id at the next sign-in`;
+    return output.result(documentOf(wanted, plan, false), [found, ...leftLines(plan)].join("\n"));
+  }
+  if (prepared.length === 0) {
+    const text = `unchanged: nobody is left to move; ${linkedBefore} linked there already`;
+    return output.result(documentOf(wanted, plan, false), [text, ...leftLines(plan)].join("\n"));
+  }
+  const action = `expect ${usersText(prepared.length)} of ${wanted.fromIssuer} at ${wanted.toIssuer}`;
+  if (!(await isConfirmed(context, command, { action, details: detailsOf(call, wanted, plan) }))) return;
+  const done = await domain.sso.moves.move(actor, wanted);
+  const moved = `${usersText(done.prepared.length)} will be linked at the first sign-in at ${wanted.toIssuer}, for 30 days`;
+  output.result(documentOf(wanted, done, true), [moved, ...leftLines(done)].join("\n"));
+}
+
+function detailsOf({ domain }: Call, { toIssuer }: Move, plan: MovePlan): string[] {
+  const administrators = countAdministrators(plan);
+  const configured = domain.sso.settings()?.issuer;
+  return [
+    "For 30 days, whoever first signs in there with the verified address of such a user gets the account.",
+    ...(administrators > 0 ? [`Warning: ${administratorsText(administrators)}.`] : []),
+    ...(configured === toIssuer ? [] : ["Warning: this issuer is not the configured one."]),
+    "The links at the former provider stay, and give nothing.",
+    ...leftLines(plan),
+  ];
+}
+
+const countAdministrators = ({ prepared }: MovePlan): number =>
+  prepared.filter(({ role }) => role === "admin").length;
+
+const leftLines = ({ left }: MovePlan): string[] =>
+  left.length === 0
+    ? []
+    : [`To be linked by hand with identities create: ${left.map(({ email }) => email).join(", ")}`];
+
+const usersText = (count: number): string => (count === 1 ? "1 user" : `${count} users`);
+
+const administratorsText = (count: number): string =>
+  count === 1 ? "1 of them is an administrator" : `${count} of them are administrators`;
+
+function warnOfClaim({ domain, output }: Call): void {
+  if (domain.sso.settings()?.externalIdClaim === undefined)
+    output.warning("identity.oidc.external_id_claim is not set, so no sign-in is linked by external id");
+}
+
+const documentOf = ({ fromIssuer, toIssuer, by }: Move, plan: MovePlan, changed: boolean) => ({
+  changed,
+  from_issuer: fromIssuer,
+  to_issuer: toIssuer,
+  by,
+  prepared: plan.prepared.length,
+  administrators: countAdministrators(plan),
+  linked_before: plan.linkedBefore,
+  left: plan.left.map(({ id, email }) => ({ id, email })),
+});

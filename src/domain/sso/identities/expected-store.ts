@@ -1,0 +1,45 @@
+// SQL of users who are expected at a provider that replaces another.
+import { and, eq, gt, lte } from "drizzle-orm";
+import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
+import { changesOf, named } from "../../../platform/database/drizzle.ts";
+import { expectedIdentities } from "../tables.ts";
+
+export type ExpectedRow = typeof expectedIdentities.$inferSelect;
+
+export const expect = (tx: Tx, row: ExpectedRow): void =>
+  void tx
+    .insert(expectedIdentities)
+    .values(row)
+    .onConflictDoUpdate({ target: [expectedIdentities.userId, expectedIdentities.issuer], set: row })
+    .run();
+
+const selectOne = statement((connection) =>
+  connection
+    .select({ userId: expectedIdentities.userId })
+    .from(expectedIdentities)
+    .where(
+      and(
+        eq(expectedIdentities.userId, named("userId")),
+        eq(expectedIdentities.issuer, named("issuer")),
+        gt(expectedIdentities.expiresAtMs, named("nowMs")),
+      ),
+    )
+    .limit(1)
+    .prepare(),
+);
+
+/** @returns whether an operator expects the user at this provider, and the time is not over */
+export const isExpected = (
+  connection: Connection,
+  asked: { userId: string; issuer: string; nowMs: number },
+): boolean => selectOne(connection).get(asked) !== undefined;
+
+export const removeOf = (tx: Tx, { userId, issuer }: { userId: string; issuer: string }): void =>
+  void tx
+    .delete(expectedIdentities)
+    .where(and(eq(expectedIdentities.userId, userId), eq(expectedIdentities.issuer, issuer)))
+    .run();
+
+/** @returns how many were removed because their time is over */
+export const removeExpired = (tx: Tx, nowMs: number): number =>
+  changesOf(tx.delete(expectedIdentities).where(lte(expectedIdentities.expiresAtMs, nowMs)).run());
