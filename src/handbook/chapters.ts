@@ -17,6 +17,7 @@ import observe from "./chapters/observe.md" with { type: "text" };
 import personalData from "./chapters/personal-data.md" with { type: "text" };
 import policyFile from "./chapters/policy-file.md" with { type: "text" };
 import security from "./chapters/security.md" with { type: "text" };
+import sessions from "./chapters/sessions.md" with { type: "text" };
 import settings from "./chapters/settings.md" with { type: "text" };
 import troubleshoot from "./chapters/troubleshoot.md" with { type: "text" };
 import workstations from "./chapters/workstations.md" with { type: "text" };
@@ -42,6 +43,7 @@ const TEXTS: ReadonlyMap<string, string> = new Map(
     "personal-data": personalData,
     "policy-file": policyFile,
     security,
+    sessions,
     settings,
     troubleshoot,
     workstations,

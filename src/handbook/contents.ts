@@ -28,6 +28,11 @@ export const CHAPTERS: readonly Chapter[] = [
     about: "Sign-in, users and groups from Entra ID, Okta or Keycloak.",
   },
   {
+    name: "sessions",
+    title: "Sessions and logins",
+    about: "What browsers and workstations hold, and what ends it.",
+  },
+  {
     name: "gateway",
     title: "Inference gateway",
     about: "A managed key for every user, and the provisioner protocol.",

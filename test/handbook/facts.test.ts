@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { PERMANENT_FAILURE_EXITS } from "../../cli/exit.ts";
 import { INLINE_CHARACTERS_MAX } from "../../src/app/documents/document-threads.ts";
+import { CONFIRMATION_TTL_MS } from "../../src/domain/access/second-factor/model.ts";
 import { REFRESH_GRACE_SECONDS } from "../../src/domain/access/tokens/refresh-token.ts";
 import { OAUTH_CLIENT_ID } from "../../src/domain/access/wire.ts";
 import { BACKUP_SUFFIX, DATABASE_NAME, MANIFEST_NAME, SEAL_NAME } from "../../src/domain/backup/model.ts";
@@ -37,7 +38,7 @@ import {
 import { HARNESS_KEYS } from "../../src/domain/harnesses/harnesses.ts";
 import { SSO_REASONS } from "../../src/domain/sso/service.ts";
 import { handbookText } from "../../src/handbook/chapters.ts";
-import { HOUR_MS, SECOND_MS } from "../../src/platform/clock.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/platform/clock.ts";
 import { CONFIG_FILE_BYTES_MAX } from "../../src/platform/config/content.ts";
 import { type SettingName, settingOf } from "../../src/platform/config/table.ts";
 import { PASSWORD_COST } from "../../src/platform/crypto/passwords.ts";
@@ -54,6 +55,16 @@ const MIB = 1024 * 1024;
 const fallback = (name: SettingName): string => settingOf(name).default ?? "";
 
 const STATED: readonly (readonly [chapter: string, words: string])[] = [
+  ...(
+    [
+      "access.browser_session_ttl_seconds",
+      "access.device_code_ttl_seconds",
+      "access.refresh_token_ttl_seconds",
+      "access.access_token_ttl_seconds",
+      "gateway.inference_jwt.token_ttl_seconds",
+    ] as const
+  ).map((name) => ["sessions", `| ${fallback(name)} seconds`] as const),
+  ["sessions", `within the last ${CONFIRMATION_TTL_MS / MINUTE_MS} minutes`],
   ["backups", `every ${fallback("backup.every_hours")} hours (\`backup.every_hours\`)`],
   ["backups", `the newest ${fallback("backup.keep")} (\`backup.keep\`)`],
   ["backups", `kept for ${fallback("backup.keep_replaced")} days (\`backup.keep_replaced\`)`],
