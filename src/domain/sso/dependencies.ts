@@ -7,7 +7,10 @@ import type { ProviderRequest } from "./provider/provider-requests.ts";
 export type EndLogins = (tx: Tx, ending: { userId: string; reason: string; nowMs: number }) => void;
 
 /** The browser sessions that a provider ended: one of its own sessions, or every session of a user. */
-export type EndedAtProvider = { issuer: string; providerSessionId: string } | { userId: string };
+export type EndedAtProvider =
+  /** with a user, also the user's sessions for which the provider named no session of its own */
+  | { issuer: string; providerSessionId: string; userId: string | undefined }
+  | { userId: string; issuer?: undefined };
 
 /**
  * Ends browser sessions and the device logins that they are deciding, and the grants too if asked; access provides it.

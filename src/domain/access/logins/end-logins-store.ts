@@ -1,5 +1,5 @@
 // SQL that revokes access. end-logins.ts decides which rows end together.
-import { and, asc, eq, gt, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNull, ne, or, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { moveRevision } from "../../../platform/database/moved-topics.ts";
@@ -61,16 +61,24 @@ export function endOtherSessions(
     .all();
 }
 
+/** A session at a provider; with a user, also the user's sessions for which the provider did not name theirs. */
+export interface ProviderSession {
+  issuer: string;
+  providerSessionId: string;
+  userId?: string | undefined;
+}
+
 /** @returns the sessions, open or ended, that began with a session at a provider; ended ones may have grants */
 export const sessionsOfProvider = (
   tx: Tx,
-  { issuer, providerSessionId }: { issuer: string; providerSessionId: string },
-): { id: string }[] =>
-  tx
-    .select({ id: loginSessions.id })
-    .from(loginSessions)
-    .where(and(eq(loginSessions.issuer, issuer), eq(loginSessions.providerSessionId, providerSessionId)))
-    .all();
+  { issuer, providerSessionId, userId }: ProviderSession,
+): { id: string }[] => {
+  const { userId: ofUser, issuer: ofIssuer, providerSessionId: ofSession } = loginSessions;
+  const isNamed = and(eq(ofIssuer, issuer), eq(ofSession, providerSessionId));
+  const isUnnamed =
+    userId === undefined ? undefined : and(eq(ofUser, userId), eq(ofIssuer, issuer), isNull(ofSession));
+  return tx.select({ id: loginSessions.id }).from(loginSessions).where(or(isNamed, isUnnamed)).all();
+};
 
 /** Removes the device logins that one of these sessions decided and that no workstation has redeemed. */
 export function removeDeviceLoginsOf(tx: Tx, sessions: readonly { id: string }[]): void {

@@ -44,7 +44,7 @@ export const endOtherSessions = (
 };
 
 /**
- * Ends the browser sessions that began with one session at a provider, or every browser session of a user, and the device logins that
+ * Ends the browser sessions that began with one session at a provider (see ProviderSession), or every browser session of a user, and the device logins that
  * they are deciding. Grants end only if asked, because a logout in a browser does not concern workstations.
  * @returns how many were open
  */
@@ -55,9 +55,9 @@ export function endProviderSessions(
     reason,
     nowMs,
     ...whose
-  }: Ending & { endsGrants: boolean } & ({ issuer: string; providerSessionId: string } | { userId: string }),
+  }: Ending & { endsGrants: boolean } & (store.ProviderSession | { userId: string; issuer?: undefined }),
 ): Pick<EndedLogins, "loginSessions" | "grants"> {
-  if ("userId" in whose) {
+  if (whose.issuer === undefined) {
     store.removeDeviceLogins(tx, whose);
     const loginSessions = store.endSessions(tx, whose, nowMs);
     return { loginSessions, grants: endsGrants ? store.revokeGrants(tx, whose, { reason, nowMs }) : 0 };

@@ -56,7 +56,9 @@ export class ProviderLogout {
   #end(tx: Tx, { issuer, subject, providerSessionId }: LogoutToken) {
     const link = subject === undefined ? undefined : findBySubject(tx, { issuer, subject });
     const whose: EndedAtProvider | undefined =
-      providerSessionId === undefined ? link && { userId: link.userId } : { issuer, providerSessionId };
+      providerSessionId === undefined
+        ? link && { userId: link.userId }
+        : { issuer, providerSessionId, userId: link?.userId };
     if (!whose) return { loginSessions: 0, grants: 0 };
     const endsGrants = this.own.settings()?.logoutEndsGrants === true;
     const nowMs = this.own.clock.nowMs();

@@ -522,6 +522,28 @@ describe("SSO-27 the provider announces a logout", () => {
     ]);
   });
 
+  test("for a session and its person also ends sessions of the person that the provider did not name", async () => {
+    await using site = await createProviderSite(JIT);
+    const [named, other, unnamed] = [site.browser(), site.browser(), site.browser()];
+    const ada = site.idp.claims;
+    for (const [browser, sid] of [
+      [named, "1"],
+      [other, "2"],
+      [unnamed, undefined],
+    ] as const) {
+      site.idp.claims = { ...ada, ...(sid && { sid }) };
+      await signInAt(site, browser);
+    }
+    const stranger = site.browser();
+    site.idp.claims = { ...ada, sub: "eve", email: "eve@example.com" };
+    await signInAt(site, stranger);
+    site.idp.claims = ada;
+    expect((await announce(site, await site.idp.logoutToken({ sid: "1" }))).status).toBe(200);
+    const paths = [named, other, unnamed, stranger].map(async (one) => (await one.visit("/account")).path);
+    const away = "/login?callbackURL=%2Faccount";
+    expect(await Promise.all(paths)).toEqual([away, "/account", away, "/account"]);
+  });
+
   test.each([
     ["no token", ""],
     ["garbage", "a.b.c"],
