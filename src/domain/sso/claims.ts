@@ -1,18 +1,17 @@
 // Reads a person from the claims of a verified ID token (OpenID Connect Core section 5.1). Claims that nobody needs are dropped.
 import { isJsonObject } from "../../platform/text/json-object.ts";
 import { claimsInvalid } from "./errors.ts";
-import { CLAIM_TEXT_LENGTH_MAX, GROUPS_MAX, type Groups, type Person, type VerifiedClaims } from "./model.ts";
+import { claimTextProblem, GROUPS_MAX, type Groups, type Person, type VerifiedClaims } from "./model.ts";
 import type { SsoSettings } from "./settings.ts";
 
 const SECOND_MS = 1000;
-const CONTROL_CHARACTER = /\p{Cc}/u;
 
 type ReadSettings = Pick<SsoSettings, "externalIdClaim" | "groupsClaim" | "requiredClaims">;
 
 /**
  * @param claims of a verified token, so that `iss` and `sub` are texts
  * @returns the person
- * @throws DomainError `sso.claims_invalid` for a text that is too long or has control characters
+ * @throws DomainError `sso.claims_invalid` for a text that is too long, has control characters or is not valid Unicode
  */
 export function readPerson(claims: VerifiedClaims, settings: ReadSettings): Person {
   const subject = textOf(claims, "sub");
@@ -72,8 +71,8 @@ function textOf(claims: VerifiedClaims, path: string): string | undefined {
   const value = valueAt(claims, path);
   if (value === undefined || value === null || value === "") return undefined;
   if (typeof value !== "string") throw claimsInvalid(`${path} is not a text`);
-  if (value.length > CLAIM_TEXT_LENGTH_MAX) throw claimsInvalid(`${path} is too long`);
-  if (CONTROL_CHARACTER.test(value)) throw claimsInvalid(`${path} has control characters`);
+  const problem = claimTextProblem(value);
+  if (problem !== undefined) throw claimsInvalid(`${path} ${problem}`);
   return value;
 }
 

@@ -58,4 +58,12 @@ export const SSO_REASONS = [
 export type SsoReason = (typeof SSO_REASONS)[number];
 
 export const CLAIM_TEXT_LENGTH_MAX = 320;
+
+/** @returns why a text of a claim is not accepted; undefined for one that is */
+export function claimTextProblem(text: string): string | undefined {
+  if (text.length > CLAIM_TEXT_LENGTH_MAX) return "is too long";
+  if (/\p{Cc}/u.test(text)) return "has control characters";
+  // The database keeps half of a surrogate pair as U+FFFD, which would make different subjects equal.
+  return text.isWellFormed() ? undefined : "is not valid Unicode";
+}
 export const GROUPS_MAX = 1000;

@@ -75,6 +75,8 @@ test.each([
   ["above the limit", "a".repeat(CLAIM_TEXT_LENGTH_MAX + 1), "sso.claims_invalid"],
   ["with a line feed", "a\nb", "sso.claims_invalid"],
   ["with a null character", "a\0", "sso.claims_invalid"],
+  ["with half a character", "a\ud800", "sso.claims_invalid"],
+  ["with a whole one", "a\u{1d49c}", "accepted"],
   ["that is a number", 7, "sso.claims_invalid"],
 ])("SSO-14 a text %s", (_, value, expected) => {
   for (const name of ["sub", "email", "name", "sid", "acr"])

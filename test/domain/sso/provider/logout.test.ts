@@ -53,6 +53,9 @@ describe("SSO-27 a logout token", () => {
     "of another issuer": [{ iss: "https://other.example" }, {}, "token_invalid"],
     "for another client": [{ aud: "another" }, {}, "token_invalid"],
     "of another type": [{}, { typ: "at+jwt" }, "token_invalid"],
+    "whose type is no text": [{}, { typ: 5 }, "token_invalid"],
+    "whose id has control characters": [{ jti: "1\u001b[2J" }, {}, "token_invalid"],
+    "whose session is half a character": [{ sid: "\ud800" }, {}, "token_invalid"],
     "without events": [{ events: undefined }, {}, "token_invalid"],
     "with another event": [{ events: { "https://example.com/other": {} } }, {}, "token_invalid"],
     "with an event that is no object": [

@@ -1,7 +1,7 @@
 // Checks of a logout token, by which the provider ends sessions without a browser (OpenID Connect Back-Channel Logout 1.0).
 import { MINUTE_MS, SECOND_MS } from "../../../../platform/clock.ts";
 import { isJsonObject } from "../../../../platform/text/json-object.ts";
-import { CLAIM_TEXT_LENGTH_MAX } from "../../model.ts";
+import { claimTextProblem } from "../../model.ts";
 import { clockDiffers, tokenInvalid } from "../failures.ts";
 import { offsetText, type TokenChecks, verifiedClaims } from "./token-checks.ts";
 
@@ -51,6 +51,8 @@ export async function verifyLogoutToken(token: string, checks: TokenChecks): Pro
 
 function textOf(value: unknown, name: string): string | undefined {
   if (value === undefined) return undefined;
-  if (typeof value === "string" && value !== "" && value.length <= CLAIM_TEXT_LENGTH_MAX) return value;
-  throw tokenInvalid(`${name} is no text, or is too long`);
+  if (typeof value !== "string" || value === "") throw tokenInvalid(`${name} is no text`);
+  const problem = claimTextProblem(value);
+  if (problem !== undefined) throw tokenInvalid(`${name} ${problem}`);
+  return value;
 }

@@ -40,7 +40,10 @@ export async function verifiedClaims(
     const { payload, protectedHeader } = await keys.verify(token, rules, purpose);
     refuseOtherParties(payload, audience);
     refuseFuture(payload, "iat", checks);
-    return { claims: payload, type: protectedHeader.typ };
+    // The library does not look at it, so that it may be anything.
+    const type: unknown = protectedHeader.typ;
+    if (type !== undefined && typeof type !== "string") throw tokenInvalid("typ is no text");
+    return { claims: payload, type };
   } catch (error) {
     throw asFailure(error, checks);
   }
