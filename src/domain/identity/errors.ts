@@ -109,6 +109,7 @@ export const passwordUnused = () =>
     "conflict",
     "user.password_unused",
     "identity.mode is oidc: users sign in at the identity provider, and a password would not let this user in",
+    { hint: "`quartermaster sso verify --claims FILE` says why a person cannot sign in there" },
   );
 
 /** Unknown, expired, used and void links give the same error: a link reveals only whether it works. */

@@ -75,7 +75,7 @@ test("a link is refused where users sign in at the identity provider", async () 
   expect(response.status).toBe(409);
   expect(await response.json()).toMatchObject({
     reason: "user.password_unused",
-    detail: expect.stringContaining("identity.mode is oidc"),
+    detail: expect.stringMatching(/identity\.mode is oidc.*quartermaster sso verify --claims/),
   });
 });
 
