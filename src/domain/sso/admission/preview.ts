@@ -78,6 +78,7 @@ function whyRefused(
   settings: SsoSettings,
 ): string {
   const reasons: Partial<Record<SsoReason, () => string>> = {
+    "sso.state": () => `people sign in at ${settings.issuer} only`,
     "sso.not_allowed": () => ruleThatFails(person, settings),
     "sso.acr": () =>
       `the claim acr is ${person.acr ?? "missing"}; required is ${settings.requireAcr.join(" or ")}`,
