@@ -63,6 +63,12 @@ export interface Explanation {
   keepsRole: boolean;
 }
 
+/** A user, and the link by which the person is this user. */
+interface LinkedUser {
+  user: User;
+  link: identities.IdentityRow;
+}
+
 const SUBJECT_HASH_LENGTH = 16;
 
 export class Admission {
@@ -100,8 +106,8 @@ export class Admission {
         if (now.kind !== "prove_password" || now.user.id !== user.id) throw refusalIn(now);
         const actor = userActor(user, browser);
         if (sessionToken !== undefined) sessions.close(tx, sessionToken, actor);
-        this.#link(tx, user, { person, actor, linkedBy: "password" });
-        this.#follow(tx, user, { person, actor });
+        const link = this.#link(tx, user, { person, actor, linkedBy: "password" });
+        this.#follow(tx, { user, link }, { person, actor });
       },
     });
     this.own.ended?.("signed_in");
@@ -131,7 +137,7 @@ export class Admission {
     if (this.own.settings()?.issuer !== person.issuer) return { kind: "refuse", error: stateUnknown() };
     return decide(this.own, {
       connection,
-      organizationId: this.#organizationIn(connection),
+      organizationId: () => this.#organizationIn(connection),
       person,
       settings: this.#settings,
       nowMs: this.own.clock.nowMs(),
@@ -143,10 +149,11 @@ export class Admission {
     const decision = this.#decide(tx, person);
     if (decision.kind === "refuse") return this.#refuse(tx, decision, { person, browser });
     if (decision.kind === "prove_password") return { kind: "password_needed", email: decision.user.email };
-    const user = this.#userOf(tx, decision, { person, browser });
-    if (!user) return userConflict();
+    const linked = this.#linkedUser(tx, decision, { person, browser });
+    if (!linked) return userConflict();
+    const { user } = linked;
     const actor = userActor(user, browser);
-    const after = this.#follow(tx, user, { person, actor });
+    const after = this.#follow(tx, linked, { person, actor });
     const { sessions } = this.own;
     if (browser.sessionToken !== undefined) sessions.close(tx, browser.sessionToken, actor);
     const session = sessions.enter(tx, user, { actor, origin: browser, how: methodOf(person) });
@@ -158,17 +165,20 @@ export class Admission {
     };
   }
 
-  /** @returns the linked user; undefined if somebody else took the address meanwhile */
-  #userOf(
+  /** Notes the sign-in. @returns the linked user; undefined if somebody else took the address meanwhile */
+  #linkedUser(
     tx: Tx,
     decision: Exclude<Decision, { kind: "refuse" | "prove_password" }>,
     { person, browser }: { person: Person; browser: ReturningBrowser },
-  ): User | undefined {
-    if (decision.kind === "sign_in") return decision.user;
+  ): LinkedUser | undefined {
+    if (decision.kind === "sign_in") {
+      const { user, identity: link } = decision;
+      identities.noteSignIn(tx, link, this.own.clock.nowMs());
+      return { user, link };
+    }
     if (decision.kind === "link") {
-      const actor = userActor(decision.user, browser);
-      this.#link(tx, decision.user, { person, actor, linkedBy: decision.linkedBy });
-      return decision.user;
+      const { user, linkedBy } = decision;
+      return { user, link: this.#link(tx, user, { person, actor: userActor(user, browser), linkedBy }) };
     }
     const { external } = this.own.identity;
     const { email, role } = decision;
@@ -177,15 +187,15 @@ export class Admission {
     const user = invited
       ? external.acceptInvitation(tx, { actor, email })
       : external.create(tx, { actor, email, role });
-    if (user) this.#link(tx, user, { person, actor, linkedBy: invited ? "invitation" : "sign_up" });
-    return user;
+    const linkedBy = invited ? "invitation" : "sign_up";
+    return user && { user, link: this.#link(tx, user, { person, actor, linkedBy }) };
   }
 
   #link(
     tx: Tx,
     user: User,
     { person, actor, linkedBy }: { person: Person; actor: Actor; linkedBy: LinkedBy },
-  ) {
+  ): identities.IdentityRow {
     const { clock, audit } = this.own;
     const { issuer, subject } = person;
     identities.remove(tx, { userId: user.id, issuer });
@@ -198,24 +208,16 @@ export class Admission {
       audit.record(tx, { actor, action: "identity.unlink", target: former.userId, before });
     }
     const linkedAtMs = clock.nowMs();
-    identities.insert(tx, {
-      userId: user.id,
-      issuer,
-      subject,
-      linkedBy,
-      linkedAtMs,
-      lastSignInAtMs: linkedAtMs,
-    });
+    const link = { userId: user.id, issuer, subject, linkedBy, linkedAtMs, lastSignInAtMs: linkedAtMs };
+    identities.insert(tx, link);
     const after = { issuer, subject: this.#hashOf(person), linked_by: linkedBy };
     audit.record(tx, { actor, action: "identity.link", target: user.id, after });
+    return link;
   }
 
-  /** Notes the sign-in, and follows the person to the role and the address that the provider gives. */
-  #follow(tx: Tx, user: User, { person, actor }: { person: Person; actor: Actor }): User {
-    const { clock, identity } = this.own;
-    const link = identities.findBySubject(tx, person);
-    invariant(link?.userId === user.id, "the user was linked before");
-    identities.noteSignIn(tx, link, clock.nowMs());
+  /** Follows the person to the role and the address that the provider gives. */
+  #follow(tx: Tx, { user, link }: LinkedUser, { person, actor }: { person: Person; actor: Actor }): User {
+    const { identity } = this.own;
     const role = roleFor(user, person, this.#settings);
     const withRole = role ? identity.external.setRole(tx, { actor, user, role }) : user;
     const address = addressOf(person, this.#settings);

@@ -38,7 +38,8 @@ export interface DecisionSources {
 
 interface Asked {
   connection: Connection;
-  organizationId: string;
+  /** needed only for a first sign-in */
+  organizationId(): string;
   person: Person;
   settings: SsoSettings;
   nowMs: number;
@@ -73,20 +74,20 @@ function firstSignIn(sources: DecisionSources, asked: Asked): Decision {
 function byExternalId(sources: DecisionSources, asked: Asked): Decision | undefined {
   const { connection, organizationId, person } = asked;
   if (person.externalId === undefined) return undefined;
-  const id = sources.accountByExternalId(connection, organizationId, person.externalId);
+  const id = sources.accountByExternalId(connection, organizationId(), person.externalId);
   const user = id === undefined ? undefined : sources.identity.findUserById(connection, id);
   return user && linkTo(asked, user, "external_id");
 }
 
 function byAddress(sources: DecisionSources, asked: Asked, email: string): Decision {
   const { connection, organizationId, person, settings } = asked;
-  const user = sources.identity.findUserByEmail(connection, organizationId, email);
+  const user = sources.identity.findUserByEmail(connection, organizationId(), email);
   if (user?.status === "removed") return invitedAgain(sources, asked, user);
   if (user?.provisioningSource === "scim") return linkTo(asked, user, "email");
   if (settings.provisioning === "scim") return refuse(notProvisioned());
   if (user && isExpectedHere(asked, user)) return linkTo(asked, user, "operator");
   if (user) return proofFor(asked, user, user.passwordHash !== null);
-  const role = sources.identity.external.invitedRole(connection, { organizationId, email });
+  const role = sources.identity.external.invitedRole(connection, { organizationId: organizationId(), email });
   if (role) return { kind: "accept_invitation", email, role };
   if (settings.provisioning !== "jit") return refuse(notProvisioned());
   const mapped = roleOf(person, settings);
@@ -101,7 +102,7 @@ function invitedAgain(sources: DecisionSources, asked: Asked, user: User): Decis
   const address = addressOf(person, settings);
   if (settings.provisioning === "scim" || !("verified" in address)) return refuse(userInactive(), user);
   const email = address.verified;
-  const role = sources.identity.external.invitedRole(connection, { organizationId, email });
+  const role = sources.identity.external.invitedRole(connection, { organizationId: organizationId(), email });
   return role ? { kind: "accept_invitation", email, role } : refuse(userInactive(), user);
 }
 
