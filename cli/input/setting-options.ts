@@ -74,9 +74,12 @@ function addOptions(
   options: readonly SettingOption[],
   groupFor: (flags: string) => string = () => GROUP,
 ): CliCommand {
-  for (const { flags, doc, defaultText } of options) {
+  for (const { flags, doc, defaultText, choices } of options) {
     const fallback = defaultText === "" ? "" : ` (default: ${defaultText})`;
-    command.addOption(new Option(flags, `${doc}${fallback}`).helpGroup(groupFor(flags)));
+    const option = new Option(flags, `${doc}${fallback}`).helpGroup(groupFor(flags));
+    // Shown and completed only: the settings report a wrong value, with all other problems.
+    if (choices) option.argChoices = [...choices];
+    command.addOption(option);
   }
   return command;
 }

@@ -94,6 +94,8 @@ describe("CLI-14 help", () => {
     const serve = (await runCli(["serve", "--help"])).stdout;
     expect(headings(serve)).toContain("Gateway settings:");
     expect(headings(serve)).not.toContain("Settings:"); // every setting has a group
+    expect(serve.split("\n").filter((line) => line.length > HELP_WIDTH)).toEqual([]);
+    expect(serve).toMatch(/--identity-oidc-client-auth <method>\s[^-]+\(choices:\s+"client_secret_basic"/);
   });
 
   test("options of fixed words list them and refuse others", async () => {

@@ -55,7 +55,7 @@ function documentOf(config: Config, name: SettingName) {
     value,
     origin,
     default: fallback.length === 0 ? null : fallback.join(", or else "),
-    accepts: isSecret ? "text" : type.placeholder,
+    accepts: isSecret ? "text" : (type.choices?.join("|") ?? type.placeholder),
     secret: isSecret,
     takes_effect:
       RELOADABLE_SETTINGS.includes(name) || RELOADABLE_TLS_SETTINGS.includes(name) ? "reload" : "restart",

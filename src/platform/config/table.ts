@@ -73,6 +73,8 @@ export const CLOCK_SKEW_SECONDS = { min: 0, max: 300 };
 export const MAX_AGE_SECONDS = { min: 0, max: 31_536_000 };
 /** at most a year; 0 turns confirmation off */
 export const RECONFIRM_HOURS = { min: 0, max: 8784 };
+/** OpenID Connect Core section 9 */
+export const CLIENT_AUTH_METHODS = ["client_secret_basic", "client_secret_post", "private_key_jwt"] as const;
 export const KEY_RATE = { min: 1, max: 1_000_000_000 };
 
 const digest = formed(/^[0-9a-f]{64}$/, {
@@ -254,7 +256,7 @@ export const SETTINGS = {
     "PEM private key (PKCS #8) with which this service identifies itself to the provider",
   ),
   "identity.oidc.client_auth": always(
-    choice("client_secret_basic", "client_secret_post", "private_key_jwt"),
+    { ...choice(...CLIENT_AUTH_METHODS), placeholder: "method", choices: CLIENT_AUTH_METHODS },
     "client_secret_basic",
     "how this service identifies itself to the identity provider",
   ),
@@ -567,6 +569,8 @@ export interface SettingOption {
   readonly doc: string;
   /** empty if there is no default */
   readonly defaultText: string;
+  /** the values to choose from, if the flag does not list them */
+  readonly choices?: readonly string[];
 }
 
 /** The option that names the configuration file; its variable is QUARTERMASTER_CONFIG. */
@@ -586,5 +590,6 @@ export const settingOptions = (wanted: readonly SettingName[] = SETTING_NAMES): 
       flags: `${flagOf(key)} <${setting.type.placeholder}>`,
       doc: isSecret ? `file that holds the ${setting.doc}` : setting.doc,
       defaultText: setting.default ?? "",
+      ...(setting.type.choices && { choices: setting.type.choices }),
     };
   });

@@ -11,6 +11,8 @@ export type Reading<T> = { readonly value: T; readonly text: string } | { readon
 export interface SettingType<T> {
   /** follows the flag in help texts */
   readonly placeholder: string;
+  /** the values to choose from, if the placeholder is too short to list them */
+  readonly choices?: readonly string[];
   /** `folder` is absolute; relative paths are resolved against it */
   readonly read: (raw: unknown, folder: string) => Reading<T>;
 }
