@@ -130,13 +130,16 @@ export interface ProofProps {
   /** who came back from the provider, sealed */
   proof: string;
   email: string;
+  /** the account has a second factor */
+  asksCode?: boolean;
   providerName: string;
   error?: string | undefined;
   branding: Branding;
 }
 
-/** Asks once for the password of an account that exists here. Posts `csrf`, `proof` and `password` to /login/link. */
-export function proofPage({ csrf, proof, email, providerName, error, branding }: ProofProps): string {
+/** Asks once for the password of an account that exists here. Posts `csrf`, `proof`, `password` and perhaps `code` to /login/link. */
+export function proofPage(props: ProofProps): string {
+  const { csrf, proof, email, providerName, asksCode, error, branding } = props;
   return renderPage(
     { title: "Link your account", error, branding },
     <>
@@ -153,6 +156,11 @@ export function proofPage({ csrf, proof, email, providerName, error, branding }:
             <input {...described} type="password" name="password" autocomplete="current-password" required />
           )}
         </Field>
+        {asksCode && (
+          <Field id="code" label="Code of your authenticator app, or a recovery code">
+            {(described) => <input {...described} name="code" autocomplete="one-time-code" required />}
+          </Field>
+        )}
         <button class="button primary" type="submit">
           Link and sign in
         </button>

@@ -105,9 +105,7 @@ export class LoginSessions {
     const isPasswordAlone = request.how?.method !== "oidc";
     if (isPasswordAlone && this.own.settings.identityMode === "oidc" && !user.protected)
       throw passwordSignInOff();
-    const factor = isPasswordAlone
-      ? await this.#checkFactor(user, { code: request.code, deviceNonce })
-      : undefined;
+    const factor = await this.#checkFactor(user, { code: request.code, deviceNonce });
     const admission = { request, guess, factor };
     const admitted = await db.write((tx) => this.#admit(tx, user, admission), "access");
     if ("demand" in admitted) throw new SecondFactorNeeded(admitted.demand, admitted.attempt);
@@ -262,9 +260,10 @@ export class LoginSessions {
     return this.enter(tx, user, entered);
   }
 
-  /** People who come through the identity provider give a second factor there; the password only links their account. */
+  /** A password that only links an account to the identity provider needs the factor that the account has, and no new one. */
   #demand(tx: Tx, user: SignInUser, { how }: SignInRequest): Demand {
-    return how?.method === "oidc" ? "nothing" : this.own.factors.demand(tx, user);
+    const demand = this.own.factors.demand(tx, user);
+    return how?.method === "oidc" && demand === "enrollment" ? "nothing" : demand;
   }
 }
 

@@ -40,6 +40,8 @@ export interface ReturningBrowser extends Origin {
 /** The browser that proves with a password that the account is its own. */
 export interface ProvingBrowser extends ReturningBrowser {
   password: Secret;
+  /** of the second factor, if the account has one */
+  code?: Secret | undefined;
   deviceCookie?: string | undefined;
 }
 

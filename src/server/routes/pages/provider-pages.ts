@@ -1,5 +1,6 @@
 // Pages of sign-in at the identity provider: the way there, the way back, and the proof of a password that links a local account.
 import { Type } from "@sinclair/typebox";
+import { SecondFactorNeeded } from "../../../domain/access/second-factor/errors.ts";
 import { CALLBACK_PATH } from "../../../domain/sso/service.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { Secret } from "../../../platform/secret.ts";
@@ -26,7 +27,7 @@ export const PROVIDER_SIGN_IN_PATH = "/login/oidc";
 const LINK_PATH = "/login/link";
 export const LOGIN_HINT_LENGTH_MAX = 320;
 
-const ProofForm = formOf({ csrf: FormField, proof: FormField, password: FormField });
+const ProofForm = formOf({ csrf: FormField, proof: FormField, password: FormField, code: FormField });
 
 /** @returns the pages that lead to the provider and back */
 export function providerPages(context: RouteContext, browser: Browser) {
@@ -104,6 +105,7 @@ export function accountLinkPages(context: RouteContext, browser: Browser) {
       const proving = {
         ...returningBrowser(request, baseUrl()),
         password: new Secret(password),
+        ...(body.code !== undefined && { code: new Secret(body.code) }),
         deviceCookie: deviceCookieOf(request, baseUrl()),
       };
       try {
@@ -111,11 +113,12 @@ export function accountLinkPages(context: RouteContext, browser: Browser) {
         const cookies = browser.cookiesOf({ sessionToken: session.token, deviceCookie });
         return seeOther(readOwnPath(callbackURL) ?? "/", [cookies.cookie, cookies.deviceCookie]);
       } catch (error) {
+        const asksCode = body.code !== undefined || error instanceof SecondFactorNeeded;
         const { status, headers, reason, message } = formFailure(error, request);
         const visitor = browser.visitor(request);
         const isDone = reason === "sso.user_conflict" && visitor?.principal.email === person.email;
         if (visitor && isDone) return page(alreadySignedIn(visitor, browser)); // linked in another tab
-        const shown = { csrf, proof: sealed, email: person.email ?? "", error: message };
+        const shown = { csrf, proof: sealed, email: person.email ?? "", asksCode, error: message };
         return page(proofPage({ ...frameOf(domain, browser), ...shown }), { status, headers });
       }
     },

@@ -18,6 +18,7 @@ import {
   type ProviderSite,
   signInAt,
 } from "../../../support/provider/provider-site.ts";
+import { giveApp } from "../../../support/second-factor/given-factors.ts";
 import { BASE_URL, PASSWORD } from "../../../support/server.ts";
 
 const JIT = { provisioning: "jit", allowedDomains: ["example.com"] } as const;
@@ -450,6 +451,22 @@ describe("SSO-5 the proof of a password", () => {
     browser.cookies.delete(SESSION);
     const late = await browser.submit(second, { password: PASSWORD });
     expect([late.heading, late.status]).toEqual(["Link your account", 409]);
+  });
+
+  test("also needs the second factor of the account, which the provider would go round otherwise", async () => {
+    await using site = await createProviderSite({}, { access: { secondFactor: "everyone" } });
+    const { recoveryCodes } = await giveApp(site, await site.signedIn("admin", { email: ADA }));
+    const browser = site.browser();
+    const asked = formTo(await signInAt(site, browser), "/login/link");
+    const refused = await browser.submit(asked, { password: PASSWORD });
+    expect([refused.status, browser.cookies.has(SESSION)]).toEqual([403, false]);
+    const again = formTo(refused, "/login/link");
+    expect(again.fields).toHaveProperty("code");
+    const wrong = await browser.submit(again, { password: PASSWORD, code: "aaaa-aaaa-aaaa-aaaa" });
+    expect([wrong.status, browser.cookies.has(SESSION)]).toEqual([403, false]);
+    const [code = ""] = recoveryCodes;
+    expect((await browser.submit(again, { password: PASSWORD, code })).path).toBe("/");
+    expect(browser.cookies.has(SESSION)).toBe(true);
   });
 
   test("is bound to the browser, to the time, and to our pages", async () => {
