@@ -31,19 +31,11 @@ export interface Redeemed {
 }
 
 export class OidcClient {
-  /** by URL, as the library asks for them */
-  readonly #endpoints = new Map<string, ProviderEndpoint>();
-
   private constructor(
     private readonly openid: typeof import("openid-client"),
     private readonly configuration: Configuration,
     private readonly parts: ClientParts,
-  ) {
-    const { userinfoEndpoint, pushedRequestEndpoint } = parts.metadata;
-    if (pushedRequestEndpoint !== undefined)
-      this.#endpoints.set(new URL(pushedRequestEndpoint).href, "pushed_request");
-    if (userinfoEndpoint !== undefined) this.#endpoints.set(new URL(userinfoEndpoint).href, "userinfo");
-  }
+  ) {}
 
   /** @throws DomainError `sso.client_key` */
   static async create(parts: ClientParts): Promise<OidcClient> {
@@ -139,7 +131,11 @@ export class OidcClient {
   }
 
   #endpointOf(url: string): ProviderEndpoint {
-    return this.#endpoints.get(url) ?? "token";
+    const { userinfoEndpoint, pushedRequestEndpoint } = this.parts.metadata;
+    const { href } = new URL(url);
+    const isOf = (endpoint: string | undefined) => endpoint !== undefined && new URL(endpoint).href === href;
+    if (isOf(userinfoEndpoint)) return "userinfo";
+    return isOf(pushedRequestEndpoint) ? "pushed_request" : "token";
   }
 }
 

@@ -29,20 +29,3 @@ export function destinationsOf(
   }
   return [...origins.values()];
 }
-
-/**
- * Parses the endpoints once for each document, because every request asks twice: the sender for the name, the door for the origin.
- * @param peek gives the last known metadata
- */
-export function rememberedDestinations(
-  issuer: string,
-  peek: () => ProviderMetadata | undefined,
-): () => readonly Destination[] {
-  let last: { metadata: ProviderMetadata | undefined; found: readonly Destination[] } | undefined;
-  return () => {
-    const metadata = peek();
-    if (last === undefined || last.metadata !== metadata)
-      last = { metadata, found: destinationsOf(issuer, metadata) };
-    return last.found;
-  };
-}
