@@ -2,6 +2,7 @@
 // once, or chosen by the user at a link that is shown once.
 import { passwordUrl, toAdminUser } from "../../../src/domain/identity/model.ts";
 import { toPasswordLinkDocument } from "../../../src/domain/identity/password-links/password-links.ts";
+import type { User } from "../../../src/domain/identity/service.ts";
 import type { NewUserResult } from "../../../src/domain/identity/users/users.ts";
 import type { Secret } from "../../../src/platform/secret.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
@@ -14,6 +15,7 @@ export async function create(call: Call): Promise<void> {
   const password = await givenPassword(call);
   const { users } = call.domain.identity;
   const made = await users.create(call.actor, { email, role: call.text("role") ?? "", password });
+  warnIfUseless(call, made.user);
   show(call, made, `created ${made.user.email} (${made.user.role})`);
 }
 
@@ -26,7 +28,16 @@ export async function resetPassword(call: Call): Promise<void> {
   const details = ["The old password stops working.", "All logins of this user end at once."];
   if (!(await isConfirmed(context, command, { action, details }))) return;
   const reset = await users.resetPassword(actor, user.id, await givenPassword(call));
+  warnIfUseless(call, user);
   show(call, reset, `replaced the password of ${user.email}`);
+}
+
+/** Where people sign in at the provider, a password only proves once that a local account is theirs. */
+function warnIfUseless({ config, output }: Call, user: User): void {
+  if (config.get("identity.mode") !== "oidc" || user.protected) return;
+  output.warning(
+    `with identity.mode oidc, ${user.email} cannot sign in with a password; it only links the account at the first sign-in at the identity provider`,
+  );
 }
 
 export async function passwordLink(call: Call): Promise<void> {

@@ -27,6 +27,9 @@ export const PROVIDER_SIGN_IN_PATH = "/login/oidc";
 const LINK_PATH = "/login/link";
 export const LOGIN_HINT_LENGTH_MAX = 320;
 
+/** The page has no field for an address. */
+const WRONG_PASSWORD = "the password is wrong, or the account cannot sign in";
+
 const ProofForm = formOf({ csrf: FormField, proof: FormField, password: FormField, code: FormField });
 
 /** @returns the pages that lead to the provider and back */
@@ -118,7 +121,8 @@ export function accountLinkPages(context: RouteContext, browser: Browser) {
         const visitor = browser.visitor(request);
         const isDone = reason === "sso.user_conflict" && visitor?.principal.email === person.email;
         if (visitor && isDone) return page(alreadySignedIn(visitor, browser)); // linked in another tab
-        const shown = { csrf, proof: sealed, email: person.email ?? "", asksCode, error: message };
+        const text = reason === "access.sign_in_failed" ? WRONG_PASSWORD : message;
+        const shown = { csrf, proof: sealed, email: person.email ?? "", asksCode, error: text };
         return page(proofPage({ ...frameOf(domain, browser), ...shown }), { status, headers });
       }
     },

@@ -435,6 +435,7 @@ describe("SSO-5 the proof of a password", () => {
     expect([page.heading, page.status]).toEqual(["Link your account", 200]);
     const wrong = await browser.submit(formTo(page, "/login/link"), { password: "not the password" });
     expect([wrong.heading, wrong.status]).toEqual(["Link your account", 401]);
+    expect(wrong.html).toContain("The password is wrong, or the account cannot sign in");
     const right = await browser.submit(formTo(wrong, "/login/link"), { password: PASSWORD });
     expect(right.path).toBe("/account");
     const again = await signInAt(site, site.browser());
