@@ -487,7 +487,7 @@ test.if(canMount)("DAT-2 a disk without space for a backup is reported before an
   const line = [...productCommand(), "backup", "create", "/mnt/a.qmb", "--data-dir", bench.data];
   const { stdout, stderr } = onSmallDisk('"$@"; echo "exit $?"; ls -A /mnt', ...line);
   expect(stdout).toBe("exit 1\n");
-  expect(stderr).toMatch(/^error: \/mnt has 0\.\d MB left, and \d\.\d MB are needed$/m);
+  expect(stderr).toMatch(/^error: \/mnt has 0\.\d MB left, and \d+\.\d MB are needed$/m);
 });
 
 describe("scheduled backups", () => {
