@@ -2,7 +2,7 @@
 // in at once, so the cookie holds several attempts; each is used once, and only while the provider stays the same: otherwise the code
 // of one provider would be shown to another (RFC 9700 section 4.4).
 import { Type } from "@sinclair/typebox";
-import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { Value } from "@sinclair/typebox/value";
 import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -26,7 +26,7 @@ const AttemptSchema = Type.Object({
   callbackURL: Type.Optional(Type.String()),
   startedMs: Type.Integer(),
 });
-const isAttempts = TypeCompiler.Compile(Type.Array(AttemptSchema));
+const AttemptsSchema = Type.Array(AttemptSchema);
 
 export interface StartedAttempt extends Attempt {
   callbackURL?: string;
@@ -87,7 +87,7 @@ export class SignInAttempts {
   /** @returns the attempts that have not expired; none for a cookie that we did not make */
   #open(sealed: string | undefined): readonly StartedAttempt[] {
     const attempts = openSealed(this.own.sealing, sealed, this.#context);
-    if (!isAttempts.Check(attempts)) return [];
+    if (!Value.Check(AttemptsSchema, attempts)) return [];
     const nowMs = this.own.clock.nowMs();
     return attempts.filter(({ startedMs }) => nowMs - startedMs < PROVIDER_ATTEMPT_TTL_MS);
   }

@@ -1,7 +1,7 @@
 // A person who came back from the provider and must prove the password of a local account once. The person travels through the form of
 // that one browser, sealed, so that nothing is stored here. It holds what the rules made of the claims, so that it ends when they change.
 import { Type } from "@sinclair/typebox";
-import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { Value } from "@sinclair/typebox/value";
 import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { stateUnknown } from "../errors.ts";
@@ -32,9 +32,7 @@ const PersonSchema = Type.Object({
   authTimeMs: Type.Optional(Type.Number()),
   acr: Text,
 });
-const isProof = TypeCompiler.Compile(
-  Type.Object({ person: PersonSchema, callbackURL: Text, startedMs: Type.Integer() }),
-);
+const ProofSchema = Type.Object({ person: PersonSchema, callbackURL: Text, startedMs: Type.Integer() });
 
 export interface Proof {
   person: Person;
@@ -72,7 +70,7 @@ export class Proofs {
   /** @throws DomainError `sso.state` for a text that was not sealed for this browser under these rules, or too long ago */
   open(sealed: string | undefined, browser: string): Proof {
     const proof = openSealed(this.own.sealing, sealed, this.#contextOf(browser));
-    if (!isProof.Check(proof) || this.own.clock.nowMs() - proof.startedMs >= PROOF_TTL_MS)
+    if (!Value.Check(ProofSchema, proof) || this.own.clock.nowMs() - proof.startedMs >= PROOF_TTL_MS)
       throw stateUnknown();
     const { email, name, externalId, providerSessionId, authTimeMs, acr, ...person } = proof.person;
     return {
