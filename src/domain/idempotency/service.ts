@@ -6,7 +6,7 @@ import type { Db, Tx } from "../../platform/database/database.ts";
 import { DomainError, invariant } from "../../platform/errors.ts";
 import { sha256Hex } from "../../platform/ids.ts";
 import type { Actor } from "../shared/actor.ts";
-import { resealSecret, type SealedSecrets } from "../shared/sealed-secrets.ts";
+import { type SealedSecrets, sealedRows } from "../shared/sealed-secrets.ts";
 import * as store from "./store.ts";
 
 /** How long a repetition gets the same answer. */
@@ -120,20 +120,11 @@ const keyReused = (): DomainError =>
   );
 
 /** @returns the stored answers, for the replacement of the sealing key */
-export const idempotentSecrets = ({ sealing }: { sealing: Sealing }): SealedSecrets => ({
-  noun: "idempotent_answers",
-  topic: "unobserved",
-  count: store.countUnder,
-  rewrap(tx, { from, after, limit }) {
-    const rows = store.listUnder(tx, { from, after, limit });
-    let rewrapped = 0;
-    for (const row of rows) {
-      const sealedAnswer = resealSecret(sealing, row.sealedAnswer, contextOf(row));
-      if (sealedAnswer === undefined) continue;
-      store.reseal(tx, { id: row.id, sealedAnswer });
-      rewrapped += 1;
-    }
-    const next = rows.length < limit ? undefined : rows.at(-1)?.id;
-    return { rewrapped, unreadable: rows.length - rewrapped, next };
-  },
-});
+export const idempotentSecrets = ({ sealing }: { sealing: Sealing }): SealedSecrets =>
+  sealedRows({
+    noun: "idempotent_answers",
+    topic: "unobserved",
+    sealing,
+    store: store.sealedAnswers,
+    contextOf,
+  });

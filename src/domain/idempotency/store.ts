@@ -1,7 +1,8 @@
 // SQL of stored answers.
-import { and, asc, count, eq, gt, inArray, lte, min, sql } from "drizzle-orm";
-import type { Connection, Tx } from "../../platform/database/database.ts";
+import { and, count, eq, gt, inArray, lte, min } from "drizzle-orm";
+import type { Tx } from "../../platform/database/database.ts";
 import { changesOf } from "../../platform/database/drizzle.ts";
+import { sealedRowsStore } from "../shared/sealed-rows-store.ts";
 import { idempotentAnswers as answers } from "./tables.ts";
 
 export type AnswerRow = typeof answers.$inferSelect;
@@ -43,37 +44,11 @@ export function removeExpired(tx: Tx, { nowMs, limit }: { nowMs: number; limit: 
   return tx.delete(answers).where(inArray(answers.id, expired)).returning({ id: answers.id }).all().length;
 }
 
-/** A sealed text starts with the id of its key and a dot. */
-const sealingKeyId = sql<string>`substr(${answers.sealedAnswer}, 1, instr(${answers.sealedAnswer}, '.') - 1)`;
-
-/** @returns how many answers there are under each sealing key */
-export const countUnder = (connection: Connection): Map<string, number> =>
-  new Map(
-    connection
-      .select({ id: sealingKeyId, total: count() })
-      .from(answers)
-      .groupBy(sealingKeyId)
-      .all()
-      .map(({ id, total }) => [id, total]),
-  );
-
-/** @returns answers under one sealing key, by id */
-export const listUnder = (
-  connection: Connection,
-  { from, after = "", limit }: { from: string; after: string | undefined; limit: number },
-): Pick<AnswerRow, "id" | "sealedAnswer">[] =>
-  connection
-    .select({ id: answers.id, sealedAnswer: answers.sealedAnswer })
-    .from(answers)
-    .where(and(eq(sealingKeyId, from), gt(answers.id, after)))
-    .orderBy(asc(answers.id))
-    .limit(limit)
-    .all();
-
-/** Replaces only the wrapping of an answer. */
-export function reseal(tx: Tx, { id, sealedAnswer }: Pick<AnswerRow, "id" | "sealedAnswer">): void {
-  tx.update(answers).set({ sealedAnswer }).where(eq(answers.id, id)).run();
-}
+export const sealedAnswers = sealedRowsStore({
+  table: answers,
+  id: answers.id,
+  sealed: answers.sealedAnswer,
+});
 
 /** @returns how many answers of a caller were removed */
 export const removeOfCaller = (tx: Tx, callerId: string): number =>

@@ -38,7 +38,7 @@ export interface RewrapStep {
  * @param context identifies the row that the secret belongs to
  * @returns the secret, sealed under the active key; undefined if it cannot be opened
  */
-export function resealSecret(sealing: Sealing, sealed: string, context: string): string | undefined {
+function resealSecret(sealing: Sealing, sealed: string, context: string): string | undefined {
   try {
     return sealing.seal(sealing.open(sealed, context), context);
   } catch (error) {
@@ -46,6 +46,53 @@ export function resealSecret(sealing: Sealing, sealed: string, context: string):
     throw error;
   }
 }
+
+/** A secret, and the id of its row. */
+export interface SealedRow {
+  id: string;
+  sealed: string;
+}
+
+export interface SealedRowsStore<Row extends SealedRow> {
+  /** @returns how many secrets there are under each sealing key */
+  countUnder(connection: Connection): ReadonlyMap<string, number>;
+  /** @returns secrets under one sealing key, by id */
+  listUnder(connection: Connection, part: RewrapPart): readonly Row[];
+  /** Replaces only the wrapping of a secret. */
+  reseal(tx: Tx, row: Row, resealed: string): void;
+}
+
+interface SealedRows<Row extends SealedRow> extends Pick<SealedSecrets, "noun" | "topic"> {
+  sealing: Sealing;
+  store: SealedRowsStore<Row>;
+  /** @returns the sealing context of a row */
+  contextOf(row: Row): string;
+}
+
+/** @returns the secrets of a table, of which each step handles a part */
+export const sealedRows = <Row extends SealedRow>({
+  noun,
+  topic,
+  sealing,
+  store,
+  contextOf,
+}: SealedRows<Row>): SealedSecrets => ({
+  noun,
+  topic,
+  count: (connection) => store.countUnder(connection),
+  rewrap(tx, part) {
+    const rows = store.listUnder(tx, part);
+    let rewrapped = 0;
+    for (const row of rows) {
+      const resealed = resealSecret(sealing, row.sealed, contextOf(row));
+      if (resealed === undefined) continue;
+      store.reseal(tx, row, resealed);
+      rewrapped += 1;
+    }
+    const next = rows.length < part.limit ? undefined : rows.at(-1)?.id;
+    return { rewrapped, unreadable: rows.length - rewrapped, next };
+  },
+});
 
 export interface SealedSigningKeys extends Pick<SealedSecrets, "noun" | "topic"> {
   sealing: Sealing;

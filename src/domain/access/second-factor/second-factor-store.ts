@@ -1,8 +1,9 @@
 // SQL of second factors: authenticator apps, passkeys, recovery codes and answered challenges. second-factors.ts decides what
 // counts as a proof. Nothing caches these rows.
-import { and, asc, count, eq, gt, inArray, lt, lte, sql } from "drizzle-orm";
+import { and, asc, count, eq, inArray, lt, lte } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { changesOf } from "../../../platform/database/drizzle.ts";
+import { sealedRowsStore } from "../../shared/sealed-rows-store.ts";
 import { SWEEP_BATCH_ROWS } from "../model.ts";
 import { authenticatorApps, passkeys, recoveryCodes, spentChallenges } from "../tables.ts";
 import { PASSKEYS_PER_USER_MAX } from "./model.ts";
@@ -118,34 +119,8 @@ export function removeExpiredChallenges(tx: Tx, nowMs: number): number {
   return changesOf(tx.delete(spentChallenges).where(inArray(spentChallenges.challengeHash, expired)).run());
 }
 
-/** A sealed text starts with the id of its key and a dot. */
-const sealingKeyId = sql<string>`substr(${authenticatorApps.sealedSecret}, 1, instr(${authenticatorApps.sealedSecret}, '.') - 1)`;
-
-/** @returns how many secrets there are under each sealing key */
-export const countUnder = (connection: Connection): Map<string, number> =>
-  new Map(
-    connection
-      .select({ id: sealingKeyId, total: count() })
-      .from(authenticatorApps)
-      .groupBy(sealingKeyId)
-      .all()
-      .map(({ id, total }) => [id, total]),
-  );
-
-/** @returns secrets under one sealing key, by user */
-export const listUnder = (
-  connection: Connection,
-  { from, after = "", limit }: { from: string; after: string | undefined; limit: number },
-): Pick<AppRow, "userId" | "sealedSecret">[] =>
-  connection
-    .select({ userId: authenticatorApps.userId, sealedSecret: authenticatorApps.sealedSecret })
-    .from(authenticatorApps)
-    .where(and(eq(sealingKeyId, from), gt(authenticatorApps.userId, after)))
-    .orderBy(asc(authenticatorApps.userId))
-    .limit(limit)
-    .all();
-
-/** Replaces only the wrapping of a secret. */
-export function reseal(tx: Tx, { userId, sealedSecret }: Pick<AppRow, "userId" | "sealedSecret">): void {
-  tx.update(authenticatorApps).set({ sealedSecret }).where(eq(authenticatorApps.userId, userId)).run();
-}
+export const sealedApps = sealedRowsStore({
+  table: authenticatorApps,
+  id: authenticatorApps.userId,
+  sealed: authenticatorApps.sealedSecret,
+});

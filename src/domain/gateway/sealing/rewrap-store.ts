@@ -1,13 +1,12 @@
 // SQL of the sealed values of the gateway area: how many lie under which sealing key, and the replacement of their wrapping.
-import { and, asc, count, eq, gt, isNotNull } from "drizzle-orm";
+import { and, asc, count, eq, gt, isNotNull, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
+import type { RewrapPart, SealedRow } from "../../shared/sealed-secrets.ts";
 import { gatewayKeys } from "../tables.ts";
 
-/** The columns of a key that its wrapping needs. */
-export interface SealedKey {
-  userId: string;
+/** The columns of a key that its wrapping needs; the id is the user's. */
+export interface SealedKey extends SealedRow {
   credentialVersion: string;
-  sealedCredential: string | null;
 }
 
 /** @returns how many keys there are under each sealing key */
@@ -22,15 +21,12 @@ export function countUnder(connection: Connection): Map<string, number> {
 }
 
 /** @returns keys under one sealing key, by user id */
-export const listUnder = (
-  connection: Connection,
-  { from, after = "", limit }: { from: string; after: string | undefined; limit: number },
-): SealedKey[] =>
+export const listUnder = (connection: Connection, { from, after = "", limit }: RewrapPart): SealedKey[] =>
   connection
     .select({
-      userId: gatewayKeys.userId,
+      id: gatewayKeys.userId,
       credentialVersion: gatewayKeys.credentialVersion,
-      sealedCredential: gatewayKeys.sealedCredential,
+      sealed: sql<string>`coalesce(${gatewayKeys.sealedCredential}, '')`,
     })
     .from(gatewayKeys)
     .where(and(eq(gatewayKeys.sealingKeyId, from), gt(gatewayKeys.userId, after)))
