@@ -99,10 +99,11 @@ async function signedInBrowser(site: TestServer): Promise<FormBrowser> {
   return browser;
 }
 
-/** @returns what the browser sends when this form of the page is filled in */
+/** @returns the Cookie header of the browser */
 const cookieOf = ({ cookies }: FormBrowser): string =>
   [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
 
+/** @returns what the browser sends when this form of the page is filled in */
 function filledIn(
   browser: FormBrowser,
   page: Page,

@@ -15,7 +15,6 @@ import { createRouter, type RouteContext } from "../../router.ts";
 
 // Every field is optional and unknown ones are ignored (RFC 6749 section 3.2). No form can fail these schemas, so every error
 // keeps the OAuth format.
-// framework's validation never answers in the place of OAuth.
 const Field = Type.Optional(Type.String());
 const Resource = Type.Optional(
   Type.Union([Type.String(), Type.Array(Type.String())], { description: "May be given more than once" }),
