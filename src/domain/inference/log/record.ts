@@ -1,0 +1,86 @@
+// The row that the request log keeps for one inference request, and what the path of a request needs from the log, from the
+// sums of usage and from budgets. Whoever forwards or refuses a request builds the row; nothing here waits or throws.
+
+/** How a request ended; null as long as it runs. */
+export const OUTCOMES = [
+  "complete",
+  "client_closed",
+  "upstream_closed",
+  "timeout",
+  "cut",
+  "stopped",
+  "refused",
+] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** Whether the answer reported its tokens completely, only partly, or not at all. Tokens are never estimated. */
+export const USAGE_SOURCES = ["reported", "partial", "none"] as const;
+export type UsageSource = (typeof USAGE_SOURCES)[number];
+
+/** Metadata of one request: never a body, a query string, a credential or an address. This list of members is closed. */
+export interface RequestRow {
+  /** our own UUID; a row that is handed over again under the same id completes the first one */
+  readonly id: string;
+  readonly userId: string;
+  readonly organizationId: string;
+  /** external id of the key's profile, and its alias at the time */
+  readonly profileId: string | null;
+  readonly profileName: string | null;
+  /** arrival, UTC milliseconds */
+  readonly occurredAtMs: number;
+  readonly method: string;
+  /** canonical path without the query string */
+  readonly path: string;
+  readonly model: string | null;
+  /** status that the client received; null where no head came */
+  readonly httpStatus: number | null;
+  /** until the upstream's head, or until the end where no head came */
+  readonly upstreamLatencyMs: number;
+
+  // Attribution: statements of the workstation, which may be wrong.
+  readonly harness: string | null;
+  readonly repository: string | null;
+  readonly branch: string | null;
+  readonly commitSha: string | null;
+  readonly dirty: boolean | null;
+  readonly runId: string | null;
+  /** whether at least one of them comes from an attribution header of the workstation */
+  readonly claimed: boolean;
+
+  readonly requestId: string | null;
+  readonly durationMs: number | null;
+  readonly firstByteMs: number | null;
+  readonly requestBytes: number | null;
+  readonly responseBytes: number | null;
+  readonly stream: boolean | null;
+  readonly outcome: Outcome | null;
+  /** reason of a refusal, such as `inference.budget`; `would_refuse` where a rule only logs */
+  readonly refusal: string | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly cacheReadTokens: number | null;
+  readonly cacheWriteTokens: number | null;
+  readonly usageSource: UsageSource | null;
+  /** in US dollars, as the upstream stated it */
+  readonly upstreamCost: number | null;
+}
+
+export interface RequestLog {
+  /** Puts the row into a bounded queue, or counts it as dropped. Never waits and never throws. */
+  hand(row: RequestRow): void;
+}
+
+export interface UsageCounter {
+  /** Adds a finished request to the sums of its day. Called once for a request. Never waits and never throws. */
+  count(row: RequestRow): void;
+}
+
+/** The part of a user's budget for the day that is used up. */
+export type ExceededBudget = "requests" | "tokens";
+
+export interface Budgets {
+  /** @returns undefined if the user may send another request today */
+  exceeded(userId: string): ExceededBudget | undefined;
+  /** @returns seconds until midnight UTC, when budgets begin anew; at least 1 */
+  retryAfterSeconds(): number;
+}
