@@ -2,6 +2,7 @@
 // validate the input.
 /** @jsxImportSource preact */
 import type { VNode } from "preact";
+import type { Branding } from "./layout.tsx";
 import { asSentence } from "./words.ts";
 
 /** Attributes that link an input to its label, hint and error. */
@@ -39,6 +40,18 @@ export function Field({ id, label, hint, error, children }: FieldProps) {
       {children({ id, "aria-describedby": describedBy || undefined, "aria-invalid": error !== undefined })}
     </div>
   );
+}
+
+/** What a form behind a one-time link shows, whose holder chooses a password. */
+export interface PasswordLinkProps {
+  csrf: string;
+  /** secret token of the link */
+  token: string;
+  email: string;
+  /** characters */
+  minimumPasswordLength: number;
+  error?: string | undefined;
+  branding: Branding;
 }
 
 /** The address, for password managers, and a new password. */

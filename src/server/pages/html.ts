@@ -1,5 +1,5 @@
 // Responses for browsers: pages with their headers, and the redirect after a form.
-import { Type } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import { CALLBACK_PATH } from "../../domain/sso/service.ts";
 import { noteRefusal } from "../http/exchange.ts";
 import { type Failure, failureOf } from "../http/problems/problem.ts";
@@ -9,8 +9,9 @@ import { errorPage } from "./error.tsx";
 import type { Branding } from "./layout.tsx";
 
 interface PageOptions {
-  status?: number;
-  headers?: Readonly<Record<string, string>>;
+  status?: number | undefined;
+  /** gives its status and headers to the page that shows it */
+  failure?: Failure | undefined;
   /** values of Set-Cookie */
   cookies?: readonly string[];
   /** whether the page loads the passkey script */
@@ -20,12 +21,12 @@ interface PageOptions {
 /** @returns the page with the content security policy and no-store, because it shows one user's state */
 export function page(
   html: string,
-  { status = 200, headers = {}, cookies = [], isScripted = false }: PageOptions = {},
+  { failure, status = failure?.status ?? 200, cookies = [], isScripted = false }: PageOptions = {},
 ): Response {
   return new Response(html, {
     status,
     headers: withCookies(cookies, {
-      ...headers,
+      ...failure?.headers,
       "content-type": "text/html; charset=utf-8",
       "content-security-policy": isScripted ? scriptedContentSecurityPolicy : contentSecurityPolicy,
       "cache-control": "no-store",
@@ -74,18 +75,19 @@ const isPassing = (status: number): boolean => status === 408 || status === 429 
 
 /** @returns the failure as an error page, with a link that leads on */
 export function failurePage(
-  { status, message, headers }: Failure,
+  failure: Failure,
   {
     path,
     next,
     ...shown
   }: { requestId: string; path: string; next?: string | undefined; branding: Branding | undefined },
 ): Response {
+  const { status, message } = failure;
   const title = TITLES[status] ?? (status >= 500 ? "Something went wrong" : "Invalid request");
   const isCallback = path.startsWith(`${CALLBACK_PATH}/`); // of no use a second time
   const goOn = isPassing(status) ? { text: "Try again", path } : { text: "Go to the start page", path: "/" };
   const wayOn = isCallback ? { text: "Back to sign-in", path: chooseSignInPath(next) } : goOn;
-  return page(errorPage({ title, detail: message, wayOn, ...shown }), { status, headers });
+  return page(errorPage({ title, detail: message, wayOn, ...shown }), { failure });
 }
 
 /**
@@ -118,6 +120,14 @@ export const formOperation = (operationId: string, summary: string) =>
     tags: ["Pages"],
     answers: { 303: { description: "Done; the page to go on with is in Location" } },
   });
+
+/** Options of the route of a page. Pages look up the visitor themselves, because they lead a signed-out one to the sign-in page. */
+export const pageRoute = (operationId: string, summary: string) =>
+  ({ requires: "nobody", detail: pageOperation(operationId, summary) }) as const;
+
+/** Options of the route of a form. */
+export const formRoute = <Body extends TSchema>(body: Body, detail: ReturnType<typeof pageOperation>) =>
+  ({ requires: "nobody", accepts: "form", body, detail }) as const;
 
 /**
  * Creates the schema of a form or of a page's query. Validation never fails: handlers check the values, so that the answer is

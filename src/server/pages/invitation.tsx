@@ -1,22 +1,14 @@
 // Pages for accepting an invitation: choose a password, done, or unavailable. The route checks the token and creates the
 // user.
 /** @jsxImportSource preact */
-import { ErrorSummary, Hidden, NewPasswordFields } from "./forms.tsx";
+import { ErrorSummary, Hidden, NewPasswordFields, type PasswordLinkProps } from "./forms.tsx";
 import { type Branding, renderPage } from "./layout.tsx";
 import { ProviderButton, type ProviderOffer } from "./sign-in.tsx";
 import { roleText } from "./words.ts";
 
-export interface InvitationProps {
-  csrf: string;
-  /** secret token of the invitation link */
-  token: string;
-  email: string;
+export interface InvitationProps extends PasswordLinkProps {
   /** `admin` or `member` */
   role: string;
-  /** characters */
-  minimumPasswordLength: number;
-  error?: string | undefined;
-  branding: Branding;
 }
 
 /** Asks the invited user for a password. Posts `csrf`, `token` and `password` to /accept-invitation. */

@@ -1,21 +1,10 @@
 // Pages for setting a password with a link: choose it, done, or unavailable. The route checks the token and sets the password.
 /** @jsxImportSource preact */
-import { ErrorSummary, Hidden, NewPasswordFields } from "./forms.tsx";
+import { ErrorSummary, Hidden, NewPasswordFields, type PasswordLinkProps } from "./forms.tsx";
 import { type Branding, renderPage } from "./layout.tsx";
 
-export interface SetPasswordProps {
-  csrf: string;
-  /** secret token of the link */
-  token: string;
-  email: string;
-  /** characters */
-  minimumPasswordLength: number;
-  error?: string | undefined;
-  branding: Branding;
-}
-
 /** Asks the user for a new password. Posts `csrf`, `token` and `password` to /set-password. */
-export function setPasswordPage(props: SetPasswordProps): string {
+export function setPasswordPage(props: PasswordLinkProps): string {
   const { csrf, token, email, minimumPasswordLength, error, branding } = props;
   return renderPage(
     { title: "Set a password", error, branding },

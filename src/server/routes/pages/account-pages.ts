@@ -24,8 +24,10 @@ import {
   formFailure,
   formOf,
   formOperation,
+  formRoute,
   page,
   pageOperation,
+  pageRoute,
   redirectOperation,
   seeOther,
 } from "../../pages/html.ts";
@@ -99,18 +101,13 @@ export function signInPages({ guard, domain, baseUrl }: RouteContext, browser: B
         } catch (error) {
           if (error instanceof SecondFactorNeeded)
             return seeOther(factorPath(error.demand, next), [attemptCookie(error.attemptToken, baseUrl())]);
-          const { status, headers, message } = formFailure(error, request);
+          const failure = formFailure(error, request);
           const provider = offer({ next, wantsPassword: true });
-          const form = { ...browser.anonymousForm(request), next, email, provider, error: message };
-          return page(signInPage({ ...form, branding: browser.branding() }), { status, headers });
+          const form = { ...browser.anonymousForm(request), next, email, provider, error: failure.message };
+          return page(signInPage({ ...form, branding: browser.branding() }), { failure });
         }
       },
-      {
-        requires: "nobody",
-        accepts: "form",
-        body: SignInForm,
-        detail: formOperation("sendSignInForm", "Signs a browser in"),
-      },
+      formRoute(SignInForm, formOperation("sendSignInForm", "Signs a browser in")),
     );
 }
 
@@ -147,10 +144,7 @@ export function accountPages({ guard, domain, baseUrl }: RouteContext, browser: 
         const { email, role } = principal;
         return page(accountPage({ email, role, csrf, branding: browser.branding() }));
       },
-      {
-        requires: "nobody",
-        detail: pageOperation("showAccountPage", "The start page of a signed-in browser"),
-      },
+      pageRoute("showAccountPage", "The start page of a signed-in browser"),
     )
     .post(
       "/sign-out",
@@ -166,12 +160,10 @@ export function accountPages({ guard, domain, baseUrl }: RouteContext, browser: 
         if (!provider || next !== undefined) return seeOther(leave, cookies);
         return page(leavePage({ ...provider, branding: browser.branding() }), { cookies });
       },
-      {
-        requires: "nobody",
-        accepts: "form",
-        body: SignOutForm,
-        detail: formOperation("sendSignOutForm", "Ends the browser session; workstations stay signed in"),
-      },
+      formRoute(
+        SignOutForm,
+        formOperation("sendSignOutForm", "Ends the browser session; workstations stay signed in"),
+      ),
     )
     .get(
       "/sign-out",
@@ -179,7 +171,7 @@ export function accountPages({ guard, domain, baseUrl }: RouteContext, browser: 
         if (browser.visitor(request)) return seeOther("/");
         return page(signedOutPage({ branding: browser.branding() }));
       },
-      { requires: "nobody", detail: pageOperation("showSignedOutPage", "Confirms the sign-out") },
+      pageRoute("showSignedOutPage", "Confirms the sign-out"),
     )
     .get(SIGNED_OUT_PATH, () => seeOther("/sign-out"), {
       requires: "nobody",

@@ -24,8 +24,10 @@ import {
   formFailure,
   formOf,
   formOperation,
+  formRoute,
   page,
   pageOperation,
+  pageRoute,
   seeOther,
   signInPath,
 } from "../../pages/html.ts";
@@ -43,7 +45,7 @@ export function accountSettingsPages(context: RouteContext, browser: Browser) {
   const refused = (request: Request, visitor: Visitor, failure: Failure): Response => {
     const passwordError = errorOf(failure);
     const html = accountSettingsPage(view.settings(request, visitor, { query: {}, passwordError }));
-    return page(html, { status: failure.status, headers: failure.headers });
+    return page(html, { failure });
   };
 
   return createRouter(context.guard, "account-settings-pages")
@@ -77,12 +79,10 @@ export function accountSettingsPages(context: RouteContext, browser: Browser) {
           return refused(request, visitor, formFailure(error, request));
         }
       },
-      {
-        requires: "nobody",
-        accepts: "form",
-        body: PasswordForm,
-        detail: formOperation("sendPasswordForm", "Changes the password and signs other browsers out"),
-      },
+      formRoute(
+        PasswordForm,
+        formOperation("sendPasswordForm", "Changes the password and signs other browsers out"),
+      ),
     );
 }
 
@@ -110,12 +110,7 @@ export function ownLoginPages(context: RouteContext, browser: Browser) {
         if (params.id === visitor.sessionId) return seeOther("/sign-out", [expiredSessionCookie(baseUrl())]);
         return seeOther(accountPathAfter("login"));
       },
-      {
-        requires: "nobody",
-        accepts: "form",
-        body: PlainForm,
-        detail: formOperation("sendEndOfLogin", "Ends one login of the person who is signed in"),
-      },
+      formRoute(PlainForm, formOperation("sendEndOfLogin", "Ends one login of the person who is signed in")),
     )
     .get(
       everywhere,
@@ -131,10 +126,7 @@ export function ownLoginPages(context: RouteContext, browser: Browser) {
         const places = { action: everywhere, back: ACCOUNT_PATH };
         return page(confirmationPage({ ...asked, ...places, csrf, branding: browser.branding() }));
       },
-      {
-        requires: "nobody",
-        detail: pageOperation("showSignOutEverywhere", "Asks before ending every login"),
-      },
+      pageRoute("showSignOutEverywhere", "Asks before ending every login"),
     )
     .post(
       everywhere,
@@ -147,11 +139,6 @@ export function ownLoginPages(context: RouteContext, browser: Browser) {
         const html = signedOutEverywherePage({ counts, branding: browser.branding() });
         return page(html, { cookies: [expiredSessionCookie(baseUrl())] });
       },
-      {
-        requires: "nobody",
-        accepts: "form",
-        body: PlainForm,
-        detail: pageOperation("sendSignOutEverywhere", "Ends every login and shows the number"),
-      },
+      formRoute(PlainForm, pageOperation("sendSignOutEverywhere", "Ends every login and shows the number")),
     );
 }

@@ -1,5 +1,4 @@
 // Device login pages: type the code or open the link, see the request, decide. The access area decides who may approve.
-
 import type { Browser } from "../../auth/browser.ts";
 import { typedCodeCookie, typedCodeOf } from "../../auth/cookies.ts";
 import { actorOf } from "../../http/exchange.ts";
@@ -11,8 +10,9 @@ import {
   formFailure,
   formOf,
   formOperation,
+  formRoute,
   page,
-  pageOperation,
+  pageRoute,
   redirectOperation,
   seeOther,
   signInPath,
@@ -41,7 +41,7 @@ export function codeEntryPages({ guard, domain, baseUrl }: RouteContext, browser
         const { csrf, principal } = visitor;
         return page(codeEntryPage({ csrf, signedInAs: principal.email, branding: browser.branding() }));
       },
-      { requires: "nobody", detail: pageOperation("showCodeEntryPage", "Asks for the user code") },
+      pageRoute("showCodeEntryPage", "Asks for the user code"),
     )
     .post(
       ENTRY,
@@ -55,19 +55,13 @@ export function codeEntryPages({ guard, domain, baseUrl }: RouteContext, browser
           const maxAgeSeconds = settings.deviceCodeTtlSeconds;
           return seeOther(CONFIRM, [typedCodeCookie(userCode, { baseUrl: baseUrl(), maxAgeSeconds })]);
         } catch (error) {
-          const { status, headers, message } = formFailure(error, request);
-          const shown = { csrf: visitor.csrf, value: typed, error: message };
+          const failure = formFailure(error, request);
+          const shown = { csrf: visitor.csrf, value: typed, error: failure.message };
           const signedInAs = visitor.principal.email;
-          const html = codeEntryPage({ ...shown, signedInAs, branding: browser.branding() });
-          return page(html, { status, headers });
+          return page(codeEntryPage({ ...shown, signedInAs, branding: browser.branding() }), { failure });
         }
       },
-      {
-        requires: "nobody",
-        accepts: "form",
-        body: CodeForm,
-        detail: formOperation("sendUserCode", "Finds the device login of a typed code"),
-      },
+      formRoute(CodeForm, formOperation("sendUserCode", "Finds the device login of a typed code")),
     );
 }
 
@@ -80,22 +74,20 @@ export function approvalPages({ guard, domain }: RouteContext, browser: Browser)
     .get(
       `${ENTRY}/approved`,
       () => page(decisionPage({ decision: "approved", branding: browser.branding() })),
-      {
-        requires: "nobody",
-        detail: pageOperation("showApprovedPage", "Confirms an approval"),
-      },
+      pageRoute("showApprovedPage", "Confirms an approval"),
     )
-    .get(`${ENTRY}/denied`, () => page(decisionPage({ decision: "denied", branding: browser.branding() })), {
-      requires: "nobody",
-      detail: pageOperation("showDeniedPage", "Confirms a refusal"),
-    })
+    .get(
+      `${ENTRY}/denied`,
+      () => page(decisionPage({ decision: "denied", branding: browser.branding() })),
+      pageRoute("showDeniedPage", "Confirms a refusal"),
+    )
     .get(
       `${ENTRY}/:token`,
       ({ request, params }) => {
         const claim = () => deviceLogins.claim(actorOf(request), params.token);
         return approvals.show(request, { action: linkPath(params.token), claim });
       },
-      { requires: "nobody", detail: pageOperation("showApprovalPage", "The device login of a link") },
+      pageRoute("showApprovalPage", "The device login of a link"),
     )
     .post(
       `${ENTRY}/:token`,
@@ -104,12 +96,10 @@ export function approvalPages({ guard, domain }: RouteContext, browser: Browser)
           deviceLogins.decide(actorOf(request), { ...decision, linkToken: params.token });
         return approvals.decide(request, { action: linkPath(params.token), form: body, decide });
       },
-      {
-        requires: "nobody",
-        accepts: "form",
-        body: DecisionForm,
-        detail: formOperation("sendApproval", "Approves or refuses the device login of a link"),
-      },
+      formRoute(
+        DecisionForm,
+        formOperation("sendApproval", "Approves or refuses the device login of a link"),
+      ),
     );
 }
 
@@ -127,7 +117,7 @@ export function codeConfirmationPages({ guard, domain, baseUrl }: RouteContext, 
         const claim = async () => deviceLogins.getClaimed(actorOf(request), userCode);
         return approvals.show(request, { action: CONFIRM, claim });
       },
-      { requires: "nobody", detail: pageOperation("showApprovalOfCode", "The device login of a typed code") },
+      pageRoute("showApprovalOfCode", "The device login of a typed code"),
     )
     .post(
       CONFIRM,
@@ -138,12 +128,10 @@ export function codeConfirmationPages({ guard, domain, baseUrl }: RouteContext, 
           deviceLogins.decideClaimed(actorOf(request), { ...decision, userCode });
         return approvals.decide(request, { action: CONFIRM, form: body, decide });
       },
-      {
-        requires: "nobody",
-        accepts: "form",
-        body: ConfirmForm,
-        detail: formOperation("sendApprovalOfCode", "Approves or refuses the device login of a typed code"),
-      },
+      formRoute(
+        ConfirmForm,
+        formOperation("sendApprovalOfCode", "Approves or refuses the device login of a typed code"),
+      ),
     )
     .get(`${ENTRY}/code/:userCode`, () => seeOther(ENTRY), {
       requires: "nobody",

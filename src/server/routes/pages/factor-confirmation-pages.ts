@@ -11,6 +11,7 @@ import {
   formFailure,
   formOf,
   formOperation,
+  formRoute,
   page,
   pageOperation,
   seeOther,
@@ -18,7 +19,7 @@ import {
 } from "../../pages/html.ts";
 import { passwordConfirmationPage, proofPage } from "../../pages/second-factor/proof.tsx";
 import { createRouter, type RouteContext } from "../../router.ts";
-import { proofOf } from "./factor-sign-in-pages.ts";
+import { proofOf, type Shown } from "./factor-sign-in-pages.ts";
 
 export const FACTORS = `${ACCOUNT_PATH}/second-factor`;
 const CONFIRM = `${FACTORS}/confirm`;
@@ -38,12 +39,6 @@ export const confirmPath = (next: string): string => `${CONFIRM}?next=${encodeUR
 /** @returns whether an error means that the browser must be confirmed first */
 export const needsConfirmation = (error: unknown): boolean =>
   error instanceof DomainError && error.reason === "access.confirmation_needed";
-
-export interface Shown {
-  error?: string;
-  status?: number;
-  headers?: Readonly<Record<string, string>>;
-}
 
 export type Work = (visitor: Visitor, session: ReturnType<typeof sessionOf>) => Response | Promise<Response>;
 
@@ -75,17 +70,18 @@ export function confirmationPages({ guard, domain, countFactor }: RouteContext, 
   const show = async (
     visitor: Visitor,
     session: ReturnType<typeof sessionOf>,
-    { next, error, status = 200, headers }: Shown & { next: string | undefined },
+    { next, failure }: Shown,
   ): Promise<Response> => {
-    const shown = { action: CONFIRM, csrf: visitor.csrf, next, error, branding: browser.branding() };
+    const { csrf } = visitor;
+    const shown = { action: CONFIRM, csrf, next, error: failure?.message, branding: browser.branding() };
     if (ownFactors.confirmsWith(session.actor) === "password") {
       const html = passwordConfirmationPage({ ...shown, email: visitor.principal.email });
-      return page(html, { status, headers: { ...headers } });
+      return page(html, { failure });
     }
     const hasApp = ownFactors.view(session.actor)?.authenticatorApp != null;
     const passkey = await ownFactors.passkeyRequest(session);
     const html = proofPage({ ...shown, occasion: "confirm", hasApp, passkey });
-    return page(html, { status, headers: { ...headers }, isScripted: passkey !== undefined });
+    return page(html, { failure, isScripted: passkey !== undefined });
   };
 
   return createRouter(guard, "factor-confirmation-pages")
@@ -114,15 +110,9 @@ export function confirmationPages({ guard, domain, countFactor }: RouteContext, 
             } else await ownFactors.confirmWithPassword(session, new Secret(body.password));
             return seeOther(next ?? FACTORS);
           } catch (error) {
-            const { status, headers, message: text } = formFailure(error, request);
-            return await show(visitor, session, { next, error: text, status, headers });
+            return await show(visitor, session, { next, failure: formFailure(error, request) });
           }
         }),
-      {
-        requires: "nobody",
-        accepts: "form",
-        body: ConfirmForm,
-        detail: formOperation("sendConfirmation", "Confirms this browser for 10 minutes"),
-      },
+      formRoute(ConfirmForm, formOperation("sendConfirmation", "Confirms this browser for 10 minutes")),
     );
 }

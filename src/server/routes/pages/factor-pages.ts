@@ -4,26 +4,23 @@ import type { FactorsView } from "../../../domain/access/second-factor/second-fa
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { Secret } from "../../../platform/secret.ts";
 import type { Browser, Visitor } from "../../auth/browser.ts";
+import type { Failure } from "../../http/problems/problem.ts";
 import { ACCOUNT_PATH } from "../../pages/account/account-view.ts";
 import {
   FormField,
   formFailure,
   formOf,
   formOperation,
+  formRoute,
   page,
   pageOperation,
+  pageRoute,
   seeOther,
 } from "../../pages/html.ts";
 import { factorsPage } from "../../pages/second-factor/factors.tsx";
 import { appSetupPage, passkeySetupPage, recoveryCodesPage } from "../../pages/second-factor/setup.tsx";
 import { createRouter, type RouteContext } from "../../router.ts";
-import {
-  createForVisitor,
-  FACTORS,
-  needsConfirmation,
-  type Shown,
-  type sessionOf,
-} from "./factor-confirmation-pages.ts";
+import { createForVisitor, FACTORS, needsConfirmation, type sessionOf } from "./factor-confirmation-pages.ts";
 
 const APP = `${FACTORS}/authenticator-app`;
 const NEW_PASSKEY = `${FACTORS}/passkeys/new`;
@@ -93,23 +90,13 @@ function factorListPages({ guard, domain }: RouteContext, browser: Browser) {
     .post(
       `${APP}/remove`,
       ({ request, body }) => removing(request, body.csrf, (session) => ownFactors.removeApp(session)),
-      {
-        requires: "nobody",
-        accepts: "form",
-        body: PlainForm,
-        detail: formOperation("sendRemoveApp", "Removes the authenticator app"),
-      },
+      formRoute(PlainForm, formOperation("sendRemoveApp", "Removes the authenticator app")),
     )
     .post(
       `${FACTORS}/passkeys/:id/remove`,
       ({ request, params, body }) =>
         removing(request, body.csrf, (session) => ownFactors.removePasskey(session, params.id)),
-      {
-        requires: "nobody",
-        accepts: "form",
-        body: PlainForm,
-        detail: formOperation("sendRemovePasskey", "Removes a passkey"),
-      },
+      formRoute(PlainForm, formOperation("sendRemovePasskey", "Removes a passkey")),
     )
     .post(
       `${FACTORS}/recovery-codes`,
@@ -119,15 +106,10 @@ function factorListPages({ guard, domain }: RouteContext, browser: Browser) {
           const codes = (await ownFactors.renewRecoveryCodes(session)).map((code) => code.reveal());
           return page(recoveryCodesPage({ codes, next: FACTORS, branding: browser.branding() }));
         }),
-      {
-        requires: "nobody",
-        accepts: "form",
-        body: PlainForm,
-        detail: pageOperation(
-          "sendNewRecoveryCodes",
-          "Replaces the recovery codes and shows the new ones once",
-        ),
-      },
+      formRoute(
+        PlainForm,
+        pageOperation("sendNewRecoveryCodes", "Replaces the recovery codes and shows the new ones once"),
+      ),
     );
 }
 
@@ -138,21 +120,21 @@ function appSetupPages({ guard, domain }: RouteContext, browser: Browser) {
   const show = (
     visitor: Visitor,
     session: ReturnType<typeof sessionOf>,
-    { setup, error, status = 200, headers }: Shown & { setup?: string | undefined },
+    { setup, failure }: { setup?: string | undefined; failure?: Failure },
   ): Response => {
     const { secret, uri, sealed } =
       setup === undefined ? ownFactors.startApp(session) : ownFactors.resumeApp(session, setup);
-    const texts = { secret: secret.reveal(), uri: uri.reveal(), sealed, error };
+    const texts = { secret: secret.reveal(), uri: uri.reveal(), sealed, error: failure?.message };
     const places = { action: APP, back: FACTORS, csrf: visitor.csrf };
-    const html = appSetupPage({ ...places, ...texts, branding: browser.branding() });
-    return page(html, { status, headers: { ...headers } });
+    return page(appSetupPage({ ...places, ...texts, branding: browser.branding() }), { failure });
   };
 
   return createRouter(guard, "app-setup-pages")
-    .get(APP, ({ request }) => forVisitor(request, APP, (visitor, session) => show(visitor, session, {})), {
-      requires: "nobody",
-      detail: pageOperation("showAppSetup", "Shows the QR code of an authenticator app"),
-    })
+    .get(
+      APP,
+      ({ request }) => forVisitor(request, APP, (visitor, session) => show(visitor, session, {})),
+      pageRoute("showAppSetup", "Shows the QR code of an authenticator app"),
+    )
     .post(
       APP,
       ({ request, body }) =>
@@ -164,17 +146,12 @@ function appSetupPages({ guard, domain }: RouteContext, browser: Browser) {
             return afterAdding(added, browser);
           } catch (error) {
             if (needsConfirmation(error)) throw error;
-            const { status, headers, message: text, reason } = formFailure(error, request);
-            const kept = reason === "second_factor.code_wrong" ? setup : undefined;
-            return show(visitor, session, { setup: kept, error: text, status, headers });
+            const failure = formFailure(error, request);
+            const kept = failure.reason === "second_factor.code_wrong" ? setup : undefined;
+            return show(visitor, session, { setup: kept, failure });
           }
         }),
-      {
-        requires: "nobody",
-        accepts: "form",
-        body: AppForm,
-        detail: formOperation("sendAppSetup", "Adds or replaces the authenticator app"),
-      },
+      formRoute(AppForm, formOperation("sendAppSetup", "Adds or replaces the authenticator app")),
     );
 }
 
@@ -192,22 +169,19 @@ function passkeySetupPages({ guard, domain }: RouteContext, browser: Browser) {
   const show = async (
     visitor: Visitor,
     session: ReturnType<typeof sessionOf>,
-    { error, status = 200, headers }: Shown,
+    failure?: Failure,
   ): Promise<Response> => {
     const options = await ownFactors.startPasskey(session);
     const places = { action: NEW_PASSKEY, back: FACTORS, csrf: visitor.csrf };
-    const html = passkeySetupPage({ ...places, options, error, branding: browser.branding() });
-    return page(html, { status, headers: { ...headers }, isScripted: true });
+    const shown = { ...places, options, error: failure?.message, branding: browser.branding() };
+    return page(passkeySetupPage(shown), { failure, isScripted: true });
   };
 
   return createRouter(guard, "passkey-setup-pages")
     .get(
       NEW_PASSKEY,
-      ({ request }) => forVisitor(request, NEW_PASSKEY, (visitor, session) => show(visitor, session, {})),
-      {
-        requires: "nobody",
-        detail: pageOperation("showPasskeySetup", "Asks the browser for a new passkey"),
-      },
+      ({ request }) => forVisitor(request, NEW_PASSKEY, (visitor, session) => show(visitor, session)),
+      pageRoute("showPasskeySetup", "Asks the browser for a new passkey"),
     )
     .post(
       NEW_PASSKEY,
@@ -219,15 +193,9 @@ function passkeySetupPages({ guard, domain }: RouteContext, browser: Browser) {
             return afterAdding(await ownFactors.addPasskey(session, { name, answer }), browser);
           } catch (error) {
             if (needsConfirmation(error)) throw error;
-            const { status, headers, message: text } = formFailure(error, request);
-            return await show(visitor, session, { error: text, status, headers });
+            return await show(visitor, session, formFailure(error, request));
           }
         }),
-      {
-        requires: "nobody",
-        accepts: "form",
-        body: PasskeyForm,
-        detail: formOperation("sendPasskeySetup", "Adds a passkey"),
-      },
+      formRoute(PasskeyForm, formOperation("sendPasskeySetup", "Adds a passkey")),
     );
 }

@@ -5,12 +5,14 @@ import { Secret } from "../../../platform/secret.ts";
 import type { Browser } from "../../auth/browser.ts";
 import { expiredAttemptCookie } from "../../auth/cookies.ts";
 import { readOwnPath } from "../../auth/own-path.ts";
+import type { Failure } from "../../http/problems/problem.ts";
 import { counted } from "../../metrics/factor-metrics.ts";
 import {
   FormField,
   formFailure,
   formOf,
   formOperation,
+  formRoute,
   page,
   pageOperation,
   seeOther,
@@ -54,7 +56,7 @@ export function factorSignInPages(context: RouteContext, browser: Browser) {
   const { factorSignIns } = domain.access;
   const startAgain = createStartAgain(context, browser);
 
-  const show = async (request: Request, { next, error, status = 200, headers }: Shown): Promise<Response> => {
+  const show = async (request: Request, { next, failure }: Shown): Promise<Response> => {
     const attempt = browser.attempt(request);
     const found = attempt && factorSignIns.find(attempt.token);
     if (!attempt || !found) return startAgain(request, next);
@@ -62,8 +64,8 @@ export function factorSignInPages(context: RouteContext, browser: Browser) {
     const passkey = await factorSignIns.passkeyRequest(found);
     const hasApp = found.factors.authenticatorApp !== null;
     const shown = { occasion: "sign-in", action: PROOF, csrf: attempt.csrf, next, hasApp, passkey } as const;
-    const html = proofPage({ ...shown, error, branding: browser.branding() });
-    return page(html, { status, headers: { ...headers }, isScripted: passkey !== undefined });
+    const html = proofPage({ ...shown, error: failure?.message, branding: browser.branding() });
+    return page(html, { failure, isScripted: passkey !== undefined });
   };
 
   return createRouter(guard, "factor-proof-pages")
@@ -86,26 +88,18 @@ export function factorSignInPages(context: RouteContext, browser: Browser) {
           const cookies = Object.values(browser.cookiesOf(given));
           return seeOther(next ?? "/", [...cookies, expiredAttemptCookie(baseUrl())]);
         } catch (error) {
-          const { status, headers, message: text, reason } = formFailure(error, request);
-          if (reason === OVER) return startAgain(request, next);
-          return await show(request, { next, error: text, status, headers });
+          const failure = formFailure(error, request);
+          return failure.reason === OVER ? startAgain(request, next) : await show(request, { next, failure });
         }
       },
-      {
-        requires: "nobody",
-        accepts: "form",
-        body: ProofForm,
-        detail: formOperation("sendSecondFactor", "Signs a browser in with the second factor"),
-      },
+      formRoute(ProofForm, formOperation("sendSecondFactor", "Signs a browser in with the second factor")),
     );
 }
 
 /** What a page shows besides its fixed parts. */
 export interface Shown {
   next: string | undefined;
-  error?: string;
-  status?: number;
-  headers?: Readonly<Record<string, string>>;
+  failure?: Failure;
 }
 
 /** @returns the proof in a form: the passkey if the script filled it in, else the code */

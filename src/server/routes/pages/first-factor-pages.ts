@@ -10,6 +10,7 @@ import {
   formFailure,
   formOf,
   formOperation,
+  formRoute,
   page,
   pageOperation,
   seeOther,
@@ -97,17 +98,13 @@ function firstAppPages(context: RouteContext, browser: Browser) {
   const forAttempt = createForAttempt(context, browser);
   const finish = createFinish(context, browser);
 
-  const showApp = (request: Request, { next, setup, ...shown }: Shown & { setup?: string | undefined }) =>
+  const showApp = (request: Request, { next, setup, failure }: Shown & { setup?: string | undefined }) =>
     forAttempt(request, next, (attempt) => {
-      const { status = 200, headers, error } = shown;
       const { secret, uri, sealed } =
         setup === undefined ? factorSignIns.startApp(attempt) : factorSignIns.resumeApp(attempt, setup);
       const places = { action: APP, back: pathWith(SETUP, next), csrf: attempt.csrf, next };
-      const texts = { secret: secret.reveal(), uri: uri.reveal(), sealed };
-      return page(appSetupPage({ ...places, ...texts, error, branding: browser.branding() }), {
-        status,
-        headers: { ...headers },
-      });
+      const texts = { secret: secret.reveal(), uri: uri.reveal(), sealed, error: failure?.message };
+      return page(appSetupPage({ ...places, ...texts, branding: browser.branding() }), { failure });
     });
 
   return createRouter(context.guard, "first-app-pages")
@@ -127,19 +124,14 @@ function firstAppPages(context: RouteContext, browser: Browser) {
             const given = { sealed: setup, code: new Secret(code) };
             return finish(await factorSignIns.addApp(attempt, given), next);
           } catch (error) {
-            const { status, headers, message: text, reason } = formFailure(error, request);
-            if (reason === OVER) return startAgain(request, next);
-            const kept = reason === "second_factor.code_wrong" ? setup : undefined;
-            return await showApp(request, { next, setup: kept, error: text, status, headers });
+            const failure = formFailure(error, request);
+            if (failure.reason === OVER) return startAgain(request, next);
+            const kept = failure.reason === "second_factor.code_wrong" ? setup : undefined;
+            return await showApp(request, { next, setup: kept, failure });
           }
         });
       },
-      {
-        requires: "nobody",
-        accepts: "form",
-        body: AppForm,
-        detail: formOperation("sendFirstAppSetup", "Adds the first authenticator app and signs in"),
-      },
+      formRoute(AppForm, formOperation("sendFirstAppSetup", "Adds the first authenticator app and signs in")),
     );
 }
 
@@ -149,12 +141,12 @@ function firstPasskeyPages(context: RouteContext, browser: Browser) {
   const forAttempt = createForAttempt(context, browser);
   const finish = createFinish(context, browser);
 
-  const showPasskey = (request: Request, { next, status = 200, headers, error }: Shown) =>
+  const showPasskey = (request: Request, { next, failure }: Shown) =>
     forAttempt(request, next, async (attempt) => {
       const options = await factorSignIns.startPasskey(attempt);
       const places = { action: PASSKEY, back: pathWith(SETUP, next), csrf: attempt.csrf, next };
-      const html = passkeySetupPage({ ...places, options, error, branding: browser.branding() });
-      return page(html, { status, headers: { ...headers }, isScripted: true });
+      const shown = { ...places, options, error: failure?.message, branding: browser.branding() };
+      return page(passkeySetupPage(shown), { failure, isScripted: true });
     });
 
   return createRouter(context.guard, "first-passkey-pages")
@@ -173,17 +165,12 @@ function firstPasskeyPages(context: RouteContext, browser: Browser) {
           try {
             return finish(await factorSignIns.addPasskey(attempt, { name, answer }), next);
           } catch (error) {
-            const { status, headers, message: text, reason } = formFailure(error, request);
-            if (reason === OVER) return startAgain(request, next);
-            return await showPasskey(request, { next, error: text, status, headers });
+            const failure = formFailure(error, request);
+            if (failure.reason === OVER) return startAgain(request, next);
+            return await showPasskey(request, { next, failure });
           }
         });
       },
-      {
-        requires: "nobody",
-        accepts: "form",
-        body: PasskeyForm,
-        detail: formOperation("sendFirstPasskey", "Adds the first passkey and signs in"),
-      },
+      formRoute(PasskeyForm, formOperation("sendFirstPasskey", "Adds the first passkey and signs in")),
     );
 }

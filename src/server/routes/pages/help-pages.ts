@@ -5,7 +5,7 @@ import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../../h
 import { HttpError } from "../../http/problems/problem.ts";
 import { contentSecurityPolicy } from "../../pages/assets.ts";
 import { chapterPage, contentsPage, HELP_PATH } from "../../pages/help.tsx";
-import { pageOperation } from "../../pages/html.ts";
+import { pageOperation, pageRoute } from "../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
 const NAME_CHARACTERS_MAX = 64;
@@ -26,10 +26,11 @@ export function helpPages({ guard }: RouteContext) {
     return answerConditionally(request, prepared);
   };
   return createRouter(guard, "help-pages")
-    .get(HELP_PATH, ({ request }) => answer(request, "", contentsPage), {
-      requires: "nobody",
-      detail: pageOperation("showHandbook", "Lists the chapters of the handbook"),
-    })
+    .get(
+      HELP_PATH,
+      ({ request }) => answer(request, "", contentsPage),
+      pageRoute("showHandbook", "Lists the chapters of the handbook"),
+    )
     .get(
       `${HELP_PATH}/:chapter`,
       ({ request, params }) => answer(request, params.chapter, () => chapterPage(params.chapter)),

@@ -5,15 +5,7 @@ import type { Browser } from "../../auth/browser.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { ACCOUNT_PATH, accountPathAfter } from "../../pages/account/account-view.ts";
 import { confirmationPage } from "../../pages/confirmation.tsx";
-import {
-  FormField,
-  formOf,
-  formOperation,
-  page,
-  pageOperation,
-  seeOther,
-  signInPath,
-} from "../../pages/html.ts";
+import { FormField, formOf, formOperation, page, pageRoute, seeOther, signInPath } from "../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 import { confirmPath, needsConfirmation } from "./factor-confirmation-pages.ts";
 
@@ -67,10 +59,7 @@ export function ownKeyPages({ guard, domain }: RouteContext, browser: Browser) {
         const { csrf } = visitor;
         return page(confirmationPage({ ...REVOCATION, csrf, branding: browser.branding() }));
       },
-      {
-        requires: "nobody",
-        detail: pageOperation("showRevokeKey", "Asks before the gateway key is revoked"),
-      },
+      pageRoute("showRevokeKey", "Asks before the gateway key is revoked"),
     )
     .post(
       `${KEY_PATH}/revoke`,

@@ -15,6 +15,7 @@ import {
   formFailure,
   formOf,
   formOperation,
+  formRoute,
   page,
   redirectOperation,
   seeOther,
@@ -117,21 +118,20 @@ export function accountLinkPages(context: RouteContext, browser: Browser) {
         return seeOther(readOwnPath(callbackURL) ?? "/", [cookies.cookie, cookies.deviceCookie]);
       } catch (error) {
         const asksCode = body.code !== undefined || error instanceof SecondFactorNeeded;
-        const { status, headers, reason, message } = formFailure(error, request);
+        const failure = formFailure(error, request);
+        const { reason, message } = failure;
         const visitor = browser.visitor(request);
         const isDone = reason === "sso.user_conflict" && visitor?.principal.email === person.email;
         if (visitor && isDone) return page(alreadySignedIn(visitor, browser)); // linked in another tab
         const text = reason === "access.sign_in_failed" ? WRONG_PASSWORD : message;
         const shown = { csrf, proof: sealed, email: person.email ?? "", asksCode, error: text };
-        return page(proofPage({ ...frameOf(domain, browser), ...shown }), { status, headers });
+        return page(proofPage({ ...frameOf(domain, browser), ...shown }), { failure });
       }
     },
-    {
-      requires: "nobody",
-      accepts: "form",
-      body: ProofForm,
-      detail: formOperation("linkAccount", "Links a local account to the provider by its password"),
-    },
+    formRoute(
+      ProofForm,
+      formOperation("linkAccount", "Links a local account to the provider by its password"),
+    ),
   );
 }
 
