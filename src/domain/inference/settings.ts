@@ -1,0 +1,48 @@
+// Settings of the inference proxy. Undefined as a whole unless this service forwards inference requests itself.
+import type { Listen } from "../../platform/config/addresses.ts";
+
+/** Facts about the caller that `identityHeaders` may send to the upstream. */
+export const IDENTITY_FACTS = [
+  "user_id",
+  "organization_id",
+  "gateway_session_id",
+  "login_session_id",
+  "profile_id",
+  "profile_name",
+] as const;
+export type IdentityFact = (typeof IDENTITY_FACTS)[number];
+
+export interface ProxySettings {
+  /** a listener of its own; undefined: below PROXY_PREFIX of the main listener */
+  listen: Listen | undefined;
+  /** URL of the gateway without a trailing slash; it may have a path */
+  upstreamUrl: string;
+  /** requests in progress at the same time */
+  maxInFlight: number;
+  maxBodyBytes: number;
+  /** a body of a declared length up to this is read whole before it is sent */
+  bufferBytes: number;
+  /** all bodies that are held at the same time */
+  bufferTotalBytes: number;
+  /** requests per second, for one token and for one gateway session */
+  tokenRate: number;
+  tokenBurst: number;
+  /** refused tokens per second from one address */
+  failuresPerAddress: number;
+  connectTimeoutMs: number;
+  headersTimeoutMs: number;
+  /** between two pieces of an answer */
+  idleTimeoutMs: number;
+  streamMaxMs: number;
+  /** time for running requests to finish after a stop */
+  drainMs: number;
+  /** whether streams end when their login or user does */
+  cutStreams: boolean;
+  /** header in which the upstream gets the user's key; `authorization` means a bearer token */
+  credentialHeader: "authorization" | "x-api-key";
+  /** from a trusted fact to the lower-case name of the header that carries it to the upstream */
+  identityHeaders: ReadonlyMap<IdentityFact, string>;
+  /** further paths that are forwarded, `METHOD /path` each */
+  extraPaths: readonly string[];
+  modelPolicy: "off" | "log" | "refuse";
+}
