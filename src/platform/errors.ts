@@ -68,6 +68,10 @@ export class DomainError extends Error {
   }
 }
 
+/** @returns the code of an error of the system or of a library, such as `ENOENT` */
+export const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+
 /** Asserts a condition that must hold; a failure is a bug, never caused by the caller. */
 export function invariant(condition: unknown, text: string): asserts condition {
   if (!condition) throw new Error(`invariant violated: ${text}`);

@@ -45,7 +45,6 @@ describe("a mutation", () => {
     ["what only a log is told on a condition", 'if (a > 1) log.warning("b", { c });'],
     ["the removal of a file that may be gone", "const a = () => rmSync(b, { force: true });"],
     ["how a file is opened for reading", "const a = b({ readonly: true });"],
-    ["whether an error has a code", 'const a = b instanceof Error && "code" in b;'],
     ["a signal to another process", "const a = () => process.kill(b, 0);"],
     ["a flush to the disk", "if (a !== undefined) fsyncSync(a); flushToDisk(b + 1);"],
     ["a step", "function* a() { yield; }"],

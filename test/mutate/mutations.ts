@@ -40,8 +40,6 @@ const TELLING = /^(invariant|process\.kill|log\.|this\.own\.log\.|this\.#log\.)/
 const TURN = /^(await setImmediate\(\)|yield);?$/;
 /** Makes bytes survive a power failure, which no test causes. */
 const DURABLE = /^(fsyncSync|flushToDisk)\(/;
-/** For the type: what the runtime throws is an error with a code, and another one has not this code. */
-const HAS_CODE = /instanceof Error && "code" in \w+$/;
 /** Places of numbers and booleans, written as `<>`, that may have other values. */
 const WITHOUT_EFFECT = [
   /\.limit\(<>/, // a statement that finds by a unique key says so; a larger limit would find the same
@@ -108,7 +106,6 @@ function isLeftAlone(node: Node, source: string): boolean {
   if (TURN.test(text)) return true;
   if (node.type === "VariableDeclaration" && LIMIT.test(text)) return true;
   if (node.type === "CallExpression") return TELLING.test(text) || DURABLE.test(text);
-  if (node.type === "LogicalExpression") return HAS_CODE.test(text);
   if (/^(Numeric|Boolean)Literal$/.test(node.type))
     return WITHOUT_EFFECT.some((place) => place.test(around(node, source)));
   const only = onlyPartOf(node);

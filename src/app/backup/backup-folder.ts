@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type FileKind, kindOfFile, type Manifest } from "../../domain/backup/model.ts";
 import { readManifest } from "../../domain/backup/unpack.ts";
 import { upgradeCopyIn } from "../../platform/database/schema/schema.ts";
-import { DomainError } from "../../platform/errors.ts";
+import { codeOf, DomainError } from "../../platform/errors.ts";
 
 export interface FoundBackup {
   name: string;
@@ -37,7 +37,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return [];
+    if (codeOf(cause) === "ENOENT") return [];
     throw new DomainError("forbidden", "file.not_permitted", `${folder} cannot be read`, {
       hint: "check backup.directory and the permissions of that folder",
       cause,

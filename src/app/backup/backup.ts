@@ -17,7 +17,7 @@ import {
   type Inspected,
   removePartialCopies,
 } from "../../platform/database/maintenance/copy.ts";
-import { DomainError } from "../../platform/errors.ts";
+import { codeOf, DomainError } from "../../platform/errors.ts";
 import { fileSizeOf, folderSizeOf } from "../../platform/files/disk.ts";
 import { asFileError, folderMissing } from "../../platform/files/files.ts";
 import { VERSION } from "../../platform/version.ts";
@@ -115,8 +115,7 @@ function makeReady(folder: string, { backups }: DataDirectory): void {
   }
 }
 
-const isBlockedByFile = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && (error.code === "EEXIST" || error.code === "ENOTDIR");
+const isBlockedByFile = (error: unknown): boolean => ["EEXIST", "ENOTDIR"].includes(codeOf(error) ?? "");
 
 const notAFolder = (folder: string): DomainError =>
   new DomainError("invalid", "file.not_a_folder", `${folder} is not a folder`, {

@@ -1,11 +1,10 @@
 // Probes the configured outside services, and says what is affected while one is unreachable. The start never depends on them;
 // `status` and `doctor` probe on request.
-
 import { PROXY_DESTINATION } from "../../domain/gateway/inference/proxy-health.ts";
 import { discoveryUrl, PROVIDER_DESTINATION } from "../../domain/sso/service.ts";
 import { SECOND_MS } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
-import { DomainError } from "../../platform/errors.ts";
+import { codeOf, DomainError } from "../../platform/errors.ts";
 import { ANY_PUBLIC_HOST, createOutbound, type Destination } from "../../platform/outbound/outbound.ts";
 import { allDestinationsOf, GATEWAY_DESTINATION } from "./destinations.ts";
 import { caOf } from "./sso-settings.ts";
@@ -96,6 +95,5 @@ async function ask(
 /** Includes the short name of the system error, because only operators see it. */
 function reasonOf({ message, cause }: DomainError): string {
   if (!(cause instanceof Error)) return message;
-  const code = "code" in cause && typeof cause.code === "string" ? cause.code : cause.name;
-  return `${message} (${code})`;
+  return `${message} (${codeOf(cause) ?? cause.name})`;
 }

@@ -4,7 +4,7 @@
 import { constants } from "node:fs";
 import { access, type FileHandle, lstat, mkdir, open, opendir, rename, rm, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { DomainError } from "../errors.ts";
+import { codeOf, DomainError } from "../errors.ts";
 import { diskSpace, isNearlyFull } from "../files/disk.ts";
 import { readPieces } from "../files/files.ts";
 import { readOwnPieces } from "../own-files.ts";
@@ -69,9 +69,6 @@ const TEMPORARY = /^put-(\d{1,10})-([0-9a-f]{8})-[0-9a-f-]{36}$/;
 const PROCESS_TAG = crypto.randomUUID().slice(0, 8);
 const DISK_FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "unknown";
-
 /** @throws DomainError `artifact.digest_invalid` unless `text` is 64 lower-case hexadecimal digits */
 export function parseDigest(text: string): Digest {
   if (isDigest(text)) return text;
@@ -125,7 +122,7 @@ async function put(
     await moveDurably(temporary, target);
     return { ...written, isNew: true };
   } catch (error) {
-    if (!DISK_FULL.has(codeOf(error))) throw error;
+    if (!DISK_FULL.has(codeOf(error) ?? "")) throw error;
     throw new DomainError("unavailable", "artifact.disk_full", `no room left in ${directory}`, {
       hint: "free some space on that file system, then try again",
       cause: error,

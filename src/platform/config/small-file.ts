@@ -2,6 +2,7 @@
 // config/file.ts (YAML) and config/sources.ts (secrets) interpret the content.
 import { isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { codeOf } from "../errors.ts";
 
 export interface SmallFile {
   readonly text: string;
@@ -79,7 +80,7 @@ function firstBrokenLine(bytes: Uint8Array): number {
 }
 
 function reasonOf(error: unknown): Unreadable {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+  const code = codeOf(error) ?? "unknown error";
   if (code === "ENOENT" || code === "ENOTDIR") return { wrong: "does not exist", isMissing: true };
   return { wrong: `cannot be read by this user (${code})`, isForbidden: code === "EACCES" };
 }

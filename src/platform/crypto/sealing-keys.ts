@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { DomainError } from "../errors.ts";
+import { codeOf, DomainError } from "../errors.ts";
 import type { Ids } from "../ids.ts";
 import { flushToDisk, permissionsText, readOwnFile } from "../own-files.ts";
 
@@ -169,7 +169,7 @@ function asKeyFile<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    const code = codeOf(cause);
     if (code !== "EACCES" && code !== "EPERM") throw cause;
     const found = statSync(path, { throwIfNoEntry: false });
     const reader = process.geteuid?.();

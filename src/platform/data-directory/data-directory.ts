@@ -7,7 +7,7 @@ import type { Clock } from "../clock.ts";
 import { toRfc3339 } from "../clock.ts";
 import { openSqliteFile } from "../database/sqlite-file.ts";
 import { asStorageError } from "../database/storage-errors.ts";
-import { DomainError } from "../errors.ts";
+import { codeOf, DomainError } from "../errors.ts";
 import { permissionsText, readOwnFile, refuseLink, writeWholeFile } from "../own-files.ts";
 import { becomeOwner, fileExists, refuseForeignOwner } from "./owner.ts";
 
@@ -88,7 +88,7 @@ const notADirectory = (path: string): DomainError =>
   });
 
 function asDirectoryError(error: unknown, path: string): unknown {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = codeOf(error);
   if (code === "ENOSPC") {
     return new DomainError("unavailable", "storage.full", `the disk that holds ${path} is full`, {
       cause: error,

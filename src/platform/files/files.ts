@@ -2,7 +2,7 @@
 import { closeSync, constants, createReadStream, fstatSync, openSync } from "node:fs";
 import { type FileHandle, lstat, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { DomainError } from "../errors.ts";
+import { codeOf, DomainError } from "../errors.ts";
 
 /** A regular file, ready for reading. */
 export interface OpenedFile {
@@ -130,9 +130,6 @@ const symbolicLink = (path: string): DomainError =>
   new DomainError("invalid", "file.symbolic_link", `${path} is a symbolic link`, {
     hint: "name the file that it leads to, or remove the link",
   });
-
-const codeOf = (error: unknown): unknown =>
-  error instanceof Error && "code" in error ? error.code : undefined;
 
 const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(String(codeOf(error)));
 

@@ -3,6 +3,7 @@
 import { chmodSync, linkSync, lstatSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
+import { codeOf } from "../errors.ts";
 
 const SOCKET_MODE = 0o660;
 /** The mask that makes a new socket accessible to its owner only. */
@@ -28,7 +29,7 @@ export function connectTo(path: string): Promise<string> {
     socket.destroy();
     resolve("connected");
   });
-  socket.once("error", (error) => resolve("code" in error ? String(error.code) : error.message));
+  socket.once("error", (error) => resolve(codeOf(error) ?? error.message));
   return promise;
 }
 

@@ -1,5 +1,5 @@
 // The errors of named-server.ts, and the time limit of its steps. Messages name the server: the operator named it first.
-import { DomainError } from "../errors.ts";
+import { codeOf, DomainError } from "../errors.ts";
 
 /** @throws what `work` throws; DomainError `probe.too_slow` after the limit */
 export async function withinTime<T>(work: Promise<T>, limitMs: number, what: string): Promise<T> {
@@ -23,7 +23,7 @@ export const asFault = (error: unknown, reason: string, message: string): Domain
 /** @returns the short name of the error in parentheses */
 export const codeText = (error: unknown): string => {
   if (!(error instanceof Error)) return "";
-  return ` (${"code" in error ? error.code : error.message})`;
+  return ` (${codeOf(error) ?? error.message})`;
 };
 
 /** @returns the error `probe.<reason>` */

@@ -13,6 +13,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { connect, isIP } from "node:net";
 import { getCACertificates, connect as tlsConnect } from "node:tls";
+import { codeOf } from "../errors.ts";
 import { asFault, codeText, fault, tooSlow, withinTime } from "./named-server-faults.ts";
 import { chainOf, type PeerCertificate } from "./peer-certificates.ts";
 
@@ -152,7 +153,7 @@ export class NamedServer implements Disposable {
       socket.on("close", () => reject(new Error("it closed the connection")));
       socket.on("secureConnect", () => {
         const error: unknown = socket.authorizationError;
-        const code = error instanceof Error && "code" in error ? error.code : error;
+        const code = codeOf(error) ?? error;
         resolve({
           fault: socket.authorized ? undefined : String(code),
           protocol: socket.getProtocol() ?? "an unknown protocol",

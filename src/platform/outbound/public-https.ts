@@ -5,7 +5,7 @@ import { lookup } from "node:dns/promises";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import { DomainError } from "../errors.ts";
+import { codeOf, DomainError } from "../errors.ts";
 import { isPublicAddress } from "./public-hosts.ts";
 
 /** The definition of public. Tests replace it, so that their own server counts as public; no setting does. */
@@ -113,7 +113,7 @@ const UNRESOLVED = "the name of the host has no address";
 /** The text names only the kind of failure: the cause may name addresses. */
 function refusalOf(error: unknown, signal: AbortSignal): DomainError {
   if (error instanceof DomainError) return error;
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = codeOf(error) ?? "";
   if (signal.aborted)
     return refusal("too_slow", "the host did not send everything in the time there is", error);
   if (NAME_FAULT.test(code)) return refusal("unresolved", UNRESOLVED, error);

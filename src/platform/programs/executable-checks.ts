@@ -11,6 +11,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
+import { codeOf } from "../errors.ts";
 import { sha256Hex } from "../ids.ts";
 
 export interface Pin {
@@ -94,7 +95,3 @@ function writableByOthers(path: string, { uid, mode }: BigIntStats): string[] {
 
 /** @returns the user whose rights this process has */
 export const ownId = (): bigint => BigInt(process.geteuid?.() ?? 0);
-
-/** @returns the system's code of an error, such as `ENOENT` */
-export const codeOf = (error: unknown): unknown =>
-  error instanceof Error && "code" in error ? error.code : undefined;

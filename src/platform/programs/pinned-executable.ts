@@ -17,9 +17,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { DomainError } from "../errors.ts";
+import { codeOf, DomainError } from "../errors.ts";
 import { sha256Hex } from "../ids.ts";
-import { codeOf, ownId, type Pin, readPinned } from "./executable-checks.ts";
+import { ownId, type Pin, readPinned } from "./executable-checks.ts";
 import { type Invocation, type ProgramResult, runProgram } from "./program.ts";
 
 const OWNER_ONLY = 0o700;

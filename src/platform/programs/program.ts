@@ -2,7 +2,7 @@
 // process in its group. pinned-executable.ts verifies the bytes.
 import { closeSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DomainError } from "../errors.ts";
+import { codeOf, DomainError } from "../errors.ts";
 import { openOwnFile } from "../own-files.ts";
 
 export interface Invocation {
@@ -132,7 +132,8 @@ const outputTooLarge = ({ outputBytesMax }: Program): DomainError =>
   );
 
 function notStarted(path: string, cause: unknown): DomainError {
-  const why = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
+  const code = codeOf(cause);
+  const why = code === undefined ? "" : ` (${code})`;
   return new DomainError("unavailable", "program.not_started", `${path} cannot be started${why}`, {
     hint: "check that the interpreter its first line names is installed",
     cause,

@@ -1,9 +1,8 @@
 // Listening sockets: TCP or Unix, TLS with a replaceable certificate, and a graceful stop. peer-address.ts finds the caller
 // behind a proxy, tls.ts reads certificates.
-
 import http from "node:http";
 import type { Listen } from "../../platform/config/addresses.ts";
-import { DomainError } from "../../platform/errors.ts";
+import { codeOf, DomainError } from "../../platform/errors.ts";
 import { clearStaleSocket, type PlacedSocket, placeSocket } from "../../platform/files/unix-socket.ts";
 import { internalFailure, problemResponse } from "../http/problems/problem.ts";
 import type { Server } from "../server.ts";
@@ -191,7 +190,7 @@ interface Handlers {
 }
 
 function asListenError(error: unknown, where: Listen): unknown {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = codeOf(error);
   const place = where.kind === "unix" ? where.path : `${where.host}:${where.port}`;
   if (code === "EADDRINUSE" || code === "EEXIST") return inUse(place, error);
   if (code === "EACCES" || code === "EPERM") {

@@ -2,6 +2,7 @@
 // are in memory at a time. tar.ts interprets the bytes.
 import { pipeline } from "node:stream";
 import { createGunzip, type Gunzip } from "node:zlib";
+import { codeOf } from "../../../platform/errors.ts";
 import { refusal } from "./limits.ts";
 
 type Bytes = AsyncIterable<Uint8Array>;
@@ -76,7 +77,7 @@ function refuseMoreThanOneMember(unpacker: Gunzip, intake: Intake, expandedBytes
 }
 
 function gzipRefusal(error: unknown, { firstTwo }: Intake): Error | undefined {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = codeOf(error);
   if (code === "Z_BUF_ERROR") return truncated();
   if (code !== "Z_DATA_ERROR") return undefined;
   return GZIP_MAGIC.equals(firstTwo)

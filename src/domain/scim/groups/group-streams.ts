@@ -1,6 +1,7 @@
 // Answers with many members: produced from one moment of the database over several turns of the event loop, a few at a time.
 // All pieces are created before the first is returned: a slow caller holds back text (200 bytes a member), but neither the
 // snapshot nor another caller's turn.
+import pLimit from "p-limit";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { OpenSnapshot } from "../../../platform/database/snapshot.ts";
 import { collectGarbage, LARGE_CHARACTERS } from "../../../platform/memory/garbage.ts";
@@ -19,8 +20,7 @@ export type ProducePieces = (snapshot: Connection) => Steps<string[]>;
 
 /** @source SCIM-122 */
 export class GroupStreams {
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #limit = pLimit(STREAMS_MAX);
 
   constructor(private readonly openSnapshot: OpenSnapshot) {}
 
@@ -35,44 +35,24 @@ export class GroupStreams {
   }
 
   async *#pieces(produce: ProducePieces): AsyncGenerator<string> {
-    const pieces = await this.#produce(produce);
+    this.#refuseCrowd();
+    const pieces = await this.#limit(() => this.#produce(produce));
     const characters = pieces.reduce((sum, { length }) => sum + length, 0);
     for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece;
     if (characters >= LARGE_CHARACTERS) collectGarbage();
   }
 
   async #produce(produce: ProducePieces): Promise<string[]> {
-    await this.#takeTurn();
+    const { connection, close } = this.openSnapshot();
     try {
-      const { connection, close } = this.openSnapshot();
-      try {
-        return await runInTurns(produce(connection), AFTER_EACH_STEP);
-      } finally {
-        close();
-      }
+      return await runInTurns(produce(connection), AFTER_EACH_STEP);
     } finally {
-      this.#endTurn();
+      close();
     }
-  }
-
-  async #takeTurn(): Promise<void> {
-    if (this.#running < STREAMS_MAX) {
-      this.#running += 1;
-      return;
-    }
-    this.#refuseCrowd();
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
-  }
-
-  /** The turn passes to the one that waits longest. */
-  #endTurn(): void {
-    const next = this.#waiting.shift();
-    if (next) next();
-    else this.#running -= 1;
   }
 
   #refuseCrowd(): void {
-    if (this.#waiting.length < STREAMS_WAITING_MAX) return;
+    if (this.#limit.pendingCount < STREAMS_WAITING_MAX) return;
     const detail = "too many large groups are being read; try again soon, or leave members out";
     throw new ScimError(503, undefined, detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }

@@ -1,6 +1,7 @@
 // Searches that read every resource: one at a time, in slices with a turn of the event loop between them, all from one moment
 // of the database. search.ts checks the number of resources before.
 import { setImmediate } from "node:timers/promises";
+import pLimit from "p-limit";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { OpenSnapshot } from "../../../platform/database/snapshot.ts";
 import { runInTurns, type Steps } from "../../../platform/steps.ts";
@@ -34,28 +35,18 @@ export interface Slice {
 
 /** @source SCIM-125 and SCIM-132 */
 export class Scans {
-  /** running and waiting ones */
-  #count = 0;
-  #last: Promise<void> = Promise.resolve();
+  readonly #oneAtATime = pLimit(1);
 
   constructor(private readonly openSnapshot: OpenSnapshot) {}
 
   /** @throws ScimError 503 if too many are waiting */
   async run(scan: Scan): Promise<Slice> {
-    if (this.#count > SCANS_WAITING_MAX) {
+    if (this.#oneAtATime.pendingCount >= SCANS_WAITING_MAX) {
       const detail =
         "too many searches look at every resource; try again soon, or filter with eq on userName";
       throw new ScimError(503, undefined, detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
-    this.#count += 1;
-    const turn = this.#last;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#last = promise;
-    await turn;
-    return await this.#scan(scan).finally(() => {
-      this.#count -= 1;
-      resolve();
-    });
+    return await this.#oneAtATime(() => this.#scan(scan));
   }
 
   async #scan({ parts, shown, ...page }: Scan): Promise<Slice> {

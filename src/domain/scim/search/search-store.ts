@@ -1,6 +1,7 @@
 // SQL of searches: pages and counts of one type, compiled once by shape. filter/where-store.ts compiles filters; scan-store.ts
 // has searches without an index.
 import { count, eq, inArray, type SQL, sql } from "drizzle-orm";
+import type { SQLiteSelect } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { Filter } from "../filter/model.ts";
 import { ORGANIZATION } from "../filter/operands-store.ts";
@@ -76,30 +77,30 @@ const listed = sql`(SELECT value FROM json_each(${named("sequences")}))`;
 
 const IS_ITS_REVISION = eq(scimUserRevisions.sequence, scimUsers.sequence);
 
+/** @returns the page of a query, compiled */
+const prepared = <Query extends SQLiteSelect>(query: Query, { where, order }: Terms) =>
+  query
+    .where(where)
+    .orderBy(...order)
+    .limit(named("limit"))
+    .offset(named("offset"))
+    .prepare();
+
 const USER_SQL_BY_REVISION: TypeSql<UserRow> = {
   organizationId: sql`${scimUserRevisions.organizationId}`,
   sequence: sql`${scimUserRevisions.sequence}`,
-  page: (connection, { where, order }) =>
-    connection
-      .select(USER_COLUMNS)
-      .from(scimUserRevisions)
-      .innerJoin(scimUsers, IS_ITS_REVISION)
-      .where(where)
-      .orderBy(...order)
-      .limit(named("limit"))
-      .offset(named("offset"))
-      .prepare(),
+  page: (connection, terms) => {
+    const query = connection.select(USER_COLUMNS).from(scimUserRevisions).$dynamic();
+    return prepared(query.innerJoin(scimUsers, IS_ITS_REVISION), terms);
+  },
   // A LEFT JOIN, because SQLite leaves the users out if nothing else names them.
-  sequences: (connection, { where, order }) =>
-    connection
+  sequences: (connection, terms) => {
+    const query = connection
       .select({ sequence: scimUserRevisions.sequence })
       .from(scimUserRevisions)
-      .leftJoin(scimUsers, IS_ITS_REVISION)
-      .where(where)
-      .orderBy(...order)
-      .limit(named("limit"))
-      .offset(named("offset"))
-      .prepare(),
+      .$dynamic();
+    return prepared(query.leftJoin(scimUsers, IS_ITS_REVISION), terms);
+  },
   count: (connection, where) =>
     connection
       .select(TOTAL)
@@ -112,25 +113,12 @@ const USER_SQL_BY_REVISION: TypeSql<UserRow> = {
 const USER_SQL: RowsSql<UserRow> = {
   organizationId: sql`${scimUsers.organizationId}`,
   sequence: sql`${scimUsers.sequence}`,
-  page: (connection, { where, order }) =>
-    connection
-      .select(USER_COLUMNS)
-      .from(scimUsers)
-      .innerJoin(scimUserRevisions, IS_ITS_REVISION)
-      .where(where)
-      .orderBy(...order)
-      .limit(named("limit"))
-      .offset(named("offset"))
-      .prepare(),
-  sequences: (connection, { where, order }) =>
-    connection
-      .select({ sequence: scimUsers.sequence })
-      .from(scimUsers)
-      .where(where)
-      .orderBy(...order)
-      .limit(named("limit"))
-      .offset(named("offset"))
-      .prepare(),
+  page: (connection, terms) => {
+    const query = connection.select(USER_COLUMNS).from(scimUsers).$dynamic();
+    return prepared(query.innerJoin(scimUserRevisions, IS_ITS_REVISION), terms);
+  },
+  sequences: (connection, terms) =>
+    prepared(connection.select({ sequence: scimUsers.sequence }).from(scimUsers).$dynamic(), terms),
   count: (connection, where) => connection.select(TOTAL).from(scimUsers).where(where).prepare(),
   ofSequences: (connection) =>
     connection
@@ -145,24 +133,9 @@ const USER_SQL: RowsSql<UserRow> = {
 const GROUP_SQL: RowsSql<GroupRow> = {
   organizationId: sql`${scimGroups.organizationId}`,
   sequence: sql`${scimGroups.sequence}`,
-  page: (connection, { where, order }) =>
-    connection
-      .select(GROUP_COLUMNS)
-      .from(scimGroups)
-      .where(where)
-      .orderBy(...order)
-      .limit(named("limit"))
-      .offset(named("offset"))
-      .prepare(),
-  sequences: (connection, { where, order }) =>
-    connection
-      .select({ sequence: scimGroups.sequence })
-      .from(scimGroups)
-      .where(where)
-      .orderBy(...order)
-      .limit(named("limit"))
-      .offset(named("offset"))
-      .prepare(),
+  page: (connection, terms) => prepared(connection.select(GROUP_COLUMNS).from(scimGroups).$dynamic(), terms),
+  sequences: (connection, terms) =>
+    prepared(connection.select({ sequence: scimGroups.sequence }).from(scimGroups).$dynamic(), terms),
   count: (connection, where) => connection.select(TOTAL).from(scimGroups).where(where).prepare(),
   ofSequences: (connection) =>
     connection

@@ -2,7 +2,7 @@
 // counted. discovery.ts decides which endpoints there are.
 import type { Clock } from "../../../platform/clock.ts";
 import { SECOND_MS } from "../../../platform/clock.ts";
-import { DomainError } from "../../../platform/errors.ts";
+import { codeOf, DomainError } from "../../../platform/errors.ts";
 import type { Destination, Outbound, OutboundRequest } from "../../../platform/outbound/outbound.ts";
 import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
 import { forLog, providerInvalid, unreachable } from "./failures.ts";
@@ -126,8 +126,7 @@ function fromDoor(error: unknown): DomainError {
 /** Code and name only: the text of a network error may have addresses. */
 const errorText = (error: unknown): string => {
   if (!(error instanceof Error)) return "the connection failed";
-  const code = "code" in error && typeof error.code === "string" ? error.code : error.name;
-  return `the connection failed (${forLog(code)})`;
+  return `the connection failed (${forLog(codeOf(error) ?? error.name)})`;
 };
 
 async function bodyOf(response: Response): Promise<Uint8Array<ArrayBuffer>> {

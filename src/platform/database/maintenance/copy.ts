@@ -3,6 +3,7 @@
 import type { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { codeOf } from "../../errors.ts";
 import { openRegularFile } from "../../files/files.ts";
 import { openConnection } from "../connection.ts";
 import { schemaDifferences } from "../schema/schema-differences.ts";
@@ -126,7 +127,7 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
+    return codeOf(error) !== "ESRCH";
   }
 }
 

@@ -1,7 +1,7 @@
 // Maps errors of openid-client to those of sign-in. Its errors carry tokens and claims, so nothing of them is kept but the code and
 // the error of the provider, cut and escaped. callback.ts has read the callback before, so that these are about answers of the
 // provider.
-import { DomainError } from "../../../../platform/errors.ts";
+import { codeOf, DomainError } from "../../../../platform/errors.ts";
 import {
   clientRejected,
   codeRejected,
@@ -28,9 +28,9 @@ const ABOUT_TOKEN = /JWT|JWE|ID Token|"alg"|"id_token"|"sub"/;
 export function fromLibrary(error: unknown): unknown {
   const own = ownErrorIn(error);
   if (own) return own;
-  if (!(error instanceof Error) || !("code" in error) || !String(error.code).startsWith("OAUTH_"))
-    return error;
-  switch (error.code) {
+  const code = codeOf(error);
+  if (!(error instanceof Error) || !code?.startsWith("OAUTH_")) return error;
+  switch (code) {
     case "OAUTH_RESPONSE_BODY_ERROR":
       return told(error);
     case "OAUTH_WWW_AUTHENTICATE_CHALLENGE":
