@@ -22,6 +22,8 @@ export const CAPABILITIES_MAX = 64;
 export const HARNESSES_MAX = 64;
 /** MCP servers of one harness; equals the packages of a list. */
 export const OVERRIDES_MAX = 5_000;
+/** Models assigned to one harness. */
+export const GATEWAY_MODELS_MAX = 200;
 export const TTL_SECONDS_MAX = 86_400;
 export const AUDIENCE_USERS_MAX = 10_000;
 export const COMMENT_LENGTH_MAX = 500;
@@ -51,6 +53,12 @@ export const HarnessPolicy = Type.Object({
   managed_config: Type.Record(Type.String(), Type.Unknown(), { default: {} }),
   mcp: Type.Array(McpServer, { default: [] }),
   package_overrides: Type.Record(Type.String(), PackageOverride, { default: {} }),
+  gateway_models: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        "Models of the gateway that the harness may use. Delivered only if every allowed harness has such a list.",
+    }),
+  ),
 });
 
 export const GatewayBlock = Type.Object(

@@ -1,6 +1,7 @@
 // Processor-heavy work on policies, by name. A service lets a thread do it if a document is large, so that it continues to
 // answer; a command does it at once. Each task is a pure function of plain values.
 
+import { validateModels } from "./publishing/model-assignment.ts";
 import {
   compare,
   joinSection,
@@ -18,6 +19,7 @@ export interface GovernanceTasks {
   policy: typeof validatePolicy;
   extensions: typeof validateExtensions;
   harness: typeof validateHarness;
+  models: typeof validateModels;
   former: typeof validateFormerRevision;
   section: typeof validateSection;
   join: typeof joinSection;
@@ -39,6 +41,7 @@ export const GOVERNANCE_TASKS: TaskTable<GovernanceTasks> = {
   policy: validatePolicy,
   extensions: validateExtensions,
   harness: validateHarness,
+  models: validateModels,
   former: validateFormerRevision,
   section: validateSection,
   join: joinSection,

@@ -1,7 +1,9 @@
 // Names of the policy contract that workstation clients send and read.
 
-/** The highest contract generation that this service publishes. */
-export const CONTRACT_GENERATION = 3;
+/** The highest contract generation that this service publishes: policies that deliver lists of models need it. */
+export const CONTRACT_GENERATION = 4;
+/** The generation of all other policies that depend on the gateway or on versions of harnesses. */
+export const COMMON_GENERATION = 3;
 
 export const CONTRACT_VERSION_HEADER = "x-blue-contract-version";
 export const CAPABILITIES_HEADER = "x-blue-capabilities";
@@ -17,6 +19,7 @@ export const POLICY_CAPABILITIES = [
   "unverified_harness_versions",
   "gateway_inference_jwt",
   "tenant_client_version_pin",
+  "gateway_model_catalog",
 ] as const;
 export type PolicyCapability = (typeof POLICY_CAPABILITIES)[number];
 

@@ -53,6 +53,7 @@ const generationAfter = (
       : former.capabilities,
     componentRules: rules,
     refuses: allowed ? COMPONENTS.filter((name) => !allowed.includes(name)) : former.refuses,
+    exposure: former.exposure,
     needPluginDir: [
       ...(rules.agents_require_plugin ? (["agents_dir"] as const) : []),
       ...(rules.hooks_require_plugin ? (["hooks_file"] as const) : []),

@@ -34,6 +34,9 @@ export const CAPABILITIES = [
 ] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
+/** What the user of a harness can choose from: every model that the policy assigns to it, or only the selected one. */
+export type ModelExposure = "catalog" | "selected_only";
+
 export interface ComponentRules {
   readonly agents_require_plugin: boolean;
   readonly hooks_require_plugin: boolean;
@@ -56,6 +59,7 @@ export interface HarnessGeneration {
   readonly refuses: readonly Component[];
   /** components that are accepted only beside `plugin_dir` */
   readonly needPluginDir: readonly Component[];
+  readonly exposure: ModelExposure;
 }
 
 export interface Harness {
@@ -78,6 +82,7 @@ type GenerationFacts = Pick<HarnessGeneration, "profile" | "introduced" | "befor
   refuses?: readonly Component[];
   needPluginDir?: readonly Component[];
   hooksAsPluginModules?: true;
+  offersCatalog?: true;
 };
 
 const COMMON: readonly Capability[] = ["mcp", "packages", "helpers", "gateway"];
@@ -101,6 +106,7 @@ const generation = (facts: GenerationFacts): HarnessGeneration => {
     },
     refuses: facts.refuses ?? [],
     needPluginDir,
+    exposure: facts.offersCatalog ? "catalog" : "selected_only",
   };
 };
 
@@ -155,6 +161,7 @@ export const HARNESSES: readonly Harness[] = [
         before: "1.0.38",
         verifiedBefore: "1.0.38-0",
         can: [],
+        offersCatalog: true,
         refuses: ["plugin_dir", "skills_dir", "agents_dir", "plugins", "hooks_file"],
       }),
       generation({
@@ -163,6 +170,7 @@ export const HARNESSES: readonly Harness[] = [
         before: "2.0.12",
         verifiedBefore: "2.0.12-0",
         can: ["hooks"],
+        offersCatalog: true,
         refuses: ["plugin_dir", "skills_dir", "agents_dir", "plugins"],
       }),
       generation({
@@ -172,6 +180,7 @@ export const HARNESSES: readonly Harness[] = [
         before: null,
         verifiedBefore: "2.1.253-0",
         can: ["skills", "plugins", "hooks", ...SESSIONS],
+        offersCatalog: true,
         needPluginDir: PLUGIN_FIRST,
       }),
     ],
@@ -209,6 +218,7 @@ export const HARNESSES: readonly Harness[] = [
         before: null,
         verifiedBefore: "1.18.26-0",
         can: ["skills", "agents", "plugins", ...SESSIONS],
+        offersCatalog: true,
         refuses: ["hooks_file"],
         hooksAsPluginModules: true,
       }),

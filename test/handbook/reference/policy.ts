@@ -3,6 +3,7 @@
 import { PACKAGES_MAX } from "../../../src/domain/catalog/model.ts";
 import {
   CAPABILITIES_MAX,
+  GATEWAY_MODELS_MAX,
   GovernanceConfig,
   LABEL_CHARACTERS_MAX,
   MCP_ARGUMENTS_MAX,
@@ -19,6 +20,7 @@ import {
   FREE_FORM_OBJECT_BYTES_MAX,
   FREE_FORM_OBJECT_DEPTH_MAX,
 } from "../../../src/domain/shared/free-form-object.ts";
+import { MODEL_ID_CHARACTERS_MAX } from "../../../src/domain/shared/model-ids.ts";
 import { membersMarkdown, type Note } from "./schema-members.ts";
 
 const HARNESS = "harnesses.<harness>";
@@ -114,6 +116,12 @@ const NOTES: Readonly<Record<string, Note>> = {
     about: "settings of the package that win over its own",
     fallback: "{}",
     limits: free,
+  },
+  [`${HARNESS}.gateway_models`]: {
+    about:
+      "models of the gateway that the harness may use; workstations get the lists only if every allowed harness has one",
+    fallback: "[]",
+    limits: `up to ${GATEWAY_MODELS_MAX}, each 1 to ${MODEL_ID_CHARACTERS_MAX} characters`,
   },
   packages: {
     about: "packages that workstations install, written as in a [catalog file](catalog-file.md)",

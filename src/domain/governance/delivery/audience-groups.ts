@@ -4,6 +4,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { invariant } from "../../../platform/errors.ts";
 import { sha256Hex } from "../../../platform/ids.ts";
+import { withoutUndeliveredModels } from "../document/model-lists.ts";
 import type { GovernanceConfig, Revision } from "../model.ts";
 import { hiddenPackages, withoutPackages } from "./audiences.ts";
 
@@ -78,7 +79,8 @@ export class AudienceGroups {
       this.#views.set(group, known);
       return known;
     }
-    const document = withoutPackages(this.revision.document, hiddenPackages(this.revision, userId));
+    const delivered = withoutUndeliveredModels(this.revision.document);
+    const document = withoutPackages(delivered, hiddenPackages(this.revision, userId));
     const view = { document, bytes: Buffer.from(JSON.stringify(document)) };
     this.#views.set(group, view);
     this.#bytesKept += view.bytes.byteLength;

@@ -6,6 +6,7 @@ import { HARNESS_KEYS, type Harness } from "../../harnesses/harnesses.ts";
 import { DOCUMENT_BYTES_MAX, type GovernanceConfig } from "../model.ts";
 import { checkCoverage } from "../versions/coverage.ts";
 import { demandsOf } from "./demands.ts";
+import { checkDefaultModels } from "./model-lists.ts";
 
 export interface DocumentOptions {
   /** whether the document may have a `gateway` block, because the service runs in gateway mode */
@@ -62,6 +63,7 @@ export const checkDocument = (document: GovernanceConfig, options: DocumentOptio
   const problems = new ProblemList();
   checkDemands(problems, document, options);
   checkOverrides(problems, document);
+  checkDefaultModels(problems, document);
   checkCoverage(problems, document, options.harnesses);
   return problems.list();
 };

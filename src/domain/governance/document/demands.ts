@@ -4,6 +4,7 @@
 import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
 import type { GovernanceConfig } from "../model.ts";
 import type { PolicyCapability } from "../wire.ts";
+import { deliversModels } from "./model-lists.ts";
 
 /** Some capabilities and the reason why they are needed. */
 interface Demand {
@@ -26,6 +27,10 @@ const UNVERIFIED: Demand = {
   cause: "a harness has allow_unverified_versions",
 };
 const GATEWAY: Demand = { capabilities: ["gateway_inference_jwt"], cause: "there is a gateway" };
+const MODELS: Demand = {
+  capabilities: ["gateway_model_catalog"],
+  cause: "every allowed harness has gateway_models",
+};
 const PIN: Demand = {
   capabilities: ["tenant_client_version_pin"],
   cause: "there is a required_client_version",
@@ -52,6 +57,7 @@ export const demandsOf = (document: GovernanceConfig): Demands => {
   if (isVersionAware) demands.push(VERSIONS);
   if (allowsUnverified) demands.push(UNVERIFIED);
   if (gateway) demands.push(GATEWAY);
+  if (deliversModels(document)) demands.push(MODELS);
   if (required_client_version !== undefined) demands.push(PIN);
   return { isVersionAware, demands, capabilities: demands.flatMap(({ capabilities }) => capabilities) };
 };

@@ -8,7 +8,7 @@ import {
   type Harness,
   type HarnessGeneration,
 } from "../../harnesses/harnesses.ts";
-import { CONTRACT_GENERATION } from "../wire.ts";
+import { COMMON_GENERATION } from "../wire.ts";
 
 const oneOf = <Name extends string>(names: readonly Name[]) =>
   Type.Union(names.map((name) => Type.Literal(name)));
@@ -84,6 +84,6 @@ const published = ({ generations, ...harness }: Harness): HarnessMetadata["harne
 
 /** @param harnesses the current facts. @returns the whole registry in its own order */
 export const harnessMetadata = (harnesses: readonly Harness[]): HarnessMetadata => ({
-  contract_version: CONTRACT_GENERATION,
+  contract_version: COMMON_GENERATION, // a higher one would turn away clients that the policy in force may still serve
   harnesses: harnesses.map(published),
 });

@@ -1,4 +1,4 @@
-// The policy for one harness: versions, settings, MCP servers and package overrides (handbook: policy-file, Members).
+// The policy for one harness: versions, settings, MCP servers, package overrides and models (handbook: policy-file, Members).
 
 import { ObjectReader, readText } from "../../../platform/text/object-reader.ts";
 import { quoted } from "../../../platform/text/problem-list.ts";
@@ -7,6 +7,7 @@ import { readFreeFormObject } from "../../shared/free-form-object.ts";
 import { HARNESSES_MAX, type HarnessPolicy, OVERRIDES_MAX, SETTING_CHARACTERS_MAX } from "../model.ts";
 import { parseRequirement, REQUIREMENT_CHARACTERS_MAX } from "../versions/requirement.ts";
 import { readMcpServers } from "./mcp.ts";
+import { readGatewayModels } from "./model-lists.ts";
 
 const POLICY_MEMBERS = [
   "version_requirement",
@@ -14,6 +15,7 @@ const POLICY_MEMBERS = [
   "managed_config",
   "mcp",
   "package_overrides",
+  "gateway_models",
 ];
 const OVERRIDE_MEMBERS = ["enabled", "settings"];
 /** Settings whose type we know; the harness defines all others. */
@@ -75,6 +77,7 @@ const readPolicy = (members: ObjectReader): HarnessPolicy => {
     managed_config: readManagedConfig(members),
     mcp: readMcpServers(members),
     package_overrides: readOverrides(members),
+    ...readGatewayModels(members),
   };
 };
 

@@ -3,9 +3,10 @@
 
 import { parseVersion } from "../../shared/exact-version.ts";
 import type { GovernanceConfig } from "../model.ts";
-import { CONTRACT_GENERATION } from "../wire.ts";
+import { COMMON_GENERATION, CONTRACT_GENERATION, type PolicyCapability } from "../wire.ts";
 import { demandsOf } from "./demands.ts";
 import { orderMembers } from "./member-order.ts";
+import { deliversModels } from "./model-lists.ts";
 
 export interface StampOptions {
   /** gateway mode: the block is added to the document, else removed */
@@ -17,8 +18,18 @@ export interface StampOptions {
 const CONTRACT_VERSION_DEFAULT = 1;
 const FIRST_VERSION = "0.0.0";
 
-const needsNewestContract = (document: GovernanceConfig): boolean =>
-  document.gateway !== undefined || demandsOf(document).isVersionAware;
+/** Never an administrator's: it follows from the lists of models, and would lock out clients without a cause. */
+const DERIVED: PolicyCapability = "gateway_model_catalog";
+
+/** @returns the generation that the document needs; undefined if any does */
+const neededContract = (document: GovernanceConfig): number | undefined => {
+  if (deliversModels(document)) return CONTRACT_GENERATION;
+  return document.gateway !== undefined || demandsOf(document).isVersionAware ? COMMON_GENERATION : undefined;
+};
+
+/** @returns the generation that an administrator asked for; only stamping asks for the highest one */
+const askedContract = ({ contract_version }: GovernanceConfig): number =>
+  contract_version === CONTRACT_GENERATION ? CONTRACT_VERSION_DEFAULT : contract_version;
 
 /**
  * Removes what stamping added, so that only the administrators' members remain; call it before changing a revision. The minimum
@@ -27,16 +38,17 @@ const needsNewestContract = (document: GovernanceConfig): boolean =>
 export const unstamped = (document: GovernanceConfig): GovernanceConfig => {
   const demanded: readonly string[] = demandsOf(document).capabilities;
   const { gateway: _projected, required_capabilities = [], ...rest } = document;
-  const extras = required_capabilities.filter((name) => !demanded.includes(name));
+  const extras = required_capabilities.filter((name) => name !== DERIVED && !demanded.includes(name));
   return orderMembers({
     ...rest,
-    ...(needsNewestContract(document) ? { contract_version: CONTRACT_VERSION_DEFAULT } : {}),
+    contract_version:
+      neededContract(document) === undefined ? askedContract(document) : CONTRACT_VERSION_DEFAULT,
     ...(extras.length > 0 ? { required_capabilities: extras } : {}),
   });
 };
 
 /**
- * Keeps capabilities that the document already lists, needed or not: administrators may demand more.
+ * Keeps capabilities that the document already lists, needed or not: administrators may demand more, except for lists of models.
  * @returns the document with the contract version, capabilities, minimum client version and gateway block that it needs
  */
 export const stamp = (
@@ -48,11 +60,12 @@ export const stamp = (
     ? { ...rest, gateway: { type: "litellm", auth_style: "bearer" } }
     : rest;
   const { isVersionAware, capabilities } = demandsOf(projected);
-  const named = [...new Set([...required_capabilities, ...capabilities])];
+  const asked = required_capabilities.filter((name) => name !== DERIVED);
+  const named = [...new Set([...asked, ...capabilities])];
   const oldest = parseVersion(serverVersion)?.raw ?? FIRST_VERSION;
   return orderMembers({
     ...projected,
-    ...(needsNewestContract(projected) ? { contract_version: CONTRACT_GENERATION } : {}),
+    contract_version: neededContract(projected) ?? askedContract(document),
     ...(named.length > 0 ? { required_capabilities: named } : {}),
     ...(isVersionAware ? { minimum_client_version: document.minimum_client_version ?? oldest } : {}),
   });

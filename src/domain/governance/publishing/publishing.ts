@@ -1,4 +1,4 @@
-// The publications of administrators: the policy without extensions, the extensions, one harness, a former revision. Each uses
+// The publications of administrators: the policy without extensions, the extensions, one harness, its models, a former revision. Each uses
 // publisher.ts. Clients rely on the order of the checks: see publishing.test.ts.
 
 import { setImmediate } from "node:timers/promises";
@@ -13,6 +13,8 @@ import type { GovernanceConfig, PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import { isSame } from "./document-paths.ts";
 import type { FinalizeContext } from "./finalize.ts";
+import type { Validated } from "./judged.ts";
+import type { ModelsPublication } from "./model-assignment.ts";
 import {
   type ExtensionsPublication,
   type HarnessPublication,
@@ -20,7 +22,6 @@ import {
   type Publication,
   readHarnessKey,
 } from "./publications.ts";
-import type { Validated } from "./validation.ts";
 
 /** The result of a checked document. */
 interface Outcome {
@@ -81,6 +82,26 @@ export class Publishing {
     const { unread, whole } = await this.parts.runTask("harness", {
       harness: isHarnessKey(harness) ? harness : undefined,
       publication: { managedConfigYaml, versionRequirement, allowUnverifiedVersions },
+      base,
+      frame: this.#frame(actor, current),
+    });
+    refuseProblems(unread);
+    const begun = await this.parts.publisher.begin(actor, publication.baseRevision);
+    readHarnessKey(harness);
+    return await this.#publish(actor, begun, { judged: whole, ...keeping(begun, publication) });
+  }
+
+  /**
+   * Replaces only the models of one harness and the one it starts with.
+   * @throws DomainError as publishPolicy, with pointers into the publication; `governance.unknown_harness`
+   */
+  async publishModels(actor: Actor, publication: ModelsPublication): Promise<Revision> {
+    const { harness, gatewayModels, defaultModel } = publication;
+    const current = this.parts.revisions.current(actor.organizationId);
+    const base = current?.id === publication.baseRevision ? JSON.stringify(current.document) : undefined;
+    const { unread, whole } = await this.parts.runTask("models", {
+      harness: isHarnessKey(harness) ? harness : undefined,
+      assignment: { gatewayModels, defaultModel },
       base,
       frame: this.#frame(actor, current),
     });

@@ -9,11 +9,9 @@ import { readDraft } from "../document/draft.ts";
 import { safeDefault } from "../document/safe-default.ts";
 import { unstamped } from "../document/stamp.ts";
 import { readDocumentText } from "../document/text.ts";
-import { PATHS_NAMED_MAX } from "../errors.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { checkRanges } from "../versions/coverage.ts";
 import { readAuthored } from "./authored-document.ts";
-import { diffDocuments } from "./diff.ts";
 import {
   type FinalizeContext,
   finalizeDocument,
@@ -21,6 +19,7 @@ import {
   isSameDocument,
   withoutRevisionFields,
 } from "./finalize.ts";
+import { type BaseRevisionText, judged, parse, placesOf, refused, type Validated } from "./judged.ts";
 import { mergeDocuments, openConflicts } from "./merge.ts";
 import { findForeignMembers, withExtensions } from "./ownership.ts";
 import {
@@ -32,48 +31,8 @@ import {
   readSettings,
 } from "./publications.ts";
 
-/** A document compared with the current one. */
-export interface Validated {
-  /** with pointers into the request; with problems the other members have no meaning */
-  problems: Problem[];
-  /** stamped, as JSON */
-  document: string;
-  /** whether it equals the current document */
-  isUnchanged: boolean;
-  /** places that differ, at most PATHS_NAMED_MAX */
-  changed: string[];
-}
-
 /** Called repeatedly while a text is read: whether it has taken too long. */
 export type TimeIsOver = () => boolean;
-
-/** The starting point of every author. */
-export interface BaseRevisionText {
-  /** the current document, as JSON */
-  base: string;
-  frame: FinalizeContext;
-}
-
-const parse = (text: string): GovernanceConfig => JSON.parse(text);
-
-const judged = (document: GovernanceConfig, base: GovernanceConfig): Validated => {
-  const isUnchanged = isSameDocument(base, document);
-  const changed = isUnchanged ? [] : placesOf(base, document);
-  return { problems: [], document: JSON.stringify(document), isUnchanged, changed };
-};
-
-const refused = (problems: Problem[]): Validated => ({
-  problems,
-  document: "",
-  isUnchanged: false,
-  changed: [],
-});
-
-/** Places only, because values may be secrets. */
-const placesOf = (before: GovernanceConfig, after: GovernanceConfig): string[] =>
-  diffDocuments(before, after)
-    .slice(0, PATHS_NAMED_MAX)
-    .map(({ path }) => path);
 
 /** Checks the text of a policy without its extensions. @throws DomainError `document.too_slow` */
 export function validatePolicy(
@@ -171,7 +130,7 @@ export function validateHarness(
   if (unread.length > 0 || base === undefined || harness === undefined) return { unread, whole: undefined };
   const current = parse(base);
   const before = unstamped(current);
-  const { mcp = [], package_overrides = {} } = before.harnesses[harness] ?? {};
+  const { mcp = [], package_overrides = {}, gateway_models } = before.harnesses[harness] ?? {};
   const requirement = publication.versionRequirement?.trim();
   const policy = {
     ...(requirement && { version_requirement: requirement }),
@@ -179,6 +138,7 @@ export function validateHarness(
     managed_config: settings,
     mcp,
     package_overrides,
+    gateway_models,
   };
   const draft = readDraft({ ...before, harnesses: { ...before.harnesses, [harness]: policy } });
   const problems = draft.problems;

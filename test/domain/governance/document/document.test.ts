@@ -4,6 +4,7 @@ import { Value } from "@sinclair/typebox/value";
 import { readDraft } from "../../../../src/domain/governance/document/draft.ts";
 import { safeDefault } from "../../../../src/domain/governance/document/safe-default.ts";
 import * as limits from "../../../../src/domain/governance/model.ts";
+import { MODEL_ID_CHARACTERS_MAX } from "../../../../src/domain/shared/model-ids.ts";
 import { KEY_CHARACTERS_MAX } from "../../../../src/platform/text/object-reader.ts";
 import { PROBLEMS_MAX } from "../../../../src/platform/text/problem-list.ts";
 import {
@@ -391,7 +392,7 @@ describe("limits: accepts below and at, refuses above", () => {
   const server = (members: Json) => mcp({ name: "a", command: "run", ...members });
   const rows: [string, number, (count: number) => Json][] = [
     ["seconds of ttl", limits.TTL_SECONDS_MAX, (ttl_seconds) => documentWith({ ttl_seconds })],
-    ["contract version", 3, (contract_version) => documentWith({ contract_version })],
+    ["contract version", 4, (contract_version) => documentWith({ contract_version })],
     ["characters of revision", limits.LABEL_CHARACTERS_MAX, (count) => ({ revision: text(count) })],
     [
       "capabilities",
@@ -412,6 +413,16 @@ describe("limits: accepts below and at, refuses above", () => {
       "characters of a URL",
       limits.URL_CHARACTERS_MAX,
       (count) => documentWith({ telemetry: { sink_url: "https://a.example/".padEnd(count, "a") } }),
+    ],
+    [
+      "models of a harness",
+      limits.GATEWAY_MODELS_MAX,
+      (count) => codex({ gateway_models: Array.from({ length: count }, (_, index) => `model-${index}`) }),
+    ],
+    [
+      "characters of a model's id",
+      MODEL_ID_CHARACTERS_MAX,
+      (count) => codex({ gateway_models: [text(count)] }),
     ],
     [
       "MCP servers",

@@ -1,0 +1,50 @@
+// What a check of a publication says: the problems, or the stamped document compared with the current one. Documents are JSON
+// texts here, which are cheap to copy to a thread.
+import type { Problem } from "../../../platform/errors.ts";
+import { PATHS_NAMED_MAX } from "../errors.ts";
+import type { GovernanceConfig } from "../model.ts";
+import { diffDocuments } from "./diff.ts";
+import { type FinalizeContext, isSameDocument } from "./finalize.ts";
+
+/** A document compared with the current one. */
+export interface Validated {
+  /** with pointers into the request; with problems the other members have no meaning */
+  problems: Problem[];
+  /** stamped, as JSON */
+  document: string;
+  /** whether it equals the current document */
+  isUnchanged: boolean;
+  /** places that differ, at most PATHS_NAMED_MAX */
+  changed: string[];
+}
+
+/** The starting point of every author. */
+export interface BaseRevisionText {
+  /** the current document, as JSON */
+  base: string;
+  frame: FinalizeContext;
+}
+
+/** @returns the document of a JSON text that this program wrote */
+export const parse = (text: string): GovernanceConfig => JSON.parse(text);
+
+/** @returns the result for a document without problems */
+export const judged = (document: GovernanceConfig, base: GovernanceConfig): Validated => {
+  const isUnchanged = isSameDocument(base, document);
+  const changed = isUnchanged ? [] : placesOf(base, document);
+  return { problems: [], document: JSON.stringify(document), isUnchanged, changed };
+};
+
+/** @returns the result for a document with problems */
+export const refused = (problems: Problem[]): Validated => ({
+  problems,
+  document: "",
+  isUnchanged: false,
+  changed: [],
+});
+
+/** @returns places only, because values may be secrets */
+export const placesOf = (before: GovernanceConfig, after: GovernanceConfig): string[] =>
+  diffDocuments(before, after)
+    .slice(0, PATHS_NAMED_MAX)
+    .map(({ path }) => path);
