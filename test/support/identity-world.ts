@@ -8,6 +8,7 @@ import { forgetGuesses } from "../../src/domain/access/sign-in/password-guesses.
 import { auditEntries } from "../../src/domain/audit/tables.ts";
 import { createKeyRetirement } from "../../src/domain/gateway/keys/retire.ts";
 import { Idempotency } from "../../src/domain/idempotency/service.ts";
+import type { KeyLoss } from "../../src/domain/identity/dependencies.ts";
 import type { User } from "../../src/domain/identity/model.ts";
 import { createIdentity, type Identity, type IdentitySettings } from "../../src/domain/identity/service.ts";
 import { users } from "../../src/domain/identity/tables.ts";
@@ -29,10 +30,18 @@ export interface Ending {
   nowMs: number;
 }
 
+export interface Loss {
+  userId: string;
+  /** why the gateway key went, or `factors` */
+  lost: KeyLoss | "factors";
+}
+
 export interface IdentityWorld extends World {
   identity: Identity;
   /** calls of endLogins, oldest first */
   endings: Ending[];
+  /** calls of retireGatewayKey and removeFactors, oldest first */
+  losses: Loss[];
   operator: Actor;
   /** runs once, while the next password is being hashed */
   whileHashing: (() => Promise<unknown>) | undefined;
@@ -64,6 +73,8 @@ export async function reasonOf(work: () => unknown): Promise<unknown> {
 export async function createIdentityWorld(settings: Partial<IdentitySettings> = {}): Promise<IdentityWorld> {
   const world = await createWorld();
   const endings: Ending[] = [];
+  const losses: Loss[] = [];
+  const retireGatewayKey = createKeyRetirement(world);
   const hooks: Pick<IdentityWorld, "whileHashing"> = { whileHashing: undefined };
   const hash = async (password: Secret) => {
     const { whileHashing } = hooks;
@@ -80,10 +91,16 @@ export async function createIdentityWorld(settings: Partial<IdentitySettings> = 
       endings.push(ending);
       endLogins(tx, ending);
     },
-    retireGatewayKey: createKeyRetirement(world),
+    retireGatewayKey: (tx, retirement) => {
+      losses.push({ userId: retirement.userId, lost: retirement.reason });
+      retireGatewayKey(tx, retirement);
+    },
     spendLink: () => {},
     forgetGuesses,
-    removeFactors,
+    removeFactors: (tx, userId) => {
+      losses.push({ userId, lost: "factors" });
+      removeFactors(tx, userId);
+    },
     settings: {
       mode: "password",
       invites: settings.mode !== "oidc",
@@ -100,6 +117,7 @@ export async function createIdentityWorld(settings: Partial<IdentitySettings> = 
     ...world,
     identity,
     endings,
+    losses,
     operator,
     setUser,
     async addUser(email: string, row: Partial<typeof users.$inferInsert> = {}) {

@@ -73,6 +73,13 @@ describe("a link", () => {
     ]);
   });
 
+  test("that is void is refused as such, whatever the password", async () => {
+    await using world = await createLinkWorld();
+    const { token } = await world.give();
+    await world.set(token);
+    expect(await reasonOf(() => world.set(token, new Secret("short")))).toBe(UNAVAILABLE);
+  });
+
   test("is stored as a digest", async () => {
     await using world = await createLinkWorld();
     const { token, expiresAtMs } = await world.give();
