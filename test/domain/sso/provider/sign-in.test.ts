@@ -41,6 +41,19 @@ test("signs a person in", async () => {
   expect(await signIn()).toMatchObject({ ...ADA, iss: idp.issuer });
 });
 
+describe("SSO-22 an ID token is for this client", () => {
+  const AUDIENCES: Record<string, NonNullable<Faults["idToken"]>> = {
+    "alone, in a list": { aud: ["quartermaster"] },
+    "alone, with azp": { azp: "quartermaster" },
+    "and others, with azp": { aud: ["another", "quartermaster"], azp: "quartermaster" },
+  };
+
+  test.each(Object.entries(AUDIENCES))("%s", async (_, idToken) => {
+    idp.faults = { idToken };
+    expect(await signIn()).toMatchObject(ADA);
+  });
+});
+
 describe("SSO-22 an ID token with a fault is refused", () => {
   const now = Math.floor(world.clock.nowMs() / 1000);
   const FAULTS: Record<string, [Faults, string]> = {
@@ -54,6 +67,7 @@ describe("SSO-22 an ID token with a fault is refused", () => {
     "of an issuer with a slash more": [{ idToken: { iss: `${idp.issuer}/` } }, "sso.token_invalid"],
     "for another client": [{ idToken: { aud: "another" } }, "sso.token_invalid"],
     "for others too, without azp": [{ idToken: { aud: ["quartermaster", "another"] } }, "sso.token_invalid"],
+    "for nobody": [{ idToken: { aud: [] } }, "sso.token_invalid"],
     "issued to another client": [{ idToken: { azp: "another" } }, "sso.token_invalid"],
     "without subject": [{ idToken: { sub: undefined } }, "sso.token_invalid"],
     "with an empty subject": [{ idToken: { sub: "" } }, "sso.token_invalid"],
