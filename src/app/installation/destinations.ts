@@ -6,10 +6,14 @@ import { PROXY_DESTINATION } from "../../domain/gateway/inference/proxy-health.t
 import { providerDestinations } from "../../domain/sso/service.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { ANY_PUBLIC_HOST, type Destination } from "../../platform/outbound/outbound.ts";
+import { configuredOrigin } from "./origin.ts";
+import { isProxyInProcess, PROXY_PREFIX } from "./proxy-settings.ts";
 import { storedMetadata } from "./stored-metadata.ts";
 
-/** Name of the inference gateway in the list. */
+/** Name of the inference gateway in the list, for its administration. */
 export const GATEWAY_DESTINATION = "gateway";
+/** Name of the inference gateway in the list, for inference. */
+export const UPSTREAM_DESTINATION = "inference-upstream";
 
 /**
  * @returns the same with the identity provider, whose endpoints may be elsewhere than its issuer
@@ -17,31 +21,45 @@ export const GATEWAY_DESTINATION = "gateway";
  */
 export function allDestinationsOf(config: Config): readonly Destination[] {
   const issuer = config.get("identity.oidc.issuer");
-  if (issuer === undefined) return destinationsOf(config);
-  return [...destinationsOf(config), ...providerDestinations(issuer, storedMetadata(config, issuer))];
+  const decided = destinationsOf(config, configuredOrigin(config));
+  return issuer === undefined
+    ? decided
+    : [...decided, ...providerDestinations(issuer, storedMetadata(config, issuer))];
 }
 
-/** @returns the destinations that the settings alone decide */
-export const destinationsOf = (config: Config): readonly Destination[] => [
-  ...gatewayDestinations(config),
+/**
+ * @param ownOrigin of this service; undefined if it is not known yet
+ * @returns the destinations that the settings alone decide
+ */
+export const destinationsOf = (config: Config, ownOrigin?: string): readonly Destination[] => [
+  ...gatewayDestinations(config, ownOrigin),
   ...destination(PUBLIC_SOURCES_DESTINATION, {
     origin: config.get("package_sources.public") ? ANY_PUBLIC_HOST : undefined,
     why: "package archives that an administrator names, from any public https host",
   }),
 ];
 
-function gatewayDestinations(config: Config): readonly Destination[] {
+function gatewayDestinations(config: Config, ownOrigin: string | undefined): readonly Destination[] {
   if (!config.has("gateway.type")) return [];
   const isBuiltin = !config.has("gateway.provisioner.executable_path");
+  const ownProxy = ownOrigin === undefined ? undefined : `${ownOrigin}${PROXY_PREFIX}`;
   return [
-    ...destination(GATEWAY_DESTINATION, {
-      origin: isBuiltin ? config.get("gateway.url") : undefined,
+    ...at(config.get("gateway.url"), {
       why: "creates and revokes gateway keys",
+      name: GATEWAY_DESTINATION,
+      isListed: isBuiltin,
     }),
-    ...destination(PROXY_DESTINATION, {
-      origin: config.get("gateway.inference_proxy_health_url") ?? config.get("gateway.inference_proxy_url"),
-      why: "answers health checks that an administrator requests",
+    ...at(config.get("gateway.url"), {
+      why: "receives the inference requests of workstations",
+      name: UPSTREAM_DESTINATION,
+      isListed: isProxyInProcess(config),
     }),
+    ...at(
+      config.get("gateway.inference_proxy_health_url") ??
+        config.get("gateway.inference_proxy_url") ??
+        ownProxy,
+      { why: "answers health checks that an administrator requests", name: PROXY_DESTINATION },
+    ),
   ];
 }
 
@@ -49,3 +67,13 @@ const destination = (
   name: string,
   { origin, why }: { origin: string | undefined; why: string },
 ): readonly Destination[] => (origin === undefined ? [] : [{ name, origin, why }]);
+
+/** @param url with or without a path */
+function at(
+  url: string | undefined,
+  { isListed = true, ...named }: { name: string; why: string; isListed?: boolean },
+): readonly Destination[] {
+  if (url === undefined || !isListed) return [];
+  const { origin, pathname } = new URL(url);
+  return [{ ...named, origin, ...(pathname !== "/" && { base: pathname }) }];
+}

@@ -4,18 +4,21 @@
 import type { GatewaySettings, ProvisionerSettings } from "../../domain/gateway/settings.ts";
 import { DEFAULT_AUDIENCE } from "../../domain/gateway/wire.ts";
 import type { Config } from "../../platform/config/config.ts";
+import { proxyModeOf } from "../../platform/config/proxy-rules.ts";
 import { needed } from "./needed-setting.ts";
+import { PROXY_PREFIX } from "./proxy-settings.ts";
 
 /** @returns undefined if gateway mode is off */
 export function gatewaySettingsOf(config: Config, baseUrl: () => string): GatewaySettings | undefined {
   const type = config.get("gateway.type");
   if (type === undefined) return undefined;
-  const inferenceProxyUrl = needed(config, "gateway.inference_proxy_url");
+  const inferenceProxyUrl = proxyUrlOf(config, baseUrl);
   return {
     type,
     url: needed(config, "gateway.url"),
     inferenceProxyUrl,
     inferenceProxyHealthUrl: config.get("gateway.inference_proxy_health_url") ?? inferenceProxyUrl,
+    proxyMode: proxyModeOf(config),
     proxyToken: config.get("gateway.proxy_token"),
     inferenceJwt: {
       issuer: config.get("gateway.inference_jwt.issuer") ?? baseUrl(),
@@ -26,6 +29,10 @@ export function gatewaySettingsOf(config: Config, baseUrl: () => string): Gatewa
     provisioner: provisionerSettingsOf(config),
   };
 }
+
+/** @returns where workstations reach the inference proxy; by default a path of this service */
+export const proxyUrlOf = (config: Config, baseUrl: () => string): string =>
+  config.get("gateway.inference_proxy_url") ?? `${baseUrl()}${PROXY_PREFIX}`;
 
 /** @returns the settings of the provisioner; requires that gateway mode is on */
 export const provisionerSettingsOf = (config: Config): ProvisionerSettings => ({

@@ -113,7 +113,7 @@ async function joinDomain(
   });
   const blobs = await openBlobs(directory.artifacts);
   const outbound = createOutbound({
-    allowed: destinationsOf(config),
+    allowed: destinationsOf(config, config.has("gateway.type") ? baseUrl() : undefined),
     found: () => domain.sso.provider.destinations(),
   });
   const roles = { mappings: mappingsIn(config.get("scim.group_role_mappings")) };

@@ -6,7 +6,7 @@ import { SECOND_MS } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { codeOf, DomainError } from "../../platform/errors.ts";
 import { ANY_PUBLIC_HOST, createOutbound, type Destination } from "../../platform/outbound/outbound.ts";
-import { allDestinationsOf, GATEWAY_DESTINATION } from "./destinations.ts";
+import { allDestinationsOf, GATEWAY_DESTINATION, UPSTREAM_DESTINATION } from "./destinations.ts";
 import { caOf } from "./sso-settings.ts";
 
 export interface ExternalService {
@@ -29,6 +29,7 @@ const PROBES: Readonly<Record<string, { path: string; affects: string }>> = {
     path: "/health/liveliness",
     affects: "gateway keys are not created, renewed or revoked; existing keys keep working",
   },
+  [UPSTREAM_DESTINATION]: { path: "/health/liveliness", affects: "inference of all workstations" },
   [PROXY_DESTINATION]: {
     path: "/health",
     affects: "inference of workstations that the policy sends through the gateway",

@@ -4,11 +4,13 @@ import type { Secret } from "../../platform/secret.ts";
 export interface GatewaySettings {
   /** `litellm` is the only supported gateway type */
   type: "litellm";
-  /** origin of the gateway, for the provisioner */
+  /** URL of the gateway without a trailing slash; it may have a path */
   url: string;
-  /** origin of the inference proxy, given to clients */
+  /** URL of the inference proxy, given to clients; it may have a path */
   inferenceProxyUrl: string;
   inferenceProxyHealthUrl: string;
+  /** who forwards inference requests: this service, a separate proxy, or nobody */
+  proxyMode: "in-process" | "external" | "off";
   /** lets the inference proxy call the internal operations; without it they are always refused */
   proxyToken: Secret | undefined;
   inferenceJwt: {

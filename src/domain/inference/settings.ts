@@ -1,15 +1,7 @@
 // Settings of the inference proxy. Undefined as a whole unless this service forwards inference requests itself.
 import type { Listen } from "../../platform/config/addresses.ts";
+import type { IDENTITY_FACTS } from "../../platform/config/table.ts";
 
-/** Facts about the caller that `identityHeaders` may send to the upstream. */
-export const IDENTITY_FACTS = [
-  "user_id",
-  "organization_id",
-  "gateway_session_id",
-  "login_session_id",
-  "profile_id",
-  "profile_name",
-] as const;
 export type IdentityFact = (typeof IDENTITY_FACTS)[number];
 
 export interface ProxySettings {

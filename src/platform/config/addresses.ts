@@ -28,6 +28,7 @@ const UNIX = "unix:";
 const HOST_AND_PORT = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/;
 const HOST_NAME = /^(?![\d.]+$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*\.?$/i;
 const ORIGIN = /^https?:\/\/[^/?#@\\\s]+\/?$/i;
+const URL_WITH_PATH = /^https?:\/\/[^/?#@\\\s]+(?:\/[^?#@\\\s%;]*)?$/i;
 
 const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
@@ -47,18 +48,17 @@ export const listenAddress: SettingType<Listen> = {
   },
 };
 
-/** `https://host[:port]`, or `http://` for a loopback host only; the value has no trailing slash. */
-export const publicOrigin: SettingType<string> = {
-  placeholder: "url",
+const encrypted = (type: SettingType<string>): SettingType<string> => ({
+  ...type,
   read: (raw, folder) => {
-    const reading = anyOrigin.read(raw, folder);
+    const reading = type.read(raw, folder);
     if ("wrong" in reading) return reading;
     const { protocol, hostname } = new URL(reading.value);
     return protocol === "https:" || isLoopbackHost(hostname)
       ? reading
       : { wrong: "must be https (http is only for localhost)" };
   },
-};
+});
 
 export const ISSUER_LENGTH_MAX = 500;
 
@@ -95,6 +95,27 @@ export const anyOrigin: SettingType<string> = {
     return { value: origin, text: origin };
   },
 };
+
+/** The same with an optional path, in the form in which URLs are compared. */
+export const anyUrl: SettingType<string> = {
+  placeholder: "url",
+  read: (raw) => {
+    const given = scalarText(raw) ?? "";
+    const url = URL_WITH_PATH.test(given) ? URL.parse(given) : null;
+    if (url === null || url.pathname.includes("//"))
+      return {
+        wrong: "must be a URL such as https://gateway.example.org/v2, without query or credentials",
+      };
+    const value = url.origin + url.pathname.replace(/\/$/, "");
+    return { value, text: value };
+  },
+};
+
+/** `https://host[:port]`, or `http://` for a loopback host only; the value has no trailing slash. */
+export const publicOrigin: SettingType<string> = encrypted(anyOrigin);
+
+/** The same with an optional path. */
+export const publicUrl: SettingType<string> = encrypted(anyUrl);
 
 /** An IP address, or a range in CIDR notation. */
 export const addressRange: SettingType<AddressRange> = {

@@ -1,17 +1,11 @@
 // Rules that involve several settings: settings that require each other, and combinations that work but are probably a mistake.
 // config/table.ts defines each setting by itself; config/config.ts loads them.
-import { type Problem, pointerOf } from "../errors.ts";
+import type { Problem } from "../errors.ts";
 import type { ConfigFile } from "./file.ts";
+import { problemsOfProxy } from "./proxy-rules.ts";
 import { referenceWarnings } from "./reference-keys.ts";
-import { fileKeyOf, SETTING_NAMES, type SettingName, settingOf, type Values } from "./table.ts";
-
-/** The resolved settings, before any rule was checked. */
-interface Settings {
-  get<Name extends SettingName>(name: Name): Values[Name];
-  has(name: SettingName): boolean;
-  /** @returns the text of an environment variable that a setting names */
-  variable(name: string): string | undefined;
-}
+import { missingSetting, problem, type Settings } from "./setting-problem.ts";
+import { SETTING_NAMES, type SettingName } from "./table.ts";
 
 /** The provisioner that is part of the service; every other type is an executable. */
 export const BUILTIN_PROVISIONER = "builtin-litellm";
@@ -54,7 +48,6 @@ function missingForGateway(config: Settings): readonly Problem[] {
     config.has("gateway.provisioner.executable_path") || config.has("gateway.provisioner.executable_sha256");
   const needed: readonly SettingName[] = [
     "gateway.url",
-    "gateway.inference_proxy_url",
     "gateway.provisioner.type",
     isExecutable ? "gateway.provisioner.policy_revision" : "gateway.provisioner.admin_key",
   ];
@@ -67,6 +60,7 @@ function missingForGateway(config: Settings): readonly Problem[] {
       "gateway.provisioner.executable_sha256",
     ]),
     ...(isExecutable ? missingVariables(config) : unknownProvisioner(config)),
+    ...problemsOfProxy(config),
   ];
 }
 
@@ -130,17 +124,6 @@ function providerWarnings(config: Settings): readonly string[] {
       : []),
   ];
 }
-
-const missingSetting = (name: SettingName, why: string): Problem =>
-  problem(
-    name,
-    settingOf(name).credential !== undefined ? `missing; ${why}: set ${fileKeyOf(name)}` : `missing; ${why}`,
-  );
-
-const problem = (name: SettingName, detail: string): Problem => ({
-  pointer: pointerOf(name.split(".")),
-  detail: `${name}: ${detail}`,
-});
 
 function unknownProvisioner(config: Settings): readonly Problem[] {
   const name = "gateway.provisioner.type";

@@ -4,11 +4,12 @@
 import type { Secret } from "../secret.ts";
 import {
   addressRange,
-  anyOrigin,
+  anyUrl,
   FORWARDED_HEADERS,
   issuerUrl,
   listenAddress,
   publicOrigin,
+  publicUrl,
 } from "./addresses.ts";
 import {
   amount,
@@ -76,6 +77,29 @@ export const RECONFIRM_HOURS = { min: 0, max: 8784 };
 /** OpenID Connect Core section 9 */
 export const CLIENT_AUTH_METHODS = ["client_secret_basic", "client_secret_post", "private_key_jwt"] as const;
 export const KEY_RATE = { min: 1, max: 1_000_000_000 };
+export const PROXY_MODES = ["in-process", "external", "off"] as const;
+/** each request in progress takes two connections and some 65 KB */
+export const IN_FLIGHT = { min: 1, max: 20_000 };
+export const BODY_BYTES = { min: 1024, max: 268_435_456 };
+/** 0: no body is read before it is sent */
+export const BUFFER_BYTES = { min: 0, max: 16_777_216 };
+export const BUFFER_TOTAL_BYTES = { min: 0, max: 4_294_967_296 };
+export const REQUEST_RATE = { min: 1, max: 100_000 };
+export const CONNECT_TIMEOUT_SECONDS = { min: 1, max: 60 };
+/** models may think for long before they answer */
+export const ANSWER_SECONDS = { min: 1, max: 3600 };
+export const STREAM_SECONDS = { min: 1, max: 86_400 };
+/** shorter than the time after which the service manager kills the service */
+export const DRAIN_SECONDS = { min: 0, max: 40 };
+/** facts about a caller that the upstream may get in headers */
+export const IDENTITY_FACTS = [
+  "user_id",
+  "organization_id",
+  "gateway_session_id",
+  "login_session_id",
+  "profile_id",
+  "profile_name",
+] as const;
 
 const digest = formed(/^[0-9a-f]{64}$/, {
   placeholder: "sha256",
@@ -101,6 +125,17 @@ const claimPath = formed(/^[!-~]{1,200}$/, {
 const mailDomain = formed(/^[^\s@*,.\p{Cc}]+(?:\.[^\s@*,.\p{Cc}]+)+$/u, {
   placeholder: "domain",
   form: "a domain such as example.com, without @ and *",
+});
+const forwardedPath = formed(
+  /^(?:GET|POST|PUT|PATCH|DELETE) (?=.{2,200}$)(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/,
+  {
+    placeholder: "method path",
+    form: "GET, POST, PUT, PATCH or DELETE and a path of letters, digits, and . _ ~ -, such as POST /v1/rankings",
+  },
+);
+const headerName = formed(/^[a-z0-9-]{1,64}$/, {
+  placeholder: "header",
+  form: "the name of a header in lower-case letters, digits and dashes",
 });
 const scopeName = formed(/^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/, {
   placeholder: "scope",
@@ -438,19 +473,112 @@ export const SETTINGS = {
   ),
   "limits.window_seconds": always(integer(WINDOW_SECONDS), "900", "length of the window for these limits"),
   "gateway.type": optional(choice("litellm"), "type of the inference gateway; if unset, gateway mode is off"),
-  "gateway.url": optional(publicOrigin, "origin of the inference gateway"),
+  "gateway.url": optional(publicUrl, "URL of the inference gateway"),
   "gateway.inference_proxy_url": optional(
-    publicOrigin,
-    "origin at which workstations reach the inference proxy",
+    publicUrl,
+    "URL at which workstations reach the inference proxy; by default /inference below server.public_url",
   ),
   "gateway.inference_proxy_health_url": optional(
-    anyOrigin,
-    "origin for health checks of the inference proxy; by default gateway.inference_proxy_url",
+    anyUrl,
+    "URL for health checks of the inference proxy; by default the one of workstations",
   ),
   "gateway.proxy_token": sealed(
     "gateway-proxy-token",
     `token with which the inference proxy requests keys, at least ${PROXY_TOKEN_LENGTH_MIN} characters`,
     PROXY_TOKEN_LENGTH_MIN,
+  ),
+  "gateway.proxy.mode": optional(
+    choice(...PROXY_MODES),
+    "who forwards inference requests: this service, a separate proxy, or nobody; by default external if gateway.proxy_token is set, otherwise in-process",
+  ),
+  "gateway.proxy.listen": optional(
+    listenAddress,
+    "a listener of its own for inference: host:port, [ipv6]:port or unix:/path; by default inference is a path of server.listen",
+  ),
+  "gateway.proxy.max_in_flight": always(
+    integer(IN_FLIGHT),
+    "2000",
+    "inference requests in progress at the same time",
+  ),
+  "gateway.proxy.max_body_bytes": always(
+    integer(BODY_BYTES),
+    "33554432",
+    "size limit of the body of an inference request",
+  ),
+  "gateway.proxy.buffer_bytes": always(
+    integer(BUFFER_BYTES),
+    "1048576",
+    "bodies up to this size are read whole before they are sent on; larger ones are streamed",
+  ),
+  "gateway.proxy.buffer_total_bytes": always(
+    integer(BUFFER_TOTAL_BYTES),
+    "67108864",
+    "memory for bodies that are read whole, all together",
+  ),
+  "gateway.proxy.token_rps": always(
+    integer(REQUEST_RATE),
+    "50",
+    "sustained inference requests per second for one token, and for one workstation",
+  ),
+  "gateway.proxy.token_burst": always(
+    integer(REQUEST_RATE),
+    "100",
+    "inference requests that one token, and one workstation, may send in a burst after a pause",
+  ),
+  "gateway.proxy.failures_per_address": always(
+    integer(REQUEST_RATE),
+    "20",
+    "refused inference tokens per second from one address",
+  ),
+  "gateway.proxy.connect_timeout_seconds": always(
+    integer(CONNECT_TIMEOUT_SECONDS),
+    "2",
+    "time to connect to the inference gateway",
+  ),
+  "gateway.proxy.headers_timeout_seconds": always(
+    integer(ANSWER_SECONDS),
+    "600",
+    "time until the inference gateway begins to answer",
+  ),
+  "gateway.proxy.idle_timeout_seconds": always(
+    integer(ANSWER_SECONDS),
+    "300",
+    "time between two pieces of an answer of the inference gateway",
+  ),
+  "gateway.proxy.stream_seconds_max": always(
+    integer(STREAM_SECONDS),
+    "3600",
+    "time until an inference request ends, whatever it does",
+  ),
+  "gateway.proxy.drain_seconds": always(
+    integer(DRAIN_SECONDS),
+    "20",
+    "time for inference requests to finish when the service stops",
+  ),
+  "gateway.proxy.cut_streams": always(
+    boolean,
+    "yes",
+    "whether running answers end when the workstation or its user loses access",
+  ),
+  "gateway.proxy.credential_header": always(
+    choice("authorization", "x-api-key"),
+    "authorization",
+    "header in which the inference gateway gets the key of the user",
+  ),
+  "gateway.proxy.identity_headers": always(
+    map(headerName),
+    "{}",
+    `from a fact about the caller (${IDENTITY_FACTS.join(", ")}) to the header that tells it to the inference gateway`,
+  ),
+  "gateway.proxy.extra_paths": always(
+    list(forwardedPath),
+    "",
+    "further paths that are forwarded, with their methods",
+  ),
+  "gateway.proxy.model_policy": always(
+    choice("off", "log", "refuse"),
+    "off",
+    "what happens to a request for a model that is assigned to no allowed agent",
   ),
   "gateway.inference_jwt.issuer": optional(
     text,

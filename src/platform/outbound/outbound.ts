@@ -18,6 +18,8 @@ export interface Destination {
   name: string;
   /** scheme, host and port, such as `https://gateway.example:8443` */
   origin: string;
+  /** prefix of the paths that are requested there, without a trailing slash */
+  base?: string;
   /** its purpose, one line for `config show --outgoing` */
   why: string;
 }
@@ -45,7 +47,7 @@ export interface DownloadRequest
 
 export interface Outbound {
   /**
-   * @param pathOrUrl a path at the destination, or a whole URL with its origin
+   * @param pathOrUrl a path below the destination's base, or a whole URL with its origin
    * @throws DomainError `forbidden` outbound.not_allowed, outbound.link_local; `unavailable` outbound.redirected, outbound.failed
    */
   fetch(destinationName: string, pathOrUrl: string, request: OutboundRequest): Promise<Response>;
@@ -164,8 +166,9 @@ const unavailable = (reason: string, message: string, cause?: unknown): DomainEr
 /** The origin is compared after parsing: `//host/path` and a whole URL could both lead elsewhere. */
 function allowedUrl(destination: Destination | undefined, pathOrUrl: string, name: string): URL {
   if (!destination || destination.origin === ANY_PUBLIC_HOST) throw notAllowed(name);
-  const url = URL.parse(pathOrUrl, destination.origin);
-  if (url && url.origin === destination.origin && url.username === "" && url.password === "") return url;
+  const { origin, base = "" } = destination;
+  const url = URL.parse(pathOrUrl.startsWith("/") ? base + pathOrUrl : pathOrUrl, origin);
+  if (url && url.origin === origin && url.username === "" && url.password === "") return url;
   throw notAllowed(name);
 }
 

@@ -52,9 +52,10 @@ describe("an external service", () => {
     const expected = { origin: `http://127.0.0.1:${peer.port}`, state, reason, affects: expect.any(String) };
     expect(services).toEqual([
       { name: "gateway", ...expected },
+      { name: "inference-upstream", ...expected },
       { name: "inference-proxy", ...expected },
     ]);
-    expect(asked.sort()).toEqual(["/health", "/health/liveliness"]);
+    expect(asked.sort()).toEqual(["/health", "/health/liveliness", "/health/liveliness"]);
   });
 
   test("that does not answer times out", async () => {
@@ -63,6 +64,7 @@ describe("an external service", () => {
     const services = await probeExternalServices(gatewayAt(`http://127.0.0.1:${peer.port}`), 20);
     expect(services.map(({ reason }) => reason)).toEqual([
       "gateway did not answer (TimeoutError)",
+      "inference-upstream did not answer (TimeoutError)",
       "inference-proxy did not answer (TimeoutError)",
     ]);
     await peer.stop(true);

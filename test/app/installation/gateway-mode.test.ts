@@ -136,14 +136,17 @@ test("an executable gets only the environment variables listed for it", () => {
   });
 });
 
-test("the gateway is a destination if the service calls it itself, the proxy wherever its health is checked", () => {
+test("the gateway is a destination for keys and for inference if the service calls it itself, the proxy wherever its health is checked", () => {
   const names = (gateway: object) =>
     destinationsOf(configOf(gateway)).map(({ name, origin }) => [name, origin]);
   const proxy = ["inference-proxy", "https://inference.example.org"];
-  expect(names(BUILTIN)).toEqual([["gateway", "https://gateway.example.org"], proxy]);
-  expect(names(executable())).toEqual([proxy]);
-  const apart = { ...BUILTIN, inference_proxy_health_url: "http://10.0.0.7:8081" };
-  expect(names(apart)[1]).toEqual(["inference-proxy", "http://10.0.0.7:8081"]);
+  const upstream = ["inference-upstream", "https://gateway.example.org"];
+  expect(names(BUILTIN)).toEqual([["gateway", "https://gateway.example.org"], upstream, proxy]);
+  expect(names(executable())).toEqual([upstream, proxy]);
+  const external = { ...executable(), proxy_token: "t".repeat(32) };
+  expect(names(external)).toEqual([proxy]);
+  const apart = { ...external, inference_proxy_health_url: "http://10.0.0.7:8081" };
+  expect(names(apart)).toEqual([["inference-proxy", "http://10.0.0.7:8081"]]);
 });
 
 test("the configured provisioner is used", () => {

@@ -19,6 +19,7 @@ export const SETTINGS: GatewaySettings = {
   url: "https://gateway.example.org",
   inferenceProxyUrl: "https://inference.example.org",
   inferenceProxyHealthUrl: "https://inference.example.org",
+  proxyMode: "external",
   proxyToken: undefined,
   inferenceJwt: {
     issuer: "https://control.example.com",

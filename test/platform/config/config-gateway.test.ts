@@ -60,7 +60,6 @@ test("both kinds of provisioner are complete with what they need", () => {
 test("reports all missing gateway settings together, by name", () => {
   expect(problemsOf("gateway: {type: litellm}\n")).toEqual([
     "gateway.url: missing; gateway mode needs it",
-    "gateway.inference_proxy_url: missing; gateway mode needs it",
     "gateway.provisioner.type: missing; gateway mode needs it",
     "gateway.provisioner.admin_key: missing; gateway mode needs it: set gateway.provisioner.admin_key_file",
   ]);
@@ -71,7 +70,6 @@ test("reports missing settings beside invalid ones", () => {
   expect(problemsOf(yaml).map((detail) => detail.split(":")[0])).toEqual([
     "log.level",
     "gateway.url",
-    "gateway.inference_proxy_url",
     "gateway.provisioner.type",
     "gateway.provisioner.admin_key",
   ]);

@@ -10,9 +10,11 @@ import { runDocumentTask } from "../../../src/app/documents/document-tasks.ts";
 import {
   addressRange,
   anyOrigin,
+  anyUrl,
   listenAddress,
   PORT_MAX,
   publicOrigin,
+  publicUrl,
   UNIX_PATH_BYTES_MAX,
 } from "../../../src/platform/config/addresses.ts";
 import { type Config, describe, loadConfig } from "../../../src/platform/config/config.ts";
@@ -1057,6 +1059,23 @@ suite("addresses", () => {
     ).toEqual([]);
   });
 
+  test("a URL may have a path, which is kept without its trailing slash", () => {
+    expect(read(publicUrl, "https://H:443/gw/v2/")).toBe("https://h/gw/v2");
+    expect(read(publicUrl, "https://h/")).toBe("https://h");
+    expect(read(anyUrl, "http://proxy:8081/a/./b")).toBe("http://proxy:8081/a/b");
+    expect(
+      [
+        "https://h/a?q",
+        "https://h/a#f",
+        "https://h//a",
+        "https://h/%2e",
+        "https://u@h/a",
+        "ftp://h/a",
+      ].filter((raw) => accepts(publicUrl, raw)),
+    ).toEqual([]);
+    expect(read(publicUrl, "http://h/a")).toEqual({ wrong: "must be https (http is only for localhost)" });
+  });
+
   test("a range is an address with or without a prefix", () => {
     expect(read(addressRange, "10.0.0.1")).toEqual({ address: "10.0.0.1", prefix: 32, family: "ipv4" });
     expect(read(addressRange, "fd00::/8")).toEqual({ address: "fd00::", prefix: 8, family: "ipv6" });
@@ -1165,6 +1184,25 @@ suite("the table", () => {
       "gateway.inference_proxy_url": "unset",
       "gateway.inference_proxy_health_url": "unset",
       "gateway.proxy_token": "unset",
+      "gateway.proxy.mode": "unset",
+      "gateway.proxy.listen": "unset",
+      "gateway.proxy.max_in_flight": "2000",
+      "gateway.proxy.max_body_bytes": "33554432",
+      "gateway.proxy.buffer_bytes": "1048576",
+      "gateway.proxy.buffer_total_bytes": "67108864",
+      "gateway.proxy.token_rps": "50",
+      "gateway.proxy.token_burst": "100",
+      "gateway.proxy.failures_per_address": "20",
+      "gateway.proxy.connect_timeout_seconds": "2",
+      "gateway.proxy.headers_timeout_seconds": "600",
+      "gateway.proxy.idle_timeout_seconds": "300",
+      "gateway.proxy.stream_seconds_max": "3600",
+      "gateway.proxy.drain_seconds": "20",
+      "gateway.proxy.cut_streams": "true",
+      "gateway.proxy.credential_header": "authorization",
+      "gateway.proxy.identity_headers": "{}",
+      "gateway.proxy.extra_paths": "",
+      "gateway.proxy.model_policy": "off",
       "gateway.inference_jwt.issuer": "unset",
       "gateway.inference_jwt.audience": "unset",
       "gateway.inference_jwt.token_ttl_seconds": "43200",

@@ -91,6 +91,7 @@ const settingsFor = (upstream: LitellmGateway): GatewaySettings => ({
   url: upstream.origin,
   inferenceProxyUrl: PROXY_URL,
   inferenceProxyHealthUrl: PROXY_URL,
+  proxyMode: "external",
   proxyToken: new Secret(PROXY_TOKEN),
   inferenceJwt: {
     issuer: BASE_URL,

@@ -119,7 +119,7 @@ test("reports all incomplete settings at once, and creates nothing", async () =>
   const data = join(folder, "none");
   const { exitCode, stderr } = await runCli(["serve", "--config", config, "--data-dir", data]);
   expect(exitCode).not.toBe(0);
-  const missing = ["url", "inference_proxy_url", "provisioner.type", "provisioner.admin_key"];
+  const missing = ["url", "provisioner.type", "provisioner.admin_key"];
   for (const name of missing) expect(stderr).toContain(`gateway.${name}: missing`);
 });
 

@@ -1,0 +1,24 @@
+// What the rules read, and how they name the setting that is wrong. config/rules.ts and config/proxy-rules.ts have the rules.
+import { type Problem, pointerOf } from "../errors.ts";
+import { fileKeyOf, type SettingName, settingOf, type Values } from "./table.ts";
+
+/** The resolved settings, before any rule was checked. */
+export interface Settings {
+  get<Name extends SettingName>(name: Name): Values[Name];
+  has(name: SettingName): boolean;
+  /** @returns the text of an environment variable that a setting names */
+  variable(name: string): string | undefined;
+}
+
+/** @param why the setting is needed; a secret's problem names the key of its file */
+export const missingSetting = (name: SettingName, why: string): Problem =>
+  problem(
+    name,
+    settingOf(name).credential !== undefined ? `missing; ${why}: set ${fileKeyOf(name)}` : `missing; ${why}`,
+  );
+
+/** @returns the problem, with the setting's name before its text */
+export const problem = (name: SettingName, detail: string): Problem => ({
+  pointer: pointerOf(name.split(".")),
+  detail: `${name}: ${detail}`,
+});
