@@ -20,6 +20,7 @@ export const ENTRIES = [
   "src/main.ts",
   "src/app/backup/backup-worker.ts",
   "src/app/documents/document-worker.ts",
+  "src/app/request-logs/log-worker.ts",
 ];
 
 /**

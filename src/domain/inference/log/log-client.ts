@@ -1,0 +1,77 @@
+// The service's side of the thread: sends tasks and waits for their answers. A thread that ended is started again by the next
+// task; the queue waits longer and longer between its tries.
+import { errorIn, type FromThread, type LogTaskName, type LogTasks } from "./thread-messages.ts";
+
+/** A task on its way to the thread; `ToThread` on the other side. */
+export interface Posted<Name extends LogTaskName> {
+  number: number;
+  name: Name;
+  request: LogTasks[Name]["request"];
+}
+
+export interface RunningThread {
+  post<Name extends LogTaskName>(message: Posted<Name>): void;
+  terminate(): Promise<unknown>;
+}
+
+export interface ThreadEvents {
+  onAnswer(answer: FromThread): void;
+  /** called once, also after `terminate` */
+  onEnd(reason: unknown): void;
+}
+
+/** Starts the thread for a file; app/request-logs/ has the thread. */
+export type StartLogThread = (file: string, events: ThreadEvents) => RunningThread;
+
+interface Waiting {
+  answered(answer: FromThread): void;
+  ended(reason: unknown): void;
+}
+
+export class LogClient {
+  #thread: RunningThread | undefined;
+  #number = 0;
+  readonly #waiting = new Map<number, Waiting>();
+
+  constructor(
+    private readonly file: string,
+    private readonly start: StartLogThread,
+  ) {}
+
+  /** @throws what the task throws; an Error if the thread ended before its answer */
+  ask<Name extends LogTaskName>(
+    name: Name,
+    request: LogTasks[Name]["request"],
+  ): Promise<LogTasks[Name]["result"]> {
+    const { promise, resolve, reject } = Promise.withResolvers<LogTasks[Name]["result"]>();
+    const number = this.#number++;
+    this.#waiting.set(number, {
+      answered: (answer) => ("result" in answer ? resolve(answer.result) : reject(errorIn(answer))),
+      ended: (reason) => reject(new Error("the thread of the request log ended", { cause: reason })),
+    });
+    this.#thread ??= this.#startThread();
+    this.#thread.post({ number, name, request });
+    return promise;
+  }
+
+  /** Ends the thread. */
+  async end(): Promise<void> {
+    await this.#thread?.terminate();
+  }
+
+  #startThread(): RunningThread {
+    const thread = this.start(this.file, {
+      onAnswer: (answer) => {
+        this.#waiting.get(answer.number)?.answered(answer);
+        this.#waiting.delete(answer.number);
+      },
+      onEnd: (reason) => {
+        if (this.#thread === thread) this.#thread = undefined;
+        const unanswered = [...this.#waiting.values()];
+        this.#waiting.clear();
+        for (const each of unanswered) each.ended(reason);
+      },
+    });
+    return thread;
+  }
+}

@@ -1,0 +1,132 @@
+// The file of the request log: its own SQLite database in the data directory, with forward-only migrations by `user_version`.
+// A crash may lose the last commits, which `synchronous=NORMAL` does not flush, but never damages the file.
+import type { Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
+import { openConnection } from "../../../platform/database/connection.ts";
+import { DomainError } from "../../../platform/errors.ts";
+
+/** Pages of the newest rows and of the indexes' ends are enough to write; a search reads each page once. */
+const PAGE_CACHE_KIB = 4_096;
+/** How long a write waits for another process that erases or examines rows. The thread does nothing else meanwhile. */
+const BUSY_TIMEOUT_MS = 1_000;
+
+/** The element at index n leads from version n to n + 1. Never edit one that was released. */
+const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE requests (
+    id TEXT PRIMARY KEY,
+    user_id TEXT NOT NULL,
+    organization_id TEXT NOT NULL,
+    profile_id TEXT,
+    profile_name TEXT,
+    occurred_at_ms INTEGER NOT NULL,
+    method TEXT NOT NULL,
+    path TEXT NOT NULL,
+    model TEXT,
+    http_status INTEGER,
+    upstream_latency_ms INTEGER NOT NULL,
+    harness TEXT,
+    repository TEXT,
+    branch TEXT,
+    commit_sha TEXT,
+    dirty INTEGER,
+    run_id TEXT,
+    claimed INTEGER NOT NULL,
+    request_id TEXT,
+    duration_ms INTEGER,
+    first_byte_ms INTEGER,
+    request_bytes INTEGER,
+    response_bytes INTEGER,
+    stream INTEGER,
+    outcome TEXT,
+    refusal TEXT,
+    input_tokens INTEGER,
+    output_tokens INTEGER,
+    cache_read_tokens INTEGER,
+    cache_write_tokens INTEGER,
+    usage_source TEXT,
+    upstream_cost REAL
+  ) STRICT;
+  CREATE INDEX requests_by_time ON requests (occurred_at_ms, id);
+  CREATE INDEX requests_of_user ON requests (user_id, occurred_at_ms, id);
+  CREATE INDEX requests_of_model ON requests (model, occurred_at_ms, id);
+  CREATE TABLE gaps (
+    id INTEGER PRIMARY KEY,
+    from_ms INTEGER NOT NULL,
+    to_ms INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    cause TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE seen (
+    kind TEXT NOT NULL,
+    value TEXT NOT NULL,
+    name TEXT,
+    last_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (kind, value)
+  ) STRICT, WITHOUT ROWID;`,
+];
+
+/** Version of the file that this program writes. */
+export const LOG_FILE_VERSION = MIGRATIONS.length;
+
+/**
+ * Opens or creates the file, readable by its owner only, and brings it to the present version.
+ * @throws DomainError `storage.*`, `request_log.newer`
+ */
+export function openLogFile(file: string): Database {
+  const connection = openConnection(file, {
+    create: true,
+    busyTimeoutMs: BUSY_TIMEOUT_MS,
+    pageCacheKib: PAGE_CACHE_KIB,
+    tempInMemory: true,
+  });
+  try {
+    connection.run("PRAGMA synchronous=NORMAL");
+    migrate(connection);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+/**
+ * Opens an existing file for reading.
+ * @returns undefined if there is none, or if it has no tables yet
+ * @throws DomainError `storage.*`, `request_log.newer`
+ */
+export function openLogForReading(file: string, options: { untouched?: true } = {}): Database | undefined {
+  if (!existsSync(file)) return undefined;
+  const connection = openConnection(file, { readonly: true, pageCacheKib: PAGE_CACHE_KIB, ...options });
+  try {
+    if (versionOf(connection) > 0) return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  connection.close();
+  return undefined;
+}
+
+function migrate(connection: Database): void {
+  if (versionOf(connection) === LOG_FILE_VERSION) return;
+  connection
+    .transaction(() => {
+      const from = versionOf(connection); // another process may have migrated it before the lock was ours
+      for (const sql of MIGRATIONS.slice(from)) connection.run(sql);
+      connection.run(`PRAGMA user_version=${LOG_FILE_VERSION}`);
+    })
+    .immediate();
+}
+
+/** @throws DomainError `request_log.newer` for the file of a newer program */
+function versionOf(connection: Database): number {
+  const version =
+    connection.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
+  if (version <= LOG_FILE_VERSION) return version;
+  throw new DomainError(
+    "conflict",
+    "request_log.newer",
+    `the file of the request log was written by a newer version of this program (version ${version})`,
+    { hint: "run the newer program, or move request-logs.db out of the data directory" },
+  );
+}

@@ -1,0 +1,158 @@
+// The thread side of the request log: writes batches, removes old rows and searches, over one connection to the file. Batches
+// come first: searches and sweeps work in turns of some milliseconds, between which waiting batches are written.
+import { statSync } from "node:fs";
+import { asStorageError } from "../../../platform/database/storage-errors.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import { runInTurns, type Steps } from "../../../platform/steps.ts";
+import { openLogFile } from "./log-file-store.ts";
+import { type DropCause, SEARCH_MS_MAX } from "./model.ts";
+import { rowsInText } from "./row-text.ts";
+import { RowWriter } from "./rows-store.ts";
+import { LogReader } from "./search-store.ts";
+import {
+  type FromThread,
+  failureOf,
+  type LogTaskName,
+  type LogTasks,
+  type ToThread,
+  type WriteResult,
+} from "./thread-messages.ts";
+
+/** Searches that may run or wait; further ones are rejected. */
+const SEARCHES_MAX = 8;
+const BUSY_RETRY_SECONDS = 5;
+
+export interface LogThreadOptions {
+  file: string;
+  send(answer: FromThread): void;
+  searchMsMax?: number | undefined;
+}
+
+interface OpenFile {
+  writer: RowWriter;
+  reader: LogReader;
+  /** identifies the file, so that one that was moved away is noticed */
+  inode: number;
+}
+
+export class LogThread {
+  #open: OpenFile | undefined;
+  #searches = 0;
+
+  constructor(private readonly options: LogThreadOptions) {}
+
+  /** Does one task and sends its answer. Never throws. */
+  receive(message: ToThread): void {
+    const { number } = message;
+    const { send } = this.options;
+    // A write is answered in the same turn, so that no search delays it.
+    if (message.name === "write") return send({ number, result: this.#write(message.request) });
+    this.#perform(message).then(
+      (result) => send({ number, result }),
+      (error: unknown) => send(failureOf(number, asStorageError(error))),
+    );
+  }
+
+  #write({ rows, gaps }: LogTasks["write"]["request"]): WriteResult {
+    try {
+      this.#closeMoved();
+      return { isWritten: true, unfit: this.#file().writer.write(rowsInText(rows), gaps) };
+    } catch (thrown) {
+      const error = asStorageError(thrown);
+      const cause = causeOf(error);
+      if (cause === "broken") this.#close(); // the next write opens whatever is there then
+      return { isWritten: false, cause, error: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  async #perform(message: Exclude<ToThread, { name: "write" }>): Promise<LogTasks[LogTaskName]["result"]> {
+    switch (message.name) {
+      case "search":
+        return await this.#search(this.#file().reader.search(message.request));
+      case "seen":
+        return this.#file().reader.seenSince(message.request.fromMs);
+      case "sweep":
+        return { removed: await runInTurns(sweep(this.#file().writer, message.request.beforeMs), 0) };
+      case "figures":
+        return this.#file().reader.figures(message.request.fromMs);
+      case "close":
+        this.#close();
+        return null;
+    }
+  }
+
+  /** @throws DomainError `request_log.busy`, `request_log.too_slow` */
+  async #search<T>(steps: Steps<T>): Promise<T> {
+    if (this.#searches >= SEARCHES_MAX) throw busy();
+    this.#searches += 1;
+    try {
+      return await runInTurns(limited(steps, this.options.searchMsMax ?? SEARCH_MS_MAX));
+    } finally {
+      this.#searches -= 1;
+    }
+  }
+
+  #file(): OpenFile {
+    this.#open ??= openFile(this.options.file);
+    return this.#open;
+  }
+
+  /** Rows that go into a file that was moved or deleted would be lost. */
+  #closeMoved(): void {
+    if (this.#open && inodeOf(this.options.file) !== this.#open.inode) this.#close();
+  }
+
+  #close(): void {
+    const open = this.#open;
+    this.#open = undefined;
+    open?.reader.close();
+  }
+}
+
+function openFile(file: string): OpenFile {
+  const connection = openLogFile(file);
+  return { writer: new RowWriter(connection), reader: new LogReader(connection), inode: inodeOf(file) };
+}
+
+const inodeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.ino ?? 0;
+
+function* sweep(writer: RowWriter, beforeMs: number): Steps<number> {
+  let removed = 0;
+  for (;;) {
+    const some = writer.sweepSome(beforeMs);
+    removed += some.removed;
+    if (some.isLast) break;
+    yield;
+  }
+  writer.sweepRest(beforeMs);
+  return removed;
+}
+
+/** @throws DomainError `request_log.too_slow` at the step that begins after the time limit */
+export function* limited<T>(steps: Steps<T>, msMax: number): Steps<T> {
+  const endMs = performance.now() + msMax;
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (performance.now() >= endMs) throw tooSlow();
+    yield;
+  }
+}
+
+/** @returns the cause under which rows are dropped meanwhile; undefined if the same file may be writable soon */
+function causeOf(error: unknown): DropCause | undefined {
+  const reason = error instanceof DomainError ? error.reason : undefined;
+  if (reason === "storage.busy") return undefined;
+  return reason === "storage.full" ? "disk_full" : "broken";
+}
+
+const tooSlow = (): DomainError =>
+  new DomainError("unavailable", "request_log.too_slow", "the search takes too long; narrow the period", {
+    hint: "give occurred_from and occurred_to, or a user or a model",
+  });
+
+const busy = (): DomainError =>
+  new DomainError("unavailable", "request_log.busy", "too many searches of the request log are running", {
+    hint: "try again when they are done",
+    retryAfterSeconds: BUSY_RETRY_SECONDS,
+  });

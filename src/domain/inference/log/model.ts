@@ -1,0 +1,107 @@
+// What the request log keeps besides rows, what can be asked of it, and the limits of both.
+import type { Outcome, RequestRow } from "./record.ts";
+
+/** Rows in one transaction. */
+export const BATCH_ROWS_MAX = 500;
+/** How long a row waits for others to share a transaction with. */
+export const BATCH_MS = 200;
+/** Matching rows that a list counts. */
+export const COUNTED_MAX = 100_000;
+/** Time for one search. */
+export const SEARCH_MS_MAX = 5_000;
+/** Gaps that one answer names. */
+export const GAPS_MAX = 100;
+/** Models, harnesses and profiles in the facets. */
+export const FACET_VALUES_MAX = 200;
+export const FACET_USERS_MAX = 10;
+/** Values of one kind that are kept for the facets; names of models are claims, so they must not grow without limit. */
+export const SEEN_VALUES_MAX = 10_000;
+
+/** Why rows were dropped: the file was not written quickly enough or was locked, its disk was full, or writing failed. */
+export const DROP_CAUSES = ["queue_full", "disk_full", "broken"] as const;
+export type DropCause = (typeof DROP_CAUSES)[number];
+
+/** Rows that were dropped, by their arrival in UTC milliseconds, both ends included. */
+export interface Gap {
+  fromMs: number;
+  toMs: number;
+  count: number;
+  cause: DropCause;
+}
+
+/** The result of a request by its status, as the wire defines it. */
+export const RESULTS = ["success", "redirect", "client_error", "server_error", "transport_error"] as const;
+export type Result = (typeof RESULTS)[number];
+
+const RESULT_OF_CLASS: readonly (Result | undefined)[] = [
+  ,
+  ,
+  "success",
+  "redirect",
+  "client_error",
+  "server_error",
+];
+
+/** @returns the result of a status; null where no head came */
+export const resultOf = (httpStatus: number | null): Result =>
+  (httpStatus === null ? undefined : RESULT_OF_CLASS[Math.floor(httpStatus / 100)]) ?? "transport_error";
+
+export const SORTS = ["occurred_desc", "occurred_asc"] as const;
+export type Sort = (typeof SORTS)[number];
+
+/** Which rows are wanted; checked values only. */
+export interface RowFilter {
+  /** UTC milliseconds, included */
+  fromMs?: number | undefined;
+  /** UTC milliseconds, excluded */
+  beforeMs?: number | undefined;
+  userId?: string | undefined;
+  profileId?: string | undefined;
+  model?: string | undefined;
+  harness?: string | undefined;
+  result?: Result | undefined;
+  outcome?: Outcome | undefined;
+  runId?: string | undefined;
+  /** input and output tokens together */
+  minTokens?: number | undefined;
+  /** literal text without regard to letter case */
+  q?: string | undefined;
+}
+
+/** One search. */
+export interface RowSearch {
+  filter: RowFilter;
+  sort: Sort;
+  offset: number;
+  limit: number;
+  /** the row after which the page begins, in place of an offset */
+  after?: { occurredAtMs: number; id: string } | undefined;
+  /** the total, if it need not be counted */
+  known?: number | undefined;
+}
+
+export interface FoundRows {
+  items: RequestRow[];
+  /** at most COUNTED_MAX */
+  total: number;
+  isCapped: boolean;
+  gaps: Gap[];
+}
+
+/** Values that filters offer. */
+export interface SeenValues {
+  models: string[];
+  harnesses: string[];
+  profiles: { id: string; name: string | null }[];
+  results: Result[];
+}
+
+/** What `doctor` and `status` show. */
+export interface LogFigures {
+  /** the earliest row, UTC milliseconds; null without rows */
+  oldestMs: number | null;
+  gaps: Gap[];
+}
+
+export const NOTHING_SEEN: SeenValues = { models: [], harnesses: [], profiles: [], results: [] };
+export const NOTHING_FOUND: FoundRows = { items: [], total: 0, isCapped: false, gaps: [] };

@@ -1,0 +1,80 @@
+// The request log of a running service: the queue and its thread, joined. Commands read the file themselves: log-reading.ts.
+import { type Clock, within } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/observe/log.ts";
+import { LogClient, type StartLogThread } from "./log-client.ts";
+import type { FoundRows, LogFigures, RowSearch, SeenValues } from "./model.ts";
+import { type QueueFigures, RequestQueue } from "./queue.ts";
+import type { RequestLog, RequestRow } from "./record.ts";
+
+/** How long a stop waits for the rows in the queue. */
+export const CLOSE_WAIT_MS = 5_000;
+
+/** Answers searches, in the service by its thread, in a command from the file. */
+export interface LogSource {
+  /** @throws DomainError `request_log.*`, `storage.*` */
+  search(search: RowSearch): Promise<FoundRows>;
+  seen(fromMs: number): Promise<SeenValues>;
+  figures(fromMs: number): Promise<LogFigures>;
+}
+
+export interface RunningLogOptions {
+  file: string;
+  /** without it, rows are neither queued nor written */
+  isEnabled: boolean;
+  queueRowsMax: number;
+  clock: Clock;
+  log: Pick<Log, "warning" | "error">;
+  startThread: StartLogThread;
+}
+
+export class RunningLog implements RequestLog, LogSource {
+  readonly #client: LogClient;
+  readonly #queue: RequestQueue;
+
+  constructor(private readonly options: RunningLogOptions) {
+    const { file, startThread, queueRowsMax: rowsMax, clock, log } = options;
+    this.#client = new LogClient(file, startThread);
+    this.#queue = new RequestQueue({
+      ...{ rowsMax, clock, log },
+      write: (request) => this.#client.ask("write", request),
+    });
+  }
+
+  hand(row: RequestRow): void {
+    if (this.options.isEnabled) this.#queue.hand(row);
+  }
+
+  /** Adds all rows, or none. @returns false if they do not fit in the queue */
+  offer(rows: readonly RequestRow[]): boolean {
+    return !this.options.isEnabled || this.#queue.offer(rows);
+  }
+
+  search(search: RowSearch): Promise<FoundRows> {
+    return this.#client.ask("search", search);
+  }
+
+  seen(fromMs: number): Promise<SeenValues> {
+    return this.#client.ask("seen", { fromMs });
+  }
+
+  figures(fromMs: number): Promise<LogFigures> {
+    return this.#client.ask("figures", { fromMs });
+  }
+
+  /** Deletes rows that arrived earlier. @returns how many */
+  async sweep(beforeMs: number): Promise<number> {
+    const { removed } = await this.#client.ask("sweep", { beforeMs });
+    return removed;
+  }
+
+  queueFigures(): QueueFigures {
+    return this.#queue.figures();
+  }
+
+  /** Writes what is queued, closes the file and ends the thread. */
+  async close(): Promise<void> {
+    await within(CLOSE_WAIT_MS, this.#queue.close());
+    await within(CLOSE_WAIT_MS, this.#client.ask("close", null)).catch(() => {}); // a dead thread has no open file
+    await this.#client.end();
+  }
+}

@@ -1,0 +1,254 @@
+// SQL that finds rows, gaps and values of the facets in the request log, in steps of STEP_ROWS rows.
+import type { Database } from "bun:sqlite";
+import { and, asc, desc, eq, gte, isNotNull, isNull, lt, or, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import type { Connection } from "../../../platform/database/database.ts";
+import { drizzleOver } from "../../../platform/database/drizzle.ts";
+import type { Steps } from "../../../platform/steps.ts";
+import { type OrderedList, orderedRows, orderOf, type RowOrder } from "../../shared/ordered-rows-store.ts";
+import { overSpans, type Span, STEP_ROWS } from "../../shared/page-steps.ts";
+import {
+  COUNTED_MAX,
+  DROP_CAUSES,
+  FACET_VALUES_MAX,
+  type FoundRows,
+  GAPS_MAX,
+  type Gap,
+  type LogFigures,
+  RESULTS,
+  type Result,
+  type RowFilter,
+  type RowSearch,
+  type SeenValues,
+} from "./model.ts";
+import type { RequestRow } from "./record.ts";
+import { gaps, requests, seen } from "./tables.ts";
+
+const { occurredAtMs, id, userId, model, httpStatus } = requests;
+
+/** Statements over one connection to the file. */
+export class LogReader {
+  readonly #connection: Connection;
+
+  constructor(private readonly database: Database) {
+    this.#connection = drizzleOver(database);
+  }
+
+  close(): void {
+    this.database.close();
+  }
+
+  /** @returns a page of rows, and the gaps of its period */
+  *search(search: RowSearch): Steps<FoundRows> {
+    const { filter, sort, offset, limit, after, known } = search;
+    const rows = orderedRows(this.#connection, listOf(this.#connection, { filter, sort }));
+    const items: RequestRow[] = [];
+    let total = 0;
+    const readSpan = (span: Span): boolean => {
+      const matching = rows.isComplete && span.upTo ? STEP_ROWS : rows.count(span);
+      const left = limit - items.length;
+      if (left > 0 && total + matching > offset)
+        items.push(...rows.read(span, { offset: Math.max(0, offset - total), limit: left }));
+      total += matching;
+      return known === undefined ? total <= COUNTED_MAX : items.length < limit;
+    };
+    const place = after && { first: after.occurredAtMs, second: after.id };
+    yield* overSpans(rows, readSpan, place);
+    const isCapped = (known ?? total) > COUNTED_MAX;
+    const counted = Math.min(known ?? total, COUNTED_MAX);
+    return { items, total: counted, isCapped, gaps: this.#gapsOf(search, { items, total: counted }) };
+  }
+
+  /** The first page begins where the wanted period does, and the last one ends where it ends. */
+  #gapsOf({ filter, sort, offset }: RowSearch, { items, total }: Pick<FoundRows, "items" | "total">): Gap[] {
+    const isFirst = offset === 0;
+    const isLast = offset + items.length >= total;
+    const [first, last] = [items[0]?.occurredAtMs, items.at(-1)?.occurredAtMs];
+    const isDescending = sort === "occurred_desc";
+    const lowest = isDescending ? !isLast && last : !isFirst && first;
+    const highest = isDescending ? !isFirst && first : !isLast && last;
+    return this.gapsBetween({
+      fromMs: typeof lowest === "number" ? lowest : filter.fromMs,
+      beforeMs: typeof highest === "number" ? highest + 1 : filter.beforeMs,
+    });
+  }
+
+  /** @returns the latest GAPS_MAX gaps that overlap the period, latest first */
+  gapsBetween({ fromMs, beforeMs }: Pick<RowFilter, "fromMs" | "beforeMs">): Gap[] {
+    return this.#connection
+      .select({ fromMs: gaps.fromMs, toMs: gaps.toMs, count: gaps.count, cause: gaps.cause })
+      .from(gaps)
+      .where(
+        and(
+          fromMs === undefined ? undefined : gte(gaps.toMs, fromMs),
+          beforeMs === undefined ? undefined : lt(gaps.fromMs, beforeMs),
+        ),
+      )
+      .orderBy(desc(gaps.id))
+      .limit(GAPS_MAX)
+      .all()
+      .map((gap) => ({ ...gap, cause: DROP_CAUSES.find((cause) => cause === gap.cause) ?? "broken" }));
+  }
+
+  /** @returns values of rows from that time on, at most FACET_VALUES_MAX of each kind, the most recent ones by name */
+  seenSince(fromMs: number): SeenValues {
+    const values = (kind: string) =>
+      this.#connection
+        .select({ value: seen.value, name: seen.name })
+        .from(seen)
+        .where(and(eq(seen.kind, kind), gte(seen.lastAtMs, fromMs)))
+        .orderBy(desc(seen.lastAtMs))
+        .limit(FACET_VALUES_MAX)
+        .all()
+        .sort((one, other) => byText(one.value, other.value));
+    const namesOf = (kind: string) => values(kind).map(({ value }) => value);
+    const results = new Set(namesOf("result"));
+    return {
+      models: namesOf("model"),
+      harnesses: namesOf("harness"),
+      profiles: values("profile").map(({ value, name }) => ({ id: value, name })),
+      results: RESULTS.filter((result) => results.has(result)),
+    };
+  }
+
+  /** @returns facts for `doctor` and `status` */
+  figures(fromMs: number): LogFigures {
+    const [oldest] = this.#connection
+      .select({ occurredAtMs })
+      .from(requests)
+      .orderBy(asc(occurredAtMs), asc(id))
+      .limit(1)
+      .all();
+    return { oldestMs: oldest?.occurredAtMs ?? null, gaps: this.gapsBetween({ fromMs }) };
+  }
+
+  /** @returns rows in the order in which they were first written, after that number; for a command that follows the log */
+  writtenAfter(number: number, limit: number): { number: number; row: RequestRow }[] {
+    const position = sql<number>`rowid`;
+    return this.#connection
+      .select({ number: position, row: requests })
+      .from(requests)
+      .where(sql`rowid > ${number}`)
+      .orderBy(asc(position))
+      .limit(limit)
+      .all();
+  }
+
+  /** @returns the number of the row written last; 0 without rows */
+  lastNumber(): number {
+    return this.#connection.select({ last: sql<number | null>`max(rowid)` }).from(requests).get()?.last ?? 0;
+  }
+
+  /** @returns the row; undefined if it was removed */
+  find(rowId: string): RequestRow | undefined {
+    return this.#connection.select().from(requests).where(eq(id, rowId)).get();
+  }
+
+  /** @returns whether a row of the period is one of a request that had not ended when it was written */
+  hasUnfinished({ fromMs, beforeMs }: { fromMs: number; beforeMs: number }): boolean {
+    const isUnfinished = and(isNull(requests.outcome), isNotNull(requests.requestId));
+    const within = and(gte(occurredAtMs, fromMs), lt(occurredAtMs, beforeMs));
+    return (
+      this.#connection.select({ id }).from(requests).where(and(within, isUnfinished)).limit(1).get() !==
+      undefined
+    );
+  }
+}
+
+function listOf(
+  connection: Connection,
+  { filter, sort }: Pick<RowSearch, "filter" | "sort">,
+): OrderedList<RequestRow> {
+  const order: RowOrder = {
+    table: requests,
+    columns: [occurredAtMs, id],
+    isDescending: sort === "occurred_desc",
+    from: filter.fromMs,
+    before: filter.beforeMs,
+  };
+  const { user, named, conditions } = conditionsOf(filter);
+  return {
+    order,
+    within: user ?? named ?? sql`TRUE`,
+    matching: and(user && named, ...conditions),
+    read: (where, { limit, offset }) =>
+      connection
+        .select()
+        .from(requests)
+        .where(where)
+        .orderBy(...orderOf(order))
+        .limit(limit)
+        .offset(offset)
+        .all(),
+  };
+}
+
+/** A user or a model has an index of its own; the other conditions are checked row by row. */
+function conditionsOf(filter: RowFilter): {
+  user: SQL | undefined;
+  named: SQL | undefined;
+  conditions: SQL[];
+} {
+  const { q, result, minTokens } = filter;
+  const equal = (column: SQLiteColumn, value: string | undefined) =>
+    value === undefined ? undefined : eq(column, value);
+  const conditions = [
+    equal(requests.profileId, filter.profileId),
+    equal(requests.harness, filter.harness),
+    equal(requests.outcome, filter.outcome),
+    equal(requests.runId, filter.runId),
+    result && hasResult(result),
+    minTokens === undefined
+      ? undefined
+      : sql`coalesce(${requests.inputTokens}, 0) + coalesce(${requests.outputTokens}, 0) >= ${minTokens}`,
+    q === undefined ? undefined : containsText(q),
+  ];
+  return {
+    user: equal(userId, filter.userId),
+    named: equal(model, filter.model),
+    conditions: conditions.filter((condition) => condition !== undefined),
+  };
+}
+
+/** First digit of the status. */
+const CLASS_OF: Readonly<Record<Exclude<Result, "transport_error">, number>> = {
+  success: 2,
+  redirect: 3,
+  client_error: 4,
+  server_error: 5,
+};
+
+const hasResult = (result: Result): SQL => {
+  if (result === "transport_error") return sql`(${httpStatus} IS NULL OR ${httpStatus} < 200)`;
+  const lowest = CLASS_OF[result] * 100;
+  return sql`${httpStatus} BETWEEN ${lowest} AND ${lowest + 99}`;
+};
+
+const SEARCHED = [
+  requests.path,
+  requests.model,
+  requests.profileName,
+  requests.repository,
+  requests.branch,
+  requests.runId,
+];
+
+const containsText = (q: string): SQL => {
+  const pattern = globOf(q);
+  return sql`(${or(...SEARCHED.map((column) => sql`${column} GLOB ${pattern}`))})`;
+};
+
+/**
+ * LIKE ignores the case of ASCII letters only, so that each letter becomes the set of its cases.
+ * @returns a pattern for GLOB that finds the literal text anywhere, without regard to letter case
+ */
+export const globOf = (text: string): string => `*${[...text].map(setOf).join("")}*`;
+
+function setOf(character: string): string {
+  const cases = new Set([character, character.toLowerCase(), character.toUpperCase()]);
+  const single = [...cases].filter((each) => [...each].length === 1);
+  return single.length > 1 || "*?[".includes(character) ? `[${single.join("")}]` : character;
+}
+
+/** The order of the database, which is that of bytes. */
+const byText = (one: string, other: string): number => (one < other ? -1 : Number(one > other));

@@ -1,0 +1,57 @@
+// Tables of the request log's own file. Constraints and indexes are in log-file-store.ts, beside the migrations of that file.
+import { integer, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { Outcome, UsageSource } from "./record.ts";
+
+/** One row for each inference request. The columns are the closed list of record.ts. */
+export const requests = sqliteTable("requests", {
+  id: text("id").notNull(),
+  userId: text("user_id").notNull(),
+  organizationId: text("organization_id").notNull(),
+  profileId: text("profile_id"),
+  profileName: text("profile_name"),
+  occurredAtMs: integer("occurred_at_ms").notNull(),
+  method: text("method").notNull(),
+  path: text("path").notNull(),
+  model: text("model"),
+  httpStatus: integer("http_status"),
+  upstreamLatencyMs: integer("upstream_latency_ms").notNull(),
+  harness: text("harness"),
+  repository: text("repository"),
+  branch: text("branch"),
+  commitSha: text("commit_sha"),
+  dirty: integer("dirty", { mode: "boolean" }),
+  runId: text("run_id"),
+  claimed: integer("claimed", { mode: "boolean" }).notNull(),
+  requestId: text("request_id"),
+  durationMs: integer("duration_ms"),
+  firstByteMs: integer("first_byte_ms"),
+  requestBytes: integer("request_bytes"),
+  responseBytes: integer("response_bytes"),
+  stream: integer("stream", { mode: "boolean" }),
+  outcome: text("outcome").$type<Outcome>(),
+  refusal: text("refusal"),
+  inputTokens: integer("input_tokens"),
+  outputTokens: integer("output_tokens"),
+  cacheReadTokens: integer("cache_read_tokens"),
+  cacheWriteTokens: integer("cache_write_tokens"),
+  usageSource: text("usage_source").$type<UsageSource>(),
+  upstreamCost: real("upstream_cost"),
+});
+
+/** Periods in which rows were dropped. */
+export const gaps = sqliteTable("gaps", {
+  id: integer("id").primaryKey(),
+  fromMs: integer("from_ms").notNull(),
+  toMs: integer("to_ms").notNull(),
+  count: integer("count").notNull(),
+  cause: text("cause").notNull(),
+});
+
+/** Values that filters offer, kept up to date by the writer, because finding them among the rows would read every row. */
+export const seen = sqliteTable("seen", {
+  kind: text("kind").notNull(),
+  value: text("value").notNull(),
+  /** alias of a profile */
+  name: text("name"),
+  lastAtMs: integer("last_at_ms").notNull(),
+});

@@ -1,0 +1,55 @@
+// What the service and the thread of the request log say to each other. Errors travel as plain objects, because a message does
+// not keep their class.
+import { DomainError, type ErrorKind } from "../../../platform/errors.ts";
+import type { DropCause, FoundRows, Gap, LogFigures, RowSearch, SeenValues } from "./model.ts";
+
+/** The request and the result of each task of the thread. */
+export interface LogTasks {
+  /** rows as text: see row-text.ts */
+  write: { request: { rows: string; gaps: readonly Gap[] }; result: WriteResult };
+  search: { request: RowSearch; result: FoundRows };
+  seen: { request: { fromMs: number }; result: SeenValues };
+  sweep: { request: { beforeMs: number }; result: { removed: number } };
+  figures: { request: { fromMs: number }; result: LogFigures };
+  /** closes the file; the thread may then be ended */
+  close: { request: null; result: null };
+}
+
+export type LogTaskName = keyof LogTasks;
+
+/** A failed write changed nothing; the cause is undefined while another process holds the file. */
+export type WriteResult =
+  | { isWritten: true; unfit: number }
+  | { isWritten: false; cause: DropCause | undefined; error: string };
+
+/** A task; its answer has the same number. */
+export type ToThread = {
+  [Name in LogTaskName]: { number: number; name: Name; request: LogTasks[Name]["request"] };
+}[LogTaskName];
+
+export type FromThread =
+  | { number: number; result: LogTasks[LogTaskName]["result"] }
+  | { number: number; refused: Refusal }
+  | { number: number; failed: string };
+
+interface Refusal {
+  kind: ErrorKind;
+  reason: string;
+  message: string;
+  hint: string | undefined;
+}
+
+/** @returns the answer to a task that threw */
+export function failureOf(number: number, error: unknown): FromThread {
+  if (!(error instanceof DomainError))
+    return { number, failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  const { kind, reason, message, hint } = error;
+  return { number, refused: { kind, reason, message, hint } };
+}
+
+/** @returns the error in such an answer */
+export function errorIn(answer: { refused: Refusal } | { failed: string }): Error {
+  if ("failed" in answer) return new Error(answer.failed);
+  const { kind, reason, message, hint } = answer.refused;
+  return new DomainError(kind, reason, message, { ...(hint !== undefined && { hint }) });
+}
