@@ -46,7 +46,10 @@ export class LogThread {
     const { number } = message;
     const { send } = this.options;
     // A write is answered in the same turn, so that no search delays it.
-    if (message.name === "write") return send({ number, result: this.#write(message.request) });
+    if (message.name === "write") {
+      send({ number, result: this.#write(message.request) });
+      return;
+    }
     this.#perform(message).then(
       (result) => send({ number, result }),
       (error: unknown) => send(failureOf(number, asStorageError(error))),

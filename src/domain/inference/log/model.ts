@@ -33,18 +33,17 @@ export interface Gap {
 export const RESULTS = ["success", "redirect", "client_error", "server_error", "transport_error"] as const;
 export type Result = (typeof RESULTS)[number];
 
-const RESULT_OF_CLASS: readonly (Result | undefined)[] = [
-  ,
-  ,
-  "success",
-  "redirect",
-  "client_error",
-  "server_error",
-];
+/** By the first digit of the status. */
+const RESULT_OF_CLASS: Readonly<Record<number, Result>> = {
+  2: "success",
+  3: "redirect",
+  4: "client_error",
+  5: "server_error",
+};
 
 /** @returns the result of a status; null where no head came */
 export const resultOf = (httpStatus: number | null): Result =>
-  (httpStatus === null ? undefined : RESULT_OF_CLASS[Math.floor(httpStatus / 100)]) ?? "transport_error";
+  RESULT_OF_CLASS[Math.floor((httpStatus ?? 0) / 100)] ?? "transport_error";
 
 export const SORTS = ["occurred_desc", "occurred_asc"] as const;
 export type Sort = (typeof SORTS)[number];

@@ -80,8 +80,10 @@ export class RequestQueue implements RequestLog {
   }
 
   #push(entry: QueuedRow): void {
-    if (this.#isClosed || this.#waiting.length >= this.options.rowsMax)
-      return this.#drop(entry.row.occurredAtMs, this.#trouble ?? "queue_full");
+    if (this.#isClosed || this.#waiting.length >= this.options.rowsMax) {
+      this.#drop(entry.row.occurredAtMs, this.#trouble ?? "queue_full");
+      return;
+    }
     this.#waiting.push(entry);
     if (this.#writing) return;
     if (this.#waiting.length >= BATCH_ROWS_MAX && this.#failures === 0) this.#start();
