@@ -1,5 +1,5 @@
-// Long work as a generator that yields wherever other requests may go on. The caller decides whether it runs at once or over
-// many turns of the event loop.
+// Long work in parts: as a generator that yields wherever other requests may go on, at once or over many turns of the event loop,
+// or in batches of which each has a transaction.
 import { setImmediate } from "node:timers/promises";
 
 /** Work in steps; its yielded values have no meaning, its return value is the result. */
@@ -30,4 +30,24 @@ export async function runInTurns<T>(steps: Steps<T>, turnMs = TURN_MS): Promise<
     await setImmediate();
     endMs = performance.now() + turnMs;
   }
+}
+
+/**
+ * Runs batches until one is not full.
+ * @param batch does the work of one and returns how many rows it had
+ * @param limit rows of a full batch
+ * @param signal ends the run between two batches
+ * @returns how many rows there were
+ */
+export async function runInBatches(
+  batch: () => Promise<number>,
+  { limit, signal }: { limit: number; signal: AbortSignal },
+): Promise<number> {
+  let sum = 0;
+  while (!signal.aborted) {
+    const rows = await batch();
+    sum += rows;
+    if (rows < limit) break;
+  }
+  return sum;
 }

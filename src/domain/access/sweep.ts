@@ -2,6 +2,7 @@
 // when. No decision depends on whether an expired row was already removed.
 import type { Clock } from "../../platform/clock.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
+import { runInBatches } from "../../platform/steps.ts";
 import * as budgets from "./budgets/budgets.ts";
 import * as deviceLogins from "./device-login/device-logins-store.ts";
 import { DEVICE_LOGIN, DEVICE_LOGIN_KEPT_MS, ENDED_LOGIN_KEPT_MS, type StoredState } from "./model.ts";
@@ -40,15 +41,8 @@ export async function sweepLogins(
   signal: AbortSignal,
 ): Promise<Swept> {
   const nowMs = clock.nowMs();
-  const all = async (remove: (tx: Tx) => number): Promise<number> => {
-    let removed = 0;
-    while (!signal.aborted) {
-      const batch = await db.write(remove, "access");
-      if (batch === 0) break;
-      removed += batch;
-    }
-    return removed;
-  };
+  const all = (remove: (tx: Tx) => number): Promise<number> =>
+    runInBatches(() => db.write(remove, "access"), { limit: 1, signal });
   let expiredDeviceLogins = 0;
   const removeDeviceLogins = (tx: Tx): number => {
     const states = deviceLogins.removeExpired(tx, nowMs - DEVICE_LOGIN_KEPT_MS);

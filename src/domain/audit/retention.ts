@@ -2,6 +2,7 @@
 // begins at a checkpoint, which moves in the same transaction. The scheduler decides when the job runs.
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
+import { runInBatches } from "../../platform/steps.ts";
 import type { Actor } from "../shared/actor.ts";
 import { checkpointSummary, FORGET_ACTION, NOTHING_REMOVED } from "./checkpoint.ts";
 import { findCheckpoint } from "./log-store.ts";
@@ -29,13 +30,8 @@ export async function forgetEntries(
 ): Promise<number> {
   const nowMs = clock.nowMs();
   const times = { nowMs, recordedBeforeMs: nowMs - retentionDays * DAY_MS };
-  let removed = 0;
-  while (!signal.aborted) {
-    const batch = await db.write((tx) => forgetBatch(tx, { audit, actor, ...times }), "unobserved");
-    removed += batch;
-    if (batch < FORGET_BATCH_ROWS) break;
-  }
-  return removed;
+  const batch = () => db.write((tx) => forgetBatch(tx, { audit, actor, ...times }), "unobserved");
+  return await runInBatches(batch, { limit: FORGET_BATCH_ROWS, signal });
 }
 
 interface Batch extends Times {

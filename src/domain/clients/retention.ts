@@ -2,7 +2,8 @@
 // Each transaction handles one bounded batch. The scheduler decides when the jobs run.
 import { setImmediate } from "node:timers/promises";
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
-import type { Db } from "../../platform/database/database.ts";
+import type { Db, Tx } from "../../platform/database/database.ts";
+import { runInBatches } from "../../platform/steps.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Actor } from "../shared/actor.ts";
 import { BATCH_ROWS } from "./limits.ts";
@@ -28,19 +29,14 @@ export async function forgetUnseen(
 ): Promise<number> {
   const { organizationId } = actor;
   const seenBeforeMs = clock.nowMs() - retentionDays * DAY_MS;
-  const after = { seen_before: toRfc3339(seenBeforeMs) };
-  let removed = 0;
-  while (!signal.aborted) {
-    const batch = await db.write((tx) => {
-      const rows = store.removeUnseen(tx, { organizationId, seenBeforeMs, limit: BATCH_ROWS });
-      const event = { actor, action: "client.forget", target: organizationId };
-      if (rows > 0) audit.record(tx, { ...event, after: { ...after, removed: rows } });
-      return rows;
-    }, "clients");
-    removed += batch;
-    if (batch < BATCH_ROWS) break;
-  }
-  return removed;
+  const batch = (tx: Tx): number => {
+    const removed = store.removeUnseen(tx, { organizationId, seenBeforeMs, limit: BATCH_ROWS });
+    const event = { actor, action: "client.forget", target: organizationId };
+    const after = { seen_before: toRfc3339(seenBeforeMs), removed };
+    if (removed > 0) audit.record(tx, { ...event, after });
+    return removed;
+  };
+  return await runInBatches(() => db.write(batch, "clients"), { limit: BATCH_ROWS, signal });
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Sealing } from "../../platform/crypto/sealing.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
 import { DomainError, invariant } from "../../platform/errors.ts";
 import { sha256Hex } from "../../platform/ids.ts";
+import { runInBatches } from "../../platform/steps.ts";
 import type { Actor } from "../shared/actor.ts";
 import { type SealedSecrets, sealedRows } from "../shared/sealed-secrets.ts";
 import * as store from "./store.ts";
@@ -79,14 +80,10 @@ export class Idempotency {
   /** Removes expired answers, a batch in each transaction. @returns how many */
   async sweep(signal: AbortSignal): Promise<number> {
     const { db, clock } = this.own;
-    const slice = { nowMs: clock.nowMs(), limit: SWEEP_BATCH_ROWS };
-    let removed = 0;
-    while (!signal.aborted) {
-      const batch = await db.write((tx) => store.removeExpired(tx, slice), "unobserved");
-      removed += batch;
-      if (batch < SWEEP_BATCH_ROWS) break;
-    }
-    return removed;
+    const limit = SWEEP_BATCH_ROWS;
+    const slice = { nowMs: clock.nowMs(), limit };
+    const batch = () => db.write((tx) => store.removeExpired(tx, slice), "unobserved");
+    return await runInBatches(batch, { limit, signal });
   }
 }
 

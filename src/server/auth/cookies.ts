@@ -2,7 +2,6 @@
 // visitor to the browser that loaded it. The device cookie marks a browser that has signed in before
 // (sign-in/device-cookie.ts). The code cookie holds the typed user code that a browser is about to confirm. The attempt cookie
 // stands for a sign-in that waits for the second factor. The provider cookie holds sign-ins under way at the identity provider.
-
 import { ATTEMPT_TTL_MS } from "../../domain/access/second-factor/model.ts";
 import { SESSION_COOKIE } from "../../domain/access/wire.ts";
 import { PROVIDER_ATTEMPT_TTL_MS } from "../../domain/sso/browser/attempts.ts";
@@ -42,16 +41,30 @@ export interface SessionCookieOptions {
   maxAgeSeconds: number;
 }
 
-/** @returns the Set-Cookie value that signs a browser in */
-export function sessionCookie(token: string, options: SessionCookieOptions): string {
-  return new Bun.Cookie(sessionCookieName(options.baseUrl), token, {
+interface CookieOptions {
+  baseUrl: string;
+  /** undefined for a cookie that ends with the browser's session */
+  maxAgeSeconds?: number;
+  sameSite?: "strict" | "lax";
+}
+
+/** @returns the Set-Cookie value of a cookie for the whole site, which scripts cannot read */
+const setCookie = (
+  name: string,
+  value: string,
+  { baseUrl, maxAgeSeconds, sameSite = "lax" }: CookieOptions,
+): string =>
+  new Bun.Cookie(name, value, {
     httpOnly: true,
     path: "/",
-    sameSite: "lax",
-    secure: isSecure(options.baseUrl),
-    maxAge: options.maxAgeSeconds,
+    sameSite,
+    secure: isSecure(baseUrl),
+    ...(maxAgeSeconds !== undefined && { maxAge: maxAgeSeconds }),
   }).serialize();
-}
+
+/** @returns the Set-Cookie value that signs a browser in */
+export const sessionCookie = (token: string, options: SessionCookieOptions): string =>
+  setCookie(sessionCookieName(options.baseUrl), token, options);
 
 /** @returns the Set-Cookie value that signs a browser out */
 export const expiredSessionCookie = (baseUrl: string): string =>
@@ -73,38 +86,37 @@ export function renewSessionCookie(
 const ownCookieName = (name: string, baseUrl: string): string =>
   isSecure(baseUrl) ? `__Host-${name}` : name;
 
+const readOwn =
+  (name: string) =>
+  (request: Request, baseUrl: string): string | undefined =>
+    cookieOf(request, ownCookieName(name, baseUrl));
+
+const setOwn = (name: string, value: string, options: CookieOptions): string =>
+  setCookie(ownCookieName(name, options.baseUrl), value, options);
+
 /** @returns the device cookie in the request, not verified */
-export const deviceCookieOf = (request: Request, baseUrl: string): string | undefined =>
-  cookieOf(request, ownCookieName(DEVICE_COOKIE, baseUrl));
+export const deviceCookieOf = readOwn(DEVICE_COOKIE);
 
 /** @returns the Set-Cookie value that marks a browser as having signed in */
 export const deviceCookie = (value: string, baseUrl: string): string =>
-  new Bun.Cookie(ownCookieName(DEVICE_COOKIE, baseUrl), value, {
-    httpOnly: true,
-    path: "/",
+  setOwn(DEVICE_COOKIE, value, {
+    baseUrl,
+    maxAgeSeconds: DEVICE_COOKIE_MAX_AGE_SECONDS,
     sameSite: "strict",
-    secure: isSecure(baseUrl),
-    maxAge: DEVICE_COOKIE_MAX_AGE_SECONDS,
-  }).serialize();
+  });
 
 /** @returns the secret of the form cookie; undefined if it is missing or malformed */
 export function formSecretOf(request: Request, baseUrl: string): string | undefined {
-  const secret = cookieOf(request, ownCookieName(FORM_COOKIE, baseUrl));
+  const secret = readOwn(FORM_COOKIE)(request, baseUrl);
   return secret && FORM_SECRET.test(secret) ? secret : undefined;
 }
 
 /** @returns the Set-Cookie value of a form cookie, which lasts for the browser session */
 export const formCookie = (secret: string, baseUrl: string): string =>
-  new Bun.Cookie(ownCookieName(FORM_COOKIE, baseUrl), secret, {
-    httpOnly: true,
-    path: "/",
-    sameSite: "lax",
-    secure: isSecure(baseUrl),
-  }).serialize();
+  setOwn(FORM_COOKIE, secret, { baseUrl });
 
 /** @returns the sealed sign-in attempts in the request */
-export const attemptsOf = (request: Request, baseUrl: string): string | undefined =>
-  cookieOf(request, ownCookieName(PROVIDER_COOKIE, baseUrl));
+export const attemptsOf = readOwn(PROVIDER_COOKIE);
 
 /**
  * Lax, because the provider sends the browser back from another site.
@@ -112,50 +124,31 @@ export const attemptsOf = (request: Request, baseUrl: string): string | undefine
  * @returns the Set-Cookie value that stores the sign-in attempts of a browser
  */
 export const attemptsCookie = (sealed: string | undefined, baseUrl: string): string =>
-  new Bun.Cookie(ownCookieName(PROVIDER_COOKIE, baseUrl), sealed ?? "", {
-    httpOnly: true,
-    path: "/",
-    sameSite: "lax",
-    secure: isSecure(baseUrl),
-    maxAge: sealed === undefined ? 0 : PROVIDER_ATTEMPT_TTL_MS / SECOND_MS,
-  }).serialize();
+  setOwn(PROVIDER_COOKIE, sealed ?? "", {
+    baseUrl,
+    maxAgeSeconds: sealed === undefined ? 0 : PROVIDER_ATTEMPT_TTL_MS / SECOND_MS,
+  });
 
 /** @returns the user code in the code cookie, not verified */
-export const typedCodeOf = (request: Request, baseUrl: string): string | undefined =>
-  cookieOf(request, ownCookieName(USER_CODE_COOKIE, baseUrl));
+export const typedCodeOf = readOwn(USER_CODE_COOKIE);
 
 /**
  * Needs no signature: the code only opens a device login that its user has claimed by typing the code.
  * @returns the Set-Cookie value that stores a typed user code
  */
-export const typedCodeCookie = (userCode: string, { baseUrl, maxAgeSeconds }: SessionCookieOptions): string =>
-  new Bun.Cookie(ownCookieName(USER_CODE_COOKIE, baseUrl), userCode, {
-    httpOnly: true,
-    path: "/",
-    sameSite: "lax",
-    secure: isSecure(baseUrl),
-    maxAge: maxAgeSeconds,
-  }).serialize();
+export const typedCodeCookie = (userCode: string, options: SessionCookieOptions): string =>
+  setOwn(USER_CODE_COOKIE, userCode, options);
 
 /** @returns the token of a sign-in that waits for the second factor, not verified */
 export function attemptTokenOf(request: Request, baseUrl: string): Secret | undefined {
-  const token = cookieOf(request, ownCookieName(ATTEMPT_COOKIE, baseUrl));
+  const token = readOwn(ATTEMPT_COOKIE)(request, baseUrl);
   return token ? new Secret(token) : undefined;
 }
 
 /** @returns the Set-Cookie value for a sign-in that waits for the second factor */
 export const attemptCookie = (token: Secret, baseUrl: string): string =>
-  attemptCookieOf(token.reveal(), { baseUrl, maxAgeSeconds: ATTEMPT_TTL_MS / SECOND_MS });
+  setOwn(ATTEMPT_COOKIE, token.reveal(), { baseUrl, maxAgeSeconds: ATTEMPT_TTL_MS / SECOND_MS });
 
 /** @returns the Set-Cookie value that ends it */
 export const expiredAttemptCookie = (baseUrl: string): string =>
-  attemptCookieOf("", { baseUrl, maxAgeSeconds: 0 });
-
-const attemptCookieOf = (value: string, { baseUrl, maxAgeSeconds }: SessionCookieOptions): string =>
-  new Bun.Cookie(ownCookieName(ATTEMPT_COOKIE, baseUrl), value, {
-    httpOnly: true,
-    path: "/",
-    sameSite: "lax",
-    secure: isSecure(baseUrl),
-    maxAge: maxAgeSeconds,
-  }).serialize();
+  setOwn(ATTEMPT_COOKIE, "", { baseUrl, maxAgeSeconds: 0 });

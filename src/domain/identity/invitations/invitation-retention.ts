@@ -1,6 +1,8 @@
 // The job that removes accepted, canceled and expired invitations after their retention, one bounded batch per transaction. The
 // audit log keeps their history. The scheduler decides when the job runs.
 import { DAY_MS, toRfc3339 } from "../../../platform/clock.ts";
+import type { Tx } from "../../../platform/database/database.ts";
+import { runInBatches } from "../../../platform/steps.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { IdentityDependencies } from "../dependencies.ts";
 import * as store from "./invitation-store.ts";
@@ -20,18 +22,13 @@ export async function forgetInvitations(
 ): Promise<number> {
   const { organizationId } = actor;
   const expiredBeforeMs = clock.nowMs() - retentionDays * DAY_MS;
-  const slice = { organizationId, expiredBeforeMs, limit: RETENTION_BATCH_ROWS };
-  let removed = 0;
-  while (!signal.aborted) {
-    const batch = await db.write((tx) => {
-      const rows = store.removeExpired(tx, slice);
-      const event = { actor, action: "invitation.forget", target: organizationId };
-      const after = { expired_before: toRfc3339(expiredBeforeMs), removed: rows };
-      if (rows > 0) audit.record(tx, { ...event, after });
-      return rows;
-    }, "access");
-    removed += batch;
-    if (batch < RETENTION_BATCH_ROWS) break;
-  }
-  return removed;
+  const limit = RETENTION_BATCH_ROWS;
+  const batch = (tx: Tx): number => {
+    const removed = store.removeExpired(tx, { organizationId, expiredBeforeMs, limit });
+    const event = { actor, action: "invitation.forget", target: organizationId };
+    const after = { expired_before: toRfc3339(expiredBeforeMs), removed };
+    if (removed > 0) audit.record(tx, { ...event, after });
+    return removed;
+  };
+  return await runInBatches(() => db.write(batch, "access"), { limit, signal });
 }

@@ -7,6 +7,7 @@ import type { Connection } from "../../../platform/database/database.ts";
 import { invariant, type Problem } from "../../../platform/errors.ts";
 import { randomToken, sha256Hex } from "../../../platform/ids.ts";
 import { Secret } from "../../../platform/secret.ts";
+import { runInBatches } from "../../../platform/steps.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { IdentityDependencies } from "../dependencies.ts";
 import {
@@ -123,14 +124,10 @@ export class PasswordLinks {
   /** Removes expired links. @param signal ends the run between two batches @returns how many */
   async sweep(signal: AbortSignal): Promise<number> {
     const { db, clock } = this.dependencies;
-    const slice = { nowMs: clock.nowMs(), limit: SWEEP_BATCH_ROWS };
-    let removed = 0;
-    while (!signal.aborted) {
-      const batch = await db.write((tx) => store.removeExpiredLinks(tx, slice), "unobserved");
-      removed += batch;
-      if (batch < SWEEP_BATCH_ROWS) break;
-    }
-    return removed;
+    const limit = SWEEP_BATCH_ROWS;
+    const slice = { nowMs: clock.nowMs(), limit };
+    const batch = () => db.write((tx) => store.removeExpiredLinks(tx, slice), "unobserved");
+    return await runInBatches(batch, { limit, signal });
   }
 
   #linkableUser(connection: Connection, actor: Actor, id: string): User {
