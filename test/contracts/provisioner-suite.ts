@@ -16,6 +16,8 @@ export interface Upstream {
   addAccount(email: string): Promise<unknown>;
   /** an administrator of the gateway takes the right away from a key, which stays there */
   block(externalId: string): Promise<unknown>;
+  /** replaces what the gateway offers; a member that is absent is not said */
+  offer(models: readonly { id: string; display_name?: string; metadata?: object }[]): Promise<unknown>;
 }
 
 export interface Subject extends AsyncDisposable {
@@ -211,6 +213,49 @@ export function describeProvisioner(name: string, { make }: { make(): Promise<Su
       expect(JSON.stringify(key)).not.toContain(key.credential?.reveal() ?? "");
       const failure = await failureOf(makeKey(subject, BOB));
       expect(failure.message).not.toContain(failure.diagnosis);
+    });
+
+    test("lists the models of the gateway with what it says about them, and a revision of the ids", async () => {
+      await using subject = await start();
+      const described = { id: "openai/gpt-5", display_name: "GPT-5", metadata: { context: 400_000 } };
+      await subject.upstream.offer([{ id: "b" }, described]);
+      const listing = await subject.provisioner.listModels(never);
+      expect(listing.models).toMatchObject([
+        { id: "b", displayName: null, metadata: null },
+        { id: "openai/gpt-5", displayName: "GPT-5", metadata: { context: 400_000 } },
+      ]);
+      await subject.upstream.offer([described, { id: "b" }]);
+      const again = await subject.provisioner.listModels(never);
+      expect(again.models.toReversed()).toEqual([...listing.models]);
+      expect(again.sourceRevision).toBe(listing.sourceRevision);
+    });
+
+    test("lists nothing where the gateway offers nothing", async () => {
+      await using subject = await start();
+      await subject.upstream.offer([]);
+      expect((await subject.provisioner.listModels(never)).models).toEqual([]);
+    });
+
+    test.each([
+      ["an id twice", [{ id: "a" }, { id: "a" }]],
+      ["a blank before an id", [{ id: "a" }, { id: " b" }]],
+      ["an empty id", [{ id: "" }]],
+      ["too long an id", [{ id: "a".repeat(513) }]],
+      ["too much metadata", [{ id: "a", metadata: { text: "a".repeat(16_384) } }]],
+    ])("refuses a list with %s as a whole", async (_name, models) => {
+      await using subject = await start();
+      await subject.upstream.offer(models);
+      const failure = await subject.provisioner.listModels(never).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code: "discovery_response" });
+    });
+
+    test("refuses a list of more than a mebibyte", async () => {
+      await using subject = await start();
+      await subject.upstream.offer(
+        Array.from({ length: 2_500 }, (_, n) => ({ id: `${n}-`.padEnd(500, "a") })),
+      );
+      const failure = await subject.provisioner.listModels(never).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code: "discovery_response" });
     });
 
     test("serves many users at the same time", async () => {

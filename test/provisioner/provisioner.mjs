@@ -22,18 +22,20 @@ const keyFile = (externalId) => join(folder("keys"), encodeURIComponent(external
 
 const gateway = {
   hasAccount: (email) => readdirSync(folder("accounts")).includes(encodeURIComponent(email.toLowerCase())),
-  keys: () => readdirSync(folder("keys")).flatMap((name) => readKey(join(folder("keys"), name)) ?? []),
-  findKey: (externalId) => readKey(keyFile(externalId)),
+  keys: () => readdirSync(folder("keys")).flatMap((name) => readJson(join(folder("keys"), name)) ?? []),
+  findKey: (externalId) => readJson(keyFile(externalId)),
   /** Whole or not at all, so that a call that is cut short leaves no half of a key. */
   saveKey(key) {
     const partial = join(folder("partial"), `${process.pid}`);
     writeFileSync(partial, JSON.stringify(key));
     renameSync(partial, keyFile(key.external_id));
   },
+  /** each has an `id`, and may have a `display_name` and `metadata` */
+  models: () => readJson(folder("models.json")) ?? [],
   removeKey: (externalId) => rmSync(keyFile(externalId), { force: true }),
 };
 
-function readKey(path) {
+function readJson(path) {
   try {
     return JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
@@ -42,7 +44,7 @@ function readKey(path) {
   }
 }
 
-const operations = { ensure, revoke };
+const operations = { ensure, revoke, list_models };
 
 function ensure({ identity, reason, previous }) {
   if (!gateway.hasAccount(identity.email)) {
@@ -86,6 +88,11 @@ function make(identity, reason) {
 function revoke({ external_id }) {
   gateway.removeKey(external_id);
   return { revoked: true };
+}
+
+/** What workstations may be given: the ids are compared as they are, so they must not change their spelling. */
+function list_models() {
+  return { models: gateway.models() };
 }
 
 /** Each gets what follows its name, and the result where there is one. */

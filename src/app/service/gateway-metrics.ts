@@ -2,13 +2,20 @@
 // (gateway/provisioners/provisioner.ts).
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { KEY_STATES } from "../../domain/gateway/model.ts";
+import { LISTING_CODES } from "../../domain/gateway/provisioners/model-listing.ts";
 import { PROVISIONER_CODES } from "../../domain/gateway/provisioners/provisioner.ts";
 import type { Gateway, GatewayFigures, ProvisionerCall } from "../../domain/gateway/service.ts";
 import { SECOND_MS } from "../../platform/clock.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import { runInTurns } from "../../platform/steps.ts";
 
-const OPERATIONS: readonly ProvisionerCall["operation"][] = ["provision", "revoke"];
+const KEY_CALLS = ["succeeded", ...PROVISIONER_CODES];
+const LISTINGS = ["succeeded", ...LISTING_CODES];
+const OUTCOMES: Readonly<Record<ProvisionerCall["operation"], readonly string[]>> = {
+  provision: KEY_CALLS,
+  revoke: KEY_CALLS,
+  list_models: LISTINGS,
+};
 const CALL_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
 
 /**
@@ -35,15 +42,24 @@ export function watchProvisioner({
     buckets: CALL_SECONDS,
     registers: [metrics],
   });
-  for (const operation of OPERATIONS) {
+  for (const [operation, outcomes] of Object.entries(OUTCOMES)) {
     durations.zero({ operation });
-    for (const outcome of ["succeeded", ...PROVISIONER_CODES]) calls.inc({ operation, outcome }, 0);
+    for (const outcome of outcomes) calls.inc({ operation, outcome }, 0);
   }
+  const refreshes = new Counter({
+    name: "quartermaster_inference_model_catalog_refresh_total",
+    help: "Refreshes of the model catalog by result",
+    labelNames: ["result"],
+    registers: [metrics],
+  });
+  for (const result of LISTINGS) refreshes.inc({ result }, 0);
   return ({ operation, outcome, durationMs, userId, requestId, diagnosis }) => {
     calls.inc({ operation, outcome });
     durations.observe({ operation }, durationMs / SECOND_MS);
+    if (operation === "list_models") refreshes.inc({ result: outcome });
     if (outcome === "succeeded") return;
-    const told = { operation, outcome, user_id: userId, duration_ms: durationMs, diagnosis };
+    const whose = userId === undefined ? {} : { user_id: userId };
+    const told = { operation, outcome, ...whose, duration_ms: durationMs, diagnosis };
     const asked = requestId === undefined ? {} : { request_id: requestId };
     log.warning("gateway.call_failed", { ...told, ...asked });
   };

@@ -6,15 +6,17 @@ import type { Ids } from "../../platform/ids.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Identity } from "../identity/service.ts";
 import type { Actor } from "../shared/actor.ts";
+import type { ListingCode } from "./provisioners/model-listing.ts";
 import type { Provisioner, ProvisionerCode } from "./provisioners/provisioner.ts";
 import type { GatewaySettings } from "./settings.ts";
 
 /** One call of a provisioner, for metrics and logs. The diagnosis contains no secrets. */
 export interface ProvisionerCall {
-  operation: "provision" | "revoke";
-  outcome: "succeeded" | ProvisionerCode;
+  operation: "provision" | "revoke" | "list_models";
+  outcome: "succeeded" | ProvisionerCode | ListingCode;
   durationMs: number;
-  userId: string;
+  /** undefined for a list of models */
+  userId?: string;
   /** of the request that caused the call, so that a user's report can be matched to the log */
   requestId?: string | undefined;
   diagnosis?: string;

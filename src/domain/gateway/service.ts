@@ -3,7 +3,7 @@ import { runSynchronously, type Steps } from "../../platform/steps.ts";
 import { KeyAdministration } from "./administration/administration.ts";
 import { KeyDirectory } from "./administration/key-directory.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
-import { GatewayKeys } from "./keys/keys.ts";
+import { GatewayKeys, gatewayOff } from "./keys/keys.ts";
 import { Reconciler } from "./keys/reconciler.ts";
 import * as store from "./keys/store.ts";
 import { dueKeys, type KeyState } from "./model.ts";
@@ -12,7 +12,8 @@ export type { KeyView } from "./administration/key-directory.ts";
 export type { AttemptOwner, GatewayMode, ProvisionerCall } from "./dependencies.ts";
 export type { InferenceTokens, Workstation } from "./inference/inference-tokens.ts";
 export type { GatewayKeyStatus } from "./keys/key-status.ts";
-export type { GatewayKeys } from "./keys/keys.ts";
+export { type GatewayKeys, gatewayOff } from "./keys/keys.ts";
+export { type ListedModel, ListingError, type ModelListing } from "./provisioners/model-listing.ts";
 
 export type Gateway = ReturnType<typeof createGateway>;
 
@@ -30,6 +31,14 @@ export function createGateway(dependencies: GatewayDependencies) {
     reconciler,
     /** @returns whether keys can be read; errors of the database propagate */
     isReadable: () => store.findKey(dependencies.db.read, "") === undefined,
+    /**
+     * Contacts the gateway. The list is judged as a whole.
+     * @throws ListingError; DomainError `gateway.off`
+     */
+    listModels: (requestId?: string) => {
+      if (!keys.attempts) throw gatewayOff();
+      return keys.attempts.calls.listModels(requestId);
+    },
     /** operator actions */
     administration: new KeyAdministration(dependencies, { keys, directory, reconciler }),
     /** @returns the number of keys per provisioner error code, most frequent first */

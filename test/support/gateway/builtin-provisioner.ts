@@ -72,6 +72,9 @@ const upstreamOf = (gateway: LitellmGateway): Upstream => ({
         email: gateway.users.find((user) => user.user_id === user_id)?.user_email ?? "",
       })),
   addAccount: async (email) => gateway.addUser(email),
+  offer: async (models) => {
+    gateway.models = models.map((model) => ({ ...model }));
+  },
   block: async (externalId) => {
     for (const key of gateway.keys) if (key.token === externalId) key.blocked = true;
   },

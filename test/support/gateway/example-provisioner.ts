@@ -101,6 +101,7 @@ function upstreamIn(gateway: string): ExampleUpstream {
       writeFileSync(join(gateway, "accounts", encodeURIComponent(email.toLowerCase())), ""),
     block: async (externalId) =>
       writeFileSync(keyFile(externalId), JSON.stringify({ ...read(externalId), blocked: true })),
+    offer: async (models) => writeFileSync(join(gateway, "models.json"), JSON.stringify(models)),
     trouble: (what) => {
       if (what === undefined) rmSync(join(gateway, "trouble"), { force: true });
       else writeFileSync(join(gateway, "trouble"), what);

@@ -70,6 +70,8 @@ const refusal = (status: number, message: string): Reply => ({
 export class LitellmGateway {
   readonly users: GatewayUser[] = [];
   readonly keys: GatewayKey[] = [];
+  /** ids, or models with what a gateway may say about them beside the id */
+  models: (string | Members)[] = ["model-a"];
   /** operations in the order they came, such as `POST /key/generate` */
   calls: string[] = [];
   /** bodies of the POST requests, in the order they came */
@@ -184,7 +186,7 @@ export class LitellmGateway {
       case "POST /key/delete":
         return this.#delete(body);
       case "GET /v1/models":
-        return { status: 200, body: { data: [{ id: "model-a", object: "model" }], object: "list" } };
+        return { status: 200, body: { data: this.models.map(toListed), object: "list" } };
       default:
         return { status: 404, body: { detail: "Not Found" } };
     }
@@ -307,6 +309,13 @@ export class LitellmGateway {
     return this.#writeTime(this.#clock.nowMs() + Number(count) * unitMs);
   }
 }
+
+const toListed = (model: string | Members): Members => ({
+  object: "model",
+  created: 1_677_610_602,
+  owned_by: "openai",
+  ...(typeof model === "string" ? { id: model } : model),
+});
 
 const aliasTaken = (alias: string | null): Reply =>
   refusal(400, `Key with alias '${alias}' already exists. Unique key aliases across all keys are required.`);

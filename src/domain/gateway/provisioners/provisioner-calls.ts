@@ -2,6 +2,7 @@
 import pLimit from "p-limit";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import type { GatewayDependencies, GatewayMode, ProvisionerCall } from "../dependencies.ts";
+import { ListingError, listingCodeOf, type ModelListing } from "./model-listing.ts";
 import {
   type ProvisionedKey,
   type Provisioner,
@@ -32,6 +33,11 @@ export class ProvisionerCalls {
     return this.#call("revoke", whose, (provisioner, signal) => provisioner.revoke(request, signal));
   }
 
+  /** @param requestId of the request that caused the call @throws ListingError */
+  listModels(requestId: string | undefined): Promise<ModelListing> {
+    return this.#call("list_models", { requestId }, (provisioner, signal) => provisioner.listModels(signal));
+  }
+
   #call<T>(
     operation: ProvisionerCall["operation"],
     whose: Pick<ProvisionerCall, "userId" | "requestId">,
@@ -47,13 +53,19 @@ export class ProvisionerCalls {
         this.observe({ ...told(), outcome: "succeeded" });
         return answer;
       } catch (thrown) {
-        const error = asProvisionerError(thrown);
+        const error = operation === "list_models" ? asListingError(thrown) : asProvisionerError(thrown);
         this.observe({ ...told(), outcome: error.code, diagnosis: error.diagnosis });
         throw error;
       }
     });
   }
 }
+
+const asListingError = (thrown: unknown): ListingError => {
+  if (thrown instanceof ListingError) return thrown;
+  const { code, diagnosis } = asProvisionerError(thrown);
+  return new ListingError(listingCodeOf(code), diagnosis, { cause: thrown });
+};
 
 /** An unexpected exception of a provisioner is an outage for the user; the log shows it as a bug. */
 const asProvisionerError = (thrown: unknown): ProvisionerError =>

@@ -1,9 +1,10 @@
-// The interface that creates and revokes keys at the organization's inference gateway. Two implementations exist: the built-in
+// The interface that creates and revokes keys at the organization's inference gateway, and lists its models. Two implementations exist: the built-in
 // one for LiteLLM's admin API, and an executable supplied by the operator. Both pass the same test suite.
 
 import { DomainError } from "../../../platform/errors.ts";
 import type { Secret } from "../../../platform/secret.ts";
 import type { JsonObject } from "../../../platform/text/json-object.ts";
+import type { ModelListing } from "./model-listing.ts";
 
 /** The user for whom a key is requested; groups are display names, ordered without case. */
 export interface GatewayIdentity {
@@ -62,6 +63,8 @@ export interface Provisioner {
   provision(request: ProvisionRequest, signal: AbortSignal): Promise<ProvisionedKey>;
   /** A key that does not exist any more is a success. @throws ProvisionerError */
   revoke(request: RevokeRequest, signal: AbortSignal): Promise<void>;
+  /** @returns the models that the gateway offers. @throws ListingError; ProvisionerError if the gateway could not be asked */
+  listModels(signal: AbortSignal): Promise<ModelListing>;
 }
 
 /** Failure codes; an executable provisioner answers with the same ones. */

@@ -6,6 +6,7 @@ import { Value } from "@sinclair/typebox/value";
 import type { ProgramResult } from "../../../../platform/programs/program.ts";
 import { Secret } from "../../../../platform/secret.ts";
 import { parseTime, toDiagnosis } from "../diagnosis.ts";
+import { LISTING_CODES, ListingError, listingCodeOf } from "../model-listing.ts";
 import {
   type GatewayIdentity,
   PROVISIONER_CODES,
@@ -71,6 +72,9 @@ export const ensureMessage = ({ identity, reason, previous }: ProvisionRequest):
 export const revokeMessage = (identity: GatewayIdentity, externalId: string): string =>
   messageOf("revoke", { identity: toWire(identity), external_id: externalId });
 
+/** @returns the document that requests the models of the gateway */
+export const listModelsMessage = (): string => messageOf("list_models", {});
+
 const messageOf = (operation: string, request: unknown): string =>
   JSON.stringify({ protocol_version: PROTOCOL_VERSION, operation, request });
 
@@ -86,18 +90,40 @@ const toWire = ({ id, email, organizationId, groups }: GatewayIdentity) => ({
  * @throws ProvisionerError with the code of a failure; `unavailable` if the answer does not follow the protocol
  */
 export function readResult(ran: ProgramResult): unknown {
+  const { error, result } = readAnswer(ran);
+  if (!error) return result;
+  throw new ProvisionerError(isCode(error.code) ? error.code : "unavailable", diagnosisOf(error));
+}
+
+/**
+ * @returns the result of a success of `list_models`
+ * @throws ListingError with the code of a failure; ProvisionerError `unavailable` if the answer does not follow the protocol
+ */
+export function readListing(ran: ProgramResult): unknown {
+  const { error, result } = readAnswer(ran);
+  if (!error) return result;
+  const { code } = error;
+  if (isCode(code)) throw new ListingError(listingCodeOf(code), diagnosisOf(error));
+  const known = code === "discovery_unsupported" ? "unsupported" : LISTING_CODES.find((one) => one === code);
+  throw new ListingError(known ?? "unavailable", diagnosisOf(error));
+}
+
+const diagnosisOf = ({ code, message }: Static<typeof Failure>["error"]): string =>
+  toDiagnosis(`${code}: ${message}`);
+
+/** @throws ProvisionerError `unavailable` if the answer does not follow the protocol */
+function readAnswer(ran: ProgramResult): { error?: Static<typeof Failure>["error"]; result?: unknown } {
   const { exitCode, errorBytes } = ran;
   const ending = `${exitCode === null ? "killed by a signal" : `exit status ${exitCode}`}, ${errorBytes} bytes on standard error`;
   const answer = exitCode === null ? undefined : parseJson(ran.output);
   if (answer === undefined) throw violation(`gave no answer in JSON (${ending})`);
   if (expected(Status, answer).status === "success") {
     if (exitCode !== 0) throw violation(`contradicts its success (${ending})`);
-    return expected(Success, answer).result;
+    return { result: expected(Success, answer).result };
   }
   const { error } = expected(Failure, answer);
   if (exitCode === 0) throw violation(`contradicts its error (${ending})`);
-  const diagnosis = toDiagnosis(`${error.code}: ${error.message}`);
-  throw new ProvisionerError(isCode(error.code) ? error.code : "unavailable", diagnosis);
+  return { error };
 }
 
 /** @throws ProvisionerError `unavailable` if a member is missing, blank or too long */

@@ -6,6 +6,7 @@ import { DomainError, type Problem } from "../../../../platform/errors.ts";
 import { inspectExecutable } from "../../../../platform/programs/executable-checks.ts";
 import type { Invocation, ProgramResult } from "../../../../platform/programs/program.ts";
 import type { ProvisionerSettings } from "../../settings.ts";
+import { ListingError, toModelListing } from "../model-listing.ts";
 import {
   type GatewayIdentity,
   type ProvisionedKey,
@@ -19,6 +20,8 @@ import {
   checkRevoked,
   ensureMessage,
   externalIdOf,
+  listModelsMessage,
+  readListing,
   readResult,
   revokeMessage,
   toProvisionedKey,
@@ -42,17 +45,20 @@ export function createExecutableProvisioner({
   run: RunExecutable;
 }): Provisioner {
   const environment = { ...BASE_ENVIRONMENT, ...settings.executable?.environment };
-  const ask: Ask = async (input, signal) => {
+  const answerTo = async (input: string, signal: AbortSignal): Promise<ProgramResult> => {
     try {
-      return readResult(await run({ environment, input, outputBytesMax: ANSWER_BYTES_MAX }, signal));
+      return await run({ environment, input, outputBytesMax: ANSWER_BYTES_MAX }, signal);
     } catch (error) {
       throw asUnavailable(error);
     }
   };
+  const ask: Ask = async (input, signal) => readResult(await answerTo(input, signal));
   return {
     type: settings.type,
     provision: (request, signal) => provision(ask, request, signal),
     revoke: (request, signal) => revoke(ask, request, signal),
+    listModels: async (signal) =>
+      toModelListing(readListing(await answerTo(listModelsMessage(), signal).catch(rejectLargeListing))),
   };
 }
 
@@ -103,6 +109,16 @@ async function findOrphanedKey(
     if (hasCode(error, "account_missing")) return undefined; // without an account there are no keys
     throw error;
   }
+}
+
+/** An answer of that size is no outage: it is a list that nobody can use. */
+function rejectLargeListing(error: unknown): never {
+  const { cause } = error instanceof ProvisionerError ? error : {};
+  if (cause instanceof DomainError && cause.reason === "program.output_too_large")
+    throw new ListingError("discovery_response", `the list has more than ${ANSWER_BYTES_MAX} bytes`, {
+      cause,
+    });
+  throw error;
 }
 
 const hasCode = (error: unknown, code: ProvisionerError["code"]): boolean =>

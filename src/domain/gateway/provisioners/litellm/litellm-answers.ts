@@ -46,6 +46,16 @@ export type UpdatedKey = Static<typeof UpdatedKey>;
 export const MadeKey = Type.Object({ key: Id, token: Text, expires: Text });
 export type MadeKey = Static<typeof MadeKey>;
 
+export const ModelList = Type.Object({
+  data: Type.Array(
+    Type.Object({
+      id: Type.Unknown(),
+      display_name: Type.Optional(Type.Unknown()),
+      metadata: Type.Optional(Type.Unknown()),
+    }),
+  ),
+});
+
 /** @returns undefined if the text is not JSON */
 export function parseJson(text: string): unknown {
   try {

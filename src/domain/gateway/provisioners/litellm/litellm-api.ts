@@ -4,14 +4,16 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Secret } from "../../../../platform/secret.ts";
-import type { JsonObject } from "../../../../platform/text/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../../platform/text/json-object.ts";
 import { toDiagnosis } from "../diagnosis.ts";
+import { LISTING_BYTES_MAX } from "../model-listing.ts";
 import { ProvisionerError } from "../provisioner.ts";
 import {
   KeyInfo,
   KeyList,
   type ListedKey,
   MadeKey,
+  ModelList,
   parseJson,
   sentenceOf,
   UpdatedKey,
@@ -82,6 +84,12 @@ export class LitellmApi {
     if (answer.status !== 404) this.#read(answer, Type.Object({}));
   }
 
+  /** @returns the models as provisioners write them; model-listing.ts judges the list */
+  async models(): Promise<unknown[]> {
+    const message = { method: "GET", path: "/v1/models", headers: {}, bytesMax: LISTING_BYTES_MAX } as const;
+    return this.#read(await this.#send("/v1/models", message), ModelList).data.map(toWrittenModel);
+  }
+
   async #pages<T>(
     read: (page: number) => Promise<{ items: T[]; pages: number | null | undefined }>,
   ): Promise<T[]> {
@@ -140,6 +148,13 @@ export class LitellmApi {
     return new ProvisionerError(code, toDiagnosis(known), { cause });
   }
 }
+
+/** Other members say nothing about the model, or change with the time. */
+const toWrittenModel = ({ id, display_name: name, metadata }: Static<typeof ModelList>["data"][number]) => ({
+  id,
+  ...(typeof name === "string" && { display_name: name }),
+  ...(isJsonObject(metadata) && { metadata }),
+});
 
 const unknownKey = (): ProvisionerError =>
   new ProvisionerError("credential_invalid", "the gateway does not know the key");

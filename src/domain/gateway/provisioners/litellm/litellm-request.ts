@@ -12,6 +12,8 @@ export interface AdminMessage {
   path: string;
   headers: Record<string, string>;
   body?: string;
+  /** of the answer; ANSWER_BYTES_MAX if absent */
+  bytesMax?: number;
 }
 
 export interface AdminAnswer {
@@ -25,23 +27,23 @@ export type AdminRequest = (message: AdminMessage, signal: AbortSignal) => Promi
 /**
  * @param destinationName as configuration put the gateway on the list of `outbound`
  * @returns a function that follows no redirect
- * @throws (the function) DomainError `outbound.*`; ProvisionerError `rejected` for more than ANSWER_BYTES_MAX
+ * @throws (the function) DomainError `outbound.*`; ProvisionerError `rejected` for a larger answer
  */
 export const createAdminRequest =
   (outbound: Pick<Outbound, "fetch">, destinationName: string): AdminRequest =>
-  async ({ path, ...message }, signal) => {
+  async ({ path, bytesMax = ANSWER_BYTES_MAX, ...message }, signal) => {
     const timeoutMs = OUTBOUND_TIMEOUT_MAX_MS; // the signal ends it sooner
     const response = await outbound.fetch(destinationName, path, { ...message, signal, timeoutMs });
-    return { status: response.status, text: await boundedText(response) };
+    return { status: response.status, text: await boundedText(response, bytesMax) };
   };
 
-async function boundedText({ body }: Response): Promise<string> {
+async function boundedText({ body }: Response, bytesMax: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of body ?? []) {
     length += chunk.length;
-    if (length > ANSWER_BYTES_MAX) {
-      throw new ProvisionerError("rejected", `the gateway's answer has more than ${ANSWER_BYTES_MAX} bytes`);
+    if (length > bytesMax) {
+      throw new ProvisionerError("rejected", `the gateway's answer has more than ${bytesMax} bytes`);
     }
     chunks.push(chunk);
   }

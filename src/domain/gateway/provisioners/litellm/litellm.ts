@@ -1,14 +1,18 @@
 // The built-in provisioner for a gateway with LiteLLM's admin API: keeps exactly one key of ours in the account of each user.
 // litellm-provisioning.ts creates and keeps keys.
 // Source: handbook: gateway, The built-in provisioner.
-import type { Clock } from "../../../../platform/clock.ts";
+import { type Clock, SECOND_MS } from "../../../../platform/clock.ts";
 import { invariant } from "../../../../platform/errors.ts";
 import type { GatewaySettings } from "../../settings.ts";
-import type { Provisioner } from "../provisioner.ts";
+import { ListingError, listingCodeOf, toModelListing } from "../model-listing.ts";
+import { type Provisioner, ProvisionerError } from "../provisioner.ts";
 import { findAccounts, foldEmail, LITELLM_PROVISIONER, selectOwnKeys } from "./litellm-account.ts";
 import { LitellmApi } from "./litellm-api.ts";
 import { Provisioning } from "./litellm-provisioning.ts";
 import type { AdminRequest } from "./litellm-request.ts";
+
+/** Time for the list of models, if a call of the provisioner may take longer. */
+const LISTING_TIMEOUT_MS = 15 * SECOND_MS;
 
 export interface LitellmDependencies {
   settings: Pick<GatewaySettings, "provisioner">;
@@ -33,6 +37,15 @@ export function createLitellmProvisioner({ settings, request, clock }: LitellmDe
       for (const account of await findAccounts(api, email)) {
         const listed = await api.keys(account.userId);
         for (const { token } of selectOwnKeys(listed, email)) await api.remove(token);
+      }
+    },
+    async listModels(signal) {
+      const bounded = AbortSignal.any([signal, AbortSignal.timeout(LISTING_TIMEOUT_MS)]);
+      try {
+        return toModelListing({ models: await apiFor(bounded).models() });
+      } catch (error) {
+        if (!(error instanceof ProvisionerError)) throw error;
+        throw new ListingError(listingCodeOf(error.code), error.diagnosis, { cause: error });
       }
     },
   };

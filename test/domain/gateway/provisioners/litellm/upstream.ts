@@ -1,6 +1,11 @@
 // An inference gateway as far as its keys go, in this process: keeps keys, can be out of order, and can be left in the
 // middle of a call, as when the service dies. The provisioner over it keeps the promise of provisioner.ts.
 import {
+  type ListingCode,
+  ListingError,
+  toModelListing,
+} from "../../../../../src/domain/gateway/provisioners/model-listing.ts";
+import {
   type ProvisionedKey,
   type Provisioner,
   type ProvisionerCode,
@@ -32,6 +37,12 @@ export class Upstream {
   held: (() => void)[] | undefined;
   /** life of new keys; null when they do not expire */
   lifeMs: number | null = null;
+  /** as a provisioner writes them */
+  models: unknown[] = [];
+  sourceRevision: string | null = null;
+  /** every list of models fails with it, until it is cleared */
+  listingFailure: ListingCode | undefined;
+  listings = 0;
   calls = 0;
   /** what was asked for, the latest last */
   readonly requests: ProvisionRequest[] = [];
@@ -55,6 +66,13 @@ export class Upstream {
       revoke: async (request) => {
         this.#revoke(request);
         await this.#pass();
+      },
+      listModels: async () => {
+        this.listings += 1;
+        const listing = { models: this.models, source_revision: this.sourceRevision };
+        await this.#pass();
+        if (this.listingFailure) throw new ListingError(this.listingFailure, "out of order");
+        return toModelListing(listing);
       },
     };
   }
