@@ -90,3 +90,16 @@ describe("component sets", () => {
     ]);
   });
 });
+
+test("INF-53 Claude and OpenCode offer every assigned model in each generation, Codex and Kimi only the selected one", () => {
+  const exposures = HARNESSES.map(({ key, generations }) => [
+    key,
+    new Set(generations.map(({ exposure }) => exposure)),
+  ]);
+  expect(Object.fromEntries(exposures)).toEqual({
+    codex: new Set(["selected_only"]),
+    claude: new Set(["catalog"]),
+    kimi: new Set(["selected_only"]),
+    opencode: new Set(["catalog"]),
+  });
+});

@@ -8,7 +8,6 @@ import { canonicalJson } from "../../../platform/text/canonical-json.ts";
 import type { JsonObject } from "../../../platform/text/json-object.ts";
 import { modelIdProblem } from "../../shared/model-ids.ts";
 import { toDiagnosis } from "./diagnosis.ts";
-import type { ProvisionerCode } from "./provisioner.ts";
 
 export const MODELS_LISTED_MAX = 5_000;
 /** Bytes of the answer with the list. */
@@ -67,12 +66,6 @@ export class ListingError extends DomainError {
     super(KINDS[code], `gateway.models_${code}`, TEXTS[code], options);
     this.name = "ListingError";
   }
-}
-
-/** @returns the code of a list for a failed request to the gateway */
-export function listingCodeOf(code: ProvisionerCode): ListingCode {
-  if (code === "unavailable") return "unavailable";
-  return code === "invalid_config" ? "discovery_auth" : "discovery_response";
 }
 
 const nullable = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) =>

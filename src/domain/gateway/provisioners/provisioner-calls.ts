@@ -2,8 +2,9 @@
 import pLimit from "p-limit";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import type { GatewayDependencies, GatewayMode, ProvisionerCall } from "../dependencies.ts";
-import { ListingError, listingCodeOf, type ModelListing } from "./model-listing.ts";
+import { ListingError, type ModelListing } from "./model-listing.ts";
 import {
+  listingCodeOf,
   type ProvisionedKey,
   type Provisioner,
   ProvisionerError,

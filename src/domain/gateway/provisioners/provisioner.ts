@@ -4,7 +4,7 @@
 import { DomainError } from "../../../platform/errors.ts";
 import type { Secret } from "../../../platform/secret.ts";
 import type { JsonObject } from "../../../platform/text/json-object.ts";
-import type { ModelListing } from "./model-listing.ts";
+import type { ListingCode, ModelListing } from "./model-listing.ts";
 
 /** The user for whom a key is requested; groups are display names, ordered without case. */
 export interface GatewayIdentity {
@@ -108,4 +108,10 @@ export class ProvisionerError extends DomainError {
     super(KINDS[code], `gateway.${code}`, TEXTS[code], options);
     this.name = "ProvisionerError";
   }
+}
+
+/** @returns the code of a list for a failed request to the gateway */
+export function listingCodeOf(code: ProvisionerCode): ListingCode {
+  if (code === "unavailable") return "unavailable";
+  return code === "invalid_config" ? "discovery_auth" : "discovery_response";
 }

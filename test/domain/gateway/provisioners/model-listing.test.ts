@@ -66,7 +66,7 @@ describe("a source revision", () => {
   });
 });
 
-describe("a list is refused as a whole", () => {
+describe("INF-49 a list is refused as a whole", () => {
   const good = { id: "good" };
   test.each([
     ["without models", {}, "/models"],

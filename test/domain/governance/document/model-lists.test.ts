@@ -39,7 +39,7 @@ describe("a list of models", () => {
   });
 });
 
-describe("the generation of a stamped document", () => {
+describe("INF-54 the generation of a stamped document", () => {
   const rows: [string, GovernanceConfig, typeof ON, number, boolean][] = [
     ["with a list for every allowed harness", complete, ON, 4, true],
     ["with an allowed harness without a list", incomplete, ON, 3, false],
@@ -83,7 +83,7 @@ describe("the generation of a stamped document", () => {
   });
 });
 
-describe("the model that a harness starts with", () => {
+describe("INF-54 the model that a harness starts with", () => {
   const starting = (model: string, allowed = ["codex", "claude"]) =>
     allowing(allowed, {
       codex: { ...listed("a"), managed_config: { model } },

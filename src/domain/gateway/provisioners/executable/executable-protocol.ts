@@ -6,9 +6,10 @@ import { Value } from "@sinclair/typebox/value";
 import type { ProgramResult } from "../../../../platform/programs/program.ts";
 import { Secret } from "../../../../platform/secret.ts";
 import { parseTime, toDiagnosis } from "../diagnosis.ts";
-import { LISTING_CODES, ListingError, listingCodeOf } from "../model-listing.ts";
+import { LISTING_CODES, ListingError } from "../model-listing.ts";
 import {
   type GatewayIdentity,
+  listingCodeOf,
   PROVISIONER_CODES,
   type ProvisionedKey,
   type ProvisionerCode,

@@ -4,8 +4,8 @@
 import { type Clock, SECOND_MS } from "../../../../platform/clock.ts";
 import { invariant } from "../../../../platform/errors.ts";
 import type { GatewaySettings } from "../../settings.ts";
-import { ListingError, listingCodeOf, toModelListing } from "../model-listing.ts";
-import { type Provisioner, ProvisionerError } from "../provisioner.ts";
+import { ListingError, toModelListing } from "../model-listing.ts";
+import { listingCodeOf, type Provisioner, ProvisionerError } from "../provisioner.ts";
 import { findAccounts, foldEmail, LITELLM_PROVISIONER, selectOwnKeys } from "./litellm-account.ts";
 import { LitellmApi } from "./litellm-api.ts";
 import { Provisioning } from "./litellm-provisioning.ts";
