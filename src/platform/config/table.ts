@@ -91,6 +91,12 @@ export const ANSWER_SECONDS = { min: 1, max: 3600 };
 export const STREAM_SECONDS = { min: 1, max: 86_400 };
 /** shorter than the time after which the service manager kills the service */
 export const DRAIN_SECONDS = { min: 0, max: 40 };
+/** 0: no limit */
+export const DAILY_BUDGET = { min: 0, max: 1_000_000_000_000 };
+export const PARALLEL_REQUESTS = { min: 0, max: 20_000 };
+export const REQUEST_LOG_DAYS = { min: 1, max: 400 };
+/** a row takes about a kilobyte in the queue */
+export const QUEUE_ROWS = { min: 100, max: 1_000_000 };
 /** facts about a caller that the upstream may get in headers */
 export const IDENTITY_FACTS = [
   "user_id",
@@ -579,6 +585,36 @@ export const SETTINGS = {
     choice("off", "log", "refuse"),
     "off",
     "what happens to a request for a model that is assigned to no allowed agent",
+  ),
+  "gateway.proxy.budgets.requests_per_day": always(
+    integer(DAILY_BUDGET),
+    "0",
+    "inference requests of one user in a day (UTC), after which further ones are refused; 0 means no limit",
+  ),
+  "gateway.proxy.budgets.tokens_per_day": always(
+    integer(DAILY_BUDGET),
+    "0",
+    "input and output tokens of one user in a day (UTC), after which further requests are refused; 0 means no limit",
+  ),
+  "gateway.proxy.budgets.parallel_requests": always(
+    integer(PARALLEL_REQUESTS),
+    "50",
+    "inference requests of one user in progress at the same time; 0 means no limit",
+  ),
+  "gateway.request_logs.enabled": always(
+    boolean,
+    "yes",
+    "whether one row is kept for each inference request; usage is counted in any case",
+  ),
+  "gateway.request_logs.retention_days": always(
+    integer(REQUEST_LOG_DAYS),
+    "30",
+    "days after which a row of the request log is removed",
+  ),
+  "gateway.request_logs.queue_rows": always(
+    integer(QUEUE_ROWS),
+    "10000",
+    "rows of the request log that may wait to be written; further ones are dropped and counted",
   ),
   "gateway.inference_jwt.issuer": optional(
     text,
