@@ -66,12 +66,18 @@ beforeEach(() => {
 });
 afterEach(() => bench[Symbol.dispose]());
 
-/** @returns a bench with the same data under another path; `backup` is the one in it */
+/** @returns a bench with the same files under another path; `backup` is the one in it */
 function copyOf(other: Bench): Bench {
   const copy = createBench();
-  cpSync(other.data, copy.data, { recursive: true });
+  cpSync(other.folder, copy.folder, { recursive: true });
   backup = join(copy.data, BACKUP);
   return copy;
+}
+
+/** Goes on with a copy, which no connection of this process has open: without it, a restore waits for the garbage collection. */
+function moveToCopy(): void {
+  using used = bench;
+  bench = copyOf(used);
 }
 
 function emails(): unknown[] {
@@ -103,9 +109,7 @@ describe("a restore", () => {
       /^quartermaster backup restore (\S+) --data-dir \S+ --confirm data$/.exec(String(undo)) ?? [];
     const name = String(replaced).split("/").at(-1) ?? "";
     expect(file).toBe(join(bench.data, name, "quartermaster.db"));
-    const used = bench;
-    bench = copyOf(used);
-    used[Symbol.dispose]();
+    moveToCopy();
     await bench.json(`backup restore ${join(bench.data, name, "quartermaster.db")} ${restore}`);
     expect(emails()).toEqual(AFTER);
     expect(names()).toHaveLength(2);
@@ -141,42 +145,39 @@ describe("a restore", () => {
 
   test("DAT-5 with --revoke-logins ends every login in the backup", async () => {
     await logInOn(bench);
-    const path = join(bench.folder, "logins.qmb");
-    await bench.json(`backup create ${path}`);
-    const used = bench;
-    bench = copyOf(used);
-    const { revoked } = await bench.json(`backup restore ${path} ${restore} --revoke-logins`);
+    await bench.json("backup create logins.qmb");
+    moveToCopy();
+    const { revoked } = await bench.json(`backup restore logins.qmb ${restore} --revoke-logins`);
     expect(revoked).toEqual({ login_sessions: 1, grants: 1, device_logins: 1 });
     const { items } = await bench.json("logins list");
     expect(JSON.stringify(items)).not.toMatch(/"(active|pending|approved)"/);
-    used[Symbol.dispose]();
   });
 
   test("restores artifacts, including one damaged since the backup", async () => {
     cpSync(join(import.meta.dir, "../../../src/domain/catalog/example"), bench.folder, { recursive: true });
     await bench.json("catalog seed catalog.yaml");
-    const path = join(bench.folder, "artifacts.qmb");
-    await bench.json(`backup create ${path}`);
-    const used = bench;
-    bench = copyOf(used);
+    await bench.json("backup create artifacts.qmb");
+    moveToCopy();
     const shard = join(bench.data, "artifacts/sha256/fb");
     for (const name of readdirSync(shard)) writeFileSync(join(shard, name), "damaged");
-    await bench.json(`backup restore ${path} ${restore}`);
+    await bench.json(`backup restore artifacts.qmb ${restore}`);
     expect(await outcomeOf("catalog verify")).toBe("0");
-    used[Symbol.dispose]();
   });
 
   test("DAT-6 of an older schema is migrated to that of the program", async () => {
     makeOlder(bench.data, bench.clock);
-    const path = join(bench.folder, "older.qmb");
-    expect(await bench.json(`backup create ${path}`)).toMatchObject({ schema: OLDER_SCHEMA });
-    expect(await bench.json(`backup restore ${path} ${restore}`)).toMatchObject({ schema: programSchema() });
+    expect(await bench.json("backup create older.qmb")).toMatchObject({ schema: OLDER_SCHEMA });
+    moveToCopy();
+    const restored = await bench.json(`backup restore older.qmb ${restore}`);
+    expect(restored).toMatchObject({ schema: programSchema() });
     expect(emails()).toEqual(AFTER);
   });
 
   test("DAT-6 of the copy from before an upgrade reports that it is upgraded again and how to downgrade", async () => {
     makeOlder(bench.data, bench.clock);
-    const { copy } = await bench.json("migrate up");
+    const made = await bench.json("migrate up");
+    moveToCopy();
+    const copy = join(bench.data, "backups", basename(String(made.copy)));
     const way = `schema ${OLDER_SCHEMA} will be upgraded to ${programSchema()}, which version development cannot open. To go back to version development, install its executable and run: quartermaster backup restore ${copy} --data-dir ${bench.data} --confirm data`;
     const { details } = await bench.json(`backup restore ${copy} --dry-run`);
     expect(details).toContainEqual(`Its ${way}`);
@@ -212,8 +213,9 @@ describe("a restore", () => {
     writeFileSync(leftOver, "of an upgrade that was killed");
     const { copy } = await bench.json("migrate up");
     expect(existsSync(leftOver)).toBe(false);
+    moveToCopy();
     change("UPDATE users SET email = 'changed@example.org'");
-    await bench.json(`backup restore ${copy} ${restore}`);
+    await bench.json(`backup restore ${join(bench.data, "backups", basename(String(copy)))} ${restore}`);
     expect(emails()).toEqual(AFTER);
   });
 });
@@ -417,6 +419,7 @@ describe("DAT-3 keys", () => {
 
   test("are complete without one that signs bundles, and the restore makes none up", async () => {
     await bench.json("backup create plain.qmb --with-keys --passphrase-file passphrase");
+    moveToCopy();
     await bench.json("backup restore plain.qmb --keys plain.qmk --passphrase-file passphrase --confirm data");
     expect(existsSync(join(bench.data, "keys/bundle-signing-key.pem"))).toBe(false);
   });
@@ -500,9 +503,7 @@ describe("data that a restore has replaced", () => {
 
   test("is removed by a job of the service with an audit entry", async () => {
     const replaced = await replaceData();
-    const used = bench;
-    bench = copyOf(used);
-    used[Symbol.dispose]();
+    moveToCopy();
     const folder = join(bench.data, basename(replaced));
     const { clock, ids } = bench;
     const config = loadConfig({ flags: { dataDir: bench.data, backupKeepReplaced: "3" }, env: {}, cwd: "/" });
