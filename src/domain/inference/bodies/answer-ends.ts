@@ -1,0 +1,62 @@
+// Keeps the first and the last bytes of an answer while it passes, by reference, so that its usage can be read at the end without
+// holding the answer. usage.ts reads them.
+
+export const HEAD_BYTES = 4 * 1024;
+export const TAIL_BYTES = 16 * 1024;
+
+export class AnswerEnds {
+  readonly #head: Uint8Array[] = [];
+  #headBytes = 0;
+  #tail: Uint8Array[] = [];
+  /** pieces before this one have left the tail */
+  #tailStart = 0;
+  #tailBytes = 0;
+
+  /** Remembers a piece that was passed on; nobody changes its bytes afterwards. */
+  push(piece: Uint8Array): void {
+    if (this.#headBytes < HEAD_BYTES) {
+      this.#head.push(piece);
+      this.#headBytes += piece.length;
+    }
+    this.#tail.push(piece);
+    this.#tailBytes += piece.length;
+    this.#dropOld();
+  }
+
+  /** @returns the first HEAD_BYTES, or fewer */
+  head(): string {
+    return Buffer.concat(this.#head, Math.min(this.#headBytes, HEAD_BYTES)).toString("utf8");
+  }
+
+  /** @returns the last bytes: all of them, or at least TAIL_BYTES */
+  tail(): string {
+    return Buffer.concat(this.#tail.slice(this.#tailStart)).subarray(-TAIL_BYTES).toString("utf8");
+  }
+
+  /** @returns the last bytes, at most this many */
+  last(count: number): string {
+    const pieces: Uint8Array[] = [];
+    let bytes = 0;
+    for (let at = this.#tail.length - 1; at >= this.#tailStart && bytes < count; at -= 1) {
+      const piece = this.#tail[at];
+      if (piece) pieces.unshift(piece);
+      bytes += piece?.length ?? 0;
+    }
+    return Buffer.concat(pieces).subarray(-count).toString("latin1");
+  }
+
+  #dropOld(): void {
+    for (;;) {
+      const oldest = this.#tail[this.#tailStart]?.length ?? 0;
+      if (this.#tailStart === this.#tail.length - 1 || this.#tailBytes - oldest < TAIL_BYTES) break;
+      this.#tailBytes -= oldest;
+      this.#tailStart += 1;
+    }
+    if (this.#tailStart < COMPACT_AFTER) return;
+    this.#tail = this.#tail.slice(this.#tailStart);
+    this.#tailStart = 0;
+  }
+}
+
+/** Dropped pieces that are held until the list is compacted. */
+const COMPACT_AFTER = 64;

@@ -1,0 +1,127 @@
+// Reads what an answer says about its tokens, from the first and the last bytes of the answer. It looks for complete `usage`
+// objects as the three APIs write them, in event streams and JSON alike. Tokens are never estimated.
+import type { UsageSource } from "../log/record.ts";
+import type { AnswerEnds } from "./answer-ends.ts";
+
+export interface Usage {
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly cacheReadTokens: number | null;
+  readonly cacheWriteTokens: number | null;
+  readonly usageSource: UsageSource;
+}
+
+export const NO_USAGE: Usage = {
+  inputTokens: null,
+  outputTokens: null,
+  cacheReadTokens: null,
+  cacheWriteTokens: null,
+  usageSource: "none",
+};
+
+type Members = Readonly<Record<string, unknown>>;
+type Tokens = Omit<Usage, "usageSource">;
+
+/** Candidates that are looked at, because tools and metadata may have members of the same name. */
+const CANDIDATES_MAX = 8;
+const KEY = '"usage"';
+
+/**
+ * @param isWhole whether the answer came to its end
+ * @returns the last usage; for Anthropic's messages together with that of `message_start`, which alone has the input
+ */
+export function readUsage(ends: AnswerEnds, { isWhole }: { isWhole: boolean }): Usage {
+  const tail = ends.tail();
+  const last = lastUsage(tail);
+  const head = ends.head();
+  const start = head.includes('"message_start"') ? firstUsage(head) : undefined;
+  if (!start)
+    return last ? { ...last, usageSource: isWhole ? "reported" : "partial" } : otherwise(head, isWhole);
+  // The usage of message_start counts the output so far, so a last usage equal to it is no result.
+  const isFinal = last !== undefined && (tail.includes('"message_delta"') || !isSame(last, start));
+  if (!isFinal) return { ...start, outputTokens: null, usageSource: "partial" };
+  return {
+    inputTokens: last.inputTokens ?? start.inputTokens,
+    outputTokens: last.outputTokens,
+    cacheReadTokens: last.cacheReadTokens ?? start.cacheReadTokens,
+    cacheWriteTokens: last.cacheWriteTokens ?? start.cacheWriteTokens,
+    usageSource: isWhole ? "reported" : "partial",
+  };
+}
+
+/** A long JSON answer may state its usage first. */
+function otherwise(head: string, isWhole: boolean): Usage {
+  const first = firstUsage(head);
+  return first ? { ...first, usageSource: isWhole ? "reported" : "partial" } : NO_USAGE;
+}
+
+const isSame = (one: Tokens, other: Tokens): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+function lastUsage(text: string): Tokens | undefined {
+  let at = text.lastIndexOf(KEY);
+  for (let tries = 0; at >= 0 && tries < CANDIDATES_MAX; tries += 1) {
+    const tokens = usageAt(text, at);
+    if (tokens || at === 0) return tokens;
+    at = text.lastIndexOf(KEY, at - 1);
+  }
+  return undefined;
+}
+
+function firstUsage(text: string): Tokens | undefined {
+  let at = text.indexOf(KEY);
+  for (let tries = 0; at >= 0 && tries < CANDIDATES_MAX; tries += 1) {
+    const tokens = usageAt(text, at);
+    if (tokens) return tokens;
+    at = text.indexOf(KEY, at + 1);
+  }
+  return undefined;
+}
+
+/** @returns the tokens of the object that follows the key; undefined if there is none, or it counts none */
+function usageAt(text: string, at: number): Tokens | undefined {
+  const begin = /\s*:\s*\{/y;
+  begin.lastIndex = at + KEY.length;
+  if (!begin.test(text)) return undefined;
+  const end = endOfObject(text, begin.lastIndex);
+  return end === undefined ? undefined : tokensOf(parse(text.slice(begin.lastIndex - 1, end)));
+}
+
+/** @param from position behind the opening brace */
+function endOfObject(text: string, from: number): number | undefined {
+  const token = /"(?:[^"\\]|\\.)*"|[{}]/g;
+  token.lastIndex = from;
+  let depth = 1;
+  for (let match = token.exec(text); match; match = token.exec(text)) {
+    if (match[0] === "{") depth += 1;
+    else if (match[0] === "}") depth -= 1;
+    if (depth === 0) return token.lastIndex;
+  }
+  return undefined;
+}
+
+function parse(text: string): Members {
+  try {
+    return membersOf(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+const membersOf = (value: unknown): Members =>
+  typeof value === "object" && value !== null ? { ...value } : {};
+
+function tokensOf(usage: Members): Tokens | undefined {
+  const details = membersOf(usage.prompt_tokens_details ?? usage.input_tokens_details);
+  const inputTokens = countIn(usage.prompt_tokens ?? usage.input_tokens);
+  const outputTokens = countIn(usage.completion_tokens ?? usage.output_tokens);
+  if (inputTokens === null && outputTokens === null) return undefined;
+  return {
+    inputTokens,
+    outputTokens,
+    cacheReadTokens: countIn(usage.cache_read_input_tokens ?? details.cached_tokens),
+    cacheWriteTokens: countIn(usage.cache_creation_input_tokens),
+  };
+}
+
+const countIn = (value: unknown): number | null =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;

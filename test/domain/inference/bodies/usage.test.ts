@@ -1,0 +1,96 @@
+// What an answer says about its tokens: read from its two ends, whatever the pieces were.
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { AnswerEnds, HEAD_BYTES, TAIL_BYTES } from "../../../../src/domain/inference/bodies/answer-ends.ts";
+import { NO_USAGE, readUsage } from "../../../../src/domain/inference/bodies/usage.ts";
+import { bytesOf, CHAT, MESSAGES, RECORDINGS, RESPONSES } from "../../../support/inference/recordings.ts";
+
+/** @returns the usage of an answer that arrives in pieces of this size */
+function usageOf(answer: string | Uint8Array, { pieceBytes = 1_000_000, isWhole = true } = {}) {
+  const bytes = Buffer.from(answer);
+  const ends = new AnswerEnds();
+  for (let at = 0; at < bytes.length; at += pieceBytes) ends.push(bytes.subarray(at, at + pieceBytes));
+  return readUsage(ends, { isWhole });
+}
+
+const reported = ({ usage }: (typeof RECORDINGS)[number]) => ({
+  inputTokens: usage.input,
+  outputTokens: usage.output,
+  cacheReadTokens: usage.cacheRead,
+  cacheWriteTokens: usage.cacheWrite,
+  usageSource: "reported",
+});
+
+describe("usage is read at the end of an answer (INF-41)", () => {
+  test.each(RECORDINGS.map((recording) => [recording.name, recording] as const))("%s", (_, recording) => {
+    for (const pieceBytes of [1, 7, 200, 100_000]) {
+      expect(usageOf(bytesOf(recording), { pieceBytes })).toMatchObject(reported(recording));
+      expect(usageOf(recording.json, { pieceBytes })).toMatchObject(reported(recording));
+    }
+    const crlf = recording.events.join("").replaceAll("\n", "\r\n");
+    expect(usageOf(crlf)).toMatchObject(reported(recording));
+  });
+
+  test("from a stream that is longer than both ends", () => {
+    const filler = `data: {"delta":"${"x".repeat(500)}"}\n\n`.repeat(200);
+    const [start = "", ...rest] = MESSAGES.events;
+    expect(usageOf(start + filler + rest.join(""), { pieceBytes: 333 })).toMatchObject(reported(MESSAGES));
+    expect(usageOf(filler + CHAT.events.join(""), { pieceBytes: 333 })).toMatchObject(reported(CHAT));
+  });
+
+  test("from a long JSON answer that states it first", () => {
+    const { usage } = JSON.parse(CHAT.json);
+    expect(usageOf(JSON.stringify({ usage, text: "x".repeat(100_000) }))).toMatchObject(reported(CHAT));
+  });
+
+  test("as partial where Anthropic's stream ended before its result", () => {
+    const early = MESSAGES.events.slice(0, 5).join("");
+    expect(usageOf(early, { isWhole: false })).toEqual({
+      inputTokens: 23,
+      outputTokens: null,
+      cacheReadTokens: 70,
+      cacheWriteTokens: 11,
+      usageSource: "partial",
+    });
+  });
+
+  test("as none where the answer ended before it was stated", () => {
+    expect(usageOf(RESPONSES.events.slice(0, 6).join(""), { isWhole: false })).toEqual(NO_USAGE);
+    expect(usageOf(CHAT.events.slice(0, 6).join(""), { isWhole: false })).toEqual(NO_USAGE);
+  });
+
+  test.each([
+    ["an empty answer", ""],
+    ["null", '{"usage":null}'],
+    ["an object that is cut", '{"usage":{"prompt_tokens":5'],
+    ["a tool with a parameter of that name", '{"tools":[{"properties":{"usage":{"type":"string"}}}]}'],
+    ["text that quotes it", JSON.stringify({ text: '"usage":{"prompt_tokens":5}' })],
+    ["counts that are no counts", '{"usage":{"prompt_tokens":-1,"completion_tokens":"7"}}'],
+    ["bytes that are no text", Uint8Array.from({ length: 600 }, (_, at) => at * 37)],
+  ])("as none for %s", (_, answer) => {
+    expect(usageOf(answer)).toEqual(NO_USAGE);
+  });
+
+  test("keeps the last of several, past one that counts nothing", () => {
+    const answer =
+      '{"usage":{"input_tokens":1}} {"usage":{"input_tokens":8,"output_tokens":2}} {"usage":{"type":"x"}}';
+    expect(usageOf(answer)).toMatchObject({ inputTokens: 8, outputTokens: 2 });
+  });
+});
+
+test("the ends of an answer are its first and last bytes, whatever the pieces", () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 3_000 }), { maxLength: 60 }), (lengths) => {
+      const ends = new AnswerEnds();
+      let sent = "";
+      for (const length of lengths) {
+        const piece = String(length).padEnd(length, "-").slice(0, length);
+        ends.push(Buffer.from(piece));
+        sent += piece;
+      }
+      expect(ends.head()).toBe(sent.slice(0, HEAD_BYTES));
+      expect(ends.tail()).toBe(sent.slice(-TAIL_BYTES));
+      expect(ends.last(4)).toBe(sent.slice(-4));
+    }),
+  );
+});
