@@ -83,13 +83,13 @@ export async function measureWrites(): Promise<Figure[]> {
   });
 }
 
-/** @returns a database of its own in that directory, and a function that writes one row and waits for the disk */
-export function openWriter(directory: string): AsyncDisposable & { write(): Promise<void> } {
+/** @returns a database of its own in that directory, and a function that commits some rows, one by default, and waits for the disk */
+export function openWriter(directory: string): AsyncDisposable & { write(rows?: number): Promise<void> } {
   const db = openDatabase(fileIn(directory, "writer.db"));
-  const write = (): Promise<void> => {
-    const row = nextRow();
-    return db.write((tx) => void upsert(tx).run(row), "jobs");
-  };
+  const write = (rows = 1): Promise<void> =>
+    db.write((tx) => {
+      for (let row = 0; row < rows; row++) upsert(tx).run(nextRow());
+    }, "jobs");
   return { write, [Symbol.asyncDispose]: () => db.close() };
 }
 

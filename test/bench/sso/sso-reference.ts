@@ -1,23 +1,30 @@
-// The reference for sso.ts, a process of its own: a server that does for each request what no sign-in gets around. It verifies the
-// signature of one token and puts one row on the disk. Argument: an empty directory.
-import { createLocalJWKSet, jwtVerify } from "jose";
-import { ProviderKeys } from "../../support/provider/provider-keys.ts";
+// The reference for sso.ts, a process of its own: a server that does for each sign-in only what no server can leave out. It
+// redeems a code with a plain `fetch`, verifies the ID token with jose, and commits as many rows as a sign-in of ours.
+// Arguments: an empty directory, and the issuer of the provider.
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose";
 import { openWriter } from "../writes.ts";
+import { SIGN_IN_ROWS, type TokenRequest, WAITED_HEADER } from "./sso-share.ts";
 
-const [directory = ""] = process.argv.slice(2);
-const keys = new ProviderKeys("RS256");
-const find = createLocalJWKSet(await keys.published());
-const claims = { iss: "https://login.example.com", sub: "ada-1", nonce: "n".repeat(43) };
-const token = await keys.sign(claims, { typ: "JWT", faults: {}, secret: "" });
+const [directory = "", issuer = ""] = process.argv.slice(2);
+const published: JSONWebKeySet = await (await fetch(`${issuer}/jwks`)).json();
+const find = createLocalJWKSet(published);
 const writer = openWriter(directory);
 
 const server = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
-  fetch: async () => {
+  fetch: async (request) => {
+    const { headers, body }: TokenRequest = await request.json();
+    const startMs = performance.now();
+    const answer = await fetch(`${issuer}/token`, { method: "POST", headers, body });
+    const { id_token: token }: { id_token: string } = await answer.json();
+    const waitedMs = performance.now() - startMs;
     await jwtVerify(token, find);
-    await writer.write();
-    return new Response(null, { status: 303, headers: { location: "/" } });
+    await writer.write(SIGN_IN_ROWS);
+    return new Response(null, {
+      status: 303,
+      headers: { location: "/", [WAITED_HEADER]: String(waitedMs) },
+    });
   },
 });
 console.log(server.url.origin);

@@ -1,5 +1,6 @@
 // The service of sso.ts with the identity provider that it trusts, and browsers that each have an address of their own: the service
 // takes addresses from a header, because it limits the sign-ins of one address.
+import { createHash, randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { FormBrowser } from "../../support/browser/form-browser.ts";
@@ -12,6 +13,7 @@ import {
 import type { Running } from "../processes.ts";
 import { startQuartermaster } from "../tools/installation.ts";
 import type { LoadRequest } from "../tools/load.ts";
+import type { TokenRequest } from "./sso-share.ts";
 
 const CALLBACK = "/api/auth/callback/oidc";
 export const START = "/login/oidc";
@@ -19,6 +21,7 @@ export const START = "/login/oidc";
 export interface SsoSite extends AsyncDisposable {
   data: string;
   service: Running;
+  idp: LyingProvider;
   /** Begins a sign-in and follows it through the provider. @returns the sign-in, one step before its end */
   leave(): Promise<SignIn>;
   /** @returns requests of as many addresses */
@@ -26,8 +29,8 @@ export interface SsoSite extends AsyncDisposable {
 }
 
 export interface SignIn {
-  /** Goes back to the service. @returns milliseconds, without those that the provider took for its answers */
-  finish(): Promise<number>;
+  /** Goes back to the service. */
+  finish(): Promise<void>;
 }
 
 /** @returns a service in which everybody of one domain signs in at a provider in this process */
@@ -50,6 +53,7 @@ export async function startSsoSite(directory: string): Promise<SsoSite> {
   return {
     data,
     service,
+    idp,
     leave: () => leave(origin, idp),
     requests: (path, addresses) =>
       Array.from({ length: addresses }, () => ({ method: "GET", path, headers: fromNextAddress() })),
@@ -69,13 +73,29 @@ async function leave(origin: string, idp: LyingProvider): Promise<SignIn> {
   const headers = fromNextAddress();
   const begun = await browser.request(START, { headers });
   const query = await idp.authorize(begun.headers.get("location") ?? "");
-  const finish = async (): Promise<number> => {
-    const answeredBefore = idp.answeringMs;
-    const begin = performance.now();
+  const finish = async (): Promise<void> => {
     const { status } = await browser.request(`${CALLBACK}?${query}`, { headers });
-    const took = performance.now() - begin;
     if (status !== 303) throw new Error(`the sign-in ended with ${status}`);
-    return took - (idp.answeringMs - answeredBefore);
   };
   return { finish };
+}
+
+/** @returns a token request of a client of this service, with a code that is good for it */
+export async function codeFor(idp: LyingProvider): Promise<TokenRequest> {
+  const verifier = randomBytes(32).toString("base64url");
+  const redirectUri = "http://127.0.0.1/callback";
+  const asked = new URLSearchParams({
+    ...{ client_id: CLIENT_ID, redirect_uri: redirectUri, nonce: randomBytes(32).toString("base64url") },
+    ...{ state: verifier, code_challenge: createHash("sha256").update(verifier).digest("base64url") },
+  });
+  const code = (await idp.authorize(`${idp.issuer}/authorize?${asked}`)).get("code") ?? "";
+  const credential = [CLIENT_ID, CLIENT_SECRET].map(encodeURIComponent).join(":");
+  const sent = { grant_type: "authorization_code", code, redirect_uri: redirectUri, code_verifier: verifier };
+  return {
+    headers: {
+      authorization: `Basic ${Buffer.from(credential).toString("base64")}`,
+      "content-type": "application/x-www-form-urlencoded",
+    },
+    body: new URLSearchParams(sent).toString(),
+  };
 }

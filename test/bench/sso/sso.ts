@@ -1,17 +1,14 @@
 // Sign-in at an identity provider: what the service adds to the time that the provider takes, how fast the link to the provider is
 // beside the sign-in page, and what people leave behind who never come back.
 import { Database } from "bun:sqlite";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { atMost, contest, type Figure } from "../figures.ts";
-import { load, ownMb, script, startServer } from "../processes.ts";
-import { compareAlternating } from "../tools/compare.ts";
+import { load, ownMb } from "../processes.ts";
 import { temporaryDirectory } from "../tools/installation.ts";
+import { measureShare } from "./sso-share.ts";
 import { type SsoSite, START, startSsoSite } from "./sso-site.ts";
 
 const ROUNDS = 7;
-const SIGN_INS = 60;
-const WARM_UP_SIGN_INS = 300;
 const SECONDS = 1;
 const CONNECTIONS = 32;
 /** Each may begin 60 sign-ins, and the ones of all rounds together stay below. */
@@ -30,47 +27,7 @@ const SAMPLE_EVERY_MS = 500;
 export async function measureSso(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   await using site = await startSsoSite(directory.path);
-  return [await ourShare(site, directory.path), await linkRate(site), ...(await unfinished(site))];
-}
-
-/** One sign-in after the other, so that no two share a commit. */
-async function ourShare(site: SsoSite, directory: string): Promise<Figure> {
-  await using servers = new AsyncDisposableStack();
-  const folder = join(directory, "reference");
-  mkdirSync(folder);
-  const { port, stop } = await startServer(script("sso/sso-reference.ts", folder));
-  servers.defer(stop);
-  const reference = async (): Promise<number> => {
-    const begin = performance.now();
-    await fetch(`http://127.0.0.1:${port}/`, { redirect: "manual" });
-    return performance.now() - begin;
-  };
-  const signIn = async () => (await site.leave()).finish();
-  await fastest(WARM_UP_SIGN_INS, signIn);
-  await fastest(WARM_UP_SIGN_INS, reference);
-  const [other, own] = await compareAlternating({
-    rounds: ROUNDS,
-    subjects: {
-      reference: () => fastest(SIGN_INS, reference),
-      ours: () => fastest(SIGN_INS, signIn),
-    },
-  });
-  const ratio = own?.ratio ?? Number.NaN;
-  return {
-    what: "our share of a sign-in (against a server that verifies one signature and writes one row)",
-    unit: "ms",
-    ours: own?.median ?? Number.NaN,
-    reference: other?.median ?? Number.NaN,
-    ratio,
-    verdict: atMost(1.5, ratio),
-  };
-}
-
-/** @returns the time below which a tenth of the measures are: the others were beside something else that this machine does */
-async function fastest(times: number, measure: () => Promise<number>): Promise<number> {
-  const taken: number[] = [];
-  while (taken.length < times) taken.push(await measure());
-  return taken.toSorted((a, b) => a - b)[Math.floor(times / 10)] ?? Number.NaN;
+  return [...(await measureShare(site, directory.path)), await linkRate(site), ...(await unfinished(site))];
 }
 
 function linkRate(site: SsoSite): Promise<Figure> {

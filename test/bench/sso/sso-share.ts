@@ -1,0 +1,135 @@
+// Our share of a sign-in: the time from the browser's callback to our answer, without the time in which every server waits for the
+// provider. That waiting is measured by the reference, which sends the same token request to the same provider with a plain `fetch`:
+// what we do around the request therefore counts as ours, and the network, the provider's server and its signature do not.
+//
+//   share = (callback - signing) - (waiting - signing)
+//
+// `signing` is what the provider reports for each answer; it is taken out first, because it varies more than the rest. The reference
+// is the share of a server that verifies one RS256 signature and commits SIGN_IN_ROWS rows, computed in the same way in the same run.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { atMost, type Figure } from "../figures.ts";
+import { processorMs, script, startServer } from "../processes.ts";
+import { compareAlternating } from "../tools/compare.ts";
+import { codeFor, type SsoSite } from "./sso-site.ts";
+
+/** The rows that a sign-in of a known person writes: login session, identity and audit entry. */
+export const SIGN_IN_ROWS = 3;
+export const WAITED_HEADER = "x-waited-ms";
+
+export interface TokenRequest {
+  headers: Record<string, string>;
+  body: string;
+}
+
+const ROUNDS = 7;
+const SIGN_INS = 60;
+const WARM_UP_SIGN_INS = 300;
+const SHARE_MAX = 1.5;
+
+/** Milliseconds, all without the provider's signing. */
+interface Times {
+  /** from the request to the answer */
+  took: number;
+  /** for the token request; only the reference knows it */
+  waited: number;
+}
+
+/** One way to finish a sign-in that the provider has approved. */
+type Finish = () => Promise<Times>;
+
+interface Server {
+  pid: number;
+  /** @returns a sign-in, one step before its end */
+  leave(): Promise<Finish>;
+}
+
+/** One sign-in after the other, so that no two share a commit. */
+export async function measureShare(site: SsoSite, directory: string): Promise<Figure[]> {
+  await using servers = new AsyncDisposableStack();
+  const folder = join(directory, "reference");
+  mkdirSync(folder);
+  const running = await startServer(script("sso/sso-reference.ts", folder, site.idp.issuer));
+  servers.defer(running.stop);
+  const bare: Server = { pid: running.pid, leave: () => leaveBare(site, running.port) };
+  const own: Server = { pid: site.service.pid, leave: () => leaveOwn(site) };
+  await measured(bare, WARM_UP_SIGN_INS);
+  await measured(own, WARM_UP_SIGN_INS);
+  const processor = { bare: 0, own: 0 };
+  let waited = 0;
+  const [other, ours] = await compareAlternating({
+    rounds: ROUNDS,
+    subjects: {
+      reference: async () => {
+        const round = await measured(bare, SIGN_INS);
+        processor.bare += round.processorMs;
+        waited = fastestOf(round.times.map((times) => times.waited));
+        return fastestOf(round.times.map(({ took }) => took)) - waited;
+      },
+      ours: async () => {
+        const round = await measured(own, SIGN_INS);
+        processor.own += round.processorMs;
+        return fastestOf(round.times.map(({ took }) => took)) - waited;
+      },
+    },
+  });
+  const ratio = ours?.ratio ?? Number.NaN;
+  const perSignIn = ROUNDS * SIGN_INS;
+  return [
+    {
+      what: `our share of a sign-in: callback without waiting for the provider (one RS256 check by jose and a commit of ${SIGN_IN_ROWS} rows)`,
+      unit: "ms",
+      ours: ours?.median ?? Number.NaN,
+      reference: other?.median ?? Number.NaN,
+      ratio,
+      verdict: atMost(SHARE_MAX, ratio),
+    },
+    {
+      what: "processor time of a callback, with the token request (of the same server)",
+      unit: "ms",
+      ours: processor.own / perSignIn,
+      reference: processor.bare / perSignIn,
+      ratio: processor.own / processor.bare,
+    },
+  ];
+}
+
+/** Begins all sign-ins before it finishes the first, so that the processor time is of callbacks alone. */
+async function measured(server: Server, count: number): Promise<{ times: Times[]; processorMs: number }> {
+  const left: Finish[] = [];
+  while (left.length < count) left.push(await server.leave());
+  const beforeMs = await processorMs(server.pid);
+  const times: Times[] = [];
+  for (const finish of left) times.push(await finish());
+  return { times, processorMs: (await processorMs(server.pid)) - beforeMs };
+}
+
+/** @returns the time below which a tenth of them are: the others were beside something else that this machine does */
+const fastestOf = (times: readonly number[]): number =>
+  times.toSorted((a, b) => a - b)[Math.floor(times.length / 10)] ?? Number.NaN;
+
+async function leaveOwn(site: SsoSite): Promise<Finish> {
+  const { finish } = await site.leave();
+  return async () => ({ took: await withoutSigning(site, finish), waited: Number.NaN });
+}
+
+async function leaveBare(site: SsoSite, port: number): Promise<Finish> {
+  const body = JSON.stringify(await codeFor(site.idp));
+  return async () => {
+    const signingBefore = site.idp.answeringMs;
+    let waited = Number.NaN;
+    const took = await withoutSigning(site, async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body, redirect: "manual" });
+      if (answer.status !== 303) throw new Error(`the reference answered ${answer.status}`);
+      waited = Number(answer.headers.get(WAITED_HEADER));
+    });
+    return { took, waited: waited - (site.idp.answeringMs - signingBefore) };
+  };
+}
+
+async function withoutSigning({ idp }: SsoSite, work: () => Promise<void>): Promise<number> {
+  const signingBefore = idp.answeringMs;
+  const begin = performance.now();
+  await work();
+  return performance.now() - begin - (idp.answeringMs - signingBefore);
+}
