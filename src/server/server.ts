@@ -98,6 +98,8 @@ class OpenExchange implements Exchange {
   principal: Exchange["principal"] = undefined;
   scim: Exchange["scim"] = undefined;
   isAdmitted = false;
+  /** undefined until somebody asks */
+  #address: string | null | undefined = undefined;
 
   constructor(
     readonly requestId: string,
@@ -110,7 +112,8 @@ class OpenExchange implements Exchange {
   ) {}
 
   get address(): string | null {
-    return this.own.addressOf(this.own.request);
+    if (this.#address === undefined) this.#address = this.own.addressOf(this.own.request);
+    return this.#address;
   }
 
   get forwarding(): Forwarding {
