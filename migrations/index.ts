@@ -20,6 +20,7 @@ import userRevisions from "./0017_user_revisions.sql" with { type: "text" };
 import passwordLinks from "./0018_password_links.sql" with { type: "text" };
 import secondFactor from "./0019_second_factor.sql" with { type: "text" };
 import expectedIdentities from "./0020_expected_identities.sql" with { type: "text" };
+import narrowMemberships from "./0021_narrow_memberships.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -49,4 +50,5 @@ export const migrations: readonly Migration[] = [
   { id: 18, name: "password_links", sql: passwordLinks },
   { id: 19, name: "second_factor", sql: secondFactor },
   { id: 20, name: "expected_identities", sql: expectedIdentities },
+  { id: 21, name: "narrow_memberships", sql: narrowMemberships },
 ];

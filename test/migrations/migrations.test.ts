@@ -76,6 +76,8 @@ const DROPPED = new Set([
   "refresh_tokens.successors",
   "scim_users.version",
   "scim_users.updated_at_ms", // both in scim_user_revisions since schema 17
+  "scim_group_members.group_id",
+  "scim_group_members.user_id", // both replaced by sequences in schema 21
 ]);
 
 /** @returns the rows of each table, without the columns that are dropped on purpose */
@@ -84,7 +86,8 @@ const contentsOf = (connection: Database): Record<string, unknown[]> =>
     productTables(connection).map((table) => {
       const names = columnsOf(connection, table).map(({ name }) => name);
       const kept = names.filter((name) => !DROPPED.has(`${table}.${name}`)).map((name) => `"${name}"`);
-      return [table, connection.query(`SELECT ${kept.join(", ")} FROM "${table}"`).all()];
+      const rows = connection.query(`SELECT ${kept.join(", ") || "1"} FROM "${table}"`).all();
+      return [table, kept.length > 0 ? rows : rows.map(() => ({}))];
     }),
   );
 
@@ -139,5 +142,42 @@ test("every provisioned user keeps version and time of the last change, which sc
     ]);
     connection.run("DELETE FROM scim_users");
     expect(connection.query("SELECT * FROM scim_user_revisions").all()).toEqual([]);
+  });
+});
+
+test("every membership is preserved when schema 21 names users and groups by their sequences", () => {
+  inNewFile((connection, file) => {
+    upTo(file, migrations.slice(0, 20));
+    fill(connection);
+    connection.run("PRAGMA foreign_keys=OFF");
+    connection.run(
+      "DELETE FROM scim_group_members; UPDATE scim_users SET sequence = 7; UPDATE scim_groups SET sequence = 5",
+    );
+    connection.run("UPDATE scim_user_revisions SET sequence = 7");
+    connection.run(
+      "CREATE TEMP TABLE other AS SELECT * FROM users; UPDATE other SET id = 'other', subject = 'other', email_key = 'other'",
+    );
+    connection.run("INSERT INTO users SELECT * FROM other");
+    connection.run(`INSERT INTO scim_users SELECT 3, 'other', organization_id, 'other', 'other', 'other', NULL, NULL, NULL, 1, NULL,
+      'other', 0, '{}', '{}' FROM scim_users`);
+    connection.run(
+      "INSERT INTO scim_user_revisions SELECT 3, organization_id, 1, 0 FROM scim_user_revisions",
+    );
+    connection.run(
+      "INSERT INTO scim_groups SELECT 9, 'crew', organization_id, NULL, 'c', 'c', 1, 1, 0, 0 FROM scim_groups",
+    );
+    connection.run("INSERT INTO scim_group_members VALUES ('id', 'id'), ('id', 'other'), ('crew', 'other')");
+    upTo(file, migrations);
+    const memberships = () => connection.query("SELECT * FROM scim_group_members ORDER BY 1, 2").values();
+    expect(memberships()).toEqual([
+      [5, 3],
+      [5, 7],
+      [9, 3],
+    ]);
+    connection.run("PRAGMA foreign_keys=ON");
+    connection.run("DELETE FROM scim_users WHERE sequence = 3");
+    expect(memberships()).toEqual([[5, 7]]);
+    connection.run("DELETE FROM scim_groups WHERE sequence = 5");
+    expect(memberships()).toEqual([]);
   });
 });

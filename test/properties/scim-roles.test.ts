@@ -202,11 +202,13 @@ class Run {
         .all()
         .map(({ id, role }) => [id, role]),
     );
-    for (const { id, memberCount } of groups)
-      expect(memberships.filter(({ groupId }) => groupId === id)).toHaveLength(memberCount);
-    for (const { accountId } of read.select().from(scimUsers).all()) {
-      const own = groups.filter(({ id }) =>
-        memberships.some(({ groupId, userId }) => groupId === id && userId === accountId),
+    for (const { sequence, memberCount } of groups)
+      expect(memberships.filter(({ groupSequence }) => groupSequence === sequence)).toHaveLength(memberCount);
+    for (const { accountId, sequence: user } of read.select().from(scimUsers).all()) {
+      const own = groups.filter(({ sequence }) =>
+        memberships.some(
+          ({ groupSequence, userSequence }) => groupSequence === sequence && userSequence === user,
+        ),
       );
       const wanted = own.some((group) => this.#makesAdministrators(group)) ? "admin" : "member";
       expect(roles.get(accountId)).toBe(wanted);

@@ -84,6 +84,8 @@ export interface ScimSettings {
 
 /** A provisioned user as rendering needs it. */
 export interface UserRow {
+  /** names the user in other tables */
+  sequence: number;
   id: string;
   version: number;
   createdAtMs: number;

@@ -62,10 +62,11 @@ export const scimGroups = sqliteTable("scim_groups", {
   updatedAtMs: integer("updated_at_ms").notNull(),
 });
 
+/** Both numbers are sequences: with ids, the two indexes had nine times the pages. */
 export const scimGroupMembers = sqliteTable(
   "scim_group_members",
-  { groupId: text("group_id").notNull(), userId: text("user_id").notNull() },
-  (table) => [primaryKey({ columns: [table.groupId, table.userId] })],
+  { groupSequence: integer("group_sequence").notNull(), userSequence: integer("user_sequence").notNull() },
+  (table) => [primaryKey({ columns: [table.groupSequence, table.userSequence] })],
 );
 
 export const scimTokens = sqliteTable("scim_tokens", {

@@ -18,7 +18,8 @@ const find = connection.prepare<Found, [string, string, string]>(`
   SELECT account_id AS id, version, created_at_ms AS createdAtMs, updated_at_ms AS updatedAtMs, doc,
     (SELECT json_group_array(json_object('value', id, '$ref', ? || id, 'display', display_name, 'type', 'direct')
                              ORDER BY display_name, id)
-       FROM scim_group_members JOIN scim_groups ON id = group_id WHERE user_id = account_id) AS groups
+       FROM scim_group_members JOIN scim_groups ON scim_groups.sequence = group_sequence
+       WHERE user_sequence = scim_users.sequence) AS groups
   FROM scim_users JOIN scim_user_revisions USING (sequence)
   WHERE scim_users.organization_id = ? AND user_name_key = ?`);
 

@@ -42,7 +42,7 @@ export const provision = ({ db, organizationId }: ExistingInstallation, size: Si
     const place = { tx, organizationId, nowMs: Date.now() };
     addUsers(place, userIds);
     addGroups(place, groupIds, size.groups);
-    addMembers(tx, { userIds, groupIds }, size.groups);
+    addMembers(tx, size.users, size.groups);
     return { userIds, groupIds };
   });
 
@@ -119,14 +119,14 @@ function addGroups(
   inChunks(rows, (some) => tx.insert(scimGroups).values(some).run());
 }
 
-/** The first group has the first users; the others share all users evenly. */
-function addMembers(tx: Tx, { userIds, groupIds }: Provisioned, sizes: readonly number[]): void {
+/** The first group has the first users; the others share all users evenly. Sequences begin at 1, for users and for groups. */
+function addMembers(tx: Tx, userCount: number, sizes: readonly number[]): void {
   let next = 0;
-  const memberships = groupIds.flatMap((groupId, at) => {
+  const memberships = sizes.flatMap((size, at) => {
     if (at === 1) next = 0;
-    return Array.from({ length: sizes[at] ?? 0 }, () => ({
-      groupId,
-      userId: userIds[next++ % userIds.length] ?? "",
+    return Array.from({ length: size }, () => ({
+      groupSequence: at + 1,
+      userSequence: (next++ % userCount) + 1,
     }));
   });
   inChunks(memberships, (some) => tx.insert(scimGroupMembers).values(some).run());

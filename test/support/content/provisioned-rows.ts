@@ -82,8 +82,9 @@ export async function addProvisionedGroup(
   };
   await db.write((tx) => {
     tx.insert(scimGroups).values(group).run();
-    tx.run(sql`INSERT INTO ${scimGroupMembers} (group_id, user_id)
-      SELECT ${id}, value FROM json_each(${JSON.stringify(members)})`);
+    tx.run(sql`INSERT INTO ${scimGroupMembers} (group_sequence, user_sequence)
+      SELECT (SELECT sequence FROM ${scimGroups} WHERE id = ${id}), sequence FROM ${scimUsers}
+      WHERE account_id IN (SELECT value FROM json_each(${JSON.stringify(members)}))`);
   });
   return id;
 }

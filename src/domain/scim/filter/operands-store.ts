@@ -165,8 +165,8 @@ const GROUP_COLUMNS: Readonly<Record<string, Operand>> = {
   type: stored(sql`'direct'`),
 };
 const ofGroup: Rows["operandOf"] = ({ leaf }) => GROUP_COLUMNS[leaf.name];
-const GROUPS_OF_USER = sql`${scimGroupMembers} JOIN ${scimGroups} ON ${scimGroups.id} = ${scimGroupMembers.groupId}`;
-const IS_OF_USER = sql`${scimGroupMembers.userId} = ${scimUsers.accountId}`;
+const GROUPS_OF_USER = sql`${scimGroupMembers} JOIN ${scimGroups} ON ${scimGroups.sequence} = ${scimGroupMembers.groupSequence}`;
+const IS_OF_USER = sql`${scimGroupMembers.userSequence} = ${scimUsers.sequence}`;
 
 const GROUPS: Collection = {
   each: {
@@ -177,7 +177,7 @@ const GROUPS: Collection = {
     operandOf: ofGroup,
     some: (
       condition,
-    ) => sql`${scimUsers.accountId} IN (SELECT ${scimGroupMembers.userId} FROM ${GROUPS_OF_USER}
+    ) => sql`${scimUsers.sequence} IN (SELECT ${scimGroupMembers.userSequence} FROM ${GROUPS_OF_USER}
       WHERE ${scimGroups.organizationId} = ${ORGANIZATION} AND ${condition})`,
   },
   first: ({
@@ -187,27 +187,31 @@ const GROUPS: Collection = {
 };
 
 const MEMBER_COLUMNS: Readonly<Record<string, Operand>> = {
-  value: stored(sql`${scimGroupMembers.userId}`, BY_VALUE),
+  value: stored(sql`${scimUsers.accountId}`, BY_VALUE),
   type: stored(sql`'user'`),
 };
 const ofMember: Rows["operandOf"] = ({ leaf }) => MEMBER_COLUMNS[leaf.name];
-const IS_OF_GROUP = sql`${scimGroupMembers.groupId} = ${scimGroups.id}`;
+const IS_OF_GROUP = sql`${scimGroupMembers.groupSequence} = ${scimGroups.sequence}`;
+/** The users that the condition is true for: SQLite finds them once, in the index of ids, whatever the number of groups. */
+const isOneOf = (condition: SQL): SQL =>
+  sql`${scimGroupMembers.userSequence} IN (SELECT ${scimUsers.sequence} FROM ${scimUsers} WHERE ${condition})`;
 
 const MEMBERS: Collection = {
   each: {
     operandOf: ofMember,
     some: (condition) =>
-      sql`EXISTS (SELECT 1 FROM ${scimGroupMembers} WHERE ${IS_OF_GROUP} AND ${condition})`,
+      sql`EXISTS (SELECT 1 FROM ${scimGroupMembers} WHERE ${IS_OF_GROUP} AND ${isOneOf(condition)})`,
   },
   lookup: {
     operandOf: ofMember,
     some: (condition) =>
-      sql`${scimGroups.id} IN (SELECT ${scimGroupMembers.groupId} FROM ${scimGroupMembers} WHERE ${condition})`,
+      sql`${scimGroups.sequence} IN (SELECT ${scimGroupMembers.groupSequence} FROM ${scimGroupMembers} WHERE ${isOneOf(condition)})`,
   },
   first: ({
     name,
-  }) => sql`(SELECT ${MEMBER_COLUMNS[name]?.expression} FROM ${scimGroupMembers} WHERE ${IS_OF_GROUP}
-    ORDER BY ${scimGroupMembers.userId} LIMIT 1)`,
+  }) => sql`(SELECT ${MEMBER_COLUMNS[name]?.expression} FROM ${scimGroupMembers} JOIN ${scimUsers}
+    ON ${scimUsers.sequence} = ${scimGroupMembers.userSequence} WHERE ${IS_OF_GROUP}
+    ORDER BY ${scimGroupMembers.userSequence} LIMIT 1)`,
 };
 
 const collectionOf = (attribute: Attribute): Collection => {

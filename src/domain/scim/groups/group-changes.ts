@@ -18,6 +18,10 @@ import { forMembers, inSlices } from "./member-slices.ts";
 import { applyMembers, type MemberChange, type MemberWish } from "./members.ts";
 import * as memberStore from "./members-store.ts";
 
+type NumberedUser = memberStore.NumberedUser;
+/** What follows for users whose membership, or whose group, changed. */
+type Effects = (users: readonly NumberedUser[]) => Steps<void>;
+
 /** A complete group as it is sent. */
 export interface NewGroup {
   displayName: string;
@@ -108,11 +112,12 @@ export class GroupChanges {
     const before = this.#present(tx, actor, asked);
     const nowMs = clock.nowMs();
     const givesRole = roles.roleOf(before) === "admin";
-    const showDifference = (userIds: readonly string[]) => this.#showDifference(tx, userIds, nowMs);
-    yield* forMembers(tx, before.id, function* (userIds): Steps<void> {
-      memberStore.removeMembers(tx, { groupId: before.id, ids: userIds });
-      showDifference(userIds);
-      if (givesRole) yield* roles.recompute(tx, { actor, userIds });
+    const showDifference = (users: readonly NumberedUser[]) => this.#showDifference(tx, users, nowMs);
+    yield* forMembers(tx, before.id, function* (sequences): Steps<void> {
+      const users = memberStore.numberedUsers(tx, sequences);
+      memberStore.removeMembers(tx, before.id, users);
+      showDifference(users);
+      if (givesRole) yield* roles.recompute(tx, { actor, userIds: idsOf(users) });
     });
     store.deleteGroup(tx, { organizationId: actor.organizationId, id: before.id });
     audit.record(tx, { actor, action: "scim_group.remove", target: before.id, before: summaryOf(before) });
@@ -128,7 +133,7 @@ export class GroupChanges {
    * @returns what changes for added and removed members: their groups, and their role if the group gives one. Where everybody is
    *   affected, they follow with `#affectAll`.
    */
-  #effectsOn(tx: Tx, actor: Actor, difference: Difference): (userIds: readonly string[]) => Steps<void> {
+  #effectsOn(tx: Tx, actor: Actor, difference: Difference): Effects {
     const { after } = difference;
     const { isRenamed, isRemapped } = this.#reachOf(difference);
     const isGiven = !isRemapped && this.own.roles.roleOf(after) === "admin";
@@ -140,8 +145,9 @@ export class GroupChanges {
     const { after } = difference;
     const { isRenamed, isRemapped } = this.#reachOf(difference);
     if (!isRenamed && !isRemapped) return;
-    const everybody = [...(yield* membersOf(tx, after)), ...removed];
-    yield* inSlices(everybody, this.#effects(tx, actor, { after, isShown: isRenamed, isGiven: isRemapped }));
+    const effects = this.#effects(tx, actor, { after, isShown: isRenamed, isGiven: isRemapped });
+    yield* forMembers(tx, after.id, (sequences) => effects(memberStore.numberedUsers(tx, sequences)));
+    yield* inSlices(removed, effects);
   }
 
   /** @param which `isShown` if the users show another group, `isGiven` if their roles may differ */
@@ -149,13 +155,13 @@ export class GroupChanges {
     tx: Tx,
     actor: Actor,
     { after: { updatedAtMs }, isShown, isGiven }: { after: GroupRow; isShown: boolean; isGiven: boolean },
-  ): (userIds: readonly string[]) => Steps<void> {
+  ): Effects {
     const { roles } = this.own;
-    const showDifference = (userIds: readonly string[]) => this.#showDifference(tx, userIds, updatedAtMs);
-    return function* (userIds): Steps<void> {
-      if (userIds.length === 0) return;
-      if (isShown) showDifference(userIds);
-      if (isGiven) yield* roles.recompute(tx, { actor, userIds });
+    const showDifference = (users: readonly NumberedUser[]) => this.#showDifference(tx, users, updatedAtMs);
+    return function* (users): Steps<void> {
+      if (users.length === 0) return;
+      if (isShown) showDifference(users);
+      if (isGiven) yield* roles.recompute(tx, { actor, userIds: idsOf(users) });
     };
   }
 
@@ -178,9 +184,9 @@ export class GroupChanges {
   }
 
   /** For users whose groups, or whose groups' names, differ. */
-  #showDifference(tx: Tx, userIds: readonly string[], nowMs: number): void {
-    memberStore.bumpUserVersions(tx, { ids: userIds, nowMs });
-    this.own.groupsChanged?.(tx, userIds);
+  #showDifference(tx: Tx, users: readonly NumberedUser[], nowMs: number): void {
+    memberStore.bumpUserVersions(tx, { users, nowMs });
+    this.own.groupsChanged?.(tx, idsOf(users));
   }
 }
 
@@ -191,15 +197,7 @@ export function knownGroup(connection: Connection, group: { organizationId: stri
   return row;
 }
 
-/** @returns ids of all members */
-function* membersOf(tx: Tx, { id }: GroupRow): Steps<string[]> {
-  const members: string[] = [];
-  // biome-ignore lint/correctness/useYield: it only collects
-  yield* forMembers(tx, id, function* (ids): Steps<void> {
-    members.push(...ids);
-  });
-  return members;
-}
+const idsOf = (users: readonly NumberedUser[]): string[] => users.map(({ id }) => id);
 
 const placeOf = ({ id }: GroupRow, { organizationId }: Actor) => ({ groupId: id, organizationId });
 
@@ -233,6 +231,6 @@ const summaryOf = ({ displayName, externalId, memberCount }: GroupRow): AuditSum
 const memberSummary = ({ added, removed }: MemberChange): AuditSummary => ({
   members_added: added.length,
   members_removed: removed.length,
-  added_ids: added.slice(0, AUDITED_IDS_MAX),
-  removed_ids: removed.slice(0, AUDITED_IDS_MAX),
+  added_ids: idsOf(added.slice(0, AUDITED_IDS_MAX)),
+  removed_ids: idsOf(removed.slice(0, AUDITED_IDS_MAX)),
 });

@@ -56,22 +56,26 @@ export function findGroup(
     .get();
 }
 
-/** Ordered by user id. */
+/** Ordered by the creation of the users. */
 export function listMembers(
   connection: Connection,
   groupId: string,
   { offset, limit }: PageSlice,
 ): { items: MemberView[]; total: number } {
-  const isMember = eq(scimGroupMembers.groupId, groupId);
+  const group = connection
+    .select({ sequence: scimGroups.sequence })
+    .from(scimGroups)
+    .where(eq(scimGroups.id, groupId));
+  const isMember = eq(scimGroupMembers.groupSequence, sql`${group}`);
   const total =
     connection.select({ total: count() }).from(scimGroupMembers).where(isMember).get()?.total ?? 0;
   const { userName, label, active } = scimUsers;
   const items = connection
     .select({ id: scimUsers.accountId, userName, label, active })
     .from(scimGroupMembers)
-    .innerJoin(scimUsers, eq(scimUsers.accountId, scimGroupMembers.userId))
+    .innerJoin(scimUsers, eq(scimUsers.sequence, scimGroupMembers.userSequence))
     .where(isMember)
-    .orderBy(asc(scimGroupMembers.userId))
+    .orderBy(asc(scimGroupMembers.userSequence))
     .limit(limit)
     .offset(offset)
     .all();

@@ -43,12 +43,12 @@ export function* renderGroups(
 export function* groupPieces(connection: Connection, row: GroupRow, shown: Shown): Steps<string[]> {
   const { before, members, after } = groupFrame(row, shown);
   const pieces = [before];
-  let last: string | null = "";
+  let last: number | null = 0;
   while (members && last !== null) {
     const asked = { groupId: row.id, after: last, limit: SLICE_MEMBERS, baseUrl: shown.baseUrl };
     const slice = memberSlice(connection, asked);
     const text = members(slice.members);
-    if (text !== "") pieces.push(last === "" ? text : `,${text}`);
+    if (text !== "") pieces.push(last === 0 ? text : `,${text}`);
     last = slice.last;
     yield;
   }

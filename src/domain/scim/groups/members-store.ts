@@ -1,76 +1,96 @@
-// SQL of memberships, always on sets: lists of ids are bound as one JSON text, so no statement runs once for each member and
-// none reads members that it does not change (SCIM-120, SCIM-123, SCIM-124).
+// SQL of memberships, always on sets: lists are bound as one JSON text, so no statement runs once for each member and none reads
+// members that it does not change (SCIM-120, SCIM-123, SCIM-124). Rows name users and groups by their sequences.
 import { and, asc, eq, gt, inArray, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { locationOf } from "../messages/messages.ts";
 import { scimGroupMembers, scimGroups, scimUserRevisions, scimUsers } from "../tables.ts";
 
 const named = sql.placeholder;
-const { groupId, userId } = scimGroupMembers;
+const { groupSequence, userSequence } = scimGroupMembers;
 
-/** @returns the elements of a JSON list of texts that is bound under this name */
-export const asIdList = (list: string): SQL => sql`(SELECT value FROM json_each(${named(list)}))`;
-const asList = (ids: readonly string[]): string => JSON.stringify(ids);
+/** @returns the elements of a JSON list that is bound under this name */
+export const asList = (list: string): SQL => sql`(SELECT value FROM json_each(${named(list)}))`;
+const jsonOf = (values: readonly (string | number)[]): string => JSON.stringify(values);
+const sequencesOf = (users: readonly NumberedUser[]): string => jsonOf(users.map(({ sequence }) => sequence));
 
-const insertUsers = statement((connection) =>
+const THE_GROUP = sql`(SELECT ${scimGroups.sequence} FROM ${scimGroups} WHERE ${scimGroups.id} = ${named("groupId")})`;
+const isOfTheGroup = sql`${groupSequence} = ${THE_GROUP}`;
+
+/** A user by both of its names: the id of requests, and the sequence of rows. */
+export interface NumberedUser {
+  id: string;
+  sequence: number;
+}
+
+const selectUsers = statement((connection) =>
+  connection
+    .select({ id: sql<string>`value`, sequence: scimUsers.sequence })
+    .from(sql`json_each(${named("ids")})`)
+    .crossJoin(scimUsers) // in this order: SQLite would read every user of the organization
+    .crossJoin(scimUserRevisions) // has the organization in fewer pages than the users
+    .where(
+      and(
+        eq(scimUsers.accountId, sql`value`),
+        eq(scimUserRevisions.sequence, scimUsers.sequence),
+        eq(scimUserRevisions.organizationId, named("organizationId")),
+      ),
+    )
+    .prepare(),
+);
+
+/** @returns those of these ids that are users of the organization */
+export const findUsers = (
+  connection: Connection,
+  asked: { organizationId: string; ids: readonly string[] },
+): readonly NumberedUser[] => selectUsers(connection).all({ ...asked, ids: jsonOf(asked.ids) });
+
+const insertListed = statement((connection) =>
   connection
     .insert(scimGroupMembers)
-    .select(
-      connection
-        .select({ groupId: sql<string>`${named("groupId")}`.as("group_id"), userId: scimUsers.accountId })
-        .from(sql`json_each(${named("ids")})`)
-        .crossJoin(scimUsers) // in this order: SQLite would read every user of the organization
-        .crossJoin(scimUserRevisions) // has the organization in fewer pages than the users
-        .where(
-          and(
-            eq(scimUsers.accountId, sql`value`),
-            eq(scimUserRevisions.sequence, scimUsers.sequence),
-            eq(scimUserRevisions.organizationId, named("organizationId")),
-          ),
-        ),
-    )
+    .select(sql`SELECT ${THE_GROUP}, value FROM json_each(${named("sequences")}) WHERE true`)
     .onConflictDoNothing()
-    .returning({ id: userId })
+    .returning({ sequence: userSequence })
     .prepare(),
 );
 
-/** Adds those that are users of the organization. @returns the ids of the new members */
-export const addMembers = (
-  tx: Tx,
-  { ids, ...group }: { groupId: string; organizationId: string; ids: readonly string[] },
-): readonly string[] => {
-  if (ids.length === 0) return [];
-  const added = insertUsers(tx).all({ ...group, ids: asList(ids) });
-  return added.map(({ id }) => id);
-};
+/** @returns those of the users that were not members */
+export function addMembers(tx: Tx, groupId: string, users: readonly NumberedUser[]): readonly NumberedUser[] {
+  if (users.length === 0) return [];
+  return changedAmong(users, insertListed(tx).all({ groupId, sequences: sequencesOf(users) }));
+}
 
-const selectNonMembers = statement((connection) =>
+const deleteListed = statement((connection) =>
   connection
-    .select({ id: sql<string>`value` })
-    .from(sql`json_each(${named("ids")})`)
-    .where(
-      sql`NOT EXISTS (SELECT 1 FROM ${scimGroupMembers} WHERE ${groupId} = ${named("groupId")} AND ${userId} = value)`,
-    )
-    .limit(named("limit"))
+    .delete(scimGroupMembers)
+    .where(and(isOfTheGroup, inArray(userSequence, asList("sequences"))))
+    .returning({ sequence: userSequence })
     .prepare(),
 );
 
-/** @returns the first of these ids that are not members */
-export const findNonMembers = (
-  connection: Connection,
-  asked: { groupId: string; ids: readonly string[]; limit: number },
-): readonly string[] =>
-  selectNonMembers(connection)
-    .all({ ...asked, ids: asList(asked.ids) })
-    .map(({ id }) => id);
+/** @returns those of the users that were members */
+export function removeMembers(
+  tx: Tx,
+  groupId: string,
+  users: readonly NumberedUser[],
+): readonly NumberedUser[] {
+  if (users.length === 0) return [];
+  return changedAmong(users, deleteListed(tx).all({ groupId, sequences: sequencesOf(users) }));
+}
+
+function changedAmong(
+  users: readonly NumberedUser[],
+  changed: readonly { sequence: number }[],
+): readonly NumberedUser[] {
+  if (changed.length === users.length) return users;
+  const sequences = new Set(changed.map(({ sequence }) => sequence));
+  return users.filter(({ sequence }) => sequences.has(sequence));
+}
 
 const selectGroups = statement((connection) =>
   connection
     .select({ id: scimGroups.id })
     .from(scimGroups)
-    .where(
-      and(inArray(scimGroups.id, asIdList("ids")), eq(scimGroups.organizationId, named("organizationId"))),
-    )
+    .where(and(inArray(scimGroups.id, asList("ids")), eq(scimGroups.organizationId, named("organizationId"))))
     .prepare(),
 );
 
@@ -80,74 +100,66 @@ export const findGroups = (
   asked: { organizationId: string; ids: readonly string[] },
 ): readonly string[] =>
   selectGroups(connection)
-    .all({ ...asked, ids: asList(asked.ids) })
+    .all({ ...asked, ids: jsonOf(asked.ids) })
     .map(({ id }) => id);
-
-const deleteListed = statement((connection) =>
-  connection
-    .delete(scimGroupMembers)
-    .where(and(eq(groupId, named("groupId")), inArray(userId, asIdList("ids"))))
-    .returning({ id: userId })
-    .prepare(),
-);
-
-/** @returns the ids of former members */
-export const removeMembers = (
-  tx: Tx,
-  { ids, ...group }: { groupId: string; ids: readonly string[] },
-): readonly string[] => {
-  if (ids.length === 0) return [];
-  const removed = deleteListed(tx).all({ ...group, ids: asList(ids) });
-  return removed.map(({ id }) => id);
-};
 
 const bumpListedVersions = statement((connection) =>
   connection
     .update(scimUserRevisions)
     .set({ version: sql`${scimUserRevisions.version} + 1`, updatedAtMs: sql`${named("nowMs")}` })
-    .where(
-      inArray(
-        scimUserRevisions.sequence,
-        connection
-          .select({ sequence: scimUsers.sequence })
-          .from(sql`json_each(${named("ids")})`)
-          .crossJoin(scimUsers)
-          .where(eq(scimUsers.accountId, sql`value`)),
-      ),
-    )
+    .where(inArray(scimUserRevisions.sequence, asList("sequences")))
     .prepare(),
 );
 
 /** Gives each of these users a new version. */
-export function bumpUserVersions(tx: Tx, { ids, nowMs }: { ids: readonly string[]; nowMs: number }): void {
-  if (ids.length > 0) bumpListedVersions(tx).run({ ids: asList(ids), nowMs });
+export function bumpUserVersions(
+  tx: Tx,
+  { users, nowMs }: { users: readonly NumberedUser[]; nowMs: number },
+): void {
+  if (users.length > 0) bumpListedVersions(tx).run({ sequences: sequencesOf(users), nowMs });
 }
 
-const selectIds = statement((connection) =>
+const selectSequences = statement((connection) =>
   connection
-    .select({ id: userId })
+    .select({ sequence: userSequence })
     .from(scimGroupMembers)
-    .where(and(eq(groupId, named("groupId")), gt(userId, named("after"))))
-    .orderBy(asc(userId))
+    .where(and(isOfTheGroup, gt(userSequence, named("after"))))
+    .orderBy(asc(userSequence))
     .limit(named("limit"))
     .prepare(),
 );
 
-/** @param asked as for `memberSlice` @returns ids of members in their order */
-export const memberIdSlice = (
+/** @param asked as for `memberSlice` @returns members in the order of their creation, without reading users */
+export const memberSequences = (connection: Connection, asked: AskedSlice): readonly number[] =>
+  selectSequences(connection)
+    .all({ ...asked })
+    .map(({ sequence }) => sequence);
+
+const selectNumbered = statement((connection) =>
+  connection
+    .select({ id: scimUsers.accountId, sequence: scimUsers.sequence })
+    .from(scimUsers)
+    .where(inArray(scimUsers.sequence, asList("sequences")))
+    .orderBy(asc(scimUsers.sequence))
+    .prepare(),
+);
+
+/** @returns the users of these sequences in the order of their creation */
+export const numberedUsers = (
   connection: Connection,
-  asked: { groupId: string; after: string; limit: number },
-): readonly string[] =>
-  selectIds(connection)
-    .all(asked)
-    .map(({ id }) => id);
+  sequences: readonly number[],
+): readonly NumberedUser[] =>
+  sequences.length === 0 ? [] : selectNumbered(connection).all({ sequences: jsonOf(sequences) });
+
+const THE_USER = sql`(SELECT ${scimUsers.sequence} FROM ${scimUsers} WHERE ${scimUsers.accountId} = ${named("userId")})`;
+const isOfTheUser = sql`${userSequence} = ${THE_USER}`;
 
 const selectNames = statement((connection) =>
   connection
     .select({ name: scimGroups.displayName })
     .from(scimGroupMembers)
-    .innerJoin(scimGroups, eq(scimGroups.id, groupId))
-    .where(eq(userId, named("userId")))
+    .innerJoin(scimGroups, eq(scimGroups.sequence, groupSequence))
+    .where(isOfTheUser)
     .orderBy(asc(scimGroups.displayNameKey))
     .prepare(),
 );
@@ -168,20 +180,14 @@ const bumpLeftGroupVersions = statement((connection) =>
     })
     .where(
       inArray(
-        scimGroups.id,
-        connection
-          .select({ id: groupId })
-          .from(scimGroupMembers)
-          .where(eq(userId, named("userId"))),
+        scimGroups.sequence,
+        connection.select({ sequence: groupSequence }).from(scimGroupMembers).where(isOfTheUser),
       ),
     )
     .prepare(),
 );
 const deleteOfUser = statement((connection) =>
-  connection
-    .delete(scimGroupMembers)
-    .where(eq(userId, named("userId")))
-    .prepare(),
+  connection.delete(scimGroupMembers).where(isOfTheUser).prepare(),
 );
 
 /** Removes a user from every group, and gives each of them a new version. */
@@ -190,7 +196,7 @@ export function removeFromAllGroups(tx: Tx, user: { userId: string; nowMs: numbe
   deleteOfUser(tx).run({ userId: user.userId });
 }
 
-const isTheUser = eq(scimUsers.accountId, userId);
+const isTheMember = eq(scimUsers.sequence, userSequence);
 
 /** @returns a member as a group shows it; without a name it has no `display` */
 function shownMember({ id, display }: Record<"id" | "display", SQLWrapper>): SQL {
@@ -201,34 +207,41 @@ function shownMember({ id, display }: Record<"id" | "display", SQLWrapper>): SQL
 
 const selectSlice = statement((connection) => {
   const slice = connection
-    .select({ id: userId, display: scimUsers.display })
+    .select({ sequence: userSequence, id: scimUsers.accountId, display: scimUsers.display })
     .from(scimGroupMembers)
-    .innerJoin(scimUsers, isTheUser)
-    .where(and(eq(groupId, named("groupId")), gt(userId, named("after"))))
-    .orderBy(asc(userId))
+    .innerJoin(scimUsers, isTheMember)
+    .where(and(isOfTheGroup, gt(userSequence, named("after"))))
+    .orderBy(asc(userSequence))
     .limit(named("limit"))
     .as("slice");
   return connection
     .select({
       members: sql<string>`json_group_array(${shownMember(slice)})`,
-      last: sql<string | null>`CASE count(*) WHEN ${named("limit")} THEN max(${slice.id}) END`,
+      last: sql<number | null>`CASE count(*) WHEN ${named("limit")} THEN max(${slice.sequence}) END`,
     })
     .from(slice)
     .prepare();
 });
 
+/** `after` is the last sequence of the previous slice, or 0. */
+export interface AskedSlice {
+  groupId: string;
+  after: number;
+  limit: number;
+}
+
 /** A part of a group's members. */
 export interface MemberSlice {
   /** JSON list: SQLite writes it, because objects for 50,000 members would be tens of megabytes of garbage */
   members: string;
-  /** id of the last member; null if no more may follow */
-  last: string | null;
+  /** sequence of the last member; null if no more may follow */
+  last: number | null;
 }
 
-/** @param asked `after` is the last id of the previous slice, or empty text @returns the members with the next ids */
+/** @returns members in the order of their creation */
 export const memberSlice = (
   connection: Connection,
-  { baseUrl, ...asked }: { groupId: string; after: string; limit: number; baseUrl: string },
+  { baseUrl, ...asked }: AskedSlice & { baseUrl: string },
 ): MemberSlice =>
   selectSlice(connection).get({ ...asked, usersUrl: locationOf("User", "", baseUrl) }) ?? NO_MEMBERS;
 
@@ -237,13 +250,21 @@ const NO_MEMBERS: MemberSlice = { members: "[]", last: null };
 const selectOfGroups = statement((connection) =>
   connection
     .select({
-      groupId,
-      members: sql<string>`json_group_array(${shownMember({ id: userId, display: scimUsers.display })})`,
+      groupId: sql<string>`(SELECT ${scimGroups.id} FROM ${scimGroups} WHERE ${scimGroups.sequence} = ${groupSequence})`,
+      members: sql<string>`json_group_array(${shownMember({ id: scimUsers.accountId, display: scimUsers.display })})`,
     })
     .from(scimGroupMembers)
-    .innerJoin(scimUsers, isTheUser)
-    .where(inArray(groupId, asIdList("ids")))
-    .groupBy(groupId)
+    .innerJoin(scimUsers, isTheMember)
+    .where(
+      inArray(
+        groupSequence,
+        connection
+          .select({ sequence: scimGroups.sequence })
+          .from(scimGroups)
+          .where(inArray(scimGroups.id, asList("ids"))),
+      ),
+    )
+    .groupBy(groupSequence)
     .prepare(),
 );
 
@@ -252,4 +273,4 @@ export const membersOfGroups = (
   connection: Connection,
   { ids, baseUrl }: { ids: readonly string[]; baseUrl: string },
 ): readonly { groupId: string; members: string }[] =>
-  selectOfGroups(connection).all({ ids: asList(ids), usersUrl: locationOf("User", "", baseUrl) });
+  selectOfGroups(connection).all({ ids: jsonOf(ids), usersUrl: locationOf("User", "", baseUrl) });

@@ -3,7 +3,7 @@
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { type ScimError, scimInvalid } from "../errors.ts";
-import { forMembers, inSlices } from "./member-slices.ts";
+import { forMembers, inSlices, STEP_MEMBERS } from "./member-slices.ts";
 import * as store from "./members-store.ts";
 
 /** The requested member list; every id is in it once. */
@@ -14,14 +14,16 @@ export interface MemberWish {
   remove: readonly string[];
 }
 
-/** Ids of users whose membership began or ended. */
+/** Users whose membership began or ended. */
 export interface MemberChange {
-  added: readonly string[];
-  removed: readonly string[];
+  added: readonly store.NumberedUser[];
+  removed: readonly store.NumberedUser[];
 }
 
 /** of unknown members, in one error */
 const NAMED_MAX = 10;
+/** Reading a user takes a tenth of adding one. */
+const FOUND_AT_ONCE = 5 * STEP_MEMBERS;
 /** one of our ids has 36 */
 const SHOWN_CHARACTERS_MAX = 64;
 
@@ -32,7 +34,7 @@ interface Place {
 }
 
 /** Applies the effects on users whose membership just began or ended. */
-type Follow = (userIds: readonly string[]) => Steps<void>;
+type Follow = (users: readonly store.NumberedUser[]) => Steps<void>;
 
 /**
  * Its cost depends on the ids in the request; only `emptied` reads the list of members.
@@ -46,40 +48,54 @@ export function* applyMembers(
   { wish: { base, add, remove }, follow }: { wish: MemberWish; follow: Follow },
 ): Steps<MemberChange> {
   const { groupId } = place;
-  const removed: string[] = [];
-  function* take(ids: readonly string[]): Steps<void> {
-    const gone = store.removeMembers(tx, { groupId, ids });
+  const removed: store.NumberedUser[] = [];
+  function* take(users: readonly store.NumberedUser[]): Steps<void> {
+    const gone = store.removeMembers(tx, groupId, users);
     removed.push(...gone);
     yield* follow(gone);
   }
-  const missing = new Set(base === "emptied" ? add : []);
+  const wanted = new Map((yield* knownUsers(tx, place, add)).map((user) => [user.sequence, user]));
   if (base === "emptied")
-    yield* forMembers(tx, groupId, (ids) => take(ids.filter((id) => !missing.delete(id))));
-  else yield* inSlices(remove, take);
-  const added = yield* addMembers(tx, place, { ids: base === "emptied" ? [...missing] : add, follow });
+    yield* forMembers(tx, groupId, (sequences) => {
+      const others = sequences.filter((sequence) => !wanted.delete(sequence));
+      return take(store.numberedUsers(tx, others));
+    });
+  else yield* inSlices(yield* findUsers(tx, place, remove), take);
+  const added: store.NumberedUser[] = [];
+  yield* inSlices([...wanted.values()], function* (users): Steps<void> {
+    const come = store.addMembers(tx, groupId, users);
+    added.push(...come);
+    yield* follow(come);
+  });
   return { added, removed };
 }
 
-function* addMembers(
-  tx: Tx,
-  place: Place,
-  { ids, follow }: { ids: readonly string[]; follow: Follow },
-): Steps<string[]> {
-  const added: string[] = [];
-  const unknown: string[] = [];
-  yield* inSlices(ids, function* (slice): Steps<void> {
-    const come = store.addMembers(tx, { ...place, ids: slice });
-    added.push(...come);
-    if (come.length < slice.length) unknown.push(...outsidersAmong(tx, place, slice));
-    yield* follow(come);
-  });
-  if (unknown.length > 0) throw refusalOf(tx, place, unknown.slice(0, NAMED_MAX));
-  return added;
+/** @throws ScimError 400 invalidValue */
+function* knownUsers(tx: Tx, place: Place, ids: readonly string[]): Steps<readonly store.NumberedUser[]> {
+  const users = yield* findUsers(tx, place, ids);
+  if (users.length === ids.length) return users;
+  const known = new Set(users.map(({ id }) => id));
+  const unknown = ids.filter((id) => !known.has(id));
+  throw refusalOf(tx, place, unknown.slice(0, NAMED_MAX));
 }
 
-/** Every known user is a member by now, so any other id is not a user. */
-const outsidersAmong = (tx: Tx, { groupId }: Place, ids: readonly string[]): readonly string[] =>
-  store.findNonMembers(tx, { groupId, ids, limit: NAMED_MAX });
+/**
+ * Many ids are sorted, which is the order of their rows, because ids begin with the time of their creation: in the arbitrary order
+ * of a request the same pages would be written again and again.
+ */
+function* findUsers(
+  tx: Tx,
+  { organizationId }: Place,
+  ids: readonly string[],
+): Steps<readonly store.NumberedUser[]> {
+  const users: store.NumberedUser[] = [];
+  const ordered = ids.length > STEP_MEMBERS ? ids.toSorted() : ids;
+  for (let from = 0; from < ordered.length; from += FOUND_AT_ONCE) {
+    if (from > 0) yield;
+    users.push(...store.findUsers(tx, { organizationId, ids: ordered.slice(from, from + FOUND_AT_ONCE) }));
+  }
+  return users;
+}
 
 function refusalOf(tx: Tx, { organizationId }: Place, unknown: readonly string[]): ScimError {
   const groups = store.findGroups(tx, { organizationId, ids: unknown });

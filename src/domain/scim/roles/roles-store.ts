@@ -1,14 +1,14 @@
 // SQL of the role mapping: the groups it names, their members, and the mapping that the stored roles follow.
 import { and, asc, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
-import { asIdList } from "../groups/members-store.ts";
+import { asList } from "../groups/members-store.ts";
 import { scimGroupMembers, scimGroups, scimState, scimUserRevisions, scimUsers } from "../tables.ts";
 
 const named = sql.placeholder;
 
 /** A group as the mapping sees it. */
 export interface MappedGroup {
-  id: string;
+  sequence: number;
   displayName: string;
   displayNameKey: string;
   externalId: string | null;
@@ -18,7 +18,7 @@ const selectMapped = (is: SQL) =>
   statement((connection) =>
     connection
       .select({
-        id: scimGroups.id,
+        sequence: scimGroups.sequence,
         displayName: scimGroups.displayName,
         displayNameKey: scimGroups.displayNameKey,
         externalId: scimGroups.externalId,
@@ -29,8 +29,8 @@ const selectMapped = (is: SQL) =>
   );
 
 // Two statements: with both conditions in one, SQLite would read all groups.
-const selectOfNames = selectMapped(inArray(scimGroups.displayNameKey, asIdList("keys")));
-const selectOfExternalIds = selectMapped(inArray(scimGroups.externalId, asIdList("keys")));
+const selectOfNames = selectMapped(inArray(scimGroups.displayNameKey, asList("keys")));
+const selectOfExternalIds = selectMapped(inArray(scimGroups.externalId, asList("keys")));
 
 /** @returns the groups with these folded names or external ids; one that matches twice is included twice */
 export function groupsOf(
@@ -46,12 +46,15 @@ export function groupsOf(
 
 const selectInGroups = statement((connection) =>
   connection
-    .selectDistinct({ id: scimGroupMembers.userId })
-    .from(scimGroupMembers)
+    .selectDistinct({ id: sql<string>`value` })
+    .from(sql`json_each(${named("userIds")})`)
+    .crossJoin(scimUsers)
+    .crossJoin(scimGroupMembers)
     .where(
       and(
-        inArray(scimGroupMembers.userId, asIdList("userIds")),
-        inArray(scimGroupMembers.groupId, asIdList("groupIds")),
+        eq(scimUsers.accountId, sql`value`),
+        eq(scimGroupMembers.userSequence, scimUsers.sequence),
+        inArray(scimGroupMembers.groupSequence, asList("groups")),
       ),
     )
     .prepare(),
@@ -60,10 +63,13 @@ const selectInGroups = statement((connection) =>
 /** @returns those of these users who are in at least one of the groups */
 export const usersInAny = (
   connection: Connection,
-  asked: { userIds: readonly string[]; groupIds: readonly string[] },
+  asked: { userIds: readonly string[]; groups: readonly MappedGroup[] },
 ): readonly string[] =>
   selectInGroups(connection)
-    .all({ userIds: JSON.stringify(asked.userIds), groupIds: JSON.stringify(asked.groupIds) })
+    .all({
+      userIds: JSON.stringify(asked.userIds),
+      groups: JSON.stringify(asked.groups.map(({ sequence }) => sequence)),
+    })
     .map(({ id }) => id);
 
 const selectUserIds = statement((connection) =>

@@ -36,9 +36,9 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
 
   /** @returns how many roles changed */
   function applyRoles(tx: Tx, actor: Actor, userIds: readonly string[]): number {
-    const groups = mappedGroups(tx, actor.organizationId);
-    const groupIds = groups.filter((group) => mapping().roleOf(group) === "admin").map(({ id }) => id);
-    const administrators = new Set(store.usersInAny(tx, { userIds, groupIds }));
+    const mapped = mappedGroups(tx, actor.organizationId);
+    const groups = mapped.filter((group) => mapping().roleOf(group) === "admin");
+    const administrators = new Set(store.usersInAny(tx, { userIds, groups }));
     const others = userIds.filter((id) => !administrators.has(id));
     return (
       setRole(tx, actor, { userIds: [...administrators], role: "admin" }) +

@@ -55,6 +55,7 @@ interface RowsSql<Row> extends TypeSql<Row> {
 }
 
 const USER_COLUMNS = {
+  sequence: scimUsers.sequence,
   id: scimUsers.accountId,
   version: scimUserRevisions.version,
   createdAtMs: scimUsers.createdAtMs,
@@ -122,7 +123,7 @@ const USER_SQL: RowsSql<UserRow> = {
   count: (connection, where) => connection.select(TOTAL).from(scimUsers).where(where).prepare(),
   ofSequences: (connection) =>
     connection
-      .select({ ...USER_COLUMNS, sequence: scimUsers.sequence })
+      .select(USER_COLUMNS)
       .from(scimUsers)
       .innerJoin(scimUserRevisions, IS_ITS_REVISION)
       .where(inArray(scimUsers.sequence, listed))

@@ -11,8 +11,8 @@ import { managersOfUsers, type NamedOfUser, shownGroups } from "./users-store.ts
 export function renderUsers(connection: Connection, rows: readonly UserRow[], shown: Shown): string[] {
   if (rows.length === 0) return [];
   const { view, baseUrl } = shown;
-  const ids = rows.map(({ id }) => id);
-  const groups = view.shows("groups") ? shownGroups(connection, { ids, baseUrl }) : [];
+  const sequences = rows.map(({ sequence }) => sequence);
+  const groups = view.shows("groups") ? shownGroups(connection, { sequences, baseUrl }) : [];
   const managers = view.shows("manager") ? managerByUser(connection, rows) : NOBODY;
   return rows.map((row, at) => userJson(row, { groups: groups[at], manager: managers.get(row.id) }, shown));
 }

@@ -1,5 +1,5 @@
 // SQL of the rows of users and of their e-mails. members-store.ts has their groups; the folder search has searches.
-import { and, eq, inArray, isNotNull, ne, type SQL, sql } from "drizzle-orm";
+import { and, eq, isNotNull, ne, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { locationOf } from "../messages/messages.ts";
 import type { Named, UserRow } from "../model.ts";
@@ -11,6 +11,7 @@ import type { EmailColumns, UserColumns } from "./user-columns.ts";
 export type UserId = { organizationId: string; id: string };
 
 const ROW = {
+  sequence: scimUsers.sequence,
   id: scimUsers.accountId,
   version: scimUserRevisions.version,
   createdAtMs: scimUsers.createdAtMs,
@@ -100,6 +101,7 @@ const insertRow = statement((connection) =>
       doc: named("doc"),
       docKey: named("docKey"),
     })
+    .returning({ sequence: scimUsers.sequence })
     .prepare(),
 );
 
@@ -126,17 +128,12 @@ const updateRow = statement((connection) =>
 const insertRevision = statement((connection) =>
   connection
     .insert(scimUserRevisions)
-    .select(
-      connection
-        .select({
-          sequence: scimUsers.sequence,
-          organizationId: scimUsers.organizationId,
-          version: sql`${named("version")}`.as("version"),
-          updatedAtMs: sql`${named("updatedAtMs")}`.as("updated_at_ms"),
-        })
-        .from(scimUsers)
-        .where(isTheUser()),
-    )
+    .values({
+      sequence: named("sequence"),
+      organizationId: named("organizationId"),
+      version: named("version"),
+      updatedAtMs: named("updatedAtMs"),
+    })
     .prepare(),
 );
 
@@ -144,18 +141,19 @@ const updateRevision = statement((connection) =>
   connection
     .update(scimUserRevisions)
     .set({ version: sql`${named("version")}`, updatedAtMs: sql`${named("updatedAtMs")}` })
-    .where(
-      inArray(
-        scimUserRevisions.sequence,
-        connection.select({ sequence: scimUsers.sequence }).from(scimUsers).where(isTheUser()),
-      ),
-    )
+    .where(eq(scimUserRevisions.sequence, named("sequence")))
     .prepare(),
 );
 
-export function insertUser(tx: Tx, user: UserId & Omit<UserRow, "doc">, columns: UserColumns): void {
-  insertRow(tx).run({ ...user, ...columns });
-  insertRevision(tx).run({ ...user });
+/** @returns the sequence of the new user */
+export function insertUser(
+  tx: Tx,
+  user: UserId & Omit<UserRow, "doc" | "sequence">,
+  columns: UserColumns,
+): number {
+  const inserted = insertRow(tx).get({ ...user, ...columns });
+  insertRevision(tx).run({ ...user, ...inserted });
+  return inserted.sequence;
 }
 
 export function updateUser(tx: Tx, user: UserId & Omit<UserRow, "doc">, columns: UserColumns): void {
@@ -196,26 +194,29 @@ export function replaceEmails(tx: Tx, user: UserId, emails: readonly EmailColumn
   for (const [position, email] of emails.entries()) insertEmail(tx).run({ ...user, ...email, position });
 }
 
-const ids = sql`json_each(${named("ids")})`;
 const groupOfUser = sql`json_object('value', ${scimGroups.id}, '$ref', ${named("groupsUrl")} || ${scimGroups.id},
   'display', ${scimGroups.displayName}, 'type', 'direct')`;
 /** In this order: SQLite would read every membership. */
 const groupsOfUser = sql<string>`(
   SELECT json_group_array(${groupOfUser} ORDER BY ${scimGroups.displayName}, ${scimGroups.id})
   FROM ${scimGroupMembers} CROSS JOIN ${scimGroups}
-  WHERE ${scimGroupMembers.userId} = value AND ${scimGroups.id} = ${scimGroupMembers.groupId})`;
+  WHERE ${scimGroupMembers.userSequence} = value AND ${scimGroups.sequence} = ${scimGroupMembers.groupSequence})`;
 
 const selectGroups = statement((connection) =>
-  connection.select({ groups: groupsOfUser }).from(ids).orderBy(sql`key`).prepare(),
+  connection
+    .select({ groups: groupsOfUser })
+    .from(sql`json_each(${named("sequences")})`)
+    .orderBy(sql`key`)
+    .prepare(),
 );
 
 /** @returns for each of these users the JSON list of the user's groups, in the order of their names */
 export const shownGroups = (
   connection: Connection,
-  { ids, baseUrl }: { ids: readonly string[]; baseUrl: string },
+  { sequences, baseUrl }: { sequences: readonly number[]; baseUrl: string },
 ): readonly string[] =>
   selectGroups(connection)
-    .all({ ids: JSON.stringify(ids), groupsUrl: locationOf("Group", "", baseUrl) })
+    .all({ sequences: JSON.stringify(sequences), groupsUrl: locationOf("Group", "", baseUrl) })
     .map(({ groups }) => groups);
 
 /** A shown part of another resource. */
@@ -231,7 +232,7 @@ const selectManagers = statement((connection) =>
       id: sql<string>`manager.account_id`,
       display: sql<string | null>`manager.display`,
     })
-    .from(ids)
+    .from(sql`json_each(${named("ids")})`)
     .crossJoin(sql`scim_users AS managed`)
     .crossJoin(sql`scim_users AS manager`)
     .where(

@@ -118,8 +118,8 @@ export class ScimUsers implements ScimResources {
     const nowMs = clock.nowMs();
     // A removed user may return under the same id: an earlier revision must not be reused.
     const version = before ? nowMs : 1;
-    const row = { id: account.id, version, createdAtMs: nowMs, updatedAtMs: nowMs, doc };
-    store.insertUser(tx, { ...row, organizationId }, columns);
+    const made = { id: account.id, version, createdAtMs: nowMs, updatedAtMs: nowMs, doc };
+    const row = { ...made, sequence: store.insertUser(tx, { ...made, organizationId }, columns) };
     store.replaceEmails(tx, { id: row.id, organizationId }, emailColumns(user));
     audit.record(tx, {
       actor,

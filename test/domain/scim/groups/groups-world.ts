@@ -103,10 +103,11 @@ export function storedGroup({ db }: GroupsWorld, id: string): GroupRow & { membe
   const [row] = db.read.select().from(scimGroups).where(eq(scimGroups.id, id)).limit(1).all();
   if (!row) throw new Error(`no group ${id}`);
   const members = db.read
-    .select({ id: scimGroupMembers.userId })
+    .select({ id: scimUsers.accountId })
     .from(scimGroupMembers)
-    .where(eq(scimGroupMembers.groupId, id))
-    .orderBy(asc(scimGroupMembers.userId))
+    .innerJoin(scimUsers, eq(scimUsers.sequence, scimGroupMembers.userSequence))
+    .where(eq(scimGroupMembers.groupSequence, row.sequence))
+    .orderBy(asc(scimUsers.accountId))
     .all();
   return { ...row, members: members.map((member) => member.id) };
 }

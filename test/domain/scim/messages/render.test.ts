@@ -32,7 +32,7 @@ const times = {
   createdAtMs: Date.UTC(2026, 0, 15, 9, 30),
   updatedAtMs: Date.UTC(2026, 1, 1, 10),
 };
-const userRow = (doc: ScimObject): UserRow => ({ id: "u1", ...times, doc: JSON.stringify(doc) });
+const userRow = (doc: ScimObject): UserRow => ({ sequence: 1, id: "u1", ...times, doc: JSON.stringify(doc) });
 const groupRow = (more: Partial<GroupRow> = {}): GroupRow => ({
   id: "g1",
   externalId: "8f2c",

@@ -96,7 +96,7 @@ test("finding the administrators searches indexes for any number of groups and u
   expect(onGroups).toEqual([
     expect.stringContaining("(organization_id=? AND display_name_key=?)"),
     expect.stringContaining("(organization_id=? AND external_id=?)"),
-    expect.stringContaining("(user_id=? AND group_id=?)"),
+    expect.stringContaining("(user_sequence=? AND group_sequence=?)"),
   ]);
   expect(plans.filter((detail) => detail.startsWith("SCAN"))).toEqual([]);
 });

@@ -1,12 +1,13 @@
 // A world with a search over users and groups that are written as rows: how they are provisioned is tested elsewhere.
 import { users } from "../../../../src/domain/identity/tables.ts";
 import { GroupStreams } from "../../../../src/domain/scim/groups/group-streams.ts";
+import { addMembers, findUsers } from "../../../../src/domain/scim/groups/members-store.ts";
 import type { AskedList, ScimCaller, ScimObject, ScimSettings } from "../../../../src/domain/scim/model.ts";
 import { arrangedUser } from "../../../../src/domain/scim/schema/document.ts";
 import { foldCase } from "../../../../src/domain/scim/schema/fold-case.ts";
 import { type ListJson, ScimSearch } from "../../../../src/domain/scim/search/search.ts";
 import type { SearchScope } from "../../../../src/domain/scim/search/search-request.ts";
-import { scimGroupMembers, scimGroups } from "../../../../src/domain/scim/tables.ts";
+import { scimGroups } from "../../../../src/domain/scim/tables.ts";
 import { emailColumns, userColumns } from "../../../../src/domain/scim/users/user-columns.ts";
 import { insertUser, replaceEmails } from "../../../../src/domain/scim/users/users-store.ts";
 import type { Tx } from "../../../../src/platform/database/database.ts";
@@ -112,6 +113,6 @@ function addGroup(
   tx.insert(scimGroups)
     .values({ id, organizationId, ...names, memberCount: members.length, version: 1, ...times })
     .run();
-  for (const userId of members) tx.insert(scimGroupMembers).values({ groupId: id, userId }).run();
+  addMembers(tx, id, findUsers(tx, { organizationId, ids: members }));
   return id;
 }
