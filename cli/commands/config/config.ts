@@ -92,7 +92,10 @@ async function showOutgoing(context: Context, command: CliCommand): Promise<void
 async function check(context: Context, command: CliCommand): Promise<void> {
   const config = await loadSettings(context, command);
   const { assertStartable } = await import("../../../src/app/service/start-checks.ts");
-  await withFileContext(config.file, () => assertStartable(config, context.clock));
+  const { findMissingScimToken } = await import("../../../src/app/service/provisioning-start.ts");
+  await withFileContext(config.file, () =>
+    assertStartable(config, context.clock, findMissingScimToken(config)),
+  );
   const document = { valid: true, file: config.file ?? null };
   outputFor(context, command).result(document, checkedText(config));
 }

@@ -8,7 +8,7 @@ import type { Config } from "../../platform/config/config.ts";
 import { ANY_PUBLIC_HOST, type Destination } from "../../platform/outbound/outbound.ts";
 import { configuredOrigin } from "./origin.ts";
 import { isProxyInProcess, PROXY_PREFIX } from "./proxy-settings.ts";
-import { storedMetadata } from "./stored-metadata.ts";
+import { storedMetadata } from "./stored-facts.ts";
 
 /** Name of the inference gateway in the list, for its administration. */
 export const GATEWAY_DESTINATION = "gateway";

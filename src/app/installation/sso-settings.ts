@@ -16,8 +16,7 @@ const RECONFIRM_HOURS_DEFAULT = 168;
 export function ssoSettingsOf(config: Config): SsoSettings | undefined {
   const issuer = config.get("identity.oidc.issuer");
   if (issuer === undefined) return undefined;
-  const provisioning =
-    config.get("identity.oidc.provisioning") ?? (config.get("identity.mode") === "oidc" ? "scim" : "invited");
+  const provisioning = provisioningOf(config);
   return {
     issuer,
     clientId: needed(config, "identity.oidc.client_id"),
@@ -44,6 +43,10 @@ export function ssoSettingsOf(config: Config): SsoSettings | undefined {
     ca: caOf(config),
   };
 }
+
+/** @returns who may come in through the provider */
+export const provisioningOf = (config: Config): SsoSettings["provisioning"] =>
+  config.get("identity.oidc.provisioning") ?? (config.get("identity.mode") === "oidc" ? "scim" : "invited");
 
 function credentialOf(config: Config): ClientCredential {
   const method = config.get("identity.oidc.client_auth");

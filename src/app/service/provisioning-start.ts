@@ -2,10 +2,13 @@
 // work.
 import { CANNOT_SIGN_IN_REMEDY } from "../../domain/identity/service.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
+import type { Config } from "../../platform/config/config.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { Installation } from "../installation/installation.ts";
 import { isUnencryptedRemote } from "../installation/origin.ts";
+import { provisioningOf } from "../installation/sso-settings.ts";
+import { storedScimToken } from "../installation/stored-facts.ts";
 import type { Reloading } from "./settings-reload.ts";
 
 /**
@@ -47,6 +50,16 @@ export function lacksScimToken(
 ): boolean {
   const isScimAlone = sso.settings()?.provisioning === "scim";
   return isScimAlone && !tokens.hasActive() && tokens.list(organizationId).length === 0;
+}
+
+/**
+ * Like `lacksScimToken`, without opening the installation: for `config check`, which works before there is a data directory.
+ * @returns the error of the start; nothing if the database cannot be read by this user or program
+ */
+export function findMissingScimToken(config: Config): DomainError[] {
+  const isScimAlone = config.get("identity.oidc.issuer") !== undefined && provisioningOf(config) === "scim";
+  if (!isScimAlone || config.get("scim.token") !== undefined) return [];
+  return storedScimToken(config) === false ? [noScimToken()] : [];
 }
 
 /** Applies the current mapping of the configuration while the service runs. An invalid one is logged and changes nothing. */

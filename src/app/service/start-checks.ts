@@ -9,6 +9,7 @@ import { readCertificate } from "../../server/listener/tls.ts";
 import { readHarnessFacts } from "../files/harness-facts-file.ts";
 import { assertExecutableUsable } from "../installation/gateway-mode.ts";
 import { isLoopback } from "../installation/origin.ts";
+import { ssoSettingsOf } from "../installation/sso-settings.ts";
 import { tlsOf } from "./settings-reload.ts";
 
 /** Finds problems that prevent the service from starting. */
@@ -38,14 +39,17 @@ const certificateProblems: StartCheck = (config) => {
 
 /**
  * Runs all checks that need neither the data directory nor a socket.
+ * @param others problems that the caller has found
  * @throws DomainError the one problem, or `start.refused` with all of them
  */
-export function assertStartable(config: Config, clock: Clock): void {
+export function assertStartable(config: Config, clock: Clock, others: readonly DomainError[] = []): void {
   throwProblems([
     ...found(() => assertClockPlausible(clock, BUILD_TIME)),
     ...SETTINGS_CHECKS.flatMap((find) => find(config)),
     ...certificateProblems(config),
     ...found(() => void readHarnessFacts(config)),
+    ...found(() => void ssoSettingsOf(config)),
+    ...others,
   ]);
 }
 

@@ -18,6 +18,7 @@ import { ScimUsers } from "./users/users.ts";
 export type { GroupsChanged } from "./dependencies.ts";
 export { groupNamesOf } from "./groups/members-store.ts";
 export type { ScimSettings } from "./model.ts";
+export { hasAny as hasHadToken } from "./tokens/tokens-store.ts";
 export { accountByExternalId, hasExternalId } from "./users/users-store.ts";
 
 export interface ScimOptions extends ScimDependencies {

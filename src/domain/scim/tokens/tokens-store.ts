@@ -60,6 +60,10 @@ export function hasLive(connection: Connection, nowMs: number): boolean {
   return (connection.select({ total: count() }).from(scimTokens).where(isLive).get()?.total ?? 0) > 0;
 }
 
+/** @returns whether a token was ever created or configured, even if it was revoked or removed since */
+export const hasAny = (connection: Connection): boolean =>
+  connection.select({ id: scimTokens.id }).from(scimTokens).limit(1).get() !== undefined;
+
 export const add = (tx: Tx, row: typeof scimTokens.$inferInsert): TokenRow =>
   tx.insert(scimTokens).values(row).returning().get();
 
