@@ -268,6 +268,12 @@ export const EQUIVALENT: readonly Equivalent[] = [
     because: "a count is one row; the default is for the type",
   },
   {
+    file: "src/domain/sso/provider/tokens/logout-token.ts",
+    kind: "changed number",
+    contains: "iat = 0",
+    because: "a token without it was refused before; the default is for the type",
+  },
+  {
     file: "src/domain/sso/provider/failures.ts",
     kind: "dropped default",
     contains: "codePointAt(0) ?? 0",

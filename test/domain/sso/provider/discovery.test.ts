@@ -2,6 +2,7 @@
 // answers wrongly.
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { METADATA_FRESH_MS } from "../../../../src/domain/sso/provider/discovery/discovery.ts";
+import { ENDPOINT_LENGTH_MAX } from "../../../../src/domain/sso/provider/discovery/metadata.ts";
 import { Provider } from "../../../../src/domain/sso/provider/provider.ts";
 import { ANSWER_BYTES_MAX } from "../../../../src/domain/sso/provider/provider-requests.ts";
 import type { SsoSettings } from "../../../../src/domain/sso/settings.ts";
@@ -191,6 +192,8 @@ describe("SSO-44 a provider that does not answer as it should", () => {
   });
 });
 
+const endpointOf = (length: number): string => "https://idp.example/".padEnd(length, "x");
+
 describe("SSO-42 endpoints", () => {
   const REFUSED: Record<string, unknown> = {
     "on http": "http://idp.example/token",
@@ -204,7 +207,7 @@ describe("SSO-42 endpoints", () => {
     "at a mapped link-local address": "https://[::ffff:169.254.169.254]/token",
     "at a link-local IPv6 address": "https://[fe80::1]/token",
     "at the metadata address of IPv6": "https://[fd00:ec2::254]/token",
-    "that are too long": `https://idp.example/${"x".repeat(2_000)}`,
+    "that are too long": endpointOf(ENDPOINT_LENGTH_MAX + 1),
   };
   const NAMES = ["authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"];
 
@@ -219,6 +222,14 @@ describe("SSO-42 endpoints", () => {
     idp.faults = { metadata: { [name]: undefined } };
     expect(await refusalOf(begin())).toBe("upstream sso.provider_invalid");
   });
+
+  test.each([ENDPOINT_LENGTH_MAX - 1, ENDPOINT_LENGTH_MAX])(
+    "of %d characters are accepted",
+    async (length) => {
+      idp.faults = { metadata: { userinfo_endpoint: endpointOf(length) } };
+      expect((await begin()).url).toStartWith(idp.issuer);
+    },
+  );
 
   test("at private addresses are accepted", async () => {
     idp.faults = {

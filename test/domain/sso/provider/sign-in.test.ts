@@ -3,8 +3,11 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { exportJWK, exportPKCS8, generateKeyPair } from "jose";
+import { Provider } from "../../../../src/domain/sso/provider/provider.ts";
+import type { ProviderRequest } from "../../../../src/domain/sso/provider/provider-requests.ts";
 import type { SsoSettings } from "../../../../src/domain/sso/settings.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
+import { createOutbound } from "../../../../src/platform/outbound/outbound.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
 import type { Faults } from "../../../support/provider/faults.ts";
 import {
@@ -158,6 +161,23 @@ test("SSO-17 the request is pushed where the provider requires it", async () => 
   expect(other.requests).toContain("POST /par");
   const query = await other.authorize(url);
   expect(await provider.complete({ redirectUri: REDIRECT_URI, query, attempt })).toMatchObject(ADA);
+});
+
+test.each([
+  ["few", { userinfo_endpoint: undefined }, ["discovery", "token", "keys"]],
+  ["many", {}, ["discovery", "pushed_request", "token", "keys", "userinfo"]],
+])("SSO-34 requests are counted under the endpoint, of %s", async (much, metadata, endpoints) => {
+  const { nowMs } = world.clock;
+  await using other = await createLyingProvider({ nowMs, claims: { sub: ADA.sub }, faults: { metadata } });
+  other.requiresPushed = much === "many";
+  const counted: string[] = [];
+  const observeSso = { requested: ({ endpoint }: ProviderRequest) => counted.push(endpoint), ended() {} };
+  const outbound = createOutbound({ allowed: [], found: () => provider.destinations() });
+  const provider = new Provider({ ...world, outbound, settings: () => other.settings(), observeSso });
+  const { url, attempt } = await provider.begin({ redirectUri: REDIRECT_URI });
+  const query = await other.authorize(url);
+  await provider.complete({ redirectUri: REDIRECT_URI, query, attempt });
+  expect(counted).toEqual(endpoints);
 });
 
 describe("SSO-20 a callback with a fault is refused", () => {

@@ -94,6 +94,18 @@ test.each(Object.entries(FAULTS))("SSO-33 a provider that %s is reported", async
   expect(await problemsOf()).toEqual(problems);
 });
 
+const KEYS: Record<string, [Faults, string]> = {
+  "cannot be fetched": [{ keys: "down" }, "the status is 503"],
+  "are no list": [{ keySet: { keys: {} } }, "not a list"],
+  "are none": [{ keySet: { keys: [] } }, "publishes no key"],
+};
+
+test.each(Object.entries(KEYS))("SSO-33 keys that %s are reported as such", async (_, [faults, detail]) => {
+  idp.faults = faults;
+  const found = (await findingsOf()).find(({ check }) => check === "keys");
+  expect([found?.result, found?.detail]).toEqual(["failed", expect.stringContaining(detail)]);
+});
+
 test("SSO-33 a wrong secret is reported, and what was said about another issuer", async () => {
   const secret = new Secret("wrong");
   expect(await problemsOf({ credential: { method: "client_secret_basic", secret } })).toEqual([

@@ -60,9 +60,7 @@ export class ProviderKeys {
       return await verifiedBy(keys, token, restricted);
     } catch (error) {
       if (!isUnknownKey(error)) throw error;
-      const newer = await this.#newerThan(keys, purpose);
-      if (newer === keys) throw error;
-      return await verifiedBy(newer, token, restricted);
+      return await verifiedBy(await this.#newerThan(keys, purpose), token, restricted);
     }
   }
 
