@@ -16,7 +16,7 @@ import { planDocument, planLines, planSummary, versionText } from "./plan-text.t
 import { removalCheck } from "./remove.ts";
 import { ownSigner, signerFor } from "./signer.ts";
 
-export const KEY_FILE_BYTES_MAX = 65_536;
+const KEY_FILE_BYTES_MAX = 65_536;
 
 /** Prints only the public key to stdout, so that it can be redirected to a file. */
 export async function bundleKey({ domain, actor, config, context, output }: Call): Promise<void> {

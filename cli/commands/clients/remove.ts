@@ -10,7 +10,7 @@ import { parseSeenBefore } from "./stale.ts";
 import { clientDocument, nameOf } from "./view.ts";
 
 /** Clients that a plan lists by name; it only counts the others. */
-export const NAMED_MAX = 10;
+const NAMED_MAX = 10;
 
 export const remove = (call: Call): Promise<void> => removeClients(call, "remove");
 export const revoke = (call: Call): Promise<void> => removeClients(call, "revoke");

@@ -9,13 +9,13 @@ import { runDocumentTask, type TaskName, type TaskRequest, type TaskResult } fro
 /** Tasks with up to this many characters of text run inline: starting a thread takes as long as reading that many. */
 export const INLINE_CHARACTERS_MAX = 8 * 1024;
 /** Threads at the same time. One leaves the other processor free for requests. */
-export const THREADS_MAX = 1;
+const THREADS_MAX = 1;
 /** Tasks that may wait for a thread; further ones are rejected. */
 export const TASKS_WAITING_MAX = 16;
 /** For a whole task, in wall-clock time with a margin for a busy machine. */
-export const TASK_MS_MAX = 60_000;
+const TASK_MS_MAX = 60_000;
 /** For the YAML of one task, in processor time of the thread. */
-export const READING_MS_MAX = 2_000;
+const READING_MS_MAX = 2_000;
 const BUSY_RETRY_SECONDS = 5;
 
 export interface DocumentThreadsOptions {

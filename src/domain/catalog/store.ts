@@ -9,7 +9,7 @@ export type PackageRow = typeof catalogPackages.$inferSelect;
 export type ArtifactRow = typeof artifacts.$inferSelect;
 
 /** Artifacts returned at once; the caller continues after the last id. */
-export const ARTIFACT_PAGE_MAX = 500;
+const ARTIFACT_PAGE_MAX = 500;
 
 /** @returns every entry in the order of the catalog */
 export const listPackages = (connection: Connection, organizationId: string): PackageRow[] =>

@@ -12,7 +12,7 @@ import { keysOf, SECTIONS, SETTING_NAMES } from "./table.ts";
 
 export const CONFIG_FILE_BYTES_MAX = 2 * 1024 * 1024;
 /** YAML tokens; the same limit as for a catalog file */
-export const CONFIG_TOKENS_MAX = 3_000_000;
+const CONFIG_TOKENS_MAX = 3_000_000;
 /** one mistake in YAML can cause many follow-on messages, so only the first ones are reported */
 export const SYNTAX_PROBLEMS_MAX = 10;
 

@@ -2,6 +2,7 @@
 // case-insensitive, so `active` and `Active` in one object are duplicates. src/domain/scim interprets the members.
 
 import { setImmediate } from "node:timers/promises";
+import { BULK_PAYLOAD_BYTES_MAX } from "../../domain/scim/bulk/model.ts";
 import { scimInvalid } from "../../domain/scim/errors.ts";
 import { collectGarbage, LARGE_CHARACTERS } from "../../platform/memory/garbage.ts";
 import { isJsonObject } from "../../platform/text/json-object.ts";
@@ -16,19 +17,16 @@ export type ScimBody = "scim" | "scim-group";
 
 /** Size limits of a body in bytes. */
 export const SCIM_BYTES_MAX: Readonly<Record<ScimBody, number>> = {
-  scim: 1024 * 1024,
+  scim: BULK_PAYLOAD_BYTES_MAX,
   "scim-group": 16 * 1024 * 1024,
 };
 
 /** Nesting depth limit. */
 export const SCIM_DEPTH_MAX = 32;
-/** Enough for PATCH_MEMBERS_MAX members with four attributes each. */
-export const SCIM_GROUP_VALUES_MAX = 1_000_000;
-
-/** Limits on values and member names in a body. */
-const VALUES_MAX: Readonly<Record<ScimBody, number>> = {
+/** Limits on values and member names in a body. A group may have PATCH_MEMBERS_MAX members with four attributes each. */
+export const SCIM_VALUES_MAX: Readonly<Record<ScimBody, number>> = {
   scim: JSON_VALUES_MAX,
-  "scim-group": SCIM_GROUP_VALUES_MAX,
+  "scim-group": 1_000_000,
 };
 
 /** A body without Content-Type is read as a SCIM message. */
@@ -48,7 +46,7 @@ export async function readScimBody(request: Request, accepted: ScimBody): Promis
   refuseEncoding(request);
   const { message, isLarge } = await parseObject(
     await readText(request, SCIM_BYTES_MAX[accepted]),
-    VALUES_MAX[accepted],
+    SCIM_VALUES_MAX[accepted],
   );
   if (isLarge) {
     collectGarbage(); // frees the text and its bytes, which nothing references anymore

@@ -2,8 +2,9 @@
 import { expect, test } from "bun:test";
 import { judgeTokenMemory } from "../../../src/app/doctor/content.ts";
 import { checkOf } from "../../../src/app/doctor/finding.ts";
+import { TOKEN_BYTES_MAX } from "../../../src/domain/access/authentication/verified-tokens.ts";
 
-const TOKENS = 16_384;
+const TOKENS = (1024 * 1024) / TOKEN_BYTES_MAX;
 
 test.each([
   ["below", TOKENS - 1, "ok", null],

@@ -2,7 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import type { FacetQuery } from "../../../src/domain/clients/inventory.ts";
 import {
+  FACET_HARNESSES_MAX,
   FACET_USERS_MAX,
+  HARNESSES_MAX,
   REFERENCE_MATCHES_MAX,
   STALE_AFTER_DAYS,
 } from "../../../src/domain/clients/limits.ts";
@@ -222,6 +224,14 @@ describe("facets", () => {
       ],
       harnesses: ["codex", "kimi", "made up"],
     });
+  });
+
+  test.each([-1, 0, 1])("list harness names up to the limit %d", async (more) => {
+    await using clients = await createClientsWorld();
+    const names = Array.from({ length: FACET_HARNESSES_MAX + more }, (_, at) => `made up ${1_000 + at}`);
+    for (let at = 0; at < names.length; at += HARNESSES_MAX)
+      await clients.report({ instance_id: `from ${at}`, harnesses: names.slice(at, at + HARNESSES_MAX) });
+    expect(facetsOf(clients).harnesses).toEqual(names.slice(0, FACET_HARNESSES_MAX));
   });
 
   test("are searched by address, with the selected user first in any case", async () => {

@@ -9,7 +9,7 @@ import { openConnection } from "../../../src/platform/database/connection.ts";
 import { openDatabase } from "../../../src/platform/database/database.ts";
 import { startingResponse } from "../../../src/server/http/problems/refusal.ts";
 import { AUTHORIZATION_LENGTH_MAX, FAILURE_LIMIT } from "../../../src/server/scim/admission.ts";
-import { SCIM_BYTES_MAX } from "../../../src/server/scim/body.ts";
+import { SCIM_BYTES_MAX, SCIM_VALUES_MAX } from "../../../src/server/scim/body.ts";
 import { addScimUsers } from "../../domain/scim/groups/groups-world.ts";
 import { addProvisionedGroup } from "../../support/content/provisioned-rows.ts";
 import { answered, createScimFace, expectRefusal, patchOf, type ScimFace } from "../../support/scim-face.ts";
@@ -228,6 +228,19 @@ describe("a body", () => {
     ]);
     const chunked = await scim.ask("POST", path, { body: new Blob([sized(bytesMax + 1, name)]).stream() });
     expect(expectRefusal(chunked)).toBe("413");
+  });
+
+  test.each([
+    ["/Users", SCIM_VALUES_MAX.scim],
+    ["/Groups", SCIM_VALUES_MAX["scim-group"]],
+  ])("sent to %s is limited in the number of its values", async (path, valuesMax) => {
+    const scim = await sharedScim();
+    for (const more of [-1, 0, 1]) {
+      const values = valuesMax + more - 3; // besides the object, the list and its name
+      const { status, body } = await scim.ask("POST", path, { body: `{"x":[${"1,".repeat(values - 1)}1]}` });
+      const refusal = more > 0 ? `more than ${valuesMax} values` : "is missing or blank";
+      expect([status, body.detail]).toEqual([400, expect.stringContaining(refusal)]);
+    }
   });
 
   test("of a DELETE is ignored", async () => {

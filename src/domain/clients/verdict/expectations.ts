@@ -36,7 +36,7 @@ export interface HarnessExpectations {
 export type Expectations = ReadonlyMap<string, HarnessExpectations>;
 
 /** Version checks cached per harness. A fleet runs few versions, but a hostile client could invent any number. */
-export const VERSIONS_KEPT_MAX = 256;
+const VERSIONS_KEPT_MAX = 256;
 
 /** @returns what the revision expects. judge.ts caches the result per revision. */
 export function expectationsOf(

@@ -17,7 +17,7 @@ export interface JudgingDependencies {
 }
 
 /** Revisions whose expectations are cached. A fleet reports on the current revision and a few before it. */
-export const EXPECTATIONS_KEPT_MAX = 32;
+const EXPECTATIONS_KEPT_MAX = 32;
 
 /** Increment this when verdict.ts or checkVersion starts to judge the same report differently. */
 const RULES_EDITION = 1;

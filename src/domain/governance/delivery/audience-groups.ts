@@ -19,7 +19,7 @@ export interface PolicyView {
  * Limit for the bytes of cached documents; the group that was used least recently is built again. The answers built from them
  * take about as much again.
  */
-export const VIEW_BYTES_KEPT_MAX = 32 * 1024 * 1024;
+const VIEW_BYTES_KEPT_MAX = 32 * 1024 * 1024;
 
 const NAME_DIGITS = 32;
 

@@ -26,7 +26,6 @@ import { createRouter, type RouteContext } from "../../router.ts";
 /** Where the browser goes to sign in at the provider. */
 export const PROVIDER_SIGN_IN_PATH = "/login/oidc";
 const LINK_PATH = "/login/link";
-export const LOGIN_HINT_LENGTH_MAX = 320;
 
 /** The page has no field for an address. */
 const WRONG_PASSWORD = "the password is wrong, or the account cannot sign in";
@@ -48,9 +47,7 @@ export function providerPages(context: RouteContext, browser: Browser) {
         if (!settings) return seeOther("/login");
         if (browser.visitor(request)) return seeOther(next ?? "/");
         signIn.limit(request);
-        return seeOther(
-          await signIn.begin(request, settings, { next, loginHint: readHint(query.login_hint) }),
-        );
+        return seeOther(await signIn.begin(request, settings, { next, loginHint: query.login_hint }));
       },
       {
         requires: "nobody",
@@ -148,7 +145,3 @@ function asInteraction(error: unknown): undefined {
   if (error instanceof DomainError && error.reason === "sso.interaction_required") return undefined;
   throw error;
 }
-
-/** A hint only fills in a field at the provider, so one that is no address is dropped. */
-const readHint = (text: string | undefined): string | undefined =>
-  text !== undefined && text.length <= LOGIN_HINT_LENGTH_MAX && !/\p{Cc}/u.test(text) ? text : undefined;

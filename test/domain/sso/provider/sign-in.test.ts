@@ -3,8 +3,10 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { exportJWK, exportPKCS8, generateKeyPair } from "jose";
+import { LOGIN_HINT_LENGTH_MAX } from "../../../../src/domain/sso/provider/client/authorization.ts";
 import { Provider } from "../../../../src/domain/sso/provider/provider.ts";
 import type { ProviderRequest } from "../../../../src/domain/sso/provider/provider-requests.ts";
+import { KEYS_MAX } from "../../../../src/domain/sso/provider/tokens/provider-keys.ts";
 import type { SsoSettings } from "../../../../src/domain/sso/settings.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { createOutbound } from "../../../../src/platform/outbound/outbound.ts";
@@ -147,7 +149,14 @@ test("SSO-17 the link asks for a code with PKCE, state and nonce", async () => {
   expect(new Set([attempt.state, attempt.nonce, attempt.verifier]).size).toBe(3);
 });
 
-test.each(["", "a\nb", "x".repeat(321)])("SSO-17 an unusable hint %j is not passed on", async (loginHint) => {
+test.each([-1, 0])("SSO-17 a hint of the maximum length %d is passed on", async (more) => {
+  const loginHint = "x".repeat(LOGIN_HINT_LENGTH_MAX + more);
+  const { url } = await relyingParty().begin({ redirectUri: REDIRECT_URI, loginHint });
+  expect(new URL(url).searchParams.get("login_hint")).toBe(loginHint);
+});
+
+const UNUSABLE = ["", "a\nb", "x".repeat(LOGIN_HINT_LENGTH_MAX + 1)];
+test.each(UNUSABLE)("SSO-17 an unusable hint %j is not passed on", async (loginHint) => {
   const { url } = await relyingParty().begin({ redirectUri: REDIRECT_URI, loginHint });
   expect(new URL(url).searchParams.has("login_hint")).toBe(false);
 });
@@ -347,16 +356,17 @@ describe("SSO-23 keys", () => {
     missing: undefined,
     "a list of texts": ["key"],
     "a list of objects that are no keys": [{ kid: "1" }],
-    "a list of too many keys": Array.from({ length: 101 }, () => KEY),
+    "a list of too many keys": Array.from({ length: KEYS_MAX + 1 }, () => KEY),
   };
   test.each(Object.entries(DOCUMENTS))("that are %s are refused", async (_, keys) => {
     idp.faults = { keySet: { keys } };
     expect(await refusalOf(signIn())).toBe("upstream sso.provider_invalid");
   });
 
-  test("of other people beside the right one do no harm, up to a hundred", async () => {
+  test.each([-1, 0])("of others beside the right one do no harm, up to the limit %d", async (more) => {
     const { keys } = await idp.keys.published();
-    idp.faults = { keySet: { keys: [...Array.from({ length: 99 }, () => KEY), ...keys] } };
+    const others = Array.from({ length: KEYS_MAX + more - keys.length }, () => KEY);
+    idp.faults = { keySet: { keys: [...others, ...keys] } };
     expect(await signIn()).toMatchObject(ADA);
   });
 
