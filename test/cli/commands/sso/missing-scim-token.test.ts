@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Bench, createInstallation } from "../../../support/in-process.ts";
+import { type Bench, createBench, createInstallation } from "../../../support/in-process.ts";
 
 const CHECK = "config check --config oidc.yaml";
 const MISSING = expect.stringContaining("there is no SCIM token");
@@ -18,7 +18,6 @@ test("SSO-3 config check finds that no SCIM token was ever made where only SCIM 
   using bench = await createInstallation();
   configure(bench);
   expect(await bench.run(CHECK)).toMatchObject({ exitCode: 2, stderr: MISSING });
-  expect(await bench.run(`${CHECK} --data-dir never-made`)).toMatchObject({ exitCode: 2, stderr: MISSING });
   expect(await bench.run(`${CHECK} --identity-oidc-provisioning invited`)).toMatchObject({ exitCode: 0 });
   writeFileSync(join(bench.folder, "token"), "t".repeat(40), { mode: 0o600 });
   expect(await bench.run(`${CHECK} --scim-token-file token`)).toMatchObject({ exitCode: 0 });
@@ -28,12 +27,13 @@ test("SSO-3 config check finds that no SCIM token was ever made where only SCIM 
   expect(await bench.run(CHECK)).toMatchObject({ exitCode: 0 });
 });
 
-test("config check says nothing about SCIM tokens in a database that it cannot read", async () => {
-  using bench = await createInstallation();
+test("config check finds it before there is a data directory, and says nothing about a database that it cannot read", async () => {
+  using bench = createBench();
   configure(bench);
-  mkdirSync(join(bench.folder, "other"));
-  writeFileSync(join(bench.folder, "other", "quartermaster.db"), "not a database");
-  expect(await bench.run(`${CHECK} --data-dir other`)).toMatchObject({ exitCode: 0 });
+  expect(await bench.run(CHECK)).toMatchObject({ exitCode: 2, stderr: MISSING });
+  mkdirSync(bench.data);
+  writeFileSync(join(bench.data, "quartermaster.db"), "not a database");
+  expect(await bench.run(CHECK)).toMatchObject({ exitCode: 0 });
 });
 
 test("config check reports a missing CA file of the provider with all other problems", async () => {
