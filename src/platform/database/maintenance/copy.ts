@@ -62,7 +62,7 @@ export function inspectDatabase(file: string): Inspected {
     return {
       ...{ sizeBytes, problems, schema },
       rows: rowsIn(connection),
-      organizationId: schema === 0 ? undefined : organizationIn(connection),
+      organizationId: organizationIn(connection),
       differences: schema === 0 ? [] : schemaDifferences(connection, schema),
     };
   } catch (error) {

@@ -6,6 +6,7 @@ import { exportJWK, exportPKCS8, generateKeyPair } from "jose";
 import { LOGIN_HINT_LENGTH_MAX } from "../../../../src/domain/sso/provider/client/authorization.ts";
 import { Provider } from "../../../../src/domain/sso/provider/provider.ts";
 import type { ProviderRequest } from "../../../../src/domain/sso/provider/provider-requests.ts";
+import { verifyIdToken } from "../../../../src/domain/sso/provider/tokens/id-token.ts";
 import { KEYS_MAX } from "../../../../src/domain/sso/provider/tokens/provider-keys.ts";
 import type { SsoSettings } from "../../../../src/domain/sso/settings.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
@@ -95,6 +96,27 @@ describe("SSO-22 an ID token with a fault is refused", () => {
     await provider.begin({ redirectUri: REDIRECT_URI });
     idp.faults = faults;
     expect(await refusalOf(signIn(provider))).toBe(`upstream ${reason}`);
+  });
+});
+
+describe("SSO-22 whatever the library checks, an ID token is refused here", () => {
+  const FAULTS: Record<string, [claims: Record<string, unknown>, cause: string]> = {
+    "without end": [{ exp: undefined }, "exp is missing"],
+    "without nonce": [{ nonce: undefined }, "nonce is missing or another"],
+    "with another nonce": [{ nonce: "another" }, "nonce is missing or another"],
+    "without subject": [{ sub: undefined }, "sub is missing"],
+    "with an empty subject": [{ sub: "" }, "sub is missing"],
+    "with a number as subject": [{ sub: 1 }, "sub is missing"],
+  };
+
+  test.each(Object.entries(FAULTS))("%s", async (_, [claims, cause]) => {
+    const { settings, keys } = relyingParty().connection();
+    const checks = { settings, keys, nowMs: world.clock.nowMs(), clockOffsetMs: undefined };
+    const sound = { nonce: "ours", ...ADA };
+    const tokenWith = (members: object) => idp.logoutToken({ ...sound, ...members }, { typ: "JWT" });
+    expect(await verifyIdToken(await tokenWith({}), "ours", checks)).toMatchObject(sound);
+    const error = await verifyIdToken(await tokenWith(claims), "ours", checks).catch((thrown) => thrown);
+    expect([error.reason, error.cause]).toEqual(["sso.token_invalid", cause]);
   });
 });
 
@@ -370,6 +392,7 @@ describe("SSO-23 keys", () => {
     expect(await signIn()).toMatchObject(ADA);
   });
 
+  const RSA = generateKeyPairSync("rsa", { modulusLength: 2048 }).publicKey.export({ format: "jwk" });
   const OUR_ID = { kid: "ours", alg: "ES256" };
   const FAULTY: Record<string, object> = {
     "without coordinates": { kty: "EC", crv: "P-256", ...OUR_ID },
@@ -380,6 +403,8 @@ describe("SSO-23 keys", () => {
       ...OUR_ID,
     },
     "that is secret": { kty: "oct", k: "AAAA", ...OUR_ID },
+    "that is for encryption": { ...RSA, kid: "ours", alg: "RSA-OAEP-256" },
+    "of a kind that nobody knows": { kty: "XY", kid: "ours" },
   };
   test.each(Object.entries(FAULTY))("%s are as good as unknown", async (_, key) => {
     idp.keys.rotate("ours");
@@ -438,6 +463,17 @@ describe("userinfo", () => {
   test.each(Object.entries(NEEDING))("is asked for %s", async (_, settings) => {
     await signIn(relyingParty(settings));
     expect(idp.requests).toContain("GET /userinfo");
+  });
+
+  const GROUPS = ["engineers"];
+  const NAMED: Record<string, [groupsClaim: string, claims: Record<string, unknown>]> = {
+    "below another claim": ["realm_access.roles", { realm_access: { roles: GROUPS } }],
+    "of a name with dots": ["https://example.com/groups", { "https://example.com/groups": GROUPS }],
+  };
+  test.each(Object.entries(NAMED))("is not needed for a claim %s", async (_, [groupsClaim, claims]) => {
+    idp.claims = { ...ADA, ...claims };
+    await signIn(relyingParty({ groupsClaim, allowedGroups: GROUPS }));
+    expect(idp.requests).not.toContain("GET /userinfo");
   });
 
   test("is not needed for a verified address if the operator vouches for addresses", async () => {
