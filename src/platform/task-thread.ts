@@ -1,4 +1,4 @@
-// Runs one task in a thread: waits for its result on one side, and sends the result or the error on the other.
+// Runs tasks in a thread: waits for the result on one side, and sends the result or the error on the other.
 import { parentPort, type Worker } from "node:worker_threads";
 import { DomainError, type ErrorKind, type Problem } from "./errors.ts";
 
@@ -24,28 +24,43 @@ export interface ThreadOptions<Progress> {
 }
 
 /**
- * Waits for the result of a thread that calls `answer`, and ends the thread in any case.
+ * Waits for the only result of a thread that calls `answer`, and ends the thread in any case.
  * @throws what the task throws; the signal's reason
  */
 export async function resultOf<Result, Progress = never>(
+  worker: Worker,
+  options: ThreadOptions<Progress> = {},
+): Promise<Result> {
+  try {
+    return await nextResultOf<Result, Progress>(worker, options);
+  } finally {
+    void worker.terminate().catch(() => {}); // the thread may have ended already
+  }
+}
+
+/**
+ * Waits for the next result of a thread, which goes on.
+ * @throws what the task throws; the signal's reason
+ */
+export async function nextResultOf<Result, Progress = never>(
   worker: Worker,
   { signal, onProgress }: ThreadOptions<Progress> = {},
 ): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
   const abort = () => reject(signal?.reason);
-  signal?.addEventListener("abort", abort, { once: true });
-  worker.on("message", (message: Message<Result, Progress>) => {
+  const receive = (message: Message<Result, Progress>) => {
     if ("progress" in message) onProgress?.(message.progress);
     else if ("result" in message) resolve(message.result);
     else reject(errorIn(message));
-  });
-  worker.on("error", reject);
-  worker.on("exit", () => reject(new Error("the thread ended without a result")));
+  };
+  const end = () => reject(new Error("the thread ended without a result"));
+  signal?.addEventListener("abort", abort, { once: true });
+  worker.on("message", receive).on("error", reject).on("exit", end);
   try {
     return await promise;
   } finally {
     signal?.removeEventListener("abort", abort);
-    void worker.terminate().catch(() => {}); // the thread may have ended already
+    worker.off("message", receive).off("error", reject).off("exit", end);
   }
 }
 

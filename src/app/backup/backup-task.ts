@@ -19,8 +19,6 @@ export interface BackupTasks {
   /** copies a database through SQLite, then checks the copy */
   copy: { request: { from: string; to: string }; result: Inspected };
   migrate: { request: MigrateTask; result: MigrateResult };
-  /** moves the write-ahead log into the database file, except pages that a reader still needs */
-  checkpoint: { request: { file: string }; result: null };
   pack: { request: PackRequest; result: Packed };
   unpack: { request: UnpackRequest; result: Manifest };
 }

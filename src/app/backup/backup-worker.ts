@@ -1,4 +1,4 @@
-// Entry point of the thread that upgrades and checkpoints databases, and copies, packs and unpacks backups. SQLite and digests
+// Entry point of the thread that upgrades databases, and copies, packs and unpacks backups. SQLite and digests
 // would block the service for seconds. The thread does one task and reports its progress; backup-task.ts starts it.
 import { workerData } from "node:worker_threads";
 import { packBackup } from "../../domain/backup/pack.ts";
@@ -27,8 +27,6 @@ function run({ name, request }: Task) {
       return copy(request);
     case "migrate":
       return migrate(request.file, { ...request, clock: { nowMs: () => request.nowMs } });
-    case "checkpoint":
-      return checkpoint(request);
     case "pack":
       return packBackup(request, report);
     case "unpack":
@@ -42,12 +40,6 @@ function copy({ from, to }: { from: string; to: string }) {
   return inspectDatabase(to);
 }
 
-function checkpoint({ file }: { file: string }): null {
-  using connection = openConnection(file, {});
-  connection.run("PRAGMA wal_checkpoint(PASSIVE)");
-  return null;
-}
-
 /** The path to name in errors about a full disk or a missing permission. */
 function placeOf({ name, request }: Task): string {
   switch (name) {
@@ -55,8 +47,6 @@ function placeOf({ name, request }: Task): string {
       return request.to;
     case "migrate":
       return request.backupDirectory;
-    case "checkpoint":
-      return request.file;
     case "pack":
       return request.target;
     case "unpack":

@@ -20,6 +20,7 @@ import {
   openExistingDirectory,
 } from "../../platform/data-directory/data-directory.ts";
 import { fileExists } from "../../platform/data-directory/owner.ts";
+import type { LogState } from "../../platform/database/checkpoints.ts";
 import { type Db, openDatabase, openReadOnlyDatabase } from "../../platform/database/database.ts";
 import { completeSwap, isSwapPending } from "../../platform/database/maintenance/data-swap.ts";
 import { type MigrateResult, migrate } from "../../platform/database/schema/migrate.ts";
@@ -69,8 +70,8 @@ export interface InstallationOptions {
   runTask?: RunTask;
   /** the same for catalog files */
   runCatalogTask?: RunCatalogTask;
-  /** checkpoints the write-ahead log after a long write; default: the next commit does it */
-  checkpoint?: (file: string) => Promise<unknown>;
+  /** copies the write-ahead log into the database file; default: commits do */
+  checkpoint?: (file: string) => Promise<LogState>;
 }
 
 /**

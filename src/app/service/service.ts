@@ -11,6 +11,7 @@ import type { ConfigFile } from "../../platform/config/file.ts";
 import type { PasswordCost } from "../../platform/crypto/passwords.ts";
 import { type DataDirectory, lockForServer, openMode } from "../../platform/data-directory/data-directory.ts";
 import { forgetServiceState, writeServiceState } from "../../platform/data-directory/service-state.ts";
+import { CheckpointThread } from "../../platform/database/checkpoint-thread.ts";
 import { finishSwap } from "../../platform/database/maintenance/data-swap.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Ids } from "../../platform/ids.ts";
@@ -23,7 +24,6 @@ import { addAuditFigures } from "../../server/metrics/audit-metrics.ts";
 import { addInstallationFigures } from "../../server/metrics/installation-metrics.ts";
 import { createReadiness } from "../../server/readiness.ts";
 import { createServer, type Server } from "../../server/server.ts";
-import { runTask as runBackupTask } from "../backup/backup-task.ts";
 import { addBackupFigures, registerBackupJob, registerReplacedJob } from "../backup/jobs.ts";
 import { createDocumentThreads, type RunDocumentTask } from "../documents/document-threads.ts";
 import { parseCatalogFile, readCatalogFile } from "../files/catalog-file.ts";
@@ -153,7 +153,8 @@ async function startWithListener(
     observeSso: watchSso({ metrics, log }),
   };
   const runTask = createDocumentThreads();
-  const checkpoint = (file: string) => runBackupTask("checkpoint", { file });
+  const checkpointThread = undo.use(new CheckpointThread());
+  const checkpoint = (file: string) => checkpointThread.checkpoint(file);
   const threads = { runTask, runCatalogTask: runTask, checkpoint };
   const machine = { config, clock, ids, passwordCost, baseUrl, ...observers, ...threads };
   const installation = await openInstallation(directory, { ...machine, attemptsBy: "service" });

@@ -1,10 +1,27 @@
-// Decides when the pages of a long write are copied from the write-ahead log into the database file (a checkpoint). By default
-// SQLite does so at a commit, which would block the service for as long as the write itself. Here another thread does it.
+// Decides when a checkpoint copies pages from the write-ahead log into the database file. By default SQLite does so at a commit,
+// which blocks the service for as long as the disk takes. In a service another thread does it (checkpoint-thread.ts).
 import type { Database } from "bun:sqlite";
 import { open } from "node:fs/promises";
 
-/** Copies the log into the file, as far as no reader needs older pages; resolves after the attempt. */
-export type Checkpoint = () => Promise<unknown>;
+/** Pages in the log, and how many of them the file has. */
+export interface LogState {
+  log: number;
+  checkpointed: number;
+}
+
+/** Copies the log into the file, as far as no reader needs older pages. */
+export type Checkpoint = () => Promise<LogState>;
+
+/** 32 MB of write-ahead log. With the default of 1,000 pages, SQLite would copy frequently changed pages again and again. */
+export const CHECKPOINT_PAGES = 8_000;
+
+/**
+ * Commits continue during a checkpoint and add pages that it does not copy, but SQLite resets the log only when the file has all of
+ * it. When a checkpoint has copied no more than this, commits wait for the next one, which therefore copies the rest.
+ */
+const LAST_PAGES_MAX = 500;
+/** Checkpoints in a row after which commits wait, however many pages the last one copied. */
+const UNHINDERED_MAX = 4;
 
 /**
  * Flushes the log to the disk in a thread of the runtime. A commit would block the whole process while it flushes, and for long
@@ -19,28 +36,48 @@ export async function flushLog({ filename }: Database): Promise<void> {
   }
 }
 
-export class Checkpoints {
-  /** the checkpoint under way; meanwhile commits do not start one */
-  #running: Promise<void> | undefined;
-  #isWantedAgain = false;
-  /** size of the log in pages at which a commit starts a checkpoint; 0 if other software runs checkpoints */
-  #pagesMax = 0;
+/**
+ * Commits to the log only, for a long write. Without a thread the next commit runs the checkpoint, so that no commit takes as long
+ * as both.
+ */
+export function commitToLog(writer: Database, commit: () => void): void {
+  const pages = writer.query<{ wal_autocheckpoint: number }, []>("PRAGMA wal_autocheckpoint").get();
+  const setPagesMax = (max: number) => void writer.query(`PRAGMA wal_autocheckpoint=${max}`).run();
+  setPagesMax(0);
+  try {
+    commit();
+  } finally {
+    setPagesMax(pages?.wal_autocheckpoint ?? 0);
+  }
+}
 
+/** Has the log copied in another thread each time it has grown by CHECKPOINT_PAGES. */
+export class Checkpoints {
+  /** never rejects */
+  #running: Promise<void> | undefined;
+  #isLast = false;
+  /** size of the log after the last commit, in pages */
+  #pages = 0;
+  /** size at which the next checkpoint begins */
+  #nextPages = CHECKPOINT_PAGES;
+
+  /** @param writer runs no checkpoints itself */
   constructor(
     private readonly writer: Database,
-    private readonly checkpoint: Checkpoint | undefined,
+    private readonly checkpoint: Checkpoint,
   ) {}
 
-  /** Commits to the log only. Another thread then updates the file; without one, the next commit does. */
-  after(commit: () => void): void {
-    if (!this.#running) this.#pagesMax = this.#pagesMaxNow();
-    this.#setPagesMax(0);
-    try {
-      commit();
-    } finally {
-      if (this.checkpoint === undefined || this.#pagesMax === 0) this.#setPagesMax(this.#pagesMax);
-      else this.#begin(this.checkpoint);
-    }
+  /** Looks at the size of the log, after a commit. */
+  look(): void {
+    const pages = this.#logPages();
+    if (pages < this.#pages) this.#nextPages = CHECKPOINT_PAGES; // SQLite has reset the log
+    this.#pages = pages;
+    if (pages >= this.#nextPages) this.#running ??= this.#copyLog();
+  }
+
+  /** Commits wait until this promise resolves. */
+  get pause(): Promise<void> | undefined {
+    return this.#isLast ? this.#running : undefined;
   }
 
   /** Resolves when no checkpoint is running. */
@@ -48,26 +85,46 @@ export class Checkpoints {
     await this.#running;
   }
 
-  #begin(checkpoint: Checkpoint): void {
-    this.#isWantedAgain = this.#running !== undefined;
-    this.#running ??= this.#perform(checkpoint);
-  }
-
-  async #perform(checkpoint: Checkpoint): Promise<void> {
-    do {
-      this.#isWantedAgain = false;
-      await checkpoint().catch(() => {}); // the next commit tries again, and reports what is wrong with the disk
-    } while (this.#isWantedAgain);
+  async #copyLog(): Promise<void> {
+    try {
+      this.#isLast = await this.#keepUp();
+      if (this.#isLast) await this.checkpoint();
+    } catch {
+      this.#copyHere();
+    }
+    this.#isLast = false;
     this.#running = undefined;
-    this.#setPagesMax(this.#pagesMax);
+    this.#nextPages = this.#pages + CHECKPOINT_PAGES;
   }
 
-  #pagesMaxNow(): number {
-    const pragma = this.writer.query<{ wal_autocheckpoint: number }, []>("PRAGMA wal_autocheckpoint");
-    return pragma.get()?.wal_autocheckpoint ?? 0;
+  /** Runs checkpoints while commits continue. @returns whether one more can copy the rest; a reader may need older pages */
+  async #keepUp(): Promise<boolean> {
+    let copied = 0;
+    for (let nth = 0; nth < UNHINDERED_MAX; nth++) {
+      const { log, checkpointed } = await this.checkpoint();
+      if (checkpointed < log) return false;
+      if (checkpointed - copied <= LAST_PAGES_MAX) return true;
+      copied = checkpointed;
+    }
+    return true;
   }
 
-  #setPagesMax(pages: number): void {
-    this.writer.query(`PRAGMA wal_autocheckpoint=${pages}`).run();
+  /** If there is no thread, the log must not grow until the disk is full. */
+  #copyHere(): void {
+    try {
+      this.writer.query("PRAGMA wal_checkpoint(PASSIVE)").get();
+    } catch {
+      // A long write is under way, or the disk fails, which the next commit reports.
+    }
+  }
+
+  /** NOOP only reports, in less than a microsecond. */
+  #logPages(): number {
+    try {
+      const state = this.writer.query<LogState, []>("PRAGMA wal_checkpoint(NOOP)").get();
+      return state?.log ?? 0;
+    } catch {
+      return this.#pages; // the commit before it has succeeded or reported the failure
+    }
   }
 }

@@ -4,6 +4,7 @@ import { constants, Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { withoutFolderLinks } from "../own-files.ts";
+import { CHECKPOINT_PAGES } from "./checkpoints.ts";
 import { openSqliteFile } from "./sqlite-file.ts";
 import { asStorageError, sqliteErrorIn } from "./storage-errors.ts";
 
@@ -13,8 +14,6 @@ export const PAGE_CACHE_KIB = 16_384;
 export const BUSY_TIMEOUT_MS = 5_000;
 
 const MODE_RETRY_MS = 5;
-/** 32 MB of write-ahead log. With the default of 1,000 pages, SQLite would copy frequently changed pages again and again. */
-const CHECKPOINT_PAGES = 8_000;
 
 export interface ConnectionOptions {
   /** creates a missing file, readable by its owner only */
@@ -31,8 +30,8 @@ export interface ConnectionOptions {
    * took ten times the bytes of the commit
    */
   tempInMemory?: true;
-  /** other software replicates the write-ahead log and runs the checkpoints */
-  replicated?: boolean;
+  /** commits of this connection run no checkpoints; others do */
+  withoutCheckpoints?: boolean;
 }
 
 /**
@@ -43,9 +42,9 @@ export function openConnection(file: string, options: ConnectionOptions): Databa
   const {
     busyTimeoutMs = BUSY_TIMEOUT_MS,
     pageCacheKib = PAGE_CACHE_KIB,
-    replicated,
     tempInMemory,
     untouched,
+    withoutCheckpoints,
     ...flags
   } = options;
   let connection: Database | undefined;
@@ -56,7 +55,8 @@ export function openConnection(file: string, options: ConnectionOptions): Databa
     connection.run(`PRAGMA busy_timeout=${busyTimeoutMs}`);
     if (!flags.readonly) useWriteAheadLog(connection, busyTimeoutMs);
     if (!flags.readonly) connection.run("PRAGMA synchronous=FULL");
-    if (!flags.readonly) connection.run(`PRAGMA wal_autocheckpoint=${replicated ? 0 : CHECKPOINT_PAGES}`);
+    if (!flags.readonly)
+      connection.run(`PRAGMA wal_autocheckpoint=${withoutCheckpoints ? 0 : CHECKPOINT_PAGES}`);
     connection.run(`PRAGMA cache_size=-${pageCacheKib}`);
     if (tempInMemory) connection.run("PRAGMA temp_store=MEMORY");
     connection.run("PRAGMA foreign_keys=ON");

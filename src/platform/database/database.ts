@@ -70,8 +70,10 @@ export const BACKGROUND_BATCH_MS = 50;
 export const FOREIGN_COMMIT_CHECK_MS = 1;
 const CHECK_NOW = 0;
 
-export interface DatabaseOptions extends Pick<ConnectionOptions, "busyTimeoutMs" | "replicated"> {
-  /** runs the checkpoint after a long write; without it the next commit does */
+export interface DatabaseOptions extends Pick<ConnectionOptions, "busyTimeoutMs"> {
+  /** other software replicates the write-ahead log and runs the checkpoints */
+  replicated?: boolean;
+  /** runs the checkpoints in another thread; without it commits do */
   checkpoint?: Checkpoint | undefined;
 }
 
@@ -79,11 +81,13 @@ export interface DatabaseOptions extends Pick<ConnectionOptions, "busyTimeoutMs"
  * Opens or creates the database file.
  * @throws DomainError `storage.*` when the file cannot be opened
  */
-export function openDatabase(file: string, { checkpoint, ...options }: DatabaseOptions = {}): Db {
-  const writer = openConnection(file, { ...options, create: true, tempInMemory: true });
+export function openDatabase(file: string, options: DatabaseOptions = {}): Db {
+  const { checkpoint, replicated = false, ...shared } = options;
+  const withoutCheckpoints = replicated || checkpoint !== undefined;
+  const writer = openConnection(file, { ...shared, create: true, tempInMemory: true, withoutCheckpoints });
   try {
-    const reader = openConnection(file, { ...options, readonly: true });
-    return new GroupedDatabase(writer, reader, checkpoint);
+    const reader = openConnection(file, { ...shared, readonly: true });
+    return new GroupedDatabase(writer, reader, replicated ? undefined : checkpoint);
   } catch (error) {
     writer.close();
     throw error;

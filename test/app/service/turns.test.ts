@@ -1,10 +1,11 @@
 // The service goes on answering while it is given the largest content that it takes: the built executable, and the turns of
 // its event loop in processor time of its main thread.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BULK_REQUEST, SCIM_BASE_PATH } from "../../../src/domain/scim/wire.ts";
+import { CHECKPOINT_PAGES } from "../../../src/platform/database/checkpoints.ts";
 import { openConnection } from "../../../src/platform/database/connection.ts";
 import { userAt } from "../../bench/scim/scim-plan.ts";
 import { largePackages, largePolicyJson, largePolicyYaml } from "../../support/content/large-content.ts";
@@ -70,6 +71,29 @@ async function ask(method: string, path: string, body?: object) {
   expect([method, path, answer.status, answer.status === 200 ? "" : text]).toEqual([method, path, 200, ""]);
   return JSON.parse(text);
 }
+
+/** @returns what the main thread of the service has written to sockets and files */
+const writtenBytes = (): number =>
+  Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${service.pid}/task/${service.pid}/io`, "utf8"))?.[1]);
+
+test(
+  "a thread of the executable copies a full log into the database file, not the thread that answers",
+  async () => {
+    const file = join(folder, "data", "quartermaster.db");
+    const logBytes = CHECKPOINT_PAGES * 4_096;
+    {
+      using connection = openConnection(file, { withoutCheckpoints: true });
+      connection.run("CREATE TABLE filler (text TEXT)");
+      connection.run(`INSERT INTO filler VALUES (hex(randomblob(${logBytes / 2})))`);
+      connection.run("DROP TABLE filler");
+    }
+    const [sizeBytes, before] = [statSync(file).size, writtenBytes()];
+    await ask("PUT", "/admin/branding", { logo_url: null, favicon_url: "https://example.com/icon.png" });
+    while (statSync(file).size < sizeBytes + logBytes) await Bun.sleep(5);
+    expect(writtenBytes() - before).toBeLessThan(logBytes / 4);
+  },
+  LIMIT_MS,
+);
 
 const CONFIG = "/admin/governance-config";
 

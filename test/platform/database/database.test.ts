@@ -1,11 +1,10 @@
 // The database door: group commit, durability, revisions, and what it says when the machine fails it.
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { eq, sql } from "drizzle-orm";
-import { runTask } from "../../../src/app/backup/backup-task.ts";
 import { organizations } from "../../../src/domain/identity/tables.ts";
 import { openConnection } from "../../../src/platform/database/connection.ts";
 import {
@@ -245,80 +244,6 @@ test("the pages of a write in steps go from the log into the file with the next 
   const [before = 0, inSteps, after] = [...sizes, statSync(world.file).size];
   expect(inSteps).toBe(before);
   expect(after).toBeGreaterThan(before + 400_000);
-});
-
-describe("the log of a write in steps", () => {
-  const limitOf = (db: Db) => db.write((tx) => tx.get<number[]>(sql`PRAGMA wal_autocheckpoint`));
-
-  /** A database whose log goes into the file when the test says so. */
-  async function withThread() {
-    const world = await createWorld();
-    const asked: PromiseWithResolvers<unknown>[] = [];
-    const db = openDatabase(world.file, {
-      checkpoint: () => {
-        asked.push(Promise.withResolvers());
-        return asked.at(-1)?.promise ?? Promise.resolve();
-      },
-    });
-    return { asked, db, usual: await limitOf(db), world };
-  }
-
-  test("is left alone by commits until another thread has copied it into the file", async () => {
-    const { asked, db, usual, world } = await withThread();
-    await db.writeInSteps(adding(["a", "b"]));
-    expect(asked).toHaveLength(1);
-    expect(await limitOf(db)).toEqual([0]);
-    await db.writeInSteps(adding(["c", "d"]));
-    expect(asked).toHaveLength(1);
-    asked[0]?.resolve(undefined);
-    await nextTurn();
-    expect(asked).toHaveLength(2);
-    expect(await limitOf(db)).toEqual([0]);
-    asked[1]?.reject(new Error("no thread"));
-    await nextTurn();
-    expect(await limitOf(db)).toEqual(usual);
-    expect(idsIn(db)).toEqual(["a", "b", "c", "d"]);
-    await db.close();
-    await world.dispose();
-  });
-
-  test("is in the file before the database is closed", async () => {
-    const { asked, db, world } = await withThread();
-    await db.writeInSteps(adding(["a"]));
-    let isClosed = false;
-    const closing = db.close().then(() => {
-      isClosed = true;
-    });
-    await nextTurn();
-    expect(isClosed).toBe(false);
-    asked[0]?.resolve(undefined);
-    await closing;
-    await world.dispose();
-  });
-
-  test("is left to other software that runs the checkpoints", async () => {
-    await using world = await createWorld();
-    let asked = 0;
-    const db = openDatabase(world.file, {
-      replicated: true,
-      checkpoint: async () => {
-        asked += 1;
-      },
-    });
-    await db.writeInSteps(adding(["a"]));
-    expect([asked, await limitOf(db)]).toEqual([0, [0]]);
-    await db.close();
-  });
-
-  test("goes into the file through the task of the thread", async () => {
-    await using world = await createWorld();
-    const file = world.file;
-    const db = openDatabase(file, { checkpoint: () => runTask("checkpoint", { file }) });
-    const before = statSync(file).size;
-    await db.writeInSteps(adding(["a".repeat(200_000), "b".repeat(200_000)]));
-    await db.close();
-    expect(statSync(file).size).toBeGreaterThan(before + 400_000);
-  });
 });
 
 test("a process killed between the steps of a write leaves the former rows", async () => {

@@ -12,6 +12,7 @@ import {
   lockForServer,
   openDataDirectory,
 } from "../../../src/platform/data-directory/data-directory.ts";
+import { CheckpointThread } from "../../../src/platform/database/checkpoint-thread.ts";
 import { type Db, openDatabase } from "../../../src/platform/database/database.ts";
 import { migrate } from "../../../src/platform/database/schema/migrate.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
@@ -47,6 +48,17 @@ const verbs: Record<string, (...args: string[]) => unknown> = {
       for (;;) say(await insert(db, "acknowledged"));
     };
     await Promise.all(Array.from({ length: 8 }, writer));
+  },
+  /** as `write-forever`, with rows that soon fill the log; prints `checkpoint` whenever the thread is asked for one */
+  "checkpoint-forever": async (file = "") => {
+    const thread = new CheckpointThread();
+    const db = openDatabase(file, {
+      checkpoint: () => {
+        say("checkpoint");
+        return thread.checkpoint(file);
+      },
+    });
+    for (;;) say(await insert(db, "x".repeat(1_000_000)));
   },
   "write-once": async (file = "") => {
     const db = openDatabase(file);

@@ -43,7 +43,7 @@ export interface MigrateResult {
 export function migrate(file: string, options: MigrateOptions): MigrateResult {
   const known = options.migrations ?? embedded;
   const { replicated = false } = options;
-  const connection = openConnection(file, { create: true, replicated });
+  const connection = openConnection(file, { create: true, withoutCheckpoints: replicated });
   try {
     const way = restoreInstructions(file, { backupDirectory: options.backupDirectory, known });
     const from = checkedSchema(appliedMigrations(connection), { known, way });

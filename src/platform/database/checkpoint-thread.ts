@@ -1,0 +1,35 @@
+// A thread that runs checkpoints, because a checkpoint of a large log takes the disk a fraction of a second or more. It is kept:
+// starting a thread costs more processor time than most checkpoints. The thread itself is checkpoint-worker.ts.
+import { Worker } from "node:worker_threads";
+import { nextResultOf } from "../task-thread.ts";
+import type { LogState } from "./checkpoints.ts";
+
+export class CheckpointThread implements Disposable {
+  #worker: Worker | undefined;
+
+  /**
+   * Copies the log of a database into its file, as far as no reader needs older pages. One at a time. The first call starts the
+   * thread, and so does the first one after the thread has died.
+   * @throws DomainError `storage.*`
+   */
+  async checkpoint(file: string): Promise<LogState> {
+    this.#worker ??= this.#start();
+    this.#worker.postMessage(file);
+    return await nextResultOf<LogState>(this.#worker);
+  }
+
+  [Symbol.dispose](): void {
+    void this.#worker?.terminate().catch(() => {}); // the thread may have ended already
+    this.#worker = undefined;
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL("./checkpoint-worker.ts", import.meta.url));
+    worker.unref();
+    worker.on("error", () => {}); // the call that waits for the thread gets it
+    worker.on("exit", () => {
+      if (this.#worker === worker) this.#worker = undefined;
+    });
+    return worker;
+  }
+}

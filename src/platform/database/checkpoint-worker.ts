@@ -1,0 +1,15 @@
+// Entry point of the thread that runs checkpoints. It opens the database for each one, so that between them a file can be closed,
+// restored or replaced without it. checkpoint-thread.ts starts it.
+import { parentPort } from "node:worker_threads";
+import { answer } from "../task-thread.ts";
+import type { LogState } from "./checkpoints.ts";
+import { openConnection } from "./connection.ts";
+
+/** PASSIVE, because every other kind makes writers or readers wait. */
+function checkpoint(file: string): LogState {
+  using connection = openConnection(file, { withoutCheckpoints: true });
+  const state = connection.query<LogState, []>("PRAGMA wal_checkpoint(PASSIVE)").get();
+  return state ?? { log: 0, checkpointed: 0 };
+}
+
+parentPort?.on("message", (file: string) => answer(() => checkpoint(file)));
