@@ -1,7 +1,7 @@
 // Our cookies. The contract defines the session cookie's name and attributes. The form cookie binds a form of a signed-out
 // visitor to the browser that loaded it. The device cookie marks a browser that has signed in before
-// (sign-in/device-cookie.ts). The code cookie holds the typed user code that a browser is about to confirm. The attempt cookie
-// stands for a sign-in that waits for the second factor. The provider cookie holds sign-ins under way at the identity provider.
+// (sign-in/device-cookie.ts). The code cookie holds the typed user code that a browser is about to confirm, and the waiting code
+// cookie one that was typed after the session ended, until the next sign-in. The attempt cookie stands for a sign-in that waits for the second factor. The provider cookie holds sign-ins under way at the identity provider.
 import { ATTEMPT_TTL_MS } from "../../domain/access/second-factor/model.ts";
 import { SESSION_COOKIE } from "../../domain/access/wire.ts";
 import { PROVIDER_ATTEMPT_TTL_MS } from "../../domain/sso/browser/attempts.ts";
@@ -12,6 +12,7 @@ const FORM_COOKIE = "quartermaster_form";
 const DEVICE_COOKIE = "quartermaster_device";
 const ATTEMPT_COOKIE = "quartermaster_sign_in";
 const USER_CODE_COOKIE = "quartermaster_user_code";
+const WAITING_CODE_COOKIE = "quartermaster_waiting_code";
 /** Browsers cap cookie lifetimes at 400 days (RFC 6265bis section 5.5). */
 const DEVICE_COOKIE_MAX_AGE_SECONDS = (400 * DAY_MS) / SECOND_MS;
 const PROVIDER_COOKIE = "quartermaster-sso";
@@ -138,6 +139,27 @@ export const typedCodeOf = readOwn(USER_CODE_COOKIE);
  */
 export const typedCodeCookie = (userCode: string, options: SessionCookieOptions): string =>
   setOwn(USER_CODE_COOKIE, userCode, options);
+
+/** @returns the user code that waits for a sign-in, not verified */
+export const waitingCodeOf = (request: Request, baseUrl: string): string | undefined =>
+  cookieOf(request, ownCookieName(WAITING_CODE_COOKIE, baseUrl));
+
+/**
+ * The code fills in a field of a form that the user sends, and opens nothing by itself.
+ * @param options.maxAgeSeconds 0 removes the cookie
+ * @returns the Set-Cookie value that carries a typed user code through a sign-in
+ */
+export const waitingCodeCookie = (
+  userCode: string,
+  { baseUrl, maxAgeSeconds }: SessionCookieOptions,
+): string =>
+  new Bun.Cookie(ownCookieName(WAITING_CODE_COOKIE, baseUrl), userCode, {
+    httpOnly: true,
+    path: "/",
+    sameSite: "lax",
+    secure: isSecure(baseUrl),
+    maxAge: maxAgeSeconds,
+  }).serialize();
 
 /** @returns the token of a sign-in that waits for the second factor, not verified */
 export function attemptTokenOf(request: Request, baseUrl: string): Secret | undefined {

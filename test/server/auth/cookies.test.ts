@@ -11,6 +11,8 @@ import {
   sessionTokenOf,
   typedCodeCookie,
   typedCodeOf,
+  waitingCodeCookie,
+  waitingCodeOf,
 } from "../../../src/server/auth/cookies.ts";
 
 const HTTP = "http://127.0.0.1:8080";
@@ -54,6 +56,13 @@ describe("a cookie is set with the right name and attributes", () => {
       "__Host-",
       ["Max-Age=60", "SameSite=Lax"],
     ],
+    [
+      "waiting code",
+      (base: string) => waitingCodeCookie(SECRET, options(base)),
+      "quartermaster_waiting_code",
+      "__Host-",
+      ["Max-Age=60", "SameSite=Lax"],
+    ],
   ])("%s", (_name, made, name, prefix, attributes) => {
     expect(partsOf(made(HTTP))).toEqual([`${name}=${SECRET}`, [...ours, ...attributes].sort()]);
     const secured = [...ours, "Secure", ...attributes].sort();
@@ -72,6 +81,7 @@ describe("a cookie is read only under the name that the base URL requires", () =
     ["form", formSecretOf, "quartermaster_form", "__Host-"],
     ["device", deviceCookieOf, "quartermaster_device", "__Host-"],
     ["code", typedCodeOf, "quartermaster_user_code", "__Host-"],
+    ["waiting code", waitingCodeOf, "quartermaster_waiting_code", "__Host-"],
   ] as const)("%s", (_name, read, name, prefix) => {
     const [bare, prefixed] = [`${name}=${SECRET}`, `${prefix}${name}=${SECRET}`].map((pair) =>
       requestWith(`a=b; ${pair}`),

@@ -1,6 +1,7 @@
 // Device login pages: type the code or open the link, see the request, decide. The access area decides who may approve.
+import { readUserCode } from "../../../domain/access/model.ts";
 import type { Browser } from "../../auth/browser.ts";
-import { typedCodeCookie, typedCodeOf } from "../../auth/cookies.ts";
+import { typedCodeCookie, typedCodeOf, waitingCodeCookie, waitingCodeOf } from "../../auth/cookies.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { decisionPage } from "../../pages/device-login/approval-outcome.tsx";
 import { createApprovals, type Decision } from "../../pages/device-login/approvals.ts";
@@ -32,6 +33,18 @@ const linkPath = (token: string): string => `${ENTRY}/${encodeURIComponent(token
 export function codeEntryPages({ guard, domain, baseUrl }: RouteContext, browser: Browser) {
   const { deviceLogins, settings } = domain.access;
 
+  /**
+   * The session of the page has ended. Nobody else may choose the code that the person finds after the sign-in, and no form token
+   * proves that without a session, so the browser must say that the form is ours.
+   * @returns the cookies that carry the code through the sign-in
+   */
+  const keepWaiting = (request: Request, typed: string): string[] => {
+    const userCode = readUserCode(typed);
+    if (userCode === undefined || request.headers.get("sec-fetch-site") !== "same-origin") return [];
+    const maxAgeSeconds = settings.deviceCodeTtlSeconds;
+    return [waitingCodeCookie(userCode, { baseUrl: baseUrl(), maxAgeSeconds })];
+  };
+
   return createRouter(guard, "code-entry-pages")
     .get(
       ENTRY,
@@ -39,7 +52,11 @@ export function codeEntryPages({ guard, domain, baseUrl }: RouteContext, browser
         const visitor = browser.visitor(request);
         if (!visitor) return seeOther(signInPath(ENTRY));
         const { csrf, principal } = visitor;
-        return page(codeEntryPage({ csrf, signedInAs: principal.email, branding: browser.branding() }));
+        const value = readUserCode(waitingCodeOf(request, baseUrl()) ?? "");
+        const shown = { csrf, value, signedInAs: principal.email, branding: browser.branding() };
+        const used =
+          value === undefined ? [] : [waitingCodeCookie("", { baseUrl: baseUrl(), maxAgeSeconds: 0 })];
+        return page(codeEntryPage(shown), { cookies: used });
       },
       pageRoute("showCodeEntryPage", "Asks for the user code"),
     )
@@ -47,9 +64,9 @@ export function codeEntryPages({ guard, domain, baseUrl }: RouteContext, browser
       ENTRY,
       async ({ request, body }) => {
         const visitor = browser.visitor(request);
-        if (!visitor) return seeOther(signInPath(ENTRY));
-        browser.checkForm(request, body.csrf, visitor);
         const typed = body.user_code ?? "";
+        if (!visitor) return seeOther(signInPath(ENTRY), keepWaiting(request, typed));
+        browser.checkForm(request, body.csrf, visitor);
         try {
           const { userCode } = await deviceLogins.claimByUserCode(actorOf(request), typed);
           const maxAgeSeconds = settings.deviceCodeTtlSeconds;

@@ -381,6 +381,39 @@ describe("approving by the typed code", () => {
     expect(asked.path).toBe("/login?callbackURL=%2Fdevice");
     expect((await browser.signIn(asked, ADA)).heading).toBe("Enter the code");
   });
+
+  test("carries a code that was typed after the session ended through the sign-in, without a guess and without a URL", async () => {
+    await using server = await createTestServer({ limits: { userCodeGuessesPerUser: 1 } });
+    await addUser(server, ADA);
+    const browser = await signedIn(server);
+    const { userCode } = await begin(server);
+    const entry = await browser.visit("/device");
+    browser.cookies.delete(SESSION_COOKIE);
+    const asked = await browser.submit(formTo(entry, "/device"), { user_code: ` ${userCode.toLowerCase()}` });
+    expect(asked.path).toBe("/login?callbackURL=%2Fdevice");
+    expect(server.world.db.read.select().from(budgets).all()).not.toContainEqual(
+      expect.objectContaining({ name: "user_code.user" }),
+    );
+    const back = await browser.signIn(asked, ADA);
+    expect([back.path, formTo(back, "/device").fields.user_code]).toEqual(["/device", userCode]);
+    expect((await browser.submit(formTo(back, "/device"), {})).heading).toBe("Allow workstation access?");
+    expect(formTo(await browser.visit("/device"), "/device").fields.user_code).toBe("");
+  });
+
+  test("lets no other site choose the code that a person finds after a sign-in", async () => {
+    await using server = await withAda();
+    const { userCode } = await begin(server);
+    for (const headers of [{ "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "same-site" }, {}]) {
+      const browser = browse(server);
+      const body = new URLSearchParams({ user_code: userCode });
+      const answer = await browser.request("/device", { method: "POST", headers, body });
+      expect([answer.status, answer.headers.getSetCookie()]).toEqual([303, []]);
+    }
+    const browser = browse(server);
+    browser.cookies.set("__Host-quartermaster_waiting_code", "not a code");
+    const page = await browser.signIn(await browser.visit("/login?callbackURL=%2Fdevice"), ADA);
+    expect(formTo(page, "/device").fields.user_code).toBe("");
+  });
 });
 
 describe("the account", () => {
