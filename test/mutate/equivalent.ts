@@ -285,6 +285,12 @@ export const EQUIVALENT: readonly Equivalent[] = [
     because: "this runtime accepts a body with these statuses, too",
   },
   {
+    file: "src/domain/sso/provider/client/oidc-client.ts",
+    kind: "dropped default",
+    contains: 'id_token ?? ""',
+    because: "the library refuses an answer without ID token; the default is for the type",
+  },
+  {
     file: "src/domain/sso/provider/failures.ts",
     kind: "dropped default",
     contains: "codePointAt(0) ?? 0",

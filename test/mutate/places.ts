@@ -40,10 +40,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   provider: {
     files: ["src/domain/sso/provider/**/*.ts"],
     tests: [
-      "test/domain/sso/provider/sign-in.test.ts",
-      "test/domain/sso/provider/discovery.test.ts",
-      "test/domain/sso/provider/logout.test.ts",
-      "test/domain/sso/provider/verification.test.ts",
+      "test/domain/sso/provider/*.test.ts",
       "test/contracts/oidc-peer.test.ts",
       "test/app/service/sso-metrics.test.ts",
     ],

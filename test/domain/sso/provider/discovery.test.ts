@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { METADATA_FRESH_MS } from "../../../../src/domain/sso/provider/discovery/discovery.ts";
 import { ENDPOINT_LENGTH_MAX } from "../../../../src/domain/sso/provider/discovery/metadata.ts";
 import { Provider } from "../../../../src/domain/sso/provider/provider.ts";
+import { storedMetadataOf } from "../../../../src/domain/sso/provider/provider-records.ts";
 import { ANSWER_BYTES_MAX } from "../../../../src/domain/sso/provider/provider-requests.ts";
 import type { SsoSettings } from "../../../../src/domain/sso/settings.ts";
 import { createOutbound } from "../../../../src/platform/outbound/outbound.ts";
@@ -113,8 +114,9 @@ describe("SSO-44 a provider that does not answer as it should", () => {
       1,
     ]);
     idp.faults = {};
+    world.clock.advance(9_999);
     expect(await refusalOf(begin(provider))).toBe("unavailable sso.provider_unreachable");
-    world.clock.advance(10_000);
+    world.clock.advance(1);
     expect((await begin(provider)).url).toStartWith(idp.issuer);
     expect(discoveries()).toBe(2);
   });
@@ -175,6 +177,19 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     await provider.noteSuccess();
     expect(provider.record()?.lastErrorReason).toBeNull();
     expect(provider.record()?.lastSuccessAtMs).toBe(world.clock.nowMs());
+  });
+
+  test("records a refusal with a write in ten seconds", async () => {
+    const provider = relyingParty();
+    const refused = async (reason: string) => {
+      await provider.noteRefusal(reason);
+      return provider.record()?.lastErrorReason;
+    };
+    expect(await refused("sso.first")).toBe("sso.first");
+    world.clock.advance(9_999);
+    expect(await refused("sso.second")).toBe("sso.first");
+    world.clock.advance(1);
+    expect(await refused("sso.third")).toBe("sso.third");
   });
 
   test("records a success with a write in a minute", async () => {
@@ -251,6 +266,13 @@ describe("SSO-42 endpoints", () => {
       settings: () => settings,
     });
     expect(await refusalOf(begin(provider))).toBe("upstream sso.provider_invalid");
+  });
+
+  test("that were found last are known to a command without a request", async () => {
+    expect(storedMetadataOf(world.db.read, idp.issuer)).toBeUndefined();
+    await begin();
+    expect(storedMetadataOf(world.db.read, idp.issuer)?.issuer).toBe(idp.issuer);
+    expect(storedMetadataOf(world.db.read, "https://other.example")).toBeUndefined();
   });
 
   test("become destinations once each, and stay known to the next process", async () => {

@@ -147,6 +147,19 @@ test.each(["RS256", "PS256", "EdDSA"] as const)("SSO-22 accepts the algorithm %s
   expect(await provider.complete({ redirectUri: REDIRECT_URI, query, attempt })).toMatchObject(ADA);
 });
 
+test.each(["RS256", "ES256", "EdDSA"] as const)(
+  "SSO-22 accepts a key that names no algorithm: %s",
+  async (algorithm) => {
+    await using other = await createLyingProvider({ nowMs: world.clock.nowMs, algorithm });
+    const { keys } = await other.keys.published();
+    other.faults = { keySet: { keys: keys.map(({ alg: _, ...key }) => key) } };
+    const provider = relyingPartyOf(other, world);
+    const { url, attempt } = await provider.begin({ redirectUri: REDIRECT_URI });
+    const query = await other.authorize(url);
+    expect(await provider.complete({ redirectUri: REDIRECT_URI, query, attempt })).toMatchObject(ADA);
+  },
+);
+
 test("SSO-17 the link asks for a code with PKCE, state and nonce", async () => {
   const { url, attempt } = await relyingParty({
     extraScopes: ["groups", "email"],

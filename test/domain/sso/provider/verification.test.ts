@@ -134,6 +134,16 @@ test.each([
   expect(await problemsOf()).toEqual(problems as string[]);
 });
 
+test.each([
+  [-61_000, "61 s behind ours"],
+  [0, "0 s ahead of ours"],
+  [61_000, "61 s ahead of ours"],
+])("SSO-44 a clock that differs by %i ms is %s", async (difference, words) => {
+  offsetMs = difference;
+  const clock = (await findingsOf()).find(({ check }) => check === "clock");
+  expect(clock?.detail).toStartWith(`the provider's clock is ${words}`);
+});
+
 test("SSO-44 the clock that differs is named with its offset in the refusal of a sign-in", async () => {
   offsetMs = 600_000;
   const provider = relyingPartyOf(idp, world);

@@ -1,0 +1,47 @@
+// Errors of the library for OpenID Connect become ours: by their code, or by an error of ours below them.
+import { expect, test } from "bun:test";
+import { fromLibrary } from "../../../../src/domain/sso/provider/client/library-errors.ts";
+import { unreachable } from "../../../../src/domain/sso/provider/failures.ts";
+import { DomainError } from "../../../../src/platform/errors.ts";
+
+const errorWith = (members: object) => Object.assign(new Error("of the library"), members);
+const reasonOf = (error: unknown) => (error instanceof DomainError ? error.reason : error);
+
+test.each([
+  ["OAUTH_WWW_AUTHENTICATE_CHALLENGE", { status: 401 }, "sso.client_rejected"],
+  ["OAUTH_WWW_AUTHENTICATE_CHALLENGE", { status: 400 }, "sso.provider_error"],
+  ["OAUTH_WWW_AUTHENTICATE_CHALLENGE", {}, "sso.provider_error"],
+  ["OAUTH_RESPONSE_BODY_ERROR", { error: "invalid_grant" }, "sso.code_rejected"],
+  ["OAUTH_RESPONSE_BODY_ERROR", { error: "invalid_client" }, "sso.client_rejected"],
+  ["OAUTH_RESPONSE_BODY_ERROR", { error: "unauthorized_client" }, "sso.client_rejected"],
+  ["OAUTH_RESPONSE_BODY_ERROR", { error: "constructor" }, "sso.provider_error"],
+  ["OAUTH_RESPONSE_BODY_ERROR", {}, "sso.provider_error"],
+  ["OAUTH_INVALID_RESPONSE", { cause: new Error("unexpected JWT") }, "sso.token_invalid"],
+  ["OAUTH_INVALID_RESPONSE", { cause: new Error("unexpected body") }, "sso.provider_invalid"],
+  ["OAUTH_INVALID_RESPONSE", {}, "sso.provider_invalid"],
+])("%s with %j is %s", (code, members, reason) => {
+  expect(reasonOf(fromLibrary(errorWith({ code, ...members })))).toBe(reason);
+});
+
+test("an error that is none of the library's stays the same", () => {
+  const others = [
+    errorWith({ code: "ENOENT" }),
+    errorWith({ code: 1 }),
+    new TypeError("x"),
+    "text",
+    undefined,
+  ];
+  for (const error of others) expect(fromLibrary(error)).toBe(error);
+});
+
+test.each([
+  [0, true],
+  [1, true],
+  [4, true],
+  [5, false],
+])("an error of ours below %d others is found: %p", (depth, isFound) => {
+  const own = unreachable("the status is 503");
+  let error: Error = own;
+  for (let at = 0; at < depth; at += 1) error = new Error("of the library", { cause: error });
+  expect(fromLibrary(error) === own).toBe(isFound);
+});
