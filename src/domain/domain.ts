@@ -49,6 +49,8 @@ import { eraseAnswers } from "./idempotency/erase.ts";
 import { Idempotency, idempotentSecrets } from "./idempotency/service.ts";
 import { createEraseUser } from "./identity/erase.ts";
 import { createIdentity, type IdentitySettings } from "./identity/service.ts";
+import { createAdmission, NO_BUDGETS } from "./inference/service.ts";
+import type { ProxySettings } from "./inference/settings.ts";
 import { eraseProvisioning } from "./scim/erase.ts";
 import {
   accountByExternalId,
@@ -85,6 +87,8 @@ export interface DomainOptions {
   outbound: Outbound;
   /** undefined if gateway mode is off */
   gatewayMode: GatewayMode | undefined;
+  /** undefined unless this service forwards inference requests */
+  proxySettings?: ProxySettings | undefined;
   /** identifies this process in its attempts at gateway keys */
   attemptsBy: AttemptOwner;
   observeProvisioner(call: ProvisionerCall): void;
@@ -181,6 +185,11 @@ export function openDomain({
     sso: openSso({ ...shared, auditLog }, { identity, access, settings: settings.sso }),
     gateway,
     inference,
+    /** undefined unless this service forwards inference requests */
+    admission: createAdmission(
+      { ...gatewayParts, inference, gatewayKeys: gateway.keys, budgets: NO_BUDGETS },
+      machine.proxySettings,
+    ),
     auditLog,
     erasure: new Erasure({ ...shared, identity, log: new Redactions(shared), areas: erasersOf(shared) }),
     harnesses,

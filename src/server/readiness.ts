@@ -7,7 +7,7 @@ import { programSchema, schemaIn } from "../platform/database/schema/schema.ts";
 import { diskSpace, isNearlyFull } from "../platform/files/disk.ts";
 
 /** Names of the checks, in reporting order. */
-export const CHECKS = ["database", "schema", "keys", "worker", "disk"] as const;
+export const CHECKS = ["database", "schema", "keys", "worker", "disk", "running"] as const;
 export type Check = (typeof CHECKS)[number];
 
 export interface Readiness {
@@ -26,13 +26,15 @@ export interface ReadinessOptions {
   /** throws if access tokens cannot be signed */
   checkKeys(): void;
   lastBeatMs(): number;
+  /** whether the service was told to stop; default: never */
+  isStopping?(): boolean;
 }
 
 /** The scheduler counts as stuck if its last turn is older. */
 export const WORKER_FRESH_MS = 120_000;
 
 export function createReadiness(options: ReadinessOptions): Readiness {
-  const { db, clock, databaseFile, checkKeys, lastBeatMs } = options;
+  const { db, clock, databaseFile, checkKeys, lastBeatMs, isStopping = () => false } = options;
   const startedMs = clock.nowMs();
   const isSchemaCurrent = createSchemaCheck(options);
   const checks: Record<Check, () => boolean> = {
@@ -41,6 +43,7 @@ export function createReadiness(options: ReadinessOptions): Readiness {
     schema: () => holds(isSchemaCurrent),
     keys: () => holds(checkKeys),
     disk: () => holds(() => !isNearlyFull(diskSpace(dirname(databaseFile)))),
+    running: () => !isStopping(),
     worker: () => clock.nowMs() - Math.max(lastBeatMs(), startedMs) < WORKER_FRESH_MS,
   };
   return {

@@ -69,7 +69,10 @@ test("OBS-1 /ready names every failing check and nothing else", async () => {
   clock.advance(WORKER_FRESH_MS);
   expect(readiness.failing()).toEqual(["keys", "worker"]);
   rmSync(databaseFile);
-  expect(readiness.failing()).toEqual(CHECKS.filter((name) => name !== "disk"));
+  const stopping = { db, clock, databaseFile, checkKeys, lastBeatMs: () => 0, isStopping: () => true };
+  expect(readiness.failing()).toEqual(CHECKS.filter((name) => name !== "disk" && name !== "running"));
+  clock.advance(-WORKER_FRESH_MS);
+  expect(createReadiness({ ...stopping, checkKeys: () => {} }).failing()).toContain("running");
 });
 
 test.each([

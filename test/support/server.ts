@@ -9,6 +9,7 @@ import type { GatewayMode, ProvisionerCall } from "../../src/domain/gateway/serv
 import { type Configuration, runAtOnce } from "../../src/domain/governance/service.ts";
 import type { HarnessesInForce } from "../../src/domain/harnesses/harness-facts.ts";
 import type { IdentitySettings, Role, User } from "../../src/domain/identity/service.ts";
+import type { ProxySettings } from "../../src/domain/inference/settings.ts";
 import type { ScimSettings } from "../../src/domain/scim/service.ts";
 import type { Actor } from "../../src/domain/shared/actor.ts";
 import type { SsoObserver } from "../../src/domain/sso/service.ts";
@@ -90,6 +91,8 @@ export interface TestServerOptions {
   scimToken?: string | undefined;
   /** gateway mode is off when left out; gateway-server.ts has it on */
   gatewayMode?: GatewayMode;
+  /** nothing is forwarded when left out; proxy-server.ts forwards */
+  proxySettings?: ProxySettings;
   /** nothing can be reached when left out */
   outbound?: Outbound;
   bodyTimes?: BodyTimes;
@@ -203,6 +206,7 @@ async function joinDomain(
     openSnapshot: () => openSnapshot(world.file),
     outbound: options.outbound ?? createOutbound({ allowed: [] }),
     gatewayMode: options.gatewayMode,
+    proxySettings: options.proxySettings,
     attemptsBy: "service",
     observeProvisioner: options.observeProvisioner,
     observeSso: options.observeSso,

@@ -36,6 +36,7 @@ import { destinationsOf } from "./destinations.ts";
 import { domainSettingsOf, mappingsIn } from "./domain-settings.ts";
 import { gatewayModeOf } from "./gateway-mode.ts";
 import { assertDatabaseNotLost } from "./lost-database.ts";
+import { proxySettingsOf } from "./proxy-settings.ts";
 import { ssoSettingsOf } from "./sso-settings.ts";
 
 export interface Installation {
@@ -129,6 +130,7 @@ async function joinDomain(
     openSnapshot: () => openSnapshot(directory.database),
     outbound,
     gatewayMode: gatewayModeOf({ config, clock, directory, outbound, baseUrl }),
+    proxySettings: proxySettingsOf(config),
     attemptsBy,
     observeProvisioner,
     observeSso: options.observeSso,

@@ -23,6 +23,7 @@ export function proxySettingsOf(config: Config): ProxySettings | undefined {
     maxBodyBytes: config.get("gateway.proxy.max_body_bytes"),
     bufferBytes: config.get("gateway.proxy.buffer_bytes"),
     bufferTotalBytes: config.get("gateway.proxy.buffer_total_bytes"),
+    parallelPerUser: config.get("gateway.proxy.budgets.parallel_requests"),
     tokenRate: config.get("gateway.proxy.token_rps"),
     tokenBurst: config.get("gateway.proxy.token_burst"),
     failuresPerAddress: config.get("gateway.proxy.failures_per_address"),

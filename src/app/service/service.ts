@@ -17,9 +17,7 @@ import { DomainError } from "../../platform/errors.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { AdjustableLog, Log } from "../../platform/observe/log.ts";
 import { createScheduler, type Scheduler } from "../../platform/scheduler/scheduler.ts";
-import { startingResponse } from "../../server/http/problems/refusal.ts";
-import { type Listener, listen, removeDeadSocket } from "../../server/listener/listen.ts";
-import { trustIn, type UntrustedPeer } from "../../server/listener/peer-address.ts";
+import { trustIn } from "../../server/listener/peer-address.ts";
 import { addAuditFigures } from "../../server/metrics/audit-metrics.ts";
 import { addInstallationFigures } from "../../server/metrics/installation-metrics.ts";
 import { createReadiness } from "../../server/readiness.ts";
@@ -35,9 +33,12 @@ import {
 } from "../files/governance-file.ts";
 import { type Installation, openInstallation } from "../installation/installation.ts";
 import { assertDatabaseNotLost, openForStart } from "../installation/lost-database.ts";
+import { proxySettingsOf } from "../installation/proxy-settings.ts";
 import { beginInstallation } from "../installation/setup.ts";
+import { openDoor, type ServiceDoor } from "./door.ts";
 import { watchKeys, watchProvisioner } from "./gateway-metrics.ts";
 import { loadHarnesses, reloadHarnesses } from "./harness-facts.ts";
+import { NOT_YET, startInference } from "./inference.ts";
 import { registerKeyAndLoginJobs } from "./jobs/access-jobs.ts";
 import { registerAuditJob } from "./jobs/audit-jobs.ts";
 import { addClientFigures, registerClientJobs } from "./jobs/client-jobs.ts";
@@ -46,7 +47,7 @@ import { registerInvitationJob } from "./jobs/invitation-jobs.ts";
 import { livenessOf } from "./liveness.ts";
 import { reloadProvider, startProvider } from "./provider-settings.ts";
 import { reloadRoleMapping, startProvisioning } from "./provisioning-start.ts";
-import { type Reloading, reloadSettings, tlsOf } from "./settings-reload.ts";
+import { type Reloading, reloadSettings } from "./settings-reload.ts";
 import { watchProviderKeys, watchSso } from "./sso-metrics.ts";
 import { assertStartable } from "./start-checks.ts";
 import { stateOf } from "./state.ts";
@@ -99,8 +100,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     log.warning("data_dir.open", { data_dir: directory.path, mode, next: `chmod 700 ${directory.path}` });
   if (finishSwap(directory)) log.warning("backup.restore_finished", { data_dir: directory.path });
   assertDatabaseNotLost(directory, options);
-  const door = await openServiceListener(config, log);
-  undo.defer(() => door.listener.stop());
+  const door = await openDoor(config, log);
+  undo.defer(() => door.stop());
   const service = await startWithListener(door, directory, { ...options, undo });
   undo.defer(() => forgetServiceState(directory));
   writeServiceState(directory, stateOf(service, { config, clock }));
@@ -108,40 +109,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   return { ...service, stop: () => onStop.disposeAsync() };
 }
 
-/** The socket and its handler, which refuses requests until the service is ready. */
-interface ServiceListener {
-  listener: Listener;
-  /** the first peer that forwards an address without being a trusted proxy; pending until one appears */
-  untrusted: Promise<UntrustedPeer>;
-  baseUrl(): string;
-  open(server: Server): void;
-}
-
-async function openServiceListener(config: Config, log: Log): Promise<ServiceListener> {
-  await removeDeadSocket(config.get("server.listen"));
-  let answer: Server["handle"] = (request) => startingResponse(request);
-  const untrusted = Promise.withResolvers<UntrustedPeer>();
-  const listener = listen((...request) => answer(...request), {
-    listen: config.get("server.listen"),
-    tls: tlsOf(config),
-    trustedProxies: config.get("server.trusted_proxies"),
-    forwardedHeader: config.get("server.forwarded_header"),
-    noteUntrusted: untrusted.resolve,
-    report: (error) => log.error("http.escaped", { error }),
-  });
-  const baseUrl = config.get("server.public_url") ?? listener.address;
-  return {
-    listener,
-    untrusted: untrusted.promise,
-    baseUrl: () => baseUrl,
-    open(server) {
-      answer = server.handle;
-    },
-  };
-}
-
 async function startWithListener(
-  door: ServiceListener,
+  door: ServiceDoor,
   directory: DataDirectory,
   { undo, ...options }: ServiceOptions & { undo: AsyncDisposableStack },
 ): Promise<Omit<Service, "stop">> {
@@ -183,8 +152,12 @@ async function startWithListener(
   registerReplacedJob(scheduler, installation, { actor, clock, config, log });
   addBackupFigures(metrics, installation.domain);
   addClientFigures(metrics, installation.domain, { actor, clock });
-  const server = serverOf(installation, { ...options, metrics, scheduler, baseUrl, runTask });
-  door.open(server);
+  let isStopping = false;
+  const parts = { ...options, metrics, scheduler, baseUrl, runTask, isStopping: () => isStopping };
+  const server = serverOf(installation, parts);
+  const settings = proxySettingsOf(config);
+  const inference = startInference({ ...parts, ...NOT_YET, settings, domain: installation.domain });
+  door.open(server, inference?.handler);
   const { untrustedProxies } = installation.domain;
   await untrustedProxies.forgetTrusted(trustIn(config.get("server.trusted_proxies")));
   reportUntrustedProxy(door.untrusted, untrustedProxies, log);
@@ -193,11 +166,16 @@ async function startWithListener(
   undo.defer(() => drainAttempts(installation.domain));
   undo.defer(() => scheduler.stop());
   // Undone in reverse: requests end first, then jobs and their pending work, then the database closes.
-  undo.defer(() => listener.stop());
-  undo.defer(() => server.endStreams());
+  undo.defer(() => door.stop());
+  undo.defer(() => inference?.drain());
+  undo.defer(() => {
+    isStopping = true;
+    inference?.handler.stop();
+    server.endStreams();
+  });
   const reload = async () => {
     const reading = config.readFileAgain(runTask);
-    const fresh = await reloadSettings({ config, log, reading, listener });
+    const fresh = await reloadSettings({ config, log, reading, listeners: door.listeners });
     await reloadProvider(installation, { fresh, actor, log });
     await reloadHarnesses(installation, { actor, log });
     await reloadCatalog(installation, { config, actor, log, reading });
@@ -213,16 +191,18 @@ interface Parts extends ServiceOptions {
   scheduler: Scheduler;
   runTask: RunDocumentTask;
   baseUrl(): string;
+  isStopping(): boolean;
 }
 
 function serverOf({ db, domain, directory }: Installation, parts: Parts): Server {
-  const { config, clock, ids, log, metrics, scheduler, baseUrl } = parts;
+  const { config, clock, ids, log, metrics, scheduler, baseUrl, isStopping } = parts;
   const readiness = createReadiness({
     db,
     clock,
     databaseFile: directory.database,
     checkKeys: () => domain.access.keys.signer(),
     lastBeatMs: () => scheduler.lastBeatMs(),
+    isStopping,
   });
   addInstallationFigures(metrics, { directory, readiness });
   const metricsToken = config.get("metrics.token");

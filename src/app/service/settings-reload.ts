@@ -12,7 +12,7 @@ import type { TlsFiles } from "../../server/listener/tls.ts";
 
 interface Parts extends Reloading {
   log: AdjustableLog;
-  listener: Pick<Listener, "renew">;
+  listeners: readonly Pick<Listener, "renew">[];
 }
 
 /** One reload. The file is read once, and each part handles a failure to read it. */
@@ -36,7 +36,12 @@ export const RELOADABLE_TLS_SETTINGS: readonly SettingName[] = ["server.tls_cert
  * Reads all settings again. Errors are logged and change nothing; the certificate is renewed even then.
  * @returns the settings as read; undefined if they are not valid
  */
-export async function reloadSettings({ config, log, reading, listener }: Parts): Promise<Config | undefined> {
+export async function reloadSettings({
+  config,
+  log,
+  reading,
+  listeners,
+}: Parts): Promise<Config | undefined> {
   const fresh = await readSettingsAgain({ config, log, reading });
   const files = fresh && tlsOf(fresh);
   const tls = tlsOf(config) && (files ?? tlsOf(config));
@@ -46,7 +51,7 @@ export async function reloadSettings({ config, log, reading, listener }: Parts):
     const settings = fresh.changedSince(config).filter((name) => !live.includes(name));
     if (settings.length > 0) log.warning("config.restart_needed", { settings });
   }
-  if (tls) renewCertificate(tls, { log, listener });
+  if (tls) renewCertificate(tls, { log, listeners });
   log.info("config.reloaded", { log_level: fresh?.get("log.level") });
   return fresh;
 }
@@ -69,9 +74,9 @@ async function readSettingsAgain({ config, log, reading }: Reloading): Promise<C
   }
 }
 
-function renewCertificate(files: TlsFiles, { log, listener }: Pick<Parts, "log" | "listener">): void {
+function renewCertificate(files: TlsFiles, { log, listeners }: Pick<Parts, "log" | "listeners">): void {
   try {
-    const renewed = listener.renew(files);
+    const [renewed] = listeners.map((listener) => listener.renew(files));
     if (renewed) log.info("tls.renewed", { ...files, expires_at: toRfc3339(renewed.expiresAtMs) });
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;

@@ -33,6 +33,7 @@ import { SigningKeys } from "./tokens/signing-keys.ts";
 export type { ActiveLogin, FindActiveLogin } from "./authentication/active-logins.ts";
 export type { Principal } from "./authentication/authenticate.ts";
 export { type LoginWatch, loginIdOf } from "./authentication/login-watch.ts";
+export { countedAddress } from "./budgets/counted-address.ts";
 export type { IsConfirmed } from "./dependencies.ts";
 export type { DeviceLoginView } from "./device-login/device-logins.ts";
 export type { LoginView } from "./logins/logins.ts";

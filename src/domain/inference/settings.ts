@@ -16,6 +16,8 @@ export interface ProxySettings {
   bufferBytes: number;
   /** all bodies that are held at the same time */
   bufferTotalBytes: number;
+  /** of one user; 0 for no limit */
+  parallelPerUser: number;
   /** requests per second, for one token and for one gateway session */
   tokenRate: number;
   tokenBurst: number;

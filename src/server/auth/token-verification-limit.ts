@@ -5,7 +5,7 @@
 import { countedAddress } from "../../domain/access/budgets/counted-address.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { DomainError } from "../../platform/errors.ts";
-import { createRates } from "../http/rate-limit.ts";
+import { createRates } from "../../platform/rate-limit.ts";
 import type { Verdict } from "../metrics/token-metrics.ts";
 
 /** Verification time in one turn of the event loop, about 150 tokens. All other requests wait during it. */

@@ -146,6 +146,11 @@ const TEXTS = {
 
 export type RefusalReason = keyof typeof TEXTS;
 
+const isReason = (text: string): text is RefusalReason => Object.hasOwn(TEXTS, text);
+
+/** Every reason, for metrics and tests. */
+export const REFUSAL_REASONS: readonly RefusalReason[] = Object.keys(TEXTS).filter(isReason);
+
 export interface RefusalExtras {
   /** replaces `Retry-After` */
   retryAfterSeconds?: number;

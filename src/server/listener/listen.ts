@@ -5,12 +5,22 @@ import type { Listen } from "../../platform/config/addresses.ts";
 import { codeOf, DomainError } from "../../platform/errors.ts";
 import { clearStaleSocket, type PlacedSocket, placeSocket } from "../../platform/files/unix-socket.ts";
 import { internalFailure, problemResponse } from "../http/problems/problem.ts";
-import type { Server } from "../server.ts";
+import type { AddressOf, ForwardingOf } from "../server.ts";
 import { createPeerAddresses, type ProxyTrust, type UntrustedPeer } from "./peer-address.ts";
 import { type Certificate, readCertificate, type TlsFiles } from "./tls.ts";
 
+/** Answers any request; never throws or rejects. */
+export type Answer = (
+  request: Request,
+  addressOf: AddressOf,
+  forwardingOf: ForwardingOf,
+  socket: Bun.Server<undefined>,
+) => Response | Promise<Response>;
+
 export interface ListenOptions extends ProxyTrust {
   listen: Listen;
+  /** names the setting in hints; default: the one of the main listener */
+  flag?: string;
   tls?: TlsFiles | undefined;
   /** called once, for the first forwarding header from a peer that is not a trusted proxy */
   noteUntrusted?(seen: UntrustedPeer): void;
@@ -45,31 +55,34 @@ const RUNTIME_BODY_BYTES_MAX = Number.MAX_SAFE_INTEGER;
  */
 export const HEADER_BYTES_MAX = 64 * 1024;
 
+const MAIN_FLAG = "--server-listen";
+
 type Running = Bun.Server<undefined>;
 
 /**
  * Removes the socket that a killed process left behind.
  * @throws DomainError `listen.in_use` if a process still answers on the socket
  */
-export async function removeDeadSocket(where: Listen): Promise<void> {
-  if (where.kind === "unix" && (await clearStaleSocket(where.path))) throw inUse(where.path);
+export async function removeDeadSocket(where: Listen, flag = MAIN_FLAG): Promise<void> {
+  if (where.kind === "unix" && (await clearStaleSocket(where.path))) throw inUse(where.path, flag);
 }
 
 /**
  * Starts to listen.
  * @throws DomainError `listen.in_use`, `listen.not_permitted`, `listen.bad_address`, `listen.bad_certificate`, `listen.key_exposed`
  */
-export function listen(handle: Server["handle"], options: ListenOptions): Listener {
+export function listen(answer: Answer, options: ListenOptions): Listener {
   // The limit applies to the whole process; the runtime's types declare it read-only.
   Object.assign(http, { maxHeaderSize: HEADER_BYTES_MAX });
   const certificate = options.tls && readCertificate(options.tls);
-  if (certificate) refuseTaken(options.listen);
-  return new RunningListener(handlersFor(handle, options), { where: options.listen, certificate });
+  const { listen: where, flag = MAIN_FLAG } = options;
+  if (certificate) refuseTaken(where, flag);
+  return new RunningListener(handlersFor(answer, options), { where, certificate, flag });
 }
 
 class RunningListener implements Listener {
   readonly address: string;
-  readonly #where: Listen;
+  readonly #place: Place;
   #certificate: Certificate | undefined;
   #running: Running;
   /** servers with old certificates that still have running requests */
@@ -79,14 +92,18 @@ class RunningListener implements Listener {
 
   constructor(
     private readonly handlers: Handlers,
-    { where, certificate }: { where: Listen; certificate: Certificate | undefined },
+    { certificate, ...place }: Place & { certificate: Certificate | undefined },
   ) {
     this.#certificate = certificate;
-    const { running, remove } = start(handlers, where, certificate);
+    const { where } = place;
+    const { running, remove } = start(handlers, place, certificate);
     this.#running = running;
     this.#removeSocket = remove;
     const port = this.#running.port;
-    this.#where = where.kind === "tcp" && port !== undefined ? { ...where, port } : where;
+    this.#place = {
+      ...place,
+      where: where.kind === "tcp" && port !== undefined ? { ...where, port } : where,
+    };
     this.address = where.kind === "unix" ? `unix:${where.path}` : this.#running.url.origin;
   }
 
@@ -95,9 +112,9 @@ class RunningListener implements Listener {
     const next = readCertificate(files);
     const isSame = next.cert === this.#certificate?.cert && next.key === this.#certificate.key;
     if (isSame || this.#stopped) return undefined;
-    if (!this.#certificate || this.#where.kind === "unix") throw needsRestart();
+    if (!this.#certificate || this.#place.where.kind === "unix") throw needsRestart();
     const former = this.#running;
-    this.#running = start(this.handlers, this.#where, next).running;
+    this.#running = start(this.handlers, this.#place, next).running;
     this.#certificate = next;
     this.#leaving.add(former);
     void former.stop().then(() => this.#leaving.delete(former));
@@ -129,16 +146,16 @@ const needsRestart = (): DomainError =>
   );
 
 /** A listener that may share its port starts even if another process uses it. A probe without sharing detects that. */
-function refuseTaken(where: Listen): void {
+function refuseTaken(where: Listen, flag: string): void {
   if (where.kind === "unix" || where.port === 0) return;
   try {
     Bun.listen({ hostname: where.host, port: where.port, socket: { data() {} } }).stop(true);
   } catch (error) {
-    throw asListenError(error, where);
+    throw asListenError(error, { where, flag });
   }
 }
 
-function handlersFor(handle: Server["handle"], options: ListenOptions): Handlers {
+function handlersFor(answer: Answer, options: ListenOptions): Handlers {
   const addresses = createPeerAddresses(options);
   let note = options.noteUntrusted;
   const noteFirst = (request: Request, socket: Running) => {
@@ -153,10 +170,11 @@ function handlersFor(handle: Server["handle"], options: ListenOptions): Handlers
     fetch(request: Request, socket: Running) {
       if (note) noteFirst(request, socket);
       const peer = () => peerOf(request, socket);
-      return handle(
+      return answer(
         request,
         () => addresses.addressOf(request.headers, peer()),
         () => addresses.forwardingOf(request.headers, peer()),
+        socket,
       );
     },
     error(error: unknown) {
@@ -169,7 +187,7 @@ function handlersFor(handle: Server["handle"], options: ListenOptions): Handlers
 
 function start(
   handlers: Handlers,
-  where: Listen,
+  { where, flag }: Place,
   certificate: Certificate | undefined,
 ): PlacedSocket<Running> {
   const tls = certificate && { tls: { cert: certificate.cert, key: certificate.key } };
@@ -179,8 +197,14 @@ function start(
     const place = { hostname: where.host, port: where.port, reusePort: certificate !== undefined };
     return { running: Bun.serve({ ...handlers, ...tls, ...place }), remove: () => {} };
   } catch (error) {
-    throw asListenError(error, where);
+    throw asListenError(error, { where, flag });
   }
+}
+
+/** An address, and the flag of the setting that it comes from. */
+interface Place {
+  where: Listen;
+  flag: string;
 }
 
 interface Handlers {
@@ -189,13 +213,13 @@ interface Handlers {
   error(error: unknown): Response;
 }
 
-function asListenError(error: unknown, where: Listen): unknown {
+function asListenError(error: unknown, { where, flag }: Place): unknown {
   const code = codeOf(error);
   const place = where.kind === "unix" ? where.path : `${where.host}:${where.port}`;
-  if (code === "EADDRINUSE" || code === "EEXIST") return inUse(place, error);
+  if (code === "EADDRINUSE" || code === "EEXIST") return inUse(place, flag, error);
   if (code === "EACCES" || code === "EPERM") {
     return new DomainError("forbidden", "listen.not_permitted", `listening on ${place} is not permitted`, {
-      hint: "ports below 1024 need the capability CAP_NET_BIND_SERVICE; or listen elsewhere with --server-listen",
+      hint: `ports below 1024 need the capability CAP_NET_BIND_SERVICE; or listen elsewhere with ${flag}`,
       cause: error,
     });
   }
@@ -211,9 +235,9 @@ function asListenError(error: unknown, where: Listen): unknown {
   );
 }
 
-const inUse = (place: string, cause?: unknown): DomainError =>
+const inUse = (place: string, flag: string, cause?: unknown): DomainError =>
   new DomainError("unavailable", "listen.in_use", `${place} is in use by another program`, {
-    hint: "stop that program, or listen elsewhere with --server-listen",
+    hint: `stop that program, or listen elsewhere with ${flag}`,
     cause,
   });
 

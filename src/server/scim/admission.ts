@@ -6,8 +6,8 @@ import type { ScimCaller } from "../../domain/scim/model.ts";
 import type { Scim } from "../../domain/scim/service.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { DomainError, invariant, type SpentBudget } from "../../platform/errors.ts";
+import { createRates, type RateLimit } from "../../platform/rate-limit.ts";
 import { type Exchange, exchangeOf, type ScimExchange } from "../http/exchange.ts";
-import { createRates, type RateLimit } from "../http/rate-limit.ts";
 
 /** Longer headers cannot contain one of our tokens and are not parsed. */
 export const AUTHORIZATION_LENGTH_MAX = 1024;

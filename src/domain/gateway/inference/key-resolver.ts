@@ -20,6 +20,7 @@ import type { GatewayKeys } from "../keys/keys.ts";
 import { findKey } from "../keys/store.ts";
 import { isExpired, type KeyRow, stateOf } from "../model.ts";
 import { openCredential } from "../sealing/sealed-credential.ts";
+import type { GatewaySessionRow } from "./inference-sessions-store.ts";
 import * as sessionStore from "./inference-sessions-store.ts";
 
 export interface ResolverDependencies {
@@ -41,6 +42,7 @@ export interface ResolvedKey {
   credential: Secret;
   user: User;
   key: KeyRow;
+  session: GatewaySessionRow;
   /** the proxy must ask again by then */
   sessionExpiresAtMs: number;
 }
@@ -57,12 +59,12 @@ export const createResolver =
   (dependencies: ResolverDependencies): Resolve =>
   (request) => {
     const { db, clock, sealing, keys } = dependencies;
-    const { user, login } = holderOf(dependencies, request);
+    const { session, user, login } = holderOf(dependencies, request);
     const key = findKey(db.read, user.id);
     if (key?.state !== "ready") throw keyMissing(stateOf(key));
     if (isExpired(key, clock.nowMs())) throw keyExpired();
     const credential = openCredential(sealing, key);
-    if (credential) return { credential, user, key, sessionExpiresAtMs: login.expiresAtMs };
+    if (credential) return { credential, user, key, session, sessionExpiresAtMs: login.expiresAtMs };
     const wish = { actor: systemActor(user), manual: false, force: true, replace: true };
     void keys.attempts?.run(user.id, wish).catch(() => {}); // the next request reports the outcome
     throw keyUnreadable();
@@ -71,7 +73,7 @@ export const createResolver =
 function holderOf(
   { db, identity, loginOf }: ResolverDependencies,
   { userId, gatewaySessionId }: ResolveRequest,
-): { user: User; login: ActiveLogin } {
+): { session: GatewaySessionRow; user: User; login: ActiveLogin } {
   const session = sessionStore.find(db.read, gatewaySessionId);
   if (session?.userId !== userId) throw sessionUnknown();
   if (session.revokedAtMs !== null) throw sessionRevoked();
@@ -79,5 +81,5 @@ function holderOf(
   if (user?.status !== "active") throw userInactive();
   const login = loginOf(session.grantId);
   if (!login) throw loginEnded();
-  return { user, login };
+  return { session, user, login };
 }

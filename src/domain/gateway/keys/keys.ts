@@ -9,7 +9,7 @@ import type { GatewayDependencies } from "../dependencies.ts";
 import { type KeyRow, VALIDATE_EVERY_MS } from "../model.ts";
 import { ProvisionerError } from "../provisioners/provisioner.ts";
 import { type AttemptOptions, Attempts } from "./attempts.ts";
-import { KeyChanges } from "./key-changes.ts";
+import { KeyChanges, systemActor } from "./key-changes.ts";
 import { type GatewayKeyStatus, toKeyStatus } from "./key-status.ts";
 import { createKeyRetirement, type RetireGatewayKey } from "./retire.ts";
 import * as store from "./store.ts";
@@ -138,6 +138,23 @@ export class GatewayKeys {
     if (disowned)
       void this.attempts?.run(userId, { actor, manual: false, force: false, replace: true }).catch(() => {});
     return disowned;
+  }
+
+  /**
+   * Starts an attempt for a user without a usable key, if one is due.
+   * @returns whether an attempt is running now, in this or another process
+   */
+  recover(user: User): boolean {
+    const { attempts } = this;
+    if (!attempts) return false;
+    if (attempts.isRunning(user.id)) return true;
+    const { db, clock } = this.dependencies;
+    const row = store.findKey(db.read, user.id);
+    const wish = { actor: systemActor(user), manual: false, force: false, replace: true };
+    const nowMs = clock.nowMs();
+    if (!attempts.reasonFor(row, { ...wish, nowMs })) return (row?.recoveringUntilMs ?? 0) > nowMs;
+    void attempts.run(user.id, wish).catch(() => {}); // the row says what came of it
+    return true;
   }
 
   async #fulfill(user: KeyHolder, wish: AttemptOptions): Promise<KeyAnswer> {

@@ -1,5 +1,26 @@
-// What is known about a request once it is admitted, and what its end has to give back.
+// Decides whether an inference request may go to the upstream, step by step, from the cheapest check to the dearest. Nothing about
+// access is remembered: session, login, user and key are read for every request, so that an act which ends access holds from the
+// next request on. The caller checks path and method before, and the model after.
+import type { Clock } from "../../../platform/clock.ts";
+import { SECOND_MS } from "../../../platform/clock.ts";
+import { CLOCK_TOLERANCE_SECONDS, TOKEN_LENGTH_MAX } from "../../../platform/crypto/signing.ts";
+import type { Db } from "../../../platform/database/database.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import { sha256Hex } from "../../../platform/ids.ts";
+import { createBuckets, createRates, type Rates } from "../../../platform/rate-limit.ts";
 import type { Secret } from "../../../platform/secret.ts";
+import { countedAddress } from "../../access/service.ts";
+import type { GatewayKeys, Resolve, ResolvedKey } from "../../gateway/service.ts";
+import type { Identity } from "../../identity/service.ts";
+import type { Budgets } from "../log/record.ts";
+import type { ProxySettings } from "../settings.ts";
+import { Permits } from "./permits.ts";
+import { type InferenceClaims, TokenVerifier, type TokenVerifierOptions } from "./token-verifier.ts";
+
+/** Buckets of tokens, gateway sessions and addresses together; the one that was idle longest goes first. */
+export const BUCKETS_MAX = 100_000;
+
+const LEEWAY_MS = CLOCK_TOLERANCE_SECONDS * SECOND_MS;
 
 export interface Admitted {
   readonly userId: string;
@@ -17,4 +38,191 @@ export interface Admitted {
   readonly profileName: string | null;
   /** Gives the permits back. Called with the last byte of the answer, or when the request ends otherwise. Idempotent. */
   release(): void;
+}
+
+/** Reasons of refusals, in the order of the checks. */
+export type AdmissionReason =
+  | "inference.busy"
+  | "inference.no_token"
+  | "inference.too_many"
+  | "inference.bad_token"
+  | "inference.session_revoked"
+  | "inference.login_ended"
+  | "inference.user_inactive"
+  | "inference.key_recovering"
+  | "inference.key_missing"
+  | "inference.too_large"
+  | "inference.user_parallel"
+  | "inference.budget";
+
+export interface Refused {
+  readonly refused: AdmissionReason;
+  readonly retryAfterSeconds?: number;
+  /** of a token that was valid; such a refusal is logged */
+  readonly claims?: InferenceClaims;
+  /** once the key was found */
+  readonly key?: ResolvedKey["key"];
+}
+
+/** What the checks need to know about a request. */
+export interface Applicant {
+  /** undefined without a credential */
+  token: string | undefined;
+  /** of the client; null over a local socket. Called for refused tokens only */
+  address(): string | null;
+  /** undefined for a body of unknown length */
+  declaredBytes: number | undefined;
+}
+
+export interface AdmissionOptions extends Omit<TokenVerifierOptions, "clock"> {
+  clock: Clock;
+  db: Pick<Db, "read">;
+  settings: Pick<
+    ProxySettings,
+    "maxInFlight" | "maxBodyBytes" | "tokenRate" | "tokenBurst" | "failuresPerAddress" | "parallelPerUser"
+  >;
+  identity: Pick<Identity, "findUserById">;
+  resolve: Resolve;
+  gatewayKeys: Pick<GatewayKeys, "recover">;
+  budgets: Budgets;
+}
+
+export class Admission {
+  readonly permits: Permits;
+  readonly #verifier: TokenVerifier;
+  /** by token and by gateway session */
+  readonly #requests: Rates;
+  /** refused tokens by address */
+  readonly #failures: Rates;
+
+  constructor(private readonly own: AdmissionOptions) {
+    const { clock, settings } = own;
+    const buckets = createBuckets(BUCKETS_MAX);
+    const { tokenRate, tokenBurst, failuresPerAddress } = settings;
+    this.permits = new Permits({
+      inFlightMax: settings.maxInFlight,
+      perUserMax: settings.parallelPerUser,
+    });
+    this.#verifier = new TokenVerifier(own);
+    this.#requests = createRates(clock, { perSecond: tokenRate, burst: tokenBurst }, buckets);
+    this.#failures = createRates(
+      clock,
+      { perSecond: failuresPerAddress, burst: failuresPerAddress },
+      buckets,
+    );
+  }
+
+  /** @returns the admission, which holds permits until it is released; or the first reason against it */
+  admit(applicant: Applicant): Admitted | Refused {
+    if (!this.permits.take()) return { refused: "inference.busy" };
+    let outcome: Admitted | Refused | undefined;
+    try {
+      outcome = this.#judge(applicant);
+      return outcome;
+    } finally {
+      if (!outcome || "refused" in outcome) this.permits.release();
+    }
+  }
+
+  #judge(applicant: Applicant): Admitted | Refused {
+    const claims = this.#identify(applicant);
+    if ("refused" in claims) return claims;
+    const wait = this.#requests.take(`session ${claims.gatewaySessionId}`);
+    if (wait > 0) return { refused: "inference.too_many", retryAfterSeconds: wait };
+    const resolved = this.#resolve(claims);
+    if ("refused" in resolved) return resolved;
+    const reason = this.#limit(applicant, claims);
+    if (reason) return { ...reason, claims, key: resolved.key };
+    return new HeldAdmission(claims, resolved, this.permits);
+  }
+
+  #identify({ token, address }: Applicant): InferenceClaims | Refused {
+    if (token === undefined) return { refused: "inference.no_token" };
+    if (token.length > TOKEN_LENGTH_MAX) return this.#refuseToken(address);
+    const digest = sha256Hex(token);
+    const wait = this.#requests.take(`token ${digest}`);
+    if (wait > 0) return { refused: "inference.too_many", retryAfterSeconds: wait };
+    return this.#verifier.verify(token, digest) ?? this.#refuseToken(address);
+  }
+
+  #refuseToken(address: Applicant["address"]): Refused {
+    const wait = this.#failures.take(`address ${countedAddress(address())}`);
+    return wait > 0
+      ? { refused: "inference.too_many", retryAfterSeconds: wait }
+      : { refused: "inference.bad_token" };
+  }
+
+  #resolve(claims: InferenceClaims): ResolvedKey | Refused {
+    try {
+      return this.own.resolve(claims);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      const refused = REFUSALS[error.reason] ?? this.#keyRefusal(error, claims);
+      return { refused, claims };
+    }
+  }
+
+  #keyRefusal(error: DomainError, { userId }: InferenceClaims): AdmissionReason {
+    if (error.kind === "unavailable") return "inference.key_recovering"; // the resolver has started an attempt
+    if (error.kind !== "conflict") throw error;
+    const { db, identity, gatewayKeys } = this.own;
+    const user = identity.findUserById(db.read, userId);
+    return user && gatewayKeys.recover(user) ? "inference.key_recovering" : "inference.key_missing";
+  }
+
+  #limit({ declaredBytes = 0 }: Applicant, { userId }: InferenceClaims): Refused | undefined {
+    const { settings, budgets } = this.own;
+    if (declaredBytes > settings.maxBodyBytes) return { refused: "inference.too_large" };
+    if (!this.permits.takeForUser(userId)) return { refused: "inference.user_parallel" };
+    if (!budgets.exceeded(userId)) return undefined;
+    this.permits.releaseForUser(userId);
+    return { refused: "inference.budget", retryAfterSeconds: budgets.retryAfterSeconds() };
+  }
+}
+
+/** Reasons of the resolver about session, login and user. */
+const REFUSALS: Readonly<Record<string, AdmissionReason>> = {
+  "gateway.session_unknown": "inference.session_revoked",
+  "gateway.session_revoked": "inference.session_revoked",
+  "gateway.login_ended": "inference.login_ended",
+  "gateway.user_inactive": "inference.user_inactive",
+};
+
+/** A class, because one is made for each request. */
+class HeldAdmission implements Admitted {
+  readonly userId: string;
+  readonly organizationId: string;
+  readonly gatewaySessionId: string;
+  readonly loginSessionId: string;
+  readonly grantId: string;
+  readonly endsAtMs: number;
+  readonly credential: Secret;
+  readonly credentialVersion: string;
+  readonly profileId: string | null;
+  readonly profileName: string | null;
+  #isHeld = true;
+
+  constructor(
+    { expiresAtMs }: InferenceClaims,
+    { credential, user, key, session, sessionExpiresAtMs }: ResolvedKey,
+    private readonly permits: Permits,
+  ) {
+    this.userId = user.id;
+    this.organizationId = user.organizationId;
+    this.gatewaySessionId = session.id;
+    this.loginSessionId = session.loginSessionId;
+    this.grantId = session.grantId;
+    this.endsAtMs = Math.min(expiresAtMs, sessionExpiresAtMs) + LEEWAY_MS;
+    this.credential = credential;
+    this.credentialVersion = key.credentialVersion;
+    this.profileId = key.externalId;
+    this.profileName = key.alias;
+  }
+
+  release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.permits.releaseForUser(this.userId);
+    this.permits.release();
+  }
 }

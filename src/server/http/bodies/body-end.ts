@@ -37,7 +37,7 @@ const tooSlow = ({ unauthenticatedMs }: BodyTimes): HttpError =>
  */
 export function endBody(
   request: Request,
-  exchange: Exchange,
+  exchange: Pick<Exchange, "isAdmitted" | "bodyTimes">,
   response: Response,
 ): Response | Promise<Response> {
   const isChunked = request.headers.has("transfer-encoding");
@@ -48,7 +48,11 @@ export function endBody(
 }
 
 /** The runtime exposes no body for GET and HEAD, so their connection is closed instead. */
-async function endUnread(request: Request, { bodyTimes }: Exchange, response: Response): Promise<Response> {
+async function endUnread(
+  request: Request,
+  { bodyTimes }: Pick<Exchange, "bodyTimes">,
+  response: Response,
+): Promise<Response> {
   const body = streamOf(request);
   if (!body) return closeAfterAnswer(response);
   const isWhole = discard(body, bodyTimes.unauthenticatedMs);

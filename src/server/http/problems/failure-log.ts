@@ -2,7 +2,7 @@
 // service, and then every request fails the same way; beyond a rate limit failures are only counted, by route and reason.
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/observe/log.ts";
-import { createRates, type RateLimit } from "../rate-limit.ts";
+import { createRates, type RateLimit } from "../../../platform/rate-limit.ts";
 
 /** Log lines per reason and route. */
 export const FAILURE_LINES: RateLimit = { perSecond: 1, burst: 50 };

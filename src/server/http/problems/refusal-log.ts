@@ -5,7 +5,7 @@ import { countedAddress } from "../../../domain/access/budgets/counted-address.t
 import { operatorRemedy } from "../../../domain/sso/service.ts";
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/observe/log.ts";
-import { createRates, type RateLimit } from "../rate-limit.ts";
+import { createRates, type RateLimit } from "../../../platform/rate-limit.ts";
 
 /** Log lines per address (per network for IPv6), and for all addresses together. */
 export const REFUSAL_LINES_PER_ADDRESS: RateLimit = { perSecond: 0.1, burst: 20 };

@@ -4,10 +4,10 @@ import { Type } from "@sinclair/typebox";
 import { countedAddress } from "../../../domain/access/budgets/counted-address.ts";
 import { LOGOUT_PATH } from "../../../domain/sso/service.ts";
 import { DomainError } from "../../../platform/errors.ts";
+import { createRates, type RateLimit } from "../../../platform/rate-limit.ts";
 import { unknownProvider } from "../../auth/provider-sign-in.ts";
 import { json } from "../../http/answers.ts";
 import { exchangeOf, noteRefusal } from "../../http/exchange.ts";
-import { createRates, type RateLimit } from "../../http/rate-limit.ts";
 import { operation } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 

@@ -1,8 +1,8 @@
 // Buckets that time refills: what may be taken at once, what debt does, and what is forgotten.
 import { expect, test } from "bun:test";
-import { SECOND_MS } from "../../../src/platform/clock.ts";
-import { createRates, RATE_KEYS_MAX } from "../../../src/server/http/rate-limit.ts";
-import { heldClock } from "../../support/world.ts";
+import { SECOND_MS } from "../../src/platform/clock.ts";
+import { createRates, RATE_KEYS_MAX } from "../../src/platform/rate-limit.ts";
+import { heldClock } from "../support/world.ts";
 
 const LIMIT = { perSecond: 2, burst: 5 };
 

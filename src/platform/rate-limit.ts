@@ -1,7 +1,7 @@
 // Token-bucket rate limits by key, kept in memory: a restart resets them. The access area has the limits that survive a
 // restart.
 import { LRUCache } from "lru-cache";
-import { type Clock, SECOND_MS } from "../../platform/clock.ts";
+import { type Clock, SECOND_MS } from "./clock.ts";
 
 export interface RateLimit {
   perSecond: number;
@@ -29,16 +29,29 @@ interface Bucket {
   atMs: number;
 }
 
+/** Buckets of one or more limiters; keys of different limiters must differ. */
+export type Buckets = LRUCache<string, Bucket>;
+
+/** @returns room for the buckets of `max` keys */
+export const createBuckets = (max = RATE_KEYS_MAX): Buckets => new LRUCache({ max });
+
 /** @returns a rate limiter in which every key starts with a full bucket */
-export function createRates(clock: Clock, { perSecond, burst }: RateLimit): Rates {
-  const buckets = new LRUCache<string, Bucket>({
-    max: RATE_KEYS_MAX,
-    memoMethod: () => ({ left: burst, atMs: clock.nowMs() }),
-  });
+export function createRates(
+  clock: Clock,
+  { perSecond, burst }: RateLimit,
+  buckets: Buckets = createBuckets(),
+): Rates {
+  const bucketOf = (key: string, nowMs: number): Bucket => {
+    const known = buckets.get(key);
+    if (known) return known;
+    const full = { left: burst, atMs: nowMs };
+    buckets.set(key, full);
+    return full;
+  };
 
   const refilled = (key: string): Bucket => {
     const nowMs = clock.nowMs();
-    const bucket = buckets.memo(key);
+    const bucket = bucketOf(key, nowMs);
     const elapsedMs = Math.max(0, nowMs - bucket.atMs); // the clock may have been set back
     bucket.left = Math.min(burst, bucket.left + (elapsedMs / SECOND_MS) * perSecond);
     bucket.atMs = nowMs;

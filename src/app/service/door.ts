@@ -1,0 +1,78 @@
+// The sockets of the service and what answers on them: the main listener, and one of its own for inference if the settings ask for
+// that. Both refuse requests until the service is ready.
+import type { Config } from "../../platform/config/config.ts";
+import type { Log } from "../../platform/observe/log.ts";
+import { startingResponse } from "../../server/http/problems/refusal.ts";
+import type { InferenceHandler } from "../../server/inference/handler.ts";
+import { type Answer, type Listener, listen, removeDeadSocket } from "../../server/listener/listen.ts";
+import type { UntrustedPeer } from "../../server/listener/peer-address.ts";
+import type { Server } from "../../server/server.ts";
+import { isProxyInProcess } from "../installation/proxy-settings.ts";
+import { tlsOf } from "./settings-reload.ts";
+
+/** The setting with the address of the proxy's own listener. */
+const PROXY_FLAG = "--gateway-proxy-listen";
+
+export interface ServiceDoor {
+  listener: Listener;
+  /** the main listener, and the one for inference alone if there is one */
+  listeners: readonly Listener[];
+  /** the first peer that forwards an address without being a trusted proxy; pending until one appears */
+  untrusted: Promise<UntrustedPeer>;
+  baseUrl(): string;
+  /** @param inference undefined unless this service forwards inference requests */
+  open(server: Server, inference: InferenceHandler | undefined): void;
+  /** Stops all listeners: see `Listener`. */
+  stop(): Promise<void>;
+}
+
+/** @throws DomainError `listen.*`; then nothing listens */
+export async function openDoor(config: Config, log: Log): Promise<ServiceDoor> {
+  await using undo = new AsyncDisposableStack();
+  const starting: Answer = (request) => startingResponse(request);
+  let main = starting;
+  let proxy = starting;
+  const untrusted = Promise.withResolvers<UntrustedPeer>();
+  const shared = {
+    tls: tlsOf(config),
+    trustedProxies: config.get("server.trusted_proxies"),
+    forwardedHeader: config.get("server.forwarded_header"),
+    noteUntrusted: untrusted.resolve,
+    report: (error: unknown) => log.error("http.escaped", { error }),
+  };
+  const where = config.get("server.listen");
+  await removeDeadSocket(where);
+  const listener = listen((...request) => main(...request), { ...shared, listen: where });
+  undo.defer(() => listener.stop());
+  const own = isProxyInProcess(config) ? config.get("gateway.proxy.listen") : undefined;
+  if (own) await removeDeadSocket(own, PROXY_FLAG);
+  const proxyListener =
+    own && listen((...request) => proxy(...request), { ...shared, listen: own, flag: PROXY_FLAG });
+  undo.move();
+  const baseUrl = config.get("server.public_url") ?? listener.address;
+  const listeners = proxyListener ? [listener, proxyListener] : [listener];
+  return {
+    listener,
+    listeners,
+    untrusted: untrusted.promise,
+    baseUrl: () => baseUrl,
+    open(server, inference) {
+      if (inference && proxyListener) proxy = answerOf(inference);
+      main = inference && !proxyListener ? inFront(inference, server) : server.handle;
+    },
+    stop: async () => void (await Promise.all(listeners.map((each) => each.stop()))),
+  };
+}
+
+const answerOf =
+  (inference: InferenceHandler): Answer =>
+  (request, addressOf, _forwarding, socket) =>
+    inference.handle(request, socket, addressOf);
+
+/** The framework never sees a request below the prefix of the proxy. */
+const inFront =
+  (inference: InferenceHandler, server: Server): Answer =>
+  (request, addressOf, forwardingOf, socket) =>
+    inference.answers(request)
+      ? inference.handle(request, socket, addressOf)
+      : server.handle(request, addressOf, forwardingOf);

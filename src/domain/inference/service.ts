@@ -1,0 +1,37 @@
+// Assembles what decides about inference requests while this service forwards them. The log, usage and the model catalog are
+// assembled beside it.
+import type { Clock } from "../../platform/clock.ts";
+import type { Db } from "../../platform/database/database.ts";
+import type { GatewayKeys, GatewayMode, Resolve } from "../gateway/service.ts";
+import type { Identity } from "../identity/service.ts";
+import type { SigningKeyRing } from "../shared/signing-key-ring.ts";
+import { Admission } from "./admission/admission.ts";
+import type { Budgets } from "./log/record.ts";
+import type { ProxySettings } from "./settings.ts";
+
+export interface AdmissionDependencies {
+  db: Db;
+  clock: Clock;
+  identity: Pick<Identity, "findUserById">;
+  mode: GatewayMode | undefined;
+  inference: { resolve: Resolve; signingKeys: SigningKeyRing | undefined };
+  gatewayKeys: Pick<GatewayKeys, "recover">;
+  budgets: Budgets;
+}
+
+/** For deployments without budgets. */
+export const NO_BUDGETS: Budgets = { exceeded: () => undefined, retryAfterSeconds: () => 1 };
+
+/**
+ * @param settings undefined unless this service forwards inference requests
+ * @returns undefined then
+ */
+export function createAdmission(
+  { mode, inference, ...dependencies }: AdmissionDependencies,
+  settings: ProxySettings | undefined,
+): Admission | undefined {
+  const { resolve, signingKeys: keys } = inference;
+  if (!settings || !mode || !keys) return undefined;
+  const { issuer, audience } = mode.settings.inferenceJwt;
+  return new Admission({ ...dependencies, settings, resolve, keys, issuer, audience });
+}

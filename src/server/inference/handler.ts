@@ -1,0 +1,183 @@
+// Answers the requests of agents, in front of the framework: no routing table, body parser or hook runs for them. It knows HTTP;
+// src/domain/inference/admission decides who may send, forward.ts sends.
+import type {
+  Admission,
+  AdmissionReason,
+  Admitted,
+  Refused,
+} from "../../domain/inference/admission/admission.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Ids } from "../../platform/ids.ts";
+import { BODY_TIMES, endBody } from "../http/bodies/body-end.ts";
+import type { AddressOf } from "../server.ts";
+import type { Forward } from "./call.ts";
+import { createPaths, type Dialect, dialectOf, type Entry, type FindPath } from "./paths.ts";
+import { type RefusalExtras, type RefusalReason, refusal, statusOf } from "./refusals.ts";
+
+export interface InferenceHandlerOptions {
+  admission: Admission;
+  forward: Forward;
+  /** path of the proxy on this listener; empty for all of it */
+  prefix: string;
+  extraPaths: readonly string[];
+  clock: Clock;
+  ids: Ids;
+  /** called for every refusal */
+  observe(refused: ObservedRefusal): void;
+  /** called for an error that no step expected; the caller gets a 500 with its request id */
+  report(error: unknown, requestId: string): void;
+}
+
+/** A refusal, for metrics and the request log. */
+export interface ObservedRefusal extends Partial<Pick<Refused, "claims" | "key">> {
+  reason: RefusalReason;
+  status: number;
+  /** undefined for a path that is not listed */
+  entry: Entry | undefined;
+  request: Request;
+  requestId: string;
+  /** UTC milliseconds */
+  arrivedAtMs: number;
+}
+
+type Socket = Bun.Server<undefined>;
+
+/** One request on its way through the checks. */
+interface Arrival {
+  request: Request;
+  requestId: string;
+  arrivedAtMs: number;
+  entry: Entry | undefined;
+  dialect: Dialect;
+}
+
+export class InferenceHandler {
+  readonly #find: FindPath;
+  #isStopping = false;
+
+  constructor(private readonly own: InferenceHandlerOptions) {
+    this.#find = createPaths(own.extraPaths);
+  }
+
+  /** Refuses every request from now on; running ones go on. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  /** @returns whether the request is for the proxy. Any other spelling of the prefix is not, and is answered 404 elsewhere */
+  answers({ url }: Request): boolean {
+    const { prefix } = this.own;
+    if (prefix === "") return true;
+    const start = url.startsWith("/") ? 0 : url.indexOf("/", "https://".length);
+    if (!url.startsWith(prefix, start)) return false;
+    const next = url[start + prefix.length];
+    return next === undefined || next === "/" || next === "?" || next === "#";
+  }
+
+  /** Never throws or rejects. */
+  handle(request: Request, socket: Socket, addressOf: AddressOf): Response | Promise<Response> {
+    const requestId = this.own.ids.uuid();
+    try {
+      return this.#answer(request, { socket, addressOf, requestId });
+    } catch (error) {
+      this.own.report(error, requestId);
+      return refusal("inference.failed", dialectOf(request.url), requestId);
+    }
+  }
+
+  #answer(
+    request: Request,
+    { socket, addressOf, requestId }: { socket: Socket; addressOf: AddressOf; requestId: string },
+  ): Response | Promise<Response> {
+    const { admission, forward, clock } = this.own;
+    const path = this.#pathOf(request);
+    if (path === "/health" && request.method === "GET") return this.#health(requestId);
+    const listed = path === undefined ? undefined : this.#find(path);
+    const arrival: Arrival = {
+      request,
+      requestId,
+      arrivedAtMs: clock.nowMs(),
+      entry: listed?.entry,
+      dialect: listed ? dialectFor(request, listed.entry) : dialectOf(path ?? ""),
+    };
+    if (!listed) return this.#refuse(arrival, "inference.no_such_path");
+    if (isWebSocket(request)) return this.#refuse(arrival, "inference.no_upgrade");
+    if (!listed.methods.includes(request.method))
+      return this.#refuse(arrival, "inference.wrong_method", { allow: listed.methods.join(", ") });
+    if (this.#isStopping) return this.#refuse(arrival, "service.stopping");
+    const outcome = admission.admit({
+      token: credentialOf(request.headers),
+      address: () => addressOf(request),
+      declaredBytes: declaredBytes(request.headers),
+    });
+    if ("refused" in outcome) return this.#refuseFor(arrival, outcome);
+    return this.#forward(arrival, { entry: listed.entry, admitted: outcome, socket, forward });
+  }
+
+  #forward(
+    { request, requestId, arrivedAtMs, dialect }: Arrival,
+    parts: { entry: Entry; admitted: Admitted; socket: Socket; forward: Forward },
+  ): Promise<Response> {
+    const { entry, admitted, socket: server, forward } = parts;
+    const own = dialect === entry.dialect ? entry : { ...entry, dialect };
+    return forward({ request, server, entry: own, admitted, requestId, arrivedAtMs });
+  }
+
+  /** @returns the path below the prefix; undefined for a URL that cannot be read */
+  #pathOf({ url }: Request): string | undefined {
+    return URL.parse(url, "http://localhost")?.pathname.slice(this.own.prefix.length);
+  }
+
+  #health(requestId: string): Response {
+    if (this.#isStopping) return refusal("service.stopping", "chat", requestId);
+    return new Response("ok\n", {
+      headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" },
+    });
+  }
+
+  #refuseFor(arrival: Arrival, { refused, retryAfterSeconds, claims, key }: Refused): Promise<Response> {
+    const reason: AdmissionReason = refused;
+    return this.#refuse(arrival, reason, {
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+      ...(claims && { claims }),
+      ...(key && { key }),
+    });
+  }
+
+  async #refuse(
+    { request, requestId, arrivedAtMs, entry, dialect }: Arrival,
+    reason: RefusalReason,
+    { claims, key, ...extras }: RefusalExtras & Pick<ObservedRefusal, "claims" | "key"> = {},
+  ): Promise<Response> {
+    this.own.observe({
+      ...{ reason, status: statusOf(reason), entry, request, requestId, arrivedAtMs },
+      ...(claims && { claims }),
+      ...(key && { key }),
+    });
+    const response = refusal(reason, dialect, requestId, extras);
+    return await endBody(request, { isAdmitted: false, bodyTimes: BODY_TIMES }, response);
+  }
+}
+
+/** `GET /models` is of both APIs; only Anthropic's clients name a version. */
+const dialectFor = ({ headers }: Request, { route, dialect }: Entry): Dialect =>
+  route.startsWith("/v1/models") && headers.has("anthropic-version") ? "messages" : dialect;
+
+/** Another protocol may be ignored (RFC 9110 section 7.8); WebSockets cannot go on without an answer of their own. */
+const isWebSocket = ({ headers }: Request): boolean =>
+  headers.get("upgrade")?.toLowerCase().includes("websocket") ?? false;
+
+const BEARER = /^bearer +(\S.*)$/i;
+
+/** @returns the bearer token, or else the API key; no other place is looked at */
+function credentialOf(headers: Headers): string | undefined {
+  const authorization = headers.get("authorization");
+  const bearer = authorization === null ? undefined : BEARER.exec(authorization)?.[1];
+  return bearer ?? (headers.get("x-api-key") || undefined);
+}
+
+/** @returns undefined for a body of unknown length, or none */
+function declaredBytes(headers: Headers): number | undefined {
+  const length = headers.get("content-length");
+  return length === null ? undefined : Number(length);
+}

@@ -1,0 +1,45 @@
+// The row of the request log for a request that was refused after its token had been verified.
+import { attributionOf } from "../../domain/inference/bodies/attribution.ts";
+import type { RequestRow } from "../../domain/inference/log/record.ts";
+import type { ObservedRefusal } from "./handler.ts";
+
+/**
+ * @param organizationId of the user
+ * @returns undefined for a refusal that is not logged: its token was not valid, or its path is not listed
+ */
+export function refusedRow(
+  { reason, status, entry, request, requestId, arrivedAtMs, claims, key }: ObservedRefusal,
+  { organizationId, nowMs }: { organizationId: string; nowMs: number },
+): RequestRow | undefined {
+  if (!claims || !entry) return undefined;
+  const { claimedModel: model, ...attribution } = attributionOf(request.headers, entry.path);
+  const tookMs = Math.max(0, nowMs - arrivedAtMs);
+  return {
+    ...attribution,
+    id: requestId,
+    userId: claims.userId,
+    organizationId,
+    profileId: key?.externalId ?? null,
+    profileName: key?.alias ?? null,
+    occurredAtMs: arrivedAtMs,
+    method: request.method,
+    path: entry.path,
+    model,
+    httpStatus: status,
+    upstreamLatencyMs: tookMs,
+    requestId,
+    durationMs: tookMs,
+    firstByteMs: null,
+    requestBytes: null,
+    responseBytes: null,
+    stream: null,
+    outcome: "refused",
+    refusal: reason,
+    inputTokens: null,
+    outputTokens: null,
+    cacheReadTokens: null,
+    cacheWriteTokens: null,
+    usageSource: null,
+    upstreamCost: null,
+  };
+}

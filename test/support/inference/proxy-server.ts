@@ -1,0 +1,133 @@
+// The service with inference behind a real socket: users with gateway keys, a scripted upstream that counts what reaches it, and
+// the handler in front of the framework as in the running service.
+import { Registry } from "prom-client";
+import { proxySettingsOf } from "../../../src/app/installation/proxy-settings.ts";
+import { type InferenceParts, startInference } from "../../../src/app/service/inference.ts";
+import type { RequestRow } from "../../../src/domain/inference/log/record.ts";
+import type { ProxySettings } from "../../../src/domain/inference/settings.ts";
+import { loadConfig } from "../../../src/platform/config/config.ts";
+import { createLog } from "../../../src/platform/observe/log.ts";
+import type { Forward } from "../../../src/server/inference/call.ts";
+import { type Answer, type ListenOptions, listen } from "../../../src/server/listener/listen.ts";
+import {
+  createGatewayServer,
+  type GatewayServer,
+  type GatewayServerOptions,
+} from "../gateway/gateway-server.ts";
+import { NO_PROXIES, raise } from "../network/listening-server.ts";
+import type { Caller } from "../server.ts";
+import { ScriptedUpstream } from "./upstream.ts";
+
+export const PREFIX = "/inference";
+
+export interface ProxyServer extends GatewayServer {
+  /** of the main listener */
+  origin: string;
+  /** where agents send their requests */
+  proxyUrl: string;
+  /** receives what is forwarded; `upstream` is the administration that makes keys */
+  models: ScriptedUpstream;
+  metrics: Registry;
+  /** rows handed to the request log, oldest first */
+  rows: RequestRow[];
+  /** Refuses every request from now on. */
+  stop(): void;
+  /** @returns a new inference token of a user who has a gateway key */
+  tokenOf(caller: Caller): Promise<string>;
+  /** Sends a request to the proxy. @param path below the URL that clients are given */
+  send(path: string, request?: RequestInit): Promise<Response>;
+}
+
+export interface ProxyServerOptions extends Omit<GatewayServerOptions, "proxySettings"> {
+  proxy?: Partial<ProxySettings>;
+  listen?: Partial<ListenOptions>;
+  parts?: Partial<Pick<InferenceParts, "forward" | "requestLog" | "usage">>;
+}
+
+/** @returns the settings that the table has by default */
+export function defaultProxySettings(upstreamUrl: string): ProxySettings {
+  const flags = {
+    gatewayType: "litellm",
+    gatewayUrl: upstreamUrl,
+    gatewayProvisionerType: "builtin-litellm",
+  };
+  const env = { QUARTERMASTER_GATEWAY_PROVISIONER_ADMIN_KEY: "sk-0123456789abcdef" };
+  const settings = proxySettingsOf(loadConfig({ flags, env, cwd: import.meta.dir }));
+  if (!settings) throw new Error("this service forwards by default");
+  return settings;
+}
+
+export async function createProxyServer(options: ProxyServerOptions = {}): Promise<ProxyServer> {
+  const models = await ScriptedUpstream.start();
+  const settings = { ...defaultProxySettings(models.origin), ...options.proxy };
+  const face = await createGatewayServer({
+    ...options,
+    gateway: { proxyMode: "in-process", ...options.gateway },
+    proxySettings: settings,
+  });
+  const metrics = new Registry();
+  const rows: RequestRow[] = [];
+  const { clock, ids } = face.world;
+  const inference = startInference({
+    settings,
+    domain: face.domain,
+    forward: plainForward(models),
+    requestLog: { hand: (row) => void rows.push(row) },
+    usage: { count: () => {} },
+    ...{ metrics, clock, ids, log: createLog({ level: "error", format: "json", write: raise, clock }) },
+    ...options.parts,
+  });
+  if (!inference) throw new Error("this service forwards");
+  const { handler } = inference;
+  const answer: Answer = (request, addressOf, forwardingOf, socket) =>
+    handler.answers(request)
+      ? handler.handle(request, socket, addressOf)
+      : face.server.handle(request, addressOf, forwardingOf);
+  const listener = listen(answer, {
+    listen: { kind: "tcp", host: "127.0.0.1", port: 0 },
+    ...NO_PROXIES,
+    report: raise,
+    ...options.listen,
+  });
+  const proxyUrl = `${listener.address}${settings.listen ? "" : PREFIX}`;
+  return {
+    ...face,
+    ...{ origin: listener.address, proxyUrl, models, metrics, rows, stop: () => handler.stop() },
+    tokenOf: (caller) => tokenOf(face, caller),
+    send: (path, request) => fetch(`${proxyUrl}${path}`, request),
+    async [Symbol.asyncDispose]() {
+      handler.stop();
+      await listener.stop();
+      await models[Symbol.asyncDispose]();
+      await face[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function tokenOf(face: GatewayServer, { accessToken: token }: Caller): Promise<string> {
+  const key = await face.request("POST", "/gateway/key/ensure", { token });
+  if (key.status !== 200) throw new Error(`no gateway key: ${await key.text()}`);
+  const minted = await face.request("POST", "/gateway/token", { token });
+  return (await minted.json()).token;
+}
+
+/** Sends an admitted request on, without any of the rules of forwarding. */
+const plainForward =
+  ({ origin }: ScriptedUpstream): Forward =>
+  async ({ request, entry, admitted }) => {
+    try {
+      const { method } = request;
+      const body = method === "GET" ? undefined : await request.arrayBuffer();
+      const authorization = `Bearer ${admitted.credential.reveal()}`;
+      return await fetch(origin + entry.path, { method, headers: { authorization }, ...(body && { body }) });
+    } finally {
+      admitted.release();
+    }
+  };
+
+/** A request that every check lets through. */
+export const chat = (token: string, headers: Record<string, string> = {}): RequestInit => ({
+  method: "POST",
+  headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
+  body: JSON.stringify({ model: "example-model", messages: [] }),
+});
