@@ -159,7 +159,12 @@ export function openDomain({
     harnesses,
     settings: { gatewayType: gatewayMode?.settings.type, serverVersion: SEMANTIC_VERSION },
   });
-  const inference = createInference({ ...gatewayParts, keys: gateway.keys, loginOf: access.standingLogin });
+  const inference = createInference({
+    ...gatewayParts,
+    keys: gateway.keys,
+    loginOf: access.standingLogin,
+    loginWatch: access.loginWatch,
+  });
   return {
     idempotency,
     identity,

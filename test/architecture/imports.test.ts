@@ -163,6 +163,7 @@ const RULES: readonly Rule[] = [
     except: {
       "src/platform/outbound/outbound.ts": "is that door",
       "src/platform/outbound/public-https.ts": "is the part of it that leads to public hosts",
+      "src/platform/outbound/upstream.ts": "is the part of it that streams to the inference gateway",
       "src/platform/outbound/named-server.ts":
         "is the part of it that leads to the server that the operator names on the command line",
       "src/platform/files/unix-socket.ts": "asks whether a program listens on a socket of this machine",

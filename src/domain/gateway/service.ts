@@ -11,9 +11,11 @@ import { dueKeys, type KeyState } from "./model.ts";
 export type { KeyView } from "./administration/key-directory.ts";
 export type { AttemptOwner, GatewayMode, ProvisionerCall } from "./dependencies.ts";
 export type { InferenceTokens, Workstation } from "./inference/inference-tokens.ts";
+export type { HealKey, UsableKey } from "./inference/key-healing.ts";
 export type { Resolve, ResolvedKey } from "./inference/key-resolver.ts";
+export type { EndedBy, SessionWatch, WatchedSession } from "./inference/session-watch.ts";
 export type { GatewayKeyStatus } from "./keys/key-status.ts";
-export { type GatewayKeys, gatewayOff } from "./keys/keys.ts";
+export { type DisownedReason, type GatewayKeys, gatewayOff } from "./keys/keys.ts";
 export { type ListedModel, ListingError, type ModelListing } from "./provisioners/model-listing.ts";
 export { GATEWAY_SESSION_CLAIM, INFERENCE_SCOPE, SESSION_CLAIM } from "./wire.ts";
 

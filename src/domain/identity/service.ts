@@ -70,6 +70,7 @@ export function createIdentity(given: IdentityDependencies) {
 
     /** @returns the user in any status; prepared, because every request uses it */
     findUserById: store.findUserById,
+    inactiveAmong: store.inactiveAmong,
 
     /** @returns the user of an address in any case and any status, with the password hash */
     findUserByEmail: (

@@ -111,6 +111,14 @@ const oldestOrganization = statement((connection) =>
 export const firstOrganization = (connection: Connection): Organization | undefined =>
   oldestOrganization(connection).get();
 
+/** @returns those of the ids whose user is not active or does not exist; one query, however many ids there are */
+export function inactiveAmong(connection: Connection, ids: readonly string[]): string[] {
+  const rows = connection.all<{ id: string }>(sql`
+    SELECT value AS id FROM json_each(${JSON.stringify(ids)})
+    WHERE NOT EXISTS (SELECT 1 FROM ${users} WHERE ${users.id} = value AND ${users.status} = 'active')`);
+  return rows.map(({ id }) => id);
+}
+
 export function insertOrganization(tx: Tx, organization: typeof organizations.$inferInsert): void {
   tx.insert(organizations).values(organization).run();
 }

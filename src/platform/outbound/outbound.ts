@@ -7,6 +7,7 @@ import { SECOND_MS, within } from "../clock.ts";
 import { DomainError, invariant } from "../errors.ts";
 import { isLinkLocalAddress, publicUrl } from "./public-hosts.ts";
 import type { PublicHosts, PublicRequest } from "./public-https.ts";
+import { Upstream, type UpstreamOptions } from "./upstream.ts";
 
 export const OUTBOUND_TIMEOUT_MAX_MS = 60_000;
 
@@ -56,6 +57,11 @@ export interface Outbound {
    * @throws (when read) DomainError `forbidden` outbound.not_allowed; those of `publicUrl` and of public-https.ts
    */
   download(destinationName: string, url: string, request: DownloadRequest): AsyncGenerator<Uint8Array>;
+  /**
+   * @returns the streaming client of a destination
+   * @throws DomainError `forbidden` outbound.not_allowed
+   */
+  upstream(destinationName: string, options: Pick<UpstreamOptions, "connectTimeoutMs">): Upstream;
   /** @returns every destination that can be reached */
   list(): readonly Destination[];
 }
@@ -76,6 +82,11 @@ export function createOutbound({ allowed, found = () => [], publicHosts }: Outbo
     destinations.get(name) ?? found().find((destination) => destination.name === name);
   return {
     list: () => [...destinations.values(), ...found()],
+    upstream(destinationName, options) {
+      const { origin, base = "" } = destinationOf(destinationName) ?? {};
+      if (origin === undefined || origin === ANY_PUBLIC_HOST) throw notAllowed(destinationName);
+      return new Upstream({ ...options, url: origin + base });
+    },
     async *download(destinationName, url, { headers, bytesMax, ...bounds }) {
       if (destinations.get(destinationName)?.origin !== ANY_PUBLIC_HOST) throw notAllowed(destinationName);
       const request = { bytesMax, signal: boundedSignal(bounds), ...(headers && { headers }) };

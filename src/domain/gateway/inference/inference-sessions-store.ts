@@ -1,5 +1,5 @@
 // SQL for gateway sessions. A session lets one grant use the gateway. Callers decide whether a session is valid.
-import { and, eq, ne } from "drizzle-orm";
+import { and, eq, ne, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { named } from "../../../platform/database/drizzle.ts";
 import { gatewaySessions } from "../tables.ts";
@@ -29,6 +29,15 @@ const selectOne = statement((connection) =>
 
 export const find = (connection: Connection, id: string): GatewaySessionRow | undefined =>
   selectOne(connection).get({ id });
+
+/** @returns those of the ids whose session is revoked or does not exist; one query, however many ids there are */
+export function revokedAmong(connection: Connection, ids: readonly string[]): string[] {
+  const rows = connection.all<{ id: string }>(sql`
+    SELECT value AS id FROM json_each(${JSON.stringify(ids)})
+    WHERE NOT EXISTS (SELECT 1 FROM ${gatewaySessions}
+      WHERE ${gatewaySessions.id} = value AND ${gatewaySessions.revokedAtMs} IS NULL)`);
+  return rows.map(({ id }) => id);
+}
 
 export const add = (tx: Tx, row: GatewaySessionRow): void =>
   void tx.insert(gatewaySessions).values(row).run();

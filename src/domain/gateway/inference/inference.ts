@@ -1,17 +1,20 @@
 // Inference for workstations and the inference proxy: assembles tokens, their signing keys and the key resolver. service.ts
 // assembles the management of gateway keys.
 import type { Outbound } from "../../../platform/outbound/outbound.ts";
-import type { FindActiveLogin } from "../../access/service.ts";
+import type { FindActiveLogin, LoginWatch } from "../../access/service.ts";
 import type { GatewayDependencies } from "../dependencies.ts";
 import type { GatewayKeys } from "../keys/keys.ts";
 import { createInferenceKeys } from "./inference-keys.ts";
 import { InferenceTokens } from "./inference-tokens.ts";
+import { createKeyHealing } from "./key-healing.ts";
 import { createResolver } from "./key-resolver.ts";
 import { createProxyHealth } from "./proxy-health.ts";
+import { createSessionWatch } from "./session-watch.ts";
 
 export interface InferenceDependencies extends Omit<GatewayDependencies, "groupsOf" | "observe"> {
   keys: GatewayKeys;
   loginOf: FindActiveLogin;
+  loginWatch: Pick<LoginWatch, "endedAmong">;
   outbound: Outbound;
 }
 
@@ -24,11 +27,14 @@ export function createInference(dependencies: InferenceDependencies) {
     settings,
     keys: createInferenceKeys(dependencies, settings.inferenceJwt),
   };
+  const resolve = createResolver(dependencies);
   return {
     tokens: new InferenceTokens(dependencies, minting),
     /** keys that sign inference tokens; undefined when gateway mode is off */
     signingKeys: minting?.keys,
-    resolve: createResolver(dependencies),
+    resolve,
+    healKey: createKeyHealing({ ...dependencies, resolve }),
+    sessionWatch: createSessionWatch(dependencies),
     /** undefined when no proxy is configured */
     proxyHealth: settings && createProxyHealth(dependencies),
   };

@@ -1,0 +1,56 @@
+// Replaces a key that the gateway refused while the request that found out waits for a moment. Several requests with the same key
+// share one replacement.
+import { SECOND_MS, within } from "../../../platform/clock.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { Secret } from "../../../platform/secret.ts";
+import { systemActor } from "../keys/key-changes.ts";
+import type { DisownedReason, GatewayKeys } from "../keys/keys.ts";
+import type { Resolve } from "./key-resolver.ts";
+
+/** How long a request waits for its new key. */
+export const HEALING_WAIT_MS = 3 * SECOND_MS;
+
+export interface UsableKey {
+  readonly credential: Secret;
+  readonly credentialVersion: string;
+}
+
+/** A key that was used for a request, and whose request it was. */
+export interface UsedKey {
+  readonly userId: string;
+  readonly organizationId: string;
+  readonly gatewaySessionId: string;
+  readonly credentialVersion: string;
+}
+
+export interface KeyHealingDependencies {
+  keys: Pick<GatewayKeys, "reportDisowned" | "attempts">;
+  resolve: Resolve;
+}
+
+/**
+ * Reports the key and waits for another one.
+ * @returns undefined if there is none in time, or the caller has lost access
+ */
+export type HealKey = (used: UsedKey, reason: DisownedReason) => Promise<UsableKey | undefined>;
+
+/** Called once, in inference.ts. */
+export const createKeyHealing =
+  ({ keys, resolve }: KeyHealingDependencies): HealKey =>
+  async (used, reason) => {
+    const heal = async (): Promise<UsableKey | undefined> => {
+      const { userId, credentialVersion } = used;
+      const actor = systemActor(used);
+      await keys.reportDisowned({ actor, userId, credentialVersion, reason });
+      await keys.attempts?.run(userId, { actor, manual: false, force: false, replace: true });
+      const { credential, key } = resolve(used);
+      const isOther = key.credentialVersion !== credentialVersion;
+      return isOther ? { credential, credentialVersion: key.credentialVersion } : undefined;
+    };
+    return await within(HEALING_WAIT_MS, heal().catch(noKey));
+  };
+
+/** The key stays as it is, and the next request is told its state. */
+function noKey(error: unknown): undefined {
+  if (!(error instanceof DomainError)) throw error;
+}

@@ -1,0 +1,45 @@
+// Finds the callers that have lost access among those whose requests run: a request is admitted once (key-resolver.ts), and its
+// answer may take an hour. It asks in few queries, however many requests run.
+import type { Db } from "../../../platform/database/database.ts";
+import type { LoginWatch } from "../../access/service.ts";
+import type { Identity } from "../../identity/service.ts";
+import * as sessionStore from "./inference-sessions-store.ts";
+
+export interface WatchedSession {
+  readonly gatewaySessionId: string;
+  readonly grantId: string;
+  readonly userId: string;
+}
+
+/** What has ended. */
+export type EndedBy = "session" | "login" | "user";
+
+export interface SessionWatchDependencies {
+  db: Db;
+  identity: Pick<Identity, "inactiveAmong">;
+  loginWatch: Pick<LoginWatch, "endedAmong">;
+}
+
+export type SessionWatch = ReturnType<typeof createSessionWatch>;
+
+/** @returns the operations; created once, in inference.ts */
+export const createSessionWatch = ({ db, identity, loginWatch }: SessionWatchDependencies) => ({
+  /** Grows whenever a session, a login or a user may have lost access, in this or another process. */
+  revision: (): number => db.revision("access") + db.revision("gateway"),
+
+  /** @returns what has ended, by the id of the gateway session; sessions that stand are left out */
+  endedAmong(sessions: readonly WatchedSession[]): ReadonlyMap<string, EndedBy> {
+    const ids = sessions.map(({ gatewaySessionId }) => gatewaySessionId);
+    const users = sessions.map(({ userId }) => userId);
+    const inactive = new Set(identity.inactiveAmong(db.read, users));
+    const logins = loginWatch.endedAmong(sessions.map(({ grantId }) => grantId));
+    const revoked = new Set(sessionStore.revokedAmong(db.read, ids));
+    const ended = new Map<string, EndedBy>();
+    for (const { gatewaySessionId: id, grantId, userId } of sessions) {
+      if (inactive.has(userId)) ended.set(id, "user");
+      else if (logins.has(grantId)) ended.set(id, "login");
+      else if (revoked.has(id)) ended.set(id, "session");
+    }
+    return ended;
+  },
+});

@@ -1,0 +1,25 @@
+// Tells from the body of a 401 whether a LiteLLM-compatible gateway refuses the user's key itself, and not something else about
+// the request.
+import type { DisownedReason } from "../../keys/keys.ts";
+import { parseJson, sentenceOf } from "./litellm-answers.ts";
+
+const UNKNOWN_KEY = "token_not_found_in_db";
+const BLOCKED = /key is blocked/i;
+
+/** @returns undefined if the answer is not about the key */
+export function disownedReasonIn(body: string): DisownedReason | undefined {
+  const answer = parseJson(body);
+  const isUnknown = [errorIn(answer), errorIn(memberOf(answer, "detail"))].some(
+    (error) => memberOf(error, "type") === UNKNOWN_KEY,
+  );
+  if (isUnknown) return "not_found";
+  return BLOCKED.test(sentenceOf(answer) ?? "") ? "blocked" : undefined;
+}
+
+const errorIn = (value: unknown): unknown => memberOf(value, "error");
+
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const members: Readonly<Record<string, unknown>> = { ...value };
+  return members[name];
+}

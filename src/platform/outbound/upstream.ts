@@ -1,0 +1,139 @@
+// Sends requests to one upstream and streams both bodies. It follows no redirect, decodes nothing, repeats nothing, and has no time
+// limits of its own: callers abort. An upstream that accepts no connection is marked as down for a moment.
+import { connect } from "node:net";
+import { SECOND_MS } from "../clock.ts";
+
+/** After a failed connection, requests fail at once for this long. */
+export const DOWN_MS = SECOND_MS;
+
+/**
+ * Why there is no answer. `unreachable`: no connection, so nothing was sent; `reset`: it ended before the head was complete;
+ * `bad_head`: what came is no HTTP.
+ */
+export type UpstreamFault = "unreachable" | "reset" | "bad_head";
+
+export class UpstreamError extends Error {
+  constructor(
+    readonly fault: UpstreamFault,
+    options?: ErrorOptions,
+  ) {
+    super(`upstream ${fault}`, options);
+    this.name = "UpstreamError";
+  }
+}
+
+export interface UpstreamRequest {
+  method: string;
+  headers: Record<string, string>;
+  body: Uint8Array<ArrayBuffer> | ArrayBuffer | ReadableStream<Uint8Array> | undefined;
+  signal: AbortSignal;
+}
+
+/** Result of a trial connection; `silent`: neither accepted nor refused within the limit. */
+export type Reach = "accepts" | "refuses" | "silent";
+
+export interface UpstreamOptions {
+  /** scheme, host, port and the prefix of all paths, without a trailing slash */
+  url: string;
+  /** for a trial connection after a failure */
+  connectTimeoutMs: number;
+  /** milliseconds of a monotonic clock */
+  monotonicMs?: () => number;
+}
+
+export class Upstream {
+  readonly #url: string;
+  readonly #place: { host: string; port: number };
+  readonly #nowMs: () => number;
+  readonly #connectTimeoutMs: number;
+  /** undefined while it is up */
+  #downUntilMs: number | undefined;
+  #trial: Promise<Reach> | undefined;
+
+  constructor({ url, connectTimeoutMs, monotonicMs = () => performance.now() }: UpstreamOptions) {
+    this.#url = url;
+    const { protocol, hostname, port } = new URL(url);
+    const usualPort = protocol === "https:" ? 443 : 80;
+    this.#place = { host: hostname.replace(/^\[|\]$/g, ""), port: Number(port) || usualPort };
+    this.#nowMs = monotonicMs;
+    this.#connectTimeoutMs = connectTimeoutMs;
+  }
+
+  get isUp(): boolean {
+    return this.#downUntilMs === undefined;
+  }
+
+  /**
+   * @param target path and query, beginning with a slash
+   * @throws UpstreamError; the reason of the signal if it was aborted
+   */
+  async send(target: string, { method, headers, body, signal }: UpstreamRequest): Promise<Response> {
+    if (this.#downUntilMs !== undefined) await this.#comeBack();
+    try {
+      return await fetch(this.#url + target, {
+        method,
+        headers,
+        signal,
+        redirect: "manual",
+        decompress: false,
+        timeout: false, // otherwise the runtime gives up after six minutes of silence
+        ...(body !== undefined && { body }),
+      });
+    } catch (cause) {
+      if (signal.aborted) throw cause;
+      const fault = faultOf(cause);
+      if (fault === "unreachable") this.markDown();
+      throw new UpstreamError(fault, { cause });
+    }
+  }
+
+  markDown(): void {
+    this.#downUntilMs = this.#nowMs() + DOWN_MS;
+  }
+
+  /** Opens and closes a connection. Callers at the same time share one. */
+  reach(limitMs: number): Promise<Reach> {
+    this.#trial ??= tryToConnect(this.#place, limitMs).finally(() => {
+      this.#trial = undefined;
+    });
+    return this.#trial;
+  }
+
+  /** The first request after DOWN_MS tries a connection; the others fail meanwhile. */
+  async #comeBack(): Promise<void> {
+    if (this.#trial || this.#nowMs() < (this.#downUntilMs ?? 0)) throw new UpstreamError("unreachable");
+    if ((await this.reach(this.#connectTimeoutMs)) === "accepts") {
+      this.#downUntilMs = undefined;
+    } else {
+      this.markDown();
+      throw new UpstreamError("unreachable");
+    }
+  }
+}
+
+/** The place of an upstream behind a forwarding proxy is not tried: only the proxy can reach it. */
+function tryToConnect(place: { host: string; port: number }, limitMs: number): Promise<Reach> {
+  if (PROXY_VARIABLES.some((name) => process.env[name])) return Promise.resolve("accepts");
+  const { promise, resolve } = Promise.withResolvers<Reach>();
+  const socket = connect(place);
+  const timer = setTimeout(() => resolve("silent"), limitMs);
+  socket.on("connect", () => resolve("accepts"));
+  socket.on("error", () => resolve("refuses"));
+  return promise.finally(() => {
+    clearTimeout(timer);
+    socket.destroy();
+  });
+}
+
+const PROXY_VARIABLES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"] as const;
+
+/** Errors of the runtime before a connection stood, by code. */
+const NO_CONNECTION =
+  /^(?:ConnectionRefused|FailedToOpenSocket|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|ETIMEDOUT|ENOTFOUND|EAI_\w+|EPROTO|DNS\w*|.*CERT.*|.*TLS.*|ERR_SSL\w*|UNABLE_TO\w*|HOSTNAME_MISMATCH|.*SELF_SIGNED.*)$/;
+const CONNECTION_ENDED = /^(?:ECONNRESET|ConnectionClosed|ConnectionReset|EPIPE|ECONNABORTED)$/;
+
+function faultOf(error: unknown): UpstreamFault {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (NO_CONNECTION.test(code)) return "unreachable";
+  return CONNECTION_ENDED.test(code) ? "reset" : "bad_head";
+}

@@ -1,0 +1,43 @@
+// The headers of an answer that a client gets: the upstream's, without hop-by-hop headers, what belongs to the connection with the
+// upstream or sets state in the client, and what names the inside of the gateway.
+import { namesIn } from "./request-headers.ts";
+
+export const REQUEST_ID_HEADER = "x-quartermaster-request-id";
+
+const DROPPED: ReadonlySet<string> = new Set([
+  ...["connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"],
+  ...["set-cookie", "set-cookie2", "alt-svc", "server", "via", "x-powered-by", "strict-transport-security"],
+  "x-litellm-model-api-base", // an address inside the operator's network
+  "content-length", // set again by the runtime where the whole body is at hand
+  REQUEST_ID_HEADER,
+]);
+const DROPPED_PREFIXES = ["proxy-", "x-litellm-key-", "llm_provider-", "access-control-"] as const;
+
+/** Without them, a proxy in between may hold an event stream back. */
+const STREAM_DEFAULTS = { "cache-control": "no-cache", "x-accel-buffering": "no" } as const;
+
+/** @returns the headers, in an object of its own */
+export function answerHeaders(
+  given: Headers,
+  { requestId, isEventStream }: { requestId: string; isEventStream: boolean },
+): Record<string, string> {
+  const listed = namesIn(given.get("connection"));
+  const headers: Record<string, string> = isEventStream ? { ...STREAM_DEFAULTS } : {};
+  given.forEach((value, name) => {
+    if (DROPPED.has(name) || listed?.has(name)) return;
+    if (DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix))) return;
+    headers[name] = value;
+  });
+  headers[REQUEST_ID_HEADER] = requestId;
+  return headers;
+}
+
+/** @returns whether the body is a plain event stream, which we may read and end with an event */
+export const isPlainEventStream = (headers: Headers): boolean =>
+  /^text\/event-stream\b/i.test(headers.get("content-type") ?? "") && isPlain(headers);
+
+/** @returns whether the body is not compressed */
+export function isPlain(headers: Headers): boolean {
+  const encoding = headers.get("content-encoding");
+  return encoding === null || encoding.toLowerCase() === "identity";
+}

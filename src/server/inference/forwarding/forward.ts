@@ -1,0 +1,171 @@
+// Forwards an admitted request and passes the answer on. Nothing is sent twice, with one exception: a request whose key the upstream
+// disowned, which is sent again with the user's new key. Every call ends exactly once, whoever ends it.
+import type { UsableKey } from "../../../domain/gateway/service.ts";
+import { AnswerEnds } from "../../../domain/inference/bodies/answer-ends.ts";
+import type { Outcome } from "../../../domain/inference/log/record.ts";
+import type { ProxySettings } from "../../../domain/inference/settings.ts";
+import { type Upstream, UpstreamError } from "../../../platform/outbound/upstream.ts";
+import type { Call } from "../call.ts";
+import { type RefusalReason, refusal, statusOf } from "../refusals.ts";
+import { answerHeaders, isPlain, isPlainEventStream } from "./answer-headers.ts";
+import type { OpenCall } from "./open-call.ts";
+import type { OpenCalls } from "./open-calls.ts";
+import { type AnswerReader, pump } from "./pump.ts";
+import { type RefusedKeyOptions, readRefusedKey } from "./refused-key.ts";
+import { type BodyOptions, type TakenBody, takeBody } from "./request-body.ts";
+import { createRequestHeaders, credentialHeader } from "./request-headers.ts";
+import { costIn } from "./row.ts";
+
+export interface ForwarderOptions extends RefusedKeyOptions, BodyOptions {
+  settings: ProxySettings;
+  upstream: Pick<Upstream, "send">;
+  calls: Pick<OpenCalls, "open" | "releaseBody">;
+  /** models that the organization has assigned; undefined while none are, which allows all */
+  allowedModels(): ReadonlySet<string> | undefined;
+  /** counts an answer that is ours and not the upstream's */
+  refused(reason: RefusalReason): void;
+  /** called for an error that no step expected */
+  report(error: unknown, requestId: string): void;
+}
+
+/** Answers that have no body, whatever the upstream sends. */
+const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
+/** Nobody receives it. */
+const CLIENT_GONE_STATUS = 499;
+
+export class Forwarder {
+  readonly #headersFor: ReturnType<typeof createRequestHeaders>;
+
+  constructor(private readonly own: ForwarderOptions) {
+    this.#headersFor = createRequestHeaders(own.settings);
+  }
+
+  /** Never rejects; gives the permits of the call back when its answer has ended. */
+  readonly forward = async (call: Call): Promise<Response> => {
+    const open = this.own.calls.open(call);
+    try {
+      return await this.#exchange(open);
+    } catch (error) {
+      return this.#failed(open, error);
+    }
+  };
+
+  async #exchange(open: OpenCall): Promise<Response> {
+    const { call } = open;
+    const body = await takeBody(open, this.own);
+    const refused = this.#judgeModel(open, body);
+    if (refused) return this.#refuse(open, refused);
+    const headers = this.#headersFor(call.request.headers, call.admitted);
+    if (body.length !== undefined) headers["content-length"] = body.length;
+    let key: UsableKey = call.admitted;
+    for (let isSecond = false; ; isSecond = true) {
+      const response = await this.#send(open, { headers, body, key });
+      if (response.status !== 401) return await this.#answer(open, response);
+      const found = await readRefusedKey(open, response, { ...this.own, key });
+      if ("reader" in found) return await this.#answer(open, response, found.reader);
+      if (isSecond || !found.replacement || !body.isWhole)
+        return this.#refuse(open, "inference.key_recovering");
+      key = found.replacement;
+      this.own.figures.replayed();
+    }
+  }
+
+  /** The check on models is the only one that needs the body. @returns why the request is refused */
+  #judgeModel(open: OpenCall, { scanner }: TakenBody): RefusalReason | undefined {
+    const { modelPolicy } = this.own.settings;
+    if (modelPolicy === "off" || !scanner) return undefined;
+    const allowed = this.own.allowedModels();
+    if (!allowed) return undefined;
+    const isReadable = scanner.model !== undefined && !scanner.isUnreadable;
+    const reason = isReadable ? "inference.model_not_allowed" : "inference.model_unreadable";
+    if (isReadable && allowed.has(scanner.model ?? "")) return undefined;
+    if (modelPolicy === "refuse") return reason;
+    open.refusal = "would_refuse";
+    return undefined;
+  }
+
+  #send(
+    open: OpenCall,
+    { headers, body, key }: { headers: Record<string, string>; body: TakenBody; key: UsableKey },
+  ): Promise<Response> {
+    const { request, entry } = open.call;
+    open.sent();
+    return this.own.upstream
+      .send(entry.path + queryOf(request.url), {
+        method: request.method,
+        headers: { ...headers, ...credentialHeader(this.own.settings, key) },
+        body: body.content,
+        signal: open.controller.signal,
+      })
+      .then((response) => {
+        open.headArrived(response.status);
+        return response;
+      });
+  }
+
+  async #answer(open: OpenCall, response: Response, given?: AnswerReader): Promise<Response> {
+    const { status, headers } = response;
+    this.own.calls.releaseBody(open);
+    const problem = headProblem(response);
+    if (problem) return this.#refuse(open, problem);
+    open.isEventStream = isPlainEventStream(headers);
+    open.upstreamCost = costIn(headers);
+    if (isPlain(headers)) open.ends = new AnswerEnds();
+    const { requestId } = open.call;
+    const init = {
+      status,
+      headers: answerHeaders(headers, { requestId, isEventStream: open.isEventStream }),
+    };
+    const reader = given ?? response.body?.getReader();
+    if (!reader || BODILESS.has(status)) {
+      open.finish("complete");
+      return new Response(null, init);
+    }
+    if (open.isEventStream) return new Response(pump(open, reader), init);
+    // The runtime sends no head before the first byte, so nothing is lost by waiting for it; and a failure until then has a status.
+    const { done, value } = await open.orStopped(reader.read());
+    if (done || value?.length === Number(headers.get("content-length"))) {
+      if (value) open.passed(value);
+      open.finish("complete");
+      return new Response(value ?? null, init);
+    }
+    return new Response(pump(open, reader, value), init);
+  }
+
+  #failed(open: OpenCall, error: unknown): Response {
+    const { stopped } = open;
+    if (stopped) return stopped.reason ? this.#refuse(open, stopped.reason, stopped.outcome) : gone(open);
+    if (error instanceof UpstreamError)
+      return this.#refuse(open, `inference.upstream_${error.fault}`, "upstream_closed");
+    if (open.phase === "answer") return this.#refuse(open, "inference.upstream_reset", "upstream_closed");
+    this.own.report(error, open.call.requestId);
+    return this.#refuse(open, "inference.failed");
+  }
+
+  /** Answers in place of the upstream, which hears that nobody waits for it any more. */
+  #refuse(open: OpenCall, reason: RefusalReason, outcome: Outcome = "refused"): Response {
+    open.controller.abort();
+    open.refusal = reason;
+    if (outcome === "refused") open.refusedStatus = statusOf(reason);
+    this.own.refused(reason);
+    open.finish(outcome);
+    return refusal(reason, open.call.entry.dialect, open.call.requestId);
+  }
+}
+
+function gone(open: OpenCall): Response {
+  open.finish("client_closed");
+  return new Response(null, { status: CLIENT_GONE_STATUS });
+}
+
+/** @returns why a head cannot be passed on */
+function headProblem({ status, headers }: Response): RefusalReason | undefined {
+  if (status < 200 || status > 599) return "inference.upstream_bad_head";
+  return status >= 300 && status < 400 && headers.has("location") ? "inference.upstream_redirect" : undefined;
+}
+
+/** @returns the query with its question mark, as it was sent; empty without one */
+function queryOf(url: string): string {
+  const at = url.indexOf("?");
+  return at < 0 ? "" : url.slice(at);
+}

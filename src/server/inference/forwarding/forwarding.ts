@@ -1,0 +1,70 @@
+// Assembles forwarding: one forwarder, the calls that it has open, and the timers that look at them.
+import type { Registry } from "prom-client";
+import type { HealKey, SessionWatch } from "../../../domain/gateway/service.ts";
+import type { RequestLog, UsageCounter } from "../../../domain/inference/log/record.ts";
+import type { ProxySettings } from "../../../domain/inference/settings.ts";
+import { type Clock, within } from "../../../platform/clock.ts";
+import type { Upstream } from "../../../platform/outbound/upstream.ts";
+import type { Forward } from "../call.ts";
+import type { RefusalReason } from "../refusals.ts";
+import { EndedAccess } from "./ended-access.ts";
+import { Figures } from "./figures.ts";
+import { Forwarder } from "./forward.ts";
+import { type FinishedRequest, OpenCalls } from "./open-calls.ts";
+import type { RefusedKeyOptions } from "./refused-key.ts";
+import { BufferBudget } from "./request-body.ts";
+import { Timers } from "./timers.ts";
+
+export interface ForwardingOptions extends Pick<RefusedKeyOptions, "classify"> {
+  settings: ProxySettings;
+  upstream: Upstream;
+  heal: HealKey;
+  watch: SessionWatch;
+  log: RequestLog;
+  usage: UsageCounter;
+  /** models that the organization has assigned; undefined while none are, which allows all */
+  allowedModels(): ReadonlySet<string> | undefined;
+  clock: Clock;
+  /** milliseconds of a monotonic clock; the machine's when left out */
+  nowMs?: () => number;
+  metrics: Registry;
+  finished(request: FinishedRequest): void;
+  refused(reason: RefusalReason): void;
+  /** called for an error that no step expected */
+  report(error: unknown, requestId?: string): void;
+}
+
+export interface Forwarding {
+  readonly forward: Forward;
+  readonly calls: Pick<OpenCalls, "size" | "streams">;
+  /** Looks at the open calls now; a timer does it several times a second. */
+  beat(): void;
+  /**
+   * Lets running calls finish for the time that the settings give them, then ends the rest with a last event. New requests are the
+   * handler's concern.
+   */
+  drain(): Promise<void>;
+}
+
+/** Called once per service. */
+export function createForwarding(options: ForwardingOptions): Forwarding {
+  const { settings, metrics, clock, watch, nowMs = () => performance.now() } = options;
+  const budget = new BufferBudget(settings.bufferTotalBytes);
+  const figures: Figures = new Figures(metrics, {
+    streams: () => calls.streams,
+    bufferedBytes: () => budget.used,
+  });
+  const shared = { ...options, nowMs, budget, figures };
+  const calls: OpenCalls = new OpenCalls({ ...shared, onBusy: () => timers.start() });
+  const access = new EndedAccess({ watch, clock });
+  const timers = new Timers({ ...shared, calls, access });
+  return {
+    forward: new Forwarder({ ...shared, calls }).forward,
+    calls,
+    beat: () => timers.beat(),
+    async drain() {
+      await within(settings.drainMs, calls.whenIdle());
+      calls.stopAll({ outcome: "stopped", reason: "service.stopping" });
+    },
+  };
+}

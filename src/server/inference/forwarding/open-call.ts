@@ -1,0 +1,125 @@
+// One request between its admission and its last byte: where it stands, when something last happened, and how it ends. Whatever
+// ends it early aborts the upstream first. forward.ts moves it along, timers.ts watches it, row.ts describes it.
+import type { AnswerEnds } from "../../../domain/inference/bodies/answer-ends.ts";
+import type { Outcome } from "../../../domain/inference/log/record.ts";
+import type { Call } from "../call.ts";
+import type { RefusalReason } from "../refusals.ts";
+
+/** `body`: the request is read; `head`: the upstream works; `answer`: its answer passes. */
+export type Phase = "body" | "head" | "answer" | "over";
+
+/** Why a call ends before its answer does. A client that has left gets no reason. */
+export type Stop =
+  | { readonly outcome: "client_closed"; readonly reason?: never }
+  | { readonly outcome: Exclude<Outcome, "complete" | "client_closed">; readonly reason: RefusalReason };
+
+/** How a call ended, and where it stood until then. */
+export interface End {
+  readonly outcome: Outcome;
+  readonly phase: Phase;
+}
+
+export interface OpenCallOptions {
+  nowMs: () => number;
+  /** called once */
+  onOver: (open: OpenCall, end: End) => void;
+}
+
+/** Thrown inside a call that was stopped; `stopped` says why. */
+export class CallStopped extends Error {}
+
+export class OpenCall {
+  phase: Phase = "body";
+  stopped: Stop | undefined;
+  readonly controller = new AbortController();
+
+  // Milliseconds of a monotonic clock.
+  readonly startedMs: number;
+  sentMs: number | undefined;
+  headMs: number | undefined;
+  firstByteMs: number | undefined;
+  lastPieceMs: number;
+  /** since when the next part of the request body is awaited */
+  bodyAwaitedMs: number | undefined;
+
+  requestBytes = 0;
+  responseBytes = 0;
+  /** pieces of the answer */
+  pieces = 0;
+  /** status of the upstream's head */
+  status: number | null = null;
+  /** status of our own answer to a request that may not be forwarded */
+  refusedStatus: number | null = null;
+  isEventStream: boolean | null = null;
+  /** the model that the body names */
+  bodyModel: string | undefined;
+  refusal: string | null = null;
+  ends: AnswerEnds | undefined;
+  upstreamCost: number | null = null;
+  /** bytes of the buffered body */
+  heldBytes = 0;
+  hasEarlyRow = false;
+  isReachChecked = false;
+  /** sends an event stream's head while the first event is awaited */
+  showHead: (() => void) | undefined;
+  #onStop: ((stop: Stop) => void) | undefined;
+
+  constructor(
+    readonly call: Call,
+    private readonly own: OpenCallOptions,
+  ) {
+    this.startedMs = own.nowMs();
+    this.lastPieceMs = this.startedMs;
+  }
+
+  /** Ends the call early; the first cause wins. */
+  stop(stop: Stop): void {
+    if (this.phase === "over" || this.stopped) return;
+    this.stopped = stop;
+    this.controller.abort();
+    this.#onStop?.(stop);
+  }
+
+  /** @param react called when the call is stopped; it replaces the former one */
+  whenStopped(react: (stop: Stop) => void): void {
+    this.#onStop = react;
+    if (this.stopped) react(this.stopped);
+  }
+
+  /** @returns the result of the work @throws CallStopped as soon as the call is stopped */
+  orStopped<T>(work: Promise<T>): Promise<T> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    this.whenStopped(() => reject(new CallStopped()));
+    return Promise.race([work, promise]);
+  }
+
+  sent(): void {
+    this.sentMs = this.own.nowMs();
+    this.phase = "head";
+  }
+
+  headArrived(status: number): void {
+    this.headMs = this.own.nowMs();
+    this.lastPieceMs = this.headMs;
+    this.status = status;
+    this.phase = "answer";
+  }
+
+  /** Notes a piece of the answer that is passed on. */
+  passed(piece: Uint8Array): void {
+    this.lastPieceMs = this.own.nowMs();
+    this.firstByteMs ??= this.lastPieceMs;
+    this.responseBytes += piece.length;
+    this.pieces += 1;
+    this.ends?.push(piece);
+  }
+
+  /** Ends the call; only the first end counts. */
+  finish(outcome: Outcome): void {
+    if (this.phase === "over") return;
+    const { phase } = this;
+    this.phase = "over";
+    this.#onStop = undefined;
+    this.own.onOver(this, { outcome, phase });
+  }
+}

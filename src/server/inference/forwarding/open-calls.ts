@@ -1,0 +1,106 @@
+// All calls between their admission and their last byte. It makes them, writes down how they ended, and lets them finish when the
+// service stops. timers.ts looks at them regularly.
+import type { RequestLog, RequestRow, UsageCounter } from "../../../domain/inference/log/record.ts";
+import type { Call } from "../call.ts";
+import type { Figures } from "./figures.ts";
+import { type End, OpenCall, type Stop } from "./open-call.ts";
+import type { BufferBudget } from "./request-body.ts";
+import { rowOf } from "./row.ts";
+
+/** A request that has ended, for the metrics. */
+export interface FinishedRequest {
+  route: string;
+  status: number | null;
+  outcome: End["outcome"];
+}
+
+export interface OpenCallsOptions {
+  /** milliseconds of a monotonic clock */
+  nowMs: () => number;
+  log: RequestLog;
+  usage: UsageCounter;
+  figures: Pick<Figures, "count">;
+  finished(request: FinishedRequest): void;
+  budget: BufferBudget;
+  /** called when there are calls again */
+  onBusy(): void;
+}
+
+export class OpenCalls implements Iterable<OpenCall> {
+  readonly #calls = new Set<OpenCall>();
+  /** resolves when the last call has ended; undefined while nobody waits */
+  #idle: PromiseWithResolvers<void> | undefined;
+
+  constructor(private readonly own: OpenCallsOptions) {}
+
+  /** calls in progress */
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  /** event streams in progress */
+  get streams(): number {
+    let count = 0;
+    for (const { isEventStream } of this.#calls) if (isEventStream) count += 1;
+    return count;
+  }
+
+  [Symbol.iterator](): Iterator<OpenCall> {
+    return this.#calls.values();
+  }
+
+  open(call: Call): OpenCall {
+    call.server.timeout(call.request, 0); // the runtime would end a quiet stream as if it were complete
+    const open = new OpenCall(call, { nowMs: this.own.nowMs, onOver: this.#over });
+    this.#calls.add(open);
+    call.request.signal.addEventListener("abort", () => open.stop({ outcome: "client_closed" }));
+    if (this.#calls.size === 1) this.own.onBusy();
+    return open;
+  }
+
+  /** Gives the memory of a buffered body back, once it will not be sent again. */
+  releaseBody(open: OpenCall): void {
+    this.own.budget.release(open.heldBytes);
+    open.heldBytes = 0;
+  }
+
+  /** Writes the row of a call that takes long, so that a crash loses little. */
+  writeEarlyRow(open: OpenCall): void {
+    open.hasEarlyRow = true;
+    this.own.log.hand(rowOf(open, { outcome: null, nowMs: this.own.nowMs() }));
+  }
+
+  /** Stops every call. */
+  stopAll(stop: Stop): void {
+    for (const open of this.#calls) open.stop(stop);
+  }
+
+  /** @returns when no call is in progress */
+  async whenIdle(): Promise<void> {
+    if (this.#calls.size === 0) return;
+    this.#idle ??= Promise.withResolvers();
+    await this.#idle.promise;
+  }
+
+  readonly #over = (open: OpenCall, { outcome, phase }: End): void => {
+    this.#calls.delete(open);
+    open.call.admitted.release();
+    this.releaseBody(open);
+    const row = rowOf(open, { outcome, nowMs: this.own.nowMs() });
+    this.#record(open, row, phase);
+    if (this.#calls.size > 0) return;
+    this.#idle?.resolve();
+    this.#idle = undefined;
+  };
+
+  #record(open: OpenCall, row: RequestRow, phase: End["phase"]): void {
+    this.own.log.hand(row);
+    this.own.usage.count(row);
+    this.own.figures.count(open, row, phase);
+    this.own.finished({
+      route: open.call.entry.route,
+      status: row.httpStatus,
+      outcome: row.outcome ?? "complete",
+    });
+  }
+}

@@ -1,0 +1,67 @@
+// Reads a 401 of the upstream: either it is about the user's key, which is then reported and replaced, or it is passed on as it is.
+
+import type { DisownedReason, HealKey, UsableKey } from "../../../domain/gateway/service.ts";
+import type { Figures } from "./figures.ts";
+import type { OpenCall } from "./open-call.ts";
+import type { AnswerReader } from "./pump.ts";
+
+/** A longer answer is not about the key. */
+export const REFUSAL_BYTES_MAX = 64 * 1024;
+
+export interface RefusedKeyOptions {
+  heal: HealKey;
+  /** @returns why the gateway disowned the key; undefined if the body is not about the key */
+  classify(body: string): DisownedReason | undefined;
+  figures: Pick<Figures, "disowned" | "replayed">;
+}
+
+/** A new key if there is one in time; or a reader of the whole answer, which is not about the key. */
+export type RefusedKey = { readonly replacement: UsableKey | undefined } | { readonly reader: AnswerReader };
+
+/** @throws CallStopped; the runtime's error if the upstream ends the answer */
+export async function readRefusedKey(
+  open: OpenCall,
+  response: Response,
+  { heal, classify, figures, key }: RefusedKeyOptions & { key: UsableKey },
+): Promise<RefusedKey> {
+  const { pieces, rest } = await readUpTo(open, response);
+  const reason = rest ? undefined : classify(Buffer.concat(pieces).toString("utf8"));
+  if (!reason) return { reader: replay(pieces, rest) };
+  figures.disowned(reason);
+  const { admitted } = open.call;
+  const { credentialVersion } = key;
+  const { userId, organizationId, gatewaySessionId } = admitted;
+  const used = { userId, organizationId, gatewaySessionId, credentialVersion };
+  return { replacement: await open.orStopped(heal(used, reason)) };
+}
+
+interface Read {
+  pieces: Uint8Array<ArrayBuffer>[];
+  /** undefined at the end of the answer */
+  rest: AnswerReader | undefined;
+}
+
+async function readUpTo(open: OpenCall, { body }: Response): Promise<Read> {
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  const reader: AnswerReader | undefined = body?.getReader();
+  for (let bytes = 0; reader && bytes <= REFUSAL_BYTES_MAX; ) {
+    const { done, value } = await open.orStopped(reader.read());
+    if (done || !value) return { pieces, rest: undefined };
+    pieces.push(value);
+    bytes += value.length;
+  }
+  return { pieces, rest: reader };
+}
+
+/** @returns a reader of what was read, and then of the rest */
+function replay(pieces: Uint8Array<ArrayBuffer>[], rest: AnswerReader | undefined): AnswerReader {
+  let at = 0;
+  return {
+    async read() {
+      const value = pieces[at];
+      at += 1;
+      if (value) return { done: false, value };
+      return rest ? await rest.read() : { done: true, value: undefined };
+    },
+  };
+}

@@ -1,0 +1,50 @@
+// Describes a call for the request log and the sums of usage: metadata only.
+import { attributionOf } from "../../../domain/inference/bodies/attribution.ts";
+import { NO_USAGE, readUsage, type Usage } from "../../../domain/inference/bodies/usage.ts";
+import type { Outcome, RequestRow } from "../../../domain/inference/log/record.ts";
+import type { OpenCall } from "./open-call.ts";
+
+/** @param outcome null while the call runs */
+export function rowOf(
+  open: OpenCall,
+  { outcome, nowMs }: { outcome: Outcome | null; nowMs: number },
+): RequestRow {
+  const { call, startedMs } = open;
+  const { admitted, entry, request } = call;
+  const { claimedModel, ...attribution } = attributionOf(request.headers, entry.path);
+  const isOver = outcome !== null;
+  return {
+    id: call.requestId,
+    userId: admitted.userId,
+    organizationId: admitted.organizationId,
+    profileId: admitted.profileId,
+    profileName: admitted.profileName,
+    occurredAtMs: call.arrivedAtMs,
+    method: request.method,
+    path: entry.path,
+    model: claimedModel ?? open.bodyModel ?? null,
+    httpStatus: open.status ?? open.refusedStatus,
+    upstreamLatencyMs: Math.round((open.headMs ?? nowMs) - (open.sentMs ?? nowMs)),
+    ...attribution,
+    requestId: call.requestId,
+    durationMs: isOver ? Math.round(nowMs - startedMs) : null,
+    firstByteMs: open.firstByteMs === undefined ? null : Math.round(open.firstByteMs - startedMs),
+    requestBytes: isOver ? open.requestBytes : null,
+    responseBytes: isOver ? open.responseBytes : null,
+    stream: open.isEventStream,
+    outcome,
+    refusal: open.refusal,
+    ...(isOver ? usageOf(open, outcome) : { ...NO_USAGE, usageSource: null }),
+    upstreamCost: open.upstreamCost,
+  };
+}
+
+const usageOf = ({ ends }: OpenCall, outcome: Outcome): Usage =>
+  ends ? readUsage(ends, { isWhole: outcome === "complete" }) : NO_USAGE;
+
+/** @returns the cost in US dollars that LiteLLM states; null without a plausible one */
+export function costIn(headers: Headers): number | null {
+  const text = headers.get("x-litellm-response-cost");
+  const cost = text === null || text === "" ? Number.NaN : Number(text);
+  return Number.isFinite(cost) && cost >= 0 ? cost : null;
+}

@@ -1,0 +1,99 @@
+// Looks at all open calls a few times a second: limits of time, late event streams, access that has ended, and rows of long calls.
+// One timer serves all calls, and none runs while there are no calls.
+import type { ProxySettings } from "../../../domain/inference/settings.ts";
+import { MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
+import type { Upstream } from "../../../platform/outbound/upstream.ts";
+import type { EndedAccess } from "./ended-access.ts";
+import type { OpenCall } from "./open-call.ts";
+import type { OpenCalls } from "./open-calls.ts";
+import { CLIENT_SILENCE_MS } from "./request-body.ts";
+
+/** Each limit is noticed this much late at most. */
+export const BEAT_MS = 250;
+/** After this time without an event the head of an event stream is sent with a comment. */
+export const SHOW_HEAD_MS = SECOND_MS;
+export const EARLY_ROW_MS = MINUTE_MS;
+
+export interface TimersOptions {
+  settings: Pick<
+    ProxySettings,
+    "connectTimeoutMs" | "headersTimeoutMs" | "idleTimeoutMs" | "streamMaxMs" | "cutStreams"
+  >;
+  calls: OpenCalls;
+  upstream: Pick<Upstream, "reach" | "markDown">;
+  access: EndedAccess;
+  /** milliseconds of a monotonic clock */
+  nowMs: () => number;
+  /** called for an error that no step expected */
+  report(error: unknown): void;
+}
+
+export class Timers {
+  #timer: Timer | undefined;
+  /** when the upstream last answered any call */
+  #lastHeadMs = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly own: TimersOptions) {}
+
+  /** Call it when there are calls again. */
+  start(): void {
+    this.#timer ??= setInterval(this.#guardedBeat, BEAT_MS);
+  }
+
+  /** Runs once per interval. */
+  beat(): void {
+    const { calls, settings, access } = this.own;
+    const nowMs = this.own.nowMs();
+    for (const open of calls) this.#lastHeadMs = Math.max(this.#lastHeadMs, open.headMs ?? this.#lastHeadMs);
+    for (const open of calls) this.#look(open, nowMs);
+    if (settings.cutStreams) access.cut(calls);
+    if (calls.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  readonly #guardedBeat = (): void => {
+    try {
+      this.beat();
+    } catch (error) {
+      this.own.report(error);
+    }
+  };
+
+  #look(open: OpenCall, nowMs: number): void {
+    const { settings, calls } = this.own;
+    if (nowMs - open.startedMs >= EARLY_ROW_MS && !open.hasEarlyRow) calls.writeEarlyRow(open);
+    if (open.phase !== "answer" && nowMs - (open.bodyAwaitedMs ?? nowMs) >= CLIENT_SILENCE_MS)
+      open.stop({ outcome: "refused", reason: "inference.slow_body" });
+    const isTooLong = nowMs - open.startedMs >= settings.streamMaxMs;
+    if (isTooLong || this.#isOverdue(open, nowMs))
+      open.stop({ outcome: "timeout", reason: "inference.upstream_timeout" });
+    if (open.phase === "head" && nowMs - (open.sentMs ?? nowMs) >= settings.connectTimeoutMs / 2)
+      void this.#checkReach(open);
+    if (open.phase === "answer" && nowMs - (open.headMs ?? nowMs) >= SHOW_HEAD_MS) {
+      open.showHead?.();
+      open.showHead = undefined;
+    }
+  }
+
+  #isOverdue(open: OpenCall, nowMs: number): boolean {
+    const { headersTimeoutMs, idleTimeoutMs } = this.own.settings;
+    if (open.phase === "head") return nowMs - (open.sentMs ?? nowMs) >= headersTimeoutMs;
+    return open.phase === "answer" && nowMs - open.lastPieceMs >= idleTimeoutMs;
+  }
+
+  /**
+   * The runtime does not tell when a connection stands. A request that waits is therefore checked once, by a connection of its own,
+   * unless the upstream has answered anybody since. Only silence counts: a refused connection fails the request by itself.
+   */
+  async #checkReach(open: OpenCall): Promise<void> {
+    if (open.isReachChecked) return;
+    open.isReachChecked = true;
+    if (this.#lastHeadMs >= (open.sentMs ?? 0)) return;
+    const { upstream, settings } = this.own;
+    const reach = await upstream.reach(settings.connectTimeoutMs / 2);
+    if (reach !== "silent" || open.phase !== "head") return;
+    upstream.markDown();
+    open.stop({ outcome: "timeout", reason: "inference.upstream_unreachable" });
+  }
+}
