@@ -291,6 +291,24 @@ export const EQUIVALENT: readonly Equivalent[] = [
     because: "the library refuses an answer without ID token; the default is for the type",
   },
   {
+    file: "src/domain/sso/provider/provider-requests.ts",
+    kind: "dropped await",
+    contains: "response.body?.cancel()",
+    because: "the body is given up either way",
+  },
+  {
+    file: "src/domain/sso/provider/provider-requests.ts",
+    kind: "dropped default",
+    contains: 'headers.get("date") ?? ""',
+    because: "null is no date either; the default is for the type",
+  },
+  {
+    file: "src/domain/sso/provider/client/client-credential.ts",
+    kind: "dropped default",
+    contains: 'algorithms[0] ?? ""',
+    because: "a key that was read has an algorithm; the default is for the type",
+  },
+  {
     file: "src/domain/sso/provider/failures.ts",
     kind: "dropped default",
     contains: "codePointAt(0) ?? 0",

@@ -48,6 +48,8 @@ export interface Faults {
    */
   signature?: "foreign" | "none" | "hs256" | "public_key_as_secret";
   userinfoClaims?: Overrides;
+  /** answers have no header `Date` */
+  hidesTime?: boolean;
 }
 
 const HUGE_BYTES = 10_000_000;

@@ -141,7 +141,8 @@ export class LyingProvider implements AsyncDisposable {
     const url = new URL(request.url ?? "/", this.origin);
     const path = url.pathname.slice(this.#path.replace(/\/$/, "").length);
     this.requests.push(`${request.method} ${path}`);
-    response.setHeader("date", new Date(this.#nowMs()).toUTCString());
+    if (this.faults.hidesTime) response.sendDate = false;
+    else response.setHeader("date", new Date(this.#nowMs()).toUTCString());
     const chunks: Uint8Array[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = new URLSearchParams(Buffer.concat(chunks).toString());

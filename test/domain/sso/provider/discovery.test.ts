@@ -192,6 +192,14 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     expect(await refused("sso.third")).toBe("sso.third");
   });
 
+  test("records a success at once after a refusal", async () => {
+    const provider = relyingParty();
+    await provider.noteSuccess();
+    await provider.noteRefusal("sso.not_allowed");
+    await provider.noteSuccess();
+    expect(provider.record()?.lastErrorReason).toBeNull();
+  });
+
   test("records a success with a write in a minute", async () => {
     const provider = relyingParty();
     const succeeded = async () => {

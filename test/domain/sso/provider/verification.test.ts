@@ -86,6 +86,7 @@ const FAULTS: Record<string, [Faults, string[]]> = {
     [],
   ],
   "refuses the code for another reason": [{ tokenError: "unsupported_grant_type" }, ["client warning"]],
+  "does not say what time it is": [{ hidesTime: true }, ["clock skipped"]],
   "has a token endpoint that is down": [{ token: "down" }, ["client warning"]],
 };
 
