@@ -439,6 +439,13 @@ describe("SSO-23 keys", () => {
       expect(await signIn(provider)).toMatchObject(ADA);
       idp.keys.rotate();
       expect(await signIn(provider)).toMatchObject(ADA);
+      const { keys } = await idp.keys.published();
+      const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+      const other = { ...publicKey.export({ format: "jwk" }), alg: "ES256" };
+      idp.faults = { keySet: { keys: [other, ...keys, other] } };
+      expect(await signIn()).toMatchObject(ADA);
+      idp.faults = { keySet: { keys: [other, other] } };
+      expect(await refusalOf(signIn())).toBe("upstream sso.token_invalid");
     } finally {
       idp.keys.namesKeys = true;
     }
