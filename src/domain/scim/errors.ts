@@ -51,5 +51,4 @@ export const scimInvalid = (scimType: Exclude<ScimType, "uniqueness">, detail: s
 export const scimTaken = (detail: string): ScimError => new ScimError(409, "uniqueness", detail);
 
 /** Unknown ids, removed resources and other organizations' resources give the same answer. */
-export const scimNotFound = (): ScimError =>
-  new ScimError(404, undefined, "there is no resource with this id");
+export const scimNotFound = (): ScimError => new ScimError(404, undefined, "no resource has this id");

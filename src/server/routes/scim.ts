@@ -215,7 +215,7 @@ function refuseMethod(request: Request, allowed: readonly string[]): Response {
 }
 
 function refuseMeEndpoint(): never {
-  throw new ScimError(501, undefined, "a SCIM token belongs to no user; read the user by its id");
+  throw new ScimError(501, undefined, "a SCIM token does not belong to a user; read the user by its id");
 }
 
 /** A path of an unsupported protocol version, for example `/scim/v1/…`. */
@@ -223,7 +223,7 @@ const OTHER_VERSION = /^[^?]*?\/scim\/(?!v2[/?]|v2$)[vV]\d[^/?]*(?:[/?]|$)/;
 
 function refusePath(request: Request): never {
   if (OTHER_VERSION.test(request.url)) {
-    throw scimInvalid("invalidVers", `this API has only version 2; its base is ${SCIM_BASE_PATH}`);
+    throw scimInvalid("invalidVers", `only SCIM version 2 is supported; its base is ${SCIM_BASE_PATH}`);
   }
   throw unrouted(request.method, []);
 }

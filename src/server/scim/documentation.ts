@@ -67,7 +67,7 @@ const resourceTexts = (name: "User" | "Group") => {
       query: Query,
       answers: { 200: answer("One page", List), 400: refusal("The filter or the page is invalid") },
     }),
-    search: operation(`search${one}s`, `The same, asked for in a body`, {
+    search: operation(`search${one}s`, `The same, with the query in the body`, {
       answers: { 200: answer("One page", List) },
     }),
     create: operation(`create${one}`, `Provision a ${what}`, {

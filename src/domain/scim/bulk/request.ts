@@ -70,8 +70,9 @@ function readOperation(operation: unknown, at: string, problems: string[]): Bulk
   const [path, bulkId, version] = [text("path"), text("bulkId"), text("version")];
   const data = fields.get("data") ?? undefined;
   if (!method) problems.push(`${at}.method must be POST, PUT, PATCH or DELETE`);
-  if (!path) problems.push(`${at}.path must be /Users or /Groups, for a resource with its id`);
-  if (method === "POST" && !bulkId) problems.push(`${at}.bulkId is needed for a POST`);
+  if (!path)
+    problems.push(`${at}.path must be /Users or /Groups, followed by the id of an existing resource`);
+  if (method === "POST" && !bulkId) problems.push(`${at}.bulkId is required for POST`);
   if (data === undefined ? takesData(method) : !isJsonObject(data))
     problems.push(`${at}.data must be an object`);
   if (!method || problems.length > found) return undefined;
@@ -101,15 +102,16 @@ function readTarget(path: string): BulkTarget | undefined {
 
 function refusalOf(method: BulkMethod, target: BulkTarget | undefined): ScimError | undefined {
   if (method === "GET")
-    return scimInvalid("invalidSyntax", "a bulk request cannot GET; ask for the resource by itself");
-  if (!target) return new ScimError(404, undefined, "a bulk operation goes to /Users or /Groups");
-  if (method === "POST" && target.id !== "")
     return scimInvalid(
       "invalidSyntax",
-      "POST creates a resource and goes to /Users or /Groups without an id",
+      "GET is not allowed in a bulk request; send it as a request of its own",
     );
+  if (!target)
+    return new ScimError(404, undefined, "the path of a bulk operation must begin with /Users or /Groups");
+  if (method === "POST" && target.id !== "")
+    return scimInvalid("invalidSyntax", "POST creates a resource: use /Users or /Groups without an id");
   if (method !== "POST" && target.id === "")
-    return scimInvalid("invalidSyntax", `${method} goes to one resource: add its id to the path`);
+    return scimInvalid("invalidSyntax", `${method} changes one resource: add its id to the path`);
   return undefined;
 }
 
@@ -118,7 +120,7 @@ function checkBulkIds(operations: readonly (BulkOperation | undefined)[], proble
   for (const operation of operations) {
     if (operation?.method !== "POST" || operation.bulkId === undefined) continue;
     const { bulkId } = operation;
-    if (seen.has(bulkId)) problems.push(`bulkId "${bulkId}" is given to two operations; it must be unique`);
+    if (seen.has(bulkId)) problems.push(`bulkId "${bulkId}" is used by two operations; it must be unique`);
     seen.add(bulkId);
   }
 }

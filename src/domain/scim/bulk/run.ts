@@ -61,7 +61,11 @@ export class BulkRun {
       await new Promise<void>((resolve) => setImmediate(resolve));
       await this.#attempt(step);
     }
-    const stopped = new ScimError(409, "invalidValue", "too many operations had failed");
+    const stopped = new ScimError(
+      409,
+      "invalidValue",
+      "not run, because as many operations failed as failOnErrors allows",
+    );
     for (const operation of this.#unfinished) this.#fail(operation, this.#incomplete(operation, stopped));
     return this.#outcomes.filter((outcome) => outcome !== undefined);
   }
@@ -118,13 +122,17 @@ export class BulkRun {
     const unknown = [...needs].filter((bulkId) => !this.#ids.has(bulkId));
     if (unknown.length === 0) return;
     const named = unknown.slice(0, NAMED_MAX).map((bulkId) => `"${bulkId}"`);
-    const detail = `nothing was created under bulkId ${named.join(", ")}; create it in the same request`;
+    const detail = `no resource was created with bulkId ${named.join(", ")}; create it in the same request`;
     throw new ScimError(409, "invalidValue", detail);
   }
 
   #incomplete(operation: Numbered, { status, scimType, message }: ScimError): ScimError {
     const id = this.#idOf(operation.creates ?? "");
-    return new ScimError(status, scimType, `created with id ${id}, but without all it refers to: ${message}`);
+    return new ScimError(
+      status,
+      scimType,
+      `created with id ${id}, but some of its references could not be set: ${message}`,
+    );
   }
 
   #tell({ at, method, bulkId }: Numbered, { location, version, status }: Success): void {

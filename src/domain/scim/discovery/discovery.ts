@@ -51,7 +51,7 @@ export function createDiscovery(settings: DiscoverySettings): Discovery {
       const found = catalog.found.get(keyOf(path));
       if (asked.filter !== undefined)
         throw new ScimError(403, undefined, "filter is not allowed here; leave it out to get the whole list");
-      if (!found) throw new ScimError(404, undefined, "there is no such schema, resource type or path");
+      if (!found) throw new ScimError(404, undefined, "no such schema, resource type or path");
       const json = textOf(found, readAskedNames(asked));
       const etag = "etag" in found ? found.etag : strongTag(json);
       return { json, etag, location: `${baseUrl}${SCIM_BASE_PATH}${path}` };

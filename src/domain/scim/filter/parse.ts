@@ -35,19 +35,19 @@ export function parseFilters(text: string): Readonly<Record<ResourceTypeName, Fi
 export function parseTarget(type: ResourceTypeName, text: string): PatchTarget {
   const written = parsePathSyntax(text);
   const path = resolvePath(type, written.name);
-  if (!path) throw scimInvalid("invalidPath", "path names no attribute of this resource; see /Schemas");
+  if (!path) throw scimInvalid("invalidPath", "path names an unknown attribute; see /Schemas");
   if (!written.filter) return { path, elements: undefined, sub: path.sub };
   return elementTarget(written, path);
 }
 
 function elementTarget({ filter, sub: name }: WrittenPath, path: ResolvedPath): PatchTarget {
   if (!filter || !path.attribute?.multiValued || path.sub) {
-    throw scimInvalid("invalidPath", "path has brackets after an attribute that is no list");
+    throw scimInvalid("invalidPath", "path has brackets after an attribute that is not a list");
   }
   const { type, attribute } = path;
   const elements = typedElements(filter, { path, type, scope: [type], refusal: "invalidPath" });
   if (name === undefined) return { path, elements, sub: undefined };
   const sub = subAttributeOf(attribute, name);
-  if (!sub) throw scimInvalid("invalidPath", `path names no sub-attribute of ${attribute.name}`);
+  if (!sub) throw scimInvalid("invalidPath", `path names an unknown sub-attribute of ${attribute.name}`);
   return { path: { ...path, sub }, elements, sub };
 }

@@ -152,7 +152,7 @@ class Parser {
   }
 
   #bracketed(): Written {
-    if (this.#inBrackets) throw this.#refuse("has brackets within brackets");
+    if (this.#inBrackets) throw this.#refuse("has nested brackets");
     this.#inBrackets = true;
     const filter = this.#nested(BRACKET_END, "`]`");
     this.#inBrackets = false;
@@ -174,7 +174,7 @@ class Parser {
     if (this.#tests > FILTER_TESTS_MAX) throw this.#refuse(`has more than ${FILTER_TESTS_MAX} comparisons`);
     if (this.#take(PRESENT) !== undefined) return { kind: "present", name };
     const operator = OPERATORS.get(this.#word(OPERATOR));
-    if (operator === undefined) throw this.#unexpected("an operator such as ` eq `, with blanks around it");
+    if (operator === undefined) throw this.#unexpected("an operator such as ` eq `, with spaces around it");
     const literal = this.#literal();
     if (literal !== null) return { kind: "test", name, operator, literal };
     if (operator === "ne") return { kind: "present", name };
@@ -199,7 +199,7 @@ class Parser {
     } catch {
       // JSON reports positions within the token only; the error below names the problem
     }
-    throw this.#refuse(`has a wrong escape in the text that ends at character ${this.#at}`);
+    throw this.#refuse(`has an invalid escape in the text that ends at character ${this.#at}`);
   }
 
   #take(pattern: RegExp): string | undefined {

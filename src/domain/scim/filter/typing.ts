@@ -147,14 +147,16 @@ class Typing {
     const { type, scope } = this.reading;
     const path = filterablePath(type, name);
     if (path || scope.some((other) => filterablePath(other, name))) return path;
-    throw this.#refuse(`names ${shown(name)}, which is no attribute to filter on; see /Schemas`);
+    throw this.#refuse(`names ${shown(name)}, which is not a filterable attribute; see /Schemas`);
   }
 
   #findWithin(parent: AttributePath, name: string): AttributePath {
     const sub = subAttributeOf(parent.attribute, name);
     if (sub?.filterable) return { ...parent, sub };
     const of = pathText(parent);
-    throw this.#refuse(`names ${shown(name)}, which is no sub-attribute of ${of} to filter on; see /Schemas`);
+    throw this.#refuse(
+      `names ${shown(name)}, which is not a filterable sub-attribute of ${of}; see /Schemas`,
+    );
   }
 
   #refuse(problem: string): ScimError {

@@ -32,5 +32,5 @@ export function requireSchema(raw: unknown, urn: string): void {
   const wanted = urn.toLowerCase();
   if (urns.length === 0 || urns.some((given) => typeof given === "string" && given.toLowerCase() === wanted))
     return;
-  throw scimInvalid("invalidSyntax", `schemas must contain ${urn}, or be left out`);
+  throw scimInvalid("invalidSyntax", `schemas must contain ${urn}, or be omitted`);
 }

@@ -26,7 +26,11 @@ export const namesVersion = (tags: string, version: number): boolean =>
  */
 export function requireVersion(ifMatch: string | undefined, version: number): void {
   if (ifMatch === undefined || ifMatch.trim() === "" || namesVersion(ifMatch, version)) return;
-  throw new ScimError(412, undefined, "If-Match names another version; read the resource again and repeat");
+  throw new ScimError(
+    412,
+    undefined,
+    "If-Match does not match the current version; read the resource again and retry",
+  );
 }
 
 /** The content of a list answer: one page of resources, each as JSON text. */

@@ -40,7 +40,7 @@ export function readUser(body: unknown): SentUser {
  * @source RFC 7643 section 4.1; SCIM-13
  */
 export function checkUser(doc: ScimObject): void {
-  const problems = doc.userName === undefined ? ["userName is missing or blank; give one"] : [];
+  const problems = doc.userName === undefined ? ["userName is missing or blank"] : [];
   if (findAddress(doc) === undefined) problems.push(ADDRESS_NEEDED);
   if (problems.length > 0) throw invalidValue(problems.join("; "));
 }
@@ -71,7 +71,7 @@ export function readGroup(body: unknown): SentGroup {
     if (typeof text === "string") texts.set(attribute.name, text);
   });
   const displayName = texts.get("displayName");
-  if (displayName === undefined) throw invalidValue("displayName is missing or blank; give one");
+  if (displayName === undefined) throw invalidValue("displayName is missing or blank");
   return { displayName, externalId: texts.get("externalId"), members };
 }
 

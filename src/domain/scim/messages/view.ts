@@ -40,7 +40,7 @@ export function readAskedNames(asked: AskedView): AskedNames {
   if (attributes && excludedAttributes)
     throw scimInvalid(
       "invalidValue",
-      "attributes and excludedAttributes exclude each other; send one of them",
+      "attributes and excludedAttributes cannot be combined; send one of them",
     );
   return { attributes, excludedAttributes };
 }

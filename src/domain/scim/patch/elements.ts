@@ -32,7 +32,7 @@ export function changedList(before: Elements, wanted: Wanted, { op, value }: Cha
 /** Refused at once, even if a later operation would remove some: comparing them all would take too long. */
 function bounded(elements: Elements, { attribute, name }: Wanted): Elements {
   const max = attribute.valuesMax ?? Number.POSITIVE_INFINITY;
-  if (elements.length > max) throw invalidValue(`${name} can have ${max} values at most`);
+  if (elements.length > max) throw invalidValue(`${name} can have at most ${max} values`);
   return elements;
 }
 
@@ -78,7 +78,7 @@ function withoutListed(before: Elements, wanted: Wanted, value: unknown): Elemen
   const listed = readAll(list.entries(), ([at, raw]) => {
     const element = readParts(raw, { attribute, name: `${name}[${at}]` });
     if (hasContent(attribute, element)) return identityOf(attribute, element);
-    throw invalidValue(`${name}[${at}] must say what to remove: give its value`);
+    throw invalidValue(`${name}[${at}] does not identify what to remove; send its value`);
   });
   return before.filter((element) => {
     const identity = identityOf(attribute, element);

@@ -36,10 +36,10 @@ function readMemberId(member: unknown, name: string): string {
   const fields = isJsonObject(member) ? fieldsWithId(member) : new Map([["value", member]]);
   const type = fields.get("type");
   if (typeof type === "string" && foldCase(type) === "group")
-    throw invalidValue(`${name} is a group, but groups cannot be nested: name its users instead`);
+    throw invalidValue(`${name} is a group, and groups cannot be nested; add its users instead`);
   const value = requireSingle(fields.get("value"), `${name}.value`);
   const id = typeof value === "number" ? String(value) : value;
   if (typeof id !== "string" || id.trim() === "")
-    throw invalidValue(`${name} needs the id of a user in value`);
+    throw invalidValue(`${name} must have the id of a user as value`);
   return id;
 }

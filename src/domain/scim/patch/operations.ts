@@ -38,12 +38,12 @@ export function forEachOperation(body: unknown, carryOut: (operation: Operation)
   requireSchema(fields.get("schemas"), PATCH_OP);
   const operations: unknown = fields.get("operations");
   if (!Array.isArray(operations) || operations.length === 0)
-    throw scimInvalid("invalidSyntax", "Operations must be a list of one operation or more");
+    throw scimInvalid("invalidSyntax", "Operations must be a list of at least one operation");
   if (operations.length > PATCH_OPERATIONS_MAX)
     throw new ScimError(
       413,
       undefined,
-      `Operations can be ${PATCH_OPERATIONS_MAX} at most; send the rest apart`,
+      `Operations can have at most ${PATCH_OPERATIONS_MAX} entries; send the rest in another request`,
     );
   for (const [index, raw] of operations.entries()) {
     try {
@@ -63,7 +63,7 @@ function readOperation(raw: unknown): Operation {
   if (!op) throw scimInvalid("invalidSyntax", `op must be ${PATCH_OPS.join(", ")}`);
   const value = fields.get("value");
   if (op !== "remove" && value === undefined)
-    throw invalidValue(`value is missing; ${op} needs one, and null to unassign`);
+    throw invalidValue(`value is missing; ${op} requires one; null removes the attribute`);
   return { op, path: readPath(fields.get("path")), value };
 }
 
@@ -110,9 +110,9 @@ function targetOf(type: ResourceTypeName, text: string): PatchTarget {
 }
 
 function eachMember({ op, value }: Change, receiver: Receiver): void {
-  if (op === "remove") throw scimInvalid("noTarget", "remove needs a path that says what to remove");
+  if (op === "remove") throw scimInvalid("noTarget", "remove requires a path");
   const sent = requireSingle(value, "value");
-  if (!isJsonObject(sent)) throw invalidValue("value must be an object of attributes where there is no path");
+  if (!isJsonObject(sent)) throw invalidValue("value must be an object of attributes if path is omitted");
   readAll(Object.entries(sent), ([name, part]) => atMember(name, { op, value: part }, receiver));
 }
 
@@ -135,4 +135,4 @@ function atMember(name: string, change: Change, { type, id, carryOut }: Receiver
 }
 
 const notSettable = (path: ResolvedPath): ScimError =>
-  scimInvalid("mutability", `${pathText(path)} cannot be changed; leave it out`);
+  scimInvalid("mutability", `${pathText(path)} cannot be changed; omit it`);

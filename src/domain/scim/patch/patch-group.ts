@@ -90,7 +90,7 @@ class GroupChanges {
     this.#count(named.length);
     const ids = readMemberIds(named, "members");
     if (op !== "remove" && (op === "replace" || ids.length > 1 || namesAnother(value, ids)))
-      throw scimInvalid("mutability", "a member cannot become another; remove it and add the other one");
+      throw scimInvalid("mutability", "a member cannot be replaced in place; remove it and add the new one");
     this.#mention(ids, op === "remove" ? "remove" : "add");
   }
 
@@ -115,7 +115,7 @@ class GroupChanges {
       throw new ScimError(
         413,
         undefined,
-        `a request can name ${PATCH_MEMBERS_MAX} members; send the rest apart`,
+        `a request can name at most ${PATCH_MEMBERS_MAX} members; send the rest in another request`,
       );
   }
 }

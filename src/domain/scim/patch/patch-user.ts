@@ -88,7 +88,7 @@ class Comparisons {
     const valueCount = Math.max(elementsOf(doc[attribute.name]).length, 1);
     this.#count += valueCount * (elements ? testsIn(elements) : entriesIn(value));
     if (this.#count <= PATCH_COMPARISONS_MAX) return;
-    const detail = `a request can compare ${PATCH_COMPARISONS_MAX} values of lists; send the other operations apart`;
+    const detail = `a request can compare at most ${PATCH_COMPARISONS_MAX} list values; send the other operations in another request`;
     throw new ScimError(413, undefined, detail);
   }
 }

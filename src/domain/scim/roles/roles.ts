@@ -116,13 +116,15 @@ function nameWarning(name: string, groups: readonly store.MappedGroup[]): string
   if (groups.some(({ displayName }) => displayName === name)) return [];
   const quoted = JSON.stringify(name);
   const alike = groups.find(({ displayNameKey }) => displayNameKey === foldCase(name));
-  if (!alike) return [`a role is mapped to the group ${quoted}, and there is no group of that name`];
+  if (!alike) return [`a role is mapped to the group ${quoted}, but no group has that name`];
   const present = JSON.stringify(alike.displayName);
-  return [`a role is mapped to the group ${quoted}, and the group is called ${present}: spell it the same`];
+  return [
+    `a role is mapped to the group ${quoted}, but the group is named ${present}: use the same spelling`,
+  ];
 }
 
 function externalIdWarning(externalId: string, groups: readonly store.MappedGroup[]): string[] {
   if (groups.some((group) => group.externalId === externalId)) return [];
   const quoted = JSON.stringify(externalId);
-  return [`a role is mapped to the group of the external id ${quoted}, and there is no such group`];
+  return [`a role is mapped to the group with the external id ${quoted}, but no group has it`];
 }

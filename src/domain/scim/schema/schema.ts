@@ -79,11 +79,11 @@ const EXACT = { caseExact: true } as const;
 const COMPUTED = { mutability: "readOnly" } as const;
 
 const type = (canonicalValues?: readonly string[]): Attribute =>
-  text("type", "What the value is for.", canonicalValues && { canonicalValues });
-const primary = attribute("primary", "Whether this is the preferred value; one at most is.", {
+  text("type", "Purpose of the value, such as work or home.", canonicalValues && { canonicalValues });
+const primary = attribute("primary", "Whether this is the preferred value. At most one value is.", {
   type: "boolean",
 });
-const display = text("display", "How the value is shown.");
+const display = text("display", "Text to display for the value.");
 
 /** Several values of the usual shape: value, display, type, primary. */
 const values = (name: string, description: string, value: Attribute, kinds?: readonly string[]): Attribute =>
@@ -110,20 +110,20 @@ export const COMMON_ATTRIBUTES: readonly Attribute[] = [
     returned: "always",
     ...HIDDEN_IN_FILTERS,
   }),
-  attribute("id", "Identifier that the service gave.", {
+  attribute("id", "Identifier assigned by this service.", {
     ...EXACT,
     ...COMPUTED,
     returned: "always",
     uniqueness: "server",
   }),
-  text("externalId", "Identifier that the provider gave.", { ...EXACT, uniqueness: "server" }),
-  complex("meta", "About the resource itself.", {
+  text("externalId", "Identifier assigned by the identity provider.", { ...EXACT, uniqueness: "server" }),
+  complex("meta", "Metadata of the resource.", {
     ...COMPUTED,
     subAttributes: [
       attribute("resourceType", "Name of the resource type.", { ...EXACT, ...COMPUTED }),
-      attribute("created", "When it was made.", { type: "dateTime", ...COMPUTED }),
-      attribute("lastModified", "When it was last changed.", { type: "dateTime", ...COMPUTED }),
-      attribute("location", "Where it is.", {
+      attribute("created", "Time of creation.", { type: "dateTime", ...COMPUTED }),
+      attribute("lastModified", "Time of the last change.", { type: "dateTime", ...COMPUTED }),
+      attribute("location", "URL of the resource.", {
         type: "reference",
         ...EXACT,
         ...COMPUTED,
@@ -146,7 +146,7 @@ export const USER_SCHEMA: Schema = {
   name: "User",
   description: "A person who may use the service.",
   attributes: [
-    text("userName", "Name under which the provider knows the user.", {
+    text("userName", "User name at the identity provider.", {
       required: true,
       uniqueness: "server",
     }),
@@ -157,14 +157,16 @@ export const USER_SCHEMA: Schema = {
         text("givenName", "Given name."),
         text("middleName", "Middle names."),
         text("honorificPrefix", "Title before the name."),
-        text("honorificSuffix", "What follows the name."),
+        text("honorificSuffix", "Suffix after the name."),
       ],
     }),
-    text("displayName", "Name to show."),
+    text("displayName", "Name to display."),
     text("nickName", "Casual name."),
-    reference("profileUrl", "A page about the user; kept, never fetched.", { referenceTypes: ["external"] }),
+    reference("profileUrl", "Web page about the user. Stored, never fetched.", {
+      referenceTypes: ["external"],
+    }),
     text("title", "Position, such as Engineer."),
-    text("userType", "Kind of employment; grants nothing."),
+    text("userType", "Type of employment. Grants no access."),
     text("preferredLanguage", "Language to use.", { lengthMax: LOCALE_LENGTH_MAX }),
     text("locale", "Locale for dates and numbers.", { lengthMax: LOCALE_LENGTH_MAX }),
     text("timezone", "Time zone.", { lengthMax: LOCALE_LENGTH_MAX }),
@@ -172,7 +174,7 @@ export const USER_SCHEMA: Schema = {
     {
       ...values(
         "emails",
-        "E-mail addresses; the account follows the primary one.",
+        "Email addresses. The account uses the primary one.",
         text("value", "The address.", { lengthMax: ADDRESS_LENGTH_MAX, required: true }),
         ["work", "home", "other"],
       ),
@@ -182,8 +184,8 @@ export const USER_SCHEMA: Schema = {
     textValues("ims", "Instant messaging addresses."),
     values(
       "photos",
-      "Pictures of the user; kept, never fetched.",
-      reference("value", "Where the picture is.", { referenceTypes: ["external"] }),
+      "Pictures of the user. Stored, never fetched.",
+      reference("value", "URL of the picture.", { referenceTypes: ["external"] }),
       ["photo", "thumbnail"],
     ),
     complex("addresses", "Postal addresses.", {
@@ -200,7 +202,7 @@ export const USER_SCHEMA: Schema = {
         primary,
       ],
     }),
-    complex("groups", "Groups the user is in; change the group instead.", {
+    complex("groups", "Groups that the user belongs to. To change them, update the group.", {
       multiValued: true,
       ...COMPUTED,
       subAttributes: [
@@ -210,8 +212,8 @@ export const USER_SCHEMA: Schema = {
         attribute("type", "Always direct.", { ...COMPUTED, canonicalValues: ["direct"] }),
       ],
     }),
-    textValues("entitlements", "Kept as sent; grants nothing."),
-    textValues("roles", "Kept as sent; grants nothing."),
+    textValues("entitlements", "Stored as sent. Grants no access."),
+    textValues("roles", "Stored as sent. Grants no access."),
     {
       ...values(
         "x509Certificates",
@@ -230,7 +232,7 @@ export const USER_SCHEMA: Schema = {
 export const ENTERPRISE_SCHEMA: Schema = {
   id: ENTERPRISE_USER,
   name: "EnterpriseUser",
-  description: "What an organization knows about an employee.",
+  description: "Data of an employee.",
   attributes: [
     text("employeeNumber", "Number of the employee."),
     text("costCenter", "Cost centre."),
@@ -239,7 +241,7 @@ export const ENTERPRISE_SCHEMA: Schema = {
     text("department", "Department."),
     complex("manager", "The user's manager.", {
       subAttributes: [
-        text("value", "Id of the manager; kept also when it names nobody yet.", EXACT),
+        text("value", "Id of the manager. Stored even if no such user exists yet.", EXACT),
         reference("$ref", "The manager.", { ...HIDDEN_IN_FILTERS, referenceTypes: ["User"] }),
         text("displayName", "Name of the manager.", COMPUTED),
       ],
@@ -250,10 +252,10 @@ export const ENTERPRISE_SCHEMA: Schema = {
 export const GROUP_SCHEMA: Schema = {
   id: CORE_GROUP,
   name: "Group",
-  description: "Users that belong together; a role may be mapped to it.",
+  description: "A set of users. The configuration may map a role to it.",
   attributes: [
     text("displayName", "Name of the group.", { required: true, uniqueness: "server" }),
-    complex("members", "Users of the group; groups hold no groups.", {
+    complex("members", "Users in the group. Groups cannot contain groups.", {
       multiValued: true,
       subAttributes: [
         attribute("value", "Id of the user.", { ...EXACT, mutability: "immutable", required: true }),

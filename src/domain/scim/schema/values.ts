@@ -54,7 +54,7 @@ export const isUnassigned = (raw: unknown): boolean =>
  */
 export function requireSingle(raw: unknown, name: string): unknown {
   if (!Array.isArray(raw) || raw.length === 0) return raw;
-  if (raw.length > 1) throw invalidValue(`${name} holds one value, not a list`);
+  if (raw.length > 1) throw invalidValue(`${name} is single-valued; send one value, not a list`);
   return raw[0];
 }
 
@@ -91,9 +91,9 @@ function readText(value: unknown, { attribute, name }: Wanted): string | undefin
   const { lengthMax = Number.POSITIVE_INFINITY } = attribute;
   if (text.length > lengthMax)
     throw invalidValue(`${name} has ${text.length} characters; ${lengthMax} are allowed`);
-  if (!text.isWellFormed()) throw invalidValue(`${name} has half of a surrogate pair; send it as Unicode`);
+  if (!text.isWellFormed()) throw invalidValue(`${name} has an unpaired surrogate; send valid Unicode`);
   if ((isUniqueName(attribute) || attribute === EMAIL) && CONTROL_CHARACTER.test(text))
-    throw invalidValue(`${name} has a control character; send it without`);
+    throw invalidValue(`${name} contains a control character; remove it`);
   return text || undefined;
 }
 
@@ -121,7 +121,7 @@ export function readParts(raw: unknown, { attribute, name }: Wanted): ScimObject
 export function partsSent(value: unknown, { attribute, name }: Wanted): Readonly<Record<string, unknown>> {
   if (isJsonObject(value)) return value;
   if (isScalar(value) && subAttributeOf(attribute, "value")) return { value };
-  throw invalidValue(`${name} must be an object with the parts of it`);
+  throw invalidValue(`${name} must be an object of its sub-attributes`);
 }
 
 /**
@@ -141,7 +141,7 @@ export function readElements(raw: unknown, { attribute, name }: Wanted): readonl
 
 /** @returns the error for a list with two primary values (SCIM-74) */
 export const multiplePrimaries = (name: string): ScimError =>
-  invalidValue(`${name} can have one primary value; set primary on the preferred one only`);
+  invalidValue(`${name} can have only one primary value; set primary on the preferred one`);
 
 /** @returns whether it is more than a label: it has a `value`, or some part of a postal address (SCIM-40) */
 export const hasContent = (attribute: Attribute, { type, primary, ...parts }: ScimObject): boolean =>

@@ -42,8 +42,7 @@ export class Scans {
   /** @throws ScimError 503 if too many are waiting */
   async run(scan: Scan): Promise<Slice> {
     if (this.#oneAtATime.pendingCount >= SCANS_WAITING_MAX) {
-      const detail =
-        "too many searches look at every resource; try again soon, or filter with eq on userName";
+      const detail = "too many searches read every resource; try again soon, or filter with eq on userName";
       throw new ScimError(503, undefined, detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
     return await this.#oneAtATime(() => this.#scan(scan));

@@ -124,7 +124,7 @@ export class ScimSearch {
     const { scanRowsMax } = this.own.settings;
     if (rows > scanRowsMax) {
       const way = "filter with eq on an attribute such as id, userName, externalId or emails.value";
-      const detail = `this search would look at ${rows} resources, and ${scanRowsMax} are allowed: ${way}`;
+      const detail = `this search would read ${rows} resources, and at most ${scanRowsMax} are allowed; ${way}`;
       throw scimInvalid("tooMany", detail);
     }
     const { startIndex, limit } = request;

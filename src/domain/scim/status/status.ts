@@ -49,4 +49,4 @@ export const createScimStatus =
   };
 
 const NO_TOKEN =
-  "every SCIM request is refused: there is no active token, neither scim.token in this configuration nor one made with `scim tokens create`";
+  "every SCIM request is refused: no token is active, neither scim.token in the configuration nor one created with `scim tokens create`";

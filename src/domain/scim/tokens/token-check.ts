@@ -116,5 +116,5 @@ const unauthenticated = (): ScimError =>
   new ScimError(
     401,
     undefined,
-    "a valid SCIM token is needed: send the header Authorization: Bearer <token>",
+    "a valid SCIM token is required: send the header Authorization: Bearer <token>",
   );

@@ -72,7 +72,7 @@ export function readNewToken(
 }
 
 const LABEL_RULE = `must be 1 to ${LABEL_LENGTH_MAX} letters, digits, spaces, dots, dashes or underscores, begin with a letter or digit, and not be ${CONFIGURED}`;
-const EXPIRY_RULE = `must be a time to come, at most ${EXPIRY_DAYS_MAX} days from now`;
+const EXPIRY_RULE = `must be a future time, at most ${EXPIRY_DAYS_MAX} days from now`;
 
 const isWithin = (distanceMs: number, maxMs: number): boolean => distanceMs > 0 && distanceMs <= maxMs;
 

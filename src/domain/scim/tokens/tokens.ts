@@ -136,5 +136,5 @@ const labelTaken = (label: string): DomainError =>
 
 const definedInConfiguration = (): DomainError =>
   new DomainError("conflict", "scim_token.configured", "this token is part of the configuration", {
-    hint: "take scim.token out of the configuration and restart the service",
+    hint: "remove scim.token from the configuration and restart the service",
   });

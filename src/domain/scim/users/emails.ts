@@ -43,7 +43,7 @@ function addressOf(text: string): string | undefined {
 
 /** The message if there is no valid address. */
 export const ADDRESS_NEEDED =
-  "emails must hold an address such as name@example.com, or userName must be one: the account needs it";
+  "the account needs an email address such as name@example.com: send it in emails or as userName";
 
 /**
  * @returns the folded address of the user's account

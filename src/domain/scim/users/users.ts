@@ -201,17 +201,17 @@ function refuseTaken(tx: Tx, user: store.UserId, { userNameKey, externalId }: Us
     ...(externalId !== null && store.isExternalIdTaken(tx, { ...user, externalId }) ? ["externalId"] : []),
   ];
   if (taken.length === 0) return;
-  const detail = taken.map((name) => `${name} belongs to another user; give this one a value of its own`);
+  const detail = taken.map((name) => `${name} is used by another user; send a different value`);
   throw scimTaken(detail.join("; "));
 }
 
 /** The reason why an account is unavailable, for the provider. */
 const REFUSALS: Readonly<Record<string, string>> = {
-  "user.exists": "emails: the account's address belongs to another user; give this one an address of its own",
+  "user.exists": "emails: the account's address is used by another user; send a different one",
   "user.protected":
-    "emails: the address is that of the protected administrator, who is not managed by a provider; leave this person out of the assignment",
+    "emails: this is the address of the protected administrator, whom no provider can manage; remove this person from the assignment",
   "user.last_administrator":
-    "emails: the address is that of the last administrator; make another user an administrator first",
+    "emails: this is the address of the last administrator; make another user an administrator first",
 };
 
 function refusingAsScim<T>(change: () => T): T {

@@ -87,7 +87,7 @@ test("a token is valid until it expires, in every time format, and is then liste
   bench.clock.advance(1);
   for (const token of tokens) expect(await heard(bench, token)).toBe(401);
   expect((await bench.run("scim tokens list")).stdout.match(/ expired /g)).toHaveLength(4);
-  expect((await bench.run("scim status")).stderr).toContain("there is no active token");
+  expect((await bench.run("scim status")).stderr).toContain("no token is active");
 });
 
 test("lists the token of the configuration as configured, with its last use, without the secret", async () => {

@@ -277,8 +277,7 @@ describe("references in a bulk request", () => {
       userPost("taken", managedBy("bulkId:ada")),
     ]);
     expect([ada?.status, taken?.status]).toEqual(["409", "409"]);
-    const [, id = ""] =
-      /created with id ([0-9a-f-]{36}), but without/.exec(ada?.response?.detail ?? "") ?? [];
+    const [, id = ""] = /created with id ([0-9a-f-]{36}), but some/.exec(ada?.response?.detail ?? "") ?? [];
     expect(world.shown(id)).toMatchObject({ userName: "ada@example.com" });
     const stopped = await bulk(
       [userPost("eve", managedBy("bulkId:taken")), userPost("taken", managedBy("bulkId:eve"))],

@@ -95,23 +95,27 @@ describe("SCIM-51, SCIM-56, SCIM-57, SCIM-59 a filter is refused", () => {
     ["with a bare word", "userName eq x", "expected text in double quotes"],
     ["with single quotes", "userName eq 'x'", "character 13: expected text in double quotes"],
     ["with text that does not end", 'userName eq "x', "expected text in double quotes"],
-    ["with an unknown escape", 'userName eq "\\x"', "wrong escape"],
-    ["with half a character", 'userName eq "\\ud800"', "wrong escape"],
-    ["with a line break in text", 'userName eq "\n"', "wrong escape"],
+    ["with an unknown escape", 'userName eq "\\x"', "invalid escape"],
+    ["with half a character", 'userName eq "\\ud800"', "invalid escape"],
+    ["with a line break in text", 'userName eq "\n"', "invalid escape"],
     ["with something after its end", 'userName eq "x" and', "character 17: expected the end"],
     ["without a blank before and", 'userName eq "x"and title pr', "expected the end"],
     ["with parentheses that stay open", "(title pr", "expected `)`"],
     ["with an unmatched closing parenthesis", "title pr)", "expected the end"],
     ["with brackets that stay open", "emails[type pr", "expected `]`"],
-    ["with brackets within brackets", "emails[value[type pr] pr]", "brackets within brackets"],
+    ["with brackets within brackets", "emails[value[type pr] pr]", "nested brackets"],
     ["without an operator after brackets", 'emails[type eq "work"].value', "expected an operator"],
     ["with not before a bare test", "not title pr", "expected an operator"],
-    ["for an unknown attribute", 'nickname2 eq "x"', "names nickname2, which is no attribute"],
+    ["for an unknown attribute", 'nickname2 eq "x"', "names nickname2, which is not a filterable attribute"],
     ["for an unknown sub-attribute", 'name.first eq "x"', "names name.first"],
-    ["for an unknown name within brackets", 'emails[first eq "x"]', "no sub-attribute of emails"],
+    [
+      "for an unknown name within brackets",
+      'emails[first eq "x"]',
+      "not a filterable sub-attribute of emails",
+    ],
     ["for a name of JavaScript itself", "__proto__ pr", "expected an attribute name"],
     ["for another name of JavaScript itself", "constructor pr", "names constructor"],
-    ["for an extension as a whole", `${ENTERPRISE_USER} pr`, "no attribute"],
+    ["for an extension as a whole", `${ENTERPRISE_USER} pr`, "not a filterable attribute"],
     ["for the password", 'password eq "x"', "names password"],
     ["for schemas", 'schemas eq "x"', "names schemas"],
     ["for the location", 'meta.location eq "x"', "names meta.location"],
@@ -200,7 +204,7 @@ describe("a filter over all types", () => {
 
   test("is refused if it is invalid for the type that has the attribute", () => {
     expect(refusal(() => parseFilters("active gt true"))).toContain("cannot use gt on active");
-    expect(refusal(() => parseFilters('members[first eq "x"]'))).toContain("no sub-attribute of members");
+    expect(refusal(() => parseFilters('members[first eq "x"]'))).toContain("not a filterable sub-attribute");
   });
 
   test("selects a type by its name", () => {

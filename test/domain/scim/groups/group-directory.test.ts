@@ -130,7 +130,7 @@ describe("the status", () => {
     await tokens.create(world.system, { label: "old", profile: "standard" });
     await tokens.revoke(world.system, "old");
     expect(status(world.organizationId).warnings).toEqual([
-      expect.stringContaining("there is no active token"),
+      expect.stringContaining("no token is active"),
       expect.stringContaining("2 provisioned users have no password"),
       "no group is called Admins",
     ]);

@@ -21,7 +21,7 @@ describe("SCIM-97 If-Match", () => {
     const refusal = new ScimError(
       412,
       undefined,
-      "If-Match names another version; read the resource again and repeat",
+      "If-Match does not match the current version; read the resource again and retry",
     );
     expect(() => requireVersion('W/"6"', 7)).toThrow(refusal);
     try {

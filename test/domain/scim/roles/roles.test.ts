@@ -249,15 +249,15 @@ describe("warnings", () => {
     await create("admins", []);
     await create("Staff", []);
     expect(world.roles.warnings(world.organizationId)).toEqual([
-      'a role is mapped to the group "Admins", and the group is called "admins": spell it the same',
-      'a role is mapped to the group of the external id "root", and there is no such group',
+      'a role is mapped to the group "Admins", but the group is named "admins": use the same spelling',
+      'a role is mapped to the group with the external id "root", but no group has it',
     ]);
   });
 
   test("end when such a group exists", async () => {
     const id = await create("Admins", [], "root");
     expect(world.roles.warnings(world.organizationId)).toEqual([
-      'a role is mapped to the group "Staff", and there is no group of that name',
+      'a role is mapped to the group "Staff", but no group has that name',
     ]);
     await create("Staff", []);
     expect(world.roles.warnings(world.organizationId)).toEqual([]);

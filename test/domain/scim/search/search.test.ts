@@ -358,7 +358,7 @@ describe("SCIM-132 a search without an index", () => {
   test.each([
     [4, "200"],
     [3, "200"],
-    [2, "400 tooMany: this search would look at 3 resources, and 2 are allowed"],
+    [2, "400 tooMany: this search would read 3 resources, and at most 2 are allowed"],
   ])("scans no more resources than allowed: 3 with %j allowed", async (scanRowsMax, expected) => {
     await using world = await createSearchWorld({ scanRowsMax });
     await world.addUsers(...numbered(3));

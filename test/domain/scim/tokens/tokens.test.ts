@@ -46,7 +46,7 @@ function heard(tokens: ScimTokens, presented: string | undefined): string {
   }
 }
 
-const REFUSED = "401 a valid SCIM token is needed: send the header Authorization: Bearer <token>";
+const REFUSED = "401 a valid SCIM token is required: send the header Authorization: Bearer <token>";
 
 async function refusalOf(work: Promise<unknown>): Promise<DomainError> {
   try {

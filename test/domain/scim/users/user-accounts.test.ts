@@ -137,7 +137,7 @@ test("SCIM-14 the protected administrator is never linked, and the refusal expla
   expect(await refusalOf(() => world.add())).toEqual([
     409,
     "uniqueness",
-    expect.stringMatching(/emails.*leave this person out of the assignment/),
+    expect.stringMatching(/emails.*remove this person from the assignment/),
   ]);
   expect(world.account(user.id)).toMatchObject({ role: "admin", provisioningSource: "local" });
   expect(auditedIn(world)).toEqual([]);
