@@ -61,6 +61,15 @@ export const acrTooWeak = () =>
 export const userInactive = () =>
   refusal("forbidden", "sso.user_inactive", "your account here is suspended or removed", ASK);
 
+/** The provider announced a logout while the person was on the way back. */
+export const signedOut = () =>
+  refusal(
+    "forbidden",
+    "sso.signed_out",
+    "you were signed out at the identity provider before this sign-in ended",
+    { hint: "sign in again" },
+  );
+
 /** Another subject of the issuer has the account, or the account belongs to somebody else. */
 export const userConflict = () =>
   refusal("conflict", "sso.user_conflict", "the account with your address is in use by another sign-in", ASK);

@@ -50,6 +50,7 @@ export const SSO_REASONS = [
   "sso.groups_overage",
   "sso.acr",
   "sso.user_inactive",
+  "sso.signed_out",
   "sso.user_conflict",
   "sso.user_protected",
   "sso.password_needed",

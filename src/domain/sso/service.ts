@@ -11,6 +11,7 @@ import type { SignInOutcome } from "./dependencies.ts";
 import { stateUnknown } from "./errors.ts";
 import { Identities, type IdentitiesDependencies } from "./identities/identities.ts";
 import { IdentityMoves, type MovesDependencies } from "./identities/moves.ts";
+import { AnnouncedLogouts } from "./logout/announced-logouts.ts";
 import { ProviderLogout, type ProviderLogoutDependencies } from "./logout/provider-logout.ts";
 import type { Person, VerifiedClaims } from "./model.ts";
 import { Provider, type ProviderDependencies } from "./provider/provider.ts";
@@ -49,10 +50,10 @@ export { operatorRemedy } from "./remedies.ts";
 export type { CurrentSsoSettings, SsoSettings } from "./settings.ts";
 export { OidcStatus } from "./status.ts";
 
-export type SsoDependencies = AdmissionDependencies &
+export type SsoDependencies = Omit<AdmissionDependencies, "announced"> &
   IdentitiesDependencies &
   MovesDependencies &
-  ProviderLogoutDependencies &
+  Omit<ProviderLogoutDependencies, "announced"> &
   ProviderDependencies &
   ProviderChangeDependencies & {
     settings: CurrentSsoSettings;
@@ -73,7 +74,8 @@ export function createSso(dependencies: SsoDependencies) {
     if (outcome === "signed_in") void provider.noteSuccess();
     else if (SHOWN_TO_OPERATORS.has(outcome)) void provider.noteRefusal(outcome);
   };
-  const admission = new Admission({ ...dependencies, ended });
+  const announced = new AnnouncedLogouts(clock);
+  const admission = new Admission({ ...dependencies, ended, announced });
   return {
     settings,
     provider,
@@ -82,7 +84,7 @@ export function createSso(dependencies: SsoDependencies) {
     proofs: new Proofs(dependencies),
     identities: new Identities(dependencies),
     moves: new IdentityMoves(dependencies),
-    logout: new ProviderLogout(dependencies),
+    logout: new ProviderLogout({ ...dependencies, announced }),
 
     /**
      * @returns the person that verified claims describe, by the rules in force

@@ -54,9 +54,9 @@ export function createProviderSignIn({ domain, baseUrl, clock }: RouteContext) {
     take(request: Request): TakenAttempt {
       const query = new URL(request.url).searchParams;
       const taken = sso.attempts.take(attemptsOf(request, baseUrl()), query.get("state"));
-      const { callbackURL, ...attempt } = taken.attempt;
+      const { callbackURL, startedMs, ...attempt } = taken.attempt;
       exchangeOf(request).cookies = [attemptsCookie(taken.rest, baseUrl())];
-      return { attempt, query, next: readOwnPath(callbackURL) };
+      return { attempt, startedMs, query, next: readOwnPath(callbackURL) };
     },
 
     /** @returns the person whom the provider signed in @throws DomainError `sso.*` */
@@ -91,6 +91,8 @@ export function returningBrowser(request: Request, baseUrl: string) {
 /** A sign-in under way that the browser brought back. */
 interface TakenAttempt {
   attempt: Attempt;
+  /** when the browser left for the provider, in UTC milliseconds */
+  startedMs: number;
   query: URLSearchParams;
   /** path to go on with */
   next: string | undefined;

@@ -30,7 +30,7 @@ test("SSO-34 sign-ins and requests to the provider are counted by outcome, witho
   const signIn = async () => {
     const { url, attempt } = await sso.provider.begin({ redirectUri });
     const claims = await sso.provider.complete({ redirectUri, query: await idp.authorize(url), attempt });
-    await sso.admission.admit(sso.personIn(claims), { address: null, userAgent: null });
+    await sso.admission.admit(sso.personIn(claims), { address: null, userAgent: null, startedMs: 0 });
   };
   const refused = () => signIn().catch(() => {});
   await signIn();
@@ -82,7 +82,7 @@ test("SSO-12 a list of groups that is too long is shown to operators until someb
   const signIn = async () => {
     const { url, attempt } = await sso.provider.begin({ redirectUri });
     const claims = await sso.provider.complete({ redirectUri, query: await idp.authorize(url), attempt });
-    await sso.admission.admit(sso.personIn(claims), { address: null, userAgent: null });
+    await sso.admission.admit(sso.personIn(claims), { address: null, userAgent: null, startedMs: 0 });
   };
   const shown = async () => {
     await site.world.db.write(() => {}); // follows those that nobody waits for

@@ -89,7 +89,7 @@ test("SSO-33 lists of logins tell how each browser signed in, and the account pa
 });
 
 describe("SSO-27 a logout that the provider announces", () => {
-  const token = { issuer: ISSUER, expiresAtMs: 1_767_226_000_000 };
+  const token = { issuer: ISSUER, issuedAtMs: 1_767_225_600_000, expiresAtMs: 1_767_226_000_000 };
 
   test("ends the sessions that it names, and no others", async () => {
     await using site = await createSsoWorld(JIT);

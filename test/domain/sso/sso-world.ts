@@ -13,7 +13,9 @@ import {
 } from "../../support/server.ts";
 
 export const ISSUER = "https://id.example.org/";
-export const BROWSER = { address: ADDRESS, userAgent: "a browser", requestId: "request-1" };
+/** Left for the provider after every logout that it announced. */
+const startedMs = Number.MAX_SAFE_INTEGER;
+export const BROWSER = { address: ADDRESS, userAgent: "a browser", requestId: "request-1", startedMs };
 
 export const SSO: SsoSettings = { ...SETTINGS, issuer: ISSUER };
 

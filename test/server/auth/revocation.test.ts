@@ -203,8 +203,9 @@ const ACTS: readonly Act[] = [
       prepare: async (site, ana) => linked(site, ana),
       perform: async (open) => {
         const { domain, world } = await open({ sso: () => ({ ...SSO, logoutEndsGrants }) });
-        const expiresAtMs = world.clock.nowMs() + SECOND_MS;
-        await domain.sso.logout.apply({ issuer: SSO.issuer, subject: "ana", tokenId: "1", expiresAtMs }, {});
+        const issuedAtMs = world.clock.nowMs();
+        const token = { tokenId: "1", issuedAtMs, expiresAtMs: issuedAtMs + SECOND_MS };
+        await domain.sso.logout.apply({ issuer: SSO.issuer, subject: "ana", ...token }, {});
       },
     }),
   ),

@@ -10,9 +10,10 @@ import type { Audit } from "../../audit/service.ts";
 import type { Identity, User } from "../../identity/service.ts";
 import { type Actor, userActor } from "../../shared/actor.ts";
 import type { SignInOutcome } from "../dependencies.ts";
-import { ssoReasonOf, stateUnknown, userConflict } from "../errors.ts";
+import { signedOut, ssoReasonOf, stateUnknown, userConflict } from "../errors.ts";
 import { removeOf as removeExpectation } from "../identities/expected-store.ts";
 import * as identities from "../identities/identities-store.ts";
+import type { AnnouncedLogouts } from "../logout/announced-logouts.ts";
 import type { Person } from "../model.ts";
 import type { CurrentSsoSettings, SsoSettings } from "../settings.ts";
 import { type Decision, type DecisionSources, decide, type LinkedBy, roleFor } from "./decide.ts";
@@ -26,6 +27,7 @@ export interface AdmissionDependencies extends DecisionSources {
   identity: DecisionSources["identity"] & Pick<Identity, "findOrganization">;
   sessions: Pick<Access["sessions"], "enter" | "close" | "signIn">;
   settings: CurrentSsoSettings;
+  announced: Pick<AnnouncedLogouts, "has">;
   /** told how each sign-in ends, for metrics */
   ended?: ((outcome: SignInOutcome) => void) | undefined;
 }
@@ -35,6 +37,8 @@ export interface ReturningBrowser extends Origin {
   requestId?: string | undefined;
   /** its present session, which the new one replaces */
   sessionToken?: string | undefined;
+  /** when it left for the provider, in UTC milliseconds; for a proof of a password, when it came back */
+  startedMs: number;
 }
 
 /** The browser that proves with a password that the account is its own. */
@@ -78,7 +82,7 @@ export class Admission {
 
   /**
    * @throws DomainError `sso.email_missing`, `sso.email_unverified`, `sso.not_provisioned`, `sso.not_allowed`, `sso.groups_overage`,
-   *   `sso.acr`, `sso.user_inactive`, `sso.user_conflict`, `sso.user_protected`; `sso.state` if a reload replaced the provider
+   *   `sso.acr`, `sso.user_inactive`, `sso.user_conflict`, `sso.user_protected`, `sso.signed_out`; `sso.state` if a reload replaced the provider
    */
   async admit(person: Person, browser: ReturningBrowser): Promise<Admitted> {
     const admitted = await this.own.db.write((tx) => this.#admit(tx, person, browser), "access");
@@ -90,13 +94,13 @@ export class Admission {
 
   /**
    * Links a local account after its password was proved once, and signs the browser in.
-   * @throws DomainError like `LoginSessions.signIn`; `sso.user_conflict` if the account is no longer the one to prove
+   * @throws DomainError like `LoginSessions.signIn`; `sso.signed_out`; `sso.user_conflict` if the account is no longer the one to prove
    */
   async prove(person: Person, browser: ProvingBrowser): Promise<SignedIn> {
     const { db, sessions } = this.own;
     const decision = this.#decide(db.read, person);
     if (decision.kind !== "prove_password") throw refusalIn(decision);
-    const { requestId, sessionToken, ...request } = browser;
+    const { requestId, sessionToken, startedMs, ...request } = browser;
     const { email } = decision.user;
     const signedIn = await sessions.signIn({
       ...request,
@@ -104,6 +108,7 @@ export class Admission {
       email,
       how: methodOf(person),
       alongside: (tx, user) => {
+        if (this.own.announced.has(person, startedMs)) throw signedOut();
         const now = this.#decide(tx, person);
         if (now.kind !== "prove_password" || now.user.id !== user.id) throw refusalIn(now);
         const actor = userActor(user, browser);
@@ -146,9 +151,18 @@ export class Admission {
     });
   }
 
+  /** @returns the decision; a refusal if the provider has signed the person out meanwhile */
+  #current(
+    decision: Decision,
+    { person, browser: { startedMs } }: { person: Person; browser: ReturningBrowser },
+  ): Decision {
+    if (decision.kind === "refuse" || !this.own.announced.has(person, startedMs)) return decision;
+    return { kind: "refuse", error: signedOut(), ...("user" in decision && { user: decision.user }) };
+  }
+
   /** @returns the refusal instead of throwing it, so that its audit entry is committed */
   #admit(tx: Tx, person: Person, browser: ReturningBrowser): Admitted | DomainError {
-    const decision = this.#decide(tx, person);
+    const decision = this.#current(this.#decide(tx, person), { person, browser });
     if (decision.kind === "refuse") return this.#refuse(tx, decision, { person, browser });
     if (decision.kind === "prove_password") return { kind: "password_needed", email: decision.user.email };
     const linked = this.#linkedUser(tx, decision, { person, browser });

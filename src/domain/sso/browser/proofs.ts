@@ -40,6 +40,11 @@ export interface Proof {
   callbackURL: string | undefined;
 }
 
+/** A proof that was sealed at a time. */
+export interface StartedProof extends Proof {
+  startedMs: number;
+}
+
 export class Proofs {
   constructor(
     private readonly own: {
@@ -68,7 +73,7 @@ export class Proofs {
   }
 
   /** @throws DomainError `sso.state` for a text that was not sealed for this browser under these rules, or too long ago */
-  open(sealed: string | undefined, browser: string): Proof {
+  open(sealed: string | undefined, browser: string): StartedProof {
     const proof = openSealed(this.own.sealing, sealed, this.#contextOf(browser));
     if (!Value.Check(ProofSchema, proof) || this.own.clock.nowMs() - proof.startedMs >= PROOF_TTL_MS)
       throw stateUnknown();
@@ -76,6 +81,7 @@ export class Proofs {
     return {
       person: { ...person, email, name, externalId, providerSessionId, authTimeMs, acr },
       callbackURL: proof.callbackURL,
+      startedMs: proof.startedMs,
     };
   }
 

@@ -9,6 +9,7 @@ import type { Actor } from "../../shared/actor.ts";
 import type { EndedAtProvider, EndProviderSessions } from "../dependencies.ts";
 import { findBySubject } from "../identities/identities-store.ts";
 import type { CurrentSsoSettings } from "../settings.ts";
+import type { AnnouncedLogouts } from "./announced-logouts.ts";
 import * as store from "./logout-tokens-store.ts";
 
 /** A verified logout token; it names a session, a person, or both. */
@@ -18,6 +19,7 @@ export interface LogoutToken {
   providerSessionId?: string | undefined;
   /** `jti` */
   tokenId: string;
+  issuedAtMs: number;
   expiresAtMs: number;
 }
 
@@ -28,6 +30,8 @@ export interface ProviderLogoutDependencies {
   identity: Pick<Identity, "findOrganization">;
   endProviderSessions: EndProviderSessions;
   settings: CurrentSsoSettings;
+  /** told of each logout, for the sign-ins that are under way */
+  announced: Pick<AnnouncedLogouts, "add">;
 }
 
 export class ProviderLogout {
@@ -42,6 +46,7 @@ export class ProviderLogout {
     return this.own.db.write((tx) => {
       const { issuer, tokenId, expiresAtMs } = token;
       if (!store.use(tx, { issuer, tokenId, expiresAtMs })) throw tokenUsed();
+      this.own.announced.add(token);
       const ended = this.#end(tx, token);
       if (ended.loginSessions + ended.grants > 0) this.#record(tx, token, { ended, origin });
       return ended;

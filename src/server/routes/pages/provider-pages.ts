@@ -66,11 +66,12 @@ export function providerPages(context: RouteContext, browser: Browser) {
           return page(alreadySignedIn(visitor, browser));
         }
         const taken = signIn.take(request);
-        const { next } = taken;
+        const { next, startedMs } = taken;
         exchangeOf(request).next = next;
         const person = await signIn.finish(taken, settings).catch(asInteraction);
         if (!person) return seeOther(chooseSignInPath(next));
-        const admitted = await sso.admission.admit(person, returningBrowser(request, baseUrl()));
+        const returning = { ...returningBrowser(request, baseUrl()), startedMs };
+        const admitted = await sso.admission.admit(person, returning);
         if (admitted.kind === "signed_in" && admitted.isRoleKept)
           exchangeOf(request).warning = "sign_in.role_kept";
         if (admitted.kind === "signed_in") return seeOther(next ?? "/", [signIn.cookieOf(admitted.session)]);
@@ -102,9 +103,10 @@ export function accountLinkPages(context: RouteContext, browser: Browser) {
     async ({ request, body }) => {
       const { csrf = "", proof: sealed = "", password = "" } = body;
       browser.checkAnonymousForm(request, csrf);
-      const { person, callbackURL } = sso.proofs.open(sealed, csrf);
+      const { person, callbackURL, startedMs } = sso.proofs.open(sealed, csrf);
       const proving = {
         ...returningBrowser(request, baseUrl()),
+        startedMs,
         password: new Secret(password),
         ...(body.code !== undefined && { code: new Secret(body.code) }),
         deviceCookie: deviceCookieOf(request, baseUrl()),

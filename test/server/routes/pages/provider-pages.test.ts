@@ -10,7 +10,7 @@ import { PROOF_TTL_MS } from "../../../../src/domain/sso/browser/proofs.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
 import { SIGN_INS_PER_ADDRESS } from "../../../../src/server/auth/provider-sign-in.ts";
 import { tracesOf } from "../../../support/audit-watch.ts";
-import { formTo } from "../../../support/browser/form-browser.ts";
+import { type FormBrowser, formTo } from "../../../support/browser/form-browser.ts";
 import {
   CALLBACK,
   createProviderSite,
@@ -560,6 +560,53 @@ describe("SSO-27 the provider announces a logout", () => {
     const paths = [named, other, unnamed, stranger].map(async (one) => (await one.visit("/account")).path);
     const away = "/login?callbackURL=%2Faccount";
     expect(await Promise.all(paths)).toEqual([away, "/account", away, "/account"]);
+  });
+
+  /** A second of the clock lies between leaving, the logout and coming back. */
+  async function leaveAndLogOut(site: ProviderSite, browser: FormBrowser): Promise<string> {
+    const { clock } = site.world;
+    const way = await leave(site, browser);
+    clock.advance(1_000);
+    await announce(site, await site.idp.logoutToken());
+    clock.advance(1_000);
+    return way;
+  }
+
+  test.each([true, false])(
+    "and a sign-in that was on its way back opens no session: auth_time %p",
+    async (isTold) => {
+      await using site = await createProviderSite(JIT);
+      const browser = site.browser();
+      const ada = site.idp.claims;
+      const auth_time = isTold ? Math.floor(site.world.clock.nowMs() / 1_000) : undefined;
+      site.idp.claims = { ...ada, auth_time };
+      const late = await browser.visit(await leaveAndLogOut(site, browser));
+      expect([late.status, browser.cookies.has(SESSION)]).toEqual([403, false]);
+      expect(late.html).toContain("signed out at the identity provider");
+      site.idp.claims = ada;
+      await signInAt(site, browser);
+      expect(browser.cookies.has(SESSION)).toBe(true);
+    },
+  );
+
+  test("and somebody who logged on again meanwhile is signed in", async () => {
+    await using site = await createProviderSite(JIT);
+    const browser = site.browser();
+    await browser.visit(await leaveAndLogOut(site, browser));
+    expect(browser.cookies.has(SESSION)).toBe(true);
+  });
+
+  test("and a password that was asked for before links nothing after it", async () => {
+    await using site = await createProviderSite({ provisioning: "invited" });
+    await addUser(site, ADA);
+    const browser = site.browser();
+    const proof = await signInAt(site, browser);
+    const { clock } = site.world;
+    site.idp.claims = { ...site.idp.claims, auth_time: undefined };
+    clock.set(clock.nowMs() + 2_000);
+    await announce(site, await site.idp.logoutToken());
+    const refused = await browser.submit(formTo(proof, "/login/link"), { password: PASSWORD });
+    expect([refused.status, browser.cookies.has(SESSION)]).toEqual([403, false]);
   });
 
   test.each([

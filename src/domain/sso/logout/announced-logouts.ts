@@ -1,0 +1,63 @@
+// Remembers for some minutes whom the provider signed out, so that a sign-in that was on its way back at that time does not open a
+// session. In memory: a restart in these minutes forgets it, and then only the provider's next announcement ends such a session.
+import { LRUCache } from "lru-cache";
+import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
+import { PROVIDER_ATTEMPT_TTL_MS } from "../browser/attempts.ts";
+import type { Person } from "../model.ts";
+
+/** More than one address can announce in the time for which they are remembered. The oldest is forgotten first. */
+export const ANNOUNCED_MAX = 20_000;
+
+/** The parts of a verified logout token by which a sign-in is found. */
+export interface Announcement {
+  issuer: string;
+  subject?: string | undefined;
+  providerSessionId?: string | undefined;
+  /** by the provider's clock, in whole seconds */
+  issuedAtMs: number;
+}
+
+interface Announced {
+  issuedAtMs: number;
+  /** by our clock */
+  atMs: number;
+}
+
+type Named = Pick<Person, "issuer" | "subject" | "providerSessionId" | "authTimeMs">;
+
+export class AnnouncedLogouts {
+  readonly #announced = new LRUCache<string, Announced>({ max: ANNOUNCED_MAX });
+
+  constructor(private readonly clock: Clock) {}
+
+  add({ issuer, subject, providerSessionId, issuedAtMs }: Announcement): void {
+    const announced = { issuedAtMs, atMs: this.clock.nowMs() };
+    const note = (name: Name, value: string) => this.#announced.set(keyOf(name, issuer, value), announced);
+    if (providerSessionId !== undefined) note("session", providerSessionId);
+    if (subject !== undefined) note(providerSessionId === undefined ? "person" : "unnamed", subject);
+  }
+
+  /**
+   * @param startedMs when the browser left for the provider, by our clock; for a provider that does not say when the person logged on
+   * @returns whether the provider signed this person out after that
+   */
+  has({ issuer, subject, providerSessionId, authTimeMs }: Named, startedMs: number): boolean {
+    const names =
+      providerSessionId === undefined
+        ? [keyOf("person", issuer, subject), keyOf("unnamed", issuer, subject)]
+        : [keyOf("person", issuer, subject), keyOf("session", issuer, providerSessionId)];
+    return names.some((name) => {
+      const announced = this.#announced.get(name);
+      if (!announced || this.clock.nowMs() - announced.atMs >= PROVIDER_ATTEMPT_TTL_MS) return false;
+      const isTold = authTimeMs !== undefined && secondOf(authTimeMs) !== secondOf(announced.issuedAtMs);
+      return isTold ? authTimeMs < announced.issuedAtMs : startedMs < announced.atMs;
+    });
+  }
+}
+
+/** `person`: all sessions; `unnamed`: sessions for which the provider named none of its own */
+type Name = "session" | "person" | "unnamed";
+
+const keyOf = (name: Name, issuer: string, value: string): string => JSON.stringify([name, issuer, value]);
+
+const secondOf = (atMs: number): number => Math.floor(atMs / SECOND_MS);
