@@ -99,10 +99,7 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
       request: Request,
       credential: { email: string; password: Secret; code?: Secret | undefined },
     ) {
-      const { requestId, address } = exchangeOf(request);
-      const userAgent = request.headers.get("user-agent");
-      const known = { deviceCookie: deviceCookieOf(request, baseUrl()) };
-      const signingIn = sessions.signIn({ ...credential, ...known, requestId, address, userAgent });
+      const signingIn = sessions.signIn({ ...credential, ...signingInBrowser(request, baseUrl()) });
       const opened = await signingIn.catch((error: unknown) => {
         const account = sessions.nameForLog(credential.email);
         if (error instanceof SecondFactorNeeded) noteRecovery(request);
@@ -146,11 +143,7 @@ const createAttempts = (baseUrl: RouteContext["baseUrl"]) => ({
   attempt(request: Request): BrowserAttempt | undefined {
     const token = attemptTokenOf(request, baseUrl());
     if (token === undefined) return undefined;
-    const { requestId, address } = exchangeOf(request);
-    const deviceCookie = deviceCookieOf(request, baseUrl());
-    const userAgent = request.headers.get("user-agent");
-    const csrf = formTokenOf(token.reveal());
-    return { token, csrf, deviceCookie, requestId, address, userAgent };
+    return { token, csrf: formTokenOf(token.reveal()), ...signingInBrowser(request, baseUrl()) };
   },
 
   /** Checks a form of a sign-in that waits for the second factor. @throws as checkForm */
@@ -159,6 +152,18 @@ const createAttempts = (baseUrl: RouteContext["baseUrl"]) => ({
     if (csrf === undefined || !equalInConstantTime(csrf, attempt.csrf)) throw formStale();
   },
 });
+
+/** @returns where a sign-in comes from, and what the browser has from earlier ones */
+function signingInBrowser(request: Request, baseUrl: string) {
+  const { requestId, address } = exchangeOf(request);
+  return {
+    requestId,
+    address,
+    userAgent: request.headers.get("user-agent"),
+    deviceCookie: deviceCookieOf(request, baseUrl),
+    sessionToken: sessionTokenOf(request, baseUrl),
+  };
+}
 
 /** The page contains the form token, so the token must not reveal the session secret. */
 const formTokenOf = (secret: string): string => sha256Hex(`csrf\0${secret}`);

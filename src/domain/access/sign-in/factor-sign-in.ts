@@ -28,6 +28,8 @@ export interface AttemptRequest extends Origin {
   token: Secret;
   /** the device cookie that the browser sent, valid or not */
   deviceCookie?: string | undefined;
+  /** the present session of the browser, which the new one replaces */
+  sessionToken?: string | undefined;
   requestId?: string;
 }
 

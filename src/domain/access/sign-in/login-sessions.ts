@@ -155,7 +155,8 @@ export class LoginSessions {
   }
 
   /**
-   * Opens a session for a person who has just proved who they are, and records how, in the caller's transaction.
+   * Opens a session for a person who has just proved who they are, and records how, in the caller's transaction. It replaces the
+   * session that the browser has, whosever it is: nobody else could use it any more, and nobody would end it.
    * @param entered.secondFactor kind of the second factor, if one was given
    */
   enter(
@@ -165,6 +166,7 @@ export class LoginSessions {
   ): OpenedSession {
     const { audit, settings } = this.own;
     const isPassword = how.method === "password";
+    if (origin.sessionToken !== undefined) this.close(tx, origin.sessionToken, actor);
     const session = this.open(tx, user.id, { ...origin, isFresh: isPassword }, how);
     const after = {
       method: how.method,

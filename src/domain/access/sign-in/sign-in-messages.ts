@@ -39,6 +39,8 @@ export interface SignInRequest extends Origin {
   code?: Secret | undefined;
   /** the device cookie that the browser sent, valid or not */
   deviceCookie?: string | undefined;
+  /** the present session of the browser, which the new one replaces */
+  sessionToken?: string | undefined;
   requestId?: string;
   /** default: the password alone */
   how?: SignInMethod;
@@ -63,7 +65,7 @@ export const isRecovery = ({ identityMode }: Pick<AccessSettings, "identityMode"
 /** A person who has just proved who they are. */
 export interface Entered {
   actor: Actor;
-  origin: Origin;
+  origin: Origin & { sessionToken?: string | undefined };
   how?: SignInMethod | undefined;
   secondFactor?: string | undefined;
 }

@@ -25,7 +25,7 @@ export interface AdmissionDependencies extends DecisionSources {
   audit: Audit;
   sealing: Pick<Sealing, "mac">;
   identity: DecisionSources["identity"] & Pick<Identity, "findOrganization">;
-  sessions: Pick<Access["sessions"], "enter" | "close" | "signIn">;
+  sessions: Pick<Access["sessions"], "enter" | "signIn">;
   settings: CurrentSsoSettings;
   announced: Pick<AnnouncedLogouts, "has">;
   /** told how each sign-in ends, for metrics */
@@ -100,7 +100,7 @@ export class Admission {
     const { db, sessions } = this.own;
     const decision = this.#decide(db.read, person);
     if (decision.kind !== "prove_password") throw refusalIn(decision);
-    const { requestId, sessionToken, startedMs, ...request } = browser;
+    const { requestId, startedMs, ...request } = browser;
     const { email } = decision.user;
     const signedIn = await sessions.signIn({
       ...request,
@@ -112,7 +112,6 @@ export class Admission {
         const now = this.#decide(tx, person);
         if (now.kind !== "prove_password" || now.user.id !== user.id) throw refusalIn(now);
         const actor = userActor(user, browser);
-        if (sessionToken !== undefined) sessions.close(tx, sessionToken, actor);
         const link = this.#link(tx, user, { person, actor, linkedBy: "password" });
         this.#follow(tx, { user, link }, { person, actor });
       },
@@ -170,9 +169,7 @@ export class Admission {
     const { user } = linked;
     const actor = userActor(user, browser);
     const after = this.#follow(tx, linked, { person, actor });
-    const { sessions } = this.own;
-    if (browser.sessionToken !== undefined) sessions.close(tx, browser.sessionToken, actor);
-    const session = sessions.enter(tx, user, { actor, origin: browser, how: methodOf(person) });
+    const session = this.own.sessions.enter(tx, user, { actor, origin: browser, how: methodOf(person) });
     return {
       kind: "signed_in",
       session,

@@ -176,6 +176,21 @@ describe("signing in", () => {
     expect([landed.path, landed.heading]).toEqual(["/", "Your account"]);
   });
 
+  test("replaces the session that the browser has, of whichever user, and no other", async () => {
+    await using server = await withAda();
+    await addUser(server, EVE);
+    const [browser, elsewhere] = [browse(server), await signedIn(server)];
+    const form = await browser.visit("/login"); // in a tab that stays open
+    const cookies: string[] = [];
+    for (const credential of [ADA, EVE, EVE]) {
+      await browser.signIn(form, credential);
+      cookies.push(browser.cookies.get(SESSION_COOKIE) ?? "");
+    }
+    const open = cookies.map((cookie) => server.domain.access.sessions.find(cookie) !== undefined);
+    expect(open).toEqual([false, false, true]);
+    expect((await elsewhere.visit("/account")).path).toBe("/account");
+  });
+
   test("redirects a signed-in visitor at once", async () => {
     await using server = await withAda();
     const browser = await signedIn(server);
