@@ -21,6 +21,7 @@ import passwordLinks from "./0018_password_links.sql" with { type: "text" };
 import secondFactor from "./0019_second_factor.sql" with { type: "text" };
 import expectedIdentities from "./0020_expected_identities.sql" with { type: "text" };
 import narrowMemberships from "./0021_narrow_memberships.sql" with { type: "text" };
+import modelCatalog from "./0022_model_catalog.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -51,4 +52,5 @@ export const migrations: readonly Migration[] = [
   { id: 19, name: "second_factor", sql: secondFactor },
   { id: 20, name: "expected_identities", sql: expectedIdentities },
   { id: 21, name: "narrow_memberships", sql: narrowMemberships },
+  { id: 22, name: "model_catalog", sql: modelCatalog },
 ];

@@ -49,7 +49,7 @@ import { eraseAnswers } from "./idempotency/erase.ts";
 import { Idempotency, idempotentSecrets } from "./idempotency/service.ts";
 import { createEraseUser } from "./identity/erase.ts";
 import { createIdentity, type IdentitySettings } from "./identity/service.ts";
-import { createAdmission, NO_BUDGETS } from "./inference/service.ts";
+import { createAdmission, createModels, NO_BUDGETS } from "./inference/service.ts";
 import type { ProxySettings } from "./inference/settings.ts";
 import { eraseProvisioning } from "./scim/erase.ts";
 import {
@@ -166,10 +166,7 @@ export function openDomain({
     loginWatch: access.loginWatch,
   });
   return {
-    idempotency,
-    identity,
-    access,
-    catalog,
+    ...{ idempotency, identity, access, catalog },
     packageSources: new PackageSources(shared),
     governance,
     delivery: createDelivery({
@@ -195,6 +192,7 @@ export function openDomain({
       { ...gatewayParts, inference, gatewayKeys: gateway.keys, budgets: NO_BUDGETS },
       machine.proxySettings,
     ),
+    ...createModels({ ...shared, identity, gateway, governance, harnesses }),
     auditLog,
     erasure: new Erasure({ ...shared, identity, log: new Redactions(shared), areas: erasersOf(shared) }),
     harnesses,

@@ -10,8 +10,11 @@ import { createWorld } from "../support/world.ts";
 
 const SOURCE = join(import.meta.dir, "../../src");
 
+/** The tables of request logs are in a file of their own. */
+const PLACES = ["{domain,platform}/*", "domain/inference/{models,usage}"];
+
 async function drizzleTables(): Promise<SQLiteTable[]> {
-  const files = [...new Glob("{domain,platform}/*/tables.ts").scanSync(SOURCE)];
+  const files = PLACES.flatMap((place) => [...new Glob(`${place}/tables.ts`).scanSync(SOURCE)]);
   const modules: Record<string, unknown>[] = await Promise.all(
     files.map((file) => import(join(SOURCE, file))),
   );

@@ -2,6 +2,7 @@
 // leaves nothing says why, and which tables it may change all the same; so do the few GETs that change something. A new
 // route has to be listed here.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
 import { PUBLIC_SOURCES_DESTINATION } from "../../src/domain/catalog/sources/package-sources.ts";
 import {
   CAPABILITIES_HEADER,
@@ -191,6 +192,17 @@ async function provisioned({ request }: TestServer, body: typeof USER | typeof G
   const folder = body === USER ? "/scim/v2/Users" : "/scim/v2/Groups";
   const { id } = await (await request("POST", folder, scim(body))).json();
   return `${folder}/${id}`;
+}
+
+/** @returns the fingerprint of a model that is not what it was */
+async function withChangedModel(site: TestServer): Promise<string> {
+  const { world, domain } = site;
+  const { organizationId } = world;
+  await publishFirst(site);
+  await domain.modelCatalog.refresh(organizationId);
+  await world.db.write((tx) => tx.run(sql`UPDATE gateway_models SET acknowledged_fingerprint = 'other'`));
+  const [model] = domain.modelCatalog.view(organizationId).models;
+  return model?.fingerprint ?? "";
 }
 
 /** A workstation with a key at the gateway and an inference token. */
@@ -588,6 +600,31 @@ const CASES: Readonly<Record<string, Case>> = {
       const base_revision = await publishFirst(site);
       const path = "/admin/harnesses/codex/managed-config";
       return asAdmin(site, { path, body: { base_revision, managed_config_yaml: "model: x\n" } });
+    },
+    leaves: ["policy.publish"],
+  },
+  "POST /admin/gateway/models/refresh": {
+    site: sameGateway,
+    async ask(site) {
+      await publishFirst(site);
+      return asAdmin(site);
+    },
+    leaves: ["model_catalog.refresh"],
+  },
+  "POST /admin/gateway/models/acknowledge": {
+    site: sameGateway,
+    async ask(site) {
+      const fingerprint = await withChangedModel(site);
+      return asAdmin(site, { body: { model_id: "model-a", fingerprint } });
+    },
+    leaves: ["model_catalog.acknowledge"],
+  },
+  "PUT /admin/gateway/models/harnesses/:harness": {
+    site: sameGateway,
+    async ask(site) {
+      const base_revision = await publishFirst(site);
+      const path = "/admin/gateway/models/harnesses/codex";
+      return asAdmin(site, { path, body: { base_revision, gateway_models: ["model-a"] } });
     },
     leaves: ["policy.publish"],
   },

@@ -39,6 +39,7 @@ export const provisionerSettingsOf = (config: Config): ProvisionerSettings => ({
   type: needed(config, "gateway.provisioner.type"),
   reconcileTtlSeconds: config.get("gateway.provisioner.reconcile_ttl_seconds"),
   timeoutSeconds: config.get("gateway.provisioner.timeout_seconds"),
+  modelCatalogRefreshSeconds: config.get("gateway.provisioner.model_catalog_refresh_seconds"),
   maxConcurrency: config.get("gateway.provisioner.max_concurrency"),
   executable: executableOf(config),
   policyRevision: config.get("gateway.provisioner.policy_revision"),

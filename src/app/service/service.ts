@@ -44,6 +44,7 @@ import { registerAuditJob } from "./jobs/audit-jobs.ts";
 import { addClientFigures, registerClientJobs } from "./jobs/client-jobs.ts";
 import { drainAttempts, registerGatewayJob, startGatewayWork } from "./jobs/gateway-jobs.ts";
 import { registerInvitationJob } from "./jobs/invitation-jobs.ts";
+import { registerModelJob } from "./jobs/model-jobs.ts";
 import { livenessOf } from "./liveness.ts";
 import { reloadProvider, startProvider } from "./provider-settings.ts";
 import { reloadRoleMapping, startProvisioning } from "./provisioning-start.ts";
@@ -145,6 +146,7 @@ async function startWithListener(
   const { deviceLoginsExpired } = addAuditFigures(metrics, installation.domain.auditLog);
   registerKeyAndLoginJobs(scheduler, installation.domain, { actor, log, deviceLoginsExpired });
   registerGatewayJob(scheduler, installation.domain);
+  registerModelJob(scheduler, installation.domain, { actor });
   registerClientJobs(scheduler, installation.domain, { actor, log, config });
   registerInvitationJob(scheduler, installation.domain, { actor, log, config });
   registerAuditJob(scheduler, installation.domain, { actor, log, config });

@@ -47,6 +47,8 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "login_session.open",
   "login_session.revoke",
   "logins.revoke_all",
+  "model_catalog.acknowledge",
+  "model_catalog.refresh",
   "organization.create",
   "organization.rename",
   "policy.apply",

@@ -7,6 +7,7 @@ import { GatewayKeys, gatewayOff } from "./keys/keys.ts";
 import { Reconciler } from "./keys/reconciler.ts";
 import * as store from "./keys/store.ts";
 import { dueKeys, type KeyState } from "./model.ts";
+import type { ListingQuestion } from "./provisioners/provisioner-calls.ts";
 
 export type { KeyView } from "./administration/key-directory.ts";
 export type { AttemptOwner, GatewayMode, ProvisionerCall } from "./dependencies.ts";
@@ -17,6 +18,7 @@ export type { EndedBy, SessionWatch, WatchedSession } from "./inference/session-
 export type { GatewayKeyStatus } from "./keys/key-status.ts";
 export { type DisownedReason, type GatewayKeys, gatewayOff } from "./keys/keys.ts";
 export { type ListedModel, ListingError, type ModelListing } from "./provisioners/model-listing.ts";
+export type { ListingQuestion } from "./provisioners/provisioner-calls.ts";
 export { GATEWAY_SESSION_CLAIM, INFERENCE_SCOPE, SESSION_CLAIM } from "./wire.ts";
 
 export type Gateway = ReturnType<typeof createGateway>;
@@ -39,9 +41,9 @@ export function createGateway(dependencies: GatewayDependencies) {
      * Contacts the gateway. The list is judged as a whole.
      * @throws ListingError; DomainError `gateway.off`
      */
-    listModels: (requestId?: string) => {
+    listModels: (question: ListingQuestion) => {
       if (!keys.attempts) throw gatewayOff();
-      return keys.attempts.calls.listModels(requestId);
+      return keys.attempts.calls.listModels(question);
     },
     /** operator actions */
     administration: new KeyAdministration(dependencies, { keys, directory, reconciler }),

@@ -29,6 +29,8 @@ export interface ProvisionerSettings {
   reconcileTtlSeconds: number;
   /** deadline of one call as a whole */
   timeoutSeconds: number;
+  /** time between two refreshes of the model catalog */
+  modelCatalogRefreshSeconds: number;
   /** concurrent calls */
   maxConcurrency: number;
   /** undefined for the built-in provisioner */

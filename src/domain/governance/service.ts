@@ -12,6 +12,7 @@ import { Revisions } from "./reading/revisions.ts";
 import { Views } from "./reading/views.ts";
 
 export type { GovernanceSettings } from "./dependencies.ts";
+export { defaultModelOf, deliversModels, modelsOf } from "./document/model-lists.ts";
 export type { GovernanceConfig, HarnessPolicy, PackageAudiences, Revision } from "./model.ts";
 export type { DeploymentOutcome, DeploymentSection } from "./publishing/deployment.ts";
 export type { Change } from "./publishing/diff.ts";

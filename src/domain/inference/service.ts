@@ -1,12 +1,15 @@
-// Assembles what decides about inference requests while this service forwards them. The log, usage and the model catalog are
+// Assembles what decides about inference requests while this service forwards them, and the model catalog. The log and usage are
 // assembled beside it.
 import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
 import type { GatewayKeys, GatewayMode, Resolve } from "../gateway/service.ts";
+import type { Governance } from "../governance/service.ts";
 import type { Identity } from "../identity/service.ts";
 import type { SigningKeyRing } from "../shared/signing-key-ring.ts";
 import { Admission } from "./admission/admission.ts";
 import type { Budgets } from "./log/record.ts";
+import { createAllowedModels } from "./models/allowed-models.ts";
+import { ModelCatalog, type ModelCatalogDependencies } from "./models/catalog.ts";
 import type { ProxySettings } from "./settings.ts";
 
 export interface AdmissionDependencies {
@@ -34,4 +37,27 @@ export function createAdmission(
   if (!settings || !mode || !keys) return undefined;
   const { issuer, audience } = mode.settings.inferenceJwt;
   return new Admission({ ...dependencies, settings, resolve, keys, issuer, audience });
+}
+
+/** @returns the catalog of models, and the function that names those which requests may use */
+export function createModels({
+  identity,
+  governance,
+  proxySettings,
+  ...dependencies
+}: Omit<ModelCatalogDependencies, "revisions"> & {
+  identity: Pick<Identity, "organization">;
+  governance: Pick<Governance, "revisions">;
+  /** undefined unless this service forwards inference requests */
+  proxySettings?: ProxySettings | undefined;
+}) {
+  const { revisions } = governance;
+  return {
+    modelCatalog: new ModelCatalog({ ...dependencies, revisions }),
+    allowedModels: createAllowedModels({
+      revisions,
+      organizationId: () => identity.organization()?.id,
+      modelPolicy: proxySettings?.modelPolicy ?? "off",
+    }),
+  };
 }

@@ -48,7 +48,6 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
   "gateway.secret_encryption.provider": SEALED_LOCALLY,
   "gateway.secret_encryption.key": SEALED_LOCALLY,
   "gateway.secret_encryption.key_id": SEALED_LOCALLY,
-  "gateway.provisioner.model_catalog_refresh_seconds": "nothing replaces it",
 };
 
 /** Keys that are read as Quartermaster's settings. */

@@ -60,6 +60,7 @@ export const WINDOW_SECONDS = { min: 1, max: 86_400 };
 /** a cached inference token cannot be revoked, so it lives at most half a day */
 export const INFERENCE_TOKEN_TTL_SECONDS = { min: 60, max: 43_200 };
 export const RECONCILE_TTL_SECONDS = { min: 1, max: 2_592_000 };
+export const MODEL_CATALOG_REFRESH_SECONDS = { min: 30, max: 86_400 };
 export const PROVISIONER_TIMEOUT_SECONDS = { min: 1, max: 60 };
 export const PROVISIONER_CONCURRENCY = { min: 1, max: 64 };
 /** the proxy token gives access to every user's gateway key */
@@ -652,6 +653,11 @@ export const SETTINGS = {
     integer(PROVISIONER_CONCURRENCY),
     "8",
     "maximum number of concurrent provisioner calls",
+  ),
+  "gateway.provisioner.model_catalog_refresh_seconds": always(
+    integer(MODEL_CATALOG_REFRESH_SECONDS),
+    "300",
+    "time between two refreshes of the models that the gateway offers",
   ),
   "gateway.provisioner.executable_path": optional(path, "executable that creates gateway keys"),
   "gateway.provisioner.executable_sha256": optional(digest, "SHA-256 digest of the executable"),

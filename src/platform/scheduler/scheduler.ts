@@ -27,12 +27,14 @@ export interface Job {
   jitterMs: number;
   /** after this time the signal aborts; 1 to TIME_LIMIT_MAX_MS */
   timeLimitMs: number;
+  /** the first turn of a process makes it due, whenever it would be */
+  runsAtStart?: true;
   run(signal: AbortSignal): Promise<void>;
 }
 
 export interface Scheduler {
   /**
-   * Adds a job. The next turn plans its first run within `jitterMs`, and a later turn starts it.
+   * Adds a job. The next turn plans its first run within `jitterMs`, or at once if it runs at the start, and a later turn starts it.
    * @throws for a duplicate name or an invalid time limit, which are bugs
    */
   register(job: Job): void;
@@ -163,14 +165,17 @@ class LeaseScheduler implements Scheduler {
     const { clock, db } = this.own;
     const nowMs = clock.nowMs();
     const running = this.#running.get(job.name);
+    const isStart = job.runsAtStart === true && this.#beatMs === 0;
     if (running) await this.#keepLease(job, running);
-    else if (!row) await db.write((tx) => store.addJob(tx, job.name, nowMs + this.#jitterMs(job)), "jobs");
-    else if (row.nextRunAtMs > nowMs + job.everyMs + job.jitterMs) {
+    else if (!row) {
+      const firstRunAtMs = nowMs + (isStart ? 0 : this.#jitterMs(job));
+      await db.write((tx) => store.addJob(tx, job.name, firstRunAtMs), "jobs");
+    } else if (!isStart && row.nextRunAtMs > nowMs + job.everyMs + job.jitterMs) {
       // Planned before the clock was set back; waiting for that time could take years.
       await db.write((tx) => store.moveDueTime(tx, row, this.#nextRunAtMs(job)), "jobs");
     } else if (
       this.#canTake(row, { ...job, nowMs }) &&
-      row.nextRunAtMs <= nowMs &&
+      (isStart || row.nextRunAtMs <= nowMs) &&
       !row.paused &&
       !this.#stopping
     ) {

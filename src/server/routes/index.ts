@@ -25,6 +25,7 @@ import { connectionRoutes } from "./connection.ts";
 import { gatewayKeyRoutes, gatewayRoutes } from "./gateway/gateway.ts";
 import { gatewayProxyRoutes } from "./gateway/gateway-proxy.ts";
 import { inferenceRoutes } from "./gateway/inference.ts";
+import { gatewayModelRoutes } from "./gateway/models.ts";
 import { artifactRoutes } from "./governance/artifacts.ts";
 import { governanceRoutes } from "./governance/governance.ts";
 import { governanceAdminRoutes, harnessAdminRoutes } from "./governance/governance-admin.ts";
@@ -89,6 +90,7 @@ export function createRoutes(
     .use(brandingRoutes(context))
     .use(gatewayKeyRoutes(context))
     .use(gatewayRoutes(context))
+    .use(gatewayModelRoutes(context))
     .use(inferenceRoutes(context))
     .use(gatewayProxyRoutes(context))
     .use(scimRoutes(context, admission));

@@ -31,6 +31,7 @@ export const SETTINGS: GatewaySettings = {
     type: "builtin-litellm",
     reconcileTtlSeconds: 86_400,
     timeoutSeconds: 15,
+    modelCatalogRefreshSeconds: 300,
     maxConcurrency: 4,
     executable: undefined,
     policyRevision: undefined,

@@ -114,6 +114,40 @@ test("SVC-12 a job runs when it is due, its result is recorded, and the next run
   expect(runs).toBe(2);
 });
 
+test("a job that runs at the start is due in the first turn of each process, and is planned as usual from then on", async () => {
+  let runs = 0;
+  const work = async () => {
+    runs += 1;
+  };
+  const begin = () => {
+    const { scheduler } = processOf();
+    scheduler.register(hourly(work, { jitterMs: MINUTE_MS, runsAtStart: true }));
+    return scheduler;
+  };
+  const first = begin();
+  await turns(first, 3);
+  expect(runs).toBe(1);
+  nowMs += MINUTE_MS;
+  await turns(begin(), 3);
+  expect(runs).toBe(2);
+  nowMs += HOUR_MS + MINUTE_MS;
+  await turns(first, 1);
+  expect(runs).toBe(3);
+});
+
+test("a paused job does not run at the start", async () => {
+  const { scheduler, db } = processOf();
+  await db.write((tx) => addJob(tx, "sweep", START_MS));
+  await db.write((tx) => void tx.update(jobs).set({ paused: true }).run());
+  let runs = 0;
+  const work = async () => {
+    runs += 1;
+  };
+  scheduler.register(hourly(work, { runsAtStart: true }));
+  await turns(scheduler, 2);
+  expect(runs).toBe(0);
+});
+
 test.each([
   [0, 0],
   [0xffffffff, MINUTE_MS - 1],

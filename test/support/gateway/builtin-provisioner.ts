@@ -55,6 +55,7 @@ const settingsOf = ({ policy = {}, adminKey = ADMIN_KEY }: BuiltinOptions): Prov
   type: "builtin-litellm",
   reconcileTtlSeconds: 86_400,
   timeoutSeconds: 15,
+  modelCatalogRefreshSeconds: 300,
   maxConcurrency: 8,
   executable: undefined,
   policyRevision: undefined,

@@ -33,6 +33,7 @@ export const executableSettings = (
   type: "example",
   reconcileTtlSeconds: 86_400,
   timeoutSeconds: 15,
+  modelCatalogRefreshSeconds: 300,
   maxConcurrency: 8,
   executable: { path, sha256: sha256OfFile(path), environment },
   policyRevision: "1",

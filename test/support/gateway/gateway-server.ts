@@ -103,6 +103,7 @@ const settingsFor = (upstream: LitellmGateway): GatewaySettings => ({
     type: "builtin-litellm",
     reconcileTtlSeconds: 86_400,
     timeoutSeconds: 15,
+    modelCatalogRefreshSeconds: 300,
     maxConcurrency: 8,
     executable: undefined,
     policyRevision: undefined,

@@ -12,6 +12,13 @@ import {
   type RevokeRequest,
 } from "./provisioner.ts";
 
+export interface ListingQuestion {
+  /** of the request that caused the call */
+  requestId?: string | undefined;
+  /** ends the call before its deadline */
+  signal?: AbortSignal | undefined;
+}
+
 export class ProvisionerCalls {
   readonly #limit;
 
@@ -34,9 +41,11 @@ export class ProvisionerCalls {
     return this.#call("revoke", whose, (provisioner, signal) => provisioner.revoke(request, signal));
   }
 
-  /** @param requestId of the request that caused the call @throws ListingError */
-  listModels(requestId: string | undefined): Promise<ModelListing> {
-    return this.#call("list_models", { requestId }, (provisioner, signal) => provisioner.listModels(signal));
+  /** @throws ListingError */
+  listModels({ requestId, signal }: ListingQuestion): Promise<ModelListing> {
+    return this.#call("list_models", { requestId }, (provisioner, deadline) =>
+      provisioner.listModels(signal ? AbortSignal.any([signal, deadline]) : deadline),
+    );
   }
 
   #call<T>(
@@ -64,8 +73,8 @@ export class ProvisionerCalls {
 
 const asListingError = (thrown: unknown): ListingError => {
   if (thrown instanceof ListingError) return thrown;
-  const { code, diagnosis } = asProvisionerError(thrown);
-  return new ListingError(listingCodeOf(code), diagnosis, { cause: thrown });
+  const { code, diagnosis, cause } = asProvisionerError(thrown);
+  return new ListingError(listingCodeOf(code), diagnosis, { cause });
 };
 
 /** An unexpected exception of a provisioner is an outage for the user; the log shows it as a bug. */

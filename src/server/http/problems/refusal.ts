@@ -109,7 +109,7 @@ export function unrouted(method: string, allowed: readonly string[]): HttpError 
 
 /** Unwraps our own errors from the framework's, and maps database read errors as the write queue maps write errors. */
 function readable(thrown: unknown): unknown {
-  if (thrown instanceof Error && isOurs(thrown.cause)) return thrown.cause;
+  if (thrown instanceof Error && !isOurs(thrown) && isOurs(thrown.cause)) return thrown.cause;
   return isOutOfMemory(thrown) ? outOfMemory(thrown) : asStorageError(thrown);
 }
 

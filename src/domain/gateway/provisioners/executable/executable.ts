@@ -115,9 +115,7 @@ async function findOrphanedKey(
 function rejectLargeListing(error: unknown): never {
   const { cause } = error instanceof ProvisionerError ? error : {};
   if (cause instanceof DomainError && cause.reason === "program.output_too_large")
-    throw new ListingError("discovery_response", `the list has more than ${ANSWER_BYTES_MAX} bytes`, {
-      cause,
-    });
+    throw new ListingError("discovery_response", `the list has more than ${ANSWER_BYTES_MAX} bytes`);
   throw error;
 }
 

@@ -45,7 +45,7 @@ export function createLitellmProvisioner({ settings, request, clock }: LitellmDe
         return toModelListing({ models: await apiFor(bounded).models() });
       } catch (error) {
         if (!(error instanceof ProvisionerError)) throw error;
-        throw new ListingError(listingCodeOf(error.code), error.diagnosis, { cause: error });
+        throw new ListingError(listingCodeOf(error.code), error.diagnosis, { cause: error.cause });
       }
     },
   };

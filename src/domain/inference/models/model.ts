@@ -1,0 +1,70 @@
+// The state of a model in the catalog, and how a list of the gateway changes the rows. Pure functions; settle.ts applies them.
+import type { ListedModel } from "../../gateway/service.ts";
+import type { gatewayModelSync, gatewayModels } from "./tables.ts";
+
+export type ModelRow = typeof gatewayModels.$inferSelect;
+export type SyncRow = typeof gatewayModelSync.$inferSelect;
+
+/** Models that the gateway does not offer any more and that no agent is assigned; the oldest are forgotten first. */
+export const REMOVED_KEPT_MAX = 1_000;
+
+/**
+ * `available`: as it was acknowledged. `changed`: its name or metadata differ from what was acknowledged. `removed`: the gateway
+ * does not offer it any more. `unknown`: it is assigned, and the gateway never offered it.
+ */
+export const MODEL_STATES = ["available", "changed", "removed", "unknown"] as const;
+export type ModelState = (typeof MODEL_STATES)[number];
+
+/** @returns the state; a model without a row is only known because it is assigned */
+export function stateOf(row: ModelRow | undefined): ModelState {
+  if (!row) return "unknown";
+  if (row.unavailableSinceMs !== null) return "removed";
+  return row.fingerprint === row.acknowledgedFingerprint ? "available" : "changed";
+}
+
+/** @returns the row of a model that is seen for the first time, which counts as acknowledged */
+export const newRow = (organizationId: string, model: ListedModel, nowMs: number): ModelRow => ({
+  organizationId,
+  ...described(model),
+  acknowledgedFingerprint: model.fingerprint,
+  firstSeenAtMs: nowMs,
+  lastSeenAtMs: nowMs,
+});
+
+/** @returns the row after the gateway offered the model again; undefined if nothing changes */
+export const seenAgain = (row: ModelRow, model: ListedModel): ModelRow | undefined =>
+  row.unavailableSinceMs === null && row.fingerprint === model.fingerprint
+    ? undefined
+    : { ...row, ...described(model) };
+
+const described = ({ id, displayName, metadata, fingerprint }: ListedModel) => ({
+  id,
+  displayName,
+  metadata: metadata === null ? null : JSON.stringify(metadata),
+  fingerprint,
+  unavailableSinceMs: null,
+});
+
+/** @returns the row after the gateway left the model out; undefined if it was left out before */
+export const missed = (
+  row: ModelRow,
+  { lastSeenAtMs, nowMs }: { lastSeenAtMs: number | null; nowMs: number },
+): ModelRow | undefined =>
+  row.unavailableSinceMs === null
+    ? { ...row, lastSeenAtMs: lastSeenAtMs ?? row.lastSeenAtMs, unavailableSinceMs: nowMs }
+    : undefined;
+
+/** @returns whether the last success is older than two intervals; never succeeded does not count */
+export const isStale = (
+  sync: Pick<SyncRow, "succeededAtMs"> | undefined,
+  { nowMs, intervalMs }: { nowMs: number; intervalMs: number },
+): boolean => sync?.succeededAtMs != null && nowMs - sync.succeededAtMs > 2 * intervalMs;
+
+/**
+ * @returns whether a refresh that began later was stored already. A time ahead was stored before the clock was set back, and
+ *   does not count
+ */
+export const isOvertaken = (
+  sync: Pick<SyncRow, "refreshedAtMs"> | undefined,
+  { beganAtMs, nowMs }: { beganAtMs: number; nowMs: number },
+): boolean => sync !== undefined && sync.refreshedAtMs > beganAtMs && sync.refreshedAtMs <= nowMs;

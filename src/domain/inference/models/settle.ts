@@ -1,0 +1,116 @@
+// Stores the result of one refresh: the list of the gateway, or why there is none. A failure keeps the catalog.
+import type { Tx } from "../../../platform/database/database.ts";
+import type { Steps } from "../../../platform/steps.ts";
+import type { ListingError, ModelListing } from "../../gateway/service.ts";
+import {
+  isOvertaken,
+  type ModelRow,
+  missed,
+  newRow,
+  REMOVED_KEPT_MAX,
+  type SyncRow,
+  seenAgain,
+  stateOf,
+} from "./model.ts";
+import * as store from "./store.ts";
+
+/** Rows written before other requests may go on. */
+const ROWS_PER_STEP = 100;
+
+export interface Occasion {
+  organizationId: string;
+  /** when the provisioner was asked */
+  beganAtMs: number;
+  nowMs: number;
+  /** models that an agent is assigned; they are never forgotten */
+  assigned: ReadonlySet<string>;
+}
+
+/** How many models a refresh moved. */
+export interface CatalogChanges {
+  added: number;
+  changed: number;
+  removed: number;
+}
+
+/** @returns what changed; undefined if a refresh that began later was stored already */
+export function* settleListing(
+  tx: Tx,
+  { models, sourceRevision }: ModelListing,
+  occasion: Occasion,
+): Steps<CatalogChanges | undefined> {
+  const { organizationId, beganAtMs, nowMs } = occasion;
+  const sync = store.findSync(tx, organizationId);
+  if (isOvertaken(sync, occasion)) return undefined;
+  const rows = new Map(store.listModels(tx, organizationId).map((row) => [row.id, row]));
+  const changes = { added: 0, changed: 0, removed: 0 };
+  let written = 0;
+  const put = (row: ModelRow): boolean => {
+    store.putModel(tx, row);
+    rows.set(row.id, row);
+    written += 1;
+    return written % ROWS_PER_STEP === 0;
+  };
+  for (const model of models) {
+    const known = rows.get(model.id);
+    const row = known ? seenAgain(known, model) : newRow(organizationId, model, nowMs);
+    if (!row) continue;
+    if (!known || known.unavailableSinceMs !== null) changes.added += 1;
+    else if (stateOf(row) === "changed") changes.changed += 1;
+    if (put(row)) yield;
+  }
+  const listed = new Set(models.map(({ id }) => id));
+  for (const known of [...rows.values()]) {
+    const row = listed.has(known.id)
+      ? undefined
+      : missed(known, { lastSeenAtMs: sync?.succeededAtMs ?? null, nowMs });
+    if (!row) continue;
+    changes.removed += 1;
+    if (put(row)) yield;
+  }
+  forgetOldest(tx, [...rows.values()], occasion);
+  store.putSync(tx, {
+    organizationId,
+    refreshedAtMs: beganAtMs,
+    succeededAtMs: nowMs,
+    sourceRevision,
+    problem: null,
+    problemAtMs: null,
+    discoverySupported: true,
+  });
+  return changes;
+}
+
+/** A gateway whose ids change all the time must not fill the database. */
+function forgetOldest(tx: Tx, rows: readonly ModelRow[], { assigned }: Pick<Occasion, "assigned">): void {
+  const removed = rows.filter(
+    ({ id, unavailableSinceMs }) => unavailableSinceMs !== null && !assigned.has(id),
+  );
+  const since = ({ unavailableSinceMs }: ModelRow) => unavailableSinceMs ?? 0;
+  const oldestLast = removed.toSorted((one, other) => since(other) - since(one));
+  for (const row of oldestLast.slice(REMOVED_KEPT_MAX)) store.removeModel(tx, row);
+}
+
+/** Stores that there is no list. A provisioner that cannot list is no problem of the catalog. */
+export function settleFailure(
+  tx: Tx,
+  { code, message }: ListingError,
+  { organizationId, beganAtMs, nowMs }: Omit<Occasion, "assigned">,
+): void {
+  const sync = store.findSync(tx, organizationId);
+  if (isOvertaken(sync, { beganAtMs, nowMs })) return;
+  const isUnsupported = code === "unsupported";
+  store.putSync(tx, {
+    ...(sync ?? NEVER),
+    organizationId,
+    refreshedAtMs: beganAtMs,
+    problem: isUnsupported ? null : message,
+    problemAtMs: isUnsupported ? null : nowMs,
+    discoverySupported: isUnsupported ? false : (sync?.discoverySupported ?? null),
+  });
+}
+
+const NEVER: Pick<SyncRow, "succeededAtMs" | "sourceRevision"> = {
+  succeededAtMs: null,
+  sourceRevision: null,
+};

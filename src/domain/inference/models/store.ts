@@ -1,0 +1,81 @@
+// SQL for the model catalog. model.ts says how rows change.
+import { and, asc, eq, getTableColumns } from "drizzle-orm";
+import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
+import { insertAll, named, overwriteAll } from "../../../platform/database/drizzle.ts";
+import type { ModelRow, SyncRow } from "./model.ts";
+import { gatewayModelSync, gatewayModels } from "./tables.ts";
+
+/** Above what one list, the removed models and the assigned ones can come to. */
+const ROWS_MAX = 20_000;
+
+const ofModel = and(
+  eq(gatewayModels.organizationId, named("organizationId")),
+  eq(gatewayModels.id, named("id")),
+);
+
+const all = statement((connection) =>
+  connection
+    .select()
+    .from(gatewayModels)
+    .where(eq(gatewayModels.organizationId, named("organizationId")))
+    .orderBy(asc(gatewayModels.id))
+    .limit(ROWS_MAX)
+    .prepare(),
+);
+
+/** @returns every model that was listed once, by id */
+export const listModels = (connection: Connection, organizationId: string): ModelRow[] =>
+  all(connection).all({ organizationId });
+
+const one = statement((connection) =>
+  connection.select().from(gatewayModels).where(ofModel).limit(1).prepare(),
+);
+
+export const findModel = (connection: Connection, organizationId: string, id: string): ModelRow | undefined =>
+  one(connection).get({ organizationId, id });
+
+const { organizationId: _organization, id: _id, ...changeable } = getTableColumns(gatewayModels);
+
+const upsert = statement((connection) =>
+  connection
+    .insert(gatewayModels)
+    .values(insertAll(gatewayModels))
+    .onConflictDoUpdate({
+      target: [gatewayModels.organizationId, gatewayModels.id],
+      set: overwriteAll(changeable),
+    })
+    .prepare(),
+);
+
+/** Inserts the row, or replaces the stored row of the same model. */
+export const putModel = (tx: Tx, row: ModelRow): void => void upsert(tx).run(row);
+
+const remove = statement((connection) => connection.delete(gatewayModels).where(ofModel).prepare());
+
+export const removeModel = (tx: Tx, { organizationId, id }: Pick<ModelRow, "organizationId" | "id">): void =>
+  void remove(tx).run({ organizationId, id });
+
+const syncOf = statement((connection) =>
+  connection
+    .select()
+    .from(gatewayModelSync)
+    .where(eq(gatewayModelSync.organizationId, named("organizationId")))
+    .limit(1)
+    .prepare(),
+);
+
+/** @returns how refreshing went; undefined before the first refresh */
+export const findSync = (connection: Connection, organizationId: string): SyncRow | undefined =>
+  syncOf(connection).get({ organizationId });
+
+const { organizationId: _of, ...changeableSync } = getTableColumns(gatewayModelSync);
+
+const upsertSync = statement((connection) =>
+  connection
+    .insert(gatewayModelSync)
+    .values(insertAll(gatewayModelSync))
+    .onConflictDoUpdate({ target: gatewayModelSync.organizationId, set: overwriteAll(changeableSync) })
+    .prepare(),
+);
+
+export const putSync = (tx: Tx, row: SyncRow): void => void upsertSync(tx).run(row);

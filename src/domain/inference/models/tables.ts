@@ -1,0 +1,33 @@
+// Tables of the model catalog: the models that were listed, and how refreshing went. Constraints are in the migrations.
+import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export const gatewayModels = sqliteTable(
+  "gateway_models",
+  {
+    organizationId: text("organization_id").notNull(),
+    id: text("id").notNull(),
+    displayName: text("display_name"),
+    /** JSON */
+    metadata: text("metadata"),
+    fingerprint: text("fingerprint").notNull(),
+    acknowledgedFingerprint: text("acknowledged_fingerprint").notNull(),
+    firstSeenAtMs: integer("first_seen_at_ms").notNull(),
+    /** of a model that is not offered any more; until then the last successful refresh has seen it */
+    lastSeenAtMs: integer("last_seen_at_ms").notNull(),
+    unavailableSinceMs: integer("unavailable_since_ms"),
+  },
+  ({ organizationId, id }) => [primaryKey({ columns: [organizationId, id] })],
+);
+
+export const gatewayModelSync = sqliteTable("gateway_model_sync", {
+  organizationId: text("organization_id").primaryKey(),
+  /** when the last refresh began */
+  refreshedAtMs: integer("refreshed_at_ms").notNull(),
+  succeededAtMs: integer("succeeded_at_ms"),
+  sourceRevision: text("source_revision"),
+  /** why the last refresh failed; null if it did not */
+  problem: text("problem"),
+  problemAtMs: integer("problem_at_ms"),
+  /** null until a provisioner answered */
+  discoverySupported: integer("discovery_supported", { mode: "boolean" }),
+});

@@ -1,0 +1,429 @@
+// The model catalog over a gateway in this process: states of models, refreshes by hand and on schedule, and what failures leave.
+import { describe, expect, test } from "bun:test";
+import { asc, sql } from "drizzle-orm";
+import { auditEntries } from "../../../../src/domain/audit/tables.ts";
+import {
+  assignedModels,
+  createAllowedModels,
+} from "../../../../src/domain/inference/models/allowed-models.ts";
+import { type ModelState, REMOVED_KEPT_MAX } from "../../../../src/domain/inference/models/model.ts";
+import { MINUTE_MS, SECOND_MS } from "../../../../src/platform/clock.ts";
+import { DomainError } from "../../../../src/platform/errors.ts";
+import { shared } from "../../../support/shared.ts";
+import { SETTINGS } from "../../gateway/gateway-world.ts";
+import { Upstream } from "../../gateway/provisioners/litellm/upstream.ts";
+import { createGovernanceWorld, type GovernanceWorld } from "../../governance/governance-world.ts";
+
+interface CatalogWorld extends GovernanceWorld {
+  upstream: Upstream;
+}
+
+async function createCatalogWorld(): Promise<CatalogWorld> {
+  const upstream = new Upstream(() => 0);
+  const gatewayMode = { settings: SETTINGS, provisioner: upstream.provisioner(), configurationDigest: "one" };
+  const section = { revision: "file", allowed_harnesses: ["codex", "claude"] };
+  return Object.assign(await createGovernanceWorld(section, { gatewayMode }), { upstream });
+}
+
+const made = shared(createCatalogWorld, (world) => world);
+const INTERVAL_MS = SETTINGS.provisioner.modelCatalogRefreshSeconds * SECOND_MS;
+
+/** @returns a world whose gateway offers nothing */
+async function site(): Promise<CatalogWorld> {
+  const world = await made();
+  Object.assign(world.upstream, { models: [], sourceRevision: null, listingFailure: undefined, listings: 0 });
+  world.upstream.letGo();
+  return world;
+}
+
+const offer = (world: CatalogWorld, ...models: (string | object)[]): void => {
+  world.upstream.models = models.map((model) => (typeof model === "string" ? { id: model } : model));
+};
+const refresh = ({ domain, world }: CatalogWorld) => domain.modelCatalog.refresh(world.organizationId);
+const viewOf = ({ domain, world }: CatalogWorld) => domain.modelCatalog.view(world.organizationId);
+const statesOf = (world: CatalogWorld): Record<string, ModelState> =>
+  Object.fromEntries(viewOf(world).models.map(({ id, state }) => [id, state]));
+const assign = ({ governance, admin, inForce }: CatalogWorld, harness: string, ...gatewayModels: string[]) =>
+  governance.publishing.publishModels(admin, { harness, gatewayModels, baseRevision: inForce().id });
+const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
+
+/** @returns the actions in the audit log about the catalog, with what they say */
+const audited = ({ world }: CatalogWorld): [string, string, unknown][] =>
+  world.db.read
+    .select()
+    .from(auditEntries)
+    .orderBy(asc(auditEntries.id))
+    .all()
+    .filter(({ action }) => action.startsWith("model_catalog."))
+    .map(({ action, target, after }) => [action, target, JSON.parse(after ?? "null")]);
+
+describe("INF-51 the state of a model", () => {
+  const described = { id: "a", display_name: "A" };
+  const other = { id: "a", display_name: "A", metadata: { context: 8 } };
+
+  /** what the gateway offers in each refresh, one after the other */
+  const rows: [string, (string | object)[][], ModelState][] = [
+    ["seen for the first time", [["a"]], "available"],
+    ["seen again as it was", [[described], [described]], "available"],
+    ["with another name", [["a"], [described]], "changed"],
+    ["with other metadata", [[described], [other]], "changed"],
+    ["with another name, and as it was again", [["a"], [described], ["a"]], "available"],
+    ["not offered any more", [["a"], []], "removed"],
+    ["that was changed and is not offered any more", [["a"], [described], []], "removed"],
+    ["back as it was", [["a"], [], ["a"]], "available"],
+    ["back with another name", [["a"], [], [described]], "changed"],
+    ["back after many flaps", [["a"], [], ["a"], [], ["a"]], "available"],
+  ];
+  test.each(rows)("%s", async (_name, refreshes, state) => {
+    const world = await site();
+    for (const models of refreshes) {
+      offer(world, ...models);
+      await refresh(world);
+    }
+    expect(statesOf(world)).toEqual({ a: state });
+  });
+
+  test("that is assigned and was never offered is unknown, and nothing else is said about it", async () => {
+    const world = await site();
+    offer(world, "b");
+    await refresh(world);
+    await assign(world, "codex", "a", "b");
+    const [unknown] = viewOf(world).models;
+    expect(unknown).toEqual({
+      id: "a",
+      display_name: null,
+      metadata: null,
+      fingerprint: null,
+      state: "unknown",
+      assigned_to: ["codex"],
+      first_seen_at: null,
+      last_seen_at: null,
+      unavailable_since: null,
+    });
+    offer(world, "a", "b");
+    await refresh(world);
+    expect(statesOf(world)).toEqual({ a: "available", b: "available" });
+  });
+
+  test("comes with the times at which it was seen first, last, and missed", async () => {
+    const world = await site();
+    const start = world.world.clock.nowMs();
+    const timesOf = () => {
+      const [model] = viewOf(world).models;
+      const ms = (text: string | null | undefined) => (text == null ? null : Date.parse(text) - start);
+      return [ms(model?.first_seen_at), ms(model?.last_seen_at), ms(model?.unavailable_since)];
+    };
+    offer(world, "a");
+    await refresh(world);
+    expect(timesOf()).toEqual([0, 0, null]);
+    world.world.clock.advance(MINUTE_MS);
+    await refresh(world);
+    expect(timesOf()).toEqual([0, MINUTE_MS, null]);
+    offer(world);
+    world.world.clock.advance(MINUTE_MS);
+    await refresh(world);
+    world.world.clock.advance(MINUTE_MS);
+    await refresh(world);
+    expect(timesOf()).toEqual([0, MINUTE_MS, 2 * MINUTE_MS]);
+  });
+
+  test("changes no assignment, whatever the gateway offers", async () => {
+    const world = await site();
+    await assign(world, "codex", "a");
+    const before = world.inForce();
+    offer(world, "b");
+    await refresh(world);
+    expect(world.inForce()).toBe(before);
+  });
+});
+
+describe("INF-51 acknowledging a changed model", () => {
+  const change = async (world: CatalogWorld) => {
+    offer(world, "a");
+    await refresh(world);
+    offer(world, { id: "a", display_name: "A" });
+    await refresh(world);
+    return viewOf(world).models[0]?.fingerprint ?? "";
+  };
+
+  test("makes it available once, and is recorded once", async () => {
+    const world = await site();
+    const fingerprint = await change(world);
+    const acknowledge = () =>
+      world.domain.modelCatalog.acknowledge(world.admin, { modelId: "a", fingerprint });
+    expect(await acknowledge()).toBeTrue();
+    expect(statesOf(world)).toEqual({ a: "available" });
+    expect(await acknowledge()).toBeFalse();
+    expect(audited(world)).toMatchObject([["model_catalog.acknowledge", "a", { fingerprint }]]);
+  });
+
+  test.each([
+    ["that has changed again", "a", "gateway.model_changed"],
+    ["that was never offered", "b", "gateway.model_not_found"],
+  ])("is refused for a model %s", async (_name, modelId, reason) => {
+    const world = await site();
+    const fingerprint = await change(world);
+    offer(world, { id: "a", display_name: "B" });
+    await refresh(world);
+    const refused = world.domain.modelCatalog.acknowledge(world.admin, { modelId, fingerprint });
+    expect(await failureOf(refused)).toMatchObject({ reason });
+  });
+});
+
+describe("INF-50 a refresh", () => {
+  test("is joined while it runs", async () => {
+    const world = await site();
+    offer(world, "a");
+    world.upstream.hold();
+    const both = [refresh(world), world.domain.modelCatalog.refreshFor(world.admin)];
+    world.upstream.letGo();
+    expect(await Promise.all(both)).toEqual([
+      { result: "refreshed", added: 1, changed: 0, removed: 0 },
+      { result: "refreshed", added: 1, changed: 0, removed: 0 },
+    ]);
+    expect(world.upstream.listings).toBe(1);
+    await refresh(world);
+    expect(world.upstream.listings).toBe(2);
+  });
+
+  test("counts what it changed", async () => {
+    const world = await site();
+    offer(world, "a", "b", "c");
+    await refresh(world);
+    offer(world, "a", { id: "b", display_name: "B" }, "d");
+    expect(await refresh(world)).toEqual({ result: "refreshed", added: 1, changed: 1, removed: 1 });
+    expect(await refresh(world)).toEqual({ result: "refreshed", added: 0, changed: 0, removed: 0 });
+  });
+
+  test.each([
+    ["unavailable", "unavailable"],
+    ["discovery_auth", "upstream"],
+    ["discovery_response", "upstream"],
+  ] as const)("that fails with %s keeps the catalog and says why", async (code, kind) => {
+    const world = await site();
+    offer(world, "a");
+    await refresh(world);
+    world.upstream.listingFailure = code;
+    world.world.clock.advance(MINUTE_MS);
+    const failure = await failureOf(refresh(world));
+    expect(failure).toBeInstanceOf(DomainError);
+    expect(failure).toMatchObject({ kind, reason: `gateway.models_${code}` });
+    const { sync, models } = viewOf(world);
+    expect(models.map(({ id, state }) => [id, state])).toEqual([["a", "available"]]);
+    expect(sync.latest_error).toBe(failure instanceof Error ? failure.message : "");
+    expect(sync).toMatchObject({ discovery_supported: true, latest_error_at: sync.last_refresh_at });
+    expect(sync.last_successful_refresh_at).not.toBe(sync.last_refresh_at);
+    world.upstream.listingFailure = undefined;
+    await refresh(world);
+    expect(viewOf(world).sync).toMatchObject({ latest_error: null, latest_error_at: null });
+  });
+
+  test("of a list that is refused as a whole keeps the last good one", async () => {
+    const world = await site();
+    offer(world, "a");
+    await refresh(world);
+    offer(world, "b", " c");
+    expect(await failureOf(refresh(world))).toMatchObject({ reason: "gateway.models_discovery_response" });
+    expect(statesOf(world)).toEqual({ a: "available" });
+  });
+
+  test("knows the revision of the source, given or not", async () => {
+    const world = await site();
+    await refresh(world);
+    expect(viewOf(world).sync.source_revision).toMatch(/^[0-9a-f]{64}$/);
+    world.upstream.sourceRevision = "7";
+    await refresh(world);
+    expect(viewOf(world).sync.source_revision).toBe("7");
+  });
+
+  test("that is stale is so after two intervals without a success, and never before the first", async () => {
+    const world = await site();
+    const isStale = () => viewOf(world).sync.stale;
+    world.world.clock.advance(100 * INTERVAL_MS);
+    expect(isStale()).toBeFalse();
+    await refresh(world);
+    world.world.clock.advance(2 * INTERVAL_MS);
+    world.upstream.listingFailure = "unavailable";
+    await failureOf(refresh(world));
+    expect(isStale()).toBeFalse();
+    world.world.clock.advance(1);
+    expect(isStale()).toBeTrue();
+  });
+
+  test("forgets the models that were removed first, apart from assigned ones", async () => {
+    const world = await site();
+    await assign(world, "codex", "a");
+    offer(world, "a", "b");
+    await refresh(world);
+    offer(world);
+    await refresh(world);
+    world.world.clock.advance(1);
+    offer(world, ...Array.from({ length: REMOVED_KEPT_MAX }, (_, n) => `x${n}`));
+    await refresh(world);
+    expect(Object.keys(statesOf(world))).toHaveLength(REMOVED_KEPT_MAX + 2);
+    world.world.clock.advance(1);
+    offer(world);
+    await refresh(world);
+    const { a, b } = statesOf(world);
+    expect([a, b]).toEqual(["removed", undefined]);
+    expect(Object.keys(statesOf(world))).toHaveLength(REMOVED_KEPT_MAX + 1);
+  });
+
+  test("that began before another one, and ends after it, changes nothing", async () => {
+    const world = await site();
+    offer(world, "new");
+    await refresh(world);
+    offer(world, "old");
+    world.upstream.hold();
+    const late = refresh(world);
+    world.world.clock.advance(1);
+    await world.world.db.write((tx) =>
+      tx.run(sql`UPDATE gateway_model_sync SET refreshed_at_ms = refreshed_at_ms + 1`),
+    );
+    world.upstream.letGo();
+    expect(await late).toEqual({ result: "superseded" });
+    expect(statesOf(world)).toEqual({ new: "available" });
+  });
+
+  test("by a person is recorded with its result, whatever that is", async () => {
+    const world = await site();
+    const { modelCatalog } = world.domain;
+    offer(world, "a");
+    await modelCatalog.refreshFor(world.admin);
+    world.upstream.listingFailure = "discovery_auth";
+    await failureOf(modelCatalog.refreshFor(world.admin));
+    const records = audited(world).map(([action, , after]) => [action, after]);
+    expect(records).toEqual([
+      ["model_catalog.refresh", { result: "refreshed", added: 1, changed: 0, removed: 0 }],
+      ["model_catalog.refresh", { result: "discovery_auth" }],
+    ]);
+  });
+});
+
+describe("INF-50 a refresh on schedule", () => {
+  const onSchedule = ({ domain, world }: CatalogWorld, isFirst = false) =>
+    domain.modelCatalog.refreshOnSchedule(world.organizationId, {
+      isFirst,
+      signal: new AbortController().signal,
+    });
+
+  test("does not fail with the gateway, and is not recorded", async () => {
+    const world = await site();
+    world.upstream.listingFailure = "unavailable";
+    await onSchedule(world);
+    expect(viewOf(world).sync.latest_error).not.toBeNull();
+    expect(audited(world)).toEqual([]);
+  });
+
+  test("asks a provisioner that cannot list models only at the start, until a person's refresh succeeds", async () => {
+    const world = await site();
+    world.upstream.listingFailure = "unsupported";
+    await onSchedule(world);
+    expect(viewOf(world).sync).toMatchObject({ discovery_supported: false, latest_error: null });
+    await onSchedule(world);
+    expect(world.upstream.listings).toBe(1);
+    await onSchedule(world, true);
+    expect(world.upstream.listings).toBe(2);
+    expect(await refresh(world)).toEqual({ result: "unsupported" });
+    world.upstream.listingFailure = undefined;
+    await refresh(world);
+    await onSchedule(world);
+    expect(world.upstream.listings).toBe(5);
+    expect(viewOf(world).sync.discovery_supported).toBeTrue();
+  });
+});
+
+describe("INF-52 the catalog", () => {
+  test("shows assignments of allowed agents, and whether workstations get them", async () => {
+    const world = await site();
+    expect(viewOf(world).assignments).toBe("none");
+    await assign(world, "claude", "b", "a");
+    const { assignments, harnesses, revision, models } = viewOf(world);
+    expect(assignments).toBe("incomplete");
+    expect(revision).toBe(world.inForce().id);
+    expect(harnesses).toEqual([
+      { key: "codex", label: "Codex", exposure: "selected_only", gateway_models: [], default_model: null },
+      {
+        key: "claude",
+        label: "Claude",
+        exposure: "catalog",
+        gateway_models: ["b", "a"],
+        default_model: null,
+      },
+    ]);
+    expect(models.map(({ id, assigned_to }) => [id, assigned_to])).toEqual([
+      ["a", ["claude"]],
+      ["b", ["claude"]],
+    ]);
+    await assign(world, "codex", "a");
+    expect(viewOf(world).assignments).toBe("delivered");
+    expect(viewOf(world).models[0]?.assigned_to).toEqual(["codex", "claude"]);
+  });
+
+  test("has every member before the first refresh", async () => {
+    const world = await site();
+    expect(viewOf(world)).toMatchObject({
+      gateway_type: "litellm",
+      refresh_interval_seconds: 300,
+      models: [],
+      sync: {
+        last_refresh_at: null,
+        last_successful_refresh_at: null,
+        source_revision: null,
+        latest_error: null,
+        latest_error_at: null,
+        discovery_supported: null,
+        stale: false,
+      },
+    });
+  });
+});
+
+describe("INF-55 the models that requests may name", () => {
+  const allowedIn = (world: CatalogWorld, modelPolicy: "off" | "log" | "refuse") =>
+    createAllowedModels({
+      revisions: world.governance.revisions,
+      organizationId: () => world.world.organizationId,
+      modelPolicy,
+    });
+
+  test("are any without a policy for models", async () => {
+    const world = await site();
+    await assign(world, "codex", "a");
+    expect(allowedIn(world, "off")()).toBeUndefined();
+  });
+
+  test.each(["log", "refuse"] as const)(
+    "are those assigned to allowed agents with %s, from the policy in force",
+    async (modelPolicy) => {
+      const world = await site();
+      const allowed = allowedIn(world, modelPolicy);
+      expect(allowed()).toEqual(new Set());
+      await assign(world, "codex", "a", "b");
+      expect(allowed()).toEqual(new Set(["a", "b"]));
+      expect(allowed()).toBe(allowed());
+      await assign(world, "claude", "b", "c");
+      expect(allowed()).toEqual(new Set(["a", "b", "c"]));
+      const harnesses = { codex: { gateway_models: ["a"] }, claude: { gateway_models: ["b", "c"] } };
+      await world.publish({ allowed_harnesses: ["claude"], harnesses });
+      expect(allowed()).toEqual(new Set(["b", "c"]));
+    },
+  );
+
+  test("are none without a policy", () => {
+    expect(assignedModels(undefined)).toEqual(new Set());
+  });
+});
+
+test("without gateway mode there is no catalog, and nothing is asked", async () => {
+  await using world = await createGovernanceWorld();
+  const { modelCatalog } = world.domain;
+  const { organizationId } = world.world;
+  expect(modelCatalog.figures(organizationId)).toBeUndefined();
+  for (const work of [
+    () => modelCatalog.view(organizationId),
+    () => modelCatalog.refresh(organizationId),
+    () => modelCatalog.acknowledge(world.admin, { modelId: "a", fingerprint: "b" }),
+  ])
+    expect(work).toThrow("gateway mode is off");
+});
