@@ -6,6 +6,7 @@ import {
   type Destination,
   OUTBOUND_TIMEOUT_MAX_MS,
 } from "../../../src/platform/outbound/outbound.ts";
+import { createConnectProxy } from "../../support/network/connect-proxy.ts";
 import { certify } from "../../support/network/private-ca.ts";
 
 let server: ReturnType<typeof Bun.serve>;
@@ -207,5 +208,37 @@ describe("a peer that chooses its own addresses", () => {
     const child = Bun.spawn([process.execPath, "-e", script], { env, stdout: "pipe", stderr: "inherit" });
     expect(await new Response(child.stdout).text()).toBe("from the proxy\n");
     expect(asked).toEqual(["http://idp.example/keys"]);
+  });
+
+  test("SSO-45 is reached over https through a tunnel of the proxy, which sees no request and cannot take its place", async () => {
+    const { cert, key, ca } = await certify({ name: "idp.example" });
+    await using peerServer = Bun.serve({
+      port: 0,
+      tls: { cert, key },
+      fetch: async (request) => new Response(`${new URL(request.url).host} ${await request.text()}`),
+    });
+    await using proxy = await createConnectProxy(Number(peerServer.port));
+    const script = `
+      const { createOutbound } = await import(${JSON.stringify(join(import.meta.dir, "../../../src/platform/outbound/outbound.ts"))});
+      const peer = (name) => ({ name, origin: "https://" + name, why: "sign-in" });
+      const outbound = createOutbound({ allowed: [peer("idp.example"), peer("other.example")] });
+      const ask = (name, ca) =>
+        outbound.fetch(name, "/token", { method: "POST", body: "code=secret", timeoutMs: 5000, tls: { ca } })
+          .then((response) => response.text(), ({ reason }) => reason);
+      const ca = ${JSON.stringify(ca)};
+      console.log(JSON.stringify([await ask("idp.example", ca), await ask("idp.example"), await ask("other.example", ca)]));`;
+    const env = { HTTPS_PROXY: proxy.origin, NODE_TLS_REJECT_UNAUTHORIZED: "0" };
+    const child = Bun.spawn([process.execPath, "-e", script], { env, stdout: "pipe", stderr: "ignore" });
+    expect(await new Response(child.stdout).json()).toEqual([
+      "idp.example code=secret",
+      "outbound.failed",
+      "outbound.failed",
+    ]);
+    expect(proxy.asked.map((line) => line.split(" ").slice(0, 2).join(" "))).toEqual([
+      "CONNECT idp.example:443",
+      "CONNECT idp.example:443",
+      "CONNECT other.example:443",
+    ]);
+    expect(proxy.sent()).not.toContain("secret");
   });
 });

@@ -1,0 +1,43 @@
+// A proxy on this machine that only tunnels (CONNECT, RFC 9110 section 9.3.6): every name leads to one port here.
+import { connect, createServer } from "node:net";
+
+export interface ConnectProxy extends AsyncDisposable {
+  origin: string;
+  /** first lines of the requests, oldest first */
+  asked: string[];
+  /** bytes that clients sent into tunnels, as text */
+  sent(): string;
+}
+
+/** @param target port on 127.0.0.1 where all tunnels end */
+export async function createConnectProxy(target: number): Promise<ConnectProxy> {
+  const asked: string[] = [];
+  const sent: Buffer[] = [];
+  const server = createServer((client) => {
+    client.on("error", () => {}); // a client that distrusts the certificate hangs up
+    client.once("data", (head) => {
+      asked.push(head.toString().split("\r\n")[0] ?? "");
+      const peer = connect(target, "127.0.0.1", () => {
+        client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+        client.on("data", (chunk) => void sent.push(Buffer.from(chunk)));
+        client.pipe(peer).pipe(client);
+      });
+      peer.on("error", () => client.destroy());
+    });
+  });
+  const listening = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", listening.resolve);
+  await listening.promise;
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    asked,
+    sent: () => Buffer.concat(sent).toString("latin1"),
+    [Symbol.asyncDispose]: async () => {
+      const closed = Promise.withResolvers<void>();
+      server.close(() => closed.resolve());
+      await closed.promise;
+    },
+  };
+}
