@@ -94,7 +94,7 @@ async function managerAt(address: ManagerAddress | undefined, log: Log): Promise
   try {
     return openServiceManager(address);
   } catch (error) {
-    log.error("manager.unreachable", { error });
+    log.error("service_manager.unreachable", { error });
     return undefined;
   }
 }

@@ -47,7 +47,7 @@ export function registerBackupJob(
       });
       await domain.backups.recordRemoved(actor, removed);
       const { path, sizeBytes, durationMs } = made;
-      log.info("backup.made", {
+      log.info("backup.created", {
         path,
         size_bytes: sizeBytes,
         duration_ms: durationMs,
@@ -55,7 +55,7 @@ export function registerBackupJob(
       });
       const { left_out: leftOut } = manifest.artifacts;
       if (differences.length > 0) log.warning("backup.foreign_objects", { differences: [...differences] });
-      if (leftOut.length > 0) log.warning("backup.artifacts_left_out", { damaged: leftOut.length });
+      if (leftOut.length > 0) log.warning("backup.artifacts_skipped", { damaged: leftOut.length });
     },
   });
 }

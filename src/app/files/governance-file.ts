@@ -34,7 +34,7 @@ export function logGovernance(log: Log, outcome: DeploymentOutcome): void {
   const { conflicts, problems, warnings, revision } = outcome;
   log.info(`policy.${outcome.outcome}`, { revision });
   for (const path of conflicts) log.warning("policy.conflict", { path, next: SETTLE_CONFLICT });
-  for (const problem of problems) log.error("policy.kept_because", { ...problem });
+  for (const problem of problems) log.error("policy.section_rejected", { ...problem });
   for (const warning of warnings) log.warning("policy.warning", { ...warning });
 }
 
@@ -51,7 +51,7 @@ export async function reloadGovernance(
     logGovernance(log, await applyGovernance(installation, { ...rest, config, file }));
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    log.error("policy.kept", { reason: error.reason, message: error.message });
+    log.error("policy.rejected", { reason: error.reason, message: error.message });
     for (const problem of error.problems) log.error("policy.problem", { ...problem });
   }
 }

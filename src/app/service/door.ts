@@ -38,7 +38,7 @@ export async function openDoor(config: Config, log: Log): Promise<ServiceDoor> {
     trustedProxies: config.get("server.trusted_proxies"),
     forwardedHeader: config.get("server.forwarded_header"),
     noteUntrusted: untrusted.resolve,
-    report: (error: unknown) => log.error("http.escaped", { error }),
+    report: (error: unknown) => log.error("http.unhandled_error", { error }),
   };
   const where = config.get("server.listen");
   await removeDeadSocket(where);

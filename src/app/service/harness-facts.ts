@@ -16,7 +16,7 @@ export async function loadHarnesses(
 ): Promise<void> {
   const { source } = harnesses.inForce();
   const changed = await harnesses.recordChange(actor);
-  if (source) log.info("harnesses.in_force", { ...source, changed });
+  if (source) log.info("harnesses.loaded", { ...source, changed });
   else if (changed) log.info("harnesses.built_in");
 }
 
@@ -30,7 +30,7 @@ export async function reloadHarnesses(
     installation.domain.harnesses.reload();
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    log.error("harnesses.kept", { reason: error.reason, message: error.message, next: error.hint });
+    log.error("harnesses.rejected", { reason: error.reason, message: error.message, next: error.hint });
     for (const problem of error.problems) log.error("harnesses.problem", { ...problem });
     return;
   }

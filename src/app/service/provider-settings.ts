@@ -40,7 +40,7 @@ export async function reloadProvider(
     installation.useSsoSettings(settings);
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    log.error("sso.settings_kept", { reason: error.reason, message: error.message });
+    log.error("sso.settings_rejected", { reason: error.reason, message: error.message });
     for (const problem of error.problems) log.error("sso.settings_problem", { ...problem });
     return;
   }

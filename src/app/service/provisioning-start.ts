@@ -71,7 +71,7 @@ export async function reloadRoleMapping(
     mapRoles(config.valueIn(await reading, "scim.group_role_mappings"));
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    log.error("scim.mapping_kept", { reason: error.reason, message: error.message });
+    log.error("scim.mapping_rejected", { reason: error.reason, message: error.message });
     for (const problem of error.problems) log.error("scim.mapping_problem", { ...problem });
     return;
   }

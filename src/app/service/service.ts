@@ -98,7 +98,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   forgetServiceState(directory);
   const mode = openMode(directory);
   if (mode !== undefined)
-    log.warning("data_dir.open", { data_dir: directory.path, mode, next: `chmod 700 ${directory.path}` });
+    log.warning("data_dir.exposed", { data_dir: directory.path, mode, next: `chmod 700 ${directory.path}` });
   if (finishSwap(directory)) log.warning("backup.restore_finished", { data_dir: directory.path });
   assertDatabaseNotLost(directory, options);
   const door = await openDoor(config, log);
@@ -247,7 +247,7 @@ async function reloadCatalog(
     log.info("catalog.reloaded", { added: added.length, changed: changed.length, unchanged });
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    log.error("catalog.kept", { reason: error.reason, message: error.message });
+    log.error("catalog.rejected", { reason: error.reason, message: error.message });
     for (const problem of error.problems) log.error("catalog.problem", { ...problem });
   }
 }

@@ -49,7 +49,7 @@ export async function reloadSettings({
     log.setLevel(fresh.get("log.level"));
     const live = tls && files ? [...RELOADABLE_SETTINGS, ...RELOADABLE_TLS_SETTINGS] : RELOADABLE_SETTINGS;
     const settings = fresh.changedSince(config).filter((name) => !live.includes(name));
-    if (settings.length > 0) log.warning("config.restart_needed", { settings });
+    if (settings.length > 0) log.warning("config.restart_required", { settings });
   }
   if (tls) renewCertificate(tls, { log, listeners });
   log.info("config.reloaded", { log_level: fresh?.get("log.level") });
@@ -68,7 +68,7 @@ async function readSettingsAgain({ config, log, reading }: Reloading): Promise<C
     return config.reloadedFrom(await reading);
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    log.error("config.kept", { reason: error.reason, message: error.message });
+    log.error("config.rejected", { reason: error.reason, message: error.message });
     for (const problem of error.problems) log.error("config.problem", { ...problem });
     return undefined;
   }
@@ -80,6 +80,6 @@ function renewCertificate(files: TlsFiles, { log, listeners }: Pick<Parts, "log"
     if (renewed) log.info("tls.renewed", { ...files, expires_at: toRfc3339(renewed.expiresAtMs) });
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    log.error("tls.kept", { reason: error.reason, message: error.message, next: error.hint });
+    log.error("tls.rejected", { reason: error.reason, message: error.message, next: error.hint });
   }
 }

@@ -76,7 +76,7 @@ export class Supervision implements Disposable {
     const watchdogMs = manager?.watchdogMs;
     const fault = watchdogMs === undefined ? undefined : this.#fault(this.#vitals, watchdogMs);
     if (fault !== undefined) {
-      log.warning("watchdog.not_fed", { because: fault });
+      log.warning("watchdog.skipped", { because: fault });
       return;
     }
     const isStatusOld = this.#nowMs() - this.#status.madeAtMs >= STATUS_EVERY_MS;
@@ -118,6 +118,6 @@ export class Supervision implements Disposable {
 
   #tell(state: Assignments): void {
     if (Object.keys(state).length === 0 || !this.own.manager) return;
-    if (!this.own.manager.notify(state)) this.own.log.warning("manager.not_told", { ...state });
+    if (!this.own.manager.notify(state)) this.own.log.warning("service_manager.notify_failed", { ...state });
   }
 }

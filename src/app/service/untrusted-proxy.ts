@@ -16,5 +16,5 @@ export function reportUntrustedProxy(
     log.warning("proxy.untrusted", { ...seen, because: untrustedProxyText(seen), next });
     await untrustedProxies.note(seen);
   };
-  tell().catch((error: unknown) => log.error("proxy.not_noted", { error }));
+  tell().catch((error: unknown) => log.error("proxy.record_failed", { error }));
 }

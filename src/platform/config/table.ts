@@ -259,7 +259,7 @@ export const SETTINGS = {
   "scim.group_role_mappings": always(
     map(choice("admin", "member")),
     "{}",
-    "from the name of a provisioned group to the role of its members",
+    "role of the members of each provisioned group, by the name of the group",
   ),
   "scim.link_existing": always(
     choice("by_address", "never"),
@@ -289,7 +289,7 @@ export const SETTINGS = {
   "identity.mode": always(choice("password", "oidc"), "password", "how people sign in"),
   "identity.oidc.issuer": optional(
     issuerUrl,
-    "issuer of the identity provider, exactly as its discovery document says; if unset, people sign in with passwords only",
+    "issuer of the identity provider, exactly as in its discovery document; if unset, people sign in with passwords only",
   ),
   "identity.oidc.client_id": optional(text, "client id that the identity provider gave to this service"),
   "identity.oidc.client_secret": sealed("oidc-client-secret", "client secret from the identity provider"),
@@ -319,7 +319,7 @@ export const SETTINGS = {
   ),
   "identity.oidc.provisioning": optional(
     choice("scim", "invited", "jit"),
-    "who may sign in: users made by SCIM, users that exist and invited people, or everybody whom the rules admit; by default scim in mode oidc, otherwise invited",
+    "who may sign in: users created by SCIM (scim), existing users and invited people (invited), or everybody whom the rules admit (jit); by default scim in mode oidc, otherwise invited",
   ),
   "identity.oidc.trust_email": always(
     boolean,
@@ -334,22 +334,22 @@ export const SETTINGS = {
   "identity.oidc.group_role_mappings": always(
     map(choice("admin", "member")),
     "{}",
-    "from a group at the identity provider to the role of its members, for users that SCIM does not manage",
+    "role of the members of each group at the identity provider, for users that SCIM does not manage",
   ),
   "identity.oidc.allowed_groups": always(
     list(text),
     "",
-    "groups of which a person must have at least one; if empty, groups do not matter",
+    "groups of which a person must be in at least one; if empty, no group is needed",
   ),
   "identity.oidc.allowed_domains": always(
     list(mailDomain),
     "",
-    "domains of which a verified address must have exactly one; if empty, domains do not matter",
+    "domains that a verified address may have; if empty, any",
   ),
   "identity.oidc.required_claims": always(
     map(text),
     "{}",
-    "claims with the exact value that each must have, such as the tenant",
+    "claims that must have an exact value, such as the tenant",
   ),
   "identity.oidc.max_age_seconds": optional(
     integer(MAX_AGE_SECONDS),
@@ -358,7 +358,7 @@ export const SETTINGS = {
   "identity.oidc.require_acr": always(
     list(text),
     "",
-    "authentication context classes (acr) of which a sign-in must have one; if empty, any",
+    "accepted authentication context classes (acr) of a sign-in; if empty, any",
   ),
   "identity.oidc.clock_skew_seconds": always(
     integer(CLOCK_SKEW_SECONDS),
@@ -367,12 +367,12 @@ export const SETTINGS = {
   ),
   "identity.oidc.reconfirm_hours": optional(
     integer(RECONFIRM_HOURS),
-    "hours after which people must sign in at the identity provider again; 0 turns this off; by default 168, or 0 if SCIM says who left",
+    "hours after which people must sign in at the identity provider again; 0 turns this off; by default 168, or 0 if SCIM removes users who left",
   ),
   "identity.oidc.auto_redirect": always(
     boolean,
     "no",
-    "whether the sign-in page leads to the identity provider at once",
+    "whether the sign-in page redirects to the identity provider without a click",
   ),
   "identity.oidc.logout": always(
     choice("local", "idp"),
@@ -391,7 +391,7 @@ export const SETTINGS = {
   "identity.second_factor": always(
     choice("off", "optional", "administrators", "everyone"),
     "optional",
-    "who must have a second factor beside a password; optional: everybody may",
+    "who must have a second factor in addition to a password; with optional, users may set one up",
   ),
   "access.access_token_ttl_seconds": always(
     integer(ACCESS_TOKEN_TTL_SECONDS),
@@ -426,7 +426,7 @@ export const SETTINGS = {
   "access.token_memory_mb": always(
     integer(TOKEN_MEMORY_MB),
     "64",
-    "memory for verified access tokens in MB, 64 bytes each; their workstations take another 1.5 times as much",
+    "memory for verified access tokens in MB, 64 bytes for each token; data of their workstations takes another 1.5 times as much",
   ),
   "limits.password_guesses_per_account_and_address": always(
     integer(ATTEMPTS),
@@ -550,12 +550,12 @@ export const SETTINGS = {
   "gateway.proxy.idle_timeout_seconds": always(
     integer(ANSWER_SECONDS),
     "300",
-    "time between two pieces of an answer of the inference gateway",
+    "maximum pause within an answer of the inference gateway",
   ),
   "gateway.proxy.stream_seconds_max": always(
     integer(STREAM_SECONDS),
     "3600",
-    "time until an inference request ends, whatever it does",
+    "maximum duration of an inference request",
   ),
   "gateway.proxy.drain_seconds": always(
     integer(DRAIN_SECONDS),

@@ -154,7 +154,7 @@ class LeaseScheduler implements Scheduler {
       return run;
     } catch (error) {
       if (!this.#unattended.has(job.name))
-        this.own.log.error("scheduler.job_unattended", { job: job.name, error });
+        this.own.log.error("scheduler.job_check_failed", { job: job.name, error });
       this.#unattended.add(job.name);
       return undefined;
     }
@@ -224,7 +224,7 @@ class LeaseScheduler implements Scheduler {
     if (outcome === "failed") log.error("job.failed", { error });
     if (outcome === "timed_out") log.warning("job.timed_out", { time_limit_ms: job.timeLimitMs });
     await this.#record(job, run, { outcome, error }).catch((failure: unknown) =>
-      log.error("job.not_recorded", { outcome, error: failure }),
+      log.error("job.record_failed", { outcome, error: failure }),
     );
   }
 

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => bench[Symbol.dispose]());
 
 describe("DAT-4 a named pipe", () => {
-  const PATIENCE_MS = 20_000;
+  const PATIENCE_MS = 50_000;
   const inChild = (line: string) =>
     spawnSync(productCommand()[0] ?? "", [...line.split(" "), "--json", "--data-dir", bench.data], {
       encoding: "utf8",

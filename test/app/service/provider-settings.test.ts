@@ -95,7 +95,7 @@ test("settings that cannot be used are logged and change nothing", async () => {
   await site.reload(configOf("secret", { identityOidcCaFile: join(site.directory, "absent.pem") }));
   expect(site.current()).toBe(before);
   expect(site.events()).toEqual([
-    expect.objectContaining({ event: "sso.settings_kept", reason: "config.invalid" }),
+    expect.objectContaining({ event: "sso.settings_rejected", reason: "config.invalid" }),
     expect.objectContaining({ event: "sso.settings_problem", pointer: "/identity/oidc/ca_file" }),
   ]);
 });

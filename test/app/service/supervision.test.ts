@@ -92,7 +92,7 @@ test("watchdog notifications stop when the scheduler has not run within the inte
   upMs += 1;
   supervision.look();
   expect(receiver.take()).toBeUndefined();
-  expect(said.join("")).toContain('watchdog.not_fed because="the scheduler missed a turn"');
+  expect(said.join("")).toContain('watchdog.skipped because="the scheduler missed a turn"');
   await turnAfter(1_000);
   supervision.look();
   expect(receiver.take()).toEqual({ WATCHDOG: "1" });
@@ -106,7 +106,7 @@ test("watchdog notifications stop while the database is unreadable", async () =>
   await world.db.close();
   supervision.look();
   expect(receiver.take()).toBeUndefined();
-  expect(said.join("")).toContain("watchdog.not_fed");
+  expect(said.join("")).toContain("watchdog.skipped");
 });
 
 test("the status line is computed again after an interval and sent if it has changed", async () => {

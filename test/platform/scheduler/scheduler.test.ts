@@ -601,7 +601,7 @@ test("a job whose row cannot be written stops neither its neighbors nor the beat
   await scheduler.runDue();
   expect(scheduler.lastBeatMs()).toBe(START_MS + 5);
   expect(rowOf(db)?.lastOutcome).toBe("succeeded");
-  expect(lines.map((line) => JSON.parse(line).event)).toEqual(["scheduler.job_unattended"]);
+  expect(lines.map((line) => JSON.parse(line).event)).toEqual(["scheduler.job_check_failed"]);
   await db.write((tx) => tx.run("DROP TRIGGER full"));
   await turns(scheduler, 2);
   expect(rowOf(db, "stuck")?.lastOutcome).toBe("succeeded");
@@ -609,7 +609,7 @@ test("a job whose row cannot be written stops neither its neighbors nor the beat
   nowMs += HOUR_MS;
   await turns(scheduler, 2);
   const again = lines.map((line) => JSON.parse(line).event).slice(1);
-  expect(again).toEqual(["scheduler.job_unattended"]);
+  expect(again).toEqual(["scheduler.job_check_failed"]);
 });
 
 test("a turn that fails in the database is logged and does not end the process", async () => {

@@ -32,7 +32,7 @@ export function registerClientJobs(
     name: "client-verdicts",
     async run(signal) {
       const judged = await clients.verdictRenewal.run(signal);
-      if (judged > 0) log.info("clients.judged_again", { judged });
+      if (judged > 0) log.info("clients.reevaluated", { judged });
     },
   });
 }

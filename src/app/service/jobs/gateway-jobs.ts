@@ -28,7 +28,7 @@ export async function startGatewayWork({ gateway }: Domain, log: Log): Promise<v
   }
   const { revocationsPending } = gateway.figures();
   if (revocationsPending === 0) return;
-  log.warning("gateway.revocations_wait", {
+  log.warning("gateway.revocations_pending", {
     pending: revocationsPending,
     advice: "these keys still work at the gateway; they are revoked when gateway mode is on again",
   });

@@ -68,7 +68,7 @@ test("verdicts of an earlier build are computed again", async () => {
   }, "clients");
   await service.runJobs();
   expect(service.listed()).toMatchObject([{ reasons: ["no revision of the policy was applied yet"] }]);
-  expect(service.lines).toContainEqual(expect.objectContaining({ event: "clients.judged_again", judged: 1 }));
+  expect(service.lines).toContainEqual(expect.objectContaining({ event: "clients.reevaluated", judged: 1 }));
 });
 
 test("clients are counted by health at scrape time, at most once a minute, starting at zero", async () => {

@@ -159,15 +159,15 @@ test("a running service loads a new file at SIGHUP, keeps the old facts if the f
   await using service = await startService({
     args: ["--data-dir", bench.data, "--config", bench.path("q.yaml")],
   });
-  await service.logged("harnesses.in_force");
+  await service.logged("harnesses.loaded");
   writeFileSync(bench.path("agents.yaml"), factsWith("0.170.0-0"));
   service.signal("SIGHUP");
-  await service.logged("harnesses.kept");
+  await service.logged("harnesses.rejected");
   await bench.json("harnesses sign agents.yaml");
   service.signal("SIGHUP");
-  await service.logged("harnesses.in_force", 2);
+  await service.logged("harnesses.loaded", 2);
   service.signal("SIGHUP");
-  await service.logged("harnesses.in_force", 3);
+  await service.logged("harnesses.loaded", 3);
   const { items } = await bench.json("audit list --action harnesses.change");
   expect(items).toMatchObject([
     { after: { codex: "0.170.0-0" } },

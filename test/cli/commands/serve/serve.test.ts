@@ -328,7 +328,7 @@ describe("a running service", () => {
     const dataDir = await installed("open");
     chmodSync(dataDir, 0o777);
     await using service = await startService({ args: ["--data-dir", dataDir] });
-    await service.logged("data_dir.open");
+    await service.logged("data_dir.exposed");
     expect(service.stderr()).toContain("mode=0777");
   });
 

@@ -145,7 +145,7 @@ test("SVC-9: rejects a certificate of another key with the reason, and keeps the
   writeFileSync(KEY, key);
   await reload();
   expect(await presented()).toBe("second");
-  expect(logged("tls.kept")).toMatchObject([{ level: "error", reason: "listen.bad_certificate" }]);
+  expect(logged("tls.rejected")).toMatchObject([{ level: "error", reason: "listen.bad_certificate" }]);
 });
 
 test("SVC-4: SIGHUP applies another log level, and names the settings that need a restart", async () => {
@@ -154,7 +154,7 @@ test("SVC-4: SIGHUP applies another log level, and names the settings that need 
   configure({ level: "debug", lifetime: 700 });
   await reload();
   expect(logged("http.answered")).toEqual([]);
-  expect(logged("config.restart_needed").at(-1)).toMatchObject({
+  expect(logged("config.restart_required").at(-1)).toMatchObject({
     level: "warning",
     settings: ["access.device_code_ttl_seconds"],
   });
