@@ -45,10 +45,16 @@ function detailsOf({ domain }: Call, { toIssuer }: Move, plan: MovePlan): string
 const countAdministrators = ({ prepared }: MovePlan): number =>
   prepared.filter(({ role }) => role === "admin").length;
 
-const leftLines = ({ left }: MovePlan): string[] =>
-  left.length === 0
-    ? []
-    : [`To be linked by hand with identities create: ${left.map(({ email }) => email).join(", ")}`];
+/** More users are only counted; the document of --json has all. */
+const LEFT_SHOWN_MAX = 20;
+
+function leftLines({ left }: MovePlan): string[] {
+  if (left.length === 0) return [];
+  const shown = left.slice(0, LEFT_SHOWN_MAX).map(({ email }) => `  ${email}`);
+  const others = left.length - shown.length;
+  const rest = others === 0 ? [] : [`  and ${others} more: see \`left\` of --json`];
+  return ["To be linked by hand with identities create:", ...shown, ...rest];
+}
 
 const usersText = (count: number): string => (count === 1 ? "1 user" : `${count} users`);
 

@@ -46,7 +46,9 @@ export class IdentityMoves {
   plan({ organizationId }: Pick<Actor, "organizationId">, move: Move): MovePlan {
     const { fromIssuer, toIssuer } = move;
     if (fromIssuer === toIssuer)
-      throw new DomainError("invalid", "identity.same_issuer", "both issuers are the same");
+      throw new DomainError("invalid", "identity.same_issuer", "both issuers are the same", {
+        hint: "name the former provider with --from-issuer, and the new one with --to-issuer or in the configuration",
+      });
     const users = this.#usersAt(fromIssuer, organizationId);
     if (users.length === 0)
       throw new DomainError("not_found", "identity.not_found", "nobody is linked at the former provider", {

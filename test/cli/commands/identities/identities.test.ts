@@ -35,3 +35,32 @@ test("SSO-33 a removed link ends the logins that it gave, and a dry run ends non
   await bench.json(`identities remove ${rest} --yes`);
   expect(await live()).toBe(0);
 });
+
+test("SSO-44 a move lists the users who are left, one to a line, and counts those beyond twenty", async () => {
+  using bench = await createInstallation();
+  const emails = Array.from({ length: 22 }, (_, at) => `user-${String(at).padStart(2, "0")}@example.org`);
+  await bench.json(`users create ${emails[0]} --role member`);
+  using database = new Database(join(bench.data, "quartermaster.db"));
+  const addUser = database.query(
+    `INSERT OR IGNORE INTO users (id, organization_id, subject, email, email_key, role, status, created_at_ms, updated_at_ms)
+       SELECT $email, organization_id, $email, $email, $email, role, status, created_at_ms, updated_at_ms
+         FROM users WHERE email = $first`,
+  );
+  const link = database.query(
+    `INSERT INTO user_identities (user_id, issuer, subject, linked_by, linked_at_ms)
+       SELECT id, $issuer, $email, 'operator', 0 FROM users WHERE email = $email`,
+  );
+  for (const $email of emails) {
+    addUser.run({ $email, $first: emails[0] ?? "" });
+    link.run({ $email, $issuer: ISSUER });
+  }
+  const line = `identities move --from-issuer ${ISSUER} --to-issuer https://new.example.org --by external-id`;
+  const { stdout } = await bench.run(line);
+  const left = stdout.split("\n").slice(1, -1);
+  expect(left).toEqual([
+    "To be linked by hand with identities create:",
+    ...emails.slice(0, 20).map((email) => `  ${email}`),
+    "  and 2 more: see `left` of --json",
+  ]);
+  expect(Object((await bench.json(line)).left)).toHaveLength(22);
+});
