@@ -165,5 +165,5 @@ test("a service manager that accepts no message is logged, and the service conti
   receiver[Symbol.dispose]();
   supervision.ready(vitals);
   supervision.stopping();
-  expect(said.join("").match(/manager\.not_told/g)).toHaveLength(2);
+  expect(said.join("").match(/service_manager\.notify_failed/g)).toHaveLength(2);
 });
