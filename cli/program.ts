@@ -10,6 +10,7 @@ import * as completion from "./commands/completion/completion.ts";
 import * as config from "./commands/config/config.ts";
 import * as demo from "./commands/demo/demo.ts";
 import * as doctor from "./commands/doctor/doctor.ts";
+import * as gateway from "./commands/gateway/gateway.ts";
 import * as groups from "./commands/groups/groups.ts";
 import * as harnesses from "./commands/harnesses/harnesses.ts";
 import * as help from "./commands/help/help.ts";
@@ -54,7 +55,7 @@ const NOUNS: Readonly<Record<string, readonly Noun[]>> = {
   "Service:": [serve, setup, demo, status, doctor, probe, config],
   "Users and logins:": [organization, users, groups, invitations, logins, identities, scim, sso],
   "Policy and workstations:": [catalog, policy, harnesses, clients],
-  "Keys:": [keys, signingKeys, sealingKeys],
+  "Gateway and keys:": [gateway, keys, signingKeys, sealingKeys],
   "Data and operation:": [jobs, backup, migrate, audit],
   "Help and shell:": [completion, manual, unit, version, help],
 };

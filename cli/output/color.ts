@@ -14,8 +14,10 @@ export const colored = (text: string, color: StateColor): string =>
 
 /** Words of states in every table, by what they mean to the operator. Other words keep the default color. */
 const COLOR_OF_STATE: ReadonlyMap<string | null, StateColor> = new Map([
-  ...["active", "approved", "current", "ready", "succeeded"].map((word) => [word, "green"] as const),
-  ...["attention", "outdated", "paused", "pending", "recovering", "stopped", "suspended"].map(
+  ...["active", "approved", "available", "current", "ready", "succeeded"].map(
+    (word) => [word, "green"] as const,
+  ),
+  ...["attention", "changed", "outdated", "paused", "pending", "recovering", "stopped", "suspended"].map(
     (word) => [word, "yellow"] as const,
   ),
   ...["error", "failed", "invalid", "timed_out"].map((word) => [word, "red"] as const),

@@ -1,5 +1,6 @@
 // Runs every command once, and checks which actions it records in the audit log. A command that records nothing must not change
 // anything. New commands have to be added here.
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { cpSync, writeFileSync } from "node:fs";
@@ -228,6 +229,33 @@ const CHANGES: Readonly<Record<string, Change>> = {
   },
   "clients remove": { rest: withClient, leaves: ["client.remove"] },
   "clients revoke": { rest: withClient, leaves: ["client.revoke"] },
+  "gateway models refresh": {
+    on: onGateway,
+    rest: async (bench) => {
+      await withPolicy(bench);
+      return WITH_GATEWAY;
+    },
+    leaves: ["model_catalog.refresh"],
+  },
+  "gateway models acknowledge": {
+    on: onGateway,
+    rest: async (bench) => {
+      await withPolicy(bench);
+      await bench.json(`gateway models refresh ${WITH_GATEWAY}`);
+      using database = new Database(databaseOf(bench));
+      database.run("UPDATE gateway_models SET acknowledged_fingerprint = 'other'");
+      return `model-a --yes ${WITH_GATEWAY}`;
+    },
+    leaves: ["model_catalog.acknowledge"],
+  },
+  "gateway models assign": {
+    on: onGateway,
+    rest: async (bench) => {
+      await withPolicy(bench);
+      return `codex model-a --yes ${WITH_GATEWAY}`;
+    },
+    leaves: ["policy.publish"],
+  },
   "keys ensure": { on: onGateway, rest: () => `${ADA} ${WITH_GATEWAY}`, leaves: ["gateway_key.provision"] },
   "keys rotate": { on: onGateway, rest: withKey, leaves: ["gateway_key.provision"] },
   "keys revoke": { on: onGateway, rest: withKey, leaves: ["gateway_key.revoke"] },
@@ -292,6 +320,7 @@ const READS: Readonly<Record<string, string>> = {
   "harnesses sign": "harnesses.yaml --signing-key-file signer.pem",
   "clients list": "",
   "clients show": "lab-1",
+  "gateway models list": WITH_GATEWAY,
   "keys list": WITH_GATEWAY,
   "keys show": `${ADA} ${WITH_GATEWAY}`,
   "scim status": "",

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import {
   HARNESS_CHOICES,
   INVITATION_STATUS_CHOICES,
+  MODEL_STATE_CHOICES,
   ROLE_CHOICES,
   SOURCE_CHOICES,
   USER_STATUS_CHOICES,
@@ -14,6 +15,7 @@ import {
   ROLES,
   USER_STATUSES,
 } from "../../src/domain/identity/model.ts";
+import { MODEL_STATES } from "../../src/domain/inference/models/model.ts";
 
 test.each([
   ["roles", ROLE_CHOICES, ROLES],
@@ -21,6 +23,7 @@ test.each([
   ["sources of users", SOURCE_CHOICES, PROVISIONING_SOURCES],
   ["statuses of invitations", INVITATION_STATUS_CHOICES, INVITATION_FILTERS],
   ["harnesses", HARNESS_CHOICES, HARNESS_KEYS],
+  ["states of models", MODEL_STATE_CHOICES, MODEL_STATES],
 ])("%s", (_, choices, words) => {
   expect([...choices].toSorted()).toEqual([...words].toSorted());
 });

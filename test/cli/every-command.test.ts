@@ -35,6 +35,7 @@ const REQUIRED: Readonly<Record<string, string>> = {
   "identities create": "x --subject s",
   "identities move": "--from-issuer x --by email",
   "policy explain": "--user x --harness codex",
+  "gateway models assign": "codex x",
 };
 
 const lineOf = (command: CliCommand): string[] => [
@@ -146,7 +147,8 @@ describe("CLI-10 secrets", () => {
         .map(({ flags }) => `${command.path()} ${flags}`),
     );
     expect(suspects).toContain("quartermaster users create --password-file <path>");
-    expect(suspects.filter((option) => !/-file <path>$|<number>$/.test(option))).toEqual([]);
+    // A choice of fixed words, such as the name of a header, holds no secret.
+    expect(suspects.filter((option) => !/-file <path>$|<number>$|<[^>]+\|[^>]+>$/.test(option))).toEqual([]);
   });
 
   test("are never arguments", () => {

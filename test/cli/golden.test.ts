@@ -525,6 +525,51 @@ test("scim", async () => {
   expectGolden("scim", [...made, ...used], replacements(bench).set(createdBy, "<operator>"));
 });
 
+test("gateway models", async () => {
+  await using upstream = await createInstalledGateway();
+  const { bench, gateway } = upstream;
+  const off = await transcript(bench, ["gateway models list"]);
+  await beginPolicyOn(bench);
+  const withGateway = (...lines: string[]) =>
+    transcript(
+      bench,
+      lines.map((line) => `gateway models ${line} --config gateway.yaml`),
+    );
+  const early = await withGateway(
+    "list",
+    "assign codex old",
+    "assign codex old --dry-run",
+    "assign codex old --yes",
+  );
+  gateway.models = ["model-b", { id: "model-a", display_name: "A", metadata: { context: 8 } }];
+  const first = await withGateway("list", "refresh", "refresh --json");
+  gateway.models = [{ id: "model-a", display_name: "A, the second", metadata: { context: 16 } }];
+  bench.clock.advance(HOUR_MS);
+  const later = await withGateway(
+    "refresh",
+    "list",
+    "list --wide",
+    "list --state changed --json",
+    "acknowledge model-a",
+    "acknowledge model-a --dry-run",
+    "acknowledge model-a --yes --json",
+    "acknowledge model-a",
+    "acknowledge model-c --yes",
+    "assign codex",
+    "assign codex model-a --none",
+    "assign vim model-a",
+    "assign codex model-a model-a --default model-b --yes",
+    "assign codex model-a --default model-a --comment agreed --yes",
+    "assign codex model-a --yes",
+    "assign codex --none --no-default --base 1 --yes",
+    "assign codex --none --no-default --yes --json",
+  );
+  gateway.fail("GET /v1/models", { kind: "status", status: 401 });
+  const failed = await withGateway("refresh", "list");
+  const words = replacements(bench).set(EXTERNAL_ID, "<sha256>");
+  expectGolden("gateway-models", [...off, ...early, ...first, ...later, ...failed], words);
+});
+
 const JOB_NAMES = ["access-sweep", "gateway-reconcile"];
 
 test("keys", async () => {

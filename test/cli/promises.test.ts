@@ -20,7 +20,18 @@ const takes = (command: Command, option: string): boolean =>
   command.options.some(({ long }) => long === option);
 
 /** Nouns that are singular, or have no plural. */
-const SINGULAR = ["audit", "backup", "catalog", "config", "migrate", "organization", "policy", "scim", "sso"];
+const SINGULAR = [
+  "audit",
+  "backup",
+  "catalog",
+  "config",
+  "gateway",
+  "migrate",
+  "organization",
+  "policy",
+  "scim",
+  "sso",
+];
 
 test("CLI-1 nouns are plural if several items can exist", () => {
   const singular = nouns.map((noun) => noun.name()).filter((name) => !name.endsWith("s"));

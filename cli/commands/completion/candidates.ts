@@ -33,6 +33,7 @@ const KINDS: Readonly<Record<string, NameKind | "files">> = {
   "logins id": "login",
   "identities url": "issuer",
   "jobs name": "job",
+  "gateway model": "model",
   "scim token": "token",
 };
 

@@ -38,6 +38,7 @@ const STATEMENTS = {
     "SELECT CAST(sequence AS TEXT) AS name, author_label AS about FROM governance_revisions ORDER BY sequence DESC",
   token: "SELECT label AS name, profile AS about FROM scim_tokens WHERE revoked_at_ms IS NULL",
   issuer: "SELECT issuer AS name, count(*) || ' identities' AS about FROM user_identities GROUP BY issuer",
+  model: "SELECT id AS name, coalesce(display_name, '') AS about FROM gateway_models",
   job: "SELECT name, coalesce(last_outcome, 'not run yet') AS about FROM jobs",
 } as const;
 

@@ -11,6 +11,7 @@ import { carryOverAudiences, readAudiences } from "../delivery/audiences.ts";
 import { refuseProblems } from "../errors.ts";
 import type { GovernanceConfig, PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
+import { type Change, diffDocuments } from "./diff.ts";
 import { isSame } from "./document-paths.ts";
 import type { FinalizeContext } from "./finalize.ts";
 import type { Validated } from "./judged.ts";
@@ -96,6 +97,22 @@ export class Publishing {
    * @throws DomainError as publishPolicy, with pointers into the publication; `governance.unknown_harness`
    */
   async publishModels(actor: Actor, publication: ModelsPublication): Promise<Revision> {
+    const { begun, whole } = await this.#judgeModels(actor, publication);
+    return await this.#publish(actor, begun, { judged: whole, ...keeping(begun, publication) });
+  }
+
+  /** @returns what `publishModels` would change, on its base revision. @throws as it does */
+  async planModels(actor: Actor, publication: ModelsPublication): Promise<Change[]> {
+    const { begun, whole } = await this.#judgeModels(actor, publication);
+    invariant(whole, "what is sound was judged against the revision that it began from");
+    refuseProblems(whole.problems);
+    return whole.isUnchanged ? [] : diffDocuments(begun.document, JSON.parse(whole.document));
+  }
+
+  async #judgeModels(
+    actor: Actor,
+    publication: ModelsPublication,
+  ): Promise<{ begun: Revision; whole: Validated | undefined }> {
     const { harness, gatewayModels, defaultModel } = publication;
     const current = this.parts.revisions.current(actor.organizationId);
     const base = current?.id === publication.baseRevision ? JSON.stringify(current.document) : undefined;
@@ -108,7 +125,7 @@ export class Publishing {
     refuseProblems(unread);
     const begun = await this.parts.publisher.begin(actor, publication.baseRevision);
     readHarnessKey(harness);
-    return await this.#publish(actor, begun, { judged: whole, ...keeping(begun, publication) });
+    return { begun, whole };
   }
 
   /**

@@ -1,0 +1,82 @@
+// Defines `quartermaster gateway models` and its verbs. The code of a verb is loaded when it runs.
+import { Argument } from "commander";
+import type { CliCommand } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { domainAction } from "../../data-directory/in-domain.ts";
+import { choiceOption, HARNESS_CHOICES, MODEL_STATE_CHOICES } from "../../input/choices.ts";
+import { addConfirmOptions } from "../../input/prompt.ts";
+import { addDirectoryOptions } from "../../input/setting-options.ts";
+
+const CONFIG = "--config /etc/quartermaster/quartermaster.yaml";
+
+/** Adds the group with its verbs. */
+export function addModelVerbs(noun: CliCommand, context: Context): void {
+  const group = noun
+    .command("models")
+    .description("Lists the models of the gateway, refreshes the list, and assigns models to agents.")
+    .examples(
+      `quartermaster gateway models list ${CONFIG}`,
+      `quartermaster gateway models refresh ${CONFIG}`,
+    );
+  const verbs = [...readingVerbs(group, context), acknowledging(group, context), assigning(group, context)];
+  for (const verb of verbs) addDirectoryOptions(verb);
+}
+
+const readingVerbs = (group: CliCommand, context: Context): CliCommand[] => [
+  group
+    .command("list")
+    .description("Lists models by id, with their state and the agents that they are assigned to.")
+    .examples(
+      `quartermaster gateway models list ${CONFIG}`,
+      "quartermaster gateway models list --state changed --json",
+    )
+    .addOption(choiceOption("--state <state>", "only models in this state", MODEL_STATE_CHOICES))
+    .printsTable()
+    .action(domainAction(context, async () => (await import("./model-reading.ts")).list)),
+  group
+    .command("refresh")
+    .description("Asks the gateway for its models now. Assignments stay as they are.")
+    .examples(
+      `quartermaster gateway models refresh ${CONFIG}`,
+      `quartermaster gateway models refresh --json ${CONFIG}`,
+    )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./model-reading.ts")).refresh)),
+];
+
+const acknowledging = (group: CliCommand, context: Context): CliCommand =>
+  addConfirmOptions(
+    group
+      .command("acknowledge")
+      .description("Accepts a changed model as it is now, after showing what the gateway says about it.")
+      .examples(
+        `quartermaster gateway models acknowledge gpt-5 --dry-run ${CONFIG}`,
+        `quartermaster gateway models acknowledge gpt-5 --yes ${CONFIG}`,
+      )
+      .argument("<model>", "id of the model")
+      .option("--fingerprint <sha256>", "only if the model still has this fingerprint"),
+  )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./model-changes.ts")).acknowledge));
+
+const assigning = (group: CliCommand, context: Context): CliCommand =>
+  addConfirmOptions(
+    group
+      .command("assign")
+      .description(
+        "Replaces the models of one agent, as a new policy revision. Workstations get the lists once every allowed agent has one.",
+      )
+      .examples(
+        `quartermaster gateway models assign codex gpt-5 gpt-5-mini --default gpt-5 --dry-run ${CONFIG}`,
+        `quartermaster gateway models assign codex --none --yes ${CONFIG}`,
+      )
+      .addArgument(new Argument("<harness>", "coding agent").choices(HARNESS_CHOICES))
+      .argument("[model...]", "ids of its models")
+      .option("--none", "remove the assignment")
+      .option("--default <model>", "model that the agent starts with (default: the current one)")
+      .option("--no-default", "start with no particular model")
+      .option("--base <revision>", "publish only if this revision (number or id) is still the current one")
+      .option("--comment <text>", "reason, shown in the history"),
+  )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./model-changes.ts")).assign));
