@@ -37,7 +37,7 @@ export class GroupDirectory {
 
   /**
    * @param groupId from `show`
-   * @returns members in the order of their creation, as the identity provider sees them
+   * @returns members in the order in which the users were created, as the identity provider sees them
    * @throws DomainError `scim_group.invalid`
    */
   members(groupId: string, query: Pick<PageQuery, "page" | "perPage">): Page<store.MemberView> {

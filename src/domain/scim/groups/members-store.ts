@@ -129,7 +129,7 @@ const selectSequences = statement((connection) =>
     .prepare(),
 );
 
-/** @param asked as for `memberSlice` @returns members in the order of their creation, without reading users */
+/** @param asked as for `memberSlice` @returns members in the order of their creation, without reading them */
 export const memberSequences = (connection: Connection, asked: AskedSlice): readonly number[] =>
   selectSequences(connection)
     .all({ ...asked })
