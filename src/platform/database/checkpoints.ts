@@ -51,7 +51,7 @@ export function commitToLog(writer: Database, commit: () => void): void {
   }
 }
 
-/** Has the log copied in another thread each time it has grown by CHECKPOINT_PAGES. */
+/** Has the log copied in another thread each time it has grown by a number of pages. */
 export class Checkpoints {
   /** never rejects */
   #running: Promise<void> | undefined;
@@ -59,18 +59,21 @@ export class Checkpoints {
   /** size of the log after the last commit, in pages */
   #pages = 0;
   /** size at which the next checkpoint begins */
-  #nextPages = CHECKPOINT_PAGES;
+  #nextPages: number;
 
   /** @param writer runs no checkpoints itself */
   constructor(
     private readonly writer: Database,
     private readonly checkpoint: Checkpoint,
-  ) {}
+    private readonly growthPages = CHECKPOINT_PAGES,
+  ) {
+    this.#nextPages = growthPages;
+  }
 
   /** Looks at the size of the log, after a commit. */
   look(): void {
     const pages = this.#logPages();
-    if (pages < this.#pages) this.#nextPages = CHECKPOINT_PAGES; // SQLite has reset the log
+    if (pages < this.#pages) this.#nextPages = this.growthPages; // SQLite has reset the log
     this.#pages = pages;
     if (pages >= this.#nextPages) this.#running ??= this.#copyLog();
   }
@@ -94,7 +97,7 @@ export class Checkpoints {
     }
     this.#isLast = false;
     this.#running = undefined;
-    this.#nextPages = this.#pages + CHECKPOINT_PAGES;
+    this.#nextPages = this.#pages + this.growthPages;
   }
 
   /** Runs checkpoints while commits continue. @returns whether one more can copy the rest; a reader may need older pages */

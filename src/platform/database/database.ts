@@ -3,7 +3,7 @@
 import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import type { Steps } from "../steps.ts";
-import type { Checkpoint } from "./checkpoints.ts";
+import { type Checkpoint, Checkpoints } from "./checkpoints.ts";
 import { Company } from "./company.ts";
 import { type ConnectionOptions, openConnection } from "./connection.ts";
 import { drizzleOver } from "./drizzle.ts";
@@ -75,6 +75,8 @@ export interface DatabaseOptions extends Pick<ConnectionOptions, "busyTimeoutMs"
   replicated?: boolean;
   /** runs the checkpoints in another thread; without it commits do */
   checkpoint?: Checkpoint | undefined;
+  /** instead of CHECKPOINT_PAGES, for that thread */
+  checkpointPages?: number;
 }
 
 /**
@@ -82,12 +84,14 @@ export interface DatabaseOptions extends Pick<ConnectionOptions, "busyTimeoutMs"
  * @throws DomainError `storage.*` when the file cannot be opened
  */
 export function openDatabase(file: string, options: DatabaseOptions = {}): Db {
-  const { checkpoint, replicated = false, ...shared } = options;
+  const { checkpoint, checkpointPages, replicated = false, ...shared } = options;
   const withoutCheckpoints = replicated || checkpoint !== undefined;
   const writer = openConnection(file, { ...shared, create: true, tempInMemory: true, withoutCheckpoints });
   try {
     const reader = openConnection(file, { ...shared, readonly: true });
-    return new GroupedDatabase(writer, reader, replicated ? undefined : checkpoint);
+    const isOurs = checkpoint !== undefined && !replicated;
+    const checkpoints = isOurs ? new Checkpoints(writer, checkpoint, checkpointPages) : undefined;
+    return new GroupedDatabase(writer, reader, checkpoints);
   } catch (error) {
     writer.close();
     throw error;
@@ -140,10 +144,10 @@ class GroupedDatabase implements Db {
   constructor(
     readonly writer: Database,
     readonly reader: Database,
-    checkpoint?: Checkpoint,
+    checkpoints?: Checkpoints,
   ) {
     this.#read = drizzleOver(reader);
-    this.#queue = new WriteQueue(writer, () => this.#endReading(), checkpoint);
+    this.#queue = new WriteQueue(writer, () => this.#endReading(), checkpoints);
     this.#dataVersion = writer.prepare<{ data_version: number }, []>("PRAGMA data_version");
     this.#begin = reader.prepare("BEGIN");
     this.#rollback = reader.prepare("ROLLBACK");

@@ -4,7 +4,7 @@ import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import { collectGarbage } from "../memory/garbage.ts";
 import type { Steps } from "../steps.ts";
-import { type Checkpoint, Checkpoints, commitToLog, flushLog } from "./checkpoints.ts";
+import { type Checkpoints, commitToLog, flushLog } from "./checkpoints.ts";
 import { drizzleOver } from "./drizzle.ts";
 import { type Topic, takeMovedTopics } from "./moved-topics.ts";
 import { asStorageError } from "./storage-errors.ts";
@@ -50,19 +50,17 @@ export class WriteQueue {
   #idle: (() => void)[] = [];
   /** the present long write has taken all its steps */
   #isAtCommit = false;
-  readonly #checkpoints: Checkpoints | undefined;
 
   /**
    * @param beforeCommit ends the read transaction: SQLite resets its log only while no reader needs an older page of it
-   * @param checkpoint copies the log into the file in another thread; without it the writer does so itself, or other software
+   * @param checkpoints has the log copied in another thread; without it the writer does so itself, or other software
    */
   constructor(
     private readonly writer: Database,
     private readonly beforeCommit: () => void,
-    checkpoint: Checkpoint | undefined,
+    private readonly checkpoints: Checkpoints | undefined,
   ) {
     this.#tx = drizzleOver(writer);
-    this.#checkpoints = checkpoint && new Checkpoints(writer, checkpoint);
   }
 
   /**
@@ -91,7 +89,7 @@ export class WriteQueue {
   /** Resolves when every write has ended. */
   async emptied(): Promise<void> {
     if (this.#jobs.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
-    await this.#checkpoints?.ended();
+    await this.checkpoints?.ended();
   }
 
   /** A job without patience starts the flush for all waiting jobs. */
@@ -116,7 +114,7 @@ export class WriteQueue {
   }
 
   #flush(): void {
-    const pause = this.#checkpoints?.pause;
+    const pause = this.checkpoints?.pause;
     if (pause) void pause.then(() => this.#flush());
     else this.#flushNow();
   }
@@ -147,7 +145,7 @@ export class WriteQueue {
 
   /** @param answers one for each of the first jobs in the queue, which have ended */
   #end(answers: readonly Answer[]): void {
-    this.#checkpoints?.look();
+    this.checkpoints?.look();
     this.#isDue = false;
     this.#jobs.splice(0, answers.length);
     this.#schedule(0);

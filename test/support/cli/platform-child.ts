@@ -53,12 +53,13 @@ const verbs: Record<string, (...args: string[]) => unknown> = {
   "checkpoint-forever": async (file = "") => {
     const thread = new CheckpointThread();
     const db = openDatabase(file, {
+      checkpointPages: 500,
       checkpoint: () => {
         say("checkpoint");
         return thread.checkpoint(file);
       },
     });
-    for (;;) say(await insert(db, "x".repeat(1_000_000)));
+    for (;;) say(await insert(db, "x".repeat(100_000)));
   },
   "write-once": async (file = "") => {
     const db = openDatabase(file);
