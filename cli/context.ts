@@ -5,6 +5,7 @@ import { type Clock, systemClock } from "../src/platform/clock.ts";
 import type { PassphraseCost } from "../src/platform/crypto/key-file.ts";
 import type { PasswordCost } from "../src/platform/crypto/passwords.ts";
 import { type Ids, systemIds } from "../src/platform/ids.ts";
+import { restartWith } from "../src/platform/programs/restart.ts";
 import { Interrupted } from "./exit.ts";
 
 export type InputStream = Readable & { readonly isTTY?: boolean };
@@ -32,6 +33,8 @@ export interface Context {
    * `Interrupted` reason, the second one exits at once. Without a call, the default action of the operating system applies.
    */
   stopSignal(): AbortSignal;
+  /** Starts this program again in the same process with further variables: see restart.ts. A test has no process to give. */
+  restartWith?(variables: Readonly<Record<string, string>>): void;
 }
 
 /** @returns the context of the current process */
@@ -49,6 +52,7 @@ export function processContext(): Context {
     clock: systemClock,
     ids: systemIds,
     runId: systemIds.uuid(),
+    restartWith,
     stopSignal: () => {
       stop ??= listenForSignals();
       return stop;

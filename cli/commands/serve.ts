@@ -10,7 +10,7 @@ import type { ManagerAddress, ServiceManager } from "../../src/platform/systemd/
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { Interrupted, withFileContext } from "../exit.ts";
-import { addSettingOptions, loadSettings } from "../input/setting-options.ts";
+import { addSettingOptions, printWarnings, readSettings } from "../input/setting-options.ts";
 import { ignoreBrokenPipe } from "../output/broken-output.ts";
 import { isJournal } from "../output/journal.ts";
 import { programName, shellWord } from "../output/program-name.ts";
@@ -34,11 +34,13 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
 export const addOptions = addSettingOptions;
 
 async function serve(context: Context, command: CliCommand): Promise<void> {
-  const stop = context.stopSignal();
   using hangup = hangups();
+  const config = await readSettings(context, command);
+  await takeRequestSlots(context, config);
+  const stop = context.stopSignal();
   const { takeManagerAddress } = await import("../../src/platform/systemd/notify.ts");
   const address = takeManagerAddress(context.env, process.pid);
-  const config = await loadSettings(context, command);
+  printWarnings(config, context, command);
   ignoreBrokenPipe(context);
   const { startService } = await import("../../src/app/service/service.ts");
   const { Supervision } = await import("../../src/app/service/supervision.ts");
@@ -67,6 +69,27 @@ async function serve(context: Context, command: CliCommand): Promise<void> {
     await service.stop();
   }
   log.info("service.stopped");
+}
+
+/**
+ * Starts this program again if it may send too few requests at the same time for the inference that it is to forward. Nothing is
+ * open yet, and a signal still has its default action.
+ */
+async function takeRequestSlots({ env, stderr, restartWith }: Context, config: Config): Promise<void> {
+  const { isProxyInProcess } = await import("../../src/app/installation/proxy-settings.ts");
+  const { slotsIn, slotsNeeded, SLOTS_VARIABLE } = await import(
+    "../../src/platform/outbound/request-slots.ts"
+  );
+  if (!isProxyInProcess(config)) return;
+  const needed = slotsNeeded(config.get("gateway.proxy.max_in_flight"));
+  if (slotsIn(env) >= needed) return;
+  try {
+    restartWith?.({ [SLOTS_VARIABLE]: String(needed) });
+  } catch {
+    stderr.write(
+      `warning: inference is limited to ${slotsIn(env)} requests; set ${SLOTS_VARIABLE}=${needed}\n`,
+    );
+  }
 }
 
 /** Handles SIGHUP, which would otherwise end the process. A signal received before `onSignal` is delivered by that call. */

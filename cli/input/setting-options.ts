@@ -60,13 +60,22 @@ export function addSettingOptions(command: CliCommand): CliCommand {
  * @throws DomainError `config.invalid`; each problem in the file has the file name
  */
 export async function loadSettings(context: Context, command: CliCommand): Promise<Config> {
+  const config = await readSettings(context, command);
+  printWarnings(config, context, command);
+  return config;
+}
+
+export function printWarnings({ warnings }: Config, context: Context, command: CliCommand): void {
+  for (const warning of warnings) outputFor(context, command).warning(warning);
+}
+
+/** Loads the settings of a command without printing anything. @throws as `loadSettings` */
+export async function readSettings(context: Context, command: CliCommand): Promise<Config> {
   const { configPath, loadConfig } = await import("../../src/platform/config/config.ts");
   const options: Record<string, unknown> = command.optsWithGlobals();
   const flags = { ...options, catalogFile: options.catalogFile ?? options.catalog };
   const inputs = { flags, env: context.env, cwd: context.cwd };
-  const config = await withFileContext(configPath(inputs)?.path, () => loadConfig(inputs));
-  for (const warning of config.warnings) outputFor(context, command).warning(warning);
-  return config;
+  return await withFileContext(configPath(inputs)?.path, () => loadConfig(inputs));
 }
 
 function addOptions(

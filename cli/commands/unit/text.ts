@@ -1,8 +1,9 @@
 // Generates the systemd unit of the service and the sysusers.d line of its user. src/app/service/supervision.ts talks to systemd at
 // run time.
 
-import { SETTING_NAMES, settingOf } from "../../../src/platform/config/table.ts";
+import { IN_FLIGHT, SETTING_NAMES, settingOf } from "../../../src/platform/config/table.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
+import { SLOTS_VARIABLE, slotsNeeded } from "../../../src/platform/outbound/request-slots.ts";
 import { PERMANENT_FAILURE_EXITS } from "../../exit.ts";
 
 /** Name of the user, of the group, and of each directory that systemd creates. */
@@ -46,6 +47,8 @@ TimeoutStartSec=30min
 # 20 s for running requests, then jobs and calls of the provisioner.
 TimeoutStopSec=60
 LimitNOFILE=65536
+# Requests that may be sent at the same time: enough for the largest gateway.proxy.max_in_flight.
+Environment=${SLOTS_VARIABLE}=${slotsNeeded(IN_FLIGHT.max)}
 
 StateDirectory=${NAME}
 StateDirectoryMode=0700

@@ -25,6 +25,7 @@ import { checkBackups } from "./backups.ts";
 import * as content from "./content.ts";
 import { checkForeignKeys, checkIntegrity, checkObjects, checkReplication, checkSchema } from "./database.ts";
 import { type Check, DamageCollector, examine, type Finding } from "./finding.ts";
+import { checkInference } from "./inference.ts";
 import * as machine from "./machine.ts";
 import { openReadable } from "./readable-database.ts";
 import { checkSecondFactor } from "./second-factor.ts";
@@ -65,6 +66,7 @@ const machineFindings = (directory: DataDirectory, { config, clock }: DiagnoseOp
     examine("harnesses", (check) => checkHarnesses(check, config)),
     examine("files", (check) => machine.checkFiles(check, directory)),
     examine("disk", (check) => machine.checkDiskSpace(check, diskSpace(directory.path))),
+    examine("inference", (check) => checkInference(check, directory, config)),
     examine("certificate", (check) => machine.checkCertificate(check, tlsOf(config), clock.nowMs())),
   ]);
 

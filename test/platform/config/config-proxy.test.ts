@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gatewaySettingsOf } from "../../../src/app/installation/gateway-settings.ts";
-import { proxySettingsOf } from "../../../src/app/installation/proxy-settings.ts";
+import { isProxyInProcess, proxySettingsOf } from "../../../src/app/installation/proxy-settings.ts";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
 import { EXTRA_PATHS_MAX } from "../../../src/platform/config/proxy-rules.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
@@ -46,6 +46,11 @@ test("INF-2 this service forwards, unless a token for a separate proxy is set", 
   expect(gatewayOf(external)?.proxyMode).toBe("external");
   expect(proxySettingsOf(external)).toBeUndefined();
   expect(gatewayOf(load({ mode: "in-process" }, { proxy_token: TOKEN }))?.proxyMode).toBe("in-process");
+});
+
+test("INF-5 without gateway mode nothing is forwarded, whatever the proxy's settings say", () => {
+  const config = load({ mode: "in-process", max_in_flight: 9 }, { type: undefined });
+  expect([isProxyInProcess(config), proxySettingsOf(config)]).toEqual([false, undefined]);
 });
 
 test("INF-2 a mode without the settings it needs is refused", () => {

@@ -4,8 +4,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SLOTS_VARIABLE } from "../../../../src/platform/outbound/request-slots.ts";
+import { factsOf } from "../../../../src/platform/programs/process-facts.ts";
 import { runCli } from "../../../support/cli/cli.ts";
 import { ADMIN_KEY, LitellmGateway } from "../../../support/gateway/litellm-gateway.ts";
+import { receiveNotifications } from "../../../support/network/notify-receiver.ts";
 import { type RunningService, startService } from "../../../support/running-service.ts";
 
 const PASSWORD = "correct horse battery";
@@ -74,6 +77,43 @@ test(
     await service.logged("gateway.call_failed");
     service.signal("SIGTERM");
     expect(await service.ended()).toBe(0);
+  },
+  START_LIMIT_MS,
+);
+
+/** @returns what the runtime reads when it starts; undefined where it has its own number */
+const slotsOf = ({ pid }: RunningService): string | undefined => factsOf(pid)?.environment[SLOTS_VARIABLE];
+
+test(
+  "INF-61 starts with a slot for each inference request, and keeps its process id, signals and service manager",
+  async () => {
+    using receiver = receiveNotifications(join(folder, "notify"));
+    const config = configFile({ ...builtin(), proxy: { max_in_flight: 300 } });
+    await using service = await startService({
+      args: ["--data-dir", join(folder, "slots"), "--config", config, "--log-format", "text"],
+      env: { NOTIFY_SOCKET: receiver.address, WATCHDOG_USEC: "30000000" },
+    });
+    expect(slotsOf(service)).toBe("556");
+    expect((await receiver.next("READY")).READY).toBe("1");
+    service.signal("SIGHUP");
+    await service.logged("config.reloaded");
+    service.signal("SIGTERM");
+    expect(await service.ended()).toBe(0);
+    expect(service.stderr().match(/service\.started/g)).toHaveLength(1);
+  },
+  START_LIMIT_MS,
+);
+
+test(
+  "INF-61 the same holds for a start from source",
+  async () => {
+    await using service = await startService({
+      command: [process.execPath, join(import.meta.dir, "../../../../src/main.ts")],
+      args: ["--data-dir", join(folder, "source"), "--config", configFile(builtin())],
+      env: { PATH: process.env.PATH ?? "" },
+    });
+    expect(slotsOf(service)).toBe("2256");
+    expect((await fetch(`${service.baseUrl}/inference/health`)).status).toBe(200);
   },
   START_LIMIT_MS,
 );

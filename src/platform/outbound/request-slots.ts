@@ -1,0 +1,16 @@
+// The number of requests that this process may send at the same time. The runtime queues further ones without a word, and reads the
+// number once, from a variable of its environment.
+
+/** Read by the runtime when it starts. */
+export const SLOTS_VARIABLE = "BUN_CONFIG_MAX_HTTP_REQUESTS";
+/** The runtime's own number. It is left to everything but inference: provisioning, catalogs, the identity provider. */
+export const OTHER_SLOTS = 256;
+
+/** @returns the slots of a process that forwards so many inference requests at the same time */
+export const slotsNeeded = (maxInFlight: number): number => maxInFlight + OTHER_SLOTS;
+
+/** @returns the slots of a process with this environment */
+export function slotsIn(env: Readonly<Record<string, string | undefined>>): number {
+  const given = env[SLOTS_VARIABLE] ?? "";
+  return /^\d{1,9}$/.test(given) ? Number(given) : OTHER_SLOTS;
+}

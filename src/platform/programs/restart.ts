@@ -1,0 +1,13 @@
+// Starts the running program again in its own process: the same id, arguments, streams and parent, with other variables. What the
+// runtime reads only when it starts can be set no other way.
+
+/**
+ * Does not return where it succeeds. Nothing may be open that must be closed, because nothing of this run goes on.
+ * @param variables in addition to the environment of this process
+ * @throws Error if the system refuses; the process goes on
+ */
+export function restartWith(variables: Readonly<Record<string, string>>): void {
+  const [, script = "", ...args] = process.argv;
+  const program = Bun.isStandaloneExecutable ? [] : [...process.execArgv, script];
+  process.execve?.(process.execPath, [process.argv0, ...program, ...args], { ...process.env, ...variables });
+}

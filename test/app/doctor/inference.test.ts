@@ -1,0 +1,42 @@
+// The limits of a running service, read from a real process.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { checkOf } from "../../../src/app/doctor/finding.ts";
+import { limitFindings } from "../../../src/app/doctor/inference.ts";
+import { loadConfig } from "../../../src/platform/config/config.ts";
+import { SLOTS_VARIABLE, slotsIn } from "../../../src/platform/outbound/request-slots.ts";
+import { factsOf, type ProcessFacts } from "../../../src/platform/programs/process-facts.ts";
+
+let child: Bun.Subprocess;
+beforeAll(() => {
+  child = Bun.spawn(["sh", "-c", "ulimit -n 100; read -r _"], {
+    env: { [SLOTS_VARIABLE]: "266" },
+    stdin: "pipe",
+  });
+});
+afterAll(async () => {
+  child.kill();
+  await child.exited;
+});
+
+const config = loadConfig({ flags: { gatewayProxyMaxInFlight: "10" }, env: {}, cwd: import.meta.dir });
+const found = (facts: ProcessFacts | undefined) =>
+  limitFindings(checkOf("inference"), facts, config).map(({ result, remedy }) => [result, remedy]);
+
+test("INF-61 doctor finds a service that sends or opens too little for its settings", () => {
+  const enough = { environment: { [SLOTS_VARIABLE]: "266" }, openFilesMax: 1044 };
+  expect(found(enough)).toEqual([["ok", null]]);
+  expect(found({ environment: {}, openFilesMax: 1043 })).toEqual([
+    ["failed", expect.stringContaining(`${SLOTS_VARIABLE}=266`)],
+    ["failed", expect.stringContaining("LimitNOFILE=1044")],
+  ]);
+  expect(found({ ...enough, environment: { [SLOTS_VARIABLE]: "265" } })[0]?.[0]).toBe("failed");
+  expect(found(undefined)).toEqual([["skipped", null]]);
+});
+
+test("the facts are those of the process, and there are none of a process that is gone", async () => {
+  while (factsOf(child.pid)?.openFilesMax !== 100) await Bun.sleep(1); // until the shell has set its limit
+  expect(slotsIn(factsOf(child.pid)?.environment ?? {})).toBe(266);
+  const gone = Bun.spawn(["true"]);
+  await gone.exited;
+  expect(factsOf(gone.pid)).toBeUndefined();
+});
