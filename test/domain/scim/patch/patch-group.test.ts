@@ -71,7 +71,6 @@ describe("SCIM-79 members", () => {
     ["are not removed by an empty value", [remove([]), remove(null), remove("")], {}],
     ["are all removed without a value", [add("u1"), remove()], { base: "emptied" }],
     ["are all replaced", [add("u1"), remove("u2"), replace(["u3"])], { base: "emptied", add: ["u3"] }],
-    ["are all replaced by none", [replace([])], { base: "emptied" }],
     ["are all replaced by null", [replace(null)], { base: "emptied" }],
     ["come after others went", [remove(), add("u1"), remove("u2")], { base: "emptied", add: ["u1"] }],
     ["stay when removed and added again", [remove("u1"), add("u1")], { add: ["u1"] }],
@@ -115,7 +114,6 @@ describe("SCIM-79 members", () => {
     ["mutability", at("members.display", "replace", "x")],
     ["mutability", { op: "add", value: { "members.value": "u1" } }],
     ["invalidValue", add([{ display: "Ada" }])],
-    ["invalidValue", remove([{ display: "Ada" }])],
     ["invalidValue", remove({})],
     ["invalidValue", remove([null])],
     ["invalidValue", remove([{ $ref: null }])],
@@ -126,7 +124,6 @@ describe("SCIM-79 members", () => {
     ["invalidValue", add([{ value: "g1", type: "group" }])],
     ["invalidValue", { op: "add", path: "members" }],
     ["invalidValue", { op: "replace", path: "members" }],
-    ["noTarget", { op: "remove" }],
     ["noTarget", { op: "remove", value: { members: ["u1"] } }],
     ["invalidSyntax", { op: "clear", path: "members" }],
   ])("are unchanged: %s for %j", (scimType, operation) => {

@@ -161,7 +161,6 @@ describe.each<[string, readonly Row[]]>([
       ["replace", 'emails[not (type eq "work")]', NEW, { emails: [WORK, NEW] }],
       ["replace", 'emails[type eq "home"]', null, { emails: [WORK] }],
       ["remove", 'emails[type eq "home"]', undefined, { emails: [WORK] }],
-      ["remove", 'emails[type eq "fax"]', undefined, {}],
       ["remove", "emails[value pr]", undefined, { emails: undefined }],
     ],
   ],
@@ -169,7 +168,6 @@ describe.each<[string, readonly Row[]]>([
     "a part of the values that match a filter",
     [
       ["add", 'emails[type eq "home"].display', "H", { emails: [WORK, { ...HOME, display: "H" }] }],
-      ["add", 'emails[type eq "other"].value', "n@x.example", { emails: [WORK, HOME, NEW] }],
       ["add", 'emails[type eq "other"].display', "x", {}],
       ["add", 'emails[type eq "home"].value', null, {}],
       [
@@ -250,10 +248,8 @@ describe.each<[ScimType, readonly (readonly [op: string, path: unknown, value?: 
   [
     "noTarget",
     [
-      ["remove", undefined],
       ["remove", "", { title: "Dr" }],
       ["replace", 'emails[type eq "other"]', NEW],
-      ["replace", 'emails[type eq "other"].value', "n@x.example"],
       ["replace", 'emails[type eq "other"]', null],
       ["add", 'emails[type eq "other" or type eq "x"].value', "n@x.example"],
       ["add", 'emails[type ne "work" and type ne "home"]', NEW],
@@ -263,12 +259,10 @@ describe.each<[ScimType, readonly (readonly [op: string, path: unknown, value?: 
   [
     "mutability",
     [
-      ["remove", "userName"],
       ["replace", "userName", ""],
       ["remove", "active"],
       ["replace", "active", null],
       ["replace", undefined, { userName: null }],
-      ["replace", "id", "z"],
       ["replace", undefined, { ID: "z" }],
       ["replace", "meta.version", "1"],
       ["add", "groups", [{ value: "g" }]],
