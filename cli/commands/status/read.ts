@@ -85,7 +85,7 @@ const contentOf = (context: Context, config: Config) =>
     context,
     config,
     async ({
-      domain: { access, governance, clients, gateway, jobs, backups, sso, untrustedProxies },
+      domain: { access, governance, clients, gateway, modelCatalog, jobs, backups, sso, untrustedProxies },
       actor: { organizationId },
     }) => ({
       signIn: { mode: config.get("identity.mode"), ...sso.status(), dueSoon: sso.countDueSoon() },
@@ -96,6 +96,7 @@ const contentOf = (context: Context, config: Config) =>
         isOn: gateway.mode !== undefined,
         problemCodes: gateway.problems(),
       },
+      models: modelCatalog.figures(organizationId),
       jobs: jobs.list(),
       backup: backups.last(),
       administratorsWithoutFactor: access.administratorsWithoutFactor(organizationId),

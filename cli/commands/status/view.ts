@@ -15,6 +15,7 @@ import { COMMIT, VERSION } from "../../../src/platform/version.ts";
 import { ageText } from "../../output/age.ts";
 import { detailsText, type Fact, timeOf } from "../../output/details.ts";
 import { jobDocument } from "../jobs/verbs.ts";
+import { modelFacts, modelsDocument } from "./models.ts";
 import type { Content, HarnessState, Machine, Status } from "./read.ts";
 import { signInDocument, signInFacts } from "./sign-in.ts";
 
@@ -76,7 +77,7 @@ interface FactsContext {
 }
 
 const contentFacts = (
-  { signIn, revision, clients, gateway, jobs, backup }: Content,
+  { signIn, revision, clients, gateway, models, jobs, backup }: Content,
   context: FactsContext,
 ): readonly Fact[] => [
   ...signInFacts(signIn),
@@ -89,6 +90,7 @@ const contentFacts = (
   ["clients", countsText(Object.entries(clients))],
   ["gateway keys", countsText(gateway.keys.map(({ state, total }) => [state, total]))],
   ...gatewayFacts(gateway),
+  ...modelFacts(models, context),
   ["jobs", countsText(outcomesOf(jobs))],
   ...jobs.flatMap((job) => jobFacts(job, context)),
   [
@@ -169,6 +171,7 @@ export function statusDocument({ nowMs, machine, content, outside, harnesses }: 
     policy: content?.revision ? policyDocument(content.revision) : null,
     clients: content?.clients ?? null,
     gateway_keys: content ? gatewayDocument(content.gateway) : null,
+    gateway_models: content?.models ? modelsDocument(content.models) : null,
     jobs: content?.jobs.map(jobDocument) ?? null,
     backup: content?.backup ? backupDocument(content.backup) : null,
     administrators_without_second_factor: content?.administratorsWithoutFactor ?? null,

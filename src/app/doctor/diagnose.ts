@@ -27,6 +27,7 @@ import { checkForeignKeys, checkIntegrity, checkObjects, checkReplication, check
 import { type Check, DamageCollector, examine, type Finding } from "./finding.ts";
 import { checkInference } from "./inference.ts";
 import * as machine from "./machine.ts";
+import { checkModelCatalog } from "./model-catalog.ts";
 import { openReadable } from "./readable-database.ts";
 import { checkSecondFactor } from "./second-factor.ts";
 
@@ -132,6 +133,7 @@ const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
   second_factor: checkSecondFactor,
   artifact_store: content.checkArtifactStore,
   gateway_keys: content.checkGatewayKeys,
+  gateway_models: checkModelCatalog,
 };
 
 /** The checks of --deep. Their duration grows with the amount of data. */

@@ -9,42 +9,21 @@ import {
 import { type ModelState, REMOVED_KEPT_MAX } from "../../../../src/domain/inference/models/model.ts";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/platform/clock.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
-import { shared } from "../../../support/shared.ts";
 import { SETTINGS } from "../../gateway/gateway-world.ts";
-import { Upstream } from "../../gateway/provisioners/litellm/upstream.ts";
-import { createGovernanceWorld, type GovernanceWorld } from "../../governance/governance-world.ts";
+import { createGovernanceWorld } from "../../governance/governance-world.ts";
+import {
+  assign,
+  type CatalogWorld,
+  offer,
+  refresh,
+  sharedCatalogWorld,
+  statesOf,
+  viewOf,
+} from "./catalog-world.ts";
 
-interface CatalogWorld extends GovernanceWorld {
-  upstream: Upstream;
-}
-
-async function createCatalogWorld(): Promise<CatalogWorld> {
-  const upstream = new Upstream(() => 0);
-  const gatewayMode = { settings: SETTINGS, provisioner: upstream.provisioner(), configurationDigest: "one" };
-  const section = { revision: "file", allowed_harnesses: ["codex", "claude"] };
-  return Object.assign(await createGovernanceWorld(section, { gatewayMode }), { upstream });
-}
-
-const made = shared(createCatalogWorld, (world) => world);
+const site = sharedCatalogWorld();
 const INTERVAL_MS = SETTINGS.provisioner.modelCatalogRefreshSeconds * SECOND_MS;
 
-/** @returns a world whose gateway offers nothing */
-async function site(): Promise<CatalogWorld> {
-  const world = await made();
-  Object.assign(world.upstream, { models: [], sourceRevision: null, listingFailure: undefined, listings: 0 });
-  world.upstream.letGo();
-  return world;
-}
-
-const offer = (world: CatalogWorld, ...models: (string | object)[]): void => {
-  world.upstream.models = models.map((model) => (typeof model === "string" ? { id: model } : model));
-};
-const refresh = ({ domain, world }: CatalogWorld) => domain.modelCatalog.refresh(world.organizationId);
-const viewOf = ({ domain, world }: CatalogWorld) => domain.modelCatalog.view(world.organizationId);
-const statesOf = (world: CatalogWorld): Record<string, ModelState> =>
-  Object.fromEntries(viewOf(world).models.map(({ id, state }) => [id, state]));
-const assign = ({ governance, admin, inForce }: CatalogWorld, harness: string, ...gatewayModels: string[]) =>
-  governance.publishing.publishModels(admin, { harness, gatewayModels, baseRevision: inForce().id });
 const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
 
 /** @returns the actions in the audit log about the catalog, with what they say */

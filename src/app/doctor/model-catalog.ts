@@ -1,0 +1,66 @@
+// Checks the catalog of the gateway's models: whether it is current, and whether what the policy assigns is offered as it was
+// acknowledged.
+import type { CatalogFigures } from "../../domain/inference/models/catalog.ts";
+import type { Examined } from "./content.ts";
+import type { Check, Finding } from "./finding.ts";
+
+/** Models that a finding names. */
+const MODELS_NAMED_MAX = 5;
+const LIST = "quartermaster gateway models list";
+
+/** @returns a finding for each problem with the catalog or with assigned models */
+export function checkModelCatalog(check: Check, { domain, config, organizationId }: Examined): Finding[] {
+  const figures = domain.modelCatalog.figures(organizationId);
+  if (!figures) return [check.ok("gateway mode is off in these settings")];
+  const found = [
+    ...refreshFindings(check, figures),
+    ...assignmentFindings(check, figures),
+    ...enforcementFindings(check, figures, config.get("gateway.proxy.model_policy")),
+  ];
+  return found.length > 0 ? found : [check.ok(modelsText(figures))];
+}
+
+/** @returns `12 available, 1 removed`; `none known` without models */
+export function modelsText({ states }: Pick<CatalogFigures, "states">): string {
+  const parts = Object.entries(states).filter(([, total]) => total > 0);
+  return parts.length === 0 ? "none known" : parts.map(([state, total]) => `${total} ${state}`).join(", ");
+}
+
+function refreshFindings(check: Check, { problem, isStale }: CatalogFigures): Finding[] {
+  if (problem !== null)
+    return [check.warning(`the last refresh failed: ${problem}`, "quartermaster gateway models refresh")];
+  return isStale
+    ? [check.warning("the models were not refreshed for two intervals", "see that the service runs")]
+    : [];
+}
+
+function assignmentFindings(check: Check, { assignedProblems, assignments }: CatalogFigures): Finding[] {
+  const named = assignedProblems.slice(0, MODELS_NAMED_MAX).map(({ id, state }) => `${id} (${state})`);
+  const more = assignedProblems.length - named.length;
+  const names = [...named, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+  return [
+    ...(named.length > 0 ? [check.warning(`assigned, but not as acknowledged: ${names}`, LIST)] : []),
+    ...(assignments === "incomplete"
+      ? [
+          check.warning(
+            "an allowed agent has no models, so workstations do not get the lists",
+            "quartermaster gateway models assign HARNESS MODEL...",
+          ),
+        ]
+      : []),
+  ];
+}
+
+function enforcementFindings(
+  check: Check,
+  { assignments }: CatalogFigures,
+  policy: "off" | "log" | "refuse",
+): Finding[] {
+  if (policy !== "refuse" || assignments !== "none") return [];
+  return [
+    check.warning(
+      "gateway.proxy.model_policy is refuse and no model is assigned, so every request is refused",
+      "assign models, or set gateway.proxy.model_policy to log",
+    ),
+  ];
+}
