@@ -22,6 +22,7 @@ import secondFactor from "./0019_second_factor.sql" with { type: "text" };
 import expectedIdentities from "./0020_expected_identities.sql" with { type: "text" };
 import narrowMemberships from "./0021_narrow_memberships.sql" with { type: "text" };
 import modelCatalog from "./0022_model_catalog.sql" with { type: "text" };
+import inferenceUsage from "./0023_inference_usage.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -53,4 +54,5 @@ export const migrations: readonly Migration[] = [
   { id: 20, name: "expected_identities", sql: expectedIdentities },
   { id: 21, name: "narrow_memberships", sql: narrowMemberships },
   { id: 22, name: "model_catalog", sql: modelCatalog },
+  { id: 23, name: "inference_usage", sql: inferenceUsage },
 ];

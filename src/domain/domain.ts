@@ -49,8 +49,10 @@ import { eraseAnswers } from "./idempotency/erase.ts";
 import { Idempotency, idempotentSecrets } from "./idempotency/service.ts";
 import { createEraseUser } from "./identity/erase.ts";
 import { createIdentity, type IdentitySettings } from "./identity/service.ts";
-import { createAdmission, createModels, NO_BUDGETS } from "./inference/service.ts";
+import { createRecords, type RecordsOptions } from "./inference/records.ts";
+import { createAdmission, createModels } from "./inference/service.ts";
 import type { ProxySettings } from "./inference/settings.ts";
+import { eraseUsage } from "./inference/usage/usage-retention.ts";
 import { eraseProvisioning } from "./scim/erase.ts";
 import {
   accountByExternalId,
@@ -100,6 +102,7 @@ export interface DomainOptions {
   runCatalogTask?: RunCatalogTask | undefined;
   /** reads the configured harness file; without it only the program's facts apply */
   readHarnesses?: (() => HarnessesInForce) | undefined;
+  records: RecordsOptions;
   settings: DomainSettings;
   secrets: DomainSecrets;
 }
@@ -125,6 +128,7 @@ export function openDomain({
   secrets,
   gatewayMode,
   observeProvisioner,
+  records: recording,
   ...machine
 }: DomainOptions) {
   const requireConfirmation = (connection: Connection, actor: Actor) =>
@@ -165,6 +169,7 @@ export function openDomain({
     loginOf: access.standingLogin,
     loginWatch: access.loginWatch,
   });
+  const records = createRecords({ ...machine, identity, ...recording });
   return {
     ...{ idempotency, identity, access, catalog },
     packageSources: new PackageSources(shared),
@@ -189,12 +194,13 @@ export function openDomain({
     inference,
     /** undefined unless this service forwards inference requests */
     admission: createAdmission(
-      { ...gatewayParts, inference, gatewayKeys: gateway.keys, budgets: NO_BUDGETS },
+      { ...gatewayParts, inference, gatewayKeys: gateway.keys, budgets: records.usage },
       machine.proxySettings,
     ),
     ...createModels({ ...shared, identity, gateway, governance, harnesses }),
+    ...records,
     auditLog,
-    erasure: new Erasure({ ...shared, identity, log: new Redactions(shared), areas: erasersOf(shared) }),
+    erasure: new Erasure({ ...shared, identity, ...personalDataOf(shared, records) }),
     harnesses,
     backups: new Backups(shared),
     health: new Health({ ...shared, gateway, proxyHealth: inference.proxyHealth }),
@@ -240,6 +246,12 @@ const secretsOf = (machine: { sealing: Sealing }): readonly SealedSecrets[] => [
 
 const groupsOf = (connection: Connection, userId: string) => groupNamesOf(connection, { userId });
 
+/** Where personal data is. */
+const personalDataOf = (
+  machine: ConstructorParameters<typeof Redactions>[0] & { ids: Ids; audit: Audit },
+  { requestLogs }: ReturnType<typeof createRecords>,
+) => ({ log: new Redactions(machine), areas: erasersOf(machine), outside: [requestLogs] });
+
 /** In the order in which rows may be deleted: the user is last, because others refer to it. */
 const erasersOf = (machine: { ids: Ids; audit: Audit }): readonly ErasePersonalData[] => [
   createEraseKeys(machine),
@@ -248,6 +260,7 @@ const erasersOf = (machine: { ids: Ids; audit: Audit }): readonly ErasePersonalD
   eraseAuthor,
   eraseProvisioning,
   eraseLogins,
+  eraseUsage,
   eraseIdentities,
   createEraseUser(machine),
 ];

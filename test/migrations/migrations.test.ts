@@ -62,7 +62,7 @@ function fill(connection: Database): void {
         .map((key) => key.from),
     );
     const values = columns.map(({ name, type, key }) => {
-      if (type === "INTEGER") return 1;
+      if (type === "INTEGER" || type === "REAL") return 1;
       return SAMPLES[`${table}.${name}`] ?? (key > 0 || references.has(name) ? "id" : name);
     });
     const places = columns.map(() => "?").join(", ");

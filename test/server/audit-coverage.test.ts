@@ -75,6 +75,20 @@ const asAdmin = async ({ signedIn }: TestServer, sent: Sent & { path?: string } 
 });
 const asMember = async ({ signedIn }: TestServer) => bearer(await signedIn("member"));
 
+/** What an inference proxy says about a request of a user. */
+async function loggedRequest({ signedIn, world }: TestServer) {
+  const { user } = await signedIn("member");
+  return {
+    id: world.ids.uuid(),
+    organization_id: user.organizationId,
+    user_id: user.id,
+    occurred_at: new Date(world.clock.nowMs()).toISOString(),
+    method: "POST",
+    path: "/chat/completions",
+    upstream_latency_ms: 12,
+  };
+}
+
 /** A device login that nobody has looked at yet. */
 const begin = ({ domain }: TestServer) =>
   domain.access.deviceLogins.request({ clientId: CLIENT.client_id, scope: "governance:read", address: null });
@@ -737,6 +751,18 @@ const CASES: Readonly<Record<string, Case>> = {
     site: sameGateway,
     ask: async (site) => ({ token: PROXY_TOKEN, body: (await withInferenceToken(site)).invalid }),
     leaves: ["gateway_key.invalidate", "gateway_key.provision"],
+  },
+  "POST /internal/gateway/request-logs": {
+    site: sameGateway,
+    ask: async (site) => ({ token: PROXY_TOKEN, body: await loggedRequest(site) }),
+    changes: [],
+    why: "one for every request to a model, into a log of its own",
+  },
+  "POST /internal/gateway/request-logs/batch": {
+    site: sameGateway,
+    ask: async (site) => ({ token: PROXY_TOKEN, body: { events: [await loggedRequest(site)] } }),
+    changes: [],
+    why: "one for every request to a model, into a log of its own",
   },
   "GET /governance-config": {
     site: sameGateway,

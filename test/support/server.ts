@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { Registry } from "prom-client";
+import { startLogThread } from "../../src/app/request-logs/start-log-thread.ts";
 import type { AccessSettings, LimitSettings } from "../../src/domain/access/service.ts";
 import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../src/domain/access/wire.ts";
 import { type Domain, openDomain } from "../../src/domain/domain.ts";
@@ -9,6 +10,7 @@ import type { GatewayMode, ProvisionerCall } from "../../src/domain/gateway/serv
 import { type Configuration, runAtOnce } from "../../src/domain/governance/service.ts";
 import type { HarnessesInForce } from "../../src/domain/harnesses/harness-facts.ts";
 import type { IdentitySettings, Role, User } from "../../src/domain/identity/service.ts";
+import { RunningLog } from "../../src/domain/inference/log/running-log.ts";
 import type { ProxySettings } from "../../src/domain/inference/settings.ts";
 import type { ScimSettings } from "../../src/domain/scim/service.ts";
 import type { Actor } from "../../src/domain/shared/actor.ts";
@@ -132,6 +134,7 @@ export interface TestServer extends AsyncDisposable {
   server: Server;
   domain: Domain;
   world: World;
+  requestLog: RunningLog;
   /** lines of the log as objects, oldest first */
   logged: Record<string, unknown>[];
   /** of the provisioner of gateway keys, oldest first */
@@ -148,7 +151,8 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
   const world = options.world ?? (await createWorldWithKeys());
   const provisionerCalls: ProvisionerCall[] = [];
   const observeProvisioner = (call: ProvisionerCall) => void provisionerCalls.push(call);
-  const domain = await joinDomain(world, { ...options, observeProvisioner });
+  const requestLog = runningLog(world);
+  const domain = await joinDomain(world, { ...options, observeProvisioner, requestLog });
   await domain.access.keys.ensure(world.system);
   await domain.inference.signingKeys?.ensure(world.system);
   const logged: Record<string, unknown>[] = [];
@@ -159,6 +163,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     server,
     domain,
     world,
+    requestLog,
     logged,
     provisionerCalls,
     request: async (method, path, sent = {}) =>
@@ -172,7 +177,11 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
       return signInAgain(user, signingIn);
     },
     signInAgain,
-    [Symbol.asyncDispose]: () => world.dispose(),
+    async [Symbol.asyncDispose]() {
+      await domain.usage.flush();
+      await requestLog.close();
+      await world.dispose();
+    },
   };
 }
 
@@ -189,9 +198,25 @@ async function directoryOfServer(): Promise<Copy> {
   return remember(server.world.directory);
 }
 
+const requestLogIn = (directory: string): string => join(directory, "request-logs.db");
+
+/** Its thread starts with the first row or search. */
+const runningLog = ({ directory, clock }: World): RunningLog =>
+  new RunningLog({
+    file: requestLogIn(directory),
+    isEnabled: true,
+    queueRowsMax: 10_000,
+    clock,
+    log: { warning: () => {}, error: () => {} },
+    startThread: startLogThread,
+  });
+
 async function joinDomain(
   world: World,
-  options: TestServerOptions & { observeProvisioner(call: ProvisionerCall): void },
+  options: TestServerOptions & {
+    observeProvisioner(call: ProvisionerCall): void;
+    requestLog: RunningLog;
+  },
 ): Promise<Domain> {
   const { db, clock, ids, directory } = world;
   return openDomain({
@@ -210,6 +235,10 @@ async function joinDomain(
     attemptsBy: "service",
     observeProvisioner: options.observeProvisioner,
     observeSso: options.observeSso,
+    records: {
+      requestLog: { file: requestLogIn(directory), retentionDays: 30, service: options.requestLog },
+      budgets: { requestsPerDay: 0, tokensPerDay: 0 },
+    },
     secrets: { scimToken: configuredToken({ scimToken: SCIM_TOKEN, ...options }) },
     settings: {
       access: { ...ACCESS, ...options.access },

@@ -2,9 +2,10 @@
 // lock, and every command use it.
 import { existsSync } from "node:fs";
 import type { RunCatalogTask } from "../../domain/catalog/service.ts";
-import { type Domain, openDomain } from "../../domain/domain.ts";
+import { type Domain, type DomainOptions, openDomain } from "../../domain/domain.ts";
 import type { AttemptOwner, ProvisionerCall } from "../../domain/gateway/service.ts";
 import { type RunTask, runAtOnce } from "../../domain/governance/service.ts";
+import type { ServiceLog } from "../../domain/inference/log/running-log.ts";
 import type { SsoObserver } from "../../domain/sso/service.ts";
 import type { SsoSettings } from "../../domain/sso/settings.ts";
 import { openBlobs } from "../../platform/blobs/blobs.ts";
@@ -71,6 +72,10 @@ export interface InstallationOptions {
   runTask?: RunTask;
   /** the same for catalog files */
   runCatalogTask?: RunCatalogTask;
+  /** searches the request log; default: the file itself is read */
+  requestLog?: ServiceLog | undefined;
+  /** told why sums of usage could not be written yet */
+  onUsageFailure?: ((error: unknown) => void) | undefined;
   /** copies the write-ahead log into the database file; default: commits do */
   checkpoint?: (file: string) => Promise<LogState>;
 }
@@ -137,6 +142,7 @@ async function joinDomain(
     runTask,
     runCatalogTask,
     readHarnesses: () => readHarnessFacts(config),
+    records: recordsOf(directory, options),
     settings: domainSettingsOf(config, { baseUrl, roles, sso }),
     secrets: { scimToken: config.get("scim.token") },
   });
@@ -150,6 +156,19 @@ async function joinDomain(
     },
   };
 }
+
+/** Usage that cannot be written is kept in memory, so a command, which counts none, needs no report. */
+const recordsOf = (
+  { requestLogs: file }: DataDirectory,
+  { config, requestLog: service, onUsageFailure }: InstallationOptions,
+): DomainOptions["records"] => ({
+  requestLog: { file, retentionDays: config.get("gateway.request_logs.retention_days"), service },
+  budgets: {
+    requestsPerDay: config.get("gateway.proxy.budgets.requests_per_day"),
+    tokensPerDay: config.get("gateway.proxy.budgets.tokens_per_day"),
+  },
+  onUsageFailure,
+});
 
 /** An installation that is set up: its organization exists. */
 export interface ExistingInstallation extends Installation {

@@ -1,7 +1,7 @@
 // Starts the part of the service that forwards inference requests, and ends it before anything that it needs.
 import type { Registry } from "prom-client";
 import type { Domain } from "../../domain/domain.ts";
-import type { RequestLog, UsageCounter } from "../../domain/inference/log/record.ts";
+import type { RequestLog } from "../../domain/inference/log/record.ts";
 import type { ProxySettings } from "../../domain/inference/settings.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Ids } from "../../platform/ids.ts";
@@ -16,10 +16,9 @@ import { PROXY_PREFIX } from "../installation/proxy-settings.ts";
 export interface InferenceParts {
   /** undefined unless this service forwards inference requests */
   settings: ProxySettings | undefined;
-  domain: Pick<Domain, "admission" | "identity">;
+  domain: Pick<Domain, "admission" | "identity" | "usage">;
   forward: Forward;
   requestLog: RequestLog;
-  usage: UsageCounter;
   metrics: Registry;
   clock: Clock;
   ids: Ids;
@@ -55,19 +54,17 @@ export function startInference(parts: InferenceParts): RunningInference | undefi
 }
 
 /** Stands in until forwarding is joined here. */
-export const NOT_YET: Pick<InferenceParts, "forward" | "requestLog" | "usage"> = {
+export const NOT_YET: Pick<InferenceParts, "forward"> = {
   forward: async ({ admitted, entry, requestId }) => {
     admitted.release();
     return refusal("inference.upstream_unreachable", entry.dialect, requestId);
   },
-  requestLog: { hand: () => {} },
-  usage: { count: () => {} },
 };
 
-function record(refused: ObservedRefusal, { domain, clock, requestLog, usage }: InferenceParts): void {
+function record(refused: ObservedRefusal, { domain, clock, requestLog }: InferenceParts): void {
   const organizationId = domain.identity.organization()?.id ?? "";
   const row = refusedRow(refused, { organizationId, nowMs: clock.nowMs() });
   if (!row) return;
   requestLog.hand(row);
-  usage.count(row);
+  domain.usage.count(row);
 }

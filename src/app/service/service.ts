@@ -4,6 +4,7 @@
 import { Registry } from "prom-client";
 import type { Seeded } from "../../domain/catalog/service.ts";
 import type { BootstrapResult } from "../../domain/identity/service.ts";
+import type { RunningLog } from "../../domain/inference/log/running-log.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
@@ -35,6 +36,7 @@ import { type Installation, openInstallation } from "../installation/installatio
 import { assertDatabaseNotLost, openForStart } from "../installation/lost-database.ts";
 import { proxySettingsOf } from "../installation/proxy-settings.ts";
 import { beginInstallation } from "../installation/setup.ts";
+import { createServiceLog, keepRecords, recordsOf } from "../request-logs/service-log.ts";
 import { openDoor, type ServiceDoor } from "./door.ts";
 import { watchKeys, watchProvisioner } from "./gateway-metrics.ts";
 import { loadHarnesses, reloadHarnesses } from "./harness-facts.ts";
@@ -45,6 +47,7 @@ import { addClientFigures, registerClientJobs } from "./jobs/client-jobs.ts";
 import { drainAttempts, registerGatewayJob, startGatewayWork } from "./jobs/gateway-jobs.ts";
 import { registerInvitationJob } from "./jobs/invitation-jobs.ts";
 import { registerModelJob } from "./jobs/model-jobs.ts";
+import { registerRequestLogJob } from "./jobs/request-log-jobs.ts";
 import { livenessOf } from "./liveness.ts";
 import { reloadProvider, startProvider } from "./provider-settings.ts";
 import { reloadRoleMapping, startProvisioning } from "./provisioning-start.ts";
@@ -126,9 +129,12 @@ async function startWithListener(
   const checkpointThread = undo.use(new CheckpointThread());
   const checkpoint = (file: string) => checkpointThread.checkpoint(file);
   const threads = { runTask, runCatalogTask: runTask, checkpoint };
-  const machine = { config, clock, ids, passwordCost, baseUrl, ...observers, ...threads };
+  const requestLog = createServiceLog({ directory, config, clock, log, metrics });
+  const records = recordsOf(requestLog, { config, log });
+  const machine = { config, clock, ids, passwordCost, baseUrl, ...observers, ...threads, ...records };
   const installation = await openInstallation(directory, { ...machine, attemptsBy: "service" });
   undo.defer(() => installation.close());
+  keepRecords(installation, { undo, requestLog });
   const onBootstrap = (result: BootstrapResult) => options.onBootstrap(result, directory);
   const { bootstrap, actor } = await beginInstallation(installation, { config, clock, onBootstrap });
   await reportUnusedBootstrap(installation, { config, log });
@@ -144,23 +150,17 @@ async function startWithListener(
 
   const scheduler = createScheduler({ db: installation.db, clock, ids, log, metrics });
   const { deviceLoginsExpired } = addAuditFigures(metrics, installation.domain.auditLog);
-  registerKeyAndLoginJobs(scheduler, installation.domain, { actor, log, deviceLoginsExpired });
-  registerGatewayJob(scheduler, installation.domain);
-  registerModelJob(scheduler, installation.domain, { actor });
-  registerClientJobs(scheduler, installation.domain, { actor, log, config });
-  registerInvitationJob(scheduler, installation.domain, { actor, log, config });
-  registerAuditJob(scheduler, installation.domain, { actor, log, config });
-  registerBackupJob(scheduler, installation, { actor, clock, config, log });
-  registerReplacedJob(scheduler, installation, { actor, clock, config, log });
+  registerJobs(scheduler, installation, { actor, clock, config, log, requestLog, deviceLoginsExpired });
   addBackupFigures(metrics, installation.domain);
   addClientFigures(metrics, installation.domain, { actor, clock });
   let isStopping = false;
   const parts = { ...options, metrics, scheduler, baseUrl, runTask, isStopping: () => isStopping };
   const server = serverOf(installation, parts);
   const settings = proxySettingsOf(config);
-  const inference = startInference({ ...parts, ...NOT_YET, settings, domain: installation.domain });
+  const { domain } = installation;
+  const inference = startInference({ ...parts, ...NOT_YET, requestLog, settings, domain });
   door.open(server, inference?.handler);
-  const { untrustedProxies } = installation.domain;
+  const { untrustedProxies } = domain;
   await untrustedProxies.forgetTrusted(trustIn(config.get("server.trusted_proxies")));
   reportUntrustedProxy(door.untrusted, untrustedProxies, log);
   await scheduler.takeOverLeases();
@@ -186,6 +186,25 @@ async function startWithListener(
   };
   const vitals = livenessOf(installation, scheduler);
   return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, vitals, reload };
+}
+
+interface JobParts extends Pick<ServiceOptions, "clock" | "config" | "log"> {
+  actor: Actor;
+  requestLog: RunningLog;
+  deviceLoginsExpired(total: number): void;
+}
+
+function registerJobs(scheduler: Scheduler, installation: Installation, parts: JobParts): void {
+  const { domain } = installation;
+  registerKeyAndLoginJobs(scheduler, domain, parts);
+  registerGatewayJob(scheduler, domain);
+  registerModelJob(scheduler, domain, parts);
+  registerClientJobs(scheduler, domain, parts);
+  registerInvitationJob(scheduler, domain, parts);
+  registerRequestLogJob(scheduler, installation, parts);
+  registerAuditJob(scheduler, domain, parts);
+  registerBackupJob(scheduler, installation, parts);
+  registerReplacedJob(scheduler, installation, parts);
 }
 
 interface Parts extends ServiceOptions {

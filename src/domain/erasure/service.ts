@@ -9,6 +9,7 @@ import type { Actor } from "../shared/actor.ts";
 import {
   type ErasedRows,
   type ErasePersonalData,
+  type OutsideData,
   type Person,
   pseudonymOf,
 } from "../shared/personal-data.ts";
@@ -22,6 +23,7 @@ export interface ErasureDependencies {
   log: RedactLog;
   /** in the order in which rows can be removed */
   areas: readonly ErasePersonalData[];
+  outside: readonly OutsideData[];
 }
 
 /** The person to erase. */
@@ -95,6 +97,7 @@ export class Erasure {
     if (user) await this.own.identity.users.remove(actor, user.id);
     const { ids, upTo } = await this.own.log.mentions(person, walk);
     if (!user) refuseNothing(person, await this.#rehearse(actor, person), ids.length);
+    const outside = Object.assign({}, ...this.own.outside.map((data) => data.erase(person)));
     const rest = [...ids];
     let auditEntries = 0;
     while (rest.length > this.own.log.redactedMax) {
@@ -102,12 +105,12 @@ export class Erasure {
       const part = { actor, person, ids: batch, summary: { complete: false } };
       auditEntries += await this.own.db.write((tx) => this.own.log.redact(tx, part));
     }
-    const last = await this.own.db.write((tx) => this.#finish(tx, { actor, person, rest, upTo }));
+    const last = await this.own.db.write((tx) => this.#finish(tx, { actor, person, rest, upTo, outside }));
     return { pseudonym: person.pseudonym, rows: last.rows, auditEntries: auditEntries + last.redacted };
   }
 
-  #finish(tx: Tx, { actor, person, rest, upTo }: Last): { rows: ErasedRows; redacted: number } {
-    const rows = this.#eraseRows(tx, actor, person);
+  #finish(tx: Tx, { actor, person, rest, upTo, outside }: Last): { rows: ErasedRows; redacted: number } {
+    const rows = { ...outside, ...this.#eraseRows(tx, actor, person) };
     const { log } = this.own;
     const ids = [...rest, ...log.since(tx, person, upTo)];
     let redacted = 0;
@@ -129,12 +132,13 @@ export class Erasure {
   }
 
   async #rehearse(actor: Actor, person: Person): Promise<ErasedRows> {
+    const outside = Object.assign({}, ...this.own.outside.map((data) => data.count(person)));
     try {
       return await this.own.db.write((tx): ErasedRows => {
         throw new Rehearsed(this.#eraseRows(tx, actor, person));
       }, "unobserved");
     } catch (error) {
-      if (error instanceof Rehearsed) return error.rows;
+      if (error instanceof Rehearsed) return { ...outside, ...error.rows };
       throw error;
     }
   }
@@ -163,6 +167,8 @@ interface Last {
   rest: readonly number[];
   /** id of the last entry that was read */
   upTo: number;
+  /** what was erased outside the database */
+  outside: ErasedRows;
 }
 
 function refuseNothing({ addresses }: Person, rows: ErasedRows, auditEntries: number): void {

@@ -22,9 +22,6 @@ export interface AdmissionDependencies {
   budgets: Budgets;
 }
 
-/** For deployments without budgets. */
-export const NO_BUDGETS: Budgets = { exceeded: () => undefined, retryAfterSeconds: () => 1 };
-
 /**
  * @param settings undefined unless this service forwards inference requests
  * @returns undefined then

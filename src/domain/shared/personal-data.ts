@@ -29,6 +29,13 @@ export interface Erasing {
 /** Erases the rows of one area about a person, in the transaction of the whole erasure. */
 export type ErasePersonalData = (tx: Tx, erasing: Erasing) => ErasedRows;
 
+/** Personal data outside the database, which is erased before the transaction of the erasure: a repeated erasure continues. */
+export interface OutsideData {
+  /** @returns what `erase` would remove */
+  count(person: Person): ErasedRows;
+  erase(person: Person): ErasedRows;
+}
+
 const PURPOSE = "pseudonym";
 const PSEUDONYM_DIGITS = 16;
 

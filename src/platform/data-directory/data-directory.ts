@@ -16,6 +16,8 @@ export interface DataDirectory {
   database: string;
   keys: string;
   artifacts: string;
+  /** a broken one stops nothing: see domain/inference/log */
+  requestLogs: string;
   backups: string;
   lock: string;
   /** records that a database existed: see installation-marker.ts */
@@ -67,6 +69,7 @@ export const placesIn = (path: string): DataDirectory => ({
   database: join(path, "quartermaster.db"),
   keys: join(path, "keys"),
   artifacts: join(path, "artifacts"),
+  requestLogs: join(path, "request-logs.db"),
   backups: join(path, "backups"),
   lock: join(path, "server.lock"),
   marker: join(path, "installation.json"),

@@ -37,11 +37,11 @@ interface PageValues {
 
 /** @returns the parameters in the form that services take; text that is not a number becomes NaN */
 export const toPageQuery = ({ page, per_page: perPage, q }: PageValues): PageQuery => ({
-  page: toNumber(page),
-  perPage: toNumber(perPage),
+  page: toWholeNumber(page),
+  perPage: toWholeNumber(perPage),
   q,
 });
 
-/** Accepts digits only; rejects `1e2` and ` 7`. */
-const toNumber = (text: string | undefined): number | undefined =>
+/** @returns the number; NaN for anything but digits, such as `1e2` and ` 7` */
+export const toWholeNumber = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Number(/^\d+$/.test(text) ? text : Number.NaN);

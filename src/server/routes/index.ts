@@ -26,6 +26,8 @@ import { gatewayKeyRoutes, gatewayRoutes } from "./gateway/gateway.ts";
 import { gatewayProxyRoutes } from "./gateway/gateway-proxy.ts";
 import { inferenceRoutes } from "./gateway/inference.ts";
 import { gatewayModelRoutes } from "./gateway/models.ts";
+import { requestLogRoutes } from "./gateway/request-logs.ts";
+import { usageRoutes } from "./gateway/usage.ts";
 import { artifactRoutes } from "./governance/artifacts.ts";
 import { governanceRoutes } from "./governance/governance.ts";
 import { governanceAdminRoutes, harnessAdminRoutes } from "./governance/governance-admin.ts";
@@ -93,5 +95,7 @@ export function createRoutes(
     .use(gatewayModelRoutes(context))
     .use(inferenceRoutes(context))
     .use(gatewayProxyRoutes(context))
+    .use(requestLogRoutes(context))
+    .use(usageRoutes(context))
     .use(scimRoutes(context, admission));
 }

@@ -1,4 +1,5 @@
 // A person who left traces in every table that knows people, with others beside them.
+
 import { Database } from "bun:sqlite";
 import type { User } from "../../../src/domain/identity/model.ts";
 import type { Actor } from "../../../src/domain/shared/actor.ts";
@@ -6,6 +7,7 @@ import { Secret } from "../../../src/platform/secret.ts";
 import { publishFirst } from "../../support/content/policy.ts";
 import { tablesOf } from "../../support/content/schema.ts";
 import { createGatewayServer, type GatewayServer } from "../../support/gateway/gateway-server.ts";
+import { rowOf, until } from "../../support/inference/request-rows.ts";
 import { giveApp, givePasskey } from "../../support/second-factor/given-factors.ts";
 import { type Caller, PASSWORD } from "../../support/server.ts";
 import { reportWith } from "../clients/policies.ts";
@@ -78,6 +80,7 @@ async function leaveTraces(face: GatewayServer, { ana, operator }: { ana: Caller
   await domain.sso.moves.move(operator, { fromIssuer: AT_PROVIDER.issuer, toIssuer, by: "email" });
   await request("POST", "/api/auth/sign-in/email", { body: { email: ANA, password: "a wrong password" } });
   await begunLogin(face, ana);
+  await usedModels(face, ana);
   keepRefusal(face, ana);
 }
 
@@ -85,6 +88,15 @@ async function leaveTraces(face: GatewayServer, { ana, operator }: { ana: Caller
 async function removeClient({ domain }: GatewayServer, operator: Actor): Promise<void> {
   const [client] = domain.clients.inventory.list(operator.organizationId, {}).items;
   await domain.clients.removals.remove(operator, client?.id ?? "");
+}
+
+/** A request to a model, which is in the log and in the sums. */
+async function usedModels({ requestLog, domain }: GatewayServer, { user }: Caller): Promise<void> {
+  const row = rowOf(1, { userId: user.id, organizationId: user.organizationId });
+  requestLog.hand(row);
+  domain.usage.count(row);
+  await domain.usage.flush();
+  await until(() => requestLog.queueFigures().rows === 0);
 }
 
 /** A device login that Ana has looked at, and not decided. */

@@ -45,6 +45,7 @@ test("before, every table with personal data names the person", async () => {
     "governance_revisions",
     "grants",
     "idempotent_answers",
+    "inference_usage",
     "invitations",
     "login_sessions",
     "passkeys",
@@ -75,8 +76,10 @@ test("afterwards no table names the person, once the gateway has revoked the key
     invitations: 0,
     login_sessions: 1,
     policy_revisions: 1,
+    request_log_rows: 1,
     scim_refusals: 1,
     scim_tokens: 1,
+    usage_sums: 1,
     user_identities: 1,
     users: 1,
     waiting_gateway_revocations: 1,
@@ -85,6 +88,16 @@ test("afterwards no table names the person, once the gateway has revoked the key
   await revokeUpstream(site);
   expect(tablesNaming(site.world, site.ana.user, HOST)).toEqual([]);
   expect(await brokenOf(site)).toBeUndefined();
+  const { items } = await site.domain.requestLogs.list({});
+  expect(items).toEqual([]);
+});
+
+test("the sums of an erased person become those of nobody, so that the totals stay", async () => {
+  await using site = await createErasureWorld();
+  await erase(site);
+  using db = new Database(site.world.file, { readonly: true });
+  const sums = db.query("SELECT user_id, model, requests, input_tokens FROM inference_usage").all();
+  expect(sums).toEqual([{ user_id: "", model: "gpt-5", requests: 1, input_tokens: 1000 }]);
 });
 
 test("an address that contains the erased one keeps its rows", async () => {

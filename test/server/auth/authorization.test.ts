@@ -350,6 +350,7 @@ const REQUIREMENTS: readonly (readonly [RegExp, Requirement])[] = [
   [/^\/internal\/gateway\//, "proxy"],
   [/^\/gateway\/(?:session\/revoke|token)$/, "workstation"],
   [/^\/gateway\/proxy\/health$/, "administrator"],
+  [/^\/gateway\/request-logs/, "administrator"],
   [/^\/gateway\/jwks$/, "nobody"],
   [/^\/gateway\//, "governance:read"],
   [/^\/auth\/me$/, "anyone"],

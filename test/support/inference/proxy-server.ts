@@ -41,7 +41,7 @@ export interface ProxyServer extends GatewayServer {
 export interface ProxyServerOptions extends Omit<GatewayServerOptions, "proxySettings"> {
   proxy?: Partial<ProxySettings>;
   listen?: Partial<ListenOptions>;
-  parts?: Partial<Pick<InferenceParts, "forward" | "requestLog" | "usage">>;
+  parts?: Partial<Pick<InferenceParts, "forward" | "requestLog">>;
 }
 
 /** @returns the settings that the table has by default */
@@ -73,7 +73,6 @@ export async function createProxyServer(options: ProxyServerOptions = {}): Promi
     domain: face.domain,
     forward: plainForward(models),
     requestLog: { hand: (row) => void rows.push(row) },
-    usage: { count: () => {} },
     ...{ metrics, clock, ids, log: createLog({ level: "error", format: "json", write: raise, clock }) },
     ...options.parts,
   });

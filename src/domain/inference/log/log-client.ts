@@ -1,6 +1,10 @@
 // The service's side of the thread: sends tasks and waits for their answers. A thread that ended is started again by the next
 // task; the queue waits longer and longer between its tries.
+import { within } from "../../../platform/clock.ts";
 import { errorIn, type FromThread, type LogTaskName, type LogTasks } from "./thread-messages.ts";
+
+/** How long the end of the service waits for the rows in the queue, and for the thread. */
+export const CLOSE_WAIT_MS = 5_000;
 
 /** A task on its way to the thread; `ToThread` on the other side. */
 export interface Posted<Name extends LogTaskName> {
@@ -54,9 +58,12 @@ export class LogClient {
     return promise;
   }
 
-  /** Ends the thread. */
+  /** Closes the file and ends the thread, if one is running. */
   async end(): Promise<void> {
-    await this.#thread?.terminate();
+    const thread = this.#thread;
+    if (!thread) return;
+    await within(CLOSE_WAIT_MS, this.ask("close", null)).catch(() => {}); // a dead thread has no open file
+    await thread.terminate();
   }
 
   #startThread(): RunningThread {

@@ -89,6 +89,10 @@ export function openLogFile(file: string): Database {
   }
 }
 
+/** Opens the file for writing if it exists. @throws as `openLogFile` */
+export const openExistingLog = (file: string): Database | undefined =>
+  existsSync(file) ? openLogFile(file) : undefined;
+
 /**
  * Opens an existing file for reading.
  * @returns undefined if there is none, or if it has no tables yet

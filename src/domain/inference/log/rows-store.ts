@@ -141,9 +141,3 @@ export const eraseSomeOfUser = (connection: Database, userId: string): number =>
       `DELETE FROM requests WHERE rowid IN (SELECT rowid FROM requests WHERE user_id = ? LIMIT ${SWEEP_ROWS})`,
     )
     .run(userId).changes;
-
-/** @returns the number of rows of a user */
-export const countOfUser = (connection: Database, userId: string): number =>
-  connection
-    .query<{ total: number }, [string]>("SELECT count(*) AS total FROM requests WHERE user_id = ?")
-    .get(userId)?.total ?? 0;

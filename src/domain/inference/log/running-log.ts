@@ -1,13 +1,10 @@
 // The request log of a running service: the queue and its thread, joined. Commands read the file themselves: log-reading.ts.
 import { type Clock, within } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/observe/log.ts";
-import { LogClient, type StartLogThread } from "./log-client.ts";
+import { CLOSE_WAIT_MS, LogClient, type StartLogThread } from "./log-client.ts";
 import type { FoundRows, LogFigures, RowSearch, SeenValues } from "./model.ts";
 import { type QueueFigures, RequestQueue } from "./queue.ts";
 import type { RequestLog, RequestRow } from "./record.ts";
-
-/** How long a stop waits for the rows in the queue. */
-export const CLOSE_WAIT_MS = 5_000;
 
 /** Answers searches, in the service by its thread, in a command from the file. */
 export interface LogSource {
@@ -15,6 +12,12 @@ export interface LogSource {
   search(search: RowSearch): Promise<FoundRows>;
   seen(fromMs: number): Promise<SeenValues>;
   figures(fromMs: number): Promise<LogFigures>;
+}
+
+/** The log of a running service. */
+export interface ServiceLog extends LogSource {
+  /** Adds all rows, or none. @returns false if they do not fit in the queue */
+  offer(rows: readonly RequestRow[]): boolean;
 }
 
 export interface RunningLogOptions {
@@ -27,7 +30,7 @@ export interface RunningLogOptions {
   startThread: StartLogThread;
 }
 
-export class RunningLog implements RequestLog, LogSource {
+export class RunningLog implements RequestLog, ServiceLog {
   readonly #client: LogClient;
   readonly #queue: RequestQueue;
 
@@ -44,7 +47,6 @@ export class RunningLog implements RequestLog, LogSource {
     if (this.options.isEnabled) this.#queue.hand(row);
   }
 
-  /** Adds all rows, or none. @returns false if they do not fit in the queue */
   offer(rows: readonly RequestRow[]): boolean {
     return !this.options.isEnabled || this.#queue.offer(rows);
   }
@@ -74,7 +76,6 @@ export class RunningLog implements RequestLog, LogSource {
   /** Writes what is queued, closes the file and ends the thread. */
   async close(): Promise<void> {
     await within(CLOSE_WAIT_MS, this.#queue.close());
-    await within(CLOSE_WAIT_MS, this.#client.ask("close", null)).catch(() => {}); // a dead thread has no open file
     await this.#client.end();
   }
 }

@@ -1,6 +1,6 @@
 // SQL that finds rows, gaps and values of the facets in the request log, in steps of STEP_ROWS rows.
 import type { Database } from "bun:sqlite";
-import { and, asc, desc, eq, gte, isNotNull, isNull, lt, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, gte, isNotNull, isNull, lt, or, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../../platform/database/database.ts";
 import { drizzleOver } from "../../../platform/database/drizzle.ts";
@@ -142,6 +142,13 @@ export class LogReader {
   /** @returns the row; undefined if it was removed */
   find(rowId: string): RequestRow | undefined {
     return this.#connection.select().from(requests).where(eq(id, rowId)).get();
+  }
+
+  /** @returns the number of rows of a user */
+  countOf(ofUser: string): number {
+    return (
+      this.#connection.select({ total: count() }).from(requests).where(eq(userId, ofUser)).get()?.total ?? 0
+    );
   }
 
   /** @returns whether a row of the period is one of a request that had not ended when it was written */

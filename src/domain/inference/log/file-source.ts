@@ -1,0 +1,53 @@
+// Reads the request log from its file, for commands: it works whether or not a service runs, and changes nothing.
+import { asStorageError } from "../../../platform/database/storage-errors.ts";
+import { runSynchronously } from "../../../platform/steps.ts";
+import { openLogForReading } from "./log-file-store.ts";
+import {
+  type FoundRows,
+  type LogFigures,
+  NOTHING_FOUND,
+  NOTHING_SEEN,
+  type RowSearch,
+  type SeenValues,
+} from "./model.ts";
+import type { LogSource } from "./running-log.ts";
+import { LogReader } from "./search-store.ts";
+
+export class FileSource implements LogSource {
+  constructor(private readonly file: string) {}
+
+  /**
+   * Opens the file for some work; the reader must not be kept.
+   * @returns the result of the work; undefined if there is no file
+   * @throws DomainError `storage.*`, `request_log.newer`
+   */
+  read<T>(work: (reader: LogReader) => T): T | undefined {
+    const database = openLogForReading(this.file);
+    if (!database) return undefined;
+    const reader = new LogReader(database);
+    try {
+      return work(reader);
+    } catch (error) {
+      throw asStorageError(error);
+    } finally {
+      reader.close();
+    }
+  }
+
+  /** `search` in this turn. */
+  searchNow(search: RowSearch): FoundRows {
+    return this.read((reader) => runSynchronously(reader.search(search))) ?? NOTHING_FOUND;
+  }
+
+  async search(search: RowSearch): Promise<FoundRows> {
+    return this.searchNow(search);
+  }
+
+  async seen(fromMs: number): Promise<SeenValues> {
+    return this.read((reader) => reader.seenSince(fromMs)) ?? NOTHING_SEEN;
+  }
+
+  async figures(fromMs: number): Promise<LogFigures> {
+    return this.read((reader) => reader.figures(fromMs)) ?? { oldestMs: null, gaps: [] };
+  }
+}

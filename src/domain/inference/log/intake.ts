@@ -1,0 +1,156 @@
+// Rows that a separate inference proxy sends, which are accepted as a whole or not at all.
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
+import { DomainError, type Problem } from "../../../platform/errors.ts";
+import { UUID_PATTERN } from "../../../platform/ids.ts";
+import { PROBLEMS_MAX } from "../../../platform/text/problem-list.ts";
+import { invalidLog, refuse } from "./query.ts";
+import type { RequestRow, UsageCounter } from "./record.ts";
+
+/** Rows of one batch. */
+export const EVENTS_MAX = 500;
+/** How far the clock of the proxy may be ahead. */
+const AHEAD_MS_MAX = 5 * MINUTE_MS;
+const RETRY_SECONDS = 5;
+
+const textOrNull = (maxLength: number) =>
+  Type.Optional(Type.Union([Type.String({ maxLength }), Type.Null()]));
+const Id = Type.String({ pattern: UUID_PATTERN.source, description: "a UUID" });
+/** RFC 3339 */
+const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+/** One row as the proxy sends it. */
+export const RequestLogEvent = Type.Object(
+  {
+    id: Id,
+    organization_id: Id,
+    user_id: Id,
+    profile_id: textOrNull(512),
+    profile_name: textOrNull(512),
+    occurred_at: Type.String({ pattern: TIME.source, description: "RFC 3339" }),
+    method: Type.String({ pattern: "^[!-~]{1,16}$" }),
+    path: Type.String({ pattern: "^/", maxLength: 2048, description: "without the query string" }),
+    model: textOrNull(512),
+    http_status: Type.Optional(Type.Union([Type.Integer({ minimum: 100, maximum: 599 }), Type.Null()])),
+    upstream_latency_ms: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    harness: textOrNull(128),
+    repository: textOrNull(2048),
+    branch: textOrNull(512),
+    commit_sha: textOrNull(128),
+    dirty: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
+    run_id: textOrNull(512),
+  },
+  { additionalProperties: true }, // a newer proxy may send more members
+);
+type Event = Static<typeof RequestLogEvent>;
+
+export const RequestLogBatch = Type.Object(
+  { events: Type.Array(RequestLogEvent, { minItems: 1, maxItems: EVENTS_MAX }) },
+  { additionalProperties: false },
+);
+
+export interface IntakeDependencies {
+  clock: Clock;
+  /** @returns whether the user is one of the organization */
+  hasUser(organizationId: string, userId: string): boolean;
+  /** takes all rows, or none; undefined where no service runs */
+  offer: ((rows: readonly RequestRow[]) => boolean) | undefined;
+  usage: UsageCounter;
+}
+
+export class LogIntake {
+  constructor(private readonly own: IntakeDependencies) {}
+
+  /** Queues one row, with the rules of `takeBatch`. */
+  take(body: unknown): void {
+    this.#take([checked(RequestLogEvent, body)], () => "");
+  }
+
+  /**
+   * Queues the rows. A row with a known id changes nothing.
+   * @throws DomainError `request_log.invalid` with all problems; `request_log.full` if the rows find no room now
+   */
+  takeBatch(body: unknown): void {
+    this.#take(checked(RequestLogBatch, body).events, (index) => `/events/${index}`);
+  }
+
+  #take(events: readonly Event[], at: (index: number) => string): void {
+    const problems: Problem[] = [];
+    const rows = events.map((event, index) => this.#rowOf(event, { at: at(index), problems }));
+    refuse(problems);
+    if (!this.own.offer?.(rows)) throw full();
+    for (const row of rows) this.own.usage.count(row);
+  }
+
+  #rowOf(event: Event, { at, problems }: { at: string; problems: Problem[] }): RequestRow {
+    const { clock, hasUser } = this.own;
+    const occurredAtMs = Date.parse(event.occurred_at);
+    if (Number.isNaN(occurredAtMs) || occurredAtMs > clock.nowMs() + AHEAD_MS_MAX)
+      problems.push({ pointer: `${at}/occurred_at`, detail: "occurred_at must be a time that has come" });
+    if (!hasUser(event.organization_id, event.user_id))
+      problems.push({ pointer: `${at}/user_id`, detail: "user_id must be a user of the organization" });
+    return { ...rowFrom(event), occurredAtMs };
+  }
+}
+
+/** A proxy expects 400 for a bad row, so the body is not checked as that of other operations, which answer 422. */
+function checked<T extends TSchema>(schema: T, body: unknown): Static<T> {
+  if (Value.Check(schema, body)) return body;
+  const problems: Problem[] = [];
+  for (const { path, message } of Value.Errors(schema, body)) {
+    problems.push({ pointer: path, detail: `${path || "the body"}: ${message}` });
+    if (problems.length === PROBLEMS_MAX) break;
+  }
+  throw invalidLog(problems);
+}
+
+const rowFrom = (event: Event): Omit<RequestRow, "occurredAtMs"> => {
+  const claims = {
+    harness: event.harness ?? null,
+    repository: event.repository ?? null,
+    branch: event.branch ?? null,
+    commitSha: event.commit_sha ?? null,
+    dirty: event.dirty ?? null,
+    runId: event.run_id ?? null,
+  };
+  return {
+    ...NOT_REPORTED,
+    ...claims,
+    id: event.id.toLowerCase(),
+    userId: event.user_id.toLowerCase(),
+    organizationId: event.organization_id.toLowerCase(),
+    profileId: event.profile_id ?? null,
+    profileName: event.profile_name ?? null,
+    method: event.method,
+    path: event.path,
+    model: event.model ?? null,
+    httpStatus: event.http_status ?? null,
+    upstreamLatencyMs: event.upstream_latency_ms,
+    claimed: Object.values(claims).some((claim) => claim !== null),
+  };
+};
+
+/** What a separate proxy does not say. */
+const NOT_REPORTED = {
+  requestId: null,
+  durationMs: null,
+  firstByteMs: null,
+  requestBytes: null,
+  responseBytes: null,
+  stream: null,
+  outcome: null,
+  refusal: null,
+  inputTokens: null,
+  outputTokens: null,
+  cacheReadTokens: null,
+  cacheWriteTokens: null,
+  usageSource: null,
+  upstreamCost: null,
+} as const;
+
+const full = (): DomainError =>
+  new DomainError("unavailable", "request_log.full", "the request log has no room for these rows now", {
+    hint: "send them again later",
+    retryAfterSeconds: RETRY_SECONDS,
+  });

@@ -1,0 +1,108 @@
+// Reads what a caller asks of the request log, and names every problem at once.
+import { DAY_MS } from "../../../platform/clock.ts";
+import { DomainError, type Problem } from "../../../platform/errors.ts";
+import { UUID_PATTERN } from "../../../platform/ids.ts";
+import { type DayRangeQuery, readDayRange } from "../../shared/day-range.ts";
+import { offsetOf, type PageQuery, readPageQuery } from "../../shared/page.ts";
+import { RESULTS, type RowSearch, SORTS } from "./model.ts";
+import { OUTCOMES } from "./record.ts";
+
+/** Characters of the values that filters compare: the limits under which rows are written. */
+export const LENGTH_MAX = { harness: 128, model: 512, profileId: 512, runId: 512 };
+
+/** The request of a caller, before any check. */
+export interface LogQuery extends PageQuery {
+  userId?: string | undefined;
+  profileId?: string | undefined;
+  model?: string | undefined;
+  harness?: string | undefined;
+  result?: string | undefined;
+  outcome?: string | undefined;
+  runId?: string | undefined;
+  minTokens?: number | undefined;
+  occurred?: DayRangeQuery | undefined;
+  sort?: string | undefined;
+  /** the last row of the previous page; replaces the page number */
+  after?: RowSearch["after"];
+}
+
+export interface CheckedQuery {
+  page: number;
+  perPage: number;
+  search: RowSearch;
+}
+
+/**
+ * @param keptFromMs rows that arrived earlier have expired
+ * @throws DomainError `request_log.invalid` with all problems
+ */
+export function readLogQuery(query: LogQuery, keptFromMs: number): CheckedQuery {
+  const problems: Problem[] = [];
+  const request = readPageQuery(query, problems);
+  const { fromMs, beforeMs } = readDayRange(query.occurred ?? {}, { name: "occurred", problems });
+  const word = wordReader(problems);
+  const text = textReader(problems);
+  const filter = {
+    fromMs: Math.max(fromMs ?? keptFromMs, keptFromMs),
+    beforeMs,
+    userId: readUserId(query.userId, "user_id", problems),
+    profileId: text("profile_id", query.profileId, LENGTH_MAX.profileId),
+    model: text("model", query.model, LENGTH_MAX.model),
+    harness: text("harness", query.harness, LENGTH_MAX.harness),
+    result: word("result", query.result, RESULTS),
+    outcome: word("outcome", query.outcome, OUTCOMES),
+    runId: text("run_id", query.runId, LENGTH_MAX.runId),
+    minTokens: readCount(query.minTokens, "min_tokens", problems),
+    q: request.q,
+  };
+  const sort = word("sort", query.sort, SORTS) ?? SORTS[0];
+  refuse(problems);
+  const { page, perPage } = request;
+  const { after, known } = query;
+  const offset = after ? 0 : offsetOf(request);
+  return { page, perPage, search: { filter, sort, offset, limit: perPage, after, known } };
+}
+
+/** @returns the id in lower case, as stored */
+export function readUserId(text: string | undefined, name: string, problems: Problem[]): string | undefined {
+  if (text !== undefined && !UUID_PATTERN.test(text))
+    problems.push({ pointer: `/${name}`, detail: `${name} must be a UUID` });
+  return text?.toLowerCase();
+}
+
+/** @throws DomainError `request_log.invalid` if there are problems */
+export function refuse(problems: readonly Problem[]): void {
+  if (problems.length > 0) throw invalidLog(problems);
+}
+
+/** @returns the refusal of a query or of rows */
+export function invalidLog(problems: readonly Problem[]): DomainError {
+  const message = problems.map(({ detail }) => detail).join("; ");
+  return new DomainError("invalid", "request_log.invalid", message, { problems });
+}
+
+/** @returns the time from which rows are kept */
+export const keptFrom = (nowMs: number, retentionDays: number): number => nowMs - retentionDays * DAY_MS;
+
+const wordReader =
+  (problems: Problem[]) =>
+  <Word extends string>(name: string, text: string | undefined, words: readonly Word[]): Word | undefined => {
+    const word = words.find((candidate) => candidate === text);
+    if (text !== undefined && word === undefined)
+      problems.push({ pointer: `/${name}`, detail: `${name} must be one of ${words.join(", ")}` });
+    return word;
+  };
+
+const textReader =
+  (problems: Problem[]) =>
+  (name: string, text: string | undefined, lengthMax: number): string | undefined => {
+    if (text !== undefined && [...text].length > lengthMax)
+      problems.push({ pointer: `/${name}`, detail: `${name} may have at most ${lengthMax} characters` });
+    return text;
+  };
+
+function readCount(count: number | undefined, name: string, problems: Problem[]): number | undefined {
+  if (count !== undefined && (!Number.isSafeInteger(count) || count < 0))
+    problems.push({ pointer: `/${name}`, detail: `${name} must be a whole number from 0` });
+  return count;
+}

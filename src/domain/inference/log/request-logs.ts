@@ -1,0 +1,147 @@
+// The request log as administrators and commands read it: pages with the present addresses of users, the values that filters
+// offer, and the end of a person's rows. queue.ts takes rows in; the file is that of the one organization.
+import type { Clock } from "../../../platform/clock.ts";
+import type { Db } from "../../../platform/database/database.ts";
+import { asStorageError } from "../../../platform/database/storage-errors.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import { runInTurns } from "../../../platform/steps.ts";
+import type { Identity } from "../../identity/service.ts";
+import { type Page, readSearchText } from "../../shared/page.ts";
+import type { ErasedRows, OutsideData, Person } from "../../shared/personal-data.ts";
+import { dayOf } from "../usage/model.ts";
+import { hasUsageSince } from "../usage/store.ts";
+import { FileSource } from "./file-source.ts";
+import { openExistingLog } from "./log-file-store.ts";
+import { FACET_USERS_MAX, type FoundRows, type Gap, type LogFigures, type SeenValues } from "./model.ts";
+import { keptFrom, type LogQuery, readLogQuery, readUserId, refuse } from "./query.ts";
+import type { RequestRow } from "./record.ts";
+import { eraseSomeOfUser } from "./rows-store.ts";
+import type { LogSource, ServiceLog } from "./running-log.ts";
+import type { RowView } from "./wire.ts";
+
+/** What stands in the place of a removed user's address. */
+export const REMOVED_ADDRESS = "removed@invalid";
+
+export interface RequestLogOptions {
+  file: string;
+  retentionDays: number;
+  /** of a running service; without it the file itself is read */
+  service?: ServiceLog | undefined;
+}
+
+export interface RequestLogsDependencies extends RequestLogOptions {
+  db: Db;
+  clock: Clock;
+  identity: Pick<Identity, "users" | "findUserById">;
+}
+
+export interface RequestLogView extends Page<RowView> {
+  /** there are more rows than `total` */
+  isCapped: boolean;
+  gaps: readonly Gap[];
+}
+
+export interface LogFacets extends SeenValues {
+  users: { id: string; email: string }[];
+}
+
+export interface FacetQuery {
+  userQ?: string | undefined;
+  selectedUserId?: string | undefined;
+}
+
+export class RequestLogs implements OutsideData {
+  /** the file, for commands */
+  readonly file: FileSource;
+  readonly #source: LogSource;
+
+  constructor(private readonly own: RequestLogsDependencies) {
+    this.file = new FileSource(own.file);
+    this.#source = own.service ?? this.file;
+  }
+
+  /** @throws DomainError `request_log.invalid`, `request_log.too_slow`, `request_log.busy`, `storage.*` */
+  async list(query: LogQuery): Promise<RequestLogView> {
+    const { search, ...page } = readLogQuery(query, this.keptFromMs());
+    return this.#pageOf(page, await this.#source.search(search));
+  }
+
+  /** `list` in this turn, for commands. */
+  listNow(query: LogQuery): RequestLogView {
+    const { search, ...page } = readLogQuery(query, this.keptFromMs());
+    return this.#pageOf(page, this.file.searchNow(search));
+  }
+
+  /**
+   * @returns values of rows that have not expired; up to FACET_USERS_MAX users, the selected one first
+   * @throws DomainError `request_log.invalid`
+   */
+  async facets(organizationId: string, { userQ, selectedUserId }: FacetQuery): Promise<LogFacets> {
+    const searching: Problem[] = [];
+    const q = readSearchText(userQ, searching);
+    const problems = searching.map(({ detail }) => ({ pointer: "/user_q", detail: `user_${detail}` }));
+    const selectedId = readUserId(selectedUserId, "selected_user_id", problems);
+    refuse(problems);
+    const fromMs = this.keptFromMs();
+    // Usage is counted for every row, so its table knows who has any.
+    const wanted = { isAmong: hasUsageSince(dayOf(fromMs)), q, selectedId, limit: FACET_USERS_MAX };
+    const users = await runInTurns(this.own.identity.users.among(organizationId, wanted));
+    return {
+      users: users
+        .filter(({ id, status }) => status !== "removed" || id === selectedId)
+        .map(({ id }) => ({ id, email: this.addressOf(id) })),
+      ...(await this.#source.seen(fromMs)),
+    };
+  }
+
+  /** @returns facts for `doctor` and `status` */
+  async figures(): Promise<LogFigures> {
+    return await this.#source.figures(this.keptFromMs());
+  }
+
+  /** @returns rows that arrived earlier have expired, UTC milliseconds */
+  keptFromMs(): number {
+    return keptFrom(this.own.clock.nowMs(), this.own.retentionDays);
+  }
+
+  /** @returns the row with the present address of its user */
+  viewOf(row: RequestRow): RowView {
+    return { ...row, userEmail: this.addressOf(row.userId) };
+  }
+
+  /** @returns the number of rows of a user */
+  count({ userId }: Person): ErasedRows {
+    if (userId === undefined) return {};
+    return { request_log_rows: this.file.read((reader) => reader.countOf(userId)) ?? 0 };
+  }
+
+  /** Deletes all rows of a user, in small transactions. @throws DomainError `storage.*` */
+  erase({ userId }: Person): ErasedRows {
+    return userId === undefined ? {} : { request_log_rows: this.#eraseRowsOf(userId) };
+  }
+
+  #eraseRowsOf(userId: string): number {
+    const database = openExistingLog(this.own.file);
+    if (!database) return 0;
+    try {
+      let erased = 0;
+      for (let some = 1; some > 0; erased += some) some = eraseSomeOfUser(database, userId);
+      return erased;
+    } catch (error) {
+      throw asStorageError(error);
+    } finally {
+      database.close();
+    }
+  }
+
+  #pageOf(page: { page: number; perPage: number }, found: FoundRows): RequestLogView {
+    const { items, total, isCapped, gaps } = found;
+    return { ...page, items: items.map((row) => this.viewOf(row)), total, isCapped, gaps };
+  }
+
+  /** @returns the present address of a user */
+  addressOf(userId: string): string {
+    const user = this.own.identity.findUserById(this.own.db.read, userId);
+    return user === undefined || user.status === "removed" ? REMOVED_ADDRESS : user.email;
+  }
+}

@@ -1,0 +1,41 @@
+// What is recorded about inference: the request log, and the daily sums of usage with the budgets that follow from them.
+import type { Clock } from "../../platform/clock.ts";
+import type { Db } from "../../platform/database/database.ts";
+import type { Identity } from "../identity/service.ts";
+import { LogIntake } from "./log/intake.ts";
+import { type RequestLogOptions, RequestLogs } from "./log/request-logs.ts";
+import { UsageReports } from "./usage/usage-report.ts";
+import { type DailyBudgets, UsageSums } from "./usage/usage-sums.ts";
+
+export interface RecordsOptions {
+  requestLog: RequestLogOptions;
+  budgets: DailyBudgets;
+  /** told why sums of usage could not be written yet */
+  onUsageFailure?: ((error: unknown) => void) | undefined;
+}
+
+interface RecordsDependencies extends RecordsOptions {
+  db: Db;
+  clock: Clock;
+  identity: Pick<Identity, "users" | "findUserById">;
+}
+
+/** Called once, in domain.ts. */
+export function createRecords({ requestLog, budgets, onUsageFailure, ...machine }: RecordsDependencies) {
+  const requestLogs = new RequestLogs({ ...machine, ...requestLog });
+  const usage = new UsageSums({ ...machine, budgets, onFailure: onUsageFailure });
+  const { db, identity } = machine;
+  return {
+    requestLogs,
+    logIntake: new LogIntake({
+      ...machine,
+      usage,
+      offer: requestLog.service && ((rows) => requestLog.service?.offer(rows) ?? false),
+      hasUser: (organizationId, userId) =>
+        identity.findUserById(db.read, userId)?.organizationId === organizationId,
+    }),
+    /** counts in memory; the running service loads it at the start and flushes it at the end */
+    usage,
+    usageReports: new UsageReports({ ...machine, addressOf: (userId) => requestLogs.addressOf(userId) }),
+  };
+}

@@ -1,0 +1,171 @@
+// Counts usage and budgets of users in memory, on the path of requests, and adds the sums to the database some seconds later.
+// Counting is apart from the request log, so that neither its retention nor its loss changes a sum.
+import { type Clock, DAY_MS, SECOND_MS } from "../../../platform/clock.ts";
+import type { Db } from "../../../platform/database/database.ts";
+import type { Budgets, ExceededBudget, RequestRow, UsageCounter } from "../log/record.ts";
+import {
+  addSums,
+  dayOf,
+  NO_SUMS,
+  OTHER,
+  PAIRS_PER_USER_MAX,
+  type Sums,
+  type UsageDelta,
+  type UsageKey,
+} from "./model.ts";
+import * as store from "./store.ts";
+
+/** How long sums stay in memory only. */
+export const FLUSH_EVERY_MS = 10 * SECOND_MS;
+/** Sums in one transaction: a few milliseconds. */
+const FLUSH_ROWS = 500;
+
+/** Per user and day in UTC; 0 for no limit. */
+export interface DailyBudgets {
+  requestsPerDay: number;
+  tokensPerDay: number;
+}
+
+export interface UsageSumsOptions {
+  db: Db;
+  clock: Clock;
+  budgets: DailyBudgets;
+  /** told why sums could not be written; they are kept and tried again */
+  onFailure?: ((error: unknown) => void) | undefined;
+}
+
+/** What a user has used today. */
+interface Used {
+  requests: number;
+  tokens: number;
+  /** pairs of model and agent that are counted apart */
+  pairs: Set<string>;
+}
+
+export class UsageSums implements UsageCounter, Budgets {
+  /** not written yet, by key */
+  #deltas = new Map<string, UsageDelta>();
+  #today: number;
+  #used = new Map<string, Used>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #flushing: Promise<void> = Promise.resolve();
+
+  constructor(private readonly own: UsageSumsOptions) {
+    this.#today = dayOf(own.clock.nowMs());
+  }
+
+  /** Reads what users have used today, so that budgets survive a restart. */
+  load(): void {
+    this.#used.clear();
+    for (const { userId, ...sums } of store.sumsOfDay(this.own.db.read, this.#day())) this.#use(userId, sums);
+  }
+
+  count(row: RequestRow): void {
+    const day = dayOf(row.occurredAtMs);
+    const sums = sumsOf(row);
+    const { userId, organizationId } = row;
+    if (day === this.#day()) this.#use(userId, sums);
+    const pair = this.#pairOf(row);
+    this.#add({ day, organizationId, userId, ...pair, ...sums });
+    this.#timer ??= setTimeout(() => void this.flush(), FLUSH_EVERY_MS);
+  }
+
+  exceeded(userId: string): ExceededBudget | undefined {
+    const { requestsPerDay, tokensPerDay } = this.own.budgets;
+    this.#day();
+    const used = this.#used.get(userId);
+    if (used === undefined) return undefined;
+    if (requestsPerDay > 0 && used.requests >= requestsPerDay) return "requests";
+    return tokensPerDay > 0 && used.tokens >= tokensPerDay ? "tokens" : undefined;
+  }
+
+  retryAfterSeconds(): number {
+    return Math.max(1, Math.ceil((DAY_MS - (this.own.clock.nowMs() % DAY_MS)) / SECOND_MS));
+  }
+
+  /** Adds the sums to the database; call it once more before the database is closed. Never rejects. */
+  flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#flushing = this.#flushing.then(() => this.#write());
+    return this.#flushing;
+  }
+
+  async #write(): Promise<void> {
+    const deltas = [...this.#deltas.values()];
+    this.#deltas = new Map();
+    while (deltas.length > 0) {
+      const part = deltas.slice(0, FLUSH_ROWS);
+      try {
+        await this.own.db.writeInBackground((tx) => {
+          for (const delta of part) store.addUsage(tx, delta);
+        }, "unobserved");
+      } catch (error) {
+        this.#putBack(deltas);
+        this.own.onFailure?.(error);
+        return;
+      }
+      deltas.splice(0, part.length);
+    }
+  }
+
+  #add(delta: UsageDelta): void {
+    const key = keyOf(delta);
+    const before = this.#deltas.get(key);
+    if (before) addSums(before, delta);
+    else this.#deltas.set(key, delta);
+  }
+
+  #putBack(deltas: readonly UsageDelta[]): void {
+    for (const delta of deltas) this.#add(delta);
+    this.#timer ??= setTimeout(() => void this.flush(), FLUSH_EVERY_MS);
+  }
+
+  /** Begins a new day where the last one has ended. @returns the present day */
+  #day(): number {
+    const today = dayOf(this.own.clock.nowMs());
+    if (today !== this.#today) this.#used = new Map();
+    this.#today = today;
+    return today;
+  }
+
+  #usedBy(userId: string): Used {
+    const used = this.#used.get(userId) ?? { requests: 0, tokens: 0, pairs: new Set() };
+    this.#used.set(userId, used);
+    return used;
+  }
+
+  #use(userId: string, { requests, inputTokens, outputTokens }: Sums): void {
+    const used = this.#usedBy(userId);
+    used.requests += requests;
+    used.tokens += inputTokens + outputTokens;
+  }
+
+  #pairOf({ userId, model, harness }: RequestRow): { model: string; harness: string } {
+    const { pairs } = this.#usedBy(userId);
+    const pair = { model: model ?? "", harness: harness ?? "" };
+    const text = `${pair.model}\n${pair.harness}`;
+    if (pairs.has(text)) return pair;
+    if (pairs.size >= PAIRS_PER_USER_MAX) return { model: OTHER, harness: OTHER };
+    pairs.add(text);
+    return pair;
+  }
+}
+
+function sumsOf(row: RequestRow): Sums {
+  const isRefused = row.outcome === "refused";
+  return {
+    ...NO_SUMS,
+    requests: isRefused ? 0 : 1,
+    refused: isRefused ? 1 : 0,
+    inputTokens: row.inputTokens ?? 0,
+    outputTokens: row.outputTokens ?? 0,
+    cacheReadTokens: row.cacheReadTokens ?? 0,
+    cacheWriteTokens: row.cacheWriteTokens ?? 0,
+    cost: row.upstreamCost ?? 0,
+  };
+}
+
+/** No part has a line break: control characters are removed from claims. */
+const keyOf = ({ day, userId, model, harness }: UsageKey): string =>
+  `${day}\n${userId}\n${model}\n${harness}`;

@@ -1,0 +1,124 @@
+// The request log for administrators, and the operations with which a separate inference proxy adds rows to it.
+import { type TSchema, Type } from "@sinclair/typebox";
+import { EVENTS_MAX, RequestLogBatch, RequestLogEvent } from "../../../domain/inference/log/intake.ts";
+import { RESULTS, SORTS } from "../../../domain/inference/log/model.ts";
+import { LENGTH_MAX } from "../../../domain/inference/log/query.ts";
+import { OUTCOMES } from "../../../domain/inference/log/record.ts";
+import {
+  RequestLogFacets,
+  RequestLogPage,
+  toGapItem,
+  toRequestLogItem,
+} from "../../../domain/inference/log/wire.ts";
+import { SEARCH_LENGTH_MAX, toPageEnvelope } from "../../../domain/shared/page.ts";
+import { json, noContent } from "../../http/answers.ts";
+import { principalOf } from "../../http/exchange.ts";
+import { PageParameters, parameter, toPageQuery, toWholeNumber } from "../../http/paging.ts";
+import { operationsOf } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const day = (description: string) => parameter({ type: "string", format: "date", description });
+const text = (maxLength: number, description: string) =>
+  parameter({ type: "string", maxLength, description });
+const uuid = (description: string) => parameter({ type: "string", format: "uuid", description });
+
+const LogParameters = Type.Object(
+  {
+    ...PageParameters,
+    user_id: uuid("Requests of this user"),
+    profile_id: text(LENGTH_MAX.profileId, "Exact id of a profile at the gateway"),
+    model: text(LENGTH_MAX.model, "Exact name of a model"),
+    harness: text(LENGTH_MAX.harness, "Exact name of an agent"),
+    result: parameter({ type: "string", enum: RESULTS, description: "Result by the status" }),
+    outcome: parameter({ type: "string", enum: OUTCOMES, description: "How the request ended" }),
+    run_id: text(LENGTH_MAX.runId, "Exact id of a run"),
+    min_tokens: parameter({ type: "integer", minimum: 0, description: "Input and output tokens together" }),
+    occurred_from: day("First day in UTC"),
+    occurred_to: day("Last day in UTC"),
+    sort: parameter({ type: "string", enum: SORTS, description: `${SORTS[0]} when left out` }),
+  },
+  { additionalProperties: false },
+);
+
+const FacetParameters = Type.Object(
+  {
+    user_q: text(SEARCH_LENGTH_MAX, "Part of a user's address"),
+    selected_user_id: uuid("Listed first among the users, even if it does not match user_q"),
+  },
+  { additionalProperties: false },
+);
+
+/** The domain checks the body; without its kinds the schema only documents it. */
+const documented = (schema: TSchema) => Type.Unknown(JSON.parse(JSON.stringify(schema)));
+
+const describe = operationsOf("Gateway");
+const taken = { 204: { description: "All rows are queued; rows with a known id change nothing" } };
+
+const described = {
+  list: describe("listGatewayRequestLogs", "Retained metadata of inference requests", {
+    200: { description: "Numbered page", schema: RequestLogPage },
+    503: { description: "The search takes too long, or too many are running" },
+  }),
+  facets: describe("getGatewayRequestLogFacets", "Values that filters of the request log offer", {
+    200: { description: "Facets", schema: RequestLogFacets },
+  }),
+  add: describe("addGatewayRequestLog", "Add one row to the request log", {
+    ...taken,
+    404: { description: "No token of the inference proxy is configured" },
+    503: { description: "No room at present" },
+  }),
+  addBatch: describe("addGatewayRequestLogs", `Add up to ${EVENTS_MAX} rows to the request log, or none`, {
+    ...taken,
+    404: { description: "No token of the inference proxy is configured" },
+    503: { description: "No room at present" },
+  }),
+};
+
+/** @returns the operations on the request log */
+export function requestLogRoutes({ guard, domain }: RouteContext) {
+  const { requestLogs, logIntake } = domain;
+
+  return createRouter(guard, "request-logs")
+    .get(
+      "/gateway/request-logs",
+      async ({ query }) => {
+        const { occurred_from: from, occurred_to: to, result, outcome, model, harness, sort } = query;
+        const view = await requestLogs.list({
+          ...toPageQuery(query),
+          ...{ result, outcome, model, harness, sort },
+          userId: query.user_id,
+          profileId: query.profile_id,
+          runId: query.run_id,
+          minTokens: toWholeNumber(query.min_tokens),
+          occurred: { from, to },
+        });
+        const envelope = toPageEnvelope(view, toRequestLogItem);
+        return json({ ...envelope, total_capped: view.isCapped, gaps: view.gaps.map(toGapItem) });
+      },
+      { requires: "administrator", query: LogParameters, detail: described.list },
+    )
+    .get(
+      "/gateway/request-logs/facets",
+      async ({ request, query }) => {
+        const wanted = { userQ: query.user_q, selectedUserId: query.selected_user_id };
+        return json(await requestLogs.facets(principalOf(request).organizationId, wanted));
+      },
+      { requires: "administrator", query: FacetParameters, detail: described.facets },
+    )
+    .post(
+      "/internal/gateway/request-logs",
+      ({ body }) => {
+        logIntake.take(body);
+        return noContent();
+      },
+      { requires: "proxy", accepts: "json", body: documented(RequestLogEvent), detail: described.add },
+    )
+    .post(
+      "/internal/gateway/request-logs/batch",
+      ({ body }) => {
+        logIntake.takeBatch(body);
+        return noContent();
+      },
+      { requires: "proxy", accepts: "json", body: documented(RequestLogBatch), detail: described.addBatch },
+    );
+}

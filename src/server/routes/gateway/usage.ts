@@ -1,0 +1,57 @@
+// Daily sums of inference usage: of everybody for administrators, and of the caller.
+import { Type } from "@sinclair/typebox";
+import { GROUPS } from "../../../domain/inference/usage/model.ts";
+import { toUsageDocument, UsageDocument } from "../../../domain/inference/usage/wire.ts";
+import { runInTurns } from "../../../platform/steps.ts";
+import { json } from "../../http/answers.ts";
+import { principalOf } from "../../http/exchange.ts";
+import { parameter } from "../../http/paging.ts";
+import { operationsOf } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const day = (description: string) => parameter({ type: "string", format: "date", description });
+const group = (fallback: string) =>
+  parameter({ type: "string", enum: GROUPS, description: `${fallback} when left out` });
+const period = {
+  from: day("First day in UTC; 29 days before `to` when left out"),
+  to: day("Last day in UTC"),
+};
+
+const AdminParameters = Type.Object({ ...period, group_by: group("user") }, { additionalProperties: false });
+const OwnParameters = Type.Object({ ...period, group_by: group("day") }, { additionalProperties: false });
+
+const describe = operationsOf("Gateway");
+const answers = { 200: { description: "Sums", schema: UsageDocument } };
+
+/** @returns the operations on usage */
+export function usageRoutes({ guard, domain }: RouteContext) {
+  const { usageReports } = domain;
+
+  return createRouter(guard, "usage")
+    .get(
+      "/admin/gateway/usage",
+      async ({ request, query }) => {
+        const wanted = { from: query.from, to: query.to, groupBy: query.group_by };
+        const { organizationId } = principalOf(request);
+        return json(toUsageDocument(await runInTurns(usageReports.report(organizationId, wanted))));
+      },
+      {
+        requires: "administrator",
+        query: AdminParameters,
+        detail: describe("getGatewayUsage", "Inference usage of the organization", answers),
+      },
+    )
+    .get(
+      "/gateway/usage",
+      async ({ request, query }) => {
+        const { organizationId, userId } = principalOf(request);
+        const wanted = { from: query.from, to: query.to, groupBy: query.group_by, userId };
+        return json(toUsageDocument(await runInTurns(usageReports.report(organizationId, wanted, "day"))));
+      },
+      {
+        requires: "governance:read",
+        query: OwnParameters,
+        detail: describe("getOwnGatewayUsage", "Inference usage of the caller", answers),
+      },
+    );
+}
