@@ -10,7 +10,7 @@ import type { GatewayMode, ProvisionerCall } from "../../src/domain/gateway/serv
 import { type Configuration, runAtOnce } from "../../src/domain/governance/service.ts";
 import type { HarnessesInForce } from "../../src/domain/harnesses/harness-facts.ts";
 import type { IdentitySettings, Role, User } from "../../src/domain/identity/service.ts";
-import { RunningLog } from "../../src/domain/inference/log/running-log.ts";
+import { RunningLog } from "../../src/domain/inference/log/writing/running-log.ts";
 import type { ProxySettings } from "../../src/domain/inference/settings.ts";
 import type { ScimSettings } from "../../src/domain/scim/service.ts";
 import type { Actor } from "../../src/domain/shared/actor.ts";

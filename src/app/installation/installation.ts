@@ -5,7 +5,7 @@ import type { RunCatalogTask } from "../../domain/catalog/service.ts";
 import { type Domain, type DomainOptions, openDomain } from "../../domain/domain.ts";
 import type { AttemptOwner, ProvisionerCall } from "../../domain/gateway/service.ts";
 import { type RunTask, runAtOnce } from "../../domain/governance/service.ts";
-import type { ServiceLog } from "../../domain/inference/log/running-log.ts";
+import type { ServiceLog } from "../../domain/inference/log/writing/running-log.ts";
 import type { SsoObserver } from "../../domain/sso/service.ts";
 import type { SsoSettings } from "../../domain/sso/settings.ts";
 import { openBlobs } from "../../platform/blobs/blobs.ts";

@@ -1,7 +1,7 @@
 // The request log of the running service: its queue, its thread, its metrics and its place in the stop.
 import { Counter, Gauge, type Registry } from "prom-client";
 import { DROP_CAUSES } from "../../domain/inference/log/model.ts";
-import { RunningLog } from "../../domain/inference/log/running-log.ts";
+import { RunningLog } from "../../domain/inference/log/writing/running-log.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";

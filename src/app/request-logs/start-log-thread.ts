@@ -1,6 +1,6 @@
 // Starts the thread of the request log. log-worker.ts is the thread itself.
 import { Worker } from "node:worker_threads";
-import type { StartLogThread } from "../../domain/inference/log/log-client.ts";
+import type { StartLogThread } from "../../domain/inference/log/writing/log-client.ts";
 
 /** See StartLogThread. */
 export const startLogThread: StartLogThread = (file, { onAnswer, onEnd }) => {

@@ -4,7 +4,7 @@
 import { Registry } from "prom-client";
 import type { Seeded } from "../../domain/catalog/service.ts";
 import type { BootstrapResult } from "../../domain/identity/service.ts";
-import type { RunningLog } from "../../domain/inference/log/running-log.ts";
+import type { RunningLog } from "../../domain/inference/log/writing/running-log.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";

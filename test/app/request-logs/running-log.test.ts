@@ -4,10 +4,10 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { startLogThread } from "../../../src/app/request-logs/start-log-thread.ts";
-import type { RunningThread } from "../../../src/domain/inference/log/log-client.ts";
 import type { RowFilter } from "../../../src/domain/inference/log/model.ts";
 import { BATCH_ROWS_MAX } from "../../../src/domain/inference/log/model.ts";
-import type { RunningLog } from "../../../src/domain/inference/log/running-log.ts";
+import type { RunningThread } from "../../../src/domain/inference/log/writing/log-client.ts";
+import type { RunningLog } from "../../../src/domain/inference/log/writing/running-log.ts";
 import { rowOf, startTestLog, until } from "../../support/inference/request-rows.ts";
 import { temporaryDirectory } from "../../support/world.ts";
 

@@ -1,9 +1,9 @@
 // Rows of the request log for tests, and a log that runs with its real thread on a file of its own.
 import { join } from "node:path";
 import { startLogThread } from "../../../src/app/request-logs/start-log-thread.ts";
-import type { StartLogThread } from "../../../src/domain/inference/log/log-client.ts";
 import type { RequestRow } from "../../../src/domain/inference/log/record.ts";
-import { RunningLog } from "../../../src/domain/inference/log/running-log.ts";
+import type { StartLogThread } from "../../../src/domain/inference/log/writing/log-client.ts";
+import { RunningLog } from "../../../src/domain/inference/log/writing/running-log.ts";
 import type { Log } from "../../../src/platform/observe/log.ts";
 import { START_MS } from "../world.ts";
 

@@ -1,6 +1,6 @@
 // The job that removes expired rows of the request log and old sums of usage. domain/inference/ does the work.
 import { existsSync } from "node:fs";
-import type { RunningLog } from "../../../domain/inference/log/running-log.ts";
+import type { RunningLog } from "../../../domain/inference/log/writing/running-log.ts";
 import { forgetUsage } from "../../../domain/inference/usage/usage-retention.ts";
 import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/observe/log.ts";

@@ -10,8 +10,8 @@ import {
   type RowSearch,
   type SeenValues,
 } from "./model.ts";
-import type { LogSource } from "./running-log.ts";
 import { LogReader } from "./search-store.ts";
+import type { LogSource } from "./writing/running-log.ts";
 
 export class FileSource implements LogSource {
   constructor(private readonly file: string) {}

@@ -15,9 +15,9 @@ import { openExistingLog } from "./log-file-store.ts";
 import { FACET_USERS_MAX, type FoundRows, type Gap, type LogFigures, type SeenValues } from "./model.ts";
 import { keptFrom, type LogQuery, readLogQuery, readUserId, refuse } from "./query.ts";
 import type { RequestRow } from "./record.ts";
-import { eraseSomeOfUser } from "./rows-store.ts";
-import type { LogSource, ServiceLog } from "./running-log.ts";
 import type { RowView } from "./wire.ts";
+import { eraseSomeOfUser } from "./writing/rows-store.ts";
+import type { LogSource, ServiceLog } from "./writing/running-log.ts";
 
 /** What stands in the place of a removed user's address. */
 export const REMOVED_ADDRESS = "removed@invalid";

@@ -1,7 +1,7 @@
 // What the service and the thread of the request log say to each other. Errors travel as plain objects, because a message does
 // not keep their class.
-import { DomainError, type ErrorKind } from "../../../platform/errors.ts";
-import type { DropCause, FoundRows, Gap, LogFigures, RowSearch, SeenValues } from "./model.ts";
+import { DomainError, type ErrorKind } from "../../../../platform/errors.ts";
+import type { DropCause, FoundRows, Gap, LogFigures, RowSearch, SeenValues } from "../model.ts";
 
 /** The request and the result of each task of the thread. */
 export interface LogTasks {

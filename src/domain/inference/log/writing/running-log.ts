@@ -1,10 +1,10 @@
 // The request log of a running service: the queue and its thread, joined. Commands read the file themselves: log-reading.ts.
-import { type Clock, within } from "../../../platform/clock.ts";
-import type { Log } from "../../../platform/observe/log.ts";
+import { type Clock, within } from "../../../../platform/clock.ts";
+import type { Log } from "../../../../platform/observe/log.ts";
+import type { FoundRows, LogFigures, RowSearch, SeenValues } from "../model.ts";
+import type { RequestLog, RequestRow } from "../record.ts";
 import { CLOSE_WAIT_MS, LogClient, type StartLogThread } from "./log-client.ts";
-import type { FoundRows, LogFigures, RowSearch, SeenValues } from "./model.ts";
 import { type QueueFigures, RequestQueue } from "./queue.ts";
-import type { RequestLog, RequestRow } from "./record.ts";
 
 /** Answers searches, in the service by its thread, in a command from the file. */
 export interface LogSource {

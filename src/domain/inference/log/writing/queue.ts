@@ -1,10 +1,10 @@
 // The bounded queue of the request log in the service. Handing over a row is a push. Batches go to the thread one at a time and
 // stay here until it confirms them, so that a failed write or a dead thread loses nothing as long as the queue has room. Rows
 // that find no room are counted, and recorded as a gap with the next batch that is written.
-import type { Clock } from "../../../platform/clock.ts";
-import type { Log } from "../../../platform/observe/log.ts";
-import { BATCH_MS, BATCH_ROWS_MAX, type DropCause, type Gap } from "./model.ts";
-import type { RequestLog, RequestRow } from "./record.ts";
+import type { Clock } from "../../../../platform/clock.ts";
+import type { Log } from "../../../../platform/observe/log.ts";
+import { BATCH_MS, BATCH_ROWS_MAX, type DropCause, type Gap } from "../model.ts";
+import type { RequestLog, RequestRow } from "../record.ts";
 import { type QueuedRow, textOfRows } from "./row-text.ts";
 import type { LogTasks, WriteResult } from "./thread-messages.ts";
 

@@ -1,10 +1,10 @@
 // SQL that writes, sweeps and erases rows of the request log. search-store.ts reads them.
 import type { Database, Statement } from "bun:sqlite";
 import { getTableColumns } from "drizzle-orm";
-import { sqliteErrorIn } from "../../../platform/database/storage-errors.ts";
-import { type Gap, resultOf, SEEN_VALUES_MAX } from "./model.ts";
+import { sqliteErrorIn } from "../../../../platform/database/storage-errors.ts";
+import { type Gap, resultOf, SEEN_VALUES_MAX } from "../model.ts";
+import { requests } from "../tables.ts";
 import { ROW_MEMBERS, type RowValues } from "./row-text.ts";
-import { requests } from "./tables.ts";
 
 /** Rows deleted in one transaction: some milliseconds. */
 const SWEEP_ROWS = 500;

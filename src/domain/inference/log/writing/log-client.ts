@@ -1,6 +1,6 @@
 // The service's side of the thread: sends tasks and waits for their answers. A thread that ended is started again by the next
 // task; the queue waits longer and longer between its tries.
-import { within } from "../../../platform/clock.ts";
+import { within } from "../../../../platform/clock.ts";
 import { errorIn, type FromThread, type LogTaskName, type LogTasks } from "./thread-messages.ts";
 
 /** How long the end of the service waits for the rows in the queue, and for the thread. */

@@ -1,14 +1,14 @@
 // The thread side of the request log: writes batches, removes old rows and searches, over one connection to the file. Batches
 // come first: searches and sweeps work in turns of some milliseconds, between which waiting batches are written.
 import { statSync } from "node:fs";
-import { asStorageError } from "../../../platform/database/storage-errors.ts";
-import { DomainError } from "../../../platform/errors.ts";
-import { runInTurns, type Steps } from "../../../platform/steps.ts";
-import { openLogFile } from "./log-file-store.ts";
-import { type DropCause, SEARCH_MS_MAX } from "./model.ts";
+import { asStorageError } from "../../../../platform/database/storage-errors.ts";
+import { DomainError } from "../../../../platform/errors.ts";
+import { runInTurns, type Steps } from "../../../../platform/steps.ts";
+import { openLogFile } from "../log-file-store.ts";
+import { type DropCause, SEARCH_MS_MAX } from "../model.ts";
+import { LogReader } from "../search-store.ts";
 import { rowsInText } from "./row-text.ts";
 import { RowWriter } from "./rows-store.ts";
-import { LogReader } from "./search-store.ts";
 import {
   type FromThread,
   failureOf,
