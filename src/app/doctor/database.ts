@@ -14,13 +14,16 @@ import { schemaDifferences } from "../../platform/database/schema/schema-differe
 import { asStorageError, RESTORE } from "../../platform/database/storage-errors.ts";
 import type { Check, Finding } from "./finding.ts";
 
-/** @throws DomainError `schema.newer`, `schema.altered`, `storage.*` */
-export function checkSchema(check: Check, file: string): Finding {
+/**
+ * @param remedy what upgrades an older schema
+ * @throws DomainError `schema.newer`, `schema.altered`, `storage.*`
+ */
+export function checkSchema(check: Check, file: string, remedy: string): Finding {
   const [found, program] = [schemaIn(file, { untouched: true }), programSchema()];
   if (found === program) return check.ok(`${found}, the schema of this program`);
   return check.warning(
     `the database has schema ${found}, but this program has ${program}`,
-    "start the service, or run `quartermaster migrate up`; both copy the database first",
+    `${remedy}; this copies the database first`,
   );
 }
 

@@ -16,7 +16,12 @@ import { DomainError } from "../../platform/errors.ts";
 import { diskSpace } from "../../platform/files/disk.ts";
 import type { Ids } from "../../platform/ids.ts";
 import { readHarnessFacts } from "../files/harness-facts-file.ts";
-import { directoryToExamine, type ExistingInstallation, openReadOnly } from "../installation/installation.ts";
+import {
+  directoryToExamine,
+  type ExistingInstallation,
+  openReadOnly,
+  upgradeRemedy,
+} from "../installation/installation.ts";
 import { configuredOrigin } from "../installation/origin.ts";
 import { probeExternalServices } from "../installation/outside-services.ts";
 import { tlsOf } from "../service/settings-reload.ts";
@@ -98,7 +103,7 @@ const databaseFindings = (directory: DataDirectory, { deep }: DiagnoseOptions): 
       RESTORE,
     );
   return inOrder([
-    look("schema", checkSchema),
+    look("schema", (check, file) => checkSchema(check, file, upgradeRemedy(directory))),
     look("schema_objects", checkObjects),
     ...(deep ? [look("integrity", checkIntegrity), look("foreign_keys", checkForeignKeys)] : []),
   ]);

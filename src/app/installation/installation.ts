@@ -204,7 +204,7 @@ export async function openReadOnly(
   const schema = schemaIn(directory.database, { untouched: true });
   if (schema !== programSchema())
     throw new DomainError("conflict", "schema.older", "its schema is older than the schema of this program", {
-      hint: "start the service, or run `quartermaster migrate up`; then run this command again",
+      hint: `${upgradeRemedy(directory)}; then run this command again`,
     });
   const db = openReadOnlyDatabase(directory.database);
   try {
@@ -278,5 +278,13 @@ const olderServer = (directory: DataDirectory) =>
     "conflict",
     "data_dir.in_use",
     `an older version of the service runs on ${directory.path}, but this program has a newer schema`,
-    { hint: "stop the service, replace its executable, and start it again" },
+    { hint: REPLACE_SERVICE },
   );
+
+const REPLACE_SERVICE = "stop the service, replace its executable, and start it again";
+
+/** @returns what upgrades a database of an older schema; both ways copy it first */
+export const upgradeRemedy = (directory: DataDirectory): string =>
+  isServerRunning(directory)
+    ? `an older version of the service runs: ${REPLACE_SERVICE}`
+    : "start the service, or run `quartermaster migrate up`";

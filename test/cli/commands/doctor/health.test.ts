@@ -30,6 +30,7 @@ import { startService } from "../../../../src/app/service/service.ts";
 import { JOB_OVERDUE_MS } from "../../../../src/domain/system/jobs.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/platform/clock.ts";
 import { loadConfig } from "../../../../src/platform/config/config.ts";
+import { lockForServer, placesIn } from "../../../../src/platform/data-directory/data-directory.ts";
 import { openConnection } from "../../../../src/platform/database/connection.ts";
 import { programSchema } from "../../../../src/platform/database/schema/schema.ts";
 import { createLog } from "../../../../src/platform/observe/log.ts";
@@ -186,6 +187,14 @@ test("reports a database with an older schema and does not change it", async () 
   });
   expect(await found(bench, "schema")).toMatchObject([{ result: "warning" }]);
   expect(await found(bench, "database")).toEqual(failed("schema is older", "start the service"));
+  const older = lockForServer(placesIn(bench.data), bench.clock);
+  try {
+    const remedy = expect.stringMatching(/^an older version of the service runs: stop/);
+    expect(await found(bench, "schema")).toMatchObject([{ result: "warning", remedy }]);
+    expect(await found(bench, "database")).toEqual(failed("schema is older", "stop the service, replace"));
+  } finally {
+    older.release();
+  }
   expect(await bench.json("status --offline-ok")).toMatchObject({ schema });
 });
 
