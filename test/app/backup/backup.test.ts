@@ -65,6 +65,30 @@ beforeAll(async () => {
 });
 afterAll(() => bench[Symbol.dispose]());
 
+test.each([
+  [
+    "in the folder of another digest",
+    (digest: string) => `artifacts/sha256/${digest.startsWith("00") ? "ff" : "00"}/${digest}`,
+  ],
+  [
+    "with a digest in capitals",
+    (digest: string) => `artifacts/sha256/${digest.slice(0, 2)}/${digest.toUpperCase()}`,
+  ],
+  ["without a folder", (digest: string) => `artifacts/sha256/${digest}`],
+  ["above the folder of artifacts", (digest: string) => `artifacts/sha256/../${digest}`],
+])("DAT-4 a backup with an artifact %s is refused", (what, nameOf) => {
+  const path = join(bench.folder, `${sha256Hex(what)}.qmb`);
+  const bytes = readFileSync(backup.path);
+  const digest = sha256Hex(ARTIFACTS[1] ?? "");
+  const name = `artifacts/sha256/${digest.slice(0, 2)}/${digest}`;
+  const at = bytes.indexOf(name);
+  expect(bytes.indexOf(name, at + 1)).toBe(-1);
+  bytes.set(tarHeader({ name: nameOf(digest), sizeBytes: 1 }), at);
+  writeFileSync(path, bytes);
+  expect(() => readManifest(path)).not.toThrow();
+  expect(() => unpackBackup({ path, database: `${path}.db` })).toThrow("is no artifact");
+});
+
 function putArtifact(bytes: Uint8Array): string {
   const digest = sha256Hex(bytes);
   const shard = join(bench.data, "artifacts/sha256", digest.slice(0, 2));
