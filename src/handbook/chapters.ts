@@ -11,6 +11,7 @@ import gateway from "./chapters/gateway.md" with { type: "text" };
 import glossary from "./chapters/glossary.md" with { type: "text" };
 import harnessFile from "./chapters/harness-file.md" with { type: "text" };
 import identityProvider from "./chapters/identity-provider.md" with { type: "text" };
+import inference from "./chapters/inference.md" with { type: "text" };
 import install from "./chapters/install.md" with { type: "text" };
 import introduction from "./chapters/introduction.md" with { type: "text" };
 import observe from "./chapters/observe.md" with { type: "text" };
@@ -34,6 +35,7 @@ const TEXTS: ReadonlyMap<string, string> = new Map(
     contributing,
     "first-hour": firstHour,
     gateway,
+    inference,
     glossary,
     "harness-file": harnessFile,
     "identity-provider": identityProvider,

@@ -26,6 +26,12 @@ import {
   EXTERNAL_ID_CHARS_MAX,
   METADATA_BYTES_MAX,
 } from "../../src/domain/gateway/provisioners/executable/executable-protocol.ts";
+import {
+  DISPLAY_NAME_CHARACTERS_MAX,
+  LISTING_CODES,
+  MODEL_METADATA_BYTES_MAX,
+  MODELS_LISTED_MAX,
+} from "../../src/domain/gateway/provisioners/model-listing.ts";
 import { PROVISION_REASONS, PROVISIONER_CODES } from "../../src/domain/gateway/provisioners/provisioner.ts";
 import { ALIAS_PREFIX } from "../../src/domain/gateway/wire.ts";
 import { DOCUMENT_BYTES_MAX, SETTING_CHARACTERS_MAX } from "../../src/domain/governance/model.ts";
@@ -36,6 +42,8 @@ import {
   HARNESS_FILE_FORMAT,
 } from "../../src/domain/harnesses/harness-file.ts";
 import { HARNESS_KEYS } from "../../src/domain/harnesses/harnesses.ts";
+import { MODEL_STATES } from "../../src/domain/inference/models/model.ts";
+import { MODEL_ID_CHARACTERS_MAX } from "../../src/domain/shared/model-ids.ts";
 import { SSO_REASONS } from "../../src/domain/sso/service.ts";
 import { handbookText } from "../../src/handbook/chapters.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/platform/clock.ts";
@@ -106,6 +114,12 @@ const STATED: readonly (readonly [chapter: string, words: string])[] = [
   ["gateway", `key at the gateway; 1 to ${EXTERNAL_ID_CHARS_MAX} characters`],
   ["gateway", `name for people, 1 to ${ALIAS_CHARS_MAX} characters`],
   ["gateway", `any object up to ${METADATA_BYTES_MAX} bytes`],
+  ["gateway", `given once; 1 to ${MODEL_ID_CHARACTERS_MAX} characters`],
+  ["gateway", `name for people, up to ${DISPLAY_NAME_CHARACTERS_MAX} characters`],
+  ["gateway", `any object up to ${MODEL_METADATA_BYTES_MAX} bytes, or null`],
+  ["gateway", `up to ${MODELS_LISTED_MAX} models`],
+  ...LISTING_CODES.map((name) => ["gateway", `\`${name}\``] as const),
+  ...MODEL_STATES.map((name) => ["inference", `| \`${name}\` |`] as const),
   ["gateway", `may have ${ANSWER_BYTES_MAX / MIB} MiB`],
   ["gateway", `alias \`${ALIAS_PREFIX}:ADDRESS\``],
   ...PROVISIONER_CODES.map((name) => ["gateway", `| \`${name}\` |`] as const),
