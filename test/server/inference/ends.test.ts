@@ -1,0 +1,272 @@
+// How a call ends before its answer does: limits of time, access that ends, and a service that stops. The upstream is aborted, and
+// a stream gets a last event in the form of its API where one can stand.
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import type { EndedBy } from "../../../src/domain/gateway/service.ts";
+import { isBetweenEvents } from "../../../src/server/inference/forwarding/last-event.ts";
+import { CALLER, createForwardingSite } from "../../support/inference/forwarding.ts";
+import { RawClient } from "../../support/inference/raw-client.ts";
+import { CHAT, RECORDINGS, type Recording } from "../../support/inference/recordings.ts";
+import { EVENT_STREAM } from "../../support/inference/upstream.ts";
+
+const site = await createForwardingSite({ settings: { drainMs: 50 } });
+const { upstream } = site;
+afterEach(() => site.forget());
+afterAll(() => site[Symbol.asyncDispose]());
+
+/** @returns a client that has received this much of a stream, which then stays quiet */
+async function streaming(recording: Recording, text: string): Promise<RawClient> {
+  upstream.script = async (exchange) => {
+    await exchange.head(200, EVENT_STREAM);
+    if (text !== "") await exchange.chunk(text);
+  };
+  const client = RawClient.post(site.port, recording.path, recording.request);
+  if (text === "") await waitFor(() => site.forwarding.calls.streams === 1);
+  else await client.until(({ body }) => body.length === Buffer.byteLength(text));
+  return client;
+}
+
+/** Waits for a condition that no event announces. */
+async function waitFor(isMet: () => boolean): Promise<void> {
+  while (!isMet()) await Bun.sleep(1);
+}
+
+/** Makes the caller's access end, and lets the service notice. */
+function end(by: EndedBy): void {
+  site.ended = new Map([[CALLER.gatewaySessionId, by]]);
+  site.revision += 1;
+  site.pass(0);
+}
+
+const LAST: Readonly<Record<Recording["name"], RegExp>> = {
+  chat: /^data: \{"error":\{.*\}\n\n$/,
+  messages: /^event: error\ndata: \{"type":"error","error":\{.*\}\n\n$/,
+  responses: /^event: error\ndata: \{"type":"error".*"sequence_number":2.*\}\n\n$/,
+};
+
+describe.each(RECORDINGS.map((recording) => [recording.name, recording] as const))(
+  "a stream of %s that we end (INF-35)",
+  (name, recording) => {
+    const start = recording.events.slice(0, 2).join("");
+
+    test("between two events gets a last event, and no mark of completeness", async () => {
+      const client = await streaming(recording, start);
+      end("session");
+      await client.until(({ isWhole }) => isWhole);
+      const last = String(client.body).slice(start.length);
+      expect(last).toMatch(LAST[name]);
+      expect(last).toContain("inference.session_revoked");
+      expect(last).not.toMatch(/\[DONE\]|message_stop|response\.completed/);
+      await (await upstream.exchange()).closed;
+      expect(await site.row()).toMatchObject({ outcome: "cut", httpStatus: 200 });
+      expect(site.held).toBe(0);
+      client.leave();
+    });
+
+    test("before its first event gets the last event alone", async () => {
+      const client = await streaming(recording, "");
+      end("login");
+      await client.until(({ isWhole }) => isWhole);
+      expect(String(client.body)).toMatch(/^(?:event: error\n)?data: .*inference\.login_ended.*\n\n$/);
+      client.leave();
+    });
+
+    test("inside an event is reset", async () => {
+      const client = await streaming(recording, start.slice(0, -1));
+      end("user");
+      expect(await client.ended).toBe("reset");
+      expect(String(client.body)).toBe(start.slice(0, -1));
+      expect(await site.row()).toMatchObject({ outcome: "cut" });
+    });
+  },
+);
+
+describe("access that ends (INF-13)", () => {
+  test("ends a request that waits for its head with the status that the next request would get", async () => {
+    upstream.script = () => {};
+    const client = RawClient.post(site.port, CHAT.path, CHAT.request);
+    const exchange = await upstream.exchange();
+    end("user");
+    await client.until(({ isWhole }) => isWhole);
+    expect(client.status).toBe(401);
+    await exchange.closed;
+    client.leave();
+  });
+
+  test("resets an answer that is no stream", async () => {
+    upstream.script = async (exchange) => {
+      await exchange.head(200, [["content-length", "100"]]);
+      await exchange.write("{");
+    };
+    const client = RawClient.post(site.port, CHAT.path, CHAT.request);
+    await client.until(({ body }) => body.length === 1);
+    end("session");
+    expect(await client.ended).toBe("reset");
+  });
+
+  test("leaves other callers alone, and asks only when something changed", async () => {
+    const client = await streaming(CHAT, CHAT.events[0] ?? "");
+    let asked = 0;
+    site.ended = new Proxy(new Map<string, EndedBy>(), {
+      get(target, name) {
+        if (name === "get") asked += 1;
+        return Reflect.get(target, name).bind(target);
+      },
+    });
+    site.pass(0);
+    const before = asked;
+    for (let beat = 0; beat < 5; beat += 1) site.pass(0);
+    expect(asked).toBe(before);
+    site.revision += 1;
+    site.pass(0);
+    expect(asked).toBe(before + 1);
+    expect(site.forwarding.calls.size).toBe(1);
+    client.leave();
+    await site.row();
+  });
+
+  test("includes the end of the token's and the login's life", async () => {
+    site.endsAtMs = Date.now() + 60_000;
+    const client = await streaming(CHAT, CHAT.events[0] ?? "");
+    site.pass(0);
+    expect(site.forwarding.calls.size).toBe(1);
+    client.leave();
+    await site.row();
+    site.endsAtMs = Date.now();
+    const late = await streaming(CHAT, "");
+    site.pass(0);
+    await late.until(({ isWhole }) => isWhole);
+    expect(await site.row(1)).toMatchObject({ outcome: "cut" });
+    late.leave();
+  });
+
+  test("ends nothing where the setting is off", async () => {
+    await using other = await createForwardingSite({ settings: { cutStreams: false } });
+    other.endsAtMs = 0;
+    other.upstream.script = () => {};
+    const client = RawClient.post(other.port, CHAT.path, CHAT.request);
+    const exchange = await other.upstream.exchange();
+    other.ended = new Map([[CALLER.gatewaySessionId, "user"]]);
+    other.revision += 1;
+    other.pass(0);
+    await exchange.answer(200, "{}");
+    await client.until(({ isWhole }) => isWhole);
+    expect(client.status).toBe(200);
+    client.leave();
+  });
+});
+
+describe("limits of time (INF-26)", () => {
+  test("no head in time is a 504", async () => {
+    upstream.script = () => {};
+    const client = RawClient.post(site.port, CHAT.path, CHAT.request);
+    const exchange = await upstream.exchange();
+    site.pass(599_000);
+    expect(client.text).toBe("");
+    site.pass(1_000);
+    await client.until(({ isWhole }) => isWhole);
+    expect([client.status, JSON.parse(String(client.body)).error.code]).toEqual([504, "upstream_timeout"]);
+    await exchange.closed;
+    expect(await site.row()).toMatchObject({ outcome: "timeout", httpStatus: null });
+    client.leave();
+  });
+
+  test("an upstream that answers 200 and then nothing ends with the idle limit", async () => {
+    const client = await streaming(CHAT, CHAT.events[0] ?? "");
+    site.pass(299_000);
+    expect(site.forwarding.calls.size).toBe(1);
+    site.pass(1_000);
+    await client.until(({ isWhole }) => isWhole);
+    expect(String(client.body)).toContain("inference.upstream_timeout");
+    expect(await site.row()).toMatchObject({ outcome: "timeout", httpStatus: 200 });
+    client.leave();
+    upstream.script = (exchange) => exchange.head(200, [["content-length", "5"]]);
+    const other = RawClient.post(site.port, CHAT.path, CHAT.request);
+    await upstream.exchange(1);
+    await waitFor(() => {
+      site.pass(300_000);
+      return site.forwarding.calls.size === 0;
+    });
+    await other.until(({ isWhole }) => isWhole);
+    expect(other.status).toBe(504);
+    other.leave();
+  });
+
+  test("a stream that never ends is ended", async () => {
+    const client = await streaming(CHAT, CHAT.events[0] ?? "");
+    const exchange = await upstream.exchange();
+    for (let passed = 0; passed < 3_600_000; passed += 290_000) {
+      site.pass(290_000);
+      const length = client.body.length;
+      if (site.forwarding.calls.size === 0) break;
+      await exchange.chunk(CHAT.events[1] ?? "");
+      await client.until(({ body }) => body.length > length);
+    }
+    await client.until(({ isWhole }) => isWhole);
+    expect(await site.row()).toMatchObject({ outcome: "timeout" });
+    client.leave();
+  });
+
+  test("a quiet stream outlives the runtime's own limit", async () => {
+    const client = await streaming(CHAT, CHAT.events[0] ?? "");
+    await Bun.sleep(2_500); // the listener of this test has an idle limit of one second
+    expect(client.socket.destroyed).toBe(false);
+    await (await upstream.exchange()).chunk(CHAT.events[1] ?? "");
+    await (await upstream.exchange()).lastChunk();
+    await client.until(({ isWhole }) => isWhole);
+    client.leave();
+  });
+});
+
+test("a request that takes long has an early row, which is completed under the same id (INF-42)", async () => {
+  const client = await streaming(CHAT, CHAT.events[0] ?? "");
+  site.pass(59_000);
+  expect(site.rows).toEqual([]);
+  site.pass(1_000);
+  site.pass(1_000);
+  expect(site.rows.map(({ outcome, durationMs }) => [outcome, durationMs])).toEqual([[null, null]]);
+  client.leave();
+  const row = await site.row();
+  expect(site.rows.map(({ id }) => id)).toEqual([row.id, row.id]);
+  expect(site.counted).toEqual([row]);
+});
+
+describe("a service that stops (INF-36)", () => {
+  test("lets short requests finish and ends long ones with a last event", async () => {
+    const long = await streaming(CHAT, CHAT.events[0] ?? "");
+    upstream.script = () => {};
+    const short = RawClient.post(site.port, CHAT.path, CHAT.request);
+    const exchange = await upstream.exchange(1);
+    const drained = site.forwarding.drain();
+    await exchange.answer(200, "{}");
+    await short.until(({ isWhole }) => isWhole);
+    expect(short.status).toBe(200);
+    await drained;
+    await long.until(({ isWhole }) => isWhole);
+    expect(String(long.body)).toContain("service.stopping");
+    expect(site.rows.map(({ outcome }) => outcome)).toEqual(["complete", "stopped"]);
+    expect([site.held, site.forwarding.calls.size]).toEqual([0, 0]);
+    long.leave();
+    short.leave();
+  });
+
+  test("waits for nothing where no request runs", async () => {
+    await site.forwarding.drain();
+    expect(site.rows).toEqual([]);
+  });
+});
+
+test.each([
+  ["", true],
+  ["data: 1\n\n", true],
+  ["a\r\n\r\n", true],
+  ["a\r\r", true],
+  ["a\n\r\n", true],
+  ["a\r\n\n", true],
+  ["\n\n", true],
+  ["data: 1\n", false],
+  ["data: 1\r\n", false],
+  ["data: 1\r", false],
+  ["data: 1", false],
+])("an event can follow %j: %p", (sent, expected) => {
+  expect(isBetweenEvents(sent.slice(-4))).toBe(expected);
+});

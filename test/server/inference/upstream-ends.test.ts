@@ -1,0 +1,203 @@
+// An upstream that dies: at every byte of a stream, before its head, or by never answering. What the client gets never looks like
+// a finished answer, and nothing is sent twice.
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { createForwardingSite } from "../../support/inference/forwarding.ts";
+import { RawClient } from "../../support/inference/raw-client.ts";
+import { CHAT, MESSAGES, RECORDINGS } from "../../support/inference/recordings.ts";
+import { EVENT_STREAM, type Script } from "../../support/inference/upstream.ts";
+
+const site = await createForwardingSite();
+const { upstream } = site;
+afterEach(() => site.forget());
+afterAll(() => site[Symbol.asyncDispose]());
+
+const post = (path: string, body: string) => fetch(site.origin + path, { method: "POST", body });
+
+/** Requests at the same time; more would only wait for the processor. */
+const WIDTH = 16;
+
+/** Runs the work for 0 to count - 1. */
+async function forEach(count: number, work: (index: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const line = async () => {
+    while (next < count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: WIDTH }, line));
+}
+
+describe("an upstream that dies never looks finished (INF-23)", () => {
+  test.each(RECORDINGS.map((recording) => [recording.name, recording] as const))(
+    "at every byte of the last events of %s, by FIN and by RST",
+    async (_, recording) => {
+      const bytes = Buffer.from(recording.events.slice(-2).join(""));
+      upstream.script = async (exchange) => {
+        const at = Number(exchange.header("x-at"));
+        await exchange.head(200, EVENT_STREAM);
+        if (at > 0) await exchange.chunk(bytes.subarray(0, at));
+        if (at % 2 === 0) exchange.close();
+        else exchange.reset();
+      };
+      await forEach(bytes.length + 1, async (at) => {
+        const client = RawClient.post(site.port, recording.path, "{}", { headers: `X-At: ${at}\r\n` });
+        expect(await client.ended).toBe("reset");
+        expect(client.isWhole).toBe(false);
+        expect(bytes.subarray(0, at).toString()).toStartWith(String(client.body));
+      });
+      expect(site.rows.map(({ outcome }) => outcome)).toEqual(
+        Array(bytes.length + 1).fill("upstream_closed"),
+      );
+      expect(site.held).toBe(0);
+    },
+  );
+
+  const PARTS: [string, Script][] = [
+    [
+      "between two chunks",
+      async (exchange) => {
+        await exchange.head(200, [
+          ["content-type", "application/json"],
+          ["transfer-encoding", "chunked"],
+        ]);
+        await exchange.chunk("{");
+      },
+    ],
+    [
+      "inside a chunk",
+      async (exchange) => {
+        await exchange.head(200, [["transfer-encoding", "chunked"]]);
+        await exchange.write("ff\r\n{");
+      },
+    ],
+    [
+      "before the declared length",
+      async (exchange) => {
+        await exchange.head(200, [["content-length", "100"]]);
+        await exchange.write("{");
+      },
+    ],
+  ];
+  test.each(PARTS)("%s of another answer", async (_, script) => {
+    upstream.script = script;
+    const client = RawClient.post(site.port, CHAT.path, "{}");
+    await client.until(({ body }) => String(body) === "{");
+    (await upstream.exchange()).close();
+    expect(await client.ended).toBe("reset");
+    expect(await site.row()).toMatchObject({ outcome: "upstream_closed", httpStatus: 200 });
+  });
+});
+
+describe("failures before the first byte of an answer have a status (INF-30)", () => {
+  test.each([
+    ["closes the connection", "inference.upstream_reset", (exchange) => exchange.close()],
+    ["resets the connection", "inference.upstream_reset", (exchange) => exchange.reset()],
+    [
+      "ends inside its head",
+      "inference.upstream_reset",
+      async (exchange) => {
+        await exchange.write("HTTP/1.1 200 OK\r\ncontent-le");
+        exchange.close();
+      },
+    ],
+    [
+      "ends behind its head",
+      "inference.upstream_reset",
+      async (exchange) => {
+        await exchange.head(200, [["content-length", "5"]]);
+        exchange.close();
+      },
+    ],
+  ] satisfies [string, string, Script][])("when the upstream %s", async (_, reason, script) => {
+    upstream.script = script;
+    const response = await post(CHAT.path, "{}");
+    const body = await response.json();
+    expect([response.status, body.reason, body.error.code]).toEqual([502, reason, "upstream_failed"]);
+    expect(JSON.stringify(body)).not.toMatch(/127\.0\.0\.1|socket|verbose|ECONN/);
+    expect(await site.row()).toMatchObject({ outcome: "upstream_closed", refusal: reason });
+    expect([upstream.exchanges.length, site.held]).toEqual([1, 0]);
+  });
+
+  test("when nothing listens: unreachable, and for a second at once", async () => {
+    await using down = await createForwardingSite();
+    await down.upstream[Symbol.asyncDispose]();
+    const reasons = [];
+    for (let round = 0; round < 2; round += 1) {
+      const response = await fetch(down.origin + MESSAGES.path, { method: "POST", body: "{}" });
+      const { error, reason } = await response.json();
+      reasons.push([response.status, error.type, reason]);
+    }
+    const expected = [502, "api_error", "inference.upstream_unreachable"];
+    expect(reasons).toEqual([expected, expected]);
+    expect(await down.row()).toMatchObject({ outcome: "upstream_closed", httpStatus: null });
+  });
+});
+
+describe("nothing is sent twice (INF-28)", () => {
+  const once: [string, Script][] = [
+    ["a reset", (exchange) => exchange.reset()],
+    ["an end without an answer", (exchange) => exchange.close()],
+    ["a 500", (exchange) => exchange.answer(500, "{}")],
+    ["a 503", (exchange) => exchange.answer(503, "{}", [["retry-after", "1"]])],
+    ["a 429", (exchange) => exchange.answer(429, "{}")],
+    ["a 408", (exchange) => exchange.answer(408, "{}")],
+    ["a 401 that is not about the key", (exchange) => exchange.answer(401, '{"error":{"message":"no"}}')],
+    [
+      "an end in the middle of an answer",
+      async (exchange) => {
+        await exchange.head(200, EVENT_STREAM);
+        await exchange.chunk("data: 1\n\n");
+        exchange.reset();
+      },
+    ],
+  ];
+  test.each(once)("after %s", async (_, script) => {
+    upstream.script = async (exchange) => {
+      await exchange.body();
+      await script(exchange);
+    };
+    await post(CHAT.path, CHAT.request)
+      .then((response) => response.text())
+      .catch(() => "reset");
+    await site.row();
+    await post(CHAT.path, CHAT.request)
+      .then((response) => response.text())
+      .catch(() => "reset");
+    await site.row(1);
+    expect(upstream.exchanges).toHaveLength(2);
+  });
+
+  test("after a timeout", async () => {
+    upstream.script = () => {};
+    const response = post(CHAT.path, CHAT.request);
+    await upstream.exchange();
+    site.pass(600_000);
+    expect((await response).status).toBe(504);
+    expect(upstream.exchanges).toHaveLength(1);
+  });
+
+  test("on a pooled connection that the upstream has closed: a 502 for POST, an answer for GET", async () => {
+    const outcomes = [];
+    for (const method of ["GET", "POST"] as const) {
+      upstream.script = async (exchange) => {
+        await exchange.body();
+        await exchange.answer(200, "{}");
+      };
+      await (await post(CHAT.path, CHAT.request)).text();
+      const before = upstream.exchanges.length;
+      // The connection is in the pool. The next request on it is received, and the connection ends without an answer.
+      upstream.script = (exchange) => {
+        upstream.script = async (again) => {
+          await again.body();
+          await again.answer(200, "{}");
+        };
+        exchange.reset();
+      };
+      const init = method === "POST" ? { method, body: CHAT.request } : { method };
+      const { status } = await fetch(`${site.origin}/v1/models`, init);
+      outcomes.push([method, status, upstream.exchanges.length - before]);
+    }
+    expect(outcomes).toEqual([
+      ["GET", 200, 2],
+      ["POST", 502, 1],
+    ]);
+  });
+});
