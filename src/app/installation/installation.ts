@@ -30,7 +30,7 @@ import { openSnapshot } from "../../platform/database/snapshot.ts";
 import { DomainError } from "../../platform/errors.ts";
 import { fileSizeOf } from "../../platform/files/disk.ts";
 import type { Ids } from "../../platform/ids.ts";
-import { createOutbound } from "../../platform/outbound/outbound.ts";
+import { createOutbound, type Outbound } from "../../platform/outbound/outbound.ts";
 import { VERSION } from "../../platform/version.ts";
 import { readHarnessFacts } from "../files/harness-facts-file.ts";
 import { destinationsOf } from "./destinations.ts";
@@ -44,6 +44,7 @@ export interface Installation {
   directory: DataDirectory;
   db: Db;
   domain: Domain;
+  outbound: Outbound;
   schema: MigrateResult;
   /** Replaces the mapping of groups to roles; `roles.applyMapping` then recomputes the roles of users. */
   mapRoles(setting: Values["scim.group_role_mappings"]): void;
@@ -147,7 +148,7 @@ async function joinDomain(
     secrets: { scimToken: config.get("scim.token") },
   });
   return {
-    ...{ directory, db, domain, schema, close: () => db.close() },
+    ...{ directory, db, domain, outbound, schema, close: () => db.close() },
     mapRoles: (setting) => {
       roles.mappings = mappingsIn(setting);
     },

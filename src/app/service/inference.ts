@@ -1,23 +1,25 @@
 // Starts the part of the service that forwards inference requests, and ends it before anything that it needs.
 import type { Registry } from "prom-client";
 import type { Domain } from "../../domain/domain.ts";
+import { disownedReasonIn } from "../../domain/gateway/service.ts";
 import type { RequestLog } from "../../domain/inference/log/record.ts";
 import type { ProxySettings } from "../../domain/inference/settings.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Log } from "../../platform/observe/log.ts";
-import type { Forward } from "../../server/inference/call.ts";
+import type { Outbound } from "../../platform/outbound/outbound.ts";
+import { createForwarding, type Forwarding } from "../../server/inference/forwarding/forwarding.ts";
 import { InferenceHandler, type ObservedRefusal } from "../../server/inference/handler.ts";
-import { createInferenceMetrics } from "../../server/inference/inference-metrics.ts";
-import { refusal } from "../../server/inference/refusals.ts";
+import { createInferenceMetrics, type InferenceMetrics } from "../../server/inference/inference-metrics.ts";
 import { refusedRow } from "../../server/inference/refused-row.ts";
+import { UPSTREAM_DESTINATION } from "../installation/destinations.ts";
 import { PROXY_PREFIX } from "../installation/proxy-settings.ts";
 
 export interface InferenceParts {
   /** undefined unless this service forwards inference requests */
   settings: ProxySettings | undefined;
-  domain: Pick<Domain, "admission" | "identity" | "usage">;
-  forward: Forward;
+  domain: Pick<Domain, "admission" | "identity" | "inference" | "usage" | "allowedModels">;
+  outbound: Pick<Outbound, "upstream">;
   requestLog: RequestLog;
   metrics: Registry;
   clock: Clock;
@@ -27,18 +29,22 @@ export interface InferenceParts {
 
 export interface RunningInference {
   handler: InferenceHandler;
+  forwarding: Forwarding;
   /** Lets running requests finish, and ends those that take too long. Called after `handler.stop`. */
   drain(): Promise<void>;
 }
 
 /** @returns undefined unless this service forwards inference requests */
 export function startInference(parts: InferenceParts): RunningInference | undefined {
-  const { settings, domain, forward, metrics, clock, ids, log } = parts;
+  const { settings, domain, metrics, clock, ids, log } = parts;
   const { admission } = domain;
   if (!settings || !admission) return undefined;
   const counters = createInferenceMetrics(metrics, admission.permits);
+  const report = (error: unknown, requestId?: string) =>
+    log.error("inference.failed", { error, request_id: requestId });
+  const forwarding = forwardingOf(parts, { settings, counters, report });
   const handler = new InferenceHandler({
-    ...{ admission, forward, clock, ids, extraPaths: settings.extraPaths },
+    ...{ admission, clock, ids, report, forward: forwarding.forward, extraPaths: settings.extraPaths },
     prefix: settings.listen ? "" : PROXY_PREFIX,
     observe(refused) {
       counters.refused(refused.reason);
@@ -48,18 +54,30 @@ export function startInference(parts: InferenceParts): RunningInference | undefi
       }
       record(refused, parts);
     },
-    report: (error, requestId) => log.error("inference.failed", { error, request_id: requestId }),
   });
-  return { handler, drain: async () => {} };
+  return { handler, forwarding, drain: forwarding.drain };
 }
 
-/** Stands in until forwarding is joined here. */
-export const NOT_YET: Pick<InferenceParts, "forward"> = {
-  forward: async ({ admitted, entry, requestId }) => {
-    admitted.release();
-    return refusal("inference.upstream_unreachable", entry.dialect, requestId);
-  },
-};
+interface Observers {
+  settings: ProxySettings;
+  counters: InferenceMetrics;
+  report(error: unknown, requestId?: string): void;
+}
+
+function forwardingOf(
+  { domain, outbound, requestLog, metrics, clock }: InferenceParts,
+  { settings, counters, report }: Observers,
+): Forwarding {
+  const { inference, usage, allowedModels } = domain;
+  const { healKey, sessionWatch } = inference;
+  return createForwarding({
+    ...{ settings, usage, allowedModels, metrics, clock, report },
+    ...{ log: requestLog, heal: healKey, watch: sessionWatch, classify: disownedReasonIn },
+    upstream: outbound.upstream(UPSTREAM_DESTINATION, settings),
+    finished: counters.finished,
+    refused: counters.refused,
+  });
+}
 
 function record(refused: ObservedRefusal, { domain, clock, requestLog }: InferenceParts): void {
   const organizationId = domain.identity.organization()?.id ?? "";

@@ -40,7 +40,7 @@ import { createServiceLog, keepRecords, recordsOf } from "../request-logs/servic
 import { openDoor, type ServiceDoor } from "./door.ts";
 import { watchKeys, watchProvisioner } from "./gateway-metrics.ts";
 import { loadHarnesses, reloadHarnesses } from "./harness-facts.ts";
-import { NOT_YET, startInference } from "./inference.ts";
+import { startInference } from "./inference.ts";
 import { registerKeyAndLoginJobs } from "./jobs/access-jobs.ts";
 import { registerAuditJob } from "./jobs/audit-jobs.ts";
 import { addClientFigures, registerClientJobs } from "./jobs/client-jobs.ts";
@@ -158,7 +158,7 @@ async function startWithListener(
   const server = serverOf(installation, parts);
   const settings = proxySettingsOf(config);
   const { domain } = installation;
-  const inference = startInference({ ...parts, ...NOT_YET, requestLog, settings, domain });
+  const inference = startInference({ ...parts, ...installation, requestLog, settings });
   door.open(server, inference?.handler);
   const { untrustedProxies } = domain;
   await untrustedProxies.forgetTrusted(trustIn(config.get("server.trusted_proxies")));

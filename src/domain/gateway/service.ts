@@ -17,6 +17,7 @@ export type { Resolve, ResolvedKey } from "./inference/key-resolver.ts";
 export type { EndedBy, SessionWatch, WatchedSession } from "./inference/session-watch.ts";
 export type { GatewayKeyStatus } from "./keys/key-status.ts";
 export { type DisownedReason, type GatewayKeys, gatewayOff } from "./keys/keys.ts";
+export { disownedReasonIn } from "./provisioners/litellm/litellm-refusals.ts";
 export { type ListedModel, ListingError, type ModelListing } from "./provisioners/model-listing.ts";
 export type { ListingQuestion } from "./provisioners/provisioner-calls.ts";
 export { GATEWAY_SESSION_CLAIM, INFERENCE_SCOPE, SESSION_CLAIM } from "./wire.ts";

@@ -4,7 +4,6 @@ import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { Permits } from "../../../src/domain/inference/admission/permits.ts";
 import { SECOND_MS } from "../../../src/platform/clock.ts";
-import type { Forward } from "../../../src/server/inference/call.ts";
 import { REFUSAL_REASONS, refusal, statusOf } from "../../../src/server/inference/refusals.ts";
 import { chat, createProxyServer, type ProxyServer } from "../../support/inference/proxy-server.ts";
 
@@ -27,23 +26,14 @@ async function answerTo(origin: string, bytes: string, until: RegExp): Promise<s
   return text;
 }
 
-/** Answers as soon as the test says so. */
-function heldForward() {
+/** Makes the upstream answer as soon as the test says so. */
+function hold({ models }: ProxyServer): () => void {
   const gate = Promise.withResolvers<void>();
-  const begun: (() => void)[] = [];
-  let count = 0;
-  const forward: Forward = async ({ admitted }) => {
-    count += 1;
-    for (const resolve of begun.splice(0)) resolve();
+  models.script = async (exchange) => {
     await gate.promise;
-    admitted.release();
-    admitted.release(); // repeated without harm
-    return new Response("{}");
+    await exchange.answer(200, "{}");
   };
-  const reached = async (expected: number) => {
-    while (count < expected) await new Promise<void>((resolve) => begun.push(resolve));
-  };
-  return { forward, reached, open: gate.resolve };
+  return gate.resolve;
 }
 
 const send = async (site: ProxyServer, token: string): Promise<(string | number | null)[]> => {
@@ -112,11 +102,11 @@ describe("INF-14 refused tokens are counted by address,", () => {
 });
 
 test("all requests in progress are bounded, and a permit comes back with the end of an answer", async () => {
-  const { forward, reached, open } = heldForward();
-  await using site = await createProxyServer({ proxy: { maxInFlight: 2 }, parts: { forward } });
+  await using site = await createProxyServer({ proxy: { maxInFlight: 2 } });
+  const open = hold(site);
   const tokens = await Promise.all([0, 1, 2].map(async () => site.tokenOf(await site.signedIn("member"))));
   const running = tokens.slice(0, 2).map((token) => send(site, token));
-  await reached(2);
+  await site.models.exchange(1);
   expect(await send(site, tokens[2] ?? "")).toEqual([503, "inference.busy", "1"]);
   expect(await site.metrics.metrics()).toContain("quartermaster_inference_in_flight 2\n");
   open();
@@ -126,15 +116,15 @@ test("all requests in progress are bounded, and a permit comes back with the end
 });
 
 test("INF-57 the requests of one user in progress are bounded, whatever the workstation", async () => {
-  const { forward, reached, open } = heldForward();
-  await using site = await createProxyServer({ proxy: { parallelPerUser: 2 }, parts: { forward } });
+  await using site = await createProxyServer({ proxy: { parallelPerUser: 2 } });
+  const open = hold(site);
   const ana = await site.signedIn("member");
   const tokens = [await site.tokenOf(ana), await site.tokenOf(await site.signInAgain(ana.user))];
   const running = tokens.map((token) => send(site, token));
-  await reached(2);
+  await site.models.exchange(1);
   expect(await send(site, tokens[0] ?? "")).toEqual([429, "inference.user_parallel", "1"]);
   const eve = send(site, await site.tokenOf(await site.signedIn("member")));
-  await reached(3);
+  await site.models.exchange(2);
   open();
   expect((await Promise.all([...running, eve])).map(([status]) => status)).toEqual([200, 200, 200]);
   expect((await send(site, tokens[0] ?? ""))[0]).toBe(200);

@@ -1,6 +1,6 @@
 // A 401 of the upstream: about the key, which is then reported and replaced, or about something else.
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
-import { disownedReasonIn } from "../../../src/domain/gateway/provisioners/litellm/litellm-refusals.ts";
+import { disownedReasonIn } from "../../../src/domain/gateway/service.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 import { createForwardingSite, MANAGED_KEY } from "../../support/inference/forwarding.ts";
 import { CHAT, MESSAGES } from "../../support/inference/recordings.ts";

@@ -1,8 +1,7 @@
 // Forwarding over real sockets: a client's connection, our forwarding, and the scripted upstream. Admission is the handler's; here
 // every request is admitted. Time limits are asked for with `beat`, at a time that the test chooses.
 import { Registry } from "prom-client";
-import { disownedReasonIn } from "../../../src/domain/gateway/provisioners/litellm/litellm-refusals.ts";
-import type { EndedBy, UsableKey } from "../../../src/domain/gateway/service.ts";
+import { disownedReasonIn, type EndedBy, type UsableKey } from "../../../src/domain/gateway/service.ts";
 import type { RequestRow } from "../../../src/domain/inference/log/record.ts";
 import type { ProxySettings } from "../../../src/domain/inference/settings.ts";
 import { systemClock } from "../../../src/platform/clock.ts";

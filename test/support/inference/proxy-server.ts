@@ -1,13 +1,15 @@
 // The service with inference behind a real socket: users with gateway keys, a scripted upstream that counts what reaches it, and
 // the handler in front of the framework as in the running service.
 import { Registry } from "prom-client";
+import { UPSTREAM_DESTINATION } from "../../../src/app/installation/destinations.ts";
 import { proxySettingsOf } from "../../../src/app/installation/proxy-settings.ts";
 import { type InferenceParts, startInference } from "../../../src/app/service/inference.ts";
 import type { RequestRow } from "../../../src/domain/inference/log/record.ts";
 import type { ProxySettings } from "../../../src/domain/inference/settings.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
-import type { Forward } from "../../../src/server/inference/call.ts";
+import { createOutbound } from "../../../src/platform/outbound/outbound.ts";
+import type { Forwarding } from "../../../src/server/inference/forwarding/forwarding.ts";
 import { type Answer, type ListenOptions, listen } from "../../../src/server/listener/listen.ts";
 import {
   createGatewayServer,
@@ -30,6 +32,7 @@ export interface ProxyServer extends GatewayServer {
   metrics: Registry;
   /** rows handed to the request log, oldest first */
   rows: RequestRow[];
+  forwarding: Forwarding;
   /** Refuses every request from now on. */
   stop(): void;
   /** @returns a new inference token of a user who has a gateway key */
@@ -41,7 +44,7 @@ export interface ProxyServer extends GatewayServer {
 export interface ProxyServerOptions extends Omit<GatewayServerOptions, "proxySettings"> {
   proxy?: Partial<ProxySettings>;
   listen?: Partial<ListenOptions>;
-  parts?: Partial<Pick<InferenceParts, "forward" | "requestLog">>;
+  parts?: Partial<Pick<InferenceParts, "requestLog">>;
 }
 
 /** @returns the settings that the table has by default */
@@ -71,13 +74,15 @@ export async function createProxyServer(options: ProxyServerOptions = {}): Promi
   const inference = startInference({
     settings,
     domain: face.domain,
-    forward: plainForward(models),
+    outbound: createOutbound({
+      allowed: [{ name: UPSTREAM_DESTINATION, origin: models.origin, why: "test" }],
+    }),
     requestLog: { hand: (row) => void rows.push(row) },
     ...{ metrics, clock, ids, log: createLog({ level: "error", format: "json", write: raise, clock }) },
     ...options.parts,
   });
   if (!inference) throw new Error("this service forwards");
-  const { handler } = inference;
+  const { handler, forwarding } = inference;
   const answer: Answer = (request, addressOf, forwardingOf, socket) =>
     handler.answers(request)
       ? handler.handle(request, socket, addressOf)
@@ -91,7 +96,7 @@ export async function createProxyServer(options: ProxyServerOptions = {}): Promi
   const proxyUrl = `${listener.address}${settings.listen ? "" : PREFIX}`;
   return {
     ...face,
-    ...{ origin: listener.address, proxyUrl, models, metrics, rows, stop: () => handler.stop() },
+    ...{ origin: listener.address, proxyUrl, models, metrics, rows, forwarding, stop: () => handler.stop() },
     tokenOf: (caller) => tokenOf(face, caller),
     send: (path, request) => fetch(`${proxyUrl}${path}`, request),
     async [Symbol.asyncDispose]() {
@@ -109,20 +114,6 @@ async function tokenOf(face: GatewayServer, { accessToken: token }: Caller): Pro
   const minted = await face.request("POST", "/gateway/token", { token });
   return (await minted.json()).token;
 }
-
-/** Sends an admitted request on, without any of the rules of forwarding. */
-const plainForward =
-  ({ origin }: ScriptedUpstream): Forward =>
-  async ({ request, entry, admitted }) => {
-    try {
-      const { method } = request;
-      const body = method === "GET" ? undefined : await request.arrayBuffer();
-      const authorization = `Bearer ${admitted.credential.reveal()}`;
-      return await fetch(origin + entry.path, { method, headers: { authorization }, ...(body && { body }) });
-    } finally {
-      admitted.release();
-    }
-  };
 
 /** A request that every check lets through. */
 export const chat = (token: string, headers: Record<string, string> = {}): RequestInit => ({

@@ -43,11 +43,17 @@ export class Timers {
   /** Runs once per interval. */
   beat(): void {
     const { calls, settings, access } = this.own;
+    if (calls.size === 0) {
+      this.#stop(); // the service may be closing: nothing is asked any more
+      return;
+    }
     const nowMs = this.own.nowMs();
     for (const open of calls) this.#lastHeadMs = Math.max(this.#lastHeadMs, open.headMs ?? this.#lastHeadMs);
     for (const open of calls) this.#look(open, nowMs);
     if (settings.cutStreams) access.cut(calls);
-    if (calls.size > 0) return;
+  }
+
+  #stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
