@@ -2,6 +2,7 @@
 import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
 import type { Domain } from "../domain/domain.ts";
+import type { ProxyFigures } from "../domain/gateway/status.ts";
 import type { Configuration } from "../domain/governance/service.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Ids } from "../platform/ids.ts";
@@ -24,6 +25,8 @@ export interface RouteOptions {
   baseUrl(): string;
   /** the current configuration file; undefined if the service has none */
   configuration(): Promise<Configuration | undefined> | undefined;
+  /** what the inference proxy of this process does now; undefined while there is none */
+  proxyFigures?(): ProxyFigures | undefined;
 }
 
 /** Dependencies of a routes file. */

@@ -7,6 +7,7 @@ import type { AccessSettings, LimitSettings } from "../../src/domain/access/serv
 import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../src/domain/access/wire.ts";
 import { type Domain, openDomain } from "../../src/domain/domain.ts";
 import type { GatewayMode, ProvisionerCall } from "../../src/domain/gateway/service.ts";
+import type { ProxyFigures } from "../../src/domain/gateway/status.ts";
 import { type Configuration, runAtOnce } from "../../src/domain/governance/service.ts";
 import type { HarnessesInForce } from "../../src/domain/harnesses/harness-facts.ts";
 import type { IdentitySettings, Role, User } from "../../src/domain/identity/service.ts";
@@ -95,6 +96,7 @@ export interface TestServerOptions {
   gatewayMode?: GatewayMode;
   /** nothing is forwarded when left out; proxy-server.ts forwards */
   proxySettings?: ProxySettings;
+  proxyFigures?: () => ProxyFigures;
   /** nothing can be reached when left out */
   outbound?: Outbound;
   bodyTimes?: BodyTimes;
@@ -156,8 +158,8 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
   await domain.access.keys.ensure(world.system);
   await domain.inference.signingKeys?.ensure(world.system);
   const logged: Record<string, unknown>[] = [];
-  const { configuration, bodyTimes } = options;
-  const server = serve(world, { domain, logged, configuration, bodyTimes });
+  const { configuration, bodyTimes, proxyFigures } = options;
+  const server = serve(world, { domain, logged, configuration, bodyTimes, proxyFigures });
   const signInAgain = (user: User, signingIn: SigningIn = {}) => signIn({ world, domain }, user, signingIn);
   return {
     server,
@@ -262,9 +264,10 @@ const configuredToken = ({ scimToken }: TestServerOptions): Secret | undefined =
 interface Served extends Pick<TestServer, "domain" | "logged"> {
   configuration: TestServerOptions["configuration"];
   bodyTimes: TestServerOptions["bodyTimes"];
+  proxyFigures: TestServerOptions["proxyFigures"];
 }
 
-function serve(world: World, { domain, logged, configuration, bodyTimes }: Served): Server {
+function serve(world: World, { domain, logged, configuration, bodyTimes, proxyFigures }: Served): Server {
   const { db, clock, ids } = world;
   const write = (line: string) => void logged.push(JSON.parse(line));
   return createServer({
@@ -284,6 +287,7 @@ function serve(world: World, { domain, logged, configuration, bodyTimes }: Serve
     baseUrl: domain.access.settings.baseUrl,
     configuration: async () => configuration?.(),
     ...(bodyTimes && { bodyTimes }),
+    ...(proxyFigures && { proxyFigures }),
   });
 }
 

@@ -2,7 +2,7 @@
 // (platform/outbound/outbound.ts). An area that needs a connection adds its destinations here. The identity provider names some of
 // its origins itself, so they come from what is known about it.
 import { PUBLIC_SOURCES_DESTINATION } from "../../domain/catalog/sources/package-sources.ts";
-import { PROXY_DESTINATION } from "../../domain/gateway/inference/proxy-health.ts";
+import { PROXY_DESTINATION, UPSTREAM_DESTINATION } from "../../domain/gateway/inference/proxy-health.ts";
 import { providerDestinations } from "../../domain/sso/service.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { ANY_PUBLIC_HOST, type Destination } from "../../platform/outbound/outbound.ts";
@@ -10,10 +10,10 @@ import { configuredOrigin } from "./origin.ts";
 import { isProxyInProcess, PROXY_PREFIX } from "./proxy-settings.ts";
 import { storedMetadata } from "./stored-facts.ts";
 
+export { UPSTREAM_DESTINATION };
+
 /** Name of the inference gateway in the list, for its administration. */
 export const GATEWAY_DESTINATION = "gateway";
-/** Name of the inference gateway in the list, for inference. */
-export const UPSTREAM_DESTINATION = "inference-upstream";
 
 /**
  * @returns the same with the identity provider, whose endpoints may be elsewhere than its issuer

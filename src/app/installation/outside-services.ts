@@ -1,12 +1,12 @@
 // Probes the configured outside services, and says what is affected while one is unreachable. The start never depends on them;
 // `status` and `doctor` probe on request.
-import { PROXY_DESTINATION } from "../../domain/gateway/inference/proxy-health.ts";
+import { PROXY_DESTINATION, UPSTREAM_DESTINATION } from "../../domain/gateway/inference/proxy-health.ts";
 import { discoveryUrl, PROVIDER_DESTINATION } from "../../domain/sso/service.ts";
 import { SECOND_MS } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { codeOf, DomainError } from "../../platform/errors.ts";
 import { ANY_PUBLIC_HOST, createOutbound, type Destination } from "../../platform/outbound/outbound.ts";
-import { allDestinationsOf, GATEWAY_DESTINATION, UPSTREAM_DESTINATION } from "./destinations.ts";
+import { allDestinationsOf, GATEWAY_DESTINATION } from "./destinations.ts";
 import { caOf } from "./sso-settings.ts";
 
 export interface ExternalService {

@@ -17,6 +17,7 @@ const CHECKS = [
 type Checks = Record<(typeof CHECKS)[number], boolean>;
 
 const Flag = Type.Boolean();
+const Figure = Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]);
 const Url = Type.Optional(Type.String({ format: "uri" }));
 
 /** All members except the first two are for administrators only. */
@@ -38,14 +39,46 @@ export const GatewayStatus = Type.Object({
       inference_proxy_url: Flag,
       provisioner: Flag,
       secret_encryption: Flag,
-      internal_auth: Type.Boolean({ description: "whether the inference proxy has a token to come with" }),
+      internal_auth: Type.Boolean({
+        description:
+          "whether this service forwards inference itself, or a separate proxy has a token to come with",
+      }),
       inference_jwt_signing: Flag,
     }),
+  ),
+  proxy: Type.Optional(
+    Type.Object(
+      {
+        mode: Type.Union([Type.Literal("in-process"), Type.Literal("external"), Type.Literal("off")]),
+        in_flight: Figure,
+        capacity: Figure,
+        upstream_up: Type.Union([Type.Boolean(), Type.Null()]),
+        log_queue: Figure,
+        log_dropped: Figure,
+      },
+      { description: "who forwards inference requests; the figures are null unless it is this service" },
+    ),
   ),
 });
 export type GatewayStatus = Static<typeof GatewayStatus>;
 
+/** What the proxy in this process does now. */
+export interface ProxyFigures {
+  /** requests in progress */
+  inFlight: number;
+  /** of requests in progress */
+  capacity: number;
+  /** whether the gateway accepted the last connection */
+  isUpstreamUp: boolean;
+  /** rows that wait to be written to the request log */
+  logQueue: number;
+  /** rows that were not written since the start */
+  logDropped: number;
+}
+
 interface StatusDependencies {
+  /** undefined unless this service forwards inference requests */
+  proxy: ProxyFigures | undefined;
   /** the current policy document */
   policy: Pick<GovernanceConfig, "gateway" | "allowed_harnesses">;
   mode: GatewayMode | undefined;
@@ -67,10 +100,20 @@ export function gatewayStatus(stands: StatusDependencies): GatewayStatus {
     }),
     harnesses: gateway ? names.map((name) => ({ name, gateway_type: gateway.type })) : [],
     runtime_checks: checks,
+    ...(mode && { proxy: proxyOf(mode, stands.proxy) }),
   };
 }
 
-function checksOf({ policy, mode, signingKeys }: StatusDependencies): Checks {
+const proxyOf = ({ settings }: GatewayMode, figures: ProxyFigures | undefined) => ({
+  mode: settings.proxyMode,
+  in_flight: figures?.inFlight ?? null,
+  capacity: figures?.capacity ?? null,
+  upstream_up: figures?.isUpstreamUp ?? null,
+  log_queue: figures?.logQueue ?? null,
+  log_dropped: figures?.logDropped ?? null,
+});
+
+function checksOf({ policy, mode, signingKeys, proxy }: StatusDependencies): Checks {
   const isOn = mode !== undefined; // the service does not start without these four
   return {
     gateway_policy: policy.gateway !== undefined,
@@ -78,7 +121,10 @@ function checksOf({ policy, mode, signingKeys }: StatusDependencies): Checks {
     inference_proxy_url: isOn,
     provisioner: isOn,
     secret_encryption: isOn,
-    internal_auth: mode?.settings.proxyToken !== undefined,
+    internal_auth:
+      mode?.settings.proxyMode === "in-process"
+        ? proxy !== undefined
+        : mode?.settings.proxyToken !== undefined,
     inference_jwt_signing: canSign(signingKeys),
   };
 }

@@ -7,39 +7,65 @@ import type { Outbound } from "../../../platform/outbound/outbound.ts";
 
 /** Name of the proxy in the list of outbound destinations. */
 export const PROXY_DESTINATION = "inference-proxy";
+/** Name of the inference gateway in the list, for inference. */
+export const UPSTREAM_DESTINATION = "inference-upstream";
 export const HEALTH_TIMEOUT_MS = 3 * SECOND_MS;
 
-export const ProxyHealth = Type.Object({
+const found = {
   status: Type.Union([Type.Literal("healthy"), Type.Literal("unhealthy")]),
-  checked_at: Type.String({ format: "date-time" }),
   latency_ms: Type.Integer({ minimum: 0 }),
   http_status: Type.Optional(Type.Integer({ description: "absent when no answer arrived" })),
   error: Type.Optional(Type.String({ description: "absent when healthy" })),
+};
+const Found = Type.Object(found, { description: "of the gateway; absent unless it was asked" });
+
+export const ProxyHealth = Type.Object({
+  ...found,
+  checked_at: Type.String({ format: "date-time" }),
+  upstream: Type.Optional(Found),
 });
 export type ProxyHealth = Static<typeof ProxyHealth>;
 
 /** @returns the check; it waits at most HEALTH_TIMEOUT_MS */
 export const createProxyHealth =
-  ({ clock, outbound }: { clock: Clock; outbound: Pick<Outbound, "fetch"> }) =>
-  async (): Promise<ProxyHealth> => {
+  ({ clock, outbound }: { clock: Clock; outbound: Pick<Outbound, "fetch" | "list"> }) =>
+  async ({ withUpstream } = { withUpstream: false }): Promise<ProxyHealth> => {
     const checkedAtMs = clock.nowMs();
-    const startedMs = performance.now();
-    const outcome = await probe(outbound);
-    const latencyMs = Math.round(performance.now() - startedMs);
-    return {
-      status: "error" in outcome ? "unhealthy" : "healthy",
-      checked_at: toRfc3339(checkedAtMs),
-      latency_ms: latencyMs,
-      ...outcome,
-    };
+    if (withUpstream && !outbound.list().some(({ name }) => name === UPSTREAM_DESTINATION))
+      throw notForwarding();
+    const [proxy, upstream] = await Promise.all([
+      probe(outbound, PROXY_DESTINATION, "/health"),
+      withUpstream ? probe(outbound, UPSTREAM_DESTINATION, "/health/liveliness") : undefined,
+    ]);
+    return { ...proxy, checked_at: toRfc3339(checkedAtMs), ...(upstream && { upstream }) };
   };
 
-async function probe(outbound: Pick<Outbound, "fetch">): Promise<{ http_status?: number; error?: string }> {
+const notForwarding = () =>
+  new DomainError("invalid", "gateway.not_forwarding", "this service does not forward inference requests", {
+    hint: "ask without upstream=1",
+  });
+
+async function probe(
+  outbound: Pick<Outbound, "fetch">,
+  destination: string,
+  path: string,
+): Promise<Static<typeof Found>> {
+  const startedMs = performance.now();
+  const answer = await ask(outbound, destination, path);
+  const latency_ms = Math.round(performance.now() - startedMs);
+  return { status: "error" in answer ? "unhealthy" : "healthy", latency_ms, ...answer };
+}
+
+async function ask(
+  outbound: Pick<Outbound, "fetch">,
+  destination: string,
+  path: string,
+): Promise<{ http_status?: number; error?: string }> {
   try {
-    const response = await outbound.fetch(PROXY_DESTINATION, "/health", { timeoutMs: HEALTH_TIMEOUT_MS });
+    const response = await outbound.fetch(destination, path, { timeoutMs: HEALTH_TIMEOUT_MS });
     await response.body?.cancel();
     const { status: http_status } = response;
-    return response.ok ? { http_status } : { http_status, error: `the proxy answered ${http_status}` };
+    return response.ok ? { http_status } : { http_status, error: `it answered ${http_status}` };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     return { error: error.message };

@@ -8,6 +8,7 @@ import { forMembers, GatewayStatus, gatewayStatus } from "../../../domain/gatewa
 import { DomainError } from "../../../platform/errors.ts";
 import { json } from "../../http/answers.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
+import { parameter } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
@@ -89,7 +90,7 @@ export function gatewayKeyRoutes({ guard, domain }: RouteContext) {
 }
 
 /** @returns the operations on the status of gateway mode */
-export function gatewayRoutes({ guard, domain }: RouteContext) {
+export function gatewayRoutes({ guard, domain, proxyFigures }: RouteContext) {
   const { gateway, governance, inference } = domain;
 
   return createRouter(guard, "gateway")
@@ -98,7 +99,8 @@ export function gatewayRoutes({ guard, domain }: RouteContext) {
       ({ request }) => {
         const { organizationId, role } = principalOf(request);
         const { document: policy } = governance.revisions.inForce(organizationId);
-        const status = gatewayStatus({ policy, mode: gateway.mode, signingKeys: inference.signingKeys });
+        const { signingKeys } = inference;
+        const status = gatewayStatus({ policy, mode: gateway.mode, signingKeys, proxy: proxyFigures?.() });
         return json(role === "admin" ? status : forMembers(status));
       },
       {
@@ -113,15 +115,24 @@ export function gatewayRoutes({ guard, domain }: RouteContext) {
         ),
       },
     )
-    .post("/gateway/proxy/health", async () => json(await healthOf(domain)), {
-      requires: "administrator",
-      accepts: "nothing",
-      detail: describe("checkGatewayProxyHealth", "Health of the inference proxy", {
-        200: { description: "Its answer, or the lack of one", schema: ProxyHealth },
-        400: { description: "No inference proxy is configured" },
-      }),
-    });
+    .post(
+      "/gateway/proxy/health",
+      async ({ query: { upstream } }) => json(await healthOf(domain, { withUpstream: upstream === "1" })),
+      {
+        requires: "administrator",
+        accepts: "nothing",
+        query: HealthParameters,
+        detail: describe("checkGatewayProxyHealth", "Health of the inference proxy", {
+          200: { description: "Its answer, or the lack of one", schema: ProxyHealth },
+          400: { description: "No inference proxy is configured, or this service does not forward" },
+        }),
+      },
+    );
 }
+
+const HealthParameters = Type.Object({
+  upstream: parameter({ enum: ["1"], description: "1 also asks the gateway, without credentials" }),
+});
 
 /** Reads the caller from the database once. */
 function ownKeyOf(request: Request): KeyRequest {
@@ -135,7 +146,10 @@ const toAnswer = ({ status, retryAfterSeconds }: KeyAnswer): Response =>
     retryAfterSeconds === undefined ? {} : { headers: { "retry-after": String(retryAfterSeconds) } },
   );
 
-async function healthOf({ inference }: RouteContext["domain"]): Promise<ProxyHealth> {
-  if (inference.proxyHealth) return await inference.proxyHealth();
+async function healthOf(
+  { inference }: RouteContext["domain"],
+  wish: { withUpstream: boolean },
+): Promise<ProxyHealth> {
+  if (inference.proxyHealth) return await inference.proxyHealth(wish);
   throw new DomainError("invalid", "gateway.no_proxy", "no inference proxy is configured");
 }

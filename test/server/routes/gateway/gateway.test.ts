@@ -1,7 +1,13 @@
 // Tests the caller's gateway key over HTTP with a real gateway: bodies, statuses and error texts.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  createProxyHealth,
+  PROXY_DESTINATION,
+  UPSTREAM_DESTINATION,
+} from "../../../../src/domain/gateway/inference/proxy-health.ts";
 import type { GatewaySettings } from "../../../../src/domain/gateway/settings.ts";
 import { MINUTE_MS } from "../../../../src/platform/clock.ts";
+import { createOutbound } from "../../../../src/platform/outbound/outbound.ts";
 import { publishFirst } from "../../../support/content/policy.ts";
 import {
   createGatewayServer,
@@ -10,6 +16,7 @@ import {
 } from "../../../support/gateway/gateway-server.ts";
 import { ADMIN_KEY } from "../../../support/gateway/litellm-gateway.ts";
 import { type Caller, createTestServer, type Sent, type TestServer } from "../../../support/server.ts";
+import { heldClock } from "../../../support/world.ts";
 
 const ENSURE = "/gateway/key/ensure";
 const VALIDATE = "/gateway/key/validate";
@@ -286,6 +293,32 @@ describe("the status of gateway mode", () => {
         internal_auth: true,
         inference_jwt_signing: true,
       },
+      proxy: {
+        ...{ mode: "external", in_flight: null, capacity: null, upstream_up: null },
+        ...{ log_queue: null, log_dropped: null },
+      },
+    });
+  });
+
+  test("INF-58 shows what the proxy in this process does, which needs no token", async () => {
+    const figures = { inFlight: 3, capacity: 2000, isUpstreamUp: false, logQueue: 4, logDropped: 5 };
+    const gateway = { proxyMode: "in-process", proxyToken: undefined } as const;
+    await using face = await createGatewayServer({ gateway, proxyFigures: () => figures });
+    await publishFirst(face);
+    const status = await statusFor(face, await face.signedIn("admin"));
+    expect(status).toMatchObject({ runtime_configured: true, runtime_checks: { internal_auth: true } });
+    expect(status.proxy).toEqual({
+      ...{ mode: "in-process", in_flight: 3, capacity: 2000, upstream_up: false },
+      ...{ log_queue: 4, log_dropped: 5 },
+    });
+    expect(await statusFor(face, await face.signedIn("member"))).toEqual({
+      enabled: true,
+      runtime_configured: true,
+    });
+    await using starting = await createGatewayServer({ gateway });
+    await publishFirst(starting);
+    expect(await statusFor(starting, await starting.signedIn("member"))).toMatchObject({
+      runtime_configured: false,
     });
   });
 
@@ -340,6 +373,32 @@ describe("the health of the inference proxy", () => {
       http_status: 200,
     });
     expect(asked).toEqual(["GET /health"]);
+  });
+
+  test("INF-59 includes the gateway's if asked, and the paths are those below the configured URLs", async () => {
+    const asked: string[] = [];
+    await using peer = Bun.serve({
+      port: 0,
+      fetch(request) {
+        asked.push(`${new URL(request.url).pathname} ${request.headers.get("authorization")}`);
+        return new Response("", { status: asked.length === 1 ? 200 : 401 });
+      },
+    });
+    const origin = `http://127.0.0.1:${peer.port}`;
+    const clock = heldClock();
+    const allowed = [
+      { name: PROXY_DESTINATION, origin, base: "/inference", why: "health" },
+      { name: UPSTREAM_DESTINATION, origin, base: "/gw", why: "inference" },
+    ];
+    const both = createProxyHealth({ clock, outbound: createOutbound({ allowed }) });
+    expect(await both({ withUpstream: true })).toMatchObject({
+      status: "healthy",
+      upstream: { status: "unhealthy", http_status: 401, error: "it answered 401" },
+    });
+    expect(asked).toEqual(["/inference/health null", "/gw/health/liveliness null"]);
+    const admin = await site.signedIn("admin");
+    const refused = await site.request("POST", "/gateway/proxy/health?upstream=1", bearer(admin));
+    expect([refused.status, (await refused.json()).reason]).toEqual([400, "gateway.not_forwarding"]);
   });
 
   test("is reported when the proxy is unhealthy or does not answer", async () => {
