@@ -62,7 +62,7 @@ export const scimGroups = sqliteTable("scim_groups", {
   updatedAtMs: integer("updated_at_ms").notNull(),
 });
 
-/** Both numbers are sequences: with ids, the two indexes had nine times the pages. */
+/** Both numbers are sequences: with ids, the two indexes had eight times the pages. */
 export const scimGroupMembers = sqliteTable(
   "scim_group_members",
   { groupSequence: integer("group_sequence").notNull(), userSequence: integer("user_sequence").notNull() },
