@@ -58,3 +58,21 @@ test("keys are counted by state at scrape time", async () => {
   expect(page).toContain("quartermaster_gateway_keys_with_problem 1");
   expect(page).toContain("quartermaster_gateway_revocations_pending 3");
 });
+
+test("refreshes of the model catalog are counted by result, from zero", async () => {
+  const metrics = new Registry();
+  const lines: Record<string, unknown>[] = [];
+  const write = (line: string) => void lines.push(JSON.parse(line));
+  const log = createLog({ level: "debug", format: "json", write, clock: heldClock() });
+  const observe = watchProvisioner({ metrics, log });
+  observe({ operation: "list_models", outcome: "succeeded", durationMs: 40 });
+  observe({ operation: "list_models", outcome: "discovery_auth", durationMs: 40, diagnosis: "401" });
+  const page = await metrics.metrics();
+  const total = "quartermaster_inference_model_catalog_refresh_total";
+  expect(page).toContain(`${total}{result="succeeded"} 1`);
+  expect(page).toContain(`${total}{result="discovery_auth"} 1`);
+  for (const result of ["unsupported", "discovery_response", "unavailable"])
+    expect(page).toContain(`${total}{result="${result}"} 0`);
+  expect(lines).toMatchObject([{ event: "gateway.call_failed", operation: "list_models", diagnosis: "401" }]);
+  expect(lines[0]).not.toHaveProperty("user_id");
+});

@@ -7,6 +7,7 @@ import { quoted } from "../../../platform/text/problem-list.ts";
 import type { Harness, HarnessKey } from "../../harnesses/harnesses.ts";
 import { parseVersion } from "../../shared/exact-version.ts";
 import { hiddenPackages } from "../delivery/audiences.ts";
+import { withoutUndeliveredModels } from "../document/model-lists.ts";
 import { readDocumentText } from "../document/text.ts";
 import { documentYaml } from "../document/yaml.ts";
 import type { HarnessPolicy, Revision } from "../model.ts";
@@ -64,7 +65,7 @@ export function explain(
   const { version } = question;
   const harness = readHarnessKey(question.harness);
   if (version !== undefined && !parseVersion(version)) throw badVersion(version);
-  const policy = document.harnesses[harness];
+  const policy = withoutUndeliveredModels(document).harnesses[harness];
   const lineOf = linesOf(revision);
   return {
     revision: { id, sequence, origin, createdAtMs },

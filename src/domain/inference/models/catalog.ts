@@ -16,7 +16,7 @@ import type { Governance } from "../../governance/service.ts";
 import type { HarnessFacts } from "../../harnesses/harness-facts.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { assignedModels } from "./allowed-models.ts";
-import { isStale, type ModelState, stateOf } from "./model.ts";
+import { isStale, isSupported, type ModelState, stateOf } from "./model.ts";
 import { type CatalogChanges, settleFailure, settleListing } from "./settle.ts";
 import * as store from "./store.ts";
 import { assignmentsOf, type ModelCatalogView, toCatalogView } from "./view.ts";
@@ -95,7 +95,7 @@ export class ModelCatalog {
       refreshedAtMs: sync?.refreshedAtMs ?? null,
       problem: sync?.problem ?? null,
       isStale: isStale(sync, { nowMs: clock.nowMs(), intervalMs }),
-      isSupported: sync?.discoverySupported ?? null,
+      isSupported: isSupported(sync),
     };
   }
 
@@ -133,7 +133,7 @@ export class ModelCatalog {
     { isFirst, signal }: { isFirst: boolean; signal: AbortSignal },
   ): Promise<void> {
     const sync = store.findSync(this.own.db.read, organizationId);
-    if (sync?.discoverySupported === false && !isFirst) return;
+    if (isSupported(sync) === false && !isFirst) return;
     try {
       await this.refresh(organizationId, { signal });
     } catch (error) {

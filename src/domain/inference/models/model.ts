@@ -54,6 +54,10 @@ export const missed = (
     ? { ...row, lastSeenAtMs: lastSeenAtMs ?? row.lastSeenAtMs, unavailableSinceMs: nowMs }
     : undefined;
 
+/** @returns whether the provisioner can list models; null if unknown */
+export const isSupported = (sync: Pick<SyncRow, "discoverySupported"> | undefined): boolean | null =>
+  sync?.discoverySupported == null ? null : sync.discoverySupported === 1;
+
 /** @returns whether the last success is older than two intervals; never succeeded does not count */
 export const isStale = (
   sync: Pick<SyncRow, "succeededAtMs"> | undefined,

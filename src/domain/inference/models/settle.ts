@@ -76,7 +76,7 @@ export function* settleListing(
     sourceRevision,
     problem: null,
     problemAtMs: null,
-    discoverySupported: true,
+    discoverySupported: 1,
   });
   return changes;
 }
@@ -106,7 +106,7 @@ export function settleFailure(
     refreshedAtMs: beganAtMs,
     problem: isUnsupported ? null : message,
     problemAtMs: isUnsupported ? null : nowMs,
-    discoverySupported: isUnsupported ? false : (sync?.discoverySupported ?? null),
+    discoverySupported: isUnsupported ? 0 : (sync?.discoverySupported ?? null),
   });
 }
 

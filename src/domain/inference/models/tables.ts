@@ -28,6 +28,6 @@ export const gatewayModelSync = sqliteTable("gateway_model_sync", {
   /** why the last refresh failed; null if it did not */
   problem: text("problem"),
   problemAtMs: integer("problem_at_ms"),
-  /** null until a provisioner answered */
-  discoverySupported: integer("discovery_supported", { mode: "boolean" }),
+  /** 0 or 1; null until a provisioner answered. Not a boolean column, which would store null as false */
+  discoverySupported: integer("discovery_supported"),
 });

@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { defaultModelOf, deliversModels, modelsOf, type Revision } from "../../governance/service.ts";
 import { HARNESS_KEYS, type Harness, type HarnessKey } from "../../harnesses/harnesses.ts";
-import { isStale, MODEL_STATES, type ModelRow, type SyncRow, stateOf } from "./model.ts";
+import { isStale, isSupported, MODEL_STATES, type ModelRow, type SyncRow, stateOf } from "./model.ts";
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
@@ -99,7 +99,7 @@ const syncView = ({ sync, nowMs, intervalSeconds }: Shown): ModelCatalogView["sy
   source_revision: sync?.sourceRevision ?? null,
   latest_error: sync?.problem ?? null,
   latest_error_at: timeOf(sync?.problemAtMs),
-  discovery_supported: sync?.discoverySupported ?? null,
+  discovery_supported: isSupported(sync),
   stale: isStale(sync, { nowMs, intervalMs: intervalSeconds * 1_000 }),
 });
 

@@ -14,6 +14,7 @@ import { runCli, runOnTerminal } from "../../../support/cli/cli.ts";
 import { productCommand } from "../../../support/cli/executable.ts";
 import { type Bench, createInstallation, runHere } from "../../../support/in-process.ts";
 import { reportOn } from "../../../support/installed/installed-clients.ts";
+import { gatewayConfiguration } from "../../../support/installed/installed-gateway.ts";
 import { runJobsOn } from "../../../support/installed/installed-jobs.ts";
 import { logInOn } from "../../../support/installed/installed-login.ts";
 import { beginPolicyOn } from "../../../support/installed/installed-policy.ts";
@@ -53,6 +54,9 @@ describe("candidates from the command tree", () => {
     expect(wantedAt("identities remove ana@example.org --issuer ")).toBe("issuer");
     expect(wantedAt("catalog show -- -")).toBe("package");
     expect(wantedAt("catalog seed ")).toBe("files");
+    expect(wantedAt("gateway models acknowledge ")).toBe("model");
+    expect(wantedAt("gateway models assign codex a ")).toBe("model");
+    expect(wantedAt("gateway models assign codex a --default ")).toBe("model");
     expect(wantedAt("users show ana@example.org ")).toBeUndefined();
   });
 
@@ -98,6 +102,16 @@ describe("names of a data directory", () => {
   const read = (kind: NameKind, prefix = "", from = bench.data): string[] =>
     namesIn(from, { kind, prefix, clock, deadlineMs: 0 }).map(({ name }) => name);
 
+  /** A model as a refresh stores it, and the configuration with which `gateway models list` shows it. */
+  function listModel(): void {
+    const configuration = gatewayConfiguration({ origin: "http://127.0.0.1:9" });
+    writeFileSync(join(bench.folder, "gateway.yaml"), configuration, { mode: 0o600 });
+    using database = new Database(join(bench.data, "quartermaster.db"));
+    database.run(
+      "INSERT INTO gateway_models SELECT id, 'model-a', NULL, NULL, 'f', 'f', 0, 0, NULL FROM organizations",
+    );
+  }
+
   beforeAll(async () => {
     bench = await createInstallation();
     await bench.json("users create dora@example.org --role member");
@@ -120,6 +134,7 @@ describe("names of a data directory", () => {
       `- {id: one, version: '2', source_ref: https://example.com/one.tar.gz, sha256: ${"a".repeat(64)}}\n`,
     );
     await bench.json("catalog seed one.yaml");
+    listModel();
     await bench.json("identities create root@example.org --subject s --issuer https://id.example.org --yes");
   });
   afterAll(() => bench[Symbol.dispose]());
@@ -133,6 +148,7 @@ describe("names of a data directory", () => {
     ["package", "catalog list", "id"],
     ["token", "scim tokens list", "label"],
     ["job", "jobs list", "name"],
+    ["model", "gateway models list --config gateway.yaml", "id"],
   ] as const)("of kind %s are those that `%s` lists", async (kind, line, member) => {
     const { items } = await bench.json(line);
     const listed = (Array.isArray(items) ? items : [])

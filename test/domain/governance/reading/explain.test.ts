@@ -61,3 +61,10 @@ test("refuses an alias of a harness and a partial version", async () => {
   expect(await ask("claude-code")).toMatchObject({ kind: "invalid", reason: "governance.unknown_harness" });
   expect(await ask("codex", "1.2")).toMatchObject({ kind: "invalid", reason: "governance.bad_version" });
 });
+
+test("lists of models that workstations do not get are not explained", async () => {
+  await using world = await createGovernanceWorld();
+  await world.publish({ harnesses: { codex: { managed_config: { model: "a" }, gateway_models: ["a"] } } });
+  const { values } = world.governance.explain(world.admin, { userId: "x", harness: "codex" });
+  expect(values.map(({ pointer }) => pointer)).toEqual(["/harnesses/codex/managed_config/model"]);
+});

@@ -290,7 +290,13 @@ describe("INF-50 a refresh on schedule", () => {
     const world = await site();
     world.upstream.listingFailure = "unavailable";
     await onSchedule(world);
-    expect(viewOf(world).sync.latest_error).not.toBeNull();
+    const { sync } = viewOf(world);
+    expect(sync.latest_error).not.toBeNull();
+    expect([sync.discovery_supported, sync.last_successful_refresh_at, sync.stale]).toEqual([
+      null,
+      null,
+      false,
+    ]);
     expect(audited(world)).toEqual([]);
   });
 

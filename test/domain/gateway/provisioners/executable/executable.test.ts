@@ -250,6 +250,42 @@ describe("an executable", () => {
   });
 });
 
+describe("INF-49 a list of models", () => {
+  const refusal = (code: string) =>
+    `echo '{"protocol_version":1,"status":"error","error":{"code":"${code}","message":"no"}}'; exit 1`;
+
+  test.each([
+    ["of an executable that does not know the operation", refusal("unsupported"), "unsupported"],
+    ["that the gateway refuses", refusal("discovery_auth"), "discovery_auth"],
+    ["that is none", ANSWER('{"revoked":true}'), "discovery_response"],
+    ["that is too long", "head -c 2000000 /dev/zero", "discovery_response"],
+    ["that is no JSON", "echo models", "unavailable"],
+    ["of an executable that dies", "kill -9 $$", "unavailable"],
+    ["that its exit status contradicts", `${ANSWER('{"models":[]}')}; exit 1`, "unavailable"],
+  ])("%s", async (_name, body, code) => {
+    using tool = shell(body);
+    const failure = await tool.provisioner.listModels(never).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code });
+  });
+
+  test("ends with its deadline", async () => {
+    using tool = shell('touch "$ROOM/begun"; sleep 600');
+    const deadline = new AbortController();
+    const call = tool.provisioner.listModels(deadline.signal).catch((error: unknown) => error);
+    for (let up = false; !up; await Bun.sleep(1)) up = hasFile(tool, "begun");
+    deadline.abort();
+    expect(await call).toMatchObject({ code: "unavailable" });
+  });
+
+  test("is requested with the document of the protocol", async () => {
+    using tool = shell(`cat > "$ROOM/request"; ${ANSWER('{"models":[{"id":"a"}],"source_revision":"7"}')}`);
+    const listing = await tool.provisioner.listModels(never);
+    expect(listing).toMatchObject({ models: [{ id: "a", displayName: null }], sourceRevision: "7" });
+    const request = { protocol_version: 1, operation: "list_models", request: {} };
+    expect(JSON.parse(tool.read("request"))).toEqual(request);
+  });
+});
+
 function hasFile({ read }: { read(name: string): string }, name: string): boolean {
   try {
     read(name);
