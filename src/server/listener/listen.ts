@@ -6,6 +6,7 @@ import { codeOf, DomainError } from "../../platform/errors.ts";
 import { clearStaleSocket, type PlacedSocket, placeSocket } from "../../platform/files/unix-socket.ts";
 import { internalFailure, problemResponse } from "../http/problems/problem.ts";
 import type { AddressOf, ForwardingOf } from "../server.ts";
+import { ConnectionReset } from "./connection-reset.ts";
 import { createPeerAddresses, type ProxyTrust, type UntrustedPeer } from "./peer-address.ts";
 import { type Certificate, readCertificate, type TlsFiles } from "./tls.ts";
 
@@ -178,7 +179,7 @@ function handlersFor(answer: Answer, options: ListenOptions): Handlers {
       );
     },
     error(error: unknown) {
-      options.report(error);
+      if (!(error instanceof ConnectionReset)) options.report(error);
       return problemResponse({ ...internalFailure, headers: { connection: "close" } }, "none");
     },
   };

@@ -8,6 +8,7 @@ import * as sessionStore from "./inference-sessions-store.ts";
 export interface WatchedSession {
   readonly gatewaySessionId: string;
   readonly grantId: string;
+  readonly loginSessionId: string;
   readonly userId: string;
 }
 
@@ -32,12 +33,14 @@ export const createSessionWatch = ({ db, identity, loginWatch }: SessionWatchDep
     const ids = sessions.map(({ gatewaySessionId }) => gatewaySessionId);
     const users = sessions.map(({ userId }) => userId);
     const inactive = new Set(identity.inactiveAmong(db.read, users));
-    const logins = loginWatch.endedAmong(sessions.map(({ grantId }) => grantId));
+    const logins = loginWatch.endedAmong(
+      sessions.flatMap(({ grantId, loginSessionId }) => [grantId, loginSessionId]),
+    );
     const revoked = new Set(sessionStore.revokedAmong(db.read, ids));
     const ended = new Map<string, EndedBy>();
-    for (const { gatewaySessionId: id, grantId, userId } of sessions) {
+    for (const { gatewaySessionId: id, grantId, loginSessionId, userId } of sessions) {
       if (inactive.has(userId)) ended.set(id, "user");
-      else if (logins.has(grantId)) ended.set(id, "login");
+      else if (logins.has(grantId) || logins.has(loginSessionId)) ended.set(id, "login");
       else if (revoked.has(id)) ended.set(id, "session");
     }
     return ended;

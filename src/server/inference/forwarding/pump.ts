@@ -1,8 +1,9 @@
 // Passes an answer on, piece by piece: no joining, no splitting, and no reading ahead of the client. An upstream that dies resets
 // the client's connection; a stream that we end gets a last event where one can stand.
 
+import { ConnectionReset } from "../../listener/connection-reset.ts";
 import { BOUNDARY_BYTES, isBetweenEvents, lastEvent } from "./last-event.ts";
-import { CallStopped, type OpenCall, type Stop } from "./open-call.ts";
+import type { OpenCall, Stop } from "./open-call.ts";
 
 /** Sends the head of a stream whose first event is late. */
 const COMMENT = new TextEncoder().encode(":\n\n");
@@ -57,7 +58,7 @@ function complete(open: OpenCall, controller: Controller): void {
 
 function fail(open: OpenCall, controller: Controller): void {
   if (open.phase === "over") return;
-  controller.error(new Error("the upstream ended the answer"));
+  controller.error(new ConnectionReset());
   open.finish("upstream_closed");
 }
 
@@ -69,7 +70,7 @@ function endEarly(open: OpenCall, { outcome, reason }: Stop, controller: Control
     controller.enqueue(new TextEncoder().encode(lastEvent(reason, ending)));
     controller.close();
   } else {
-    controller.error(new CallStopped());
+    controller.error(new ConnectionReset());
   }
   open.finish(outcome);
 }

@@ -1,0 +1,9 @@
+// Ends an answer that must not look finished: a stream that fails with this error resets the client's connection.
+
+/** The runtime reports it to the listener, which does not count it as a failure of ours. */
+export class ConnectionReset extends Error {
+  constructor() {
+    super("the answer was ended before it was complete");
+    this.name = "ConnectionReset";
+  }
+}
