@@ -2,12 +2,15 @@
 import type { Registry } from "prom-client";
 import type { Domain } from "../../domain/domain.ts";
 import { disownedReasonIn } from "../../domain/gateway/service.ts";
+import type { ProxyFigures } from "../../domain/gateway/status.ts";
 import type { RequestLog } from "../../domain/inference/log/record.ts";
+import type { QueueFigures } from "../../domain/inference/log/writing/queue.ts";
 import type { ProxySettings } from "../../domain/inference/settings.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { Outbound } from "../../platform/outbound/outbound.ts";
+import type { Upstream } from "../../platform/outbound/upstream.ts";
 import { createForwarding, type Forwarding } from "../../server/inference/forwarding/forwarding.ts";
 import { InferenceHandler, type ObservedRefusal } from "../../server/inference/handler.ts";
 import { createInferenceMetrics, type InferenceMetrics } from "../../server/inference/inference-metrics.ts";
@@ -30,6 +33,7 @@ export interface InferenceParts {
 export interface RunningInference {
   handler: InferenceHandler;
   forwarding: Forwarding;
+  figures(log: QueueFigures): ProxyFigures;
   /** Lets running requests finish, and ends those that take too long. Called after `handler.stop`. */
   drain(): Promise<void>;
 }
@@ -42,7 +46,8 @@ export function startInference(parts: InferenceParts): RunningInference | undefi
   const counters = createInferenceMetrics(metrics, admission.permits);
   const report = (error: unknown, requestId?: string) =>
     log.error("inference.failed", { error, request_id: requestId });
-  const forwarding = forwardingOf(parts, { settings, counters, report });
+  const upstream = parts.outbound.upstream(UPSTREAM_DESTINATION, settings);
+  const forwarding = forwardingOf(parts, { settings, upstream, counters, report });
   const handler = new InferenceHandler({
     ...{ admission, clock, ids, report, forward: forwarding.forward, extraPaths: settings.extraPaths },
     prefix: settings.listen ? "" : PROXY_PREFIX,
@@ -55,25 +60,37 @@ export function startInference(parts: InferenceParts): RunningInference | undefi
       record(refused, parts);
     },
   });
-  return { handler, forwarding, drain: forwarding.drain };
+  const { permits } = admission;
+  return {
+    handler,
+    forwarding,
+    figures: ({ rows: logQueue, dropped }) => ({
+      inFlight: permits.inFlight,
+      capacity: permits.capacity,
+      isUpstreamUp: upstream.isUp,
+      logQueue,
+      logDropped: Object.values(dropped).reduce((sum, count) => sum + count, 0),
+    }),
+    drain: forwarding.drain,
+  };
 }
 
 interface Observers {
   settings: ProxySettings;
+  upstream: Upstream;
   counters: InferenceMetrics;
   report(error: unknown, requestId?: string): void;
 }
 
 function forwardingOf(
-  { domain, outbound, requestLog, metrics, clock }: InferenceParts,
-  { settings, counters, report }: Observers,
+  { domain, requestLog, metrics, clock }: InferenceParts,
+  { settings, upstream, counters, report }: Observers,
 ): Forwarding {
   const { inference, usage, allowedModels } = domain;
   const { healKey, sessionWatch } = inference;
   return createForwarding({
-    ...{ settings, usage, allowedModels, metrics, clock, report },
+    ...{ settings, upstream, usage, allowedModels, metrics, clock, report },
     ...{ log: requestLog, heal: healKey, watch: sessionWatch, classify: disownedReasonIn },
-    upstream: outbound.upstream(UPSTREAM_DESTINATION, settings),
     finished: counters.finished,
     refused: counters.refused,
   });

@@ -3,6 +3,7 @@
 
 import { Registry } from "prom-client";
 import type { Seeded } from "../../domain/catalog/service.ts";
+import type { ProxyFigures } from "../../domain/gateway/status.ts";
 import type { BootstrapResult } from "../../domain/identity/service.ts";
 import type { RunningLog } from "../../domain/inference/log/writing/running-log.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
@@ -154,7 +155,11 @@ async function startWithListener(
   addBackupFigures(metrics, installation.domain);
   addClientFigures(metrics, installation.domain, { actor, clock });
   let isStopping = false;
-  const parts = { ...options, metrics, scheduler, baseUrl, runTask, isStopping: () => isStopping };
+  const figures = {
+    isStopping: () => isStopping,
+    proxyFigures: () => inference?.figures(requestLog.queueFigures()),
+  };
+  const parts = { ...options, ...figures, metrics, scheduler, baseUrl, runTask };
   const server = serverOf(installation, parts);
   const settings = proxySettingsOf(config);
   const { domain } = installation;
@@ -213,10 +218,11 @@ interface Parts extends ServiceOptions {
   runTask: RunDocumentTask;
   baseUrl(): string;
   isStopping(): boolean;
+  proxyFigures(): ProxyFigures | undefined;
 }
 
 function serverOf({ db, domain, directory }: Installation, parts: Parts): Server {
-  const { config, clock, ids, log, metrics, scheduler, baseUrl, isStopping } = parts;
+  const { config, clock, ids, log, metrics, scheduler, baseUrl, isStopping, proxyFigures } = parts;
   const readiness = createReadiness({
     db,
     clock,
@@ -228,7 +234,8 @@ function serverOf({ db, domain, directory }: Installation, parts: Parts): Server
   addInstallationFigures(metrics, { directory, readiness });
   const metricsToken = config.get("metrics.token");
   const configuration = () => configurationIn(config, parts.runTask);
-  return createServer({ domain, metrics, readiness, baseUrl, metricsToken, configuration, clock, ids, log });
+  const facts = { metrics, readiness, baseUrl, metricsToken, configuration, proxyFigures };
+  return createServer({ domain, ...facts, clock, ids, log });
 }
 
 interface Seeding {

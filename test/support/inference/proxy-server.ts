@@ -10,6 +10,7 @@ import { loadConfig } from "../../../src/platform/config/config.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
 import { createOutbound } from "../../../src/platform/outbound/outbound.ts";
 import type { Forwarding } from "../../../src/server/inference/forwarding/forwarding.ts";
+import type { InferenceHandler } from "../../../src/server/inference/handler.ts";
 import { type Answer, type ListenOptions, listen } from "../../../src/server/listener/listen.ts";
 import {
   createGatewayServer,
@@ -33,6 +34,7 @@ export interface ProxyServer extends GatewayServer {
   /** rows handed to the request log, oldest first */
   rows: RequestRow[];
   forwarding: Forwarding;
+  handler: InferenceHandler;
   /** Refuses every request from now on. */
   stop(): void;
   /** @returns a new inference token of a user who has a gateway key */
@@ -96,7 +98,16 @@ export async function createProxyServer(options: ProxyServerOptions = {}): Promi
   const proxyUrl = `${listener.address}${settings.listen ? "" : PREFIX}`;
   return {
     ...face,
-    ...{ origin: listener.address, proxyUrl, models, metrics, rows, forwarding, stop: () => handler.stop() },
+    ...{
+      origin: listener.address,
+      proxyUrl,
+      models,
+      metrics,
+      rows,
+      forwarding,
+      handler,
+      stop: () => handler.stop(),
+    },
     tokenOf: (caller) => tokenOf(face, caller),
     send: (path, request) => fetch(`${proxyUrl}${path}`, request),
     async [Symbol.asyncDispose]() {

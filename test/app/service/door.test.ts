@@ -1,0 +1,99 @@
+// The sockets of the service: where inference is answered, with a listener of its own and without.
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openDoor, type ServiceDoor } from "../../../src/app/service/door.ts";
+import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+import { createLog } from "../../../src/platform/observe/log.ts";
+import { chat, createProxyServer, type ProxyServer } from "../../support/inference/proxy-server.ts";
+import { raise } from "../../support/network/listening-server.ts";
+import { certify } from "../../support/network/private-ca.ts";
+import { heldClock, temporaryDirectory } from "../../support/world.ts";
+
+const folder = temporaryDirectory();
+const log = createLog({ level: "error", format: "json", write: raise, clock: heldClock() });
+let own: ProxyServer;
+let token: string;
+beforeAll(async () => {
+  own = await createProxyServer({ proxy: { listen: { kind: "unix", path: "/nowhere" } } });
+  token = await own.tokenOf(await own.signedIn("member"));
+});
+afterAll(async () => {
+  await own[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
+});
+let door: ServiceDoor | undefined;
+afterEach(() => door?.stop());
+
+function configOf(proxy: object, flags: Record<string, string> = {}): Config {
+  const path = join(folder, `${crypto.randomUUID()}.yaml`);
+  const provisioner = { type: "builtin-litellm", admin_key: "sk-admin" };
+  const addresses = { url: "https://g.example.org", inference_proxy_url: "https://i.example.org" };
+  const gateway = { type: "litellm", ...addresses, provisioner, proxy };
+  writeFileSync(path, JSON.stringify({ gateway }), { mode: 0o600 });
+  return loadConfig({ flags: { config: path, serverListen: "127.0.0.1:0", ...flags }, env: {}, cwd: folder });
+}
+
+const statusOf = async (url: string, options: BunFetchRequestInit = {}) => (await fetch(url, options)).status;
+
+test("INF-3 a listener of its own is all proxy, and the main one has nothing of it", async () => {
+  const path = join(folder, "proxy.sock");
+  door = await openDoor(configOf({ listen: `unix:${path}` }), log);
+  const { address } = door.listener;
+  expect(await statusOf(`${address}/health`)).toBe(503);
+  expect(await statusOf("http://localhost/health", { unix: path })).toBe(503);
+
+  door.open(own.server, own.handler);
+  expect(await statusOf("http://localhost/health", { unix: path })).toBe(200);
+  expect(await statusOf("http://localhost/v1/messages", { unix: path, ...chat(token) })).toBe(200);
+  expect(await statusOf("http://localhost/inference/v1/messages", { unix: path, ...chat(token) })).toBe(404);
+  const unknown = await fetch("http://localhost/admin/users", { unix: path });
+  expect([unknown.status, (await unknown.json()).reason]).toEqual([404, "inference.no_such_path"]);
+  expect(await statusOf(`${address}/health`)).toBe(200);
+  expect(await statusOf(`${address}/inference/v1/messages`, chat(token))).toBe(404);
+  expect(await statusOf(`${address}/v1/messages`, chat(token))).toBe(404);
+});
+
+test("INF-3 the listener of its own serves TLS with the certificate of the service, and gets the next one", async () => {
+  const files = { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
+  const writePair = async () => {
+    const { cert, key } = await certify();
+    writeFileSync(files.cert, cert);
+    writeFileSync(files.key, key, { mode: 0o600 });
+  };
+  await writePair();
+  const flags = { serverTlsCert: files.cert, serverTlsKey: files.key };
+  door = await openDoor(configOf({ listen: "127.0.0.1:0" }, flags), log);
+  door.open(own.server, own.handler);
+  await writePair();
+  for (const listener of door.listeners) {
+    expect(listener.address).toStartWith("https://");
+    expect(await statusOf(`${listener.address}/health`, { tls: { rejectUnauthorized: false } })).toBe(200);
+    expect(listener.renew(files)).toBeDefined();
+  }
+});
+
+test("an address in use is named with its setting, and the main address is free again", async () => {
+  using taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const free = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const main = `127.0.0.1:${free.port}`;
+  free.stop(true);
+  const config = configOf({ listen: `127.0.0.1:${taken.port}` }, { serverListen: main });
+  const refused = await openDoor(config, log).catch((error: unknown) => error);
+  if (!(refused instanceof DomainError)) throw refused;
+  expect([refused.reason, refused.hint]).toEqual([
+    "listen.in_use",
+    expect.stringContaining("--gateway-proxy-listen"),
+  ]);
+  door = await openDoor(configOf({}, { serverListen: main }), log);
+  expect(door.listeners).toHaveLength(1);
+});
+
+test("INF-5 without gateway mode the address of a proxy is not opened", async () => {
+  const path = join(folder, "unused.yaml");
+  writeFileSync(path, JSON.stringify({ gateway: { proxy: { listen: "127.0.0.1:1" } } }), { mode: 0o600 });
+  const flags = { config: path, serverListen: "127.0.0.1:0" };
+  door = await openDoor(loadConfig({ flags, env: {}, cwd: folder }), log);
+  expect(door.listeners).toHaveLength(1);
+});
