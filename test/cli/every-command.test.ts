@@ -36,6 +36,7 @@ const REQUIRED: Readonly<Record<string, string>> = {
   "identities move": "--from-issuer x --by email",
   "policy explain": "--user x --harness codex",
   "gateway models assign": "codex x",
+  "gateway logs export": "--jsonl --out .",
 };
 
 const lineOf = (command: CliCommand): string[] => [

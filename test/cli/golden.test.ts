@@ -3,19 +3,23 @@ import { Database } from "bun:sqlite";
 import { test } from "bun:test";
 import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { dayOf } from "../../src/domain/inference/usage/model.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/platform/clock.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
 import { expectGolden, type Step } from "../support/cli/golden.ts";
 import { tarFile, tarGzOf } from "../support/content/tar.ts";
 import { type Bench, createBench, createInstallation, runHere } from "../support/in-process.ts";
+import { rowOf } from "../support/inference/request-rows.ts";
 import { publishOn, reportOn } from "../support/installed/installed-clients.ts";
 import { createInstalledGateway } from "../support/installed/installed-gateway.ts";
 import { rewrapOn, runJobsOn } from "../support/installed/installed-jobs.ts";
 import { addFactorOn, guessOn, inviteOn, logInOn } from "../support/installed/installed-login.ts";
 import { beginPolicyOn } from "../support/installed/installed-policy.ts";
 import { presentOn, provisionOn } from "../support/installed/installed-provisioning.ts";
+import { logOn, useOn, userOn } from "../support/installed/installed-requests.ts";
 import { makeOlder } from "../support/installed/older-installation.ts";
 import { createListeningServer } from "../support/network/listening-server.ts";
+import { START_MS } from "../support/world.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
 
@@ -568,6 +572,35 @@ test("gateway models", async () => {
   const failed = await withGateway("refresh", "list");
   const words = replacements(bench).set(EXTERNAL_ID, "<sha256>");
   expectGolden("gateway-models", [...off, ...early, ...first, ...later, ...failed], words);
+});
+
+test("gateway logs", async () => {
+  using bench = await createInstallation();
+  mkdirSync(join(bench.folder, "logs"));
+  bench.clock.advance(2 * HOUR_MS);
+  const userId = userOn(bench);
+  const rows = [1, 2, 3].map((number) => rowOf(number, { userId }));
+  useOn(bench, { userId, day: dayOf(START_MS), model: "gpt-5" });
+  logOn(bench, rows, [{ fromMs: START_MS, toMs: START_MS + 5, count: 12, cause: "queue_full" }]);
+  const lists = await transcript(bench, [
+    "gateway logs list",
+    "gateway logs list --wide --limit 1",
+    "gateway logs list --model gpt-5 --limit 1 --json",
+    "gateway logs list --from 2026-01-02 --to 2026-01-01",
+    "gateway logs tail --no-follow",
+    "gateway logs tail --no-follow --limit 1 --json",
+    "gateway usage",
+    "gateway usage --by model --json",
+    "gateway usage --from tomorrow",
+  ]);
+  bench.clock.advance(2 * DAY_MS);
+  const exports = await transcript(bench, [
+    "gateway logs export --out logs",
+    "gateway logs export --jsonl --out logs",
+    "gateway logs export --jsonl --out logs --json",
+    "gateway logs export --jsonl --out missing",
+  ]);
+  expectGolden("gateway-logs", [...lists, ...exports], replacements(bench));
 });
 
 const JOB_NAMES = ["access-sweep", "gateway-reconcile"];

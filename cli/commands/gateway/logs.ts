@@ -1,0 +1,103 @@
+// Defines `quartermaster gateway logs`, its verbs, and `gateway usage`. The code of a verb is loaded when it runs.
+import type { CliCommand } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { domainAction } from "../../data-directory/in-domain.ts";
+import {
+  choiceOption,
+  LOG_RESULT_CHOICES,
+  OUTCOME_CHOICES,
+  USAGE_GROUP_CHOICES,
+} from "../../input/choices.ts";
+import { addDirectoryOptions } from "../../input/setting-options.ts";
+import { addPageOptions } from "../../output/list-pages.ts";
+
+/** Adds the group with its verbs. */
+export function addLogVerbs(noun: CliCommand, context: Context): void {
+  const group = noun
+    .command("logs")
+    .description("Lists, follows and exports the metadata of inference requests.")
+    .examples(
+      "quartermaster gateway logs list --from 2027-06-01",
+      "quartermaster gateway logs export --jsonl --out logs",
+    );
+  const verbs = [listing(group, context), following(group, context), exporting(group, context)];
+  for (const verb of verbs) addDirectoryOptions(verb);
+}
+
+/** Adds `gateway usage`. */
+export const addUsageVerb = (noun: CliCommand, context: Context): CliCommand =>
+  addDirectoryOptions(
+    addPeriod(
+      noun
+        .command("usage")
+        .description("Sums inference requests and tokens by user, model, agent or day.")
+        .examples(
+          "quartermaster gateway usage",
+          "quartermaster gateway usage --by model --from 2027-06-01 --to 2027-06-30",
+          "quartermaster gateway usage --by day --user ana@example.org --json",
+        )
+        .addOption(choiceOption("--by <group>", "what to sum by", USAGE_GROUP_CHOICES).default("user"))
+        .option("--user <user>", "only this user: e-mail address or id"),
+    )
+      .printsTable()
+      .action(domainAction(context, async () => (await import("./usage-reading.ts")).usage)),
+  );
+
+const addPeriod = (command: CliCommand): CliCommand =>
+  command
+    .option("--from <date>", "first day in UTC, such as 2027-06-01")
+    .option("--to <date>", "last day in UTC");
+
+const listing = (group: CliCommand, context: Context): CliCommand =>
+  addPageOptions(
+    addPeriod(
+      group
+        .command("list")
+        .description("Lists inference requests, newest first, and warns of gaps in the log.")
+        .examples(
+          "quartermaster gateway logs list --limit 20",
+          "quartermaster gateway logs list --user ana@example.org --result server_error --wide",
+          "quartermaster gateway logs list --model gpt-5 --from 2027-06-01 --json",
+        )
+        .option("--user <user>", "only requests of this user: e-mail address or id")
+        .option("--model <model>", "only requests for this model")
+        .option("--harness <harness>", "only requests of this agent")
+        .addOption(choiceOption("--result <result>", "only requests with this result", LOG_RESULT_CHOICES))
+        .addOption(choiceOption("--outcome <outcome>", "only requests that ended so", OUTCOME_CHOICES))
+        .option("--run <id>", "only requests of this run")
+        .option("--min-tokens <number>", "only requests with at least so many input and output tokens"),
+    ),
+  )
+    .printsTable()
+    .action(domainAction(context, async () => (await import("./log-reading.ts")).list));
+
+const following = (group: CliCommand, context: Context): CliCommand =>
+  group
+    .command("tail")
+    .description("Prints the latest inference requests, then each further one, until it is interrupted.")
+    .examples(
+      "quartermaster gateway logs tail",
+      "quartermaster gateway logs tail --limit 100 --no-follow --json",
+    )
+    .option("--limit <n>", "earlier requests to begin with, at most 100", "10")
+    .option("--no-follow", "end after these")
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./log-reading.ts")).tail));
+
+const exporting = (group: CliCommand, context: Context): CliCommand =>
+  addPeriod(
+    group
+      .command("export")
+      .description(
+        "Writes one file of JSON Lines for each day that is over. A day that has a file is left as it is, so a repeated export continues.",
+      )
+      .examples(
+        "quartermaster gateway logs export --jsonl --out logs",
+        "quartermaster gateway logs export --jsonl --out logs --from 2027-06-01 --to 2027-06-30",
+      )
+      .option("--jsonl", "write JSON Lines, the only format at present")
+      .requiredOption("--out <folder>", "existing folder for the files"),
+  )
+    .option("--replace", "write days again that have a file")
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./log-export.ts")).exportLogs));

@@ -1,0 +1,55 @@
+// Follows the request log in the order in which requests end, for commands.
+
+import type { RequestRow } from "./record.ts";
+import type { RequestLogs } from "./request-logs.ts";
+import type { LogReader } from "./search-store.ts";
+import type { RowView } from "./wire.ts";
+
+/** Rows of one look. */
+const ROWS_MAX = 1_000;
+/** Running requests that are remembered; further ones are shown as they are. */
+const RUNNING_MAX = 10_000;
+
+export class LogFollower {
+  /** number of the last row that was looked at; undefined before the first look */
+  #last: number | undefined;
+  /** ids of rows of requests that had not ended */
+  readonly #running = new Set<string>();
+
+  /** @param earlier rows to begin with */
+  constructor(
+    private readonly logs: Pick<RequestLogs, "file" | "keptFromMs" | "viewOf">,
+    private readonly earlier: number,
+  ) {}
+
+  /** @returns rows of requests that have ended since the last call @throws DomainError `storage.*` */
+  next(): RowView[] {
+    const rows = this.logs.file.read((reader) => [...this.#completed(reader), ...this.#added(reader)]);
+    const keptFromMs = this.logs.keptFromMs();
+    return (rows ?? []).filter((row) => row.occurredAtMs >= keptFromMs).map((row) => this.logs.viewOf(row));
+  }
+
+  #completed(reader: LogReader): RequestRow[] {
+    const found = [...this.#running].map((id) => ({ id, row: reader.find(id) }));
+    const ended = found.filter(({ row }) => row === undefined || row.outcome !== null);
+    for (const { id } of ended) this.#running.delete(id);
+    return ended.flatMap(({ row }) => row ?? []);
+  }
+
+  #added(reader: LogReader): RequestRow[] {
+    const newest = reader.lastNumber();
+    // Numbers begin anew in a file that replaces another.
+    if (this.#last !== undefined && newest < this.#last) this.#last = 0;
+    this.#last ??= Math.max(0, newest - this.earlier);
+    const rows = reader.writtenAfter(this.#last, ROWS_MAX);
+    this.#last = rows.at(-1)?.number ?? this.#last;
+    return rows.map(({ row }) => row).filter((row) => !this.#isRunning(row));
+  }
+
+  /** A row without a request id is one of a separate proxy, which is never completed. */
+  #isRunning({ id, outcome, requestId }: RequestRow): boolean {
+    if (outcome !== null || requestId === null || this.#running.size >= RUNNING_MAX) return false;
+    this.#running.add(id);
+    return true;
+  }
+}

@@ -1,0 +1,155 @@
+// `gateway logs` and `gateway usage` on the file of a request log, without a service.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Gap } from "../../../../src/domain/inference/log/model.ts";
+import { DAY_MS, HOUR_MS } from "../../../../src/platform/clock.ts";
+import { productCommand, SHORT_LIVED } from "../../../support/cli/executable.ts";
+import { type Bench, createInstallation } from "../../../support/in-process.ts";
+import { rowOf } from "../../../support/inference/request-rows.ts";
+import { logOn, userOn } from "../../../support/installed/installed-requests.ts";
+import { START_MS } from "../../../support/world.ts";
+
+const DAYS = [
+  rowOf(1, { occurredAtMs: START_MS }),
+  rowOf(2, { occurredAtMs: START_MS + HOUR_MS, model: "claude-5" }),
+  rowOf(3, { occurredAtMs: START_MS + DAY_MS, branch: "red\u001b[31m" }),
+  rowOf(4, { occurredAtMs: START_MS + 2 * DAY_MS }),
+];
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  let rest = "";
+  for await (const part of stream) {
+    const lines = (rest + new TextDecoder().decode(part)).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+}
+
+let bench: Bench;
+let root: string;
+beforeAll(async () => {
+  bench = await createInstallation();
+  bench.clock.set(START_MS + 2 * DAY_MS + HOUR_MS);
+  root = userOn(bench);
+  const gap: Gap = { fromMs: START_MS + 5, toMs: START_MS + 9, count: 7, cause: "disk_full" };
+  logOn(
+    bench,
+    DAYS.map((row) => ({ ...row, userId: root })),
+    [gap],
+  );
+});
+afterAll(() => bench[Symbol.dispose]());
+
+describe("INF-48 gateway logs", () => {
+  test("list shows requests newest first, with the address of the user, and warns of gaps", async () => {
+    const { stdout, stderr, exitCode } = await bench.run("gateway logs list --wide");
+    expect(exitCode).toBe(0);
+    const lines = stdout.trim().split("\n");
+    expect(lines).toHaveLength(5);
+    expect(lines[1]).toContain("2026-01-03T00:00:00.000Z  root@example.org");
+    expect(stdout).not.toContain("\u001b");
+    expect(stderr).toBe(
+      "warning: 7 rows from 2026-01-01T00:00:00.005Z to 2026-01-01T00:00:00.009Z were dropped: disk_full\n",
+    );
+  });
+
+  test("list filters as the API does, and names what is wrong", async () => {
+    const { items, total } = await bench.json("gateway logs list --user root@example.org --model claude-5");
+    expect([total, items]).toMatchObject([1, [{ id: rowOf(2).id, user_email: "root@example.org" }]]);
+    expect(await bench.json("gateway logs list --from 2026-01-02 --to 2026-01-02")).toMatchObject({
+      total: 1,
+    });
+    const wrong = await bench.run("gateway logs list --from 2026-01-02 --to 2026-01-01");
+    expect([wrong.exitCode, wrong.stderr]).toEqual([
+      2,
+      expect.stringContaining("occurred_to must not be before"),
+    ]);
+  });
+
+  test("list without a log is empty, and creates no file", async () => {
+    using empty = await createInstallation();
+    expect(await empty.json("gateway logs list")).toMatchObject({ items: [], total: 0 });
+    expect(existsSync(join(empty.data, "request-logs.db"))).toBe(false);
+  });
+
+  test("tail begins with the latest requests and goes on until it is interrupted", async () => {
+    using own = await createInstallation();
+    const today = { occurredAtMs: Date.now() }; // the child has the time of the machine
+    const rowsOf = (...numbers: number[]) => numbers.map((number) => rowOf(number, today));
+    logOn(own, [rowOf(5), ...rowsOf(1, 4), rowOf(2, { ...today, outcome: null })]);
+    const args = ["gateway", "logs", "tail", "--json", "--limit", "2", "--data-dir", own.data];
+    await using child = Bun.spawn([...productCommand(), ...args], {
+      stdout: "pipe",
+      stderr: "pipe",
+      env: SHORT_LIVED,
+    });
+    const printed: string[] = [];
+    for await (const line of linesOf(child.stdout)) {
+      printed.push(JSON.parse(line).id);
+      if (printed.length === 1) logOn(own, rowsOf(2, 3));
+      if (printed.length === 3) child.kill("SIGINT");
+    }
+    expect(await new Response(child.stderr).text()).toBe("");
+    expect(printed.sort()).toEqual([rowOf(2).id, rowOf(3).id, rowOf(4).id]);
+    expect(await child.exited).toBe(0);
+  });
+
+  test("export writes a file for each day that is over, and a repeated one continues", async () => {
+    const folder = join(bench.folder, "logs");
+    mkdirSync(folder);
+    const line = "gateway logs export --jsonl --out logs";
+    writeFileSync(join(folder, "requests-2026-01-02.jsonl"), "kept\n");
+    expect(await bench.json(line)).toEqual({
+      folder,
+      days: [
+        { day: "2026-01-01", file: join(folder, "requests-2026-01-01.jsonl"), rows: 2, state: "written" },
+        { day: "2026-01-02", file: join(folder, "requests-2026-01-02.jsonl"), rows: null, state: "kept" },
+        { day: "2026-01-03", file: null, rows: null, state: "open" },
+      ],
+      gaps: [
+        { from: "2026-01-01T00:00:00.005Z", to: "2026-01-01T00:00:00.009Z", count: 7, cause: "disk_full" },
+      ],
+    });
+    expect(readdirSync(folder).sort()).toEqual(["requests-2026-01-01.jsonl", "requests-2026-01-02.jsonl"]);
+    const first = join(folder, "requests-2026-01-01.jsonl");
+    const rows = readFileSync(first, "utf8")
+      .trim()
+      .split("\n")
+      .map((text) => JSON.parse(text));
+    expect(rows.map(({ id }) => id)).toEqual([rowOf(1).id, rowOf(2).id]);
+    expect(rows[0]).toMatchObject({ user_email: "root@example.org", input_tokens: 1000 });
+    expect(statSync(first).mode & 0o777).toBe(0o600);
+    const again = await bench.json(`${line} --replace --from 2026-01-02 --to 2026-01-02`);
+    expect(again.days).toMatchObject([{ day: "2026-01-02", rows: 1, state: "written" }]);
+  });
+
+  test("export leaves a day open while a request of it runs, for a day at most", async () => {
+    using own = await createInstallation();
+    mkdirSync(join(own.folder, "logs"));
+    logOn(own, [rowOf(1, { outcome: null })]);
+    const stateOf = async () => (await own.json("gateway logs export --jsonl --out logs")).days;
+    own.clock.set(START_MS + DAY_MS + HOUR_MS);
+    expect(await stateOf()).toMatchObject([{ state: "open" }, { state: "open" }]);
+    own.clock.set(START_MS + 2 * DAY_MS);
+    expect(await stateOf()).toMatchObject([{ state: "written" }, {}, {}]);
+  });
+
+  test("export refuses to guess the format and the folder", async () => {
+    expect(await bench.run("gateway logs export --out logs")).toMatchObject({ exitCode: 2 });
+    const missing = await bench.run("gateway logs export --jsonl --out missing");
+    expect(missing.stderr).toContain("missing");
+    expect(missing.exitCode).not.toBe(0);
+  });
+});
+
+test("INF-56 gateway usage of a period without requests is empty", async () => {
+  const { stdout, stderr, exitCode } = await bench.run("gateway usage --by model");
+  expect([stdout, stderr, exitCode]).toEqual(["", "no usage in this period\n", 0]);
+  expect(await bench.json("gateway usage --by day --from 2026-01-01")).toMatchObject({
+    from: "2026-01-01",
+    to: "2026-01-03",
+    group_by: "day",
+    items: [],
+  });
+});

@@ -1,0 +1,140 @@
+// Sums of usage and budgets: counted in memory, added to the database in time, and neither lost nor counted twice.
+import { describe, expect, test } from "bun:test";
+import { OTHER, PAIRS_PER_USER_MAX, USAGE_DAYS_KEPT } from "../../../../src/domain/inference/usage/model.ts";
+import { UsageReports } from "../../../../src/domain/inference/usage/usage-report.ts";
+import { forgetUsage } from "../../../../src/domain/inference/usage/usage-retention.ts";
+import { UsageSums } from "../../../../src/domain/inference/usage/usage-sums.ts";
+import { DAY_MS, HOUR_MS } from "../../../../src/platform/clock.ts";
+import { runSynchronously } from "../../../../src/platform/steps.ts";
+import { rowOf, USER } from "../../../support/inference/request-rows.ts";
+import { createWorld, START_MS, type World } from "../../../support/world.ts";
+
+const BEN = "0190c5a8-0000-7000-8000-000000000002";
+
+function sumsIn({ db, clock }: Pick<World, "db" | "clock">, budgets = {}) {
+  const failures: unknown[] = [];
+  const sums = new UsageSums({
+    ...{ db, clock },
+    budgets: { requestsPerDay: 0, tokensPerDay: 0, ...budgets },
+    onFailure: (error) => failures.push(error),
+  });
+  return { sums, failures };
+}
+
+const rowIn = ({ organizationId }: World, number: number, changes: Parameters<typeof rowOf>[1] = {}) =>
+  rowOf(number, { organizationId, ...changes });
+
+const entries = ({ db, clock, organizationId }: World, groupBy: string) =>
+  runSynchronously(
+    new UsageReports({ db, clock, addressOf: (id) => id }).report(organizationId, { groupBy }),
+  ).entries.map(({ key, requests, refused, inputTokens }) => ({ key, requests, refused, inputTokens }));
+
+describe("INF-56 sums", () => {
+  test("of several flushes add up, by day, user, model and agent", async () => {
+    await using world = await createWorld();
+    const { sums } = sumsIn(world);
+    sums.count(rowIn(world, 1));
+    sums.count(rowIn(world, 2, { model: null, harness: null, inputTokens: null }));
+    await sums.flush();
+    sums.count(rowIn(world, 3));
+    sums.count(rowIn(world, 4, { outcome: "refused", inputTokens: null }));
+    world.clock.advance(DAY_MS);
+    sums.count(rowIn(world, 5, { occurredAtMs: START_MS + DAY_MS }));
+    await sums.flush();
+    expect(entries(world, "model")).toEqual([
+      { key: "gpt-5", requests: 3, refused: 1, inputTokens: 3000 },
+      { key: null, requests: 1, refused: 0, inputTokens: 0 },
+    ]);
+    expect(entries(world, "day").map(({ key, requests }) => [key, requests])).toEqual([
+      ["2026-01-01", 3],
+      ["2026-01-02", 1],
+    ]);
+  });
+
+  test("that could not be written are kept and written later", async () => {
+    await using world = await createWorld();
+    let isBroken = true;
+    const failing: typeof world.db.writeInBackground = (...work) =>
+      isBroken ? Promise.reject(new Error("the disk is full")) : world.db.writeInBackground(...work);
+    const db = Object.assign(Object.create(world.db), { writeInBackground: failing });
+    const { sums, failures } = sumsIn({ db, clock: world.clock });
+    sums.count(rowIn(world, 1));
+    await sums.flush();
+    sums.count(rowIn(world, 2));
+    isBroken = false;
+    await sums.flush();
+    expect(failures).toHaveLength(1);
+    expect(entries(world, "user")).toEqual([{ key: USER, requests: 2, refused: 0, inputTokens: 2000 }]);
+  });
+
+  test("keep apart only so many pairs of model and agent for a user, because both are claims", async () => {
+    await using world = await createWorld();
+    const { sums } = sumsIn(world);
+    for (let number = 0; number <= PAIRS_PER_USER_MAX; number++)
+      sums.count(rowIn(world, number, { model: `model-${number}` }));
+    sums.count(rowIn(world, 1_000, { model: "model-0" }));
+    await sums.flush();
+    const found = new Map(entries(world, "model").map(({ key, requests }) => [key, requests]));
+    expect(found.size).toBe(PAIRS_PER_USER_MAX + 1);
+    expect([found.get("model-0"), found.get(OTHER)]).toEqual([2, 1]);
+  });
+
+  test(`are removed after ${USAGE_DAYS_KEPT} days`, async () => {
+    await using world = await createWorld();
+    const { sums } = sumsIn(world);
+    sums.count(rowIn(world, 1));
+    sums.count(rowIn(world, 2, { occurredAtMs: START_MS + DAY_MS }));
+    await sums.flush();
+    world.clock.advance(USAGE_DAYS_KEPT * DAY_MS);
+    expect(await forgetUsage(world)).toBe(0);
+    world.clock.advance(DAY_MS);
+    expect(await forgetUsage(world)).toBe(1);
+  });
+});
+
+describe("INF-57 budgets", () => {
+  test("of requests are used up by requests that have ended, refused ones excluded", async () => {
+    await using world = await createWorld();
+    const { sums } = sumsIn(world, { requestsPerDay: 2 });
+    sums.count(rowIn(world, 1));
+    sums.count(rowIn(world, 2, { outcome: "refused" }));
+    expect(sums.exceeded(USER)).toBeUndefined();
+    sums.count(rowIn(world, 3));
+    expect([sums.exceeded(USER), sums.exceeded(BEN)]).toEqual(["requests", undefined]);
+    await sums.flush();
+  });
+
+  test("of tokens count input and output, and let the request that goes over finish", async () => {
+    await using world = await createWorld();
+    const { sums } = sumsIn(world, { tokensPerDay: 1_201 });
+    sums.count(rowIn(world, 1));
+    expect(sums.exceeded(USER)).toBeUndefined();
+    sums.count(rowIn(world, 2, { inputTokens: null, outputTokens: 1 }));
+    expect(sums.exceeded(USER)).toBe("tokens");
+    await sums.flush();
+  });
+
+  test("survive a restart, and begin anew at midnight UTC", async () => {
+    await using world = await createWorld();
+    world.clock.set(START_MS + 23 * HOUR_MS + 1);
+    const before = sumsIn(world, { requestsPerDay: 1 }).sums;
+    before.count(rowIn(world, 1));
+    await before.flush();
+    const { sums } = sumsIn(world, { requestsPerDay: 1 });
+    expect(sums.exceeded(USER)).toBeUndefined();
+    sums.load();
+    expect([sums.exceeded(USER), sums.retryAfterSeconds()]).toEqual(["requests", 3600]);
+    world.clock.set(START_MS + DAY_MS);
+    expect([sums.exceeded(USER), sums.retryAfterSeconds()]).toEqual([undefined, 86_400]);
+    world.clock.set(START_MS + 2 * DAY_MS - 1);
+    expect(sums.retryAfterSeconds()).toBe(1);
+  });
+
+  test("without limits never refuse", async () => {
+    await using world = await createWorld();
+    const { sums } = sumsIn(world);
+    for (let number = 0; number < 10; number++) sums.count(rowIn(world, number));
+    expect(sums.exceeded(USER)).toBeUndefined();
+    await sums.flush();
+  });
+});
