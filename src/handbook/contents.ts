@@ -37,7 +37,11 @@ export const CHAPTERS: readonly Chapter[] = [
     title: "Inference gateway",
     about: "A managed key for every user, and the provisioner protocol.",
   },
-  { name: "inference", title: "Inference", about: "Models of the gateway, and which agents may use them." },
+  {
+    name: "inference",
+    title: "Inference",
+    about: "How agents reach models through this service, and which they may use.",
+  },
   { name: "policy-file", title: "Policy file", about: "What workstations must follow, member by member." },
   {
     name: "catalog-file",

@@ -8,6 +8,7 @@ import { expectPartsCurrent, partNamesIn } from "../support/generated-parts.ts";
 import { catalogMembersMarkdown } from "./reference/catalog.ts";
 import { keyStatesMarkdown, keyTransitionsMarkdown } from "./reference/gateway.ts";
 import { harnessComponentsMarkdown } from "./reference/harnesses.ts";
+import { inferenceRefusalsMarkdown } from "./reference/inference.ts";
 import { auditActionsMarkdown, eventsMarkdown, metricsMarkdown } from "./reference/observability.ts";
 import { policyMembersMarkdown } from "./reference/policy.ts";
 import { proseGenerators } from "./reference/prose.ts";
@@ -25,6 +26,7 @@ const GENERATORS: Readonly<Record<string, () => string>> = {
   "audit-actions": auditActionsMarkdown,
   "key-states": keyStatesMarkdown,
   "key-transitions": keyTransitionsMarkdown,
+  "inference-refusals": inferenceRefusalsMarkdown,
 };
 const fileOf = (name: string): string => join(FOLDER, `${name}.md`);
 
