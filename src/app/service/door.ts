@@ -23,7 +23,7 @@ export interface ServiceDoor {
   /** @param inference undefined unless this service forwards inference requests */
   open(server: Server, inference: InferenceHandler | undefined): void;
   /** Stops all listeners: see `Listener`. */
-  stop(): Promise<void>;
+  stop(drainMs?: number): Promise<void>;
 }
 
 /** @throws DomainError `listen.*`; then nothing listens */
@@ -60,7 +60,7 @@ export async function openDoor(config: Config, log: Log): Promise<ServiceDoor> {
       if (inference && proxyListener) proxy = answerOf(inference);
       main = inference && !proxyListener ? inFront(inference, server) : server.handle;
     },
-    stop: async () => void (await Promise.all(listeners.map((each) => each.stop()))),
+    stop: async (drainMs) => void (await Promise.all(listeners.map((each) => each.stop(drainMs)))),
   };
 }
 

@@ -19,6 +19,7 @@ import { DomainError } from "../../platform/errors.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { AdjustableLog, Log } from "../../platform/observe/log.ts";
 import { createScheduler, type Scheduler } from "../../platform/scheduler/scheduler.ts";
+import { DRAIN_MS } from "../../server/listener/listen.ts";
 import { trustIn } from "../../server/listener/peer-address.ts";
 import { addAuditFigures } from "../../server/metrics/audit-metrics.ts";
 import { addInstallationFigures } from "../../server/metrics/installation-metrics.ts";
@@ -154,9 +155,9 @@ async function startWithListener(
   registerJobs(scheduler, installation, { actor, clock, config, log, requestLog, deviceLoginsExpired });
   addBackupFigures(metrics, installation.domain);
   addClientFigures(metrics, installation.domain, { actor, clock });
-  let isStopping = false;
+  let stoppingSinceMs: number | undefined;
   const figures = {
-    isStopping: () => isStopping,
+    isStopping: () => stoppingSinceMs !== undefined,
     proxyFigures: () => inference?.figures(requestLog.queueFigures()),
   };
   const parts = { ...options, ...figures, metrics, scheduler, baseUrl, runTask };
@@ -173,10 +174,10 @@ async function startWithListener(
   undo.defer(() => drainAttempts(installation.domain));
   undo.defer(() => scheduler.stop());
   // Undone in reverse: requests end first, then jobs and their pending work, then the database closes.
-  undo.defer(() => door.stop());
+  undo.defer(() => door.stop(drainLeftMs(stoppingSinceMs)));
   undo.defer(() => inference?.drain());
   undo.defer(() => {
-    isStopping = true;
+    stoppingSinceMs = performance.now();
     inference?.handler.stop();
     server.endStreams();
   });
@@ -211,6 +212,11 @@ function registerJobs(scheduler: Scheduler, installation: Installation, parts: J
   registerBackupJob(scheduler, installation, parts);
   registerReplacedJob(scheduler, installation, parts);
 }
+
+/** Other requests finish while inference drains, so they get what it has left of their time. */
+const drainLeftMs = (sinceMs = performance.now()): number =>
+  Math.max(DRAIN_LEFT_MIN_MS, DRAIN_MS - (performance.now() - sinceMs));
+const DRAIN_LEFT_MIN_MS = 2_000;
 
 interface Parts extends ServiceOptions {
   metrics: Registry;

@@ -91,7 +91,7 @@ export class InferenceHandler {
   ): Response | Promise<Response> {
     const { admission, forward, clock } = this.own;
     const path = this.#pathOf(request);
-    if (path === "/health" && request.method === "GET") return this.#health(requestId);
+    if (path === "/health" && PROBES.has(request.method)) return this.#health(requestId);
     const listed = path === undefined ? undefined : this.#find(path);
     const arrival: Arrival = {
       request,
@@ -155,9 +155,13 @@ export class InferenceHandler {
       ...(key && { key }),
     });
     const response = refusal(reason, dialect, requestId, extras);
+    if (response.headers.get("connection") === "close") return response; // the rest of the body need not be read
     return await endBody(request, { isAdmitted: false, bodyTimes: BODY_TIMES }, response);
   }
 }
+
+/** Methods with which load balancers ask for health. */
+const PROBES = new Set(["GET", "HEAD"]);
 
 /** `GET /models` is of both APIs; only Anthropic's clients name a version. */
 const dialectFor = ({ headers }: Request, { route, dialect }: Entry): Dialect =>

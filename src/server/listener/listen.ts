@@ -38,8 +38,11 @@ export interface Listener {
    * @throws DomainError `listen.*`; the old certificate stays in use
    */
   renew(files: TlsFiles): Certificate | undefined;
-  /** Stops accepting requests, lets running ones finish, and cuts the rest after DRAIN_MS. May be called twice. */
-  stop(): Promise<void>;
+  /**
+   * Stops accepting requests, lets running ones finish, and cuts the rest. May be called twice.
+   * @param drainMs time for running requests; default: DRAIN_MS
+   */
+  stop(drainMs?: number): Promise<void>;
 }
 
 /** Time for running requests to finish after a stop. */
@@ -122,19 +125,19 @@ class RunningListener implements Listener {
     return next;
   }
 
-  stop(): Promise<void> {
+  stop(drainMs = DRAIN_MS): Promise<void> {
     if (!this.#stopped) {
-      this.#stopped = stopAll([this.#running, ...this.#leaving]);
+      this.#stopped = stopAll([this.#running, ...this.#leaving], drainMs);
       this.#removeSocket();
     }
     return this.#stopped;
   }
 }
 
-async function stopAll(all: readonly Running[]): Promise<void> {
+async function stopAll(all: readonly Running[], drainMs: number): Promise<void> {
   const cut = setTimeout(() => {
     for (const running of all) void running.stop(true);
-  }, DRAIN_MS);
+  }, drainMs);
   await Promise.all(all.map((running) => running.stop()));
   clearTimeout(cut);
 }
