@@ -4,6 +4,7 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import type { EndedBy } from "../../../src/domain/gateway/service.ts";
 import { isBetweenEvents } from "../../../src/server/inference/forwarding/last-event.ts";
 import { CALLER, createForwardingSite } from "../../support/inference/forwarding.ts";
+import { createFullBacklog } from "../../support/inference/full-backlog.ts";
 import { RawClient } from "../../support/inference/raw-client.ts";
 import { CHAT, RECORDINGS, type Recording } from "../../support/inference/recordings.ts";
 import { EVENT_STREAM } from "../../support/inference/upstream.ts";
@@ -167,6 +168,26 @@ describe("limits of time (INF-26)", () => {
     expect([client.status, JSON.parse(String(client.body)).error.code]).toEqual([504, "upstream_timeout"]);
     await exchange.closed;
     expect(await site.row()).toMatchObject({ outcome: "timeout", httpStatus: null });
+    client.leave();
+  });
+
+  test("an upstream that neither accepts nor refuses the connection is a 502", async () => {
+    await using silent = await createFullBacklog();
+    await using other = await createForwardingSite({
+      upstreamOrigin: silent.origin,
+      settings: { connectTimeoutMs: 100 },
+    });
+    const client = RawClient.post(other.port, CHAT.path, CHAT.request);
+    await waitFor(() => other.forwarding.calls.size === 1);
+    await waitFor(() => {
+      other.pass(100);
+      return other.forwarding.calls.size === 0;
+    });
+    await client.until(({ isWhole }) => isWhole);
+    expect([client.status, JSON.parse(String(client.body)).reason]).toEqual([
+      502,
+      "inference.upstream_unreachable",
+    ]);
     client.leave();
   });
 

@@ -86,6 +86,8 @@ export interface ForwardingSiteOptions {
   /** path of the upstream's URL */
   base?: string;
   script?: Script;
+  /** in place of the scripted upstream */
+  upstreamOrigin?: string;
 }
 
 const dialectOf = (path: string): Dialect => {
@@ -100,7 +102,12 @@ export async function createForwardingSite(options: ForwardingSiteOptions = {}):
   const settings = { ...SETTINGS, ...options.settings };
   const outbound = createOutbound({
     allowed: [
-      { name: "upstream", origin: upstream.origin, why: "test", ...(base !== undefined && { base }) },
+      {
+        name: "upstream",
+        origin: options.upstreamOrigin ?? upstream.origin,
+        why: "test",
+        ...(base !== undefined && { base }),
+      },
     ],
   });
   let aheadMs = 0;

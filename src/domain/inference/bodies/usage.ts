@@ -88,13 +88,17 @@ function usageAt(text: string, at: number): Tokens | undefined {
 
 /** @param from position behind the opening brace */
 function endOfObject(text: string, from: number): number | undefined {
-  const token = /"(?:[^"\\]|\\.)*"|[{}]/g;
-  token.lastIndex = from;
   let depth = 1;
-  for (let match = token.exec(text); match; match = token.exec(text)) {
-    if (match[0] === "{") depth += 1;
-    else if (match[0] === "}") depth -= 1;
-    if (depth === 0) return token.lastIndex;
+  let isInString = false;
+  for (let at = from; at < text.length; at += 1) {
+    const character = text[at];
+    if (isInString) {
+      if (character === "\\") at += 1;
+      else if (character === '"') isInString = false;
+    } else if (character === '"') isInString = true;
+    else if (character === "{") depth += 1;
+    else if (character === "}") depth -= 1;
+    if (depth === 0) return at + 1;
   }
   return undefined;
 }

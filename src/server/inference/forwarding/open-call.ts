@@ -88,9 +88,11 @@ export class OpenCall {
 
   /** @returns the result of the work @throws CallStopped as soon as the call is stopped */
   orStopped<T>(work: Promise<T>): Promise<T> {
-    const { promise, reject } = Promise.withResolvers<never>();
-    this.whenStopped(() => reject(new CallStopped()));
-    return Promise.race([work, promise]);
+    // A race of promises takes several times as long, and this runs twice for every request.
+    return new Promise((resolve, reject) => {
+      this.whenStopped(() => reject(new CallStopped()));
+      work.then(resolve, reject);
+    });
   }
 
   sent(): void {

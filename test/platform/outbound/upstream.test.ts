@@ -1,0 +1,123 @@
+// The streaming client of the inference gateway: what counts as unreachable, and how it comes back.
+import { afterAll, describe, expect, test } from "bun:test";
+import { createOutbound } from "../../../src/platform/outbound/outbound.ts";
+import { DOWN_MS, Upstream, UpstreamError } from "../../../src/platform/outbound/upstream.ts";
+import { createFullBacklog } from "../../support/inference/full-backlog.ts";
+import { ScriptedUpstream } from "../../support/inference/upstream.ts";
+import { certify } from "../../support/network/private-ca.ts";
+
+const server = await ScriptedUpstream.start();
+afterAll(() => server[Symbol.asyncDispose]());
+
+interface Peer {
+  upstream: Upstream;
+  /** moves the monotonic clock on */
+  pass(ms: number): void;
+}
+
+function peerAt(url: string): Peer {
+  let nowMs = 0;
+  const upstream = new Upstream({ url, connectTimeoutMs: 200, monotonicMs: () => nowMs });
+  return {
+    upstream,
+    pass: (ms) => {
+      nowMs += ms;
+    },
+  };
+}
+
+/** @returns the status, or the fault */
+async function ask({ upstream }: Peer): Promise<number | string> {
+  const { signal } = new AbortController();
+  try {
+    const response = await upstream.send("/v1/models", {
+      method: "GET",
+      headers: {},
+      body: undefined,
+      signal,
+    });
+    await response.bytes();
+    return response.status;
+  } catch (error) {
+    if (error instanceof UpstreamError) return error.fault;
+    throw error;
+  }
+}
+
+/** @returns a port where nothing listens */
+async function closedPort(): Promise<number> {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = listener;
+  listener.stop(true);
+  return port;
+}
+
+describe("an upstream that accepts no connection (INF-32)", () => {
+  test("is down for a moment, then tried once, and comes back", async () => {
+    const port = await closedPort();
+    const peer = peerAt(`http://127.0.0.1:${port}`);
+    expect([await ask(peer), peer.upstream.isUp]).toEqual(["unreachable", false]);
+    const listener = Bun.serve({ hostname: "127.0.0.1", port, fetch: () => new Response("ok") });
+    peer.pass(DOWN_MS - 1);
+    expect(await ask(peer)).toBe("unreachable");
+    peer.pass(1);
+    // The first request tries; the others do not wait for it.
+    expect(await Promise.all([ask(peer), ask(peer), ask(peer)])).toEqual([200, "unreachable", "unreachable"]);
+    expect([await ask(peer), peer.upstream.isUp]).toEqual([200, true]);
+    await listener.stop(true);
+  });
+
+  test("stays down after a trial that fails", async () => {
+    const peer = peerAt(`http://127.0.0.1:${await closedPort()}`);
+    await ask(peer);
+    peer.pass(DOWN_MS);
+    expect(await ask(peer)).toBe("unreachable");
+    peer.pass(DOWN_MS - 1);
+    expect([await ask(peer), peer.upstream.isUp]).toEqual(["unreachable", false]);
+  });
+
+  test("may have a name that does not resolve, or speak no TLS, or have an unknown certificate", async () => {
+    const { cert, key } = await certify();
+    const tls = Bun.serve({ port: 0, tls: { cert, key }, fetch: () => new Response("ok") });
+    const plain = Bun.serve({ port: 0, fetch: () => new Response("ok") });
+    const places = [
+      "http://gateway.invalid",
+      plain.url.origin.replace("http", "https"),
+      `https://localhost:${tls.port}`,
+    ];
+    expect(await Promise.all(places.map((url) => ask(peerAt(url))))).toEqual(places.map(() => "unreachable"));
+    await Promise.all([tls.stop(true), plain.stop(true)]);
+  });
+});
+
+describe("an upstream that accepts a connection is up", () => {
+  test.each([
+    ["resets it", "reset", (exchange: { reset(): void }) => exchange.reset()],
+    ["ends it", "reset", (exchange: { close(): void }) => exchange.close()],
+  ])("although it %s", async (_, fault, script) => {
+    const peer = peerAt(server.origin);
+    server.script = script;
+    expect([await ask(peer), peer.upstream.isUp]).toEqual([fault, true]);
+  });
+
+  test("although it speaks something else", async () => {
+    const peer = peerAt(server.origin);
+    server.script = (exchange) => exchange.write("220 mail.example.com ESMTP\r\n\r\n");
+    expect([await ask(peer), peer.upstream.isUp]).toEqual(["bad_head", true]);
+  });
+});
+
+test("a trial connection tells acceptance, refusal and silence apart", async () => {
+  await using silent = await createFullBacklog();
+  const places = [server.origin, `http://127.0.0.1:${await closedPort()}`, silent.origin];
+  const reached = places.map((url) => peerAt(url).upstream.reach(100));
+  expect(await Promise.all(reached)).toEqual(["accepts", "refuses", "silent"]);
+});
+
+test("only destinations of the configuration have a streaming client", () => {
+  const outbound = createOutbound({ allowed: [{ name: "gateway", origin: server.origin, why: "test" }] });
+  expect(outbound.upstream("gateway", { connectTimeoutMs: 1 }).isUp).toBe(true);
+  expect(() => outbound.upstream("other", { connectTimeoutMs: 1 })).toThrow(
+    "No outgoing connection to other",
+  );
+});
