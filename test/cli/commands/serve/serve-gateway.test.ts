@@ -52,7 +52,7 @@ async function signedIn({ baseUrl }: RunningService) {
 }
 
 test(
-  "creates a key at the first request, reconciles it after a restart, and counts it",
+  "INF-50 creates a key at the first request, reconciles it and lists models after a restart, and counts all of it",
   async () => {
     const data = ["--data-dir", join(folder, "data")];
     {
@@ -68,6 +68,7 @@ test(
       expect(await service.ended()).toBe(0);
     }
     const another = Promise.withResolvers<void>();
+    upstream.models = ["model-after-restart"];
     upstream.fail("POST /key/update", { kind: "late-hang-up", times: 1, onHit: () => another.resolve() });
     const changed = configFile(builtin({ policy: { models: ["model-a"] } }));
     await using service = await startService({ args: [...data, "--config", changed] });
@@ -75,6 +76,12 @@ test(
     await another.promise; // without a request: the job noticed it
     expect(upstream.keys[0]).toMatchObject({ models: ["model-a"] });
     await service.logged("gateway.call_failed");
+    const ask = await signedIn(service);
+    const isListed = async () => {
+      const { models } = await (await ask("GET", "/admin/gateway/models")).json();
+      return models.some(({ id }: { id: string }) => id === "model-after-restart");
+    };
+    while (!(await isListed())) await Bun.sleep(5);
     service.signal("SIGTERM");
     expect(await service.ended()).toBe(0);
   },
