@@ -17,17 +17,21 @@ let readableOrigin = "http://localhost/";
  * @source RFC 9112 section 3.2
  */
 export function routable(request: Request): Request | undefined {
+  if (!hasReadableHost(request)) return undefined;
   const { url } = request;
-  const host = request.headers.get("host") ?? "";
-  if (host.includes(",")) return undefined; // the runtime uses the first of several hosts
-  // Without a host (before HTTP/1.1) or with an unreadable one, the runtime's URL is only a path.
-  const isPathOnly = url.startsWith("/");
-  if (isPathOnly ? host !== "" : !isReadable(url)) return undefined;
-  const pathStart = isPathOnly ? 0 : url.indexOf("/", "https://".length);
+  const pathStart = url.startsWith("/") ? 0 : url.indexOf("/", "https://".length);
   const isHead = request.method === "HEAD";
   if (pathStart > MISREAD_ORIGIN_LENGTH && !isHead) return request;
   const readable = pathStart > MISREAD_ORIGIN_LENGTH ? url : `${SOME_ORIGIN}${url.slice(pathStart)}`;
   return new Request(readable, isHead ? { method: "GET", headers: request.headers } : request);
+}
+
+/** @returns whether the request names one host, or none (before HTTP/1.1) */
+export function hasReadableHost({ url, headers }: Request): boolean {
+  const host = headers.get("host") ?? "";
+  if (host.includes(",")) return false; // the runtime uses the first of several hosts
+  // Without a host or with an unreadable one, the runtime's URL is only a path.
+  return url.startsWith("/") ? host === "" : isReadable(url);
 }
 
 function isReadable(url: string): boolean {

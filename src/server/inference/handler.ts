@@ -9,6 +9,7 @@ import type {
 import type { Clock } from "../../platform/clock.ts";
 import type { Ids } from "../../platform/ids.ts";
 import { BODY_TIMES, endBody } from "../http/bodies/body-end.ts";
+import { hasReadableHost } from "../http/request-target.ts";
 import type { AddressOf } from "../server.ts";
 import type { Forward } from "./call.ts";
 import { createPaths, type Dialect, dialectOf, type Entry, type FindPath } from "./paths.ts";
@@ -100,6 +101,7 @@ export class InferenceHandler {
       entry: listed?.entry,
       dialect: listed ? dialectFor(request, listed.entry) : dialectOf(path ?? ""),
     };
+    if (!hasReadableHost(request)) return this.#refuse(arrival, "inference.bad_host");
     if (!listed) return this.#refuse(arrival, "inference.no_such_path");
     if (isWebSocket(request)) return this.#refuse(arrival, "inference.no_upgrade");
     if (!listed.methods.includes(request.method))

@@ -40,6 +40,11 @@ const KEY_COMMAND =
 
 /** Every refusal, by reason. */
 const TEXTS = {
+  "inference.bad_host": {
+    status: 400,
+    message: "The Host header must name one host, with or without a port.",
+    headers: CLOSE,
+  },
   "inference.no_such_path": { status: 404, message: "The inference proxy does not forward this path." },
   "inference.wrong_method": { status: 405, message: "Use a method that the Allow header lists." },
   "inference.no_upgrade": {

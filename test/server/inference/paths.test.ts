@@ -164,6 +164,19 @@ test("INF-9 a WebSocket is answered 426 with an error body, so that agents fall 
   expect(site.models.exchanges).toHaveLength(0);
 });
 
+test("a request that names no readable host, or several, is refused", async () => {
+  const { host } = new URL(site.origin);
+  for (const hosts of [["[::1"], ["a/b"], ["u:p@h"], ["a?b"], [host, host]]) {
+    const lines = hosts.map((name) => `Host: ${name}\r\n`).join("");
+    const head = `POST /inference/v1/messages HTTP/1.1\r\n${lines}Authorization: Bearer ${token}\r\n`;
+    const bytes = `${head}Content-Length: 2\r\nConnection: close\r\n\r\n{}`;
+    const { text } = await converse({ address: site.origin }, [bytes], PATIENCE_MS);
+    expect([hosts, text.slice(0, 12)]).toEqual([hosts, "HTTP/1.1 400"]);
+    expect(text).toContain('"reason":"inference.bad_host"');
+  }
+  expect(site.models.exchanges).toHaveLength(0);
+});
+
 test("an upgrade to another protocol is ignored, as HTTP allows", async () => {
   const answer = await site.send("/v1/messages", chat(token, { upgrade: "h2c" }));
   expect(answer.status).toBe(200);
