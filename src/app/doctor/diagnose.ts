@@ -34,6 +34,7 @@ import { checkInference } from "./inference.ts";
 import * as machine from "./machine.ts";
 import { checkModelCatalog } from "./model-catalog.ts";
 import { openReadable } from "./readable-database.ts";
+import { checkRequestLog } from "./request-log.ts";
 import { checkSecondFactor } from "./second-factor.ts";
 
 export interface DiagnoseOptions {
@@ -73,6 +74,7 @@ const machineFindings = (directory: DataDirectory, { config, clock }: DiagnoseOp
     examine("files", (check) => machine.checkFiles(check, directory)),
     examine("disk", (check) => machine.checkDiskSpace(check, diskSpace(directory.path))),
     examine("inference", (check) => checkInference(check, directory, config)),
+    examine("request_log", (check) => checkRequestLog(check, directory, clock)),
     examine("certificate", (check) => machine.checkCertificate(check, tlsOf(config), clock.nowMs())),
   ]);
 

@@ -14,7 +14,11 @@ import { LogReader } from "./search-store.ts";
 import type { LogSource } from "./writing/running-log.ts";
 
 export class FileSource implements LogSource {
-  constructor(private readonly file: string) {}
+  /** @param options see ConnectionOptions */
+  constructor(
+    private readonly file: string,
+    private readonly options: { untouched?: true } = {},
+  ) {}
 
   /**
    * Opens the file for some work; the reader must not be kept.
@@ -22,7 +26,7 @@ export class FileSource implements LogSource {
    * @throws DomainError `storage.*`, `request_log.newer`
    */
   read<T>(work: (reader: LogReader) => T): T | undefined {
-    const database = openLogForReading(this.file);
+    const database = openLogForReading(this.file, this.options);
     if (!database) return undefined;
     const reader = new LogReader(database);
     try {

@@ -1,0 +1,64 @@
+// The check of the request log: gaps of the last days, and a file that cannot be read. It changes nothing.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { checkOf } from "../../../src/app/doctor/finding.ts";
+import { checkRequestLog } from "../../../src/app/doctor/request-log.ts";
+import { DAY_MS } from "../../../src/platform/clock.ts";
+import { placesIn } from "../../../src/platform/data-directory/data-directory.ts";
+import { rowOf } from "../../support/inference/request-rows.ts";
+import { logOn } from "../../support/installed/installed-requests.ts";
+import { START_MS, temporaryDirectory } from "../../support/world.ts";
+
+let data: string;
+beforeEach(() => {
+  data = temporaryDirectory();
+});
+afterEach(() => rmSync(data, { recursive: true }));
+
+const look = (nowMs = START_MS + 100) =>
+  checkRequestLog(checkOf("request_log"), placesIn(data), { nowMs: () => nowMs });
+
+test("nothing is recorded without a file", async () => {
+  expect(await look()).toMatchObject({ result: "ok", detail: "no requests are recorded" });
+});
+
+test("a log without gaps is well, and the check leaves no file", async () => {
+  logOn({ data }, [rowOf(1)]);
+  const before = readdirSync(data);
+  expect(await look()).toMatchObject({
+    result: "ok",
+    detail: expect.stringContaining("rows since 2026-01-01T00:00:00.001Z, no gaps"),
+  });
+  expect(readdirSync(data)).toEqual(before);
+});
+
+test("INF-44 gaps of the last days are a warning with the cause of the last one", async () => {
+  const gap = { fromMs: START_MS, toMs: START_MS + 10, count: 3 };
+  logOn(
+    { data },
+    [rowOf(1)],
+    [
+      { ...gap, cause: "queue_full" },
+      { ...gap, cause: "disk_full" },
+    ],
+  );
+  expect(await look()).toMatchObject({
+    result: "warning",
+    detail: "6 rows were dropped in the last 7 days, the last at 2026-01-01T00:00:00.010Z: disk_full",
+    remedy: expect.stringContaining("df -h"),
+  });
+  expect(await look(START_MS + 8 * DAY_MS)).toMatchObject({ result: "ok" });
+});
+
+test("a file that is no database, or a link, is named with the way out", async () => {
+  const file = placesIn(data).requestLogs;
+  writeFileSync(file, "not a database".repeat(100));
+  expect(await look()).toMatchObject({
+    result: "failed",
+    remedy: expect.stringContaining("move request-logs.db"),
+  });
+  rmSync(file);
+  writeFileSync(`${file}.other`, "x");
+  symlinkSync(`${file}.other`, file);
+  expect(await look()).toMatchObject({ result: "failed", detail: expect.stringContaining("symbolic link") });
+});

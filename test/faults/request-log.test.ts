@@ -1,0 +1,99 @@
+// A process with a running request log is killed, and its disk fills. What was handed over before the last second is in the file,
+// a full disk never reaches whoever hands rows over, and what was lost is shown once there is room again.
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { FileSource } from "../../src/domain/inference/log/file-source.ts";
+import type { QueueFigures } from "../../src/domain/inference/log/writing/queue.ts";
+import { isRoot } from "../support/cli/child.ts";
+import { SHORT_LIVED } from "../support/cli/executable.ts";
+import { temporaryDirectory } from "../support/world.ts";
+
+const PROCESS = join(import.meta.dir, "../support/inference/log-process.ts");
+const ROWS = 20_000;
+
+let directory: string;
+let file: string;
+beforeEach(() => {
+  directory = temporaryDirectory();
+  file = join(directory, "request-logs.db");
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+type Figures = QueueFigures & { handed: number };
+
+/** Reads what the process prints, until the figures hold. */
+async function untilFigures(
+  lines: AsyncIterator<Figures>,
+  holds: (figures: Figures) => boolean,
+): Promise<Figures> {
+  for (;;) {
+    const { value, done } = await lines.next();
+    if (done) throw new Error("the process has ended");
+    if (holds(value)) return value;
+  }
+}
+
+async function* figuresOf(stdout: ReadableStream<Uint8Array>): AsyncGenerator<Figures> {
+  let rest = "";
+  for await (const part of stdout) {
+    const lines = (rest + new TextDecoder().decode(part)).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) yield JSON.parse(line);
+  }
+}
+
+const found = (path: string) =>
+  new FileSource(path).searchNow({ filter: {}, sort: "occurred_asc", offset: 0, limit: 1 });
+
+test("INF-43 a killed process loses only rows of its last moments", async () => {
+  await using child = Bun.spawn([process.execPath, PROCESS, file, String(ROWS)], {
+    stdout: "pipe",
+    stderr: "inherit",
+    env: SHORT_LIVED,
+  });
+  const lines = figuresOf(child.stdout);
+  const { handed } = await untilFigures(lines, (figures) => figures.handed > ROWS);
+  child.kill("SIGKILL");
+  await child.exited;
+  const { total } = found(file);
+  expect(total).toBeGreaterThanOrEqual(ROWS);
+  expect(handed).toBeGreaterThan(ROWS);
+});
+
+const onSmallDisk = (script: string): string[] => [
+  ...["unshare", ...(isRoot ? ["--mount"] : ["--map-root-user", "--mount"])],
+  ...["sh", "-c", script, "sh"],
+];
+const [command = "", ...rest] = onSmallDisk("mount -t tmpfs -o size=1m none /mnt");
+const canMount = spawnSync(command, rest).status === 0;
+
+describe.if(canMount)("a request log on a full disk", () => {
+  test("INF-44 drops rows that find no room in the queue, and shows the gap when there is room again", async () => {
+    const mount = `mount -t tmpfs -o size=4m none '${directory}' && exec "$@"`;
+    const process_ = [process.execPath, PROCESS, file, "10", "100"];
+    await using child = Bun.spawn([...onSmallDisk(mount), ...process_], {
+      stdout: "pipe",
+      stderr: "inherit",
+      env: SHORT_LIVED,
+    });
+    const lines = figuresOf(child.stdout);
+    await untilFigures(lines, () => true);
+    const disk = join("/proc", String(child.pid), "root", directory);
+    const filler = join(disk, "filler");
+    spawnSync("dd", ["if=/dev/zero", `of=${filler}`, "bs=4k"]);
+    const { dropped } = await untilFigures(lines, (figures) => figures.dropped.disk_full > 0);
+    expect(dropped.broken).toBe(0);
+    rmSync(filler);
+    await untilFigures(lines, ({ rows }) => rows < 50);
+    child.kill("SIGSTOP"); // so that the copy is of one moment
+    for (const end of ["", "-wal"])
+      copyFileSync(join(disk, `request-logs.db${end}`), join(directory, `copy.db${end}`));
+    const { gaps } = await new FileSource(join(directory, "copy.db")).figures(0);
+    child.kill("SIGKILL");
+    await child.exited;
+    const shown = gaps.find(({ cause }) => cause === "disk_full");
+    expect(shown?.count).toBeGreaterThanOrEqual(dropped.disk_full);
+  });
+});
