@@ -10,6 +10,7 @@ import { measureFleet } from "./fleet/fleet.ts";
 import { measureGateway } from "./gateway/gateway.ts";
 import { measureGovernance } from "./governance.ts";
 import { measureGuard } from "./guard/guard.ts";
+import { measureInference } from "./inference/inference.ts";
 import { measureMigration } from "./migration.ts";
 import { measureOAuth } from "./oauth/oauth.ts";
 import { measureScim } from "./scim/scim.ts";
@@ -21,6 +22,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   catalog: measureCatalog,
   guard: measureGuard,
   gateway: measureGateway,
+  inference: measureInference,
   governance: measureGovernance,
   clients: measureClients,
   content: measureContent,

@@ -1,8 +1,7 @@
-// The requests of a whole fleet, from a process of its own: they come at a constant rate, whether or not the service keeps
-// up, and every latency counts from the moment a request was due, so that a stall is told by all who had to wait for it
-// and not by one. They share a pool of connections, as behind a reverse proxy; a request for which none is free waits.
-
-import { encodeRequest, type LoadRequest, readAnswer } from "../tools/load.ts";
+// The requests of a whole fleet at its constant rate, from a process of its own. Every workstation asks for its policy and
+// reports, half a round apart.
+import type { LoadRequest } from "../tools/load.ts";
+import { type Pace, PacedRun } from "../tools/paced-load.ts";
 import {
   type FleetTraffic,
   policyRequest,
@@ -11,157 +10,24 @@ import {
   workstationAt,
 } from "./fleet-requests.ts";
 
-const CONNECTIONS = 256;
-/** how long answers may take after the last request */
-const PATIENCE_MS = 10_000;
-
 /** Read from standard input, as JSON. */
-export interface FleetPlan extends FleetTraffic {
-  port: number;
-  perSecond: number;
-  seconds: number;
+export interface FleetPlan extends FleetTraffic, Pace {
   /** requests of earlier runs, so that this one goes on with other workstations */
   sentBefore: number;
 }
 
-export interface FleetResult {
-  /** requests that were due */
-  due: number;
-  /** answers by status code */
-  statuses: Record<string, number>;
-  /** requests without an answer: a connection broke, or patience was at an end */
-  unanswered: number;
-  p50Ms: number;
-  p99Ms: number;
-  maxMs: number;
-}
-
-interface Due {
-  at: number;
-  /** by performance.now() */
-  dueAtMs: number;
-}
-
-interface Connection {
-  awaited: Due | undefined;
-  received: Buffer;
-}
-
-type Socket = Bun.Socket<Connection>;
-
-const NOTHING = Buffer.alloc(0);
-
-class FleetRun {
-  readonly #latenciesMs: number[] = [];
-  readonly #statuses: Record<string, number> = {};
-  readonly #idle: Socket[] = [];
-  readonly #waiting: Due[] = [];
-  #broken = 0;
-
-  constructor(
-    private readonly plan: FleetPlan,
-    private readonly tokens: readonly string[],
-  ) {}
-
-  async run(): Promise<FleetResult> {
-    const { perSecond, seconds } = this.plan;
-    for (let opened = 0; opened < CONNECTIONS; opened++) this.#idle.push(await this.#connect());
-    const due = Math.floor(perSecond * seconds);
-    const begin = performance.now();
-    for (let at = 0; at < due; await Bun.sleep(1)) {
-      const elapsedMs = performance.now() - begin;
-      for (; at < due && (at * 1_000) / perSecond <= elapsedMs; at++)
-        this.#send({ at, dueAtMs: begin + (at * 1_000) / perSecond });
-    }
-    const deadline = performance.now() + PATIENCE_MS;
-    while (this.#latenciesMs.length + this.#broken < due && performance.now() < deadline) await Bun.sleep(10);
-    return this.#result(due);
-  }
-
-  #result(due: number): FleetResult {
-    const sorted = Float64Array.from(this.#latenciesMs).sort();
-    const atQuantile = (q: number) => sorted[Math.ceil(sorted.length * q) - 1] ?? Number.NaN;
-    return {
-      due,
-      statuses: this.#statuses,
-      unanswered: due - sorted.length,
-      p50Ms: atQuantile(0.5),
-      p99Ms: atQuantile(0.99),
-      maxMs: atQuantile(1),
-    };
-  }
-
-  #connect = (): Promise<Socket> =>
-    Bun.connect<Connection>({
-      hostname: "127.0.0.1",
-      port: this.plan.port,
-      data: { awaited: undefined, received: NOTHING },
-      socket: {
-        data: (socket, bytes) => {
-          try {
-            this.#receive(socket, bytes);
-          } catch {
-            socket.terminate(); // no HTTP
-          }
-        },
-        close: (socket) => this.#replace(socket),
-      },
-    });
-
-  /** The one that has rested longest is next, so that none is closed for doing nothing. */
-  #send(due: Due): void {
-    const socket = this.#idle.shift();
-    if (!socket) {
-      this.#waiting.push(due);
-      return;
-    }
-    socket.data.awaited = due;
-    const bytes = encodeRequest(this.#requestAt(this.plan.sentBefore + due.at), this.plan.port);
-    if (socket.write(bytes) !== bytes.length) socket.terminate();
-  }
-
-  /** Every workstation asks for its policy and reports, half a round apart. */
-  #requestAt(at: number): LoadRequest {
-    const { length } = this.tokens;
-    const asks = at % 2 === 0;
-    const turn = Math.floor(at / 2);
-    const workstation = workstationAt(asks ? turn + Math.floor(length / 2) : turn, length);
-    const token = this.tokens[workstation] ?? "";
-    return (asks ? policyRequest : statusRequest)(this.plan, workstation, token);
-  }
-
-  #receive(socket: Socket, bytes: Buffer): void {
-    const { data } = socket;
-    data.received = data.received.length === 0 ? bytes : Buffer.concat([data.received, bytes]);
-    const answer = readAnswer(data.received, false);
-    if (!answer || !data.awaited) return;
-    this.#latenciesMs.push(performance.now() - data.awaited.dueAtMs);
-    this.#statuses[answer.status] = (this.#statuses[answer.status] ?? 0) + 1;
-    data.awaited = undefined;
-    data.received = NOTHING;
-    this.#rest(socket);
-  }
-
-  #rest(socket: Socket): void {
-    this.#idle.push(socket);
-    const next = this.#waiting.shift();
-    if (next) this.#send(next);
-  }
-
-  /** Its request, if it had one, stays unanswered; a dead service is not asked again. */
-  #replace(socket: Socket): void {
-    const at = this.#idle.indexOf(socket);
-    if (at >= 0) this.#idle.splice(at, 1);
-    if (socket.data.awaited) this.#broken += 1;
-    this.#connect().then(
-      (fresh) => this.#rest(fresh),
-      () => {},
-    );
-  }
+function requestAt(plan: FleetPlan, tokens: readonly string[], at: number): LoadRequest {
+  const { length } = tokens;
+  const asks = at % 2 === 0;
+  const turn = Math.floor(at / 2);
+  const workstation = workstationAt(asks ? turn + Math.floor(length / 2) : turn, length);
+  return (asks ? policyRequest : statusRequest)(plan, workstation, tokens[workstation] ?? "");
 }
 
 if (import.meta.main) {
   const plan: FleetPlan = await Bun.stdin.json();
-  console.log(JSON.stringify(await new FleetRun(plan, await readTokens(plan)).run()));
+  const tokens = await readTokens(plan);
+  const run = new PacedRun(plan, (turn) => requestAt(plan, tokens, plan.sentBefore + turn));
+  console.log(JSON.stringify(await run.run()));
   process.exit(0);
 }

@@ -13,7 +13,8 @@ import { atMost, type Figure } from "../figures.ts";
 import { onItsCore, processorMs, type Running, residentMb, script } from "../processes.ts";
 import type { TokenPlan } from "../tokens/token-load.ts";
 import { openBeside, startQuartermaster, temporaryDirectory } from "../tools/installation.ts";
-import type { FleetPlan, FleetResult } from "./fleet-load.ts";
+import type { PacedResult } from "../tools/paced-load.ts";
+import type { FleetPlan } from "./fleet-load.ts";
 import { POLICY_PATH } from "./fleet-requests.ts";
 import { writeFleet } from "./fleet-rows.ts";
 import { publishPolicies, publishRequirement } from "./workstations.ts";
@@ -175,7 +176,7 @@ async function tokensMb(port: number): Promise<number> {
 }
 
 /** Runs one plan in a process of its own. */
-async function spawnFleet(plan: FleetPlan): Promise<FleetResult> {
+async function spawnFleet(plan: FleetPlan): Promise<PacedResult> {
   const child = Bun.spawn(onItsCore("measuring", script("fleet/fleet-load.ts")), {
     stdin: Buffer.from(JSON.stringify(plan)),
     stdout: "pipe",
@@ -185,7 +186,7 @@ async function spawnFleet(plan: FleetPlan): Promise<FleetResult> {
 }
 
 /** @returns requests without an answer, or with another one than 200, 204 or 304 */
-function errorsOf({ due, statuses }: FleetResult): number {
+function errorsOf({ due, statuses }: PacedResult): number {
   const good = [200, 204, 304].reduce((sum, status) => sum + (statuses[status] ?? 0), 0);
   return due - good;
 }

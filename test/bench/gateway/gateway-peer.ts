@@ -1,64 +1,14 @@
-// An inference gateway for benchmarks, a process of its own: the admin operations that making and revoking keys needs, with a
-// delay that stands for its work. `GET /bench/keys` tells every key there is. It keeps an index by user, which the faithful
-// gateway of the tests does not: 10,000 users would be looked through for each call.
-// Argument: milliseconds that making a key takes.
+// An inference gateway for benchmarks of its keys, a process of its own, with a delay that stands for the work of making one.
+// `GET /bench/keys` tells every key there is. Argument: milliseconds that making a key takes.
+import { createKeyDesk } from "./key-desk.ts";
+
 const [delayText = "0"] = process.argv.slice(2);
-const delayMs = Number(delayText);
-
-interface Key {
-  token: string;
-  key_alias: string;
-  user_id: string;
-  metadata: unknown;
-  expires: null;
-  blocked: false;
-}
-
-const byUser = new Map<string, Map<string, Key>>();
-const owners = new Map<string, string>();
-let made = 0;
-
-const keysOf = (userId: string): Key[] => [...(byUser.get(userId)?.values() ?? [])];
-
-function make({ user_id, key_alias, metadata }: { user_id: string; key_alias: string; metadata: unknown }) {
-  made += 1;
-  const token = `token-${made}`;
-  const key: Key = { token, key_alias, user_id, metadata, expires: null, blocked: false };
-  const theirs = byUser.get(user_id) ?? new Map();
-  byUser.set(user_id, theirs.set(token, key));
-  owners.set(token, user_id);
-  return { key: `sk-${made}`, token, expires: null };
-}
-
-function remove(tokens: readonly string[]): void {
-  for (const token of tokens) {
-    byUser.get(owners.get(token) ?? "")?.delete(token);
-    owners.delete(token);
-  }
-}
-
-async function answer(request: Request): Promise<unknown> {
-  const { pathname, searchParams } = new URL(request.url);
-  if (pathname === "/bench/keys") return [...owners].map(([token, userId]) => ({ token, userId }));
-  if (pathname === "/user/list") {
-    const email = searchParams.get("user_email") ?? "";
-    return { users: [{ user_id: email, user_email: email, teams: [] }], total_pages: 1 };
-  }
-  if (pathname === "/key/list") return { keys: keysOf(searchParams.get("user_id") ?? ""), total_pages: 1 };
-  const body = await request.json();
-  if (pathname === "/key/delete") {
-    remove(body.keys);
-    return { deleted_keys: body.keys };
-  }
-  // The key is there before anybody hears of it, as in a real gateway.
-  const key = make(body);
-  await Bun.sleep(delayMs);
-  return key;
-}
+const desk = createKeyDesk(Number(delayText));
 
 const server = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
-  fetch: async (request) => Response.json(await answer(request)),
+  fetch: async (request) =>
+    Response.json(new URL(request.url).pathname === "/bench/keys" ? desk.all() : await desk.answer(request)),
 });
 console.log(server.url.origin);

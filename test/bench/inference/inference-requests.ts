@@ -1,0 +1,43 @@
+// The requests that every part of the inference benchmark sends, and where each server takes them.
+import { onItsCore, script } from "../processes.ts";
+import type { LoadRequest } from "../tools/load.ts";
+import type { PacedPlan, PacedResult } from "../tools/paced-load.ts";
+import { BENCH_HEADER } from "./inference-load.ts";
+import { CHAT_PATH, type InferenceSite, PREFIX } from "./inference-site.ts";
+
+/** a prompt of an agent is some kilobytes; this one is small, so that the proxy's own work is what counts */
+export const BODY = JSON.stringify({
+  model: "bench",
+  messages: [{ role: "user", content: "a".repeat(1_900) }],
+});
+export type Target = "direct" | "nginx" | "bare" | "ours";
+
+/** @returns where each takes a request; nginx only where it is installed */
+export const targetsOf = ({ upstream, nginx, bare, service }: InferenceSite) => ({
+  direct: { port: upstream.port, path: CHAT_PATH },
+  ...(nginx && { nginx: { port: nginx.port, path: CHAT_PATH } }),
+  bare: { port: bare.port, path: CHAT_PATH },
+  ours: { port: service.port, path: PREFIX + CHAT_PATH },
+});
+
+/** @returns a request of each workstation, for the answer that the upstream is asked for */
+export const requestsOf = ({ tokens }: InferenceSite, path: string, answer = "json"): LoadRequest[] =>
+  tokens.map((token) => ({
+    method: "POST",
+    path,
+    headers: { "Content-Type": "application/json", [BENCH_HEADER]: answer, Authorization: `Bearer ${token}` },
+    body: BODY,
+  }));
+
+/** @throws when an answer was no success */
+export async function paced(plan: PacedPlan): Promise<PacedResult> {
+  const child = Bun.spawn(onItsCore("measuring", script("tools/paced-load.ts")), {
+    stdin: Buffer.from(JSON.stringify(plan)),
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const result: PacedResult = JSON.parse(await new Response(child.stdout).text());
+  if (result.unanswered === 0 && Object.keys(result.statuses).every((status) => status === "200"))
+    return result;
+  throw new Error(`wanted 200 only: ${JSON.stringify(result)}`);
+}

@@ -1,0 +1,135 @@
+// Where inference is measured: the upstream, the service before it with signed-in workstations, and the peers that do the same
+// work or less of it.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { peerOnBun, type Running, script, startServer } from "../processes.ts";
+import { logIn, openBeside, startQuartermaster } from "../tools/installation.ts";
+
+/** One token may send 50 requests a second, so a load comes from many. */
+const WORKSTATIONS = 1_000;
+const MINTED_AT_ONCE = 16;
+const READY_LIMIT_MS = 10_000;
+/** nginx does not say when it listens */
+const NGINX_PORT = 18_931;
+export const CHAT_PATH = "/v1/chat/completions";
+export const PREFIX = "/inference";
+
+export interface InferenceSite extends AsyncDisposable {
+  directory: string;
+  service: Running;
+  upstream: Running;
+  bare: Running;
+  /** undefined where nginx is not installed */
+  nginx: Running | undefined;
+  /** inference tokens, one for each workstation */
+  tokens: readonly string[];
+  /** an administrator's access token */
+  administrator: string;
+}
+
+/** Starts everything. The upstream runs beside the load, the service and its peers on the other core. */
+export async function startInferenceSite(directory: string): Promise<InferenceSite> {
+  await using starting = new AsyncDisposableStack();
+  const started = async (server: Promise<Running>) => {
+    const running = await server;
+    starting.defer(running.stop);
+    return running;
+  };
+  const upstream = await started(startServer(script("inference/inference-upstream.ts"), "measuring"));
+  const origin = `http://127.0.0.1:${upstream.port}`;
+  const bare = await started(startServer(peerOnBun("inference/bare-proxy.ts", origin)));
+  const nginx = Bun.which("nginx") ? await started(startNginx(directory, origin)) : undefined;
+  const config = join(directory, "quartermaster.yaml");
+  writeFileSync(config, JSON.stringify(configOf(origin)), { mode: 0o600 });
+  const data = join(directory, "data");
+  const service = await started(startQuartermaster(data, "--config", config));
+  const accessTokens = await signIn(data, service.port);
+  const tokens = await mint(service.port, accessTokens);
+  const running = starting.move();
+  const administrator = accessTokens[0] ?? "";
+  return {
+    ...{ directory, service, upstream, bare, nginx, tokens, administrator },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+/** All workstations belong to one user here, whose requests are not limited. */
+const configOf = (url: string) => ({
+  gateway: {
+    ...{ type: "litellm", url },
+    provisioner: { type: "builtin-litellm", admin_key: "sk-bench-admin-key-0123456789" },
+    proxy: { max_in_flight: 4_000, budgets: { parallel_requests: 0 } },
+  },
+});
+
+async function signIn(data: string, port: number): Promise<string[]> {
+  const installation = await openBeside(data, port);
+  const logins = await logIn(installation, WORKSTATIONS);
+  await installation.close();
+  return logins.map(({ access_token }) => access_token);
+}
+
+async function mint(port: number, accessTokens: readonly string[]): Promise<string[]> {
+  await ask(port, "/gateway/key/ensure", accessTokens[0]);
+  const tokens: string[] = [];
+  for (let at = 0; at < accessTokens.length; at += MINTED_AT_ONCE) {
+    const some = accessTokens.slice(at, at + MINTED_AT_ONCE);
+    const answers = await Promise.all(some.map((token) => ask(port, "/gateway/token", token)));
+    tokens.push(...answers.map(({ token }) => token));
+  }
+  return tokens;
+}
+
+/** @throws when the answer is not a success */
+async function ask(port: number, path: string, token = ""): Promise<{ token: string }> {
+  const headers = { Authorization: `Bearer ${token}` };
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", headers });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return await answer.json();
+}
+
+/** As its documentation recommends for streams: connections to the upstream are kept, and nothing is buffered. */
+const nginxConfig = (directory: string, upstream: string): string => `daemon off;
+worker_processes 1;
+pid ${directory}/nginx.pid;
+error_log stderr emerg;
+events { worker_connections 8192; }
+http {
+  access_log off;
+  keepalive_requests 1000000;
+  client_body_temp_path ${directory}/nginx-body;
+  proxy_temp_path ${directory}/nginx-proxy;
+  fastcgi_temp_path ${directory}/nginx-fastcgi;
+  uwsgi_temp_path ${directory}/nginx-uwsgi;
+  scgi_temp_path ${directory}/nginx-scgi;
+  upstream gateway { server ${new URL(upstream).host}; keepalive 64; keepalive_requests 1000000; }
+  server {
+    listen 127.0.0.1:${NGINX_PORT};
+    location / {
+      proxy_pass http://gateway;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_buffering off;
+      proxy_read_timeout 1h;
+    }
+  }
+}
+`;
+
+async function startNginx(directory: string, upstream: string): Promise<Running> {
+  const file = join(directory, "nginx.conf");
+  writeFileSync(file, nginxConfig(directory, upstream));
+  const command = `echo http://127.0.0.1:${NGINX_PORT}; exec nginx -p ${directory} -e stderr -c ${file}`;
+  const running = await startServer(["sh", "-c", command]);
+  const limitMs = performance.now() + READY_LIMIT_MS;
+  while (performance.now() < limitMs) {
+    const isUp = await fetch(`http://127.0.0.1:${NGINX_PORT}${CHAT_PATH}`, { method: "POST" }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isUp) return running;
+    await Bun.sleep(50);
+  }
+  await running.stop();
+  throw new Error("nginx does not answer");
+}

@@ -1,0 +1,168 @@
+// `bun run bench inference`: requests and streams through the executable, against the upstream itself, nginx where it is
+// installed, a bare proxy on this runtime, and LiteLLM where the environment names it:
+//   LITELLM  command of a LiteLLM proxy, for example /srv/litellm/bin/litellm
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { atLeast, atMost, type Figure } from "../figures.ts";
+import { load, processorMs, residentMb } from "../processes.ts";
+import { compareAlternating } from "../tools/compare.ts";
+import { temporaryDirectory } from "../tools/installation.ts";
+import { PIECES } from "./inference-load.ts";
+import { paced, requestsOf, type Target, targetsOf } from "./inference-requests.ts";
+import { CHAT_PATH, type InferenceSite, startInferenceSite } from "./inference-site.ts";
+import { startLitellm } from "./litellm.ts";
+import { measureHeldStreams, measurePacedStreams } from "./streams.ts";
+
+const ROUNDS = 5;
+const SECONDS = 2;
+const CONNECTIONS = 32;
+const STREAMS = 16;
+const PACED = { perSecond: 300, seconds: 5 };
+/** milliseconds of processor time */
+const REQUEST_COST_MAX_MS = 0.13;
+
+/** Measures inference. Goals: inference chapter of the handbook, and the figures of a bare proxy in the same run. */
+export async function measureInference(): Promise<Figure[]> {
+  using directory = temporaryDirectory();
+  mkdirSync(join(directory.path, "site"));
+  await using site = await startInferenceSite(join(directory.path, "site"));
+  return [
+    ...(await measureRequests(site)),
+    ...(await measureDelay(site)),
+    ...(await measureFastStreams(site)),
+    ...(await measurePacedStreams(site)),
+    ...(await measureHeldStreams(site)),
+    ...(await measureLog(site)),
+    ...(await measureLitellm(site)),
+  ];
+}
+
+interface Throughput {
+  what: string;
+  unit: string;
+  answer: string;
+  connections: number;
+  /** of one request */
+  units: number;
+}
+
+/** @returns rows of a side-by-side run, the first of which is the upstream alone */
+async function throughput(site: InferenceSite, { answer, connections, units }: Throughput) {
+  const subjects = Object.fromEntries(
+    Object.entries(targetsOf(site)).map(([name, { port, path }]) => {
+      const requests = requestsOf(site, path, answer);
+      const run = async () =>
+        (await load({ port, connections, seconds: SECONDS, requests }, 200)).perSecond * units;
+      return [name, run];
+    }),
+  );
+  for (const run of Object.values(subjects)) await run();
+  return await compareAlternating({ rounds: ROUNDS, subjects });
+}
+
+type Row = Awaited<ReturnType<typeof throughput>>[number];
+
+const rowOf = (rows: readonly Row[], name: Target): Row | undefined => rows.find((row) => row.name === name);
+
+/** @returns how ours compares with another, and what all reach for the reader */
+function compared(rows: readonly Row[], { what, unit }: Throughput, against: Target, wanted: number): Figure {
+  const ours = rowOf(rows, "ours");
+  const reference = rowOf(rows, against);
+  const ratio = (ours?.ratio ?? Number.NaN) / (reference?.ratio ?? Number.NaN);
+  const others = rows.map(({ name, median }) => `${name} ${Math.round(median)}`).join(", ");
+  console.error(`  ${what}: ${others}`);
+  return {
+    ...{ what: `${what} (against ${against})`, unit, ratio, verdict: atLeast(wanted, ratio) },
+    ...{ ours: ours?.median ?? Number.NaN, reference: reference?.median ?? Number.NaN },
+  };
+}
+
+async function measureRequests(site: InferenceSite): Promise<Figure[]> {
+  const plan = {
+    ...{ what: `2 KB of JSON, ${CONNECTIONS} connections`, unit: "requests/s" },
+    ...{ answer: "json", connections: CONNECTIONS, units: 1 },
+  };
+  const rows = await throughput(site, plan);
+  const { port, path } = targetsOf(site).ours;
+  const usedMs = await processorMs(site.service.pid);
+  const requests = requestsOf(site, path);
+  const result = await load({ port, connections: CONNECTIONS, seconds: 2 * SECONDS, requests }, 200);
+  const costMs = ((await processorMs(site.service.pid)) - usedMs) / result.requests;
+  return [
+    compared(rows, plan, "bare", 0.6),
+    {
+      ...{ what: "processor time of a request", unit: "ms", ours: costMs },
+      verdict: atMost(REQUEST_COST_MAX_MS, costMs),
+    },
+  ];
+}
+
+/** What a request takes longer than without a proxy, at a pace that leaves everybody time. */
+async function measureDelay(site: InferenceSite): Promise<Figure[]> {
+  const { direct, ours } = targetsOf(site);
+  const p50: Record<string, number[]> = { direct: [], ours: [] };
+  const p99: Record<string, number[]> = { direct: [], ours: [] };
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [name, { port, path }] of Object.entries({ direct, ours })) {
+      const result = await paced({ ...PACED, port, requests: requestsOf(site, path) });
+      p50[name]?.push(result.p50Ms);
+      p99[name]?.push(result.p99Ms);
+    }
+  }
+  const added = (what: string, samples: Record<string, number[]>, wanted: number): Figure => {
+    const [least, own] = [middle(samples.direct), middle(samples.ours)];
+    const ours = own - least;
+    const name = `${PACED.perSecond} requests/s: added to the ${what}`;
+    return { what: name, unit: "ms", ours, verdict: atMost(wanted, ours) };
+  };
+  return [added("median", p50, 0.8), added("99th percentile", p99, 3)];
+}
+
+const middle = (samples: readonly number[] = []): number =>
+  samples.toSorted((a, b) => a - b)[Math.floor(samples.length / 2)] ?? Number.NaN;
+
+async function measureFastStreams(site: InferenceSite): Promise<Figure[]> {
+  const plan = {
+    ...{ what: `${STREAMS} streams as fast as possible`, unit: "pieces/s" },
+    ...{ answer: "fast", connections: STREAMS, units: PIECES },
+  };
+  return [compared(await throughput(site, plan), plan, "direct", 0.45)];
+}
+
+const DROPPED = /^quartermaster_inference_log_dropped_total(?:\{[^}]*\})? (\d+)/gm;
+
+/** After all requests before: rows that the log lost, and the memory of the service. */
+async function measureLog({ service }: InferenceSite): Promise<Figure[]> {
+  const metrics = await (await fetch(`http://127.0.0.1:${service.port}/metrics`)).text();
+  const dropped = [...metrics.matchAll(DROPPED)].reduce((sum, [, count]) => sum + Number(count), 0);
+  return [
+    {
+      what: "rows of the request log lost in all that",
+      unit: "rows",
+      ours: dropped,
+      verdict: atMost(0, dropped),
+    },
+    { what: "memory after all that", unit: "MB", ours: await residentMb(service.pid) },
+  ];
+}
+
+async function measureLitellm(site: InferenceSite): Promise<Figure[]> {
+  const command = process.env.LITELLM;
+  if (command === undefined) return [];
+  await using litellm = await startLitellm(command, site);
+  const { port, path } = targetsOf(site).ours;
+  const seconds = 5;
+  const ours = await load({ port, connections: CONNECTIONS, seconds, requests: requestsOf(site, path) }, 200);
+  const requests = requestsOf({ ...site, tokens: [litellm.key] }, CHAT_PATH);
+  const peer = await load({ port: litellm.port, connections: CONNECTIONS, seconds, requests }, 200);
+  const ratio = ours.perSecond / peer.perSecond;
+  return [
+    {
+      ...{
+        what: `2 KB of JSON, ${CONNECTIONS} connections (against LiteLLM, one worker)`,
+        unit: "requests/s",
+      },
+      ...{ ours: ours.perSecond, reference: peer.perSecond, ratio, verdict: atLeast(100, ratio) },
+    },
+  ];
+}
