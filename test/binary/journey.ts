@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCli } from "../support/cli/cli.ts";
 import { builtExecutable } from "../support/cli/executable.ts";
+import { CLIENT, deviceLogin } from "../support/device-login.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 
 const BARE = { PATH: "/nonexistent" };
 const EMAIL = "admin@example.com";
-const CLIENT = "blue-cli";
 
 let directory: string;
 let command: readonly string[];
@@ -33,33 +33,7 @@ const cli = (...args: string[]) =>
 const form = (path: string, fields: Record<string, string>): Promise<Response> =>
   fetch(`${service.baseUrl}${path}`, { method: "POST", body: new URLSearchParams(fields) });
 
-const json = (path: string, body: object, cookie = ""): Promise<Response> =>
-  fetch(`${service.baseUrl}${path}`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...(cookie && { cookie }) },
-    body: JSON.stringify(body),
-  });
-
-/** A workstation signs in by device login, approved in the browser of the administrator. */
-async function deviceLogin(): Promise<{ access_token: string; refresh_token: string }> {
-  const signIn = await json("/api/auth/sign-in/email", { email: EMAIL, password: service.password() });
-  const cookie = signIn.headers.get("set-cookie")?.split(";")[0] ?? "";
-  const scope = "offline_access governance:read";
-  const asked = await (
-    await form("/api/auth/device/code", { client_id: CLIENT, scope, resource: service.baseUrl })
-  ).json();
-  const link = new URL(asked.verification_uri_complete).pathname;
-  expect((await fetch(`${service.baseUrl}/api${link}`, { headers: { cookie } })).status).toBe(200);
-  expect((await json(`/api${link}`, { action: "approve" }, cookie)).status).toBe(200);
-  const tokens = await form("/api/auth/oauth2/token", {
-    grant_type: "urn:ietf:params:oauth:grant-type:device_code",
-    device_code: asked.device_code,
-    client_id: CLIENT,
-    resource: service.baseUrl,
-  });
-  expect(tokens.status).toBe(200);
-  return await tokens.json();
-}
+const login = () => deviceLogin(service.baseUrl, { email: EMAIL, password: service.password() });
 
 const catalog = (token: string, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(`${service.baseUrl}/admin/package-catalog`, {
@@ -77,7 +51,7 @@ describe("the executable in an empty folder", () => {
   });
 
   test("serves with its very next answer what the command line seeded", async () => {
-    const { access_token: token } = await deviceLogin();
+    const { access_token: token } = await login();
     const empty = await catalog(token);
     expect(await empty.text()).toBe("[]");
     const entry = {
@@ -98,7 +72,7 @@ describe("the executable in an empty folder", () => {
   });
 
   test("refuses with its very next answer what the command line revoked", async () => {
-    const { access_token: token, refresh_token: refreshToken } = await deviceLogin();
+    const { access_token: token, refresh_token: refreshToken } = await login();
     expect((await catalog(token)).status).toBe(200);
     expect((await catalog(`${token.slice(0, -3)}AAA`)).status).toBe(401);
     expect(await cli("logins", "revoke", "--user", EMAIL, "--yes")).toMatchObject({ exitCode: 0 });

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { build } from "../../src/app/release/build.ts";
 import { isJsonObject } from "../../src/platform/text/json-object.ts";
 import { FormBrowser } from "../support/browser/form-browser.ts";
+import { expectEqual, freePort, prove } from "../support/proof.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { CLIENT, type Keycloak, keycloakHome, startKeycloak } from "./keycloak.ts";
 
@@ -147,22 +148,4 @@ async function activeKey({ keycloak }: Site): Promise<unknown> {
   return JSON.stringify(isJsonObject(keys) && isJsonObject(keys.active) ? keys.active.RS256 : undefined);
 }
 
-function expectEqual(what: string, found: unknown, expected: unknown): void {
-  if (!Bun.deepEquals(found, expected))
-    throw new Error(`${what}: ${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`);
-  process.stdout.write(`${what}\n`);
-}
-
-function freePort(): number {
-  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = probe;
-  probe.stop(true);
-  return port;
-}
-
-try {
-  await main();
-} catch (error) {
-  process.stderr.write(`error: ${error instanceof Error ? error.message : error}\n`);
-  process.exitCode = 1;
-}
+await prove(main);
