@@ -6,7 +6,7 @@ import { productCommand } from "../support/cli/executable.ts";
 import type { LoadPlan, LoadResult } from "./tools/load.ts";
 
 const START_LIMIT_MS = 30_000;
-const LISTENS = /http:\/\/127\.0\.0\.1:(\d+)/;
+const LISTENS = /https?:\/\/127\.0\.0\.1:(\d+)/;
 
 export interface Running {
   pid: number;

@@ -30,27 +30,44 @@ export interface InferenceSite extends AsyncDisposable {
 /** Starts everything. The upstream runs beside the load, the service and its peers on the other core. */
 export async function startInferenceSite(directory: string): Promise<InferenceSite> {
   await using starting = new AsyncDisposableStack();
-  const started = async (server: Promise<Running>) => {
-    const running = await server;
-    starting.defer(running.stop);
-    return running;
-  };
+  const started = startedIn(starting);
   const upstream = await started(startServer(script("inference/inference-upstream.ts"), "measuring"));
   const origin = `http://127.0.0.1:${upstream.port}`;
   const bare = await started(startServer(peerOnBun("inference/bare-proxy.ts", origin)));
   const nginx = Bun.which("nginx") ? await started(startNginx(directory, origin)) : undefined;
-  const config = join(directory, "quartermaster.yaml");
-  writeFileSync(config, JSON.stringify(configOf(origin)), { mode: 0o600 });
-  const data = join(directory, "data");
-  const service = await started(startQuartermaster(data, "--config", config));
-  const accessTokens = await signIn(data, service.port);
-  const tokens = await mint(service.port, accessTokens);
+  const served = await startService(directory, origin, started);
   const running = starting.move();
-  const administrator = accessTokens[0] ?? "";
   return {
-    ...{ directory, service, upstream, bare, nginx, tokens, administrator },
+    ...{ directory, upstream, bare, nginx, ...served },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+type Started = (server: Promise<Running>) => Promise<Running>;
+
+/** @returns a function that has what it starts stopped with the stack */
+export const startedIn =
+  (stack: AsyncDisposableStack): Started =>
+  async (server) => {
+    const running = await server;
+    stack.defer(running.stop);
+    return running;
+  };
+
+/** @param tls flags of its certificate @returns the service, with a token for each workstation */
+export async function startService(
+  directory: string,
+  upstream: string,
+  started: Started,
+  tls: readonly string[] = [],
+): Promise<Pick<InferenceSite, "service" | "tokens" | "administrator">> {
+  const config = join(directory, "quartermaster.yaml");
+  writeFileSync(config, JSON.stringify(configOf(upstream)), { mode: 0o600 });
+  const data = join(directory, "data");
+  const service = await started(startQuartermaster(data, "--config", config, ...tls));
+  const origin = `${tls.length > 0 ? "https" : "http"}://127.0.0.1:${service.port}`;
+  const accessTokens = await signIn(data, origin);
+  return { service, tokens: await mint(origin, accessTokens), administrator: accessTokens[0] ?? "" };
 }
 
 /** All workstations belong to one user here, whose requests are not limited. */
@@ -62,29 +79,30 @@ const configOf = (url: string) => ({
   },
 });
 
-async function signIn(data: string, port: number): Promise<string[]> {
-  const installation = await openBeside(data, port);
+async function signIn(data: string, origin: string): Promise<string[]> {
+  const installation = await openBeside(data, origin);
   const logins = await logIn(installation, WORKSTATIONS);
   await installation.close();
   return logins.map(({ access_token }) => access_token);
 }
 
-async function mint(port: number, accessTokens: readonly string[]): Promise<string[]> {
-  await ask(port, "/gateway/key/ensure", accessTokens[0]);
+async function mint(origin: string, accessTokens: readonly string[]): Promise<string[]> {
+  await ask(`${origin}/gateway/key/ensure`, accessTokens[0]);
   const tokens: string[] = [];
   for (let at = 0; at < accessTokens.length; at += MINTED_AT_ONCE) {
     const some = accessTokens.slice(at, at + MINTED_AT_ONCE);
-    const answers = await Promise.all(some.map((token) => ask(port, "/gateway/token", token)));
+    const answers = await Promise.all(some.map((token) => ask(`${origin}/gateway/token`, token)));
     tokens.push(...answers.map(({ token }) => token));
   }
   return tokens;
 }
 
 /** @throws when the answer is not a success */
-async function ask(port: number, path: string, token = ""): Promise<{ token: string }> {
+async function ask(url: string, token = ""): Promise<{ token: string }> {
   const headers = { Authorization: `Bearer ${token}` };
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", headers });
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  const tls = { rejectUnauthorized: false };
+  const answer = await fetch(url, { method: "POST", headers, tls });
+  if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`);
   return await answer.json();
 }
 

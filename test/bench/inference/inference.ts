@@ -1,15 +1,22 @@
 // `bun run bench inference`: requests and streams through the executable, against the upstream itself, nginx where it is
 // installed, a bare proxy on this runtime, and LiteLLM where the environment names it:
 //   LITELLM  command of a LiteLLM proxy, for example /srv/litellm/bin/litellm
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { generate } from "selfsigned";
 import { atLeast, atMost, type Figure } from "../figures.ts";
 import { load, processorMs, residentMb } from "../processes.ts";
 import { compareAlternating } from "../tools/compare.ts";
 import { temporaryDirectory } from "../tools/installation.ts";
 import { PIECES } from "./inference-load.ts";
 import { paced, requestsOf, type Target, targetsOf } from "./inference-requests.ts";
-import { CHAT_PATH, type InferenceSite, startInferenceSite } from "./inference-site.ts";
+import {
+  CHAT_PATH,
+  type InferenceSite,
+  startedIn,
+  startInferenceSite,
+  startService,
+} from "./inference-site.ts";
 import { startLitellm } from "./litellm.ts";
 import { measureHeldStreams, measurePacedStreams } from "./streams.ts";
 
@@ -34,6 +41,7 @@ export async function measureInference(): Promise<Figure[]> {
     ...(await measureHeldStreams(site)),
     ...(await measureLog(site)),
     ...(await measureLitellm(site)),
+    await measureTls(site),
   ];
 }
 
@@ -165,4 +173,32 @@ async function measureLitellm(site: InferenceSite): Promise<Figure[]> {
       ...{ ours: ours.perSecond, reference: peer.perSecond, ratio, verdict: atLeast(100, ratio) },
     },
   ];
+}
+
+/** The same with TLS towards the workstation, told without a goal. */
+async function measureTls(site: InferenceSite): Promise<Figure> {
+  await using starting = new AsyncDisposableStack();
+  const directory = join(site.directory, "tls");
+  mkdirSync(directory);
+  const origin = `http://127.0.0.1:${site.upstream.port}`;
+  const secured = await startService(directory, origin, startedIn(starting), await certificateIn(directory));
+  const { path } = targetsOf(site).ours;
+  const measure = async (one: Pick<InferenceSite, "service" | "tokens">, tls: boolean) => {
+    const requests = requestsOf({ ...site, ...one }, path);
+    const plan = { port: one.service.port, tls, connections: CONNECTIONS, seconds: 2 * SECONDS, requests };
+    return (await load(plan, 200)).perSecond;
+  };
+  const reference = await measure(site, false);
+  const ours = await measure(secured, true);
+  const what = `2 KB of JSON, ${CONNECTIONS} connections, with TLS (against without)`;
+  return { what, unit: "requests/s", ours, reference, ratio: ours / reference };
+}
+
+/** @returns flags of the service */
+async function certificateIn(directory: string): Promise<string[]> {
+  const { cert, private: key } = await generate([{ name: "commonName", value: "localhost" }]);
+  const [certFile, keyFile] = [join(directory, "cert.pem"), join(directory, "key.pem")];
+  writeFileSync(certFile, cert);
+  writeFileSync(keyFile, key, { mode: 0o600 });
+  return ["--server-tls-cert", certFile, "--server-tls-key", keyFile];
 }

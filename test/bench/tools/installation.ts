@@ -32,19 +32,20 @@ const UNLIMITED = {
 };
 
 /**
- * Opens the directory of a service that listens on that port.
+ * Opens the directory of a service.
+ * @param where its port on 127.0.0.1 without TLS, or its origin
  * @param flags settings beside the directory, as commander hands them over
  */
 export const openBeside = (
   directory: string,
-  port: number,
+  where: number | string,
   flags: Readonly<Record<string, string>> = {},
 ): Promise<ExistingInstallation> =>
   openExisting({
     config: loadConfig({ flags: { ...UNLIMITED, ...flags, dataDir: directory }, env: {}, cwd: directory }),
     clock: systemClock,
     ids: systemIds,
-    baseUrl: () => `http://127.0.0.1:${port}`,
+    baseUrl: () => (typeof where === "string" ? where : `http://127.0.0.1:${where}`),
   });
 
 /** @returns a device login that a workstation has just asked for */

@@ -15,6 +15,8 @@ export interface LoadRequest {
 /** Read from standard input, as JSON. */
 export interface LoadPlan {
   port: number;
+  /** over TLS, whoever signed the certificate */
+  tls?: boolean;
   connections: number;
   seconds: number;
   /** sent in turn, over all connections */
@@ -164,6 +166,7 @@ class LoadRun {
     const connected = Bun.connect<Connection>({
       hostname: "127.0.0.1",
       port: this.#plan.port,
+      ...(this.#plan.tls && { tls: { rejectUnauthorized: false } }),
       data: { sentAtNs: 0, toHead: false, own: undefined, received: Buffer.alloc(0) },
       socket: {
         open: (socket) => {
