@@ -68,7 +68,7 @@ export function* settleListing(
     changes.removed += 1;
     if (put(row)) yield;
   }
-  forgetOldest(tx, [...rows.values()], occasion);
+  yield* forgetOldest(tx, [...rows.values()], occasion);
   store.putSync(tx, {
     organizationId,
     refreshedAtMs: beganAtMs,
@@ -82,13 +82,20 @@ export function* settleListing(
 }
 
 /** A gateway whose ids change all the time must not fill the database. */
-function forgetOldest(tx: Tx, rows: readonly ModelRow[], { assigned }: Pick<Occasion, "assigned">): void {
+function* forgetOldest(
+  tx: Tx,
+  rows: readonly ModelRow[],
+  { assigned }: Pick<Occasion, "assigned">,
+): Steps<void> {
   const removed = rows.filter(
     ({ id, unavailableSinceMs }) => unavailableSinceMs !== null && !assigned.has(id),
   );
   const since = ({ unavailableSinceMs }: ModelRow) => unavailableSinceMs ?? 0;
   const oldestLast = removed.toSorted((one, other) => since(other) - since(one));
-  for (const row of oldestLast.slice(REMOVED_KEPT_MAX)) store.removeModel(tx, row);
+  for (const [at, row] of oldestLast.slice(REMOVED_KEPT_MAX).entries()) {
+    store.removeModel(tx, row);
+    if ((at + 1) % ROWS_PER_STEP === 0) yield;
+  }
 }
 
 /** Stores that there is no list. A provisioner that cannot list is no problem of the catalog. */
