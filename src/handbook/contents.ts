@@ -40,7 +40,7 @@ export const CHAPTERS: readonly Chapter[] = [
   {
     name: "inference",
     title: "Inference",
-    about: "How agents reach models through this service, and which they may use.",
+    about: "How agents reach models here, and which they may use.",
   },
   { name: "policy-file", title: "Policy file", about: "What workstations must follow, member by member." },
   {
