@@ -182,6 +182,76 @@ describe("statuses and heads (INF-20, INF-25)", () => {
   });
 });
 
+describe("headers on their way down (INF-20)", () => {
+  const CANARY = "canary-91c2";
+  const REFUSED = [
+    ...["keep-alive", "te", "trailer", "upgrade", "proxy-authenticate", "proxy-connection", "x-listed"],
+    ...["set-cookie", "alt-svc", "server", "via", "x-powered-by", "strict-transport-security"],
+    ...["x-litellm-model-api-base", "x-litellm-key-spend", "x-litellm-key-max-budget", "x-litellm-key-any"],
+    ...["llm_provider-x-request-id", "llm_provider-server", "access-control-allow-origin"],
+  ] as const;
+  const kept = {
+    "retry-after": "7",
+    "request-id": "req_1",
+    "x-request-id": "r-1",
+    "anthropic-ratelimit-requests-remaining": "9",
+    "openai-processing-ms": "12",
+    "x-ratelimit-remaining-tokens": "100",
+    "x-litellm-response-cost": "0.0125",
+    "x-litellm-call-id": "c-1",
+    "x-any": 'a "quoted", value',
+  };
+
+  test("those of the connection, cookies and what names the inside stay here; the rest passes", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(...REFUSED), { maxLength: 10 }),
+        fc.boolean(),
+        async (names, upper) => {
+          const refused = names.map((name) => [upper ? name.toUpperCase() : name, CANARY] as const);
+          const headers = [
+            ["connection", "keep-alive, X-Listed"] as const,
+            ...refused,
+            ...Object.entries(kept),
+          ];
+          upstream.script = (exchange) => exchange.answer(200, "{}", headers);
+          const client = RawClient.post(site.port, CHAT.path, CHAT.request);
+          await client.until(({ isWhole }) => isWhole);
+          client.leave();
+          expect(client.text).not.toContain(CANARY);
+          const response = new Headers(headLines(client.text));
+          expect(Object.keys(kept).map((name) => response.get(name))).toEqual(Object.values(kept));
+          expect(response.get("x-quartermaster-request-id")).toMatch(/^00000000-/);
+        },
+      ),
+      { numRuns: 40 },
+    );
+    expect((await site.row()).upstreamCost).toBe(0.0125);
+  });
+
+  test("event streams are neither cached nor held back by what is in between, unless the upstream says otherwise", async () => {
+    upstream.script = (exchange) => exchange.stream(["data: 1\n\n"]);
+    const plain = await post(CHAT.path, CHAT.request);
+    upstream.script = (exchange) => exchange.stream(["data: 1\n\n"], [["cache-control", "no-store"]]);
+    const own = await post(CHAT.path, CHAT.request);
+    upstream.script = (exchange) => exchange.answer(200, "{}");
+    const json = await post(CHAT.path, CHAT.request);
+    const of = ({ headers }: Response) => [headers.get("cache-control"), headers.get("x-accel-buffering")];
+    expect([of(plain), of(own), of(json)]).toEqual([
+      ["no-cache", "no"],
+      ["no-store", "no"],
+      [null, null],
+    ]);
+  });
+
+  const headLines = (text: string): [string, string][] =>
+    text
+      .slice(0, text.indexOf("\r\n\r\n"))
+      .split("\r\n")
+      .slice(1)
+      .map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()]);
+});
+
 describe("the head of a quiet event stream (INF-24)", () => {
   test("is sent with a comment once a second has passed, and only then", async () => {
     const first = Promise.withResolvers<void>();

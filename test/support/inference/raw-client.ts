@@ -5,6 +5,8 @@ export class RawClient {
   readonly socket: Socket;
   /** all that came, as latin1 */
   text = "";
+  /** when the connection stands */
+  readonly connected: Promise<void>;
   /** when the connection has closed: whether it was reset, or ended cleanly */
   readonly ended: Promise<"reset" | "closed">;
   #arrivals: (() => void)[] = [];
@@ -12,6 +14,7 @@ export class RawClient {
   constructor(port: number) {
     this.socket = connect(port, "127.0.0.1");
     this.socket.setNoDelay(true);
+    this.connected = new Promise((resolve) => this.socket.once("connect", resolve));
     const { promise, resolve } = Promise.withResolvers<"reset" | "closed">();
     this.ended = promise;
     let isReset = false;
