@@ -258,6 +258,15 @@ export function describeProvisioner(name: string, { make }: { make(): Promise<Su
       expect(failure).toMatchObject({ code: "discovery_response" });
     });
 
+    test("lists no models once its time is over", async () => {
+      await using subject = await start();
+      await subject.upstream.offer([{ id: "a" }]);
+      const failure = await subject.provisioner
+        .listModels(AbortSignal.abort())
+        .catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code: "unavailable" });
+    });
+
     test("serves many users at the same time", async () => {
       const users = Array.from({ length: 8 }, (_, n) => ({
         ...ADA,
