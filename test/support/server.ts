@@ -97,6 +97,8 @@ export interface TestServerOptions {
   /** nothing is forwarded when left out; proxy-server.ts forwards */
   proxySettings?: ProxySettings;
   proxyFigures?: () => ProxyFigures;
+  /** of inference per user and day; none when left out */
+  budgets?: { requestsPerDay: number; tokensPerDay: number };
   /** nothing can be reached when left out */
   outbound?: Outbound;
   bodyTimes?: BodyTimes;
@@ -239,7 +241,7 @@ async function joinDomain(
     observeSso: options.observeSso,
     records: {
       requestLog: { file: requestLogIn(directory), retentionDays: 30, service: options.requestLog },
-      budgets: { requestsPerDay: 0, tokensPerDay: 0 },
+      budgets: options.budgets ?? { requestsPerDay: 0, tokensPerDay: 0 },
     },
     secrets: { scimToken: configuredToken({ scimToken: SCIM_TOKEN, ...options }) },
     settings: {

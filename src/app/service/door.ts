@@ -4,10 +4,12 @@ import type { Config } from "../../platform/config/config.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import { startingResponse } from "../../server/http/problems/refusal.ts";
 import type { InferenceHandler } from "../../server/inference/handler.ts";
+import { dialectOf } from "../../server/inference/paths.ts";
+import { refusal } from "../../server/inference/refusals.ts";
 import { type Answer, type Listener, listen, removeDeadSocket } from "../../server/listener/listen.ts";
 import type { UntrustedPeer } from "../../server/listener/peer-address.ts";
 import type { Server } from "../../server/server.ts";
-import { isProxyInProcess } from "../installation/proxy-settings.ts";
+import { isProxyInProcess, PROXY_PREFIX } from "../installation/proxy-settings.ts";
 import { tlsOf } from "./settings-reload.ts";
 
 /** The setting with the address of the proxy's own listener. */
@@ -29,9 +31,12 @@ export interface ServiceDoor {
 /** @throws DomainError `listen.*`; then nothing listens */
 export async function openDoor(config: Config, log: Log): Promise<ServiceDoor> {
   await using undo = new AsyncDisposableStack();
-  const starting: Answer = (request) => startingResponse(request);
-  let main = starting;
-  let proxy = starting;
+  const isForwarding = isProxyInProcess(config);
+  let main: Answer = (request) =>
+    isForwarding && URL.parse(request.url, ANY_ORIGIN)?.pathname.startsWith(`${PROXY_PREFIX}/`)
+      ? startingProxy(request)
+      : startingResponse(request);
+  let proxy: Answer = startingProxy;
   const untrusted = Promise.withResolvers<UntrustedPeer>();
   const shared = {
     tls: tlsOf(config),
@@ -44,7 +49,7 @@ export async function openDoor(config: Config, log: Log): Promise<ServiceDoor> {
   await removeDeadSocket(where);
   const listener = listen((...request) => main(...request), { ...shared, listen: where });
   undo.defer(() => listener.stop());
-  const own = isProxyInProcess(config) ? config.get("gateway.proxy.listen") : undefined;
+  const own = isForwarding ? config.get("gateway.proxy.listen") : undefined;
   if (own) await removeDeadSocket(own, PROXY_FLAG);
   const proxyListener =
     own && listen((...request) => proxy(...request), { ...shared, listen: own, flag: PROXY_FLAG });
@@ -63,6 +68,11 @@ export async function openDoor(config: Config, log: Log): Promise<ServiceDoor> {
     stop: async (drainMs) => void (await Promise.all(listeners.map((each) => each.stop(drainMs)))),
   };
 }
+
+const ANY_ORIGIN = "http://localhost";
+
+/** Agents repeat a request that is refused in the form of their API. */
+const startingProxy = ({ url }: Request): Response => refusal("service.starting", dialectOf(url), "none");
 
 const answerOf =
   (inference: InferenceHandler): Answer =>

@@ -52,6 +52,11 @@ const TEXTS = {
     message: "WebSockets are not supported here; send the request over HTTP.",
     headers: { upgrade: "HTTP/1.1", connection: "close" },
   },
+  "service.starting": {
+    status: 503,
+    message: "The service is starting; repeat the request in a moment.",
+    headers: { ...CLOSE, "retry-after": "1" },
+  },
   "service.stopping": {
     status: 503,
     message: "The service is restarting; repeat the request in a few seconds.",

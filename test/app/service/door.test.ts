@@ -42,7 +42,8 @@ test("INF-3 a listener of its own is all proxy, and the main one has nothing of 
   door = await openDoor(configOf({ listen: `unix:${path}` }), log);
   const { address } = door.listener;
   expect(await statusOf(`${address}/health`)).toBe(503);
-  expect(await statusOf("http://localhost/health", { unix: path })).toBe(503);
+  const early = await fetch("http://localhost/v1/messages", { unix: path, ...chat(token) });
+  expect([early.status, (await early.json()).error.type]).toEqual([503, "overloaded_error"]);
 
   door.open(own.server, own.handler);
   expect(await statusOf("http://localhost/health", { unix: path })).toBe(200);
@@ -88,6 +89,9 @@ test("an address in use is named with its setting, and the main address is free 
   ]);
   door = await openDoor(configOf({}, { serverListen: main }), log);
   expect(door.listeners).toHaveLength(1);
+  const early = await fetch(`http://${main}/inference/responses`, chat(token));
+  expect([early.status, (await early.json()).reason]).toEqual([503, "service.starting"]);
+  expect((await fetch(`http://${main}/ready`)).headers.get("content-type")).toBe("application/problem+json");
 });
 
 test("INF-5 without gateway mode the address of a proxy is not opened", async () => {

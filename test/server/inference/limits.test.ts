@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { Permits } from "../../../src/domain/inference/admission/permits.ts";
-import { SECOND_MS } from "../../../src/platform/clock.ts";
+import { HOUR_MS, SECOND_MS } from "../../../src/platform/clock.ts";
 import { REFUSAL_REASONS, refusal, statusOf } from "../../../src/server/inference/refusals.ts";
 import { chat, createProxyServer, type ProxyServer } from "../../support/inference/proxy-server.ts";
 
@@ -128,6 +128,24 @@ test("INF-57 the requests of one user in progress are bounded, whatever the work
   open();
   expect((await Promise.all([...running, eve])).map(([status]) => status)).toEqual([200, 200, 200]);
   expect((await send(site, tokens[0] ?? ""))[0]).toBe(200);
+});
+
+test("INF-57 a user whose budget of the day is used up is refused until midnight UTC", async () => {
+  await using site = await createProxyServer({ budgets: { requestsPerDay: 2, tokensPerDay: 0 } });
+  const token = await site.tokenOf(await site.signedIn("member"));
+  expect([(await send(site, token))[0], (await send(site, token))[0]]).toEqual([200, 200]);
+  while (site.rows.length < 2) await Bun.sleep(1); // a request counts once it has ended
+  site.world.clock.advance(HOUR_MS);
+  const refused = await site.send(path, chat(token));
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([
+    429,
+    String((23 * HOUR_MS) / SECOND_MS),
+  ]);
+  expect(await refused.json()).toMatchObject({
+    reason: "inference.budget",
+    error: { type: "insufficient_quota", code: "insufficient_quota" },
+  });
+  expect((await send(site, await site.tokenOf(await site.signedIn("member"))))[0]).toBe(200);
 });
 
 test("permits of users without requests are forgotten", () => {
