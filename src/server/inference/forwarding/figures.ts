@@ -13,15 +13,19 @@ export interface Gauges {
   bufferedBytes(): number;
 }
 
+interface Named {
+  name: string;
+  help: string;
+}
+
 /** A counter with one label set per key; keys join label values with a tab. */
 class Tally {
   readonly #counts = new Map<string, number>();
 
-  constructor(name: string, help: string, labelNames: readonly string[], metrics: Registry) {
+  constructor(named: Named, labelNames: readonly string[], metrics: Registry) {
     const counts = this.#counts;
     new Counter({
-      name: `quartermaster_inference_${name}`,
-      help,
+      ...named,
       labelNames,
       registers: [metrics],
       collect() {
@@ -52,21 +56,62 @@ export class Figures {
   readonly #firstByte: Histogram;
 
   constructor(metrics: Registry, gauges: Gauges) {
-    const tally = (name: string, help: string, ...labels: string[]) => new Tally(name, help, labels, metrics);
-    this.#chunks = tally("chunks_total", "Pieces of answers that were passed on");
-    this.#bytes = tally("bytes_total", "Bytes of bodies that were passed on", "direction");
-    this.#tokens = tally("tokens_total", "Tokens that the upstream reported", "kind");
-    this.#aborts = tally("client_aborts_total", "Requests that the client gave up", "phase");
-    this.#cuts = tally("cut_total", "Requests that were ended because access ended", "cause");
-    this.#replays = tally("replays_total", "Requests that were sent again with another key");
-    this.#disowned = tally("disowned_total", "Keys that the upstream refused", "reason");
-    const histogram = (name: string, help: string, buckets = BUCKETS_SECONDS) =>
-      new Histogram({ name: `quartermaster_inference_${name}`, help, buckets, registers: [metrics] });
-    this.#added = histogram("added_seconds", "Own time before a request is sent", ADDED_BUCKETS_SECONDS);
-    this.#head = histogram("upstream_head_seconds", "Time until the upstream's head");
-    this.#firstByte = histogram("first_byte_seconds", "Time until the first byte of an answer");
-    addGauge(metrics, "streams", "Event streams that are open", gauges.streams);
-    addGauge(metrics, "buffered_bytes", "Bytes of request bodies in memory", gauges.bufferedBytes);
+    const counter = (named: Named, ...labels: string[]) => new Tally(named, labels, metrics);
+    this.#chunks = counter({
+      name: "quartermaster_inference_chunks_total",
+      help: "Pieces of answers that were passed on",
+    });
+    this.#bytes = counter(
+      {
+        name: "quartermaster_inference_bytes_total",
+        help: "Bytes of bodies that were passed on, by direction",
+      },
+      "direction",
+    );
+    this.#tokens = counter(
+      { name: "quartermaster_inference_tokens_total", help: "Tokens that the gateway reported, by kind" },
+      "kind",
+    );
+    this.#aborts = counter(
+      {
+        name: "quartermaster_inference_client_aborts_total",
+        help: "Inference requests that the client gave up, by phase",
+      },
+      "phase",
+    );
+    this.#cuts = counter(
+      {
+        name: "quartermaster_inference_cut_total",
+        help: "Inference requests that were ended because access ended, by cause",
+      },
+      "cause",
+    );
+    this.#replays = counter({
+      name: "quartermaster_inference_replays_total",
+      help: "Inference requests that were sent again with another key",
+    });
+    this.#disowned = counter(
+      { name: "quartermaster_inference_disowned_total", help: "Keys that the gateway refused, by reason" },
+      "reason",
+    );
+    const histogram = (named: Named, buckets = BUCKETS_SECONDS) =>
+      new Histogram({ ...named, buckets, registers: [metrics] });
+    this.#added = histogram(
+      {
+        name: "quartermaster_inference_added_seconds",
+        help: "Own time until an inference request is sent on",
+      },
+      ADDED_BUCKETS_SECONDS,
+    );
+    this.#head = histogram({
+      name: "quartermaster_inference_upstream_head_seconds",
+      help: "Time until the gateway begins to answer",
+    });
+    this.#firstByte = histogram({
+      name: "quartermaster_inference_first_byte_seconds",
+      help: "Time until the first byte of an answer",
+    });
+    addGauges(metrics, gauges);
   }
 
   /** Counts a call that is over, in the phase that it was in. */
@@ -95,13 +140,21 @@ export class Figures {
   }
 }
 
-function addGauge(metrics: Registry, name: string, help: string, read: () => number): void {
+function addGauges(metrics: Registry, { streams, bufferedBytes }: Gauges): void {
   new Gauge({
-    name: `quartermaster_inference_${name}`,
-    help,
+    name: "quartermaster_inference_streams",
+    help: "Event streams of inference that are open",
     registers: [metrics],
     collect() {
-      this.set(read());
+      this.set(streams());
+    },
+  });
+  new Gauge({
+    name: "quartermaster_inference_buffered_bytes",
+    help: "Bytes of request bodies in memory",
+    registers: [metrics],
+    collect() {
+      this.set(bufferedBytes());
     },
   });
 }
