@@ -71,7 +71,8 @@ export function limitFindings(check: Check, facts: ProcessFacts | undefined, con
     : [check.ok(`${slots} requests at the same time, ${files} files and sockets`)];
 }
 
-function formerFindings(check: Check, facts: ProcessFacts | undefined, config: Config): Finding[] {
+/** @returns a warning for each variable of another proxy in the environment of the service or of this command */
+export function formerFindings(check: Check, facts: ProcessFacts | undefined, config: Config): Finding[] {
   return Object.entries(FORMER).flatMap(([name, setting]) => {
     const isGiven = facts?.environment[name] !== undefined || config.variable(name) !== undefined;
     if (!isGiven) return [];

@@ -1,7 +1,7 @@
 // The limits of a running service, read from a real process.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { checkOf } from "../../../src/app/doctor/finding.ts";
-import { limitFindings } from "../../../src/app/doctor/inference.ts";
+import { formerFindings, limitFindings } from "../../../src/app/doctor/inference.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
 import { SLOTS_VARIABLE, slotsIn } from "../../../src/platform/outbound/request-slots.ts";
 import { factsOf, type ProcessFacts } from "../../../src/platform/programs/process-facts.ts";
@@ -31,6 +31,22 @@ test("INF-61 doctor finds a service that sends or opens too little for its setti
   ]);
   expect(found({ ...enough, environment: { [SLOTS_VARIABLE]: "265" } })[0]?.[0]).toBe("failed");
   expect(found(undefined)).toEqual([["skipped", null]]);
+});
+
+test("variables of another proxy are named with the settings that replace them", () => {
+  const env = { HARNESS_PROXY_MAX_IN_FLIGHT: "7500" };
+  const here = loadConfig({ flags: {}, env, cwd: import.meta.dir });
+  const facts = { environment: { HARNESS_PROXY_CACHE_CAPACITY: "1" }, openFilesMax: 1 };
+  expect(formerFindings(checkOf("inference"), facts, here)).toEqual([
+    {
+      check: "inference",
+      result: "warning",
+      detail: "HARNESS_PROXY_MAX_IN_FLIGHT does nothing here",
+      remedy: "use gateway.proxy.max_in_flight instead",
+    },
+    expect.objectContaining({ remedy: "remove it; nothing replaces it" }),
+  ]);
+  expect(formerFindings(checkOf("inference"), undefined, config)).toEqual([]);
 });
 
 test("the facts are those of the process, and there are none of a process that is gone", async () => {

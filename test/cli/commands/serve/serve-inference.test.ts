@@ -4,8 +4,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { OTHER_SLOTS } from "../../../../src/platform/outbound/request-slots.ts";
 import { runCli } from "../../../support/cli/cli.ts";
 import { ADMIN_KEY, LitellmGateway } from "../../../support/gateway/litellm-gateway.ts";
+import { RawClient } from "../../../support/inference/raw-client.ts";
 import { type RunningService, startService } from "../../../support/running-service.ts";
 
 const PASSWORD = "correct horse battery";
@@ -20,8 +22,8 @@ let front: Bun.Server<undefined>;
 let service: RunningService;
 /** credentials that requests for models had, oldest first */
 const credentials: string[] = [];
-/** Ends with the agent's connection. */
-const leftOpen = Promise.withResolvers<void>();
+/** streams that the service has ended, or whose agent has left */
+let ended = 0;
 
 /** The gateway below a path: models here, keys at the other one. */
 async function serveGateway(request: Request, server: Bun.Server<undefined>): Promise<Response> {
@@ -38,7 +40,9 @@ async function serveGateway(request: Request, server: Bun.Server<undefined>): Pr
     });
   credentials.push(`${path} ${authorization}`);
   if (path !== "/v1/messages") return Response.json({ usage: { input_tokens: 3, output_tokens: 4 } });
-  request.signal.addEventListener("abort", () => leftOpen.resolve());
+  request.signal.addEventListener("abort", () => {
+    ended += 1;
+  });
   const event = 'event: message_start\ndata: {"type":"message_start"}\n\n';
   const body = new ReadableStream({ start: (stream) => stream.enqueue(event) });
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
@@ -51,7 +55,8 @@ beforeAll(async () => {
   front = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: serveGateway });
   const config = join(folder, "quartermaster.yaml");
   const provisioner = { type: "builtin-litellm", admin_key: ADMIN_KEY };
-  const gateway = { type: "litellm", url: `http://127.0.0.1:${front.port}${BASE}`, provisioner };
+  const proxy = { token_rps: 10_000, token_burst: 10_000, budgets: { parallel_requests: 0 } };
+  const gateway = { type: "litellm", url: `http://127.0.0.1:${front.port}${BASE}`, provisioner, proxy };
   writeFileSync(config, JSON.stringify({ bootstrap: { admin_password: PASSWORD }, gateway }), {
     mode: 0o600,
   });
@@ -80,8 +85,8 @@ const form = (path: string, fields: Record<string, string>): Promise<Response> =
   fetch(`${service.baseUrl}${path}`, { method: "POST", body: new URLSearchParams(fields) });
 
 /** @returns an inference token and the URL that goes with it */
-async function workstation(): Promise<{ token: string; proxy_url: string }> {
-  const signIn = await post("/api/auth/sign-in/email", { email: MEMBER, password: PASSWORD });
+async function workstation(email: string): Promise<{ token: string; proxy_url: string }> {
+  const signIn = await post("/api/auth/sign-in/email", { email, password: PASSWORD });
   const cookie = signIn.headers.get("set-cookie")?.split(";")[0] ?? "";
   const client_id = "blue-cli";
   const resource = service.baseUrl;
@@ -100,12 +105,32 @@ async function workstation(): Promise<{ token: string; proxy_url: string }> {
 }
 
 test(
+  "INF-61 more quiet streams than the runtime's own number of requests are all forwarded, and leave room for others",
+  async () => {
+    const { token } = await workstation(EMAIL);
+    const headers = `Authorization: Bearer ${token}\r\n`;
+    const { port } = new URL(service.baseUrl);
+    const clients = Array.from({ length: OTHER_SLOTS + 20 }, () =>
+      RawClient.post(Number(port), "/inference/v1/messages", "{}", { headers }),
+    );
+    for (const client of clients) await client.until(({ text }) => text.includes("message_start"));
+    expect(credentials).toHaveLength(clients.length);
+    const answer = await post("/inference/responses", {}, { authorization: `Bearer ${token}` });
+    expect(answer.status).toBe(200);
+    for (const client of clients) client.leave();
+    while (ended < clients.length) await Bun.sleep(1);
+    credentials.length = 0;
+  },
+  LIMIT_MS,
+);
+
+test(
   "INF-1 and INF-12 a request is forwarded, logged, and refused as soon as a command has suspended its user",
   async () => {
     const password = join(folder, "password");
     writeFileSync(password, PASSWORD, { mode: 0o600 });
     await cli(`users create ${MEMBER} --role member --password-file ${password}`);
-    const { token, proxy_url } = await workstation();
+    const { token, proxy_url } = await workstation(MEMBER);
     expect(proxy_url).toBe(`${service.baseUrl}/inference`);
     const headers = { authorization: `Bearer ${token}`, "user-agent": "codex_cli_rs/0.72.0" };
     const send = (path: string) =>
@@ -120,6 +145,7 @@ test(
     const stream = (await send("/v1/messages")).body?.getReader();
     expect(String(Buffer.from((await stream?.read())?.value ?? []))).toStartWith("event: message_start");
 
+    const left = ended;
     await cli(`users suspend ${MEMBER} --yes`);
     const refused = await Promise.all(Array.from({ length: 20 }, () => send("/v1/messages")));
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([401]));
@@ -127,11 +153,11 @@ test(
     const last = String(Buffer.from((await stream?.read())?.value ?? []));
     expect(last).toStartWith("event: error\n");
     expect((await stream?.read())?.done).toBe(true);
-    await leftOpen.promise;
+    while (ended === left) await Bun.sleep(1);
 
     service.signal("SIGTERM");
     expect(await service.ended()).toBe(0);
-    const { items } = JSON.parse(await cli("gateway logs list --json"));
+    const { items } = JSON.parse(await cli(`gateway logs list --user ${MEMBER} --json`));
     const outcomes = items.map(({ outcome }: { outcome: string }) => outcome).toSorted();
     expect(outcomes).toEqual(["complete", "cut", ...Array.from({ length: 20 }, () => "refused")]);
   },
