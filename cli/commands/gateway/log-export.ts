@@ -1,8 +1,8 @@
-// `gateway logs export`: one file of JSON Lines for each day, which analysis engines read as they are.
+// `gateway logs export`: one file for each day, JSON Lines or Parquet, which analysis engines read as they are.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type ExportDay, exportDays, linesOfDay } from "../../../src/domain/inference/log/export.ts";
-import { toGapItem } from "../../../src/domain/inference/log/wire.ts";
+import { type ExportDay, exportDays, linesOf, pagesOfDay } from "../../../src/domain/inference/log/export.ts";
+import { type RowView, toGapItem } from "../../../src/domain/inference/log/wire.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { folderMissing, replaceFile } from "../../../src/platform/files/files.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
@@ -24,8 +24,8 @@ interface DayResult {
 
 /** @throws DomainError `usage.format`, `request_log.invalid`, `file.*`, `storage.*` */
 export async function exportLogs(call: Call): Promise<void> {
-  const { domain, context, output, text, has } = call;
-  if (!has("jsonl")) throw noFormat();
+  const { domain, context, output, text } = call;
+  const format = formatOf(call);
   const folder = resolve(context.cwd, text("out") ?? "");
   if (!existsSync(folder)) throw folderMissing(folder);
   const period = { from: text("from"), to: text("to") };
@@ -40,7 +40,7 @@ export async function exportLogs(call: Call): Promise<void> {
     });
     for (const day of days) {
       signal.throwIfAborted();
-      results.push(await exportDay(call, { day, folder }));
+      results.push(await exportDay(call, { day, folder, format }));
       progress.advance(1);
     }
   }
@@ -50,9 +50,9 @@ export async function exportLogs(call: Call): Promise<void> {
 
 async function exportDay(
   { domain, context, has }: Call,
-  { day, folder }: { day: ExportDay; folder: string },
+  { day, folder, format }: { day: ExportDay; folder: string; format: Format },
 ): Promise<DayResult> {
-  const file = join(folder, `requests-${day.day}.jsonl`);
+  const file = join(folder, `requests-${day.day}.${format}`);
   if (day.isOpen) return { day: day.day, file: null, rows: null, state: "open" };
   if (existsSync(file) && !has("replace")) return { day: day.day, file, rows: null, state: "kept" };
   let rows = 0;
@@ -60,7 +60,9 @@ async function exportDay(
     context.stopSignal().throwIfAborted(); // the partial file is removed
     rows += more;
   };
-  await replaceFile(file, printableLines(linesOfDay(domain.requestLogs, day, count)), { mode: FILE_MODE });
+  const pages = pagesOfDay(domain.requestLogs, day, count);
+  const text = format === "parquet" ? await asParquet(pages) : printableLines(linesOf(pages));
+  await replaceFile(file, text, { mode: FILE_MODE });
   return { day: day.day, file, rows, state: "written" };
 }
 
@@ -82,5 +84,18 @@ function summaryOf(results: readonly DayResult[], folder: string): string {
   ].join("\n");
 }
 
-const noFormat = (): DomainError =>
-  new DomainError("invalid", "usage.format", "name the format of the files", { hint: "add --jsonl" });
+type Format = "jsonl" | "parquet";
+
+function formatOf({ has }: Call): Format {
+  if (has("jsonl") === has("parquet"))
+    throw new DomainError("invalid", "usage.format", "name one format of the files", {
+      hint: "add --jsonl or --parquet",
+    });
+  return has("parquet") ? "parquet" : "jsonl";
+}
+
+/** The library is loaded only where it is used. */
+async function asParquet(pages: AsyncIterable<readonly RowView[]>): Promise<AsyncIterable<Uint8Array>> {
+  const { parquetOf } = await import("../../../src/domain/inference/log/parquet.ts");
+  return parquetOf(pages);
+}

@@ -89,13 +89,14 @@ const exporting = (group: CliCommand, context: Context): CliCommand =>
     group
       .command("export")
       .description(
-        "Writes one file of JSON Lines for each day that is over. A day that has a file is left as it is, so a repeated export continues.",
+        "Writes one file for each day that is over, as JSON Lines or Parquet. A day that has a file is left as it is, so a repeated export continues.",
       )
       .examples(
         "quartermaster gateway logs export --jsonl --out logs",
-        "quartermaster gateway logs export --jsonl --out logs --from 2027-06-01 --to 2027-06-30",
+        "quartermaster gateway logs export --parquet --out logs --from 2027-06-01 --to 2027-06-30",
       )
-      .option("--jsonl", "write JSON Lines, the only format at present")
+      .option("--jsonl", "write JSON Lines")
+      .option("--parquet", "write Parquet")
       .requiredOption("--out <folder>", "existing folder for the files"),
   )
     .option("--replace", "write days again that have a file")

@@ -1,11 +1,11 @@
-// The request log by days, for exports: which days are over, and the rows of one day as JSON Lines.
+// The request log by days, for exports: which days are over, and the rows of one day. parquet.ts has the other format.
 import { DAY_MS } from "../../../platform/clock.ts";
 import { WALK_PAGE_MAX } from "../../shared/page.ts";
 import { dayOf, dayText } from "../usage/model.ts";
 import type { Gap, RowSearch } from "./model.ts";
 import { readLogQuery } from "./query.ts";
 import type { RequestLogs } from "./request-logs.ts";
-import { toRequestLogItem } from "./wire.ts";
+import { type RowView, toRequestLogItem } from "./wire.ts";
 
 /** A request that was running when the service was killed never ends; its day counts as over after this time. */
 const UNFINISHED_MS_MAX = DAY_MS;
@@ -48,12 +48,12 @@ export function exportDays(
   return found ?? { days: [], gaps: [] };
 }
 
-/** @returns the rows of a day, oldest first, in pages of lines; `count` is called with the rows of each page */
-export async function* linesOfDay(
+/** @returns the rows of a day, oldest first, in pages; `count` is called with the rows of each page */
+export async function* pagesOfDay(
   logs: Logs,
   { fromMs, beforeMs }: Pick<ExportDay, "fromMs" | "beforeMs">,
   count: (rows: number) => void,
-): AsyncGenerator<string> {
+): AsyncGenerator<readonly RowView[]> {
   let after: RowSearch["after"];
   for (;;) {
     const { items } = logs.file.searchNow({
@@ -66,8 +66,14 @@ export async function* linesOfDay(
     });
     if (items.length === 0) return;
     count(items.length);
-    yield items.map((row) => `${JSON.stringify(toRequestLogItem(logs.viewOf(row)))}\n`).join("");
+    yield items.map((row) => logs.viewOf(row));
     after = items.at(-1);
     if (items.length < WALK_PAGE_MAX) return;
   }
+}
+
+/** @returns JSON Lines with the rows */
+export async function* linesOf(pages: AsyncIterable<readonly RowView[]>): AsyncGenerator<string> {
+  for await (const page of pages)
+    yield page.map((row) => `${JSON.stringify(toRequestLogItem(row))}\n`).join("");
 }

@@ -1,8 +1,11 @@
 // `gateway logs` and `gateway usage` on the file of a request log, without a service.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import type { Gap } from "../../../../src/domain/inference/log/model.ts";
+import { GROUP_ROWS } from "../../../../src/domain/inference/log/parquet.ts";
 import { DAY_MS, HOUR_MS } from "../../../../src/platform/clock.ts";
 import { productCommand, SHORT_LIVED } from "../../../support/cli/executable.ts";
 import { type Bench, createInstallation } from "../../../support/in-process.ts";
@@ -124,6 +127,35 @@ describe("INF-48 gateway logs", () => {
     expect(again.days).toMatchObject([{ day: "2026-01-02", rows: 1, state: "written" }]);
   });
 
+  test("export writes Parquet with the same rows, in row groups", async () => {
+    using own = await createInstallation();
+    own.clock.set(START_MS + DAY_MS);
+    mkdirSync(join(own.folder, "logs"));
+    const rows = Array.from({ length: GROUP_ROWS + 5 }, (_, number) => rowOf(number));
+    logOn(own, [
+      ...rows,
+      rowOf(GROUP_ROWS + 5, { model: null, dirty: null, httpStatus: null, upstreamCost: null }),
+    ]);
+    const both = {
+      "--parquet": await own.json("gateway logs export --out logs --parquet"),
+      "--jsonl": await own.json("gateway logs export --out logs --jsonl"),
+    };
+    expect(both["--parquet"].days).toMatchObject([
+      { rows: GROUP_ROWS + 6, state: "written" },
+      { state: "open" },
+    ]);
+    const path = join(own.folder, "logs", "requests-2026-01-01");
+    const file = await asyncBufferFromFile(`${path}.parquet`);
+    const found = await parquetReadObjects({ file });
+    const lines = readFileSync(`${path}.jsonl`, "utf8")
+      .trim()
+      .split("\n")
+      .map((text) => JSON.parse(text));
+    const plain = (_: string, value: unknown) => (typeof value === "bigint" ? Number(value) : value);
+    expect(JSON.parse(JSON.stringify(found, plain))).toEqual(lines);
+    expect((await parquetMetadataAsync(file)).row_groups).toHaveLength(2);
+  });
+
   test("export leaves a day open while a request of it runs, for a day at most", async () => {
     using own = await createInstallation();
     mkdirSync(join(own.folder, "logs"));
@@ -137,6 +169,9 @@ describe("INF-48 gateway logs", () => {
 
   test("export refuses to guess the format and the folder", async () => {
     expect(await bench.run("gateway logs export --out logs")).toMatchObject({ exitCode: 2 });
+    expect(await bench.run("gateway logs export --out logs --jsonl --parquet")).toMatchObject({
+      exitCode: 2,
+    });
     const missing = await bench.run("gateway logs export --jsonl --out missing");
     expect(missing.stderr).toContain("missing");
     expect(missing.exitCode).not.toBe(0);
