@@ -139,6 +139,7 @@ export async function createForwardingSite(options: ForwardingSiteOptions = {}):
       usage: { count: (row) => site.counted.push(row) },
       allowedModels: () => site.allowedModels,
       clock: systemClock,
+      connectionIdleSeconds: 1,
       nowMs: () => performance.now() + aheadMs,
       metrics,
       finished: (request) => site.finished.push(request),

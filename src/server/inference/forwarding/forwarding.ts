@@ -5,6 +5,7 @@ import type { RequestLog, UsageCounter } from "../../../domain/inference/log/rec
 import type { ProxySettings } from "../../../domain/inference/settings.ts";
 import { type Clock, within } from "../../../platform/clock.ts";
 import type { Upstream } from "../../../platform/outbound/upstream.ts";
+import { IDLE_TIMEOUT_SECONDS } from "../../listener/listen.ts";
 import type { Forward } from "../call.ts";
 import type { RefusalReason } from "../refusals.ts";
 import { EndedAccess } from "./ended-access.ts";
@@ -25,6 +26,8 @@ export interface ForwardingOptions extends Pick<RefusedKeyOptions, "classify"> {
   /** models that the organization has assigned; undefined while none are, which allows all */
   allowedModels(): ReadonlySet<string> | undefined;
   clock: Clock;
+  /** after which a connection without a request is closed; the listener's when left out */
+  connectionIdleSeconds?: number;
   /** milliseconds of a monotonic clock; the machine's when left out */
   nowMs?: () => number;
   metrics: Registry;
@@ -49,12 +52,13 @@ export interface Forwarding {
 /** Called once per service. */
 export function createForwarding(options: ForwardingOptions): Forwarding {
   const { settings, metrics, clock, watch, nowMs = () => performance.now() } = options;
+  const { connectionIdleSeconds = IDLE_TIMEOUT_SECONDS } = options;
   const budget = new BufferBudget(settings.bufferTotalBytes);
   const figures: Figures = new Figures(metrics, {
     streams: () => calls.streams,
     bufferedBytes: () => budget.used,
   });
-  const shared = { ...options, nowMs, budget, figures };
+  const shared = { ...options, nowMs, budget, figures, connectionIdleSeconds };
   const calls: OpenCalls = new OpenCalls({ ...shared, onBusy: () => timers.start() });
   const access = new EndedAccess({ watch, clock });
   const timers = new Timers({ ...shared, calls, access });

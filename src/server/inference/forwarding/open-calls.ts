@@ -22,6 +22,8 @@ export interface OpenCallsOptions {
   figures: Pick<Figures, "count">;
   finished(request: FinishedRequest): void;
   budget: BufferBudget;
+  /** after which the listener closes a connection without a request */
+  connectionIdleSeconds: number;
   /** called when there are calls again */
   onBusy(): void;
 }
@@ -86,6 +88,8 @@ export class OpenCalls implements Iterable<OpenCall> {
     this.#calls.delete(open);
     open.call.admitted.release();
     this.releaseBody(open);
+    // Without it, the connection would stay open for ever once its requests have ended.
+    open.call.server.timeout(open.call.request, this.own.connectionIdleSeconds);
     const row = rowOf(open, { outcome, nowMs: this.own.nowMs() });
     this.#record(open, row, phase);
     if (this.#calls.size > 0) return;
