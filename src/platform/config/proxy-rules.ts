@@ -1,7 +1,7 @@
 // Rules for the settings of the inference proxy. config/rules.ts has those of the other settings.
 import type { Problem } from "../errors.ts";
 import { missingSetting, problem, type Settings } from "./setting-problem.ts";
-import { IDENTITY_FACTS, type PROXY_MODES } from "./table.ts";
+import { IDENTITY_FACTS, type PROXY_MODES, SETTING_NAMES } from "./table.ts";
 
 export type ProxyMode = (typeof PROXY_MODES)[number];
 
@@ -61,6 +61,18 @@ export const problemsOfProxy = (config: Settings): readonly Problem[] => [
   ...problemsOfPaths(config),
   ...problemsOfHeaders(config),
 ];
+
+/** @returns warnings for the operator, as sentences; requires that gateway mode is on */
+export function proxyWarnings(config: Settings): readonly string[] {
+  const mode = proxyModeOf(config);
+  if (mode === "in-process") return [];
+  const ignored = SETTING_NAMES.filter(
+    (name) => name.startsWith("gateway.proxy.") && name !== "gateway.proxy.mode" && config.has(name),
+  );
+  if (ignored.length === 0) return [];
+  const who = mode === "external" ? "a separate proxy forwards inference" : "nobody forwards inference";
+  return [`${who}, so these do nothing: ${ignored.join(", ")}`];
+}
 
 function missingOfMode(config: Settings): readonly Problem[] {
   const mode = proxyModeOf(config);

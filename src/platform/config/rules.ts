@@ -2,7 +2,7 @@
 // config/table.ts defines each setting by itself; config/config.ts loads them.
 import type { Problem } from "../errors.ts";
 import type { ConfigFile } from "./file.ts";
-import { problemsOfProxy } from "./proxy-rules.ts";
+import { problemsOfProxy, proxyWarnings } from "./proxy-rules.ts";
 import { referenceWarnings } from "./reference-keys.ts";
 import { missingSetting, problem, type Settings } from "./setting-problem.ts";
 import { SETTING_NAMES, type SettingName } from "./table.ts";
@@ -31,6 +31,7 @@ export function warningsFor(config: Settings, file: ConfigFile | undefined): rea
       ? []
       : [`gateway.type is not set, so gateway mode is off and these do nothing: ${ignored.join(", ")}`]),
     ...(file === undefined ? [] : referenceWarnings(file, { gateway })),
+    ...(gateway ? proxyWarnings(config) : []),
     ...providerWarnings(config),
   ];
 }

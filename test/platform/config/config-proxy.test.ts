@@ -64,6 +64,18 @@ test("INF-2 a mode without the settings it needs is refused", () => {
   expect(problemsOf({ mode: "somewhere" })[0]).toStartWith("gateway.proxy.mode: must be one of");
 });
 
+test("settings of a proxy that does not run here cause a warning", () => {
+  const external = { proxy_token: TOKEN, inference_proxy_url: "https://proxy.example.org" };
+  expect(load({ max_in_flight: 9 }).warnings).toEqual([]);
+  expect(load({ max_in_flight: 9, listen: "127.0.0.1:1" }, external).warnings).toEqual([
+    "a separate proxy forwards inference, so these do nothing: gateway.proxy.listen, gateway.proxy.max_in_flight",
+  ]);
+  expect(load({ mode: "off", cut_streams: "no" }, external).warnings).toEqual([
+    "nobody forwards inference, so these do nothing: gateway.proxy.cut_streams",
+  ]);
+  expect(load({ mode: "external" }, external).warnings).toEqual([]);
+});
+
 test("INF-3 workstations get a path of this service, or the configured URL with its path", () => {
   expect(gatewayOf(load())).toMatchObject({
     inferenceProxyUrl: "https://control.example.org/inference",
