@@ -12,6 +12,7 @@ import { BODY_TIMES, endBody } from "../http/bodies/body-end.ts";
 import { hasReadableHost } from "../http/request-target.ts";
 import type { AddressOf } from "../server.ts";
 import type { Forward } from "./call.ts";
+import { declaredBytes } from "./declared-bytes.ts";
 import { createPaths, type Dialect, dialectOf, type Entry, type FindPath } from "./paths.ts";
 import { type RefusalExtras, type RefusalReason, refusal, statusOf } from "./refusals.ts";
 
@@ -180,10 +181,4 @@ function credentialOf(headers: Headers): string | undefined {
   const authorization = headers.get("authorization");
   const bearer = authorization === null ? undefined : BEARER.exec(authorization)?.[1];
   return bearer ?? (headers.get("x-api-key") || undefined);
-}
-
-/** @returns undefined for a body of unknown length, or none */
-function declaredBytes(headers: Headers): number | undefined {
-  const length = headers.get("content-length");
-  return length === null ? undefined : Number(length);
 }

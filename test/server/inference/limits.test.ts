@@ -166,23 +166,29 @@ describe("a declared length", () => {
     expect(site.models.exchanges).toHaveLength(2);
   });
 
-  test("that is too large is refused before the body arrives, and the connection closes", async () => {
-    await using site = await createProxyServer();
-    const token = await site.tokenOf(await site.signedIn("member"));
-    const head = [
-      "POST /inference/v1/messages HTTP/1.1",
-      `Host: ${new URL(site.origin).host}`,
-      `Authorization: Bearer ${token}`,
-      "Content-Length: 33554433",
-    ];
-    const text = await answerTo(site.origin, `${head.join("\r\n")}\r\n\r\n{`, /request_id":"[^"]+"}/);
-    expect(text).toStartWith("HTTP/1.1 413");
-    expect(text.toLowerCase()).toContain("\r\nconnection: close\r\n");
-    expect(text).toContain('"type":"request_too_large"');
-    expect(site.rows.map(({ refusal: reason, profileName }) => [reason, profileName])).toEqual([
-      ["inference.too_large", expect.stringMatching(/^quartermaster:/)],
-    ]);
-  });
+  test.each([
+    ["once", 1],
+    ["twice", 2],
+  ])(
+    "that is too large (%s) is refused before the body arrives, and the connection closes",
+    async (_, times) => {
+      await using site = await createProxyServer();
+      const token = await site.tokenOf(await site.signedIn("member"));
+      const head = [
+        "POST /inference/v1/messages HTTP/1.1",
+        `Host: ${new URL(site.origin).host}`,
+        `Authorization: Bearer ${token}`,
+        ...Array<string>(times).fill("Content-Length: 33554433"),
+      ];
+      const text = await answerTo(site.origin, `${head.join("\r\n")}\r\n\r\n{`, /request_id":"[^"]+"}/);
+      expect(text).toStartWith("HTTP/1.1 413");
+      expect(text.toLowerCase()).toContain("\r\nconnection: close\r\n");
+      expect(text).toContain('"type":"request_too_large"');
+      expect(site.rows.map(({ refusal: reason, profileName }) => [reason, profileName])).toEqual([
+        ["inference.too_large", expect.stringMatching(/^quartermaster:/)],
+      ]);
+    },
+  );
 });
 
 test("a service that stops refuses new requests, and its health says so", async () => {

@@ -232,6 +232,19 @@ describe("the body (INF-19)", () => {
   });
 
   test.each([
+    ["buffered", BUFFER_BYTES],
+    ["streamed", BUFFER_BYTES + 1],
+  ])("whose length is declared twice alike (%s) arrives whole, with one length", async (_, length) => {
+    const headers = `Content-Length: ${length}\r\n`;
+    const client = RawClient.post(site.port, CHAT.path, "x".repeat(length), { headers });
+    await client.until(({ isWhole }) => isWhole);
+    const exchange = await upstream.exchange();
+    expect(await exchange.body()).toHaveLength(length);
+    expect(exchange.header("content-length")).toBe(`${length}`);
+    client.leave();
+  });
+
+  test.each([
     ["buffered", 1_000, 0],
     ["buffered in several pieces", BUFFER_BYTES, 0],
     ["streamed", MAX_BYTES, 1],

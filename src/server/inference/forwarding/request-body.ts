@@ -2,6 +2,7 @@
 // a request and the request can be sent again; any other one is streamed and counted.
 import { ModelScanner } from "../../../domain/inference/bodies/model-scanner.ts";
 import type { ProxySettings } from "../../../domain/inference/settings.ts";
+import { declaredBytes } from "../declared-bytes.ts";
 import { CallStopped, type OpenCall } from "./open-call.ts";
 
 /** Time without a byte from the client after which its request is refused. */
@@ -55,14 +56,14 @@ export interface BodyOptions {
 /** @throws CallStopped; the runtime's error if the client leaves */
 export async function takeBody(open: OpenCall, options: BodyOptions): Promise<TakenBody> {
   const { request } = open.call;
-  const declared = request.headers.get("content-length");
-  const isChunked = declared === null && request.headers.has("transfer-encoding");
-  const length = Number(declared ?? 0);
+  const declared = declaredBytes(request.headers);
+  const isChunked = declared === undefined && request.headers.has("transfer-encoding");
+  const length = declared ?? 0;
   const hasBody = request.method !== "GET" && (isChunked || length > 0);
   if (!hasBody) return NO_BODY;
   const { settings, budget } = options;
   if (isChunked || length > settings.bufferBytes || !budget.reserve(length))
-    return await stream(open, declared ?? undefined, options);
+    return await stream(open, declared, options);
   open.heldBytes = length;
   open.bodyAwaitedMs = options.nowMs();
   const content = await (length <= SMALL_BYTES
@@ -104,7 +105,12 @@ function bodyReader(request: Request): ReadableStreamDefaultReader<Uint8Array> {
 }
 
 /** Reads what is needed to find the model, then leaves the rest to the upstream's pace. */
-async function stream(open: OpenCall, length: string | undefined, options: BodyOptions): Promise<TakenBody> {
+async function stream(
+  open: OpenCall,
+  declared: number | undefined,
+  options: BodyOptions,
+): Promise<TakenBody> {
+  const length = declared === undefined ? undefined : String(declared);
   const source = new CountedBody(open, options);
   if (options.settings.modelPolicy !== "off") await source.readAhead();
   return { content: source.stream(), length, isWhole: false, scanner: source.scanner };
