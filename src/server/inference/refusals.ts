@@ -121,7 +121,7 @@ const TEXTS = {
   },
   "inference.model_unreadable": {
     status: 400,
-    message: "The request body does not name a model, or names it too late to be read.",
+    message: "Name one model, early in a JSON body, and none in the query.",
   },
   "inference.model_not_allowed": {
     status: 403,

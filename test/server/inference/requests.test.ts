@@ -319,6 +319,26 @@ describe("models (INF-55)", () => {
     expect((await ask({ model: "oak-9" })).status).toBe(200);
   });
 
+  test("that the query or a form names beside the body are refused, because the upstream would take those", async () => {
+    refusing = await createForwardingSite({ settings: { modelPolicy: "refuse" }, script: ANSWER });
+    await using _ = refusing;
+    refusing.allowedModels = new Set(["willow-2"]);
+    const body = JSON.stringify({ model: "willow-2", input: "&model=oak-9&" });
+    const post = async (query: string, type = "application/json") =>
+      (
+        await fetch(`${refusing.origin}${CHAT.path}${query}`, {
+          method: "POST",
+          headers: { "content-type": type },
+          body,
+        })
+      ).status;
+    expect([await post("?model=oak-9"), await post("?beta=true&mode%6c=oak-9")]).toEqual([400, 400]);
+    for (const type of ["application/x-www-form-urlencoded", "Multipart/Form-Data; boundary=x"])
+      expect([type, await post("", type)]).toEqual([type, 400]);
+    expect(refusing.upstream.exchanges).toHaveLength(0);
+    expect([await post(""), await post("?beta=true")]).toEqual([200, 200]);
+  });
+
   test("are only noted where the policy says so", async () => {
     refusing = await createForwardingSite({ settings: { modelPolicy: "log" }, script: ANSWER });
     await using _ = refusing;

@@ -76,7 +76,8 @@ export class Forwarder {
     if (modelPolicy === "off" || !scanner) return undefined;
     const allowed = this.own.allowedModels();
     if (!allowed) return undefined;
-    const isReadable = scanner.model !== undefined && !scanner.isUnreadable;
+    const isReadable =
+      scanner.model !== undefined && !scanner.isUnreadable && !canNameAnotherModel(open.call.request);
     const reason = isReadable ? "inference.model_not_allowed" : "inference.model_unreadable";
     if (isReadable && allowed.has(scanner.model ?? "")) return undefined;
     if (modelPolicy === "refuse") return reason;
@@ -162,6 +163,15 @@ function gone(open: OpenCall): Response {
 function headProblem({ status, headers }: Response): RefusalReason | undefined {
   if (status < 200 || status > 599) return "inference.upstream_bad_head";
   return status >= 300 && status < 400 && headers.has("location") ? "inference.upstream_redirect" : undefined;
+}
+
+/**
+ * LiteLLM prefers `model` of the query to that of the body, and reads a body as a form if its media type says so.
+ * @returns whether the upstream may find a model that is not the one in the JSON body
+ */
+function canNameAnotherModel({ url, headers }: Request): boolean {
+  const isForm = headers.get("content-type")?.toLowerCase().includes("form") ?? false;
+  return isForm || new URLSearchParams(queryOf(url)).has("model");
 }
 
 /** @returns the query with its question mark, as it was sent; empty without one */
