@@ -1,6 +1,7 @@
 // Rows that a separate inference proxy sends, which are accepted as a whole or not at all.
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { LRUCache } from "lru-cache";
 import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { UUID_PATTERN } from "../../../platform/ids.ts";
@@ -13,6 +14,8 @@ export const EVENTS_MAX = 500;
 /** How far the clock of the proxy may be ahead. */
 const AHEAD_MS_MAX = 5 * MINUTE_MS;
 const RETRY_SECONDS = 5;
+/** Many times what a proxy sends before it gives up a batch. */
+const COUNTED_IDS_MAX = 50_000;
 
 const textOrNull = (maxLength: number) =>
   Type.Optional(Type.Union([Type.String({ maxLength }), Type.Null()]));
@@ -60,6 +63,9 @@ export interface IntakeDependencies {
 }
 
 export class LogIntake {
+  /** ids of the latest rows */
+  readonly #counted = new LRUCache<string, true>({ max: COUNTED_IDS_MAX });
+
   constructor(private readonly own: IntakeDependencies) {}
 
   /** Queues one row, with the rules of `takeBatch`. */
@@ -80,7 +86,14 @@ export class LogIntake {
     const rows = events.map((event, index) => this.#rowOf(event, { at: at(index), problems }));
     refuse(problems);
     if (!this.own.offer?.(rows)) throw full();
-    for (const row of rows) this.own.usage.count(row);
+    for (const row of rows) this.#count(row);
+  }
+
+  /** A proxy that saw no answer sends its rows again; the log ignores known ids, and so must the sums. */
+  #count(row: RequestRow): void {
+    if (this.#counted.has(row.id)) return;
+    this.#counted.set(row.id, true);
+    this.own.usage.count(row);
   }
 
   #rowOf(event: Event, { at, problems }: { at: string; problems: Problem[] }): RequestRow {

@@ -242,6 +242,9 @@ describe("a separate inference proxy", () => {
     const more = [event(20, { path: "/other" }), event(21), event(22)];
     expect((await send("/batch", { events: more })).status).toBe(204);
     await until(async () => (await get("?run_id=sent")).total === 3);
+    await face.domain.usage.flush();
+    const { totals } = await get("?from=2026-01-04&to=2026-01-04", "/admin/gateway/usage");
+    expect(totals.requests).toBe(3);
     const { items } = await get(`?run_id=sent&q=${encodeURIComponent("/v1/responses")}`);
     expect(items).toHaveLength(3);
     expect(items[0]).toMatchObject({ claimed: true, outcome: null, request_id: null, model: null });
