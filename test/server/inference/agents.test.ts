@@ -99,6 +99,15 @@ test.each(Object.entries(SHAPES))(
   },
 );
 
+test("INF-4 the framework sees no request for the proxy, and every other one", async () => {
+  site.logged.length = 0;
+  await (await site.send("/v1/messages", chat(token))).text();
+  await (await fetch(`${site.origin}/auth/me`)).text();
+  await (await fetch(`${site.origin}/inferences`)).text();
+  const answered = site.logged.filter(({ event }) => event === "http.answered");
+  expect(answered.map(({ route }) => route)).toEqual(["/auth/me", "unmatched"]);
+});
+
 test("INF-3 the default URL for workstations is a path of the one origin", async () => {
   const { origin, pathname } = new URL(site.proxyUrl);
   expect([origin, pathname]).toEqual([site.origin, PREFIX]);
