@@ -26,6 +26,8 @@ export interface LogThreadOptions {
   file: string;
   send(answer: FromThread): void;
   searchMsMax?: number | undefined;
+  /** how long a search may work until waiting batches are written; see runInTurns */
+  turnMs?: number | undefined;
 }
 
 interface OpenFile {
@@ -89,7 +91,8 @@ export class LogThread {
     if (this.#searches >= SEARCHES_MAX) throw busy();
     this.#searches += 1;
     try {
-      return await runInTurns(limited(steps, this.options.searchMsMax ?? SEARCH_MS_MAX));
+      const { searchMsMax = SEARCH_MS_MAX, turnMs } = this.options;
+      return await runInTurns(limited(steps, searchMsMax), turnMs);
     } finally {
       this.#searches -= 1;
     }
