@@ -139,6 +139,7 @@ export class Forwarder {
     if (error instanceof UpstreamError)
       return this.#refuse(open, `inference.upstream_${error.fault}`, "upstream_closed");
     if (open.phase === "answer") return this.#refuse(open, "inference.upstream_reset", "upstream_closed");
+    if (open.call.request.signal.aborted) return gone(open); // its body ended before we heard why
     this.own.report(error, open.call.requestId);
     return this.#refuse(open, "inference.failed");
   }
