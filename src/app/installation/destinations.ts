@@ -10,8 +10,6 @@ import { configuredOrigin } from "./origin.ts";
 import { isProxyInProcess, PROXY_PREFIX } from "./proxy-settings.ts";
 import { storedMetadata } from "./stored-facts.ts";
 
-export { UPSTREAM_DESTINATION };
-
 /** Name of the inference gateway in the list, for its administration. */
 export const GATEWAY_DESTINATION = "gateway";
 

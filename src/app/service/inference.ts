@@ -1,6 +1,7 @@
 // Starts the part of the service that forwards inference requests, and ends it before anything that it needs.
 import type { Registry } from "prom-client";
 import type { Domain } from "../../domain/domain.ts";
+import { UPSTREAM_DESTINATION } from "../../domain/gateway/inference/proxy-health.ts";
 import { disownedReasonIn } from "../../domain/gateway/service.ts";
 import type { ProxyFigures } from "../../domain/gateway/status.ts";
 import type { RequestLog } from "../../domain/inference/log/record.ts";
@@ -15,7 +16,6 @@ import { createForwarding, type Forwarding } from "../../server/inference/forwar
 import { InferenceHandler, type ObservedRefusal } from "../../server/inference/handler.ts";
 import { createInferenceMetrics, type InferenceMetrics } from "../../server/inference/inference-metrics.ts";
 import { refusedRow } from "../../server/inference/refused-row.ts";
-import { UPSTREAM_DESTINATION } from "../installation/destinations.ts";
 import { PROXY_PREFIX } from "../installation/proxy-settings.ts";
 
 export interface InferenceParts {

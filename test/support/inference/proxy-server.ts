@@ -1,9 +1,9 @@
 // The service with inference behind a real socket: users with gateway keys, a scripted upstream that counts what reaches it, and
 // the handler in front of the framework as in the running service.
 import { Registry } from "prom-client";
-import { UPSTREAM_DESTINATION } from "../../../src/app/installation/destinations.ts";
 import { proxySettingsOf } from "../../../src/app/installation/proxy-settings.ts";
 import { type InferenceParts, startInference } from "../../../src/app/service/inference.ts";
+import { UPSTREAM_DESTINATION } from "../../../src/domain/gateway/inference/proxy-health.ts";
 import type { RequestRow } from "../../../src/domain/inference/log/record.ts";
 import type { ProxySettings } from "../../../src/domain/inference/settings.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
