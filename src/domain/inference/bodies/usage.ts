@@ -25,6 +25,11 @@ type Tokens = Omit<Usage, "usageSource">;
 /** Candidates that are looked at, because tools and metadata may have members of the same name. */
 const CANDIDATES_MAX = 8;
 const KEY = '"usage"';
+/**
+ * No answer has more. A stream that ends early may show a `usage` of the client's own tools, and a sum that is no safe integer
+ * could not be stored.
+ */
+export const TOKENS_MAX = 1_000_000_000;
 
 /**
  * @param isWhole whether the answer came to its end
@@ -128,4 +133,4 @@ function tokensOf(usage: Members): Tokens | undefined {
 }
 
 const countIn = (value: unknown): number | null =>
-  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+  typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : null;

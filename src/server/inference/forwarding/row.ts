@@ -42,9 +42,12 @@ export function rowOf(
 const usageOf = ({ ends }: OpenCall, outcome: Outcome): Usage =>
   ends ? readUsage(ends, { isWhole: outcome === "complete" }) : NO_USAGE;
 
+/** No answer costs more; sums stay finite. */
+const COST_MAX = 1_000_000;
+
 /** @returns the cost in US dollars that LiteLLM states; null without a plausible one */
 export function costIn(headers: Headers): number | null {
   const text = headers.get("x-litellm-response-cost");
   const cost = text === null || text === "" ? Number.NaN : Number(text);
-  return Number.isFinite(cost) && cost >= 0 ? cost : null;
+  return cost >= 0 && cost <= COST_MAX ? cost : null;
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { AnswerEnds, HEAD_BYTES, TAIL_BYTES } from "../../../../src/domain/inference/bodies/answer-ends.ts";
-import { NO_USAGE, readUsage } from "../../../../src/domain/inference/bodies/usage.ts";
+import { NO_USAGE, readUsage, TOKENS_MAX } from "../../../../src/domain/inference/bodies/usage.ts";
 import { bytesOf, CHAT, MESSAGES, RECORDINGS, RESPONSES } from "../../../support/inference/recordings.ts";
 
 /** @returns the usage of an answer that arrives in pieces of this size */
@@ -29,6 +29,14 @@ describe("usage is read at the end of an answer (INF-41)", () => {
     }
     const crlf = recording.events.join("").replaceAll("\n", "\r\n");
     expect(usageOf(crlf)).toMatchObject(reported(recording));
+  });
+
+  test("but not from numbers that no answer has, such as those in a tool of the client", () => {
+    const created = (tokens: number) =>
+      `event: response.created\ndata: {"response":{"tools":[{"usage":{"input_tokens":${tokens}}}],"usage":null}}\n\n`;
+    expect(usageOf(created(TOKENS_MAX), { isWhole: false })).toMatchObject({ inputTokens: TOKENS_MAX });
+    for (const tokens of [TOKENS_MAX + 1, Number.MAX_SAFE_INTEGER, 1e300, -1, 0.5])
+      expect(usageOf(created(tokens), { isWhole: false })).toEqual(NO_USAGE);
   });
 
   test("from a stream that is longer than both ends", () => {
