@@ -13,6 +13,7 @@ import { measureGuard } from "./guard/guard.ts";
 import { measureInference } from "./inference/inference.ts";
 import { measureMigration } from "./migration.ts";
 import { measureOAuth } from "./oauth/oauth.ts";
+import { measureRequestLogs } from "./request-logs.ts";
 import { measureScim } from "./scim/scim.ts";
 import { measureSso } from "./sso/sso.ts";
 import { measureTokens } from "./tokens/tokens.ts";
@@ -35,9 +36,10 @@ const PARTS: Readonly<Record<string, Part>> = {
   executable: measureExecutable,
   backup: measureBackup,
   migration: measureMigration,
+  "request-logs": measureRequestLogs,
 };
 /** takes minutes of the whole machine */
-const ONLY_WHEN_NAMED = new Set(["backup", "migration", "fleet", "tokens"]);
+const ONLY_WHEN_NAMED = new Set(["backup", "migration", "request-logs", "fleet", "tokens"]);
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in PARTS));
