@@ -1,7 +1,7 @@
 // A client that leaves ends the upstream's work, in every phase; permits, connections and memory come back.
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
-import { createForwardingSite } from "../../support/inference/forwarding.ts";
+import { readdirSync, readFileSync } from "node:fs";
+import { createForwardingSite, SETTINGS } from "../../support/inference/forwarding.ts";
 import { RawClient } from "../../support/inference/raw-client.ts";
 import { CHAT, MESSAGES } from "../../support/inference/recordings.ts";
 import { EVENT_STREAM } from "../../support/inference/upstream.ts";
@@ -78,6 +78,33 @@ describe.each(HOW)("a client that leaves by %s aborts the upstream (INF-27)", (h
 async function waitFor(isMet: () => boolean): Promise<void> {
   while (!isMet()) await Bun.sleep(1);
 }
+
+/** connections that clients have open */
+function connections(): number {
+  const local = `:${site.port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const rows = readFileSync("/proc/net/tcp", "utf8").split("\n");
+  return rows.filter((row) => {
+    const [, from, , state] = row.trim().split(/\s+/);
+    return from?.endsWith(local) && state === ESTABLISHED;
+  }).length;
+}
+/** in /proc/net/tcp */
+const ESTABLISHED = "01";
+
+test("a client that does not read the end of its answer does not hold the connection for ever", async () => {
+  upstream.script = async (exchange) => {
+    await exchange.head(200, EVENT_STREAM);
+    while (exchange.isOpen) await exchange.chunk("x".repeat(60_000));
+  };
+  const client = RawClient.post(site.port, CHAT.path, CHAT.request);
+  client.socket.pause();
+  await upstream.exchange();
+  await waitFor(() => connections() === 1);
+  site.pass(SETTINGS.streamMaxMs);
+  expect(await site.row()).toMatchObject({ outcome: "timeout" });
+  await waitFor(() => connections() === 0);
+  client.leave();
+});
 
 const descriptors = (): number => readdirSync("/proc/self/fd").length;
 
