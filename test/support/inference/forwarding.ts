@@ -142,7 +142,6 @@ export async function createForwardingSite(options: ForwardingSiteOptions = {}):
       connectionIdleSeconds: 1,
       nowMs: () => performance.now() + aheadMs,
       metrics,
-      restSeconds: 1,
       finished: (request) => site.finished.push(request),
       refused: () => {},
       report: (error) => site.reported.push(error),

@@ -31,8 +31,6 @@ export interface ForwardingOptions extends Pick<RefusedKeyOptions, "classify"> {
   /** milliseconds of a monotonic clock; the machine's when left out */
   nowMs?: () => number;
   metrics: Registry;
-  /** time for a client to take the rest of an answer that has ended; as for idle connections when left out */
-  restSeconds?: number;
   finished(request: FinishedRequest): void;
   refused(reason: RefusalReason): void;
   /** called for an error that no step expected */

@@ -1,7 +1,6 @@
 // All calls between their admission and their last byte. It makes them, writes down how they ended, and lets them finish when the
 // service stops. timers.ts looks at them regularly.
 import type { RequestLog, RequestRow, UsageCounter } from "../../../domain/inference/log/record.ts";
-import { IDLE_TIMEOUT_SECONDS } from "../../listener/listen.ts";
 import type { Call } from "../call.ts";
 import type { Figures } from "./figures.ts";
 import { type End, OpenCall, type Stop } from "./open-call.ts";
@@ -23,8 +22,6 @@ export interface OpenCallsOptions {
   figures: Pick<Figures, "count">;
   finished(request: FinishedRequest): void;
   budget: BufferBudget;
-  /** time for a client to take the rest of an answer that has ended */
-  restSeconds?: number | undefined;
   /** after which the listener closes a connection without a request */
   connectionIdleSeconds: number;
   /** called when there are calls again */
@@ -89,8 +86,6 @@ export class OpenCalls implements Iterable<OpenCall> {
 
   readonly #over = (open: OpenCall, { outcome, phase }: End): void => {
     this.#calls.delete(open);
-    // Without it, a client that does not read the end of its answer would hold the connection for ever.
-    open.call.server.timeout(open.call.request, this.own.restSeconds ?? IDLE_TIMEOUT_SECONDS);
     open.call.admitted.release();
     this.releaseBody(open);
     // Without it, the connection would stay open for ever once its requests have ended.
