@@ -26,7 +26,7 @@ import * as policy from "./commands/policy/policy.ts";
 import * as probe from "./commands/probe/probe.ts";
 import * as scim from "./commands/scim/scim.ts";
 import * as sealingKeys from "./commands/sealing-keys/sealing-keys.ts";
-import * as serve from "./commands/serve.ts";
+import * as serve from "./commands/serve/serve.ts";
 import * as setup from "./commands/setup.ts";
 import * as signingKeys from "./commands/signing-keys/signing-keys.ts";
 import * as sso from "./commands/sso/sso.ts";

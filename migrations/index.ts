@@ -23,6 +23,7 @@ import expectedIdentities from "./0020_expected_identities.sql" with { type: "te
 import narrowMemberships from "./0021_narrow_memberships.sql" with { type: "text" };
 import modelCatalog from "./0022_model_catalog.sql" with { type: "text" };
 import inferenceUsage from "./0023_inference_usage.sql" with { type: "text" };
+import usageBatch from "./0024_usage_batch.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -55,4 +56,5 @@ export const migrations: readonly Migration[] = [
   { id: 21, name: "narrow_memberships", sql: narrowMemberships },
   { id: 22, name: "model_catalog", sql: modelCatalog },
   { id: 23, name: "inference_usage", sql: inferenceUsage },
+  { id: 24, name: "usage_batch", sql: usageBatch },
 ];

@@ -1,5 +1,6 @@
 // The values of options that take one of a few words. Types tie them to the domain, whose modules the command tree does not load.
 import { Option } from "commander";
+import type { Part } from "../../src/app/service/divided/division.ts";
 import type { HarnessKey } from "../../src/domain/harnesses/harnesses.ts";
 import type { ProvisioningSource, Role, UserStatus } from "../../src/domain/identity/model.ts";
 import type { Result } from "../../src/domain/inference/log/model.ts";
@@ -32,6 +33,8 @@ export const OUTCOME_CHOICES: readonly Outcome[] = [
   "refused",
 ];
 export const USAGE_GROUP_CHOICES: readonly Group[] = ["user", "model", "harness", "day"];
+
+export const PART_CHOICES: readonly Part[] = ["control", "proxy"];
 
 /** @returns an option that refuses other words, lists these in its help and completes them */
 export const choiceOption = (flags: string, about: string, choices: readonly string[]): Option =>

@@ -27,6 +27,8 @@ export interface RouteOptions {
   configuration(): Promise<Configuration | undefined> | undefined;
   /** what the inference proxy of this process does now; undefined while there is none */
   proxyFigures?(): ProxyFigures | undefined;
+  /** whether a second process of this installation forwards inference now */
+  isForwardedElsewhere?(): boolean;
 }
 
 /** Dependencies of a routes file. */

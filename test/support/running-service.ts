@@ -22,6 +22,8 @@ export interface ServiceStart {
   env?: Readonly<Record<string, string>>;
   command?: readonly string[];
   cwd?: string;
+  /** what it prints once it is ready, with the origin as its first group */
+  ready?: RegExp;
 }
 
 /** Starts on a free port of 127.0.0.1 unless `args` say where; resolves when it listens. */
@@ -30,6 +32,7 @@ export async function startService({
   env = {},
   command = productCommand(),
   cwd,
+  ready = /listens on .+\n {2}public +(\S+)\n/,
 }: ServiceStart): Promise<RunningService> {
   const where = args.includes("--server-listen") ? [] : ["--server-listen", "127.0.0.1:0"];
   const child = Bun.spawn([...command, "serve", ...args, ...where], {
@@ -41,11 +44,7 @@ export async function startService({
   });
   const stdout = follow(child.stdout);
   const stderr = follow(child.stderr);
-  const [, baseUrl = ""] = await stdout.match(
-    /listens on .+\n {2}public +(\S+)\n/,
-    child.exited,
-    stderr.text,
-  );
+  const [, baseUrl = ""] = await stdout.match(ready, child.exited, stderr.text);
   return {
     baseUrl,
     pid: child.pid,

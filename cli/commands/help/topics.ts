@@ -69,6 +69,10 @@ value comes from. \`quartermaster config explain SETTING\` shows the spellings o
       ["<data directory>/installation.json", "records that a database exists, so that its loss is detected"],
       ["<data directory>/server.lock", "held by the running server"],
       [
+        "<data directory>/forwarding.lock",
+        "held by the process that forwards inference on a listener of its own",
+      ],
+      [
         "quartermaster.yaml",
         "settings; named with --config or QUARTERMASTER_CONFIG. The keys control_api.* of a reference deployment are read too; see quartermaster config check",
       ],

@@ -7,12 +7,14 @@ import {
   type ExternalService,
   probeExternalServices,
 } from "../../../src/app/installation/outside-services.ts";
+import { ownProxyListener } from "../../../src/app/service/divided/division.ts";
 import type { Config } from "../../../src/platform/config/config.ts";
 import {
   type DataDirectory,
+  findForwarder,
   findServer,
-  type ServerHolder,
 } from "../../../src/platform/data-directory/data-directory.ts";
+import type { LockHolder } from "../../../src/platform/data-directory/process-lock.ts";
 import { completeSwap } from "../../../src/platform/database/maintenance/data-swap.ts";
 import { type Replication, replicationOf } from "../../../src/platform/database/maintenance/replication.ts";
 import { programSchema, schemaIn } from "../../../src/platform/database/schema/schema.ts";
@@ -28,7 +30,9 @@ export interface Machine {
   path: string;
   /** schema version of the database and of this program */
   schema: { database: number; program: number };
-  server: ServerHolder | "unknown" | undefined;
+  server: LockHolder | "unknown" | undefined;
+  /** undefined unless this installation forwards inference on a listener of its own */
+  inference: { forwarder: LockHolder | "unknown" | undefined } | undefined;
   databaseBytes: number;
   walBytes: number;
   room: DiskSpace;
@@ -74,6 +78,7 @@ const machineOf = (directory: DataDirectory, config: Config): Machine => ({
   path: directory.path,
   schema: { database: schemaIn(directory.database), program: programSchema() },
   server: findServer(directory),
+  inference: ownProxyListener(config) && { forwarder: findForwarder(directory) },
   databaseBytes: fileSizeOf(directory.database),
   walBytes: fileSizeOf(`${directory.database}-wal`),
   room: diskSpace(directory.path),

@@ -15,6 +15,7 @@ import { COMMIT, VERSION } from "../../../src/platform/version.ts";
 import { ageText } from "../../output/age.ts";
 import { detailsText, type Fact, timeOf } from "../../output/details.ts";
 import { jobDocument } from "../jobs/verbs.ts";
+import { inferenceDocument, inferenceFacts } from "./inference.ts";
 import { modelFacts, modelsDocument } from "./models.ts";
 import type { Content, HarnessState, Machine, Status } from "./read.ts";
 import { signInDocument, signInFacts } from "./sign-in.ts";
@@ -23,6 +24,7 @@ import { signInDocument, signInFacts } from "./sign-in.ts";
 export function statusText({ nowMs, machine, content, outside, harnesses }: Status): string {
   return detailsText([
     ["service", serviceText(machine, nowMs)],
+    ...inferenceFacts(machine, nowMs),
     ["version", `${VERSION}, schema ${schemaText(machine)}`],
     ["data", machine.path],
     ["database", `${bytesText(machine.databaseBytes)}, write-ahead log ${bytesText(machine.walBytes)}`],
@@ -154,6 +156,7 @@ const outsideFacts = ({ name, origin, state, reason, affects }: ExternalService)
 export function statusDocument({ nowMs, machine, content, outside, harnesses }: Status): object {
   return {
     service: serviceDocument(machine, nowMs),
+    inference: inferenceDocument(machine),
     version: VERSION,
     commit: COMMIT,
     schema: machine.schema,

@@ -1,11 +1,17 @@
-// Checks that the running service can forward as many inference requests as its settings say, and finds variables of another proxy
-// that do nothing here.
+// Checks that a process forwards inference, and as many requests as its settings say. Finds variables of another proxy that do nothing
+// here.
 import type { Config } from "../../platform/config/config.ts";
 import type { SettingName } from "../../platform/config/table.ts";
-import { type DataDirectory, findServer } from "../../platform/data-directory/data-directory.ts";
+import {
+  type DataDirectory,
+  findForwarder,
+  findServer,
+  isServerRunning,
+} from "../../platform/data-directory/data-directory.ts";
 import { SLOTS_VARIABLE, slotsIn, slotsNeeded } from "../../platform/outbound/request-slots.ts";
 import { factsOf, type ProcessFacts } from "../../platform/programs/process-facts.ts";
 import { isProxyInProcess } from "../installation/proxy-settings.ts";
+import { ownProxyListener } from "../service/divided/division.ts";
 import type { Check, Finding } from "./finding.ts";
 
 /** Files and sockets of the service beside those of requests. */
@@ -36,10 +42,18 @@ const FORMER: Readonly<Record<string, SettingName | undefined>> = {
 /** @returns nothing unless this service forwards inference requests itself */
 export function checkInference(check: Check, directory: DataDirectory, config: Config): Finding[] {
   if (!isProxyInProcess(config)) return [];
-  const server = findServer(directory);
-  const facts = server === undefined || server === "unknown" ? undefined : factsOf(server.processId);
+  const isApart = ownProxyListener(config) !== undefined;
+  const forwarder = isApart ? findForwarder(directory) : findServer(directory);
+  if (isApart && forwarder === undefined && isServerRunning(directory)) return [nobodyForwards(check)];
+  const facts = forwarder === undefined || forwarder === "unknown" ? undefined : factsOf(forwarder.processId);
   return [...limitFindings(check, facts, config), ...formerFindings(check, facts, config)];
 }
+
+const nobodyForwards = (check: Check): Finding =>
+  check.failed(
+    "the service runs without inference, and no other process forwards it",
+    "start `quartermaster serve --only proxy`, or start the service without --only control",
+  );
 
 /** @param facts of the running service; undefined if none runs or it cannot be examined */
 export function limitFindings(check: Check, facts: ProcessFacts | undefined, config: Config): Finding[] {

@@ -6,6 +6,7 @@ import { type Domain, type DomainOptions, openDomain } from "../../domain/domain
 import type { AttemptOwner, ProvisionerCall } from "../../domain/gateway/service.ts";
 import { type RunTask, runAtOnce } from "../../domain/governance/service.ts";
 import type { ServiceLog } from "../../domain/inference/log/writing/running-log.ts";
+import type { HandOver } from "../../domain/inference/usage/usage-sums.ts";
 import type { SsoObserver } from "../../domain/sso/service.ts";
 import type { SsoSettings } from "../../domain/sso/settings.ts";
 import { openBlobs } from "../../platform/blobs/blobs.ts";
@@ -75,6 +76,8 @@ export interface InstallationOptions {
   runCatalogTask?: RunCatalogTask;
   /** searches the request log; default: the file itself is read */
   requestLog?: ServiceLog | undefined;
+  /** has another process count usage; default: this one does */
+  handOverUsage?: HandOver | undefined;
   /** told why sums of usage could not be written yet */
   onUsageFailure?: ((error: unknown) => void) | undefined;
   /** copies the write-ahead log into the database file; default: commits do */
@@ -161,14 +164,14 @@ async function joinDomain(
 /** Usage that cannot be written is kept in memory, so a command, which counts none, needs no report. */
 const recordsOf = (
   { requestLogs: file }: DataDirectory,
-  { config, requestLog: service, onUsageFailure }: InstallationOptions,
+  { config, requestLog: service, handOverUsage, onUsageFailure }: InstallationOptions,
 ): DomainOptions["records"] => ({
   requestLog: { file, retentionDays: config.get("gateway.request_logs.retention_days"), service },
   budgets: {
     requestsPerDay: config.get("gateway.proxy.budgets.requests_per_day"),
     tokensPerDay: config.get("gateway.proxy.budgets.tokens_per_day"),
   },
-  onUsageFailure,
+  ...{ handOverUsage, onUsageFailure },
 });
 
 /** An installation that is set up: its organization exists. */
@@ -269,7 +272,8 @@ export function existingDirectory({
   return directory;
 }
 
-const emptyDirectory = (path: string) =>
+/** @returns the error for a directory without an installation */
+export const emptyDirectory = (path: string) =>
   new DomainError("not_found", "data_dir.empty", `no Quartermaster data in ${path}`, {
     hint: "name the right directory with --data-dir, or create an installation with `quartermaster setup`",
   });

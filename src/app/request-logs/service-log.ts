@@ -5,9 +5,12 @@ import { RunningLog } from "../../domain/inference/log/writing/running-log.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
+import type { Ids } from "../../platform/ids.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { Installation, InstallationOptions } from "../installation/installation.ts";
+import { isProxyInProcess } from "../installation/proxy-settings.ts";
 import { startLogThread } from "./start-log-thread.ts";
+import { UsageTaking } from "./usage-taking.ts";
 
 export interface ServiceLogOptions {
   directory: DataDirectory;
@@ -38,13 +41,48 @@ export const recordsOf = (
   onUsageFailure: (error) => log.error("usage.not_written", { error }),
 });
 
+interface Keeping {
+  undo: AsyncDisposableStack;
+  requestLog: RunningLog;
+  log: Log;
+}
+
 /** Continues the sums of today, and has rows and sums written before the database is closed. */
-export function keepRecords(
-  { domain: { usage } }: Pick<Installation, "domain">,
-  { undo, requestLog }: { undo: AsyncDisposableStack; requestLog: RunningLog },
-): void {
-  usage.load();
+export async function keepRecords(
+  { domain: { usage, usageIntake: intake }, directory }: Pick<Installation, "domain" | "directory">,
+  { undo, requestLog, config, ids, log }: Keeping & { config: Config; ids: Ids },
+): Promise<void> {
   undo.defer(() => requestLog.close());
+  if (isProxyInProcess(config) && config.has("gateway.proxy.listen")) {
+    const taking = new UsageTaking({ file: directory.requestLogs, requestLog, intake, ids, log });
+    await taking.start();
+    undo.defer(() => taking.stop());
+  }
+  usage.load();
+  undo.defer(() => usage.flush());
+}
+
+/** The same as `recordsOf` in a process that leaves the counting of usage to the service. */
+export const forwardingRecordsOf = (
+  requestLog: RunningLog,
+  { log }: Pick<ServiceLogOptions, "log">,
+): Pick<InstallationOptions, "requestLog" | "handOverUsage" | "onUsageFailure"> => ({
+  requestLog,
+  handOverUsage: (deltas) => requestLog.handOverUsage(deltas),
+  onUsageFailure: (error) => log.error("usage.not_handed_over", { error }),
+});
+
+/** The same as `keepRecords` there. A broken file of the request log stops nothing: budgets then know what was counted. */
+export async function keepForwardingRecords(
+  { domain: { usage } }: Pick<Installation, "domain">,
+  { undo, requestLog, log, day }: Keeping & { day: number },
+): Promise<void> {
+  undo.defer(() => requestLog.close());
+  const waiting = await requestLog.waitingUsage(day).catch((error: unknown) => {
+    log.error("usage.not_read", { error });
+    return [];
+  });
+  usage.load(waiting);
   undo.defer(() => usage.flush());
 }
 

@@ -10,10 +10,11 @@ import { type Answer, type Listener, listen, removeDeadSocket } from "../../serv
 import type { UntrustedPeer } from "../../server/listener/peer-address.ts";
 import type { Server } from "../../server/server.ts";
 import { isProxyInProcess, PROXY_PREFIX } from "../installation/proxy-settings.ts";
+import { ownProxyListener, type Part } from "./divided/division.ts";
 import { tlsOf } from "./settings-reload.ts";
 
 /** The setting with the address of the proxy's own listener. */
-const PROXY_FLAG = "--gateway-proxy-listen";
+export const PROXY_FLAG = "--gateway-proxy-listen";
 
 export interface ServiceDoor {
   listener: Listener;
@@ -29,7 +30,7 @@ export interface ServiceDoor {
 }
 
 /** @throws DomainError `listen.*`; then nothing listens */
-export async function openDoor(config: Config, log: Log): Promise<ServiceDoor> {
+export async function openDoor(config: Config, log: Log, only?: Part): Promise<ServiceDoor> {
   await using undo = new AsyncDisposableStack();
   const isForwarding = isProxyInProcess(config);
   let main: Answer = (request) =>
@@ -49,7 +50,7 @@ export async function openDoor(config: Config, log: Log): Promise<ServiceDoor> {
   await removeDeadSocket(where);
   const listener = listen((...request) => main(...request), { ...shared, listen: where });
   undo.defer(() => listener.stop());
-  const own = isForwarding ? config.get("gateway.proxy.listen") : undefined;
+  const own = ownProxyListener(config, only);
   if (own) await removeDeadSocket(own, PROXY_FLAG);
   const proxyListener =
     own && listen((...request) => proxy(...request), { ...shared, listen: own, flag: PROXY_FLAG });
@@ -72,7 +73,9 @@ export async function openDoor(config: Config, log: Log): Promise<ServiceDoor> {
 const ANY_ORIGIN = "http://localhost";
 
 /** Agents repeat a request that is refused in the form of their API. */
-const startingProxy = ({ url }: Request): Response => refusal("service.starting", dialectOf(url), "none");
+/** Answers an agent while the process starts. */
+export const startingProxy = ({ url }: Request): Response =>
+  refusal("service.starting", dialectOf(url), "none");
 
 const answerOf =
   (inference: InferenceHandler): Answer =>

@@ -34,8 +34,11 @@ export interface RunningInference {
   handler: InferenceHandler;
   forwarding: Forwarding;
   figures(log: QueueFigures): ProxyFigures;
-  /** Lets running requests finish, and ends those that take too long. Called after `handler.stop`. */
-  drain(): Promise<void>;
+  /**
+   * Lets running requests finish, and ends those that take too long. Called after `handler.stop`.
+   * @param limitMs instead of the time that the settings give
+   */
+  drain(limitMs?: number): Promise<void>;
 }
 
 /** @returns undefined unless this service forwards inference requests */

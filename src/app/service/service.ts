@@ -1,9 +1,8 @@
 // The running service: one data directory, its background jobs and its listener, started and stopped in order.
-// cli/commands/serve.ts prints the messages.
+// cli/commands/serve/ prints the messages.
 
 import { Registry } from "prom-client";
 import type { Seeded } from "../../domain/catalog/service.ts";
-import type { ProxyFigures } from "../../domain/gateway/status.ts";
 import type { BootstrapResult } from "../../domain/identity/service.ts";
 import type { RunningLog } from "../../domain/inference/log/writing/running-log.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
@@ -11,7 +10,12 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { ConfigFile } from "../../platform/config/file.ts";
 import type { PasswordCost } from "../../platform/crypto/passwords.ts";
-import { type DataDirectory, lockForServer, openMode } from "../../platform/data-directory/data-directory.ts";
+import {
+  type DataDirectory,
+  findForwarder,
+  lockForServer,
+  openMode,
+} from "../../platform/data-directory/data-directory.ts";
 import { forgetServiceState, writeServiceState } from "../../platform/data-directory/service-state.ts";
 import { CheckpointThread } from "../../platform/database/checkpoint-thread.ts";
 import { finishSwap } from "../../platform/database/maintenance/data-swap.ts";
@@ -24,6 +28,7 @@ import { trustIn } from "../../server/listener/peer-address.ts";
 import { addAuditFigures } from "../../server/metrics/audit-metrics.ts";
 import { addInstallationFigures } from "../../server/metrics/installation-metrics.ts";
 import { createReadiness } from "../../server/readiness.ts";
+import type { RouteOptions } from "../../server/router.ts";
 import { createServer, type Server } from "../../server/server.ts";
 import { addBackupFigures, registerBackupJob, registerReplacedJob } from "../backup/jobs.ts";
 import { createDocumentThreads, type RunDocumentTask } from "../documents/document-threads.ts";
@@ -39,6 +44,7 @@ import { assertDatabaseNotLost, openForStart } from "../installation/lost-databa
 import { proxySettingsOf } from "../installation/proxy-settings.ts";
 import { beginInstallation } from "../installation/setup.ts";
 import { createServiceLog, keepRecords, recordsOf } from "../request-logs/service-log.ts";
+import { lockOwnListener, problemsOfDivision } from "./divided/division.ts";
 import { openDoor, type ServiceDoor } from "./door.ts";
 import { watchKeys, watchProvisioner } from "./gateway-metrics.ts";
 import { loadHarnesses, reloadHarnesses } from "./harness-facts.ts";
@@ -70,6 +76,8 @@ export interface ServiceOptions {
   passwordCost?: PasswordCost;
   /** Called as soon as the result is durable: a generated password must be shown even if a later step fails. */
   onBootstrap(result: BootstrapResult, directory: DataDirectory): void;
+  /** leaves inference to another process; default: this one does everything */
+  only?: "control" | undefined;
 }
 
 export interface Service {
@@ -95,7 +103,7 @@ export interface Service {
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, clock, log } = options;
-  assertStartable(config, clock);
+  assertStartable(config, clock, problemsOfDivision(config, options.only));
   const directory = openForStart(options);
   await using undo = new AsyncDisposableStack();
   const lock = lockForServer(directory, clock);
@@ -106,7 +114,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     log.warning("data_dir.exposed", { data_dir: directory.path, mode, next: `chmod 700 ${directory.path}` });
   if (finishSwap(directory)) log.warning("backup.restore_finished", { data_dir: directory.path });
   assertDatabaseNotLost(directory, options);
-  const door = await openDoor(config, log);
+  undo.defer(lockOwnListener(directory, options));
+  const door = await openDoor(config, log, options.only);
   undo.defer(() => door.stop());
   const service = await startWithListener(door, directory, { ...options, undo });
   undo.defer(() => forgetServiceState(directory));
@@ -136,7 +145,7 @@ async function startWithListener(
   const machine = { config, clock, ids, passwordCost, baseUrl, ...observers, ...threads, ...records };
   const installation = await openInstallation(directory, { ...machine, attemptsBy: "service" });
   undo.defer(() => installation.close());
-  keepRecords(installation, { undo, requestLog });
+  await keepRecords(installation, { ...options, undo, requestLog });
   const onBootstrap = (result: BootstrapResult) => options.onBootstrap(result, directory);
   const { bootstrap, actor } = await beginInstallation(installation, { config, clock, onBootstrap });
   await reportUnusedBootstrap(installation, { config, log });
@@ -158,11 +167,14 @@ async function startWithListener(
   let stoppingSinceMs: number | undefined;
   const figures = {
     isStopping: () => stoppingSinceMs !== undefined,
-    proxyFigures: () => inference?.figures(requestLog.queueFigures()),
+    forwarding: {
+      proxyFigures: () => inference?.figures(requestLog.queueFigures()),
+      isForwardedElsewhere: () => options.only === "control" && findForwarder(directory) !== undefined,
+    },
   };
   const parts = { ...options, ...figures, metrics, scheduler, baseUrl, runTask };
   const server = serverOf(installation, parts);
-  const settings = proxySettingsOf(config);
+  const settings = options.only === "control" ? undefined : proxySettingsOf(config);
   const { domain } = installation;
   const inference = startInference({ ...parts, ...installation, requestLog, settings });
   door.open(server, inference?.handler);
@@ -224,11 +236,11 @@ interface Parts extends ServiceOptions {
   runTask: RunDocumentTask;
   baseUrl(): string;
   isStopping(): boolean;
-  proxyFigures(): ProxyFigures | undefined;
+  forwarding: Pick<RouteOptions, "proxyFigures" | "isForwardedElsewhere">;
 }
 
 function serverOf({ db, domain, directory }: Installation, parts: Parts): Server {
-  const { config, clock, ids, log, metrics, scheduler, baseUrl, isStopping, proxyFigures } = parts;
+  const { config, clock, ids, log, metrics, scheduler, baseUrl, isStopping } = parts;
   const readiness = createReadiness({
     db,
     clock,
@@ -240,7 +252,7 @@ function serverOf({ db, domain, directory }: Installation, parts: Parts): Server
   addInstallationFigures(metrics, { directory, readiness });
   const metricsToken = config.get("metrics.token");
   const configuration = () => configurationIn(config, parts.runTask);
-  const facts = { metrics, readiness, baseUrl, metricsToken, configuration, proxyFigures };
+  const facts = { metrics, readiness, baseUrl, metricsToken, configuration, ...parts.forwarding };
   return createServer({ domain, ...facts, clock, ids, log });
 }
 

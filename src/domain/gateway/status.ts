@@ -41,7 +41,7 @@ export const GatewayStatus = Type.Object({
       secret_encryption: Flag,
       internal_auth: Type.Boolean({
         description:
-          "whether this service forwards inference itself, or a separate proxy has a token to come with",
+          "whether this installation forwards inference itself, or a separate proxy has a token to come with",
       }),
       inference_jwt_signing: Flag,
     }),
@@ -79,6 +79,8 @@ export interface ProxyFigures {
 interface StatusDependencies {
   /** undefined unless this service forwards inference requests */
   proxy: ProxyFigures | undefined;
+  /** whether a second process of this installation forwards inference */
+  isForwardedElsewhere: boolean;
   /** the current policy document */
   policy: Pick<GovernanceConfig, "gateway" | "allowed_harnesses">;
   mode: GatewayMode | undefined;
@@ -113,7 +115,7 @@ const proxyOf = ({ settings }: GatewayMode, figures: ProxyFigures | undefined) =
   log_dropped: figures?.logDropped ?? null,
 });
 
-function checksOf({ policy, mode, signingKeys, proxy }: StatusDependencies): Checks {
+function checksOf({ policy, mode, signingKeys, ...forwards }: StatusDependencies): Checks {
   const isOn = mode !== undefined; // the service does not start without these four
   return {
     gateway_policy: policy.gateway !== undefined,
@@ -123,7 +125,7 @@ function checksOf({ policy, mode, signingKeys, proxy }: StatusDependencies): Che
     secret_encryption: isOn,
     internal_auth:
       mode?.settings.proxyMode === "in-process"
-        ? proxy !== undefined
+        ? forwards.proxy !== undefined || forwards.isForwardedElsewhere
         : mode?.settings.proxyToken !== undefined,
     inference_jwt_signing: canSign(signingKeys),
   };

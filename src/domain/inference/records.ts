@@ -4,12 +4,15 @@ import type { Db } from "../../platform/database/database.ts";
 import type { Identity } from "../identity/service.ts";
 import { LogIntake } from "./log/intake.ts";
 import { type RequestLogOptions, RequestLogs } from "./log/request-logs.ts";
+import { UsageIntake } from "./usage/usage-intake.ts";
 import { UsageReports } from "./usage/usage-report.ts";
-import { type DailyBudgets, UsageSums } from "./usage/usage-sums.ts";
+import { type DailyBudgets, type HandOver, UsageSums } from "./usage/usage-sums.ts";
 
 export interface RecordsOptions {
   requestLog: RequestLogOptions;
   budgets: DailyBudgets;
+  /** has another process count usage; default: this one does */
+  handOverUsage?: HandOver | undefined;
   /** told why sums of usage could not be written yet */
   onUsageFailure?: ((error: unknown) => void) | undefined;
 }
@@ -17,13 +20,20 @@ export interface RecordsOptions {
 interface RecordsDependencies extends RecordsOptions {
   db: Db;
   clock: Clock;
-  identity: Pick<Identity, "users" | "findUserById">;
+  identity: Pick<Identity, "users" | "organization" | "findUserById">;
 }
 
 /** Called once, in domain.ts. */
-export function createRecords({ requestLog, budgets, onUsageFailure, ...machine }: RecordsDependencies) {
+export function createRecords(dependencies: RecordsDependencies) {
+  const {
+    requestLog,
+    budgets,
+    onUsageFailure: onFailure,
+    handOverUsage: handOver,
+    ...machine
+  } = dependencies;
   const requestLogs = new RequestLogs({ ...machine, ...requestLog });
-  const usage = new UsageSums({ ...machine, budgets, onFailure: onUsageFailure });
+  const usage = new UsageSums({ ...machine, budgets, handOver, onFailure });
   const { db, identity } = machine;
   return {
     requestLogs,
@@ -36,6 +46,8 @@ export function createRecords({ requestLog, budgets, onUsageFailure, ...machine 
     }),
     /** counts in memory; the running service loads it at the start and flushes it at the end */
     usage,
+    /** counts what another process has handed over */
+    usageIntake: new UsageIntake(machine),
     usageReports: new UsageReports({ ...machine, addressOf: (userId) => requestLogs.addressOf(userId) }),
   };
 }

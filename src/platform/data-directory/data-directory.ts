@@ -1,15 +1,22 @@
 // The one directory with all data: who may use it, the paths in it, and the lock that allows only one server. database.ts,
 // migrate.ts and sealing.ts define the content of its files.
-import { type Database, SQLiteError, constants as sqlite } from "bun:sqlite";
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Clock } from "../clock.ts";
-import { toRfc3339 } from "../clock.ts";
-import { openSqliteFile } from "../database/sqlite-file.ts";
 import { asStorageError } from "../database/storage-errors.ts";
 import { codeOf, DomainError } from "../errors.ts";
-import { permissionsText, readOwnFile, refuseLink, writeWholeFile } from "../own-files.ts";
+import { permissionsText, refuseLink } from "../own-files.ts";
 import { becomeOwner, fileExists, refuseForeignOwner } from "./owner.ts";
+import {
+  holderFile,
+  holderNote,
+  holderOf,
+  isBusy,
+  isLocked,
+  type LockHolder,
+  type ProcessLock,
+  takeLock,
+} from "./process-lock.ts";
 
 export interface DataDirectory {
   path: string;
@@ -20,6 +27,8 @@ export interface DataDirectory {
   requestLogs: string;
   backups: string;
   lock: string;
+  /** of the process that forwards inference on a listener of its own */
+  forwardingLock: string;
   /** records that a database existed: see installation-marker.ts */
   marker: string;
   /** facts about the running service: see service-state.ts */
@@ -52,9 +61,10 @@ export function openExistingDirectory(path: string): DataDirectory {
 }
 
 /** Files that a symbolic link could redirect; each is also opened without following one. */
-const filesIn = ({ database, marker, lock, service }: DataDirectory): string[] => [
+const filesIn = ({ database, marker, lock, forwardingLock, service }: DataDirectory): string[] => [
   ...["", "-wal", "-shm", "-journal"].map((end) => `${database}${end}`),
-  ...[marker, lock, `${lock}.holder`, service],
+  ...[lock, forwardingLock].flatMap((file) => [file, holderFile(file)]),
+  ...[marker, service],
 ];
 
 /** @returns the permissions of a data directory that others may use, as `0777`; undefined if only its owner may */
@@ -72,6 +82,7 @@ export const placesIn = (path: string): DataDirectory => ({
   requestLogs: join(path, "request-logs.db"),
   backups: join(path, "backups"),
   lock: join(path, "server.lock"),
+  forwardingLock: join(path, "forwarding.lock"),
   marker: join(path, "installation.json"),
   service: join(path, "run", "service.json"),
 });
@@ -164,102 +175,63 @@ const isClosed =
     }
   };
 
-/** Held by the one server of a data directory; the operating system releases it when the process dies. */
-export interface ServerLock {
-  release(): void;
-}
-
-/** How long a starting server waits while `isServerRunning` of another process probes the lock. */
-const LOCK_WAIT_MS = 250;
-
 /**
  * Acquires the lock of the directory's only server, or reports its holder.
  * @throws DomainError `data_dir.in_use`; `storage.*`, `data_dir.*` if the lock file cannot be written
  */
-export function lockForServer(directory: DataDirectory, clock: Clock): ServerLock {
-  const connection = openLockFile(directory);
+export function lockForServer(directory: DataDirectory, clock: Clock): ProcessLock {
+  return lockFor(directory.lock, { directory, clock, inUse });
+}
+
+/**
+ * Acquires the lock of the only process that forwards inference on a listener of its own, or reports its holder. That is the
+ * server, or a second process beside it.
+ * @throws DomainError `data_dir.forwarding`; `storage.*`, `data_dir.*` if the lock file cannot be written
+ */
+export function lockForForwarding(directory: DataDirectory, clock: Clock): ProcessLock {
+  return lockFor(directory.forwardingLock, { directory, clock, inUse: alreadyForwarding });
+}
+
+interface Locking {
+  directory: DataDirectory;
+  clock: Clock;
+  /** @returns the error that names the holder */
+  inUse(directory: DataDirectory, cause: unknown): DomainError;
+}
+
+function lockFor(file: string, { directory, clock, inUse: taken }: Locking): ProcessLock {
   try {
-    // SQLite's exclusive lock is a kernel lock: it cannot outlive this process, however it ends.
-    connection.run(`PRAGMA busy_timeout=${LOCK_WAIT_MS}`);
-    connection.run("BEGIN EXCLUSIVE");
-    const note = `process ${process.pid}, since ${toRfc3339(clock.nowMs())}\n`;
-    writeWholeFile(holderFile(directory), note);
+    return takeLock(file, clock);
   } catch (error) {
-    connection.close();
-    throw isBusy(error) ? inUse(directory, error) : asDirectoryError(asStorageError(error), directory.path);
+    throw isBusy(error) ? taken(directory, error) : asDirectoryError(asStorageError(error), directory.path);
   }
-  return {
-    release: () => {
-      rmSync(holderFile(directory), { force: true });
-      connection.close();
-    },
-  };
 }
-
-/** The server that holds the lock, as it recorded itself. */
-export interface ServerHolder {
-  processId: number;
-  sinceMs: number;
-}
-
-const HOLDER = /^process (\d{1,10}), since (\S{1,40})$/m;
 
 /** @returns the server that runs on this directory now; `unknown` if it has not recorded itself yet */
-export function findServer(directory: DataDirectory): ServerHolder | "unknown" | undefined {
-  if (!isServerRunning(directory)) return undefined;
-  const file = holderFile(directory);
-  const [, processId, since = ""] = HOLDER.exec(existsSync(file) ? readOwnFile(file).text : "") ?? [];
-  const sinceMs = Date.parse(since);
-  return processId === undefined || Number.isNaN(sinceMs)
-    ? "unknown"
-    : { processId: Number(processId), sinceMs };
-}
+export const findServer = ({ lock }: DataDirectory): LockHolder | "unknown" | undefined => holderOf(lock);
+
+/** The same for the process that holds `lockForForwarding`. */
+export const findForwarder = ({ forwardingLock }: DataDirectory): LockHolder | "unknown" | undefined =>
+  holderOf(forwardingLock);
 
 /** @returns whether a server runs on this directory now */
-export function isServerRunning(directory: DataDirectory): boolean {
-  if (!existsSync(directory.lock)) return false;
-  const connection = openLockForReading(directory);
-  try {
-    connection.query("SELECT 1 FROM sqlite_schema").get(); // a shared lock: two that ask do not hinder each other
-    return false;
-  } catch (error) {
-    if (isBusy(error)) return true;
-    throw asStorageError(error);
-  } finally {
-    connection.close();
-  }
-}
+export const isServerRunning = ({ lock }: DataDirectory): boolean => isLocked(lock);
 
-function openLockForReading({ lock }: DataDirectory): Database {
-  try {
-    return openSqliteFile(lock, sqlite.SQLITE_OPEN_READONLY);
-  } catch (error) {
-    throw asStorageError(error);
-  }
-}
-
-function openLockFile({ lock }: DataDirectory): Database {
-  try {
-    const connection = openSqliteFile(lock, sqlite.SQLITE_OPEN_READWRITE | sqlite.SQLITE_OPEN_CREATE);
-    chmodSync(lock, 0o600);
-    return connection;
-  } catch (error) {
-    throw asStorageError(error);
-  }
-}
-
-const isBusy = (error: unknown): boolean => error instanceof SQLiteError && error.code === "SQLITE_BUSY";
-
-/** Written by the holder of the lock, for people; only the lock decides. */
-const holderFile = ({ lock }: DataDirectory): string => `${lock}.holder`;
-
-function inUse(directory: DataDirectory, cause: unknown): DomainError {
-  const holder = holderFile(directory);
-  const who = existsSync(holder) ? ` (${readOwnFile(holder).text.trim()})` : "";
-  return new DomainError(
+const inUse = ({ path, lock }: DataDirectory, cause: unknown): DomainError =>
+  new DomainError(
     "conflict",
     "data_dir.in_use",
-    `the data directory ${directory.path} is in use by another server${who}`,
+    `the data directory ${path} is in use by another server${holderNote(lock)}`,
     { hint: "stop that server first, or name another directory with --data-dir", cause },
   );
-}
+
+const alreadyForwarding = ({ path, forwardingLock }: DataDirectory, cause: unknown): DomainError =>
+  new DomainError(
+    "conflict",
+    "data_dir.forwarding",
+    `another process forwards the inference of the data directory ${path}${holderNote(forwardingLock)}`,
+    {
+      hint: "run one `quartermaster serve --only proxy`, and beside it `quartermaster serve --only control`",
+      cause,
+    },
+  );

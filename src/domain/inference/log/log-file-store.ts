@@ -63,6 +63,23 @@ const MIGRATIONS: readonly string[] = [
     last_at_ms INTEGER NOT NULL,
     PRIMARY KEY (kind, value)
   ) STRICT, WITHOUT ROWID;`,
+  // Sums of usage on their way to the database of the service: see usage/handed-sums-store.ts.
+  `CREATE TABLE usage_sums (
+    batch TEXT NOT NULL,
+    organization_id TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    user_id TEXT NOT NULL,
+    model TEXT NOT NULL,
+    harness TEXT NOT NULL,
+    requests INTEGER NOT NULL,
+    refused INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cache_read_tokens INTEGER NOT NULL,
+    cache_write_tokens INTEGER NOT NULL,
+    cost REAL NOT NULL,
+    PRIMARY KEY (batch, organization_id, day, user_id, model, harness)
+  ) STRICT, WITHOUT ROWID;`,
 ];
 
 /** Version of the file that this program writes. */

@@ -47,6 +47,12 @@ export interface UsageKey {
 
 export type UsageDelta = UsageKey & Sums;
 
+/** Sums that another process has handed over, under an id that is used once. */
+export interface UsageBatch {
+  batch: string;
+  deltas: readonly UsageDelta[];
+}
+
 export const GROUPS = ["user", "model", "harness", "day"] as const;
 export type Group = (typeof GROUPS)[number];
 

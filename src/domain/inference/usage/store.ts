@@ -1,10 +1,10 @@
 // SQL for the daily sums of usage.
-import { and, eq, getTableColumns, gte, type SQL, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, gte, ne, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { changesOf, insertAll } from "../../../platform/database/drizzle.ts";
 import type { Group, Sums, UsageDelta } from "./model.ts";
-import { inferenceUsage } from "./tables.ts";
+import { inferenceUsage, inferenceUsageBatch } from "./tables.ts";
 
 const { organizationId, day, userId, model, harness, ...summed } = getTableColumns(inferenceUsage);
 const KEY = [organizationId, day, userId, model, harness];
@@ -27,6 +27,19 @@ const add = statement((connection) =>
 
 /** Adds to the sums of a day, user, model and agent. */
 export const addUsage = (tx: Tx, delta: UsageDelta): void => void add(tx).run({ ...delta });
+
+/** Remembers the batch as the last one. @returns whether it was another one before */
+export function noteBatch(tx: Tx, batch: string): boolean {
+  const noted = tx
+    .insert(inferenceUsageBatch)
+    .values({ onlyRow: 1, batch })
+    .onConflictDoUpdate({
+      target: inferenceUsageBatch.onlyRow,
+      set: { batch },
+      setWhere: ne(inferenceUsageBatch.batch, batch),
+    });
+  return changesOf(noted.run()) > 0;
+}
 
 const total = (column: SQLiteColumn): SQL<number> => sql<number>`coalesce(sum(${column}), 0)`;
 const totals = {

@@ -1,4 +1,4 @@
-// Table of the daily sums of usage. Constraints and indexes are in the migrations.
+// Tables of the daily sums of usage. Constraints and indexes are in the migrations.
 import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const inferenceUsage = sqliteTable(
@@ -25,3 +25,9 @@ export const inferenceUsage = sqliteTable(
     primaryKey({ columns: [table.organizationId, table.day, table.userId, table.model, table.harness] }),
   ],
 );
+
+/** One row: the last batch that was taken from the file of the request log. */
+export const inferenceUsageBatch = sqliteTable("inference_usage_batch", {
+  onlyRow: integer("only_row").primaryKey(),
+  batch: text("batch").notNull(),
+});

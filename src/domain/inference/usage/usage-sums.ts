@@ -30,9 +30,14 @@ export interface UsageSumsOptions {
   db: Db;
   clock: Clock;
   budgets: DailyBudgets;
+  /** has another process count the sums; without it they go to the database */
+  handOver?: HandOver | undefined;
   /** told why sums could not be written; they are kept and tried again */
   onFailure?: ((error: unknown) => void) | undefined;
 }
+
+/** Rejects if the sums were not taken. */
+export type HandOver = (deltas: readonly UsageDelta[]) => Promise<void>;
 
 /** What a user has used today. */
 interface Used {
@@ -54,10 +59,14 @@ export class UsageSums implements UsageCounter, Budgets {
     this.#today = dayOf(own.clock.nowMs());
   }
 
-  /** Reads what users have used today, so that budgets survive a restart. */
-  load(): void {
+  /**
+   * Reads what users have used today, so that budgets survive a restart.
+   * @param waiting sums of today that are not in the database yet
+   */
+  load(waiting: readonly UsageDelta[] = []): void {
     this.#used.clear();
-    for (const { userId, ...sums } of store.sumsOfDay(this.own.db.read, this.#day())) this.#use(userId, sums);
+    const counted = store.sumsOfDay(this.own.db.read, this.#day());
+    for (const { userId, ...sums } of [...counted, ...waiting]) this.#use(userId, sums);
   }
 
   count(row: RequestRow): void {
@@ -97,9 +106,7 @@ export class UsageSums implements UsageCounter, Budgets {
     while (deltas.length > 0) {
       const part = deltas.slice(0, FLUSH_ROWS);
       try {
-        await this.own.db.writeInBackground((tx) => {
-          for (const delta of part) store.addUsage(tx, delta);
-        }, "unobserved");
+        await this.#count(part);
       } catch (error) {
         this.#putBack(deltas);
         this.own.onFailure?.(error);
@@ -107,6 +114,14 @@ export class UsageSums implements UsageCounter, Budgets {
       }
       deltas.splice(0, part.length);
     }
+  }
+
+  async #count(deltas: readonly UsageDelta[]): Promise<void> {
+    const { db, handOver } = this.own;
+    if (handOver) return await handOver(deltas);
+    await db.writeInBackground((tx) => {
+      for (const delta of deltas) store.addUsage(tx, delta);
+    }, "unobserved");
   }
 
   #add(delta: UsageDelta): void {

@@ -6,7 +6,8 @@ import { basename, join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type Clock, fromStamp } from "../../clock.ts";
-import { type DataDirectory, lockForServer, type ServerLock } from "../../data-directory/data-directory.ts";
+import { type DataDirectory, lockForServer } from "../../data-directory/data-directory.ts";
+import type { ProcessLock } from "../../data-directory/process-lock.ts";
 import { DomainError } from "../../errors.ts";
 import { flushToDisk, readOwnFile, writeWholeFile } from "../../own-files.ts";
 import { openConnection } from "../connection.ts";
@@ -89,7 +90,7 @@ export function completeSwap(directory: DataDirectory, clock: Clock): void {
   }
 }
 
-function lockForSwap(directory: DataDirectory, clock: Clock): ServerLock {
+function lockForSwap(directory: DataDirectory, clock: Clock): ProcessLock {
   try {
     return lockForServer(directory, clock);
   } catch (cause) {
@@ -187,6 +188,6 @@ function assertExclusive({ database }: DataDirectory): void {
 
 const inUse = (cause: unknown): DomainError =>
   new DomainError("unavailable", "data_dir.busy", "another program has the database open", {
-    hint: "wait for other commands to end; stop replication, such as Litestream, before you restore",
+    hint: "wait for other commands to end; stop `serve --only proxy` and replication, such as Litestream, before you restore",
     cause,
   });

@@ -45,8 +45,9 @@ export interface Forwarding {
   /**
    * Lets running calls finish for the time that the settings give them, then ends the rest with a last event. New requests are the
    * handler's concern.
+   * @param limitMs instead of the time of the settings
    */
-  drain(): Promise<void>;
+  drain(limitMs?: number): Promise<void>;
 }
 
 /** Called once per service. */
@@ -66,8 +67,8 @@ export function createForwarding(options: ForwardingOptions): Forwarding {
     forward: new Forwarder({ ...shared, calls }).forward,
     calls,
     beat: () => timers.beat(),
-    async drain() {
-      await within(settings.drainMs, calls.whenIdle());
+    async drain(limitMs = settings.drainMs) {
+      await within(limitMs, calls.whenIdle());
       calls.stopAll({ outcome: "stopped", reason: "service.stopping" });
     },
   };

@@ -90,7 +90,7 @@ export function gatewayKeyRoutes({ guard, domain }: RouteContext) {
 }
 
 /** @returns the operations on the status of gateway mode */
-export function gatewayRoutes({ guard, domain, proxyFigures }: RouteContext) {
+export function gatewayRoutes({ guard, domain, proxyFigures, isForwardedElsewhere }: RouteContext) {
   const { gateway, governance, inference } = domain;
 
   return createRouter(guard, "gateway")
@@ -100,7 +100,10 @@ export function gatewayRoutes({ guard, domain, proxyFigures }: RouteContext) {
         const { organizationId, role } = principalOf(request);
         const { document: policy } = governance.revisions.inForce(organizationId);
         const { signingKeys } = inference;
-        const status = gatewayStatus({ policy, mode: gateway.mode, signingKeys, proxy: proxyFigures?.() });
+        const status = gatewayStatus({
+          ...{ policy, mode: gateway.mode, signingKeys, proxy: proxyFigures?.() },
+          isForwardedElsewhere: isForwardedElsewhere?.() ?? false,
+        });
         return json(role === "admin" ? status : forMembers(status));
       },
       {

@@ -30,6 +30,7 @@ test("SVC-1: unit", async () => {
   for (const line of [
     "unit",
     "unit --executable /opt/qm/quartermaster --json",
+    "unit --only proxy",
     "unit --sysusers",
     "unit --sysusers --json",
   ])

@@ -4,6 +4,7 @@ import { statSync } from "node:fs";
 import { asStorageError } from "../../../../platform/database/storage-errors.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns, type Steps } from "../../../../platform/steps.ts";
+import { HandedSums } from "../../usage/handed-sums-store.ts";
 import { openLogFile } from "../log-file-store.ts";
 import { type DropCause, SEARCH_MS_MAX } from "../model.ts";
 import { LogReader } from "../search-store.ts";
@@ -31,6 +32,7 @@ export interface LogThreadOptions {
 }
 
 interface OpenFile {
+  sums: HandedSums;
   writer: RowWriter;
   reader: LogReader;
   /** identifies the file, so that one that was moved away is noticed */
@@ -83,6 +85,9 @@ export class LogThread {
       case "close":
         this.#close();
         return null;
+      default:
+        this.#closeMoved();
+        return performOnUsage(message, this.#file().sums);
     }
   }
 
@@ -117,7 +122,29 @@ export class LogThread {
 
 function openFile(file: string): OpenFile {
   const connection = openLogFile(file);
-  return { writer: new RowWriter(connection), reader: new LogReader(connection), inode: inodeOf(file) };
+  return {
+    sums: new HandedSums(connection),
+    writer: new RowWriter(connection),
+    reader: new LogReader(connection),
+    inode: inodeOf(file),
+  };
+}
+
+type UsageTask = Extract<ToThread, { name: "handOverUsage" | "takeUsage" | "removeUsage" | "waitingUsage" }>;
+
+function performOnUsage(task: UsageTask, sums: HandedSums): LogTasks[UsageTask["name"]]["result"] {
+  switch (task.name) {
+    case "handOverUsage":
+      sums.handOver(task.request.deltas);
+      return null;
+    case "takeUsage":
+      return sums.take(task.request.id) ?? null;
+    case "removeUsage":
+      sums.remove(task.request.batch);
+      return null;
+    case "waitingUsage":
+      return sums.waiting(task.request.day);
+  }
 }
 
 const inodeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.ino ?? 0;

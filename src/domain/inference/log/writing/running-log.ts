@@ -1,6 +1,7 @@
 // The request log of a running service: the queue and its thread, joined. Commands read the file themselves: log-reading.ts.
 import { type Clock, within } from "../../../../platform/clock.ts";
 import type { Log } from "../../../../platform/observe/log.ts";
+import type { UsageBatch, UsageDelta } from "../../usage/model.ts";
 import type { FoundRows, LogFigures, RowSearch, SeenValues } from "../model.ts";
 import type { RequestLog, RequestRow } from "../record.ts";
 import { CLOSE_WAIT_MS, LogClient, type StartLogThread } from "./log-client.ts";
@@ -67,6 +68,25 @@ export class RunningLog implements RequestLog, ServiceLog {
   async sweep(beforeMs: number): Promise<number> {
     const { removed } = await this.#client.ask("sweep", { beforeMs });
     return removed;
+  }
+
+  /** Leaves sums of usage for the process that counts. @throws DomainError `storage.*`; Error if the thread ended */
+  async handOverUsage(deltas: readonly UsageDelta[]): Promise<void> {
+    await this.#client.ask("handOverUsage", { deltas });
+  }
+
+  /** @returns the sums that were begun and not removed, or else new ones under this id; undefined if there are none */
+  async takeUsage(id: string): Promise<UsageBatch | undefined> {
+    return (await this.#client.ask("takeUsage", { id })) ?? undefined;
+  }
+
+  async removeUsage(batch: string): Promise<void> {
+    await this.#client.ask("removeUsage", { batch });
+  }
+
+  /** @returns the sums of a day that are not counted yet */
+  waitingUsage(day: number): Promise<UsageDelta[]> {
+    return this.#client.ask("waitingUsage", { day });
   }
 
   queueFigures(): QueueFigures {

@@ -1,6 +1,7 @@
 // What the service and the thread of the request log say to each other. Errors travel as plain objects, because a message does
 // not keep their class.
 import { DomainError, type ErrorKind } from "../../../../platform/errors.ts";
+import type { UsageBatch, UsageDelta } from "../../usage/model.ts";
 import type { DropCause, FoundRows, Gap, LogFigures, RowSearch, SeenValues } from "../model.ts";
 
 /** The request and the result of each task of the thread. */
@@ -11,6 +12,11 @@ export interface LogTasks {
   seen: { request: { fromMs: number }; result: SeenValues };
   sweep: { request: { beforeMs: number }; result: { removed: number } };
   figures: { request: { fromMs: number }; result: LogFigures };
+  /** the tasks of usage/handed-sums-store.ts */
+  handOverUsage: { request: { deltas: readonly UsageDelta[] }; result: null };
+  takeUsage: { request: { id: string }; result: UsageBatch | null };
+  removeUsage: { request: { batch: string }; result: null };
+  waitingUsage: { request: { day: number }; result: UsageDelta[] };
   /** closes the file; the thread may then be ended */
   close: { request: null; result: null };
 }

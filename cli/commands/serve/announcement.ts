@@ -1,0 +1,52 @@
+// What `serve` prints when it is ready: a line in the log, and a summary for people.
+import type { ProxyService } from "../../../src/app/service/divided/proxy-service.ts";
+import type { Service } from "../../../src/app/service/service.ts";
+import type { Context } from "../../context.ts";
+import { programName, shellWord } from "../../output/program-name.ts";
+import { planSummary } from "../catalog/plan-text.ts";
+import type { ServeOutput } from "./output.ts";
+
+type StartedService = Service & { only: "control" | undefined };
+
+export async function announceService(
+  service: StartedService,
+  { log, isText }: ServeOutput,
+  context: Context,
+): Promise<void> {
+  const { address, baseUrl, installation, only } = service;
+  const { from, to, backup } = installation.schema;
+  if (from !== 0 && from !== to) log.info("schema.upgraded", { from, to, copy: backup });
+  log.info("service.started", { address, base_url: baseUrl, schema: to, ...(only && { only }) });
+  if (isText) context.stdout.write(await linesFor(service, context));
+}
+
+/** Announces a process that only forwards inference. */
+export async function announceProxy(
+  { address, installation: { directory, schema } }: ProxyService,
+  { log, isText }: ServeOutput,
+  { stdout }: Context,
+): Promise<void> {
+  const { VERSION } = await import("../../../src/platform/version.ts");
+  log.info("service.started", { address, schema: schema.to, only: "proxy" });
+  if (!isText) return;
+  stdout.write(`Quartermaster ${VERSION} forwards inference on ${address}\n`);
+  stdout.write(`  data      ${directory.path} (schema ${schema.to})\n`);
+}
+
+async function linesFor(
+  { address, baseUrl, bootstrap, installation, seeded, only }: StartedService,
+  context: Context,
+): Promise<string> {
+  const { VERSION } = await import("../../../src/platform/version.ts");
+  const { directory, schema } = installation;
+  const lines = [
+    `Quartermaster ${VERSION} listens on ${address}`,
+    `  public    ${baseUrl}`,
+    `  data      ${directory.path} (schema ${schema.to})`,
+    `  sign in   ${bootstrap.admin.email} at ${baseUrl}/login`,
+    ...(only ? ["  inference by another process: quartermaster serve --only proxy"] : []),
+    ...(seeded ? [`  catalog   ${planSummary(seeded)}`] : []),
+    `  next      ${programName(context)} catalog list --data-dir ${shellWord(directory.path)}`,
+  ];
+  return `${lines.join("\n")}\n`;
+}

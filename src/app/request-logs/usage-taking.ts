@@ -1,0 +1,55 @@
+// Takes the sums of usage that another process of the installation has handed over in the file of the request log: at the start,
+// every few seconds, and once more at the end.
+import { existsSync } from "node:fs";
+import type { RunningLog } from "../../domain/inference/log/writing/running-log.ts";
+import type { UsageIntake } from "../../domain/inference/usage/usage-intake.ts";
+import { FLUSH_EVERY_MS } from "../../domain/inference/usage/usage-sums.ts";
+import type { Ids } from "../../platform/ids.ts";
+import type { Log } from "../../platform/observe/log.ts";
+
+export interface UsageTakingOptions {
+  /** of the request log */
+  file: string;
+  requestLog: Pick<RunningLog, "takeUsage" | "removeUsage">;
+  intake: UsageIntake;
+  ids: Ids;
+  log: Pick<Log, "error">;
+}
+
+export class UsageTaking {
+  #timer: Timer | undefined;
+  #taking: Promise<void> = Promise.resolve();
+
+  constructor(private readonly own: UsageTakingOptions) {}
+
+  async start(): Promise<void> {
+    await this.take();
+    this.#timer = setInterval(() => void this.take(), FLUSH_EVERY_MS);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.take();
+  }
+
+  /** Counts everything that waits. What cannot be counted now stays in the file. Never rejects. */
+  take(): Promise<void> {
+    this.#taking = this.#taking.then(() => this.#takeAll());
+    return this.#taking;
+  }
+
+  async #takeAll(): Promise<void> {
+    const { file, requestLog, intake, ids, log } = this.own;
+    if (!existsSync(file)) return;
+    try {
+      for (;;) {
+        const batch = await requestLog.takeUsage(ids.uuid());
+        if (!batch) return;
+        await intake.take(batch);
+        await requestLog.removeUsage(batch.batch);
+      }
+    } catch (error) {
+      log.error("usage.not_taken", { error });
+    }
+  }
+}

@@ -1,0 +1,71 @@
+// Notices that the data of a running process are no longer those of the installation: the database file was replaced, or another
+// version of the program has changed its schema. The service itself prevents both with its lock; a second process has none.
+import { statSync } from "node:fs";
+import { SECOND_MS } from "../../../platform/clock.ts";
+import { schemaNow } from "../../../platform/database/schema/schema-now.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { Installation } from "../../installation/installation.ts";
+
+/** How often it looks. */
+export const LOOK_EVERY_MS = SECOND_MS;
+
+/** `replaced`: what is read is out of date; `upgraded`: this program does not know the schema. */
+export type Displaced = { error: DomainError; isReplaced: boolean };
+
+export class DataWatch implements Disposable {
+  /** pending as long as the data are those of the installation */
+  readonly displaced: Promise<Displaced>;
+  readonly #resolve: (found: Displaced) => void;
+  readonly #file: string;
+  #timer: Timer | undefined;
+  #looks = 0;
+
+  constructor(private readonly installation: Pick<Installation, "directory" | "db" | "schema">) {
+    const { promise, resolve } = Promise.withResolvers<Displaced>();
+    this.displaced = promise;
+    this.#resolve = resolve;
+    this.#file = identityOf(installation.directory.database);
+  }
+
+  /** grows as long as the process looks */
+  get looks(): number {
+    return this.#looks;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.look(), LOOK_EVERY_MS);
+  }
+
+  look(): void {
+    this.#looks += 1;
+    const { directory, db, schema } = this.installation;
+    if (identityOf(directory.database) !== this.#file)
+      this.#resolve({ error: replaced(directory.database), isReplaced: true });
+    else if (schemaNow(db.read) !== schema.to)
+      this.#resolve({ error: upgraded(directory.database), isReplaced: false });
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}
+
+function identityOf(file: string): string {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found ? `${found.dev}:${found.ino}` : "none";
+}
+
+const START_AGAIN = "start this process again; a service manager does so by itself";
+
+const replaced = (file: string): DomainError =>
+  new DomainError("unavailable", "data_dir.replaced", `the database ${file} was moved or replaced`, {
+    hint: START_AGAIN,
+  });
+
+const upgraded = (file: string): DomainError =>
+  new DomainError(
+    "unavailable",
+    "schema.changed",
+    `the schema of ${file} was changed by another version of this program`,
+    { hint: START_AGAIN },
+  );

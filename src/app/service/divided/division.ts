@@ -1,0 +1,51 @@
+// How one installation is divided between two processes: one does everything but inference, the other forwards inference and does
+// nothing else, so that inference has a second core and a restart of one does not end the other.
+import type { Clock } from "../../../platform/clock.ts";
+import type { Listen } from "../../../platform/config/addresses.ts";
+import type { Config } from "../../../platform/config/config.ts";
+import { type DataDirectory, lockForForwarding } from "../../../platform/data-directory/data-directory.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import { isProxyInProcess } from "../../installation/proxy-settings.ts";
+
+/** A part that a process can be limited to. */
+export type Part = "control" | "proxy";
+
+/** @returns why the service cannot be divided with these settings; empty if it can, or if it is whole */
+export function problemsOfDivision(config: Config, only: Part | undefined): DomainError[] {
+  if (only === undefined) return [];
+  if (!isProxyInProcess(config)) return [notForwarding(only)];
+  return config.get("gateway.proxy.listen") === undefined ? [noListener(only)] : [];
+}
+
+/** @returns where a process forwards inference on a listener of its own; undefined if it does not */
+export const ownProxyListener = (config: Config, only?: Part): Listen | undefined =>
+  only !== "control" && isProxyInProcess(config) ? config.get("gateway.proxy.listen") : undefined;
+
+/**
+ * Takes the lock of the one process that forwards on a listener of its own, if this is to be that process.
+ * @returns the function that releases it
+ * @throws DomainError `data_dir.forwarding`
+ */
+export function lockOwnListener(
+  directory: DataDirectory,
+  { config, clock, only }: { config: Config; clock: Clock; only?: Part | undefined },
+): () => void {
+  if (!ownProxyListener(config, only)) return () => {};
+  return lockForForwarding(directory, clock).release;
+}
+
+const notForwarding = (only: Part): DomainError =>
+  new DomainError(
+    "invalid",
+    "start.not_forwarding",
+    `serve --only ${only} is for installations that forward inference, and these settings forward none`,
+    { hint: "set gateway.type and the settings beside it, or leave --only out" },
+  );
+
+const noListener = (only: Part): DomainError =>
+  new DomainError(
+    "invalid",
+    "start.no_proxy_listener",
+    `serve --only ${only} needs gateway.proxy.listen: the two processes cannot share one listener`,
+    { hint: "set gateway.proxy.listen and gateway.inference_proxy_url, or leave --only out" },
+  );

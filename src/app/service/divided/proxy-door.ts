@@ -1,0 +1,55 @@
+// The one socket of a process that only forwards inference. It refuses requests until the process is ready. Beside inference it
+// answers the metrics of this process, to those who may read the metrics of the service.
+import type { Registry } from "prom-client";
+import type { Config } from "../../../platform/config/config.ts";
+import type { Log } from "../../../platform/observe/log.ts";
+import { canReadMetrics, type MetricsAccess } from "../../../server/auth/metrics-access.ts";
+import type { InferenceHandler } from "../../../server/inference/handler.ts";
+import { type Answer, type Listener, listen, removeDeadSocket } from "../../../server/listener/listen.ts";
+import { PROXY_FLAG, startingProxy } from "../door.ts";
+import { tlsOf } from "../settings-reload.ts";
+
+/** For the last bytes of answers: inference has been drained before. */
+const STOP_MS = 2_000;
+
+export interface ProxyDoor {
+  listener: Listener;
+  address: string;
+  open(inference: InferenceHandler, metrics: MetricsAccess & { metrics: Registry }): void;
+  stop(): Promise<void>;
+}
+
+/** @throws DomainError `listen.*`; Error without `gateway.proxy.listen` */
+export async function openProxyDoor(config: Config, log: Log): Promise<ProxyDoor> {
+  const where = config.get("gateway.proxy.listen");
+  if (!where) throw new Error("gateway.proxy.listen is not set");
+  let answer: Answer = startingProxy;
+  await removeDeadSocket(where, PROXY_FLAG);
+  const listener = listen((...request) => answer(...request), {
+    listen: where,
+    flag: PROXY_FLAG,
+    tls: tlsOf(config),
+    trustedProxies: config.get("server.trusted_proxies"),
+    forwardedHeader: config.get("server.forwarded_header"),
+    report: (error) => log.error("http.unhandled_error", { error }),
+  });
+  return {
+    listener,
+    address: listener.address,
+    open(inference, { metrics, ...access }) {
+      answer = (request, addressOf, _forwarding, socket) =>
+        isForMetrics(request) && canReadMetrics(request, { address: addressOf(request) }, access)
+          ? pageOf(metrics)
+          : inference.handle(request, socket, addressOf);
+    },
+    stop: () => listener.stop(STOP_MS),
+  };
+}
+
+const isForMetrics = ({ method, url }: Request): boolean =>
+  method === "GET" && url.includes("/metrics") && URL.parse(url)?.pathname === "/metrics";
+
+const pageOf = async (metrics: Registry): Promise<Response> =>
+  new Response(await metrics.metrics(), {
+    headers: { "content-type": metrics.contentType, "cache-control": "no-store" },
+  });

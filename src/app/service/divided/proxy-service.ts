@@ -1,0 +1,146 @@
+// A second process on the data directory of a service: it forwards inference on a listener of its own, and nothing else. Every
+// look-up reads the database, so an act of any process holds from the next request on. It writes to the database only to replace
+// a key that the gateway refused: no migration, no job and no first administrator is its concern.
+import { Registry } from "prom-client";
+import { dayOf } from "../../../domain/inference/usage/model.ts";
+import { assertAccessible, type DataDirectory } from "../../../platform/data-directory/data-directory.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import { VERSION } from "../../../platform/version.ts";
+import { createDocumentThreads } from "../../documents/document-threads.ts";
+import {
+  directoryToExamine,
+  emptyDirectory,
+  type Installation,
+  openInstallation,
+  upgradeRemedy,
+} from "../../installation/installation.ts";
+import { configuredOrigin, originForLinks } from "../../installation/origin.ts";
+import { proxySettingsOf } from "../../installation/proxy-settings.ts";
+import {
+  createServiceLog,
+  forwardingRecordsOf,
+  keepForwardingRecords,
+} from "../../request-logs/service-log.ts";
+import { watchProvisioner } from "../gateway-metrics.ts";
+import { startInference } from "../inference.ts";
+import { drainAttempts } from "../jobs/gateway-jobs.ts";
+import type { ServiceOptions } from "../service.ts";
+import { reloadSettings } from "../settings-reload.ts";
+import { assertStartable } from "../start-checks.ts";
+import type { Liveness } from "../supervision.ts";
+import { DataWatch } from "./data-watch.ts";
+import { lockOwnListener, problemsOfDivision } from "./division.ts";
+import { openProxyDoor, type ProxyDoor } from "./proxy-door.ts";
+
+export type ProxyServiceOptions = Omit<ServiceOptions, "onBootstrap" | "passwordCost" | "only">;
+
+export interface ProxyService {
+  /** where it listens */
+  address: string;
+  installation: Installation;
+  vitals: Liveness;
+  /** resolves once this process must end, because its data are not those of the installation any more */
+  displaced: Promise<DomainError>;
+  /** Reads the log level and the TLS files again; an invalid setting is logged and changes nothing. */
+  reload(): Promise<void>;
+  /** Ends running requests, writes out rows and sums, then closes the database. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts everything or nothing, like `startService`.
+ * @throws DomainError `start.*`, `data_dir.*`, `schema.*`, `config.*`, `listen.*`
+ */
+export async function startProxyService(options: ProxyServiceOptions): Promise<ProxyService> {
+  const { config, clock, log } = options;
+  assertStartable(config, clock, problemsOfDivision(config, "proxy"));
+  const directory = directoryToExamine(options);
+  assertAccessible(directory);
+  await using undo = new AsyncDisposableStack();
+  undo.defer(lockOwnListener(directory, options));
+  const door = await openProxyDoor(config, log);
+  undo.defer(() => door.stop());
+  const service = await forwardAt(door, directory, { ...options, undo });
+  const onStop = undo.move();
+  return { ...service, stop: () => onStop.disposeAsync() };
+}
+
+async function forwardAt(
+  door: ProxyDoor,
+  directory: DataDirectory,
+  { undo, ...options }: ProxyServiceOptions & { undo: AsyncDisposableStack },
+): Promise<Omit<ProxyService, "stop">> {
+  const { config, clock, log } = options;
+  const metrics = new Registry();
+  const baseUrl = originOf(options);
+  const requestLog = createServiceLog({ ...options, directory, metrics });
+  const installation = await openInstallation(directory, {
+    ...options,
+    ...forwardingRecordsOf(requestLog, { log }),
+    baseUrl: () => baseUrl,
+    beforeChange: () => {
+      throw olderSchema(directory);
+    },
+    observeProvisioner: watchProvisioner({ metrics, log }),
+  });
+  undo.defer(() => installation.close());
+  const { domain } = installation;
+  if (!domain.identity.organization()) throw emptyDirectory(directory.path);
+  await keepForwardingRecords(installation, { undo, requestLog, day: dayOf(clock.nowMs()), log });
+  const inference = startInference({
+    ...{ ...options, ...installation, metrics, requestLog },
+    settings: proxySettingsOf(config),
+  });
+  if (!inference) throw new Error("these settings do not forward inference"); // problemsOfDivision has found that
+  const watch = undo.use(new DataWatch(installation));
+  watch.start();
+  undo.defer(() => drainAttempts(domain));
+  undo.defer(() => door.stop());
+  let isReplaced = false;
+  undo.defer(() => inference.drain(isReplaced ? 0 : undefined));
+  undo.defer(() => inference.handler.stop());
+  door.open(inference.handler, { metrics, token: config.get("metrics.token"), origin: baseUrl });
+  const displaced = watch.displaced.then((found) => {
+    isReplaced = found.isReplaced;
+    inference.handler.stop();
+    return found.error;
+  });
+  const runTask = createDocumentThreads();
+  return {
+    address: door.address,
+    installation,
+    displaced,
+    vitals: vitalsOf(installation, watch),
+    reload: async () => {
+      const reading = config.readFileAgain(runTask);
+      await reloadSettings({ config, log, reading, listeners: [door.listener] });
+    },
+  };
+}
+
+/** @throws DomainError `config.public_url_missing` */
+function originOf({ config }: Pick<ProxyServiceOptions, "config">): string {
+  const origin = originForLinks(config) ?? configuredOrigin(config);
+  if (origin !== undefined) return origin;
+  throw new DomainError(
+    "invalid",
+    "config.public_url_missing",
+    "server.public_url is required, because the issuer of inference tokens is not known without it",
+    { hint: "give this process the settings of the service" },
+  );
+}
+
+/** A service manager tries again until the service has upgraded the database. */
+const olderSchema = (directory: DataDirectory): DomainError =>
+  new DomainError(
+    "unavailable",
+    "schema.older",
+    "the schema of the database is older than that of this program, and this process upgrades none",
+    { hint: upgradeRemedy(directory) },
+  );
+
+const vitalsOf = ({ db, domain, schema }: Installation, watch: DataWatch): Liveness => ({
+  readDatabase: () => void domain.identity.findOrganization(db.read),
+  beatMs: () => watch.looks,
+  statusLine: () => `version ${VERSION}, schema ${schema.to}, forwards inference`,
+});

@@ -1,0 +1,94 @@
+// SQL for sums of usage in the file of the request log. A process that only forwards puts them there, because each of its commits
+// to the database would make the service drop its caches. The service takes them in batches: usage-intake.ts.
+import type { Database } from "bun:sqlite";
+import type { UsageBatch, UsageDelta } from "./model.ts";
+
+/** Sums of one batch: a few milliseconds of the service's transaction. */
+export const BATCH_SUMS_MAX = 500;
+/** Sums that the service has not begun to take. */
+const NO_BATCH = "";
+
+const MEMBERS = [
+  ["organization_id", "organizationId"],
+  ["day", "day"],
+  ["user_id", "userId"],
+  ["model", "model"],
+  ["harness", "harness"],
+  ["requests", "requests"],
+  ["refused", "refused"],
+  ["input_tokens", "inputTokens"],
+  ["output_tokens", "outputTokens"],
+  ["cache_read_tokens", "cacheReadTokens"],
+  ["cache_write_tokens", "cacheWriteTokens"],
+  ["cost", "cost"],
+] as const satisfies readonly (readonly [string, keyof UsageDelta])[];
+const KEY_COLUMNS = 5;
+const NAMES = MEMBERS.map(([name]) => name).join(", ");
+const SELECTED = MEMBERS.map(([name, member]) => `${name} AS ${member}`).join(", ");
+const KEY = MEMBERS.slice(0, KEY_COLUMNS)
+  .map(([name]) => name)
+  .join(", ");
+const ADDED = MEMBERS.slice(KEY_COLUMNS).map(([name]) => `${name} = ${name} + excluded.${name}`);
+const INSERT = `INSERT INTO usage_sums (batch, ${NAMES}) VALUES ('', ${MEMBERS.map(() => "?").join(", ")})
+  ON CONFLICT DO UPDATE SET ${ADDED.join(", ")}`;
+
+/** Works through one connection to the file. */
+export class HandedSums {
+  constructor(private readonly connection: Database) {}
+
+  /** Adds the sums to those that wait, in one transaction. */
+  handOver(deltas: readonly UsageDelta[]): void {
+    const insert = this.connection.query(INSERT);
+    this.connection
+      .transaction(() => {
+        for (const delta of deltas) insert.run(...MEMBERS.map(([, member]) => delta[member]));
+      })
+      .immediate();
+  }
+
+  /**
+   * Moves some of the waiting sums into a batch. A batch that was begun before comes first, under its own id.
+   * @param id of the new batch
+   * @returns undefined if no sums wait
+   */
+  take(id: string): UsageBatch | undefined {
+    return this.connection
+      .transaction(() => {
+        const batch = this.#begun() ?? this.#begin(id);
+        if (batch === undefined) return undefined;
+        const rows = this.connection.query<UsageDelta, [string]>(
+          `SELECT ${SELECTED} FROM usage_sums WHERE batch = ?`,
+        );
+        return { batch, deltas: rows.all(batch) };
+      })
+      .immediate();
+  }
+
+  /** Removes a batch whose sums are counted. */
+  remove(batch: string): void {
+    this.connection.query("DELETE FROM usage_sums WHERE batch = ?").run(batch);
+  }
+
+  /** @returns the sums of a day that the service has not counted yet */
+  waiting(day: number): UsageDelta[] {
+    return this.connection
+      .query<UsageDelta, [number]>(`SELECT ${SELECTED} FROM usage_sums WHERE day = ?`)
+      .all(day);
+  }
+
+  #begun(): string | undefined {
+    return this.connection
+      .query<{ batch: string }, [string]>("SELECT batch FROM usage_sums WHERE batch > ? LIMIT 1")
+      .get(NO_BATCH)?.batch;
+  }
+
+  #begin(id: string): string | undefined {
+    const { changes } = this.connection
+      .query(
+        `UPDATE usage_sums SET batch = ? WHERE (batch, ${KEY}) IN (
+          SELECT batch, ${KEY} FROM usage_sums WHERE batch = ? LIMIT ${BATCH_SUMS_MAX})`,
+      )
+      .run(id, NO_BATCH);
+    return changes > 0 ? id : undefined;
+  }
+}

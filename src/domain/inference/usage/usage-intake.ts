@@ -1,0 +1,29 @@
+// Counts the sums that another process has handed over, each batch once, however often it is read.
+import type { Db } from "../../../platform/database/database.ts";
+import type { Identity } from "../../identity/service.ts";
+import type { UsageBatch, UsageDelta } from "./model.ts";
+import * as store from "./store.ts";
+
+export interface UsageIntakeDependencies {
+  db: Db;
+  identity: Pick<Identity, "organization" | "findUserById">;
+}
+
+export class UsageIntake {
+  constructor(private readonly own: UsageIntakeDependencies) {}
+
+  /**
+   * Adds the sums to the database, unless this batch was the last one. Sums of another organization are left out, and those of a
+   * user who was erased meanwhile are nobody's.
+   */
+  async take({ batch, deltas }: UsageBatch): Promise<void> {
+    const { db, identity } = this.own;
+    const organizationId = identity.organization()?.id;
+    const ours = deltas.filter((delta) => delta.organizationId === organizationId);
+    await db.write((tx) => {
+      const userIdOf = ({ userId }: UsageDelta) => (identity.findUserById(tx, userId) ? userId : "");
+      if (!store.noteBatch(tx, batch)) return;
+      for (const delta of ours) store.addUsage(tx, { ...delta, userId: userIdOf(delta) });
+    }, "unobserved");
+  }
+}

@@ -1,0 +1,112 @@
+// Sums of usage that a forwarding process hands over in the file of the request log, and that the service counts: with the real
+// thread, file and database, and with every place at which either process may die.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { dayOf } from "../../../src/domain/inference/usage/model.ts";
+import { usageOfDay } from "../../../src/domain/inference/usage/store.ts";
+import { UsageSums } from "../../../src/domain/inference/usage/usage-sums.ts";
+import { rowOf, startTestLog, type TestLog } from "../../support/inference/request-rows.ts";
+import { type Caller, createTestServer, type TestServer } from "../../support/server.ts";
+import { START_MS, temporaryDirectory } from "../../support/world.ts";
+
+const TODAY = dayOf(START_MS);
+const BATCHES = ["first", "second", "third"] as const;
+
+let directory: string;
+let log: TestLog;
+let face: TestServer;
+let ana: Caller;
+beforeEach(async () => {
+  directory = temporaryDirectory();
+  log = startTestLog(directory);
+  face = await createTestServer();
+  ana = await face.signedIn("member", { email: "ana@example.com" });
+});
+afterEach(async () => {
+  await log.running.close();
+  await face[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true });
+});
+
+/** Counts as the second process does. */
+const forwarder = (requestsPerDay = 0) =>
+  new UsageSums({
+    ...face.world,
+    budgets: { requestsPerDay, tokensPerDay: 0 },
+    handOver: (deltas) => log.running.handOverUsage(deltas),
+  });
+const rowsOf = (user: Caller["user"], ...numbers: number[]) =>
+  numbers.map((number) => rowOf(number, { userId: user.id, organizationId: user.organizationId }));
+async function handOver(user: Caller["user"], ...numbers: number[]): Promise<void> {
+  const usage = forwarder();
+  for (const row of rowsOf(user, ...numbers)) usage.count(row);
+  await usage.flush();
+}
+const requestsBy = (group: "user" | "model") =>
+  usageOfDay(face.world.db.read, ana.user.organizationId, {
+    ofDay: TODAY,
+    group,
+    ofUser: undefined,
+  }).map(({ key, requests, inputTokens, cost }) => [key, requests, inputTokens, cost]);
+
+async function takeAll(): Promise<void> {
+  for (const id of BATCHES) {
+    const batch = await log.running.takeUsage(id);
+    if (!batch) return;
+    await face.domain.usageIntake.take(batch);
+    await log.running.removeUsage(batch.batch);
+  }
+}
+
+test("INF-56 sums of another process are counted once, together with those of this one", async () => {
+  await handOver(ana.user, 1, 2);
+  await handOver(ana.user, 3);
+  for (const row of rowsOf(ana.user, 4)) face.domain.usage.count(row);
+  await face.domain.usage.flush();
+  await takeAll();
+  expect(requestsBy("user")).toEqual([[ana.user.id, 4, 4_000, 1]]);
+  expect(await log.running.takeUsage("later")).toBeUndefined();
+});
+
+test("INF-62 a service that dies between the two files counts no batch twice and loses none", async () => {
+  await handOver(ana.user, 1);
+  const begun = await log.running.takeUsage("first"); // it dies before it counts
+  expect(begun?.deltas).toHaveLength(1);
+  await handOver(ana.user, 2); // stays out of the batch that was begun
+  const again = await log.running.takeUsage("second");
+  expect(again).toEqual(begun);
+  if (again) await face.domain.usageIntake.take(again); // it dies before it removes the batch
+  expect(requestsBy("user")).toEqual([[ana.user.id, 1, 1_000, 0.25]]);
+  await takeAll();
+  expect(requestsBy("user")).toEqual([[ana.user.id, 2, 2_000, 0.5]]);
+});
+
+test("sums that cannot be handed over stay with the process and come later", async () => {
+  const usage = forwarder();
+  for (const row of rowsOf(ana.user, 1)) usage.count(row);
+  await Bun.write(log.file, "this is no database");
+  await usage.flush();
+  rmSync(log.file);
+  await usage.flush();
+  await takeAll();
+  expect(requestsBy("user")).toEqual([[ana.user.id, 1, 1_000, 0.25]]);
+});
+
+test("a forwarding process starts with what was counted and what waits, for budgets", async () => {
+  for (const row of rowsOf(ana.user, 1)) face.domain.usage.count(row);
+  await face.domain.usage.flush();
+  await handOver(ana.user, 2);
+  const usage = forwarder(2);
+  usage.load();
+  expect(usage.exceeded(ana.user.id)).toBeUndefined();
+  usage.load(await log.running.waitingUsage(TODAY));
+  expect(usage.exceeded(ana.user.id)).toBe("requests");
+  expect(await log.running.waitingUsage(TODAY - 1)).toEqual([]);
+});
+
+test("sums of an unknown user are nobody's, and those of another organization are left out", async () => {
+  await handOver({ ...ana.user, id: "0190c5a8-0000-7000-8000-00000000dead" }, 1);
+  await handOver({ ...ana.user, organizationId: "0190c5a8-0000-7000-8000-00000000beef" }, 2);
+  await takeAll();
+  expect(requestsBy("user")).toEqual([["", 1, 1_000, 0.25]]);
+});
