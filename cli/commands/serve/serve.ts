@@ -23,10 +23,8 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
     )
     .examples(
       "quartermaster serve --data-dir /var/lib/quartermaster",
-      "quartermaster serve --config /etc/quartermaster/quartermaster.yaml",
+      "quartermaster serve --config quartermaster.yaml --only proxy",
       "quartermaster serve --catalog catalog.yaml --server-listen 127.0.0.1:9000",
-      "quartermaster serve --config /etc/quartermaster/quartermaster.yaml --only control",
-      "quartermaster serve --config /etc/quartermaster/quartermaster.yaml --only proxy",
     )
     .addOption(
       choiceOption(

@@ -17,7 +17,6 @@ export function register(program: CliCommand, context: Context): void {
       "quartermaster unit --sysusers | install -D -m 644 /dev/stdin /etc/sysusers.d/quartermaster.conf",
       "quartermaster unit > /etc/systemd/system/quartermaster.service",
       "quartermaster unit --only proxy > /etc/systemd/system/quartermaster-proxy.service",
-      "quartermaster help service",
     )
     .option("--executable <path>", "executable that the unit starts (default: this one)")
     .addOption(

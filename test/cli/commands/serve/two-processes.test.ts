@@ -8,7 +8,11 @@ import { logIn, openBeside } from "../../../bench/tools/installation.ts";
 import { runCli } from "../../../support/cli/cli.ts";
 import { ADMIN_KEY, LitellmGateway } from "../../../support/gateway/litellm-gateway.ts";
 import { createInstallation, runHere } from "../../../support/in-process.ts";
-import { EVENT_STREAM, ScriptedUpstream } from "../../../support/inference/upstream.ts";
+import {
+  EVENT_STREAM,
+  ScriptedUpstream,
+  type UpstreamExchange,
+} from "../../../support/inference/upstream.ts";
 import { type RunningService, startService } from "../../../support/running-service.ts";
 import { temporaryDirectory } from "../../../support/world.ts";
 
@@ -21,6 +25,9 @@ let upstream: ScriptedUpstream;
 let control: RunningService;
 let proxy: RunningService;
 let [ana, ben, cid]: string[] = [];
+
+const keyIn = (exchange: UpstreamExchange): string =>
+  (exchange.header("authorization") ?? "").replace("Bearer ", "");
 
 const startControl = (listen = "127.0.0.1:0") =>
   startService({ args: ["--config", CONFIG, "--only", "control", "--server-listen", listen] });
@@ -43,6 +50,8 @@ beforeAll(async () => {
       const answer = await fetch(`${admin.origin}${exchange.target}`, { method, headers, ...sent });
       return await exchange.answer(answer.status, await answer.text());
     }
+    if (!admin.accepts(keyIn(exchange)))
+      return await exchange.answer(401, '{"error":{"type":"token_not_found_in_db"}}');
     if (!body.includes('"stream":true'))
       return await exchange.answer(200, '{"usage":{"prompt_tokens":10,"completion_tokens":5}}');
     await exchange.head(200, EVENT_STREAM);
@@ -138,6 +147,16 @@ describe("INF-62 a service in two processes", () => {
     expect((await post("/gateway/session/revoke", ana)).ok).toBe(true);
     await expectRefused(token);
     expect(await stream.text()).toContain("inference.session_revoked");
+  });
+
+  test("replaces a key that the gateway refuses, and answers the request that found out", async () => {
+    const token = await inferenceToken(ben);
+    const [former] = admin.keys.splice(0);
+    expect(await statusOf(token)).toBe(200);
+    expect(admin.keys).toHaveLength(1);
+    expect(admin.keys[0]?.token).not.toBe(former?.token);
+    expect(await (await post("/gateway/key/ensure", ben)).json()).toMatchObject({ status: "ready" });
+    expect(admin.keys).toHaveLength(1);
   });
 
   test(
