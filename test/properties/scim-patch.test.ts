@@ -8,6 +8,7 @@ import { readUser } from "../../src/domain/scim/messages/read-resource.ts";
 import type { ScimObject, ScimProfile } from "../../src/domain/scim/model.ts";
 import { readGroupPatch } from "../../src/domain/scim/patch/patch-group.ts";
 import { patchUser } from "../../src/domain/scim/patch/patch-user.ts";
+import { runSynchronously } from "../../src/platform/steps.ts";
 
 const SEQUENCES = 1_000;
 const STEPS_MAX = 8;
@@ -393,7 +394,9 @@ test("a group after any PATCH has the members that its operations produce in ord
           if (one.op !== "remove") naive.push(...ids);
           return isWhole ? { op: "remove", path: "members" } : memberOperation(one);
         });
-        const { base, add, remove } = readGroupPatch({ Operations }, { id: ID, profile: "standard" }).members;
+        const { base, add, remove } = runSynchronously(
+          readGroupPatch({ Operations }, { id: ID, profile: "standard" }),
+        ).members;
         const kept = base === "kept" ? before.filter((id) => !remove.includes(id)) : [];
         expect(new Set([...kept, ...add])).toEqual(new Set(naive));
         expect(add.filter((id) => remove.includes(id))).toEqual([]);

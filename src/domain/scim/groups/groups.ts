@@ -1,7 +1,7 @@
 // Groups for identity providers: body in, answer out, each change one transaction that also holds the read. read-resource.ts
 // and patch parse bodies, group-changes.ts applies changes, group-views.ts renders answers.
 import type { Connection, Sync, Topic, Tx } from "../../../platform/database/database.ts";
-import { runSynchronously, type Steps } from "../../../platform/steps.ts";
+import { runInTurns, runSynchronously, type Steps } from "../../../platform/steps.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { ScimDependencies } from "../dependencies.ts";
 import { locationOf, namesVersion } from "../messages/messages.ts";
@@ -46,7 +46,7 @@ export class ScimGroups implements ScimResources {
 
   async create({ actor }: ScimCaller, body: unknown, asked: AskedView): Promise<ScimAnswer> {
     const view = readView("Group", asked);
-    const group = readGroup(body);
+    const group = await runInTurns(readGroup(body));
     return await this.#write(group.members?.length ?? 0, {
       change: (tx) => this.#changes.insert(tx, actor, group),
       answer: (tx, row) => this.#answer(tx, row, { organizationId: actor.organizationId, view }),
@@ -59,7 +59,7 @@ export class ScimGroups implements ScimResources {
     { body, ifMatch, ...asked }: AskedChange & { body: unknown },
   ): Promise<ScimAnswer> {
     const view = readView("Group", asked);
-    const { displayName, externalId = null, members = [] } = readGroup(body);
+    const { displayName, externalId = null, members = [] } = await runInTurns(readGroup(body));
     const wish = { displayName, externalId, members: { base: "emptied", add: members, remove: [] } } as const;
     return await this.#write(this.#reachOf(actor, id, wish), {
       change: (tx) => this.#changes.update(tx, actor, { id, ifMatch, wish }),
@@ -74,7 +74,7 @@ export class ScimGroups implements ScimResources {
     { body, ifMatch, ...asked }: AskedChange & { body: unknown },
   ): Promise<ScimAnswer> {
     const view = readView("Group", asked);
-    const wish = readGroupPatch(body, { id, profile });
+    const wish = await runInTurns(readGroupPatch(body, { id, profile }));
     const { organizationId } = actor;
     return await this.#write(this.#reachOf(actor, id, wish), {
       change: (tx) => this.#changes.update(tx, actor, { id, ifMatch, wish }),

@@ -9,6 +9,43 @@ export const STEP_MEMBERS = 1_000;
 /** Users in one step whose roles change, whose logins end then: 5 to 10 ms. */
 export const STEP_ROLES = 250;
 
+/** Sorting so many ids, or merging twice as many, takes 2 to 4 ms. */
+const SORTED_AT_ONCE = 12_500;
+
+/** @returns the ids in order: parts are sorted, and then merged two by two */
+export function* sortedInSlices(ids: readonly string[]): Steps<readonly string[]> {
+  let parts: (readonly string[])[] = [];
+  for (let from = 0; from < ids.length; from += SORTED_AT_ONCE) {
+    if (from > 0) yield;
+    parts.push(ids.slice(from, from + SORTED_AT_ONCE).toSorted());
+  }
+  while (parts.length > 1) {
+    const merged: (readonly string[])[] = [];
+    for (let at = 0; at < parts.length; at += 2)
+      merged.push(yield* mergedInSlices(parts[at] ?? [], parts[at + 1] ?? []));
+    parts = merged;
+  }
+  return parts[0] ?? [];
+}
+
+function* mergedInSlices(left: readonly string[], right: readonly string[]): Steps<readonly string[]> {
+  const merged: string[] = [];
+  let [atLeft, atRight] = [0, 0];
+  for (;;) {
+    const [first, second] = [left[atLeft], right[atRight]];
+    if (first === undefined || second === undefined) break;
+    if (first <= second) {
+      merged.push(first);
+      atLeft += 1;
+    } else {
+      merged.push(second);
+      atRight += 1;
+    }
+    if (merged.length % (2 * SORTED_AT_ONCE) === 0) yield;
+  }
+  return merged.concat(left.slice(atLeft), right.slice(atRight));
+}
+
 type Work<T> = (slice: readonly T[]) => Steps<void>;
 
 /** Processes one slice after the other, and nothing for an empty list. */

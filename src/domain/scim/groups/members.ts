@@ -3,7 +3,7 @@
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { type ScimError, scimInvalid } from "../errors.ts";
-import { forMembers, inSlices, STEP_MEMBERS } from "./member-slices.ts";
+import { forMembers, inSlices, STEP_MEMBERS, sortedInSlices } from "./member-slices.ts";
 import * as store from "./members-store.ts";
 
 /** The requested member list; every id is in it once. */
@@ -24,6 +24,8 @@ export interface MemberChange {
 const NAMED_MAX = 10;
 /** Reading a user takes a tenth of adding one. */
 const FOUND_AT_ONCE = 5 * STEP_MEMBERS;
+/** Indexing a user takes a tenth of reading one. */
+const INDEXED_AT_ONCE = 25 * STEP_MEMBERS;
 /** one of our ids has 36 */
 const SHOWN_CHARACTERS_MAX = 64;
 
@@ -56,7 +58,11 @@ export function* applyMembers(
   }
   let coming = yield* knownUsers(tx, place, add);
   if (base === "emptied") {
-    const wanted = new Map(coming.map((user) => [user.sequence, user]));
+    const wanted = new Map<number, store.NumberedUser>();
+    for (const [at, user] of coming.entries()) {
+      if (at % INDEXED_AT_ONCE === 0) yield;
+      wanted.set(user.sequence, user);
+    }
     yield* forMembers(tx, groupId, (sequences) => {
       const others = sequences.filter((sequence) => !wanted.delete(sequence));
       return take(store.numberedUsers(tx, others));
@@ -92,9 +98,9 @@ function* findUsers(
 ): Steps<readonly store.NumberedUser[]> {
   const users: store.NumberedUser[] = [];
   const areMany = ids.length > STEP_MEMBERS;
-  const ordered = areMany ? ids.toSorted() : ids;
+  const ordered = areMany ? yield* sortedInSlices(ids) : ids;
   for (let from = 0; from < ordered.length; from += FOUND_AT_ONCE) {
-    if (areMany) yield; // sorting 50,000 takes a turn of its own
+    if (areMany) yield;
     users.push(...store.findUsers(tx, { organizationId, ids: ordered.slice(from, from + FOUND_AT_ONCE) }));
   }
   return users;

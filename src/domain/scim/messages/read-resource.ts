@@ -1,12 +1,13 @@
 // Bodies of POST and PUT: parses a user's document, or the parts of a group. Unknown and computed attributes are ignored. users
 // and groups check whether names are free and members exist.
+import type { Steps } from "../../../platform/steps.ts";
 import type { JsonObject } from "../../../platform/text/json-object.ts";
 import type { ScimObject } from "../model.ts";
 import { assignNamed } from "../patch/assign.ts";
 import { readMemberIds } from "../patch/member-ids.ts";
 import { resolvePath } from "../schema/attribute-path.ts";
 import { arrangedUser } from "../schema/document.ts";
-import { invalidValue, readAll, readSimple } from "../schema/values.ts";
+import { invalidValue, readAll, readAllInSteps, readSimple } from "../schema/values.ts";
 import { ADDRESS_NEEDED, findAddress } from "../users/emails.ts";
 import { CORE_GROUP, CORE_USER, type ResourceTypeName } from "../wire.ts";
 import { fieldsOf, readObject, requireSchema } from "./envelope.ts";
@@ -58,14 +59,14 @@ export interface SentGroup {
  * @throws ScimError `invalidSyntax`, `invalidValue`
  * @source RFC 7643 section 4.2; SCIM-27, SCIM-30, SCIM-31, SCIM-37 to SCIM-42
  */
-export function readGroup(body: unknown): SentGroup {
+export function* readGroup(body: unknown): Steps<SentGroup> {
   const texts = new Map<string, string>();
   let members: readonly string[] | undefined;
-  readAll(Object.entries(readResource(body, "Group")), ([name, value]) => {
+  yield* readAllInSteps(Object.entries(readResource(body, "Group")), function* ([name, value]): Steps<void> {
     const path = resolvePath("Group", name);
     if (path?.attribute === undefined || path.sub) return;
     const { attribute } = path;
-    if (attribute.name === "members") members = readMemberIds(value, attribute.name);
+    if (attribute.name === "members") members = yield* readMemberIds(value, attribute.name);
     if (attribute.type !== "string" || attribute.mutability !== "readWrite") return;
     const text = readSimple(value, { attribute, name: attribute.name });
     if (typeof text === "string") texts.set(attribute.name, text);

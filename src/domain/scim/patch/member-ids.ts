@@ -1,8 +1,9 @@
 // Parses member lists of providers into ids of users. Everything unknown is refused: a silent success would leave users in a
 // group, or out of it (SCIM-79).
+import type { Steps } from "../../../platform/steps.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { foldCase } from "../schema/fold-case.ts";
-import { invalidValue, isUnassigned, readAll, requireSingle } from "../schema/values.ts";
+import { invalidValue, isUnassigned, readAllInSteps, requireSingle } from "../schema/values.ts";
 import { fieldsWithId } from "./user-references.ts";
 
 /**
@@ -12,11 +13,14 @@ import { fieldsWithId } from "./user-references.ts";
  * @throws ScimError `invalidValue` for a group, and for an entry without an id
  * @source RFC 7643 section 4.2; SCIM-30, SCIM-42, SCIM-79
  */
-export function readMemberIds(raw: unknown, name: string): readonly string[] {
+export function* readMemberIds(raw: unknown, name: string): Steps<readonly string[]> {
   if (isUnassigned(raw)) return [];
   const list: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
   const ids = new Set<string>();
-  readAll(list.keys(), (at) => ids.add(plainId(list[at]) ?? readMemberId(list[at], `${name}[${at}]`)));
+  yield* readAllInSteps(list.keys(), (at) => {
+    ids.add(plainId(list[at]) ?? readMemberId(list[at], `${name}[${at}]`));
+    return undefined;
+  });
   return [...ids];
 }
 

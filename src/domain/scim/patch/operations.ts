@@ -1,6 +1,7 @@
 // The operations of a PATCH message in their order: the action and the target attributes, named by the path or by the members
 // of the value. Names that must not be changed are refused here, and ineffective ones are left out (SCIM-41, SCIM-77). Errors
 // name the operation.
+import type { Steps } from "../../../platform/steps.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
 import type { PatchTarget } from "../filter/model.ts";
@@ -8,7 +9,7 @@ import { parseTarget } from "../filter/parse.ts";
 import { fieldsOf, readObject, requireSchema } from "../messages/envelope.ts";
 import type { ScimProfile } from "../model.ts";
 import { isSettable, pathText, type ResolvedPath, resolvePath } from "../schema/attribute-path.ts";
-import { invalidValue, readAll, requireSingle } from "../schema/values.ts";
+import { invalidValue, readAllInSteps, requireSingle } from "../schema/values.ts";
 import { PATCH_OP, type ResourceTypeName } from "../wire.ts";
 
 export const PATCH_OPERATIONS_MAX = 10_000;
@@ -33,7 +34,10 @@ export interface Operation extends Change {
  *   of the operation, counted from 0
  * @source RFC 7644 section 3.5.2; SCIM-80, SCIM-82
  */
-export function forEachOperation(body: unknown, carryOut: (operation: Operation) => void): void {
+export function* forEachOperation(
+  body: unknown,
+  carryOut: (operation: Operation) => Steps<void> | undefined,
+): Steps<void> {
   const fields = fieldsOf(readObject(body, "the PATCH message"));
   requireSchema(fields.get("schemas"), PATCH_OP);
   const operations: unknown = fields.get("operations");
@@ -47,7 +51,8 @@ export function forEachOperation(body: unknown, carryOut: (operation: Operation)
     );
   for (const [index, raw] of operations.entries()) {
     try {
-      carryOut(readOperation(raw));
+      const steps = carryOut(readOperation(raw));
+      if (steps) yield* steps;
     } catch (error) {
       if (!(error instanceof ScimError)) throw error;
       throw new ScimError(error.status, error.scimType, `Operations[${index}]: ${error.message}`);
@@ -88,7 +93,8 @@ export interface Step {
 interface Receiver {
   readonly type: ResourceTypeName;
   readonly id: string;
-  carryOut(step: Step): void;
+  /** @returns the steps that remain of many members */
+  carryOut(step: Step): Steps<void> | undefined;
 }
 
 /**
@@ -96,10 +102,8 @@ interface Receiver {
  * @throws ScimError `noTarget`, `invalidPath`, `invalidValue`, `mutability`; errors of `carryOut`: for a value without a path
  *   all of its problems
  */
-export function eachStep({ path, ...change }: Operation, receiver: Receiver): void {
-  if (path === undefined) eachMember(change, receiver);
-  else atPath(targetOf(receiver.type, path), change, receiver);
-}
+export const eachStep = ({ path, ...change }: Operation, receiver: Receiver): Steps<void> | undefined =>
+  path === undefined ? eachMember(change, receiver) : atPath(targetOf(receiver.type, path), change, receiver);
 
 const plainTarget = (path: ResolvedPath): PatchTarget => ({ path, elements: undefined, sub: path.sub });
 
@@ -109,29 +113,33 @@ function targetOf(type: ResourceTypeName, text: string): PatchTarget {
   return path ? plainTarget(path) : parseTarget(type, text);
 }
 
-function eachMember({ op, value }: Change, receiver: Receiver): void {
+function* eachMember({ op, value }: Change, receiver: Receiver): Steps<void> {
   if (op === "remove") throw scimInvalid("noTarget", "remove requires a path");
   const sent = requireSingle(value, "value");
   if (!isJsonObject(sent)) throw invalidValue("value must be an object of attributes if path is omitted");
-  readAll(Object.entries(sent), ([name, part]) => atMember(name, { op, value: part }, receiver));
+  yield* readAllInSteps(Object.entries(sent), ([name, part]) =>
+    atMember(name, { op, value: part }, receiver),
+  );
 }
 
-function atPath(target: PatchTarget, change: Change, { carryOut }: Receiver): void {
+function atPath(target: PatchTarget, change: Change, { carryOut }: Receiver): Steps<void> | undefined {
   const { attribute } = target.path;
   const isSentInVain =
     attribute?.mutability === "writeOnly" || (attribute?.name === "schemas" && change.op !== "remove");
-  if (isSettable(target.path)) carryOut({ target, change });
-  else if (!isSentInVain) throw notSettable(target.path);
+  if (isSettable(target.path)) return carryOut({ target, change });
+  if (!isSentInVain) throw notSettable(target.path);
+  return undefined;
 }
 
-function atMember(name: string, change: Change, { type, id, carryOut }: Receiver): void {
+function atMember(name: string, change: Change, { type, id, carryOut }: Receiver): Steps<void> | undefined {
   const path = resolvePath(type, name.split("[", 1)[0] ?? name);
-  if (!path) return;
+  if (!path) return undefined;
   const target = name.includes("[") ? parseTarget(type, name) : plainTarget(path);
   const { attribute, sub } = target.path;
   const isOtherId = attribute?.name === "id" && change.value !== id;
-  if (isSettable(target.path)) carryOut({ target, change });
-  else if (isOtherId || sub?.mutability === "immutable") throw notSettable(target.path);
+  if (isSettable(target.path)) return carryOut({ target, change });
+  if (isOtherId || sub?.mutability === "immutable") throw notSettable(target.path);
+  return undefined;
 }
 
 const notSettable = (path: ResolvedPath): ScimError =>

@@ -1,6 +1,7 @@
 // PATCH of a user: applies all operations to one working copy and checks the result as a whole. users checks whether its names
 // are free and applies the effects.
 import { isDeepStrictEqual } from "node:util";
+import { runSynchronously } from "../../../platform/steps.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
 import { matchesElement } from "../filter/evaluate.ts";
 import type { Filter } from "../filter/model.ts";
@@ -32,11 +33,13 @@ export const PATCH_COMPARISONS_MAX = 200_000;
 export function patchUser(doc: ScimObject, body: unknown, { id, profile }: Patched): ScimObject {
   let changed = doc;
   const comparisons = new Comparisons();
-  const carryOut = (step: Step): void => {
+  const carryOut = (step: Step): undefined => {
     comparisons.add(changed, step);
     changed = applied(changed, step, profile);
   };
-  forEachOperation(body, (operation) => eachStep(operation, { type: "User", id, carryOut }));
+  runSynchronously(
+    forEachOperation(body, (operation) => eachStep(operation, { type: "User", id, carryOut })),
+  );
   const patched = arrangedUser(changed);
   const hasLostEmails = elementsOf(doc.emails).length > 0 && elementsOf(patched.emails).length === 0;
   if (hasLostEmails && findAddress(patched) === undefined) throw scimInvalid("mutability", ADDRESS_NEEDED);

@@ -1,7 +1,11 @@
 // Bodies of POST and PUT as providers really send them: what becomes of each spelling, type and emptiness, and what is
 // refused. Limits are tested at, below and above.
 import { describe, expect, test } from "bun:test";
-import { checkUser, readGroup, readUser } from "../../../../src/domain/scim/messages/read-resource.ts";
+import {
+  checkUser,
+  readGroup as groupIn,
+  readUser,
+} from "../../../../src/domain/scim/messages/read-resource.ts";
 import type { ScimObject } from "../../../../src/domain/scim/model.ts";
 import {
   ADDRESS_LENGTH_MAX,
@@ -14,9 +18,12 @@ import {
 } from "../../../../src/domain/scim/schema/schema.ts";
 import { PROBLEMS_TOLD_MAX } from "../../../../src/domain/scim/schema/values.ts";
 import { CORE_GROUP, CORE_USER, ENTERPRISE_USER } from "../../../../src/domain/scim/wire.ts";
+import { runSynchronously } from "../../../../src/platform/steps.ts";
 import { expectInvalid, refusalOf } from "../refusal.ts";
 
 const ADA = { userName: "ada@example.com" };
+
+const readGroup = (body: unknown) => runSynchronously(groupIn(body));
 
 /** What is read beside the user name. */
 function readBeside(body: object): ScimObject {

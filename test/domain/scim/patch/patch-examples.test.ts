@@ -6,6 +6,7 @@ import type { ScimObject, ScimProfile } from "../../../../src/domain/scim/model.
 import { type GroupPatch, readGroupPatch } from "../../../../src/domain/scim/patch/patch-group.ts";
 import { patchUser } from "../../../../src/domain/scim/patch/patch-user.ts";
 import { ENTERPRISE_USER, PATCH_OP } from "../../../../src/domain/scim/wire.ts";
+import { runSynchronously } from "../../../../src/platform/steps.ts";
 
 const ID = "0198c0de-7a11-7c3e-9d52-4f0f6f1f2a10";
 const WORK = { value: "a@w.example", type: "work", primary: true };
@@ -109,7 +110,7 @@ const EMPTIED = { ...KEPT, base: "emptied" } as const;
 const M = { path: "members" };
 
 const patchedGroup = (...operations: object[]) =>
-  outcomeOf(() => readGroupPatch(message(...operations), { id: ID, profile: "standard" }));
+  outcomeOf(() => runSynchronously(readGroupPatch(message(...operations), { id: ID, profile: "standard" })));
 
 test.each<[number, object[], GroupPatch | string]>([
   [14, [{ op: "replace", value: { id: ID, displayName: "New" } }], { displayName: "New", members: KEPT }],

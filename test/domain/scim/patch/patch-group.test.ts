@@ -10,12 +10,13 @@ import {
 } from "../../../../src/domain/scim/patch/patch-group.ts";
 import { TEXT_LENGTH_MAX } from "../../../../src/domain/scim/schema/schema.ts";
 import { CORE_GROUP, ENTERPRISE_USER } from "../../../../src/domain/scim/wire.ts";
+import { runSynchronously } from "../../../../src/platform/steps.ts";
 import { expectInvalid, refusalOf } from "../refusal.ts";
 
 const ID = "0198c0df-7a11-7c3e-9d52-4f0f6f1f2a10";
 
 const patched = (...Operations: readonly object[]): GroupPatch =>
-  readGroupPatch({ Operations }, { id: ID, profile: "standard" });
+  runSynchronously(readGroupPatch({ Operations }, { id: ID, profile: "standard" }));
 
 const membersAfter = (...operations: readonly object[]) => patched(...operations).members;
 
