@@ -50,6 +50,21 @@ describe("an upstream that dies never looks finished (INF-23)", () => {
     },
   );
 
+  test("inside an event of a stream that has neither a length nor chunks", async () => {
+    const [event = ""] = MESSAGES.events;
+    upstream.script = async (exchange) => {
+      await exchange.head(200, [["content-type", "text/event-stream"]]);
+      await exchange.write(exchange.header("x-part") === "whole" ? event : event.slice(0, -1));
+      exchange.close();
+    };
+    const part = RawClient.post(site.port, MESSAGES.path, "{}", { headers: "X-Part: some\r\n" });
+    expect(await part.ended).toBe("reset");
+    const whole = RawClient.post(site.port, MESSAGES.path, "{}", { headers: "X-Part: whole\r\n" });
+    await whole.ended;
+    expect(whole.isWhole).toBe(true);
+    expect(site.rows.map(({ outcome }) => outcome)).toEqual(["upstream_closed", "complete"]);
+  });
+
   const PARTS: [string, Script][] = [
     [
       "between two chunks",

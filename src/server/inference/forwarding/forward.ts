@@ -110,6 +110,7 @@ export class Forwarder {
     const problem = headProblem(response);
     if (problem) return this.#refuse(open, problem);
     open.isEventStream = isPlainEventStream(headers);
+    open.isFramed = headers.has("content-length") || headers.has("transfer-encoding");
     open.upstreamCost = costIn(headers);
     if (isPlain(headers)) open.ends = new AnswerEnds();
     const { requestId } = open.call;

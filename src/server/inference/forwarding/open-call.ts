@@ -51,6 +51,8 @@ export class OpenCall {
   /** status of our own answer to a request that may not be forwarded */
   refusedStatus: number | null = null;
   isEventStream: boolean | null = null;
+  /** whether the answer says where it ends; otherwise the end of the connection looks like it */
+  isFramed = true;
   /** the model that the body names */
   bodyModel: string | undefined;
   refusal: string | null = null;

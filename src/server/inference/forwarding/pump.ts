@@ -28,7 +28,7 @@ export function pump(open: OpenCall, reader: AnswerReader, first?: Uint8Array): 
     if (open.isEventStream) open.showHead = () => controller.enqueue(COMMENT);
     const onRead = ({ done, value }: Piece) => {
       if (open.phase === "over") return;
-      if (done) complete(open, controller);
+      if (done) (isCutShort(open) ? fail : complete)(open, controller);
       else if (value) pass(open, value, controller);
     };
     const onFailure = () => fail(open, controller);
@@ -50,6 +50,10 @@ function pass(open: OpenCall, piece: Uint8Array, controller: Controller): void {
   open.passed(piece);
   controller.enqueue(piece);
 }
+
+/** Without framing, an upstream that died in the middle of an event looks as if it had finished. */
+const isCutShort = (open: OpenCall): boolean =>
+  open.isEventStream === true && !open.isFramed && !isBetweenEvents(open.ends?.last(BOUNDARY_BYTES) ?? "");
 
 function complete(open: OpenCall, controller: Controller): void {
   controller.close();

@@ -4,8 +4,26 @@ import type { Admitted } from "../../../domain/inference/admission/admission.ts"
 import { ATTRIBUTION_PREFIXES } from "../../../domain/inference/bodies/attribution.ts";
 import type { IdentityFact, ProxySettings } from "../../../domain/inference/settings.ts";
 
-const HOP_BY_HOP = ["connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"];
-const ORIGIN_OF_REQUEST = ["host", "cookie", "cookie2", "forwarded", "x-real-ip", "via"];
+const HOP_BY_HOP = [
+  "connection",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "http2-settings",
+];
+const ORIGIN_OF_REQUEST = [
+  "host",
+  "cookie",
+  "cookie2",
+  "forwarded",
+  "x-real-ip",
+  "x-client-ip",
+  "true-client-ip",
+  "cf-connecting-ip",
+  "via",
+];
 /** Every name under which some gateway or provider accepts a key. */
 export const CREDENTIAL_CARRIERS = [
   "authorization",
@@ -14,6 +32,8 @@ export const CREDENTIAL_CARRIERS = [
   "x-goog-api-key",
   "xi-api-key",
   "x-litellm-api-key",
+  "x-litellm-key",
+  "x-auth-token",
   "ocp-apim-subscription-key",
 ] as const;
 
