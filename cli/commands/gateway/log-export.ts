@@ -9,6 +9,7 @@ import type { Call } from "../../data-directory/in-domain.ts";
 import { printable, printableJson } from "../../output/printable.ts";
 import { startProgress } from "../../output/progress.ts";
 import { warnOfGaps } from "./log-reading.ts";
+import { periodOf } from "./period.ts";
 
 const FILE_MODE = 0o600;
 
@@ -28,7 +29,7 @@ export async function exportLogs(call: Call): Promise<void> {
   const format = formatOf(call);
   const folder = resolve(context.cwd, text("out") ?? "");
   if (!existsSync(folder)) throw folderMissing(folder);
-  const period = { from: text("from"), to: text("to") };
+  const period = periodOf(call);
   const { days, gaps } = exportDays(domain.requestLogs, { period, nowMs: context.clock.nowMs() });
   const results: DayResult[] = [];
   const signal = context.stopSignal();

@@ -8,6 +8,7 @@ import type { Call } from "../../data-directory/in-domain.ts";
 import { parseWholeNumber } from "../../input/whole-number.ts";
 import { PAGE_ROWS_MAX, printPages } from "../../output/list-pages.ts";
 import type { Column } from "../../output/table.ts";
+import { periodOf } from "./period.ts";
 
 /** How often `tail` looks for new rows. */
 const LOOK_EVERY_MS = 500;
@@ -41,7 +42,7 @@ export async function list(call: Call): Promise<void> {
     outcome: text("outcome"),
     runId: text("run"),
     minTokens: parseWholeNumber("--min-tokens", text("minTokens"), { max: Number.MAX_SAFE_INTEGER }),
-    occurred: { from: text("from"), to: text("to") },
+    occurred: periodOf(call),
   };
   const gaps = new Map<string, Gap>();
   const listing = { columns: COLUMNS, json: toRequestLogItem, empty: "no requests" };
@@ -98,6 +99,6 @@ const lineOf = (row: RowView): string =>
     row.httpStatus ?? "-",
     row.outcome ?? "-",
     `${row.durationMs ?? row.upstreamLatencyMs} ms`,
-    `${row.inputTokens ?? 0} in`,
-    `${row.outputTokens ?? 0} out`,
+    `${row.inputTokens ?? "-"} in`,
+    `${row.outputTokens ?? "-"} out`,
   ].join("  ");

@@ -66,8 +66,12 @@ describe("INF-48 gateway logs", () => {
     const wrong = await bench.run("gateway logs list --from 2026-01-02 --to 2026-01-01");
     expect([wrong.exitCode, wrong.stderr]).toEqual([
       2,
-      expect.stringContaining("occurred_to must not be before"),
+      expect.stringContaining("--to must not be before --from"),
     ]);
+    const twice = await bench.run("gateway usage --from yesterday --to 2026-02-30");
+    expect(twice.stderr).toContain(
+      "--from must be a day such as 2026-01-31; --to must be a day such as 2026-01-31",
+    );
   });
 
   test("list without a log is empty, and creates no file", async () => {

@@ -1,0 +1,16 @@
+// Reads the days of `--from` and `--to`, and names these options where they are wrong: the API calls its members otherwise.
+import { type DayRangeQuery, readDayRange } from "../../../src/domain/shared/day-range.ts";
+import { DomainError, type Problem } from "../../../src/platform/errors.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+
+const NAME = "period";
+
+/** @throws DomainError `usage.not_a_day` */
+export function periodOf({ text }: Call): DayRangeQuery {
+  const period = { from: text("from"), to: text("to") };
+  const problems: Problem[] = [];
+  readDayRange(period, { name: NAME, problems });
+  if (problems.length === 0) return period;
+  const message = problems.map(({ detail }) => detail.replaceAll(`${NAME}_`, "--")).join("; ");
+  throw new DomainError("invalid", "usage.not_a_day", message);
+}
