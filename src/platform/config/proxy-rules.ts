@@ -1,4 +1,5 @@
 // Rules for the settings of the inference proxy. config/rules.ts has those of the other settings.
+import { isDeepStrictEqual } from "node:util";
 import type { Problem } from "../errors.ts";
 import { missingSetting, problem, type Settings } from "./setting-problem.ts";
 import { IDENTITY_FACTS, type PROXY_MODES, SETTING_NAMES } from "./table.ts";
@@ -58,6 +59,7 @@ export const proxyModeOf = (config: Settings): ProxyMode =>
 /** @returns the problems of the proxy's settings; requires that gateway mode is on */
 export const problemsOfProxy = (config: Settings): readonly Problem[] => [
   ...missingOfMode(config),
+  ...problemsOfListen(config),
   ...problemsOfPaths(config),
   ...problemsOfHeaders(config),
 ];
@@ -90,6 +92,15 @@ function missingOfMode(config: Settings): readonly Problem[] {
       ? [missingSetting("gateway.proxy_token", "gateway.proxy.mode external needs it")]
       : []),
   ];
+}
+
+/** A second listener at the same address would start as little as beside another program. */
+function problemsOfListen(config: Settings): readonly Problem[] {
+  const name = "gateway.proxy.listen";
+  const [own, main] = [config.get(name), config.get("server.listen")];
+  const isAnyPort = own?.kind === "tcp" && own.port === 0;
+  if (proxyModeOf(config) !== "in-process" || isAnyPort || !isDeepStrictEqual(own, main)) return [];
+  return [problem(name, "is the address of server.listen; choose another port or path, or leave it out")];
 }
 
 function problemsOfPaths(config: Settings): readonly Problem[] {

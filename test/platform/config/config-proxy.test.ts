@@ -97,6 +97,14 @@ test("INF-3 a listener of its own needs the URL at which workstations reach it",
   expect(proxySettingsOf(config)?.listen).toEqual({ kind: "tcp", host: "127.0.0.1", port: 8081 });
 });
 
+test("INF-3 a listener of its own has an address of its own", () => {
+  const url = { inference_proxy_url: "https://inference.example.org" };
+  expect(problemsOf({ listen: "127.0.0.1:8080" }, url)).toEqual([
+    "gateway.proxy.listen: is the address of server.listen; choose another port or path, or leave it out",
+  ]);
+  expect(problemsOf({ listen: "127.0.0.1:8081" }, url)).toEqual([]);
+});
+
 test.each([
   "POST /key/generate",
   "GET /Key/list",
