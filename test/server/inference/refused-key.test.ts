@@ -121,6 +121,24 @@ describe("any other 401 passes unchanged (INF-31)", () => {
   });
 });
 
+test.each([
+  ["short", ""],
+  ["too long to be read whole", "x".repeat(70_000)],
+])("INF-17 a 401 that repeats the key does not reach the workstation: %s", async (_, filler) => {
+  upstream.script = async (exchange) => {
+    await exchange.body();
+    await exchange.answer(
+      401,
+      JSON.stringify({ error: { message: `Received API Key = ${MANAGED_KEY}` }, filler }),
+    );
+  };
+  const response = await post(CHAT.request);
+  const text = await response.text();
+  expect([response.status, JSON.parse(text).reason]).toEqual([502, "inference.upstream_bad_head"]);
+  expect(text).not.toContain(MANAGED_KEY);
+  expect(await site.row()).toMatchObject({ outcome: "refused", httpStatus: 401 });
+});
+
 const CLASSIFIED: [string, "not_found" | "blocked" | undefined][] = [
   [GONE, "not_found"],
   [JSON.stringify({ detail: JSON.parse(GONE) }), "not_found"],

@@ -63,6 +63,7 @@ export class Forwarder {
       if (response.status !== 401) return await this.#answer(open, response);
       const found = await readRefusedKey(open, response, { ...this.own, key });
       if ("reader" in found) return await this.#answer(open, response, found.reader);
+      if ("tellsKey" in found) return this.#refuse(open, "inference.upstream_bad_head");
       if (isSecond || !found.replacement || !body.isWhole)
         return this.#refuse(open, "inference.key_recovering");
       key = found.replacement;

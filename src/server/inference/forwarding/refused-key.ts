@@ -15,8 +15,11 @@ export interface RefusedKeyOptions {
   figures: Pick<Figures, "disowned" | "replayed">;
 }
 
-/** A new key if there is one in time; or a reader of the whole answer, which is not about the key. */
-export type RefusedKey = { readonly replacement: UsableKey | undefined } | { readonly reader: AnswerReader };
+/** A new key if there is one in time; or a reader of the whole answer, which is not about the key and does not tell it. */
+export type RefusedKey =
+  | { readonly replacement: UsableKey | undefined }
+  | { readonly reader: AnswerReader }
+  | { readonly tellsKey: true };
 
 /** @throws CallStopped; the runtime's error if the upstream ends the answer */
 export async function readRefusedKey(
@@ -25,8 +28,11 @@ export async function readRefusedKey(
   { heal, classify, figures, key }: RefusedKeyOptions & { key: UsableKey },
 ): Promise<RefusedKey> {
   const { pieces, rest } = await readUpTo(open, response);
-  const reason = rest ? undefined : classify(Buffer.concat(pieces).toString("utf8"));
-  if (!reason) return { reader: replay(pieces, rest) };
+  const body = Buffer.concat(pieces);
+  const reason = rest ? undefined : classify(body.toString("utf8"));
+  // Some gateways repeat the credential that they refuse, and the key must not reach the workstation.
+  if (!reason)
+    return body.includes(key.credential.reveal()) ? { tellsKey: true } : { reader: replay(pieces, rest) };
   figures.disowned(reason);
   const { admitted } = open.call;
   const { credentialVersion } = key;
