@@ -4,12 +4,15 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { DomainError } from "../../../platform/errors.ts";
 import { sha256Hex } from "../../../platform/ids.ts";
+import type { Steps } from "../../../platform/steps.ts";
 import { canonicalJson } from "../../../platform/text/canonical-json.ts";
 import type { JsonObject } from "../../../platform/text/json-object.ts";
 import { modelIdProblem } from "../../shared/model-ids.ts";
 import { toDiagnosis } from "./diagnosis.ts";
 
 export const MODELS_LISTED_MAX = 5_000;
+/** Reading so many takes 1 ms. */
+const MODELS_PER_STEP = 250;
 /** Bytes of the answer with the list. */
 export const LISTING_BYTES_MAX = 1024 * 1024;
 export const DISPLAY_NAME_CHARACTERS_MAX = 512;
@@ -86,12 +89,17 @@ const Answer = Type.Object({
 type WrittenModel = Static<typeof Answer>["models"][number];
 
 /** @throws ListingError `discovery_response` unless the whole answer is a usable list */
-export function toModelListing(answer: unknown): ModelListing {
+export function* toModelListing(answer: unknown): Steps<ModelListing> {
   if (!Value.Check(Answer, answer)) {
     const [first] = Value.Errors(Answer, answer);
     throw unusable(`the list of models is wrong at ${first?.path || "/"}`);
   }
-  const models = answer.models.map(toModel);
+  const models: ListedModel[] = [];
+  for (const [at, model] of answer.models.entries()) {
+    if (at % MODELS_PER_STEP === 0) yield;
+    models.push(toModel(model, at));
+  }
+  yield;
   const ids = models.map(({ id }) => id).toSorted();
   const twice = ids.find((id, at) => id === ids[at + 1]);
   if (twice !== undefined) throw unusable(`the model ${JSON.stringify(twice)} is listed twice`);

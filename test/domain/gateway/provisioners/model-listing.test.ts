@@ -1,16 +1,20 @@
 // A list of models counts as a whole or not at all, and equal models have equal fingerprints.
+
 import { describe, expect, test } from "bun:test";
 import { readListing } from "../../../../src/domain/gateway/provisioners/executable/executable-protocol.ts";
 import {
   DISPLAY_NAME_CHARACTERS_MAX,
   ListingError,
+  toModelListing as listingIn,
   MODEL_METADATA_BYTES_MAX,
   MODEL_METADATA_DEPTH_MAX,
   MODELS_LISTED_MAX,
   SOURCE_REVISION_CHARACTERS_MAX,
-  toModelListing,
 } from "../../../../src/domain/gateway/provisioners/model-listing.ts";
 import { MODEL_ID_CHARACTERS_MAX } from "../../../../src/domain/shared/model-ids.ts";
+import { runSynchronously } from "../../../../src/platform/steps.ts";
+
+const toModelListing = (answer: unknown) => runSynchronously(listingIn(answer));
 
 function refusalOf(call: () => unknown): ListingError | undefined {
   try {

@@ -5,6 +5,7 @@
 import { DomainError, type Problem } from "../../../../platform/errors.ts";
 import { inspectExecutable } from "../../../../platform/programs/executable-checks.ts";
 import type { Invocation, ProgramResult } from "../../../../platform/programs/program.ts";
+import { runInTurns } from "../../../../platform/steps.ts";
 import type { ProvisionerSettings } from "../../settings.ts";
 import { ListingError, toModelListing } from "../model-listing.ts";
 import {
@@ -57,8 +58,10 @@ export function createExecutableProvisioner({
     type: settings.type,
     provision: (request, signal) => provision(ask, request, signal),
     revoke: (request, signal) => revoke(ask, request, signal),
-    listModels: async (signal) =>
-      toModelListing(readListing(await answerTo(listModelsMessage(), signal).catch(rejectLargeListing))),
+    async listModels(signal) {
+      const answer = await answerTo(listModelsMessage(), signal).catch(rejectLargeListing);
+      return await runInTurns(toModelListing(readListing(answer)));
+    },
   };
 }
 

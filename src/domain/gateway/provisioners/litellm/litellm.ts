@@ -3,6 +3,7 @@
 // Source: handbook: gateway, The built-in provisioner.
 import { type Clock, SECOND_MS } from "../../../../platform/clock.ts";
 import { invariant } from "../../../../platform/errors.ts";
+import { runInTurns } from "../../../../platform/steps.ts";
 import type { GatewaySettings } from "../../settings.ts";
 import { ListingError, toModelListing } from "../model-listing.ts";
 import { listingCodeOf, type Provisioner, ProvisionerError } from "../provisioner.ts";
@@ -42,7 +43,7 @@ export function createLitellmProvisioner({ settings, request, clock }: LitellmDe
     async listModels(signal) {
       const bounded = AbortSignal.any([signal, AbortSignal.timeout(LISTING_TIMEOUT_MS)]);
       try {
-        return toModelListing({ models: await apiFor(bounded).models() });
+        return await runInTurns(toModelListing({ models: await apiFor(bounded).models() }));
       } catch (error) {
         if (!(error instanceof ProvisionerError)) throw error;
         throw new ListingError(listingCodeOf(error.code), error.diagnosis, { cause: error.cause });

@@ -1,5 +1,6 @@
 // An inference gateway as far as its keys go, in this process: keeps keys, can be out of order, and can be left in the
 // middle of a call, as when the service dies. The provisioner over it keeps the promise of provisioner.ts.
+
 import {
   type ListingCode,
   ListingError,
@@ -15,6 +16,7 @@ import {
 } from "../../../../../src/domain/gateway/provisioners/provisioner.ts";
 import { HOUR_MS } from "../../../../../src/platform/clock.ts";
 import { Secret } from "../../../../../src/platform/secret.ts";
+import { runInTurns } from "../../../../../src/platform/steps.ts";
 
 export interface UpstreamKey {
   externalId: string;
@@ -72,7 +74,7 @@ export class Upstream {
         const listing = { models: this.models, source_revision: this.sourceRevision };
         await this.#pass();
         if (this.listingFailure) throw new ListingError(this.listingFailure, "out of order");
-        return toModelListing(listing);
+        return await runInTurns(toModelListing(listing));
       },
     };
   }
