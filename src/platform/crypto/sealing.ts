@@ -131,7 +131,9 @@ function openSealed(
     opener.setAAD(Buffer.from(context));
     opener.setAuthTag(body.subarray(body.length - TAG_BYTES));
     const middle = body.subarray(NONCE_BYTES, body.length - TAG_BYTES);
-    return Buffer.concat([opener.update(middle), opener.final()]).toString("utf8");
+    const secret = opener.update(middle);
+    opener.final(); // throws unless the tag fits; in this mode it adds no bytes
+    return secret.toString("utf8");
   } catch (cause) {
     throw new DomainError("unavailable", "sealing.damaged", "a sealed secret does not open with its key", {
       hint: "the database was changed outside this program: put the last good backup in force, quartermaster backup restore FILE",

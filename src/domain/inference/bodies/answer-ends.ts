@@ -23,14 +23,15 @@ export class AnswerEnds {
     this.#dropOld();
   }
 
-  /** @returns the first HEAD_BYTES, or fewer */
+  /** @returns the first HEAD_BYTES, or fewer, as a character each: whoever reads them looks for ASCII only */
   head(): string {
-    return Buffer.concat(this.#head, Math.min(this.#headBytes, HEAD_BYTES)).toString("utf8");
+    return joined(this.#head).toString("latin1", 0, HEAD_BYTES);
   }
 
-  /** @returns the last bytes: all of them, or at least TAIL_BYTES */
+  /** @returns the last bytes: all of them, or at least TAIL_BYTES, as `head` returns them */
   tail(): string {
-    return Buffer.concat(this.#tail.slice(this.#tailStart)).subarray(-TAIL_BYTES).toString("utf8");
+    const bytes = joined(this.#tail.slice(this.#tailStart));
+    return bytes.toString("latin1", Math.max(0, bytes.length - TAIL_BYTES));
   }
 
   /** @returns the last bytes, at most this many */
@@ -56,6 +57,14 @@ export class AnswerEnds {
     this.#tail = this.#tail.slice(this.#tailStart);
     this.#tailStart = 0;
   }
+}
+
+/** Most answers are one piece, which need not be copied. */
+function joined(pieces: readonly Uint8Array[]): Buffer {
+  const [only] = pieces;
+  return only && pieces.length === 1
+    ? Buffer.from(only.buffer, only.byteOffset, only.length)
+    : Buffer.concat(pieces);
 }
 
 /** Dropped pieces that are held until the list is compacted. */

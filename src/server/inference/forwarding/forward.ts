@@ -13,7 +13,7 @@ import type { OpenCalls } from "./open-calls.ts";
 import { type AnswerReader, pump } from "./pump.ts";
 import { type RefusedKeyOptions, readRefusedKey } from "./refused-key.ts";
 import { type BodyOptions, type TakenBody, takeBody } from "./request-body.ts";
-import { createRequestHeaders, credentialHeader } from "./request-headers.ts";
+import { addCredential, createRequestHeaders } from "./request-headers.ts";
 import { costIn } from "./row.ts";
 
 export interface ForwarderOptions extends RefusedKeyOptions, BodyOptions {
@@ -92,10 +92,11 @@ export class Forwarder {
   ): Promise<Response> {
     const { request, entry } = open.call;
     open.sent();
+    addCredential(headers, this.own.settings, key);
     return this.own.upstream
       .send(entry.path + queryOf(request.url), {
         method: request.method,
-        headers: { ...headers, ...credentialHeader(this.own.settings, key) },
+        headers,
         body: body.content,
         signal: open.controller.signal,
       })

@@ -73,14 +73,13 @@ export function createRequestHeaders({ identityHeaders }: Settings) {
   };
 }
 
-/** @returns the header with the user's gateway key */
-export function credentialHeader(
+/** Adds the user's gateway key to the headers, in place of one that they have. */
+export function addCredential(
+  headers: Record<string, string>,
   { credentialHeader: name }: Settings,
   { credential }: Pick<Admitted, "credential">,
-): Record<string, string> {
-  return name === "x-api-key"
-    ? { "x-api-key": credential.reveal() }
-    : { authorization: `Bearer ${credential.reveal()}` };
+): void {
+  headers[name] = name === "x-api-key" ? credential.reveal() : `Bearer ${credential.reveal()}`;
 }
 
 /** @returns the lower-case names that a Connection header lists; undefined for none that matter */
