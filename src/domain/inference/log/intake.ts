@@ -110,12 +110,14 @@ export class LogIntake {
 /** A proxy expects 400 for a bad row, so the body is not checked as that of other operations, which answer 422. */
 function checked<T extends TSchema>(schema: T, body: unknown): Static<T> {
   if (Value.Check(schema, body)) return body;
-  const problems: Problem[] = [];
+  const problems = new Map<string, Problem>(); // the first of each member: a missing one is reported as mistyped too
   for (const { path, message } of Value.Errors(schema, body)) {
-    problems.push({ pointer: path, detail: `${path || "the body"}: ${message}` });
-    if (problems.length === PROBLEMS_MAX) break;
+    const finding = `${message.charAt(0).toLowerCase()}${message.slice(1)}`;
+    if (!problems.has(path))
+      problems.set(path, { pointer: path, detail: `${path || "the body"}: ${finding}` });
+    if (problems.size === PROBLEMS_MAX) break;
   }
-  throw invalidLog(problems);
+  throw invalidLog([...problems.values()]);
 }
 
 const rowFrom = (event: Event): Omit<RequestRow, "occurredAtMs"> => {

@@ -270,6 +270,10 @@ describe("a separate inference proxy", () => {
 
   test("is refused with no rows, too many, or without its token", async () => {
     expect((await send("/batch", { events: [] })).status).toBe(400);
+    const absent = await send("/batch", {});
+    expect((await absent.json()).errors).toEqual([
+      { pointer: "/events", detail: "/events: expected required property" },
+    ]);
     const many = Array.from({ length: 501 }, (_, at) => event(100 + at));
     expect((await send("/batch", { events: many })).status).toBe(400);
     expect((await send("", event(32), "wrong")).status).toBe(401);
