@@ -1,6 +1,6 @@
 // The executable where no network is: every journey (journey.ts, airgap-journeys.ts) in a network namespace with nothing but
 // loopback (AIR-2). No root is needed: the namespace comes with a user namespace.
-import { expect, test } from "bun:test";
+import { test } from "bun:test";
 import { join } from "node:path";
 import { builtExecutable } from "../support/cli/executable.ts";
 
@@ -26,5 +26,5 @@ test("AIR-2 CLI-19 the executable does all its work in a network namespace with 
   });
   const said = await Promise.all([child.stdout, child.stderr].map((stream) => new Response(stream).text()));
   const exitCode = await child.exited;
-  expect({ exitCode, said: exitCode === 0 ? "" : said.join("") }).toEqual({ exitCode: 0, said: "" });
+  if (exitCode !== 0) throw new Error(`exit code ${exitCode}\n${said.join("")}`);
 });
