@@ -16,15 +16,23 @@ const TEST = [
   "./test/support/network/loopback.ts",
 ];
 
-test("AIR-2 CLI-19 the executable does all its work in a network namespace with only loopback", async () => {
-  const child = Bun.spawn([...INSIDE, ...TEST, ...JOURNEYS], {
-    cwd: ROOT,
-    env: { PATH: process.env.PATH, QUARTERMASTER_TEST_EXECUTABLE: builtExecutable() },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const said = await Promise.all([child.stdout, child.stderr].map((stream) => new Response(stream).text()));
-  const exitCode = await child.exited;
+const child = Bun.spawn([...INSIDE, ...TEST, ...JOURNEYS], {
+  cwd: ROOT,
+  env: { PATH: process.env.PATH, QUARTERMASTER_TEST_EXECUTABLE: builtExecutable() },
+  stdin: "ignore",
+  stdout: "pipe",
+  stderr: "pipe",
+});
+const said = await Promise.all([child.stdout, child.stderr].map((stream) => new Response(stream).text()));
+const exitCode = await child.exited;
+
+test("AIR-2 CLI-19 the executable does all its work in a network namespace with only loopback", () => {
   if (exitCode !== 0) throw new Error(`exit code ${exitCode}\n${said.join("")}`);
 });
+
+// The summary of a run names failed tests only by their titles: these are the titles that help.
+for (const [, title] of said.join("\n").matchAll(/^\(fail\) (.+) \[.+\]$/gm)) {
+  test(`inside the namespace: ${title}`, () => {
+    throw new Error("the output of the run is in the failure above");
+  });
+}
