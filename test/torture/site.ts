@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExistingInstallation } from "../../src/app/installation/installation.ts";
-import { ACCESS_TOKEN_TTL_SECONDS } from "../../src/platform/config/table.ts";
+import { ACCESS_TOKEN_TTL_SECONDS } from "../../src/platform/config/settings/access.ts";
 import { logIn, openBeside, temporaryDirectory } from "../bench/tools/installation.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 

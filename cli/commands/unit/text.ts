@@ -2,7 +2,8 @@
 // run time.
 
 import type { Part } from "../../../src/app/service/divided/division.ts";
-import { IN_FLIGHT, SETTING_NAMES, settingOf } from "../../../src/platform/config/table.ts";
+import { IN_FLIGHT } from "../../../src/platform/config/settings/inference.ts";
+import { SETTING_NAMES, settingOf } from "../../../src/platform/config/table.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { SLOTS_VARIABLE, slotsNeeded } from "../../../src/platform/outbound/request-slots.ts";
 import { PERMANENT_FAILURE_EXITS } from "../../exit.ts";

@@ -3,7 +3,7 @@ import type { IdentityFact, ProxySettings } from "../../domain/inference/setting
 import { SECOND_MS } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { proxyModeOf } from "../../platform/config/proxy-rules.ts";
-import { IDENTITY_FACTS } from "../../platform/config/table.ts";
+import { IDENTITY_FACTS } from "../../platform/config/settings/inference.ts";
 import { needed } from "./needed-setting.ts";
 
 /** Path of the proxy on the main listener. */

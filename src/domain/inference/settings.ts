@@ -1,6 +1,6 @@
 // Settings of the inference proxy. Undefined as a whole unless this service forwards inference requests itself.
 import type { Listen } from "../../platform/config/addresses.ts";
-import type { IDENTITY_FACTS } from "../../platform/config/table.ts";
+import type { IDENTITY_FACTS } from "../../platform/config/settings/inference.ts";
 
 export type IdentityFact = (typeof IDENTITY_FACTS)[number];
 

@@ -2,7 +2,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Problem } from "../errors.ts";
 import { missingSetting, problem, type Settings } from "./setting-problem.ts";
-import { IDENTITY_FACTS, type PROXY_MODES, SETTING_NAMES } from "./table.ts";
+import { IDENTITY_FACTS, type PROXY_MODES } from "./settings/inference.ts";
+import { SETTING_NAMES } from "./table.ts";
 
 export type ProxyMode = (typeof PROXY_MODES)[number];
 

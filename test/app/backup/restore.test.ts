@@ -21,7 +21,7 @@ import { removeReplacedDatabases } from "../../../src/app/backup/replaced-databa
 import { readManifest } from "../../../src/domain/backup/unpack.ts";
 import { DAY_MS } from "../../../src/platform/clock.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
-import { REPLACED_KEPT_DAYS } from "../../../src/platform/config/table.ts";
+import { REPLACED_KEPT_DAYS } from "../../../src/platform/config/settings/service.ts";
 import {
   assertPassphraseLength,
   decryptKeys,

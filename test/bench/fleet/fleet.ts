@@ -7,7 +7,7 @@
 //   FLEET_STEP_SECONDS  then raises the rate in steps of that length until answers are late or missing
 import { join } from "node:path";
 import { POLICY_CAPABILITIES } from "../../../src/domain/governance/wire.ts";
-import { ACCESS_TOKEN_TTL_SECONDS } from "../../../src/platform/config/table.ts";
+import { ACCESS_TOKEN_TTL_SECONDS } from "../../../src/platform/config/settings/access.ts";
 import { follow, typical } from "../../torture/footprint.ts";
 import { atMost, type Figure } from "../figures.ts";
 import { onItsCore, processorMs, type Running, residentMb, script } from "../processes.ts";

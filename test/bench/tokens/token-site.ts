@@ -3,7 +3,7 @@
 
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
 import { POLICY_CAPABILITIES } from "../../../src/domain/governance/wire.ts";
-import { ACCESS_TOKEN_TTL_SECONDS } from "../../../src/platform/config/table.ts";
+import { ACCESS_TOKEN_TTL_SECONDS } from "../../../src/platform/config/settings/access.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 import { type FleetTraffic, POLICY_PATH } from "../fleet/fleet-requests.ts";
 import { writeFleet } from "../fleet/fleet-rows.ts";

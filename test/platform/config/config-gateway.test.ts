@@ -5,7 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
-import { KEY_BUDGET, PROXY_TOKEN_LENGTH_MIN, settingOf } from "../../../src/platform/config/table.ts";
+import { PROXY_TOKEN_LENGTH_MIN } from "../../../src/platform/config/settings/gateway.ts";
+import { KEY_BUDGET } from "../../../src/platform/config/settings/provisioner.ts";
+import { settingOf } from "../../../src/platform/config/table.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 
 let cwd: string;

@@ -24,23 +24,21 @@ import {
   type RunConfigTask,
   SYNTAX_PROBLEMS_MAX,
 } from "../../../src/platform/config/content.ts";
+import { ATTEMPTS, WINDOW_SECONDS } from "../../../src/platform/config/settings/access.ts";
+import { SCIM_REQUESTS } from "../../../src/platform/config/settings/identity.ts";
+import { KEY_RATE, RECONCILE_TTL_SECONDS } from "../../../src/platform/config/settings/provisioner.ts";
+import { ADMIN_PASSWORD_LENGTH_MIN } from "../../../src/platform/config/settings/service.ts";
 import { SECRET_FILE_BYTES_MAX } from "../../../src/platform/config/sources.ts";
 import {
-  ADMIN_PASSWORD_LENGTH_MIN,
-  ATTEMPTS,
   attributeOf,
   CONFIG_OPTION,
   fileKeyOf,
   flagOf,
-  KEY_RATE,
-  RECONCILE_TTL_SECONDS,
-  SCIM_REQUESTS,
   SETTING_NAMES,
   type SettingName,
   settingOf,
   settingOptions,
   variableOf,
-  WINDOW_SECONDS,
 } from "../../../src/platform/config/table.ts";
 import * as types from "../../../src/platform/config/types.ts";
 import { DomainError } from "../../../src/platform/errors.ts";

@@ -6,7 +6,7 @@ import { NO_EXTENSION } from "../../../../src/domain/harnesses/harness-extension
 import { type HarnessesInForce, HarnessFacts } from "../../../../src/domain/harnesses/harness-facts.ts";
 import { DAY_MS, HOUR_MS } from "../../../../src/platform/clock.ts";
 import { loadConfig } from "../../../../src/platform/config/config.ts";
-import { AUDIT_RETENTION_DAYS } from "../../../../src/platform/config/table.ts";
+import { AUDIT_RETENTION_DAYS } from "../../../../src/platform/config/settings/retention.ts";
 import { createLog } from "../../../../src/platform/observe/log.ts";
 import { createScheduler } from "../../../../src/platform/scheduler/scheduler.ts";
 import { createWorld } from "../../../support/world.ts";
