@@ -109,6 +109,20 @@ describe("headers on their way up (INF-15)", () => {
     expect(Object.fromEntries(Object.keys(kept).map((name) => [name, exchange.header(name)]))).toEqual(kept);
   });
 
+  test.each([
+    ["in Latin-1", "caf\xe9 \x80\xff"],
+    ["in UTF-8", Buffer.from("café 💡").toString("latin1")],
+    ["that are tabs", "a\tb"],
+  ])("bytes %s pass as they came", async (_, value) => {
+    const client = new RawClient(site.port);
+    const head = `POST ${CHAT.path} HTTP/1.1\r\nHost: proxy\r\nX-Any: ${value}\r\nUser-Agent: ${value}\r\n`;
+    client.write(Buffer.from(`${head}Content-Length: 2\r\n\r\n{}`, "latin1"));
+    const exchange = await upstream.exchange();
+    await client.until(({ isWhole }) => isWhole);
+    client.leave();
+    expect([exchange.header("x-any"), exchange.header("user-agent")]).toEqual([value, value]);
+  });
+
   test("no compression is asked for, and the runtime does not name itself", async () => {
     const { exchange } = await send("Accept-Encoding: gzip, br\r\n");
     expect(exchange.header("accept-encoding")).toBeUndefined();
