@@ -146,7 +146,9 @@ describe("statuses and heads (INF-20, INF-25)", () => {
       expect(text).toContain("inference.upstream_redirect");
       expect(text).not.toContain("169.254");
       expect(upstream.exchanges).toHaveLength(1);
-      expect(await site.row()).toMatchObject({ httpStatus: status, outcome: "refused" });
+      expect(await site.row()).toMatchObject({
+        ...{ httpStatus: 502, outcome: "refused", refusal: "inference.upstream_redirect" },
+      });
     },
   );
 

@@ -54,7 +54,7 @@ describe("a key that the upstream disowned (INF-29, INF-31)", () => {
     expect(upstream.exchanges).toHaveLength(1);
     expect(await site.row()).toMatchObject({
       outcome: "refused",
-      httpStatus: 401,
+      httpStatus: 503,
       refusal: "inference.key_recovering",
     });
   });
@@ -136,7 +136,7 @@ test.each([
   const text = await response.text();
   expect([response.status, JSON.parse(text).reason]).toEqual([502, "inference.upstream_bad_head"]);
   expect(text).not.toContain(MANAGED_KEY);
-  expect(await site.row()).toMatchObject({ outcome: "refused", httpStatus: 401 });
+  expect(await site.row()).toMatchObject({ outcome: "refused", httpStatus: 502 });
 });
 
 const CLASSIFIED: [string, "not_found" | "blocked" | undefined][] = [

@@ -48,8 +48,8 @@ export class OpenCall {
   pieces = 0;
   /** status of the upstream's head */
   status: number | null = null;
-  /** status of our own answer to a request that may not be forwarded */
-  refusedStatus: number | null = null;
+  /** status of our own answer in place of the upstream's; null if neither a refusal nor a head of the upstream led to it */
+  ownStatus: number | null = null;
   isEventStream: boolean | null = null;
   /** whether the answer says where it ends; otherwise the end of the connection looks like it */
   isFramed = true;

@@ -23,7 +23,7 @@ export function rowOf(
     method: request.method,
     path: entry.path,
     model: claimedModel ?? open.bodyModel ?? null,
-    httpStatus: open.status ?? open.refusedStatus,
+    httpStatus: open.ownStatus ?? open.status,
     upstreamLatencyMs: Math.round((open.headMs ?? nowMs) - (open.sentMs ?? nowMs)),
     ...attribution,
     requestId: call.requestId,
