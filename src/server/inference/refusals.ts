@@ -121,7 +121,7 @@ const TEXTS = {
   },
   "inference.model_unreadable": {
     status: 400,
-    message: "Name one model, early in a JSON body, and none in the query.",
+    message: "Name one model, early in a JSON body, and none in the query or as a fallback.",
   },
   "inference.model_not_allowed": {
     status: 403,

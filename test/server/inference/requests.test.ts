@@ -338,6 +338,29 @@ describe("models (INF-55)", () => {
     expect((await ask({ model: "oak-9" })).status).toBe(200);
   });
 
+  test.each([
+    ["refuse", 400, "inference.model_unreadable"],
+    ["log", 200, "would_refuse"],
+  ] as const)(
+    "that a fallback names are found with the policy %s, also late in a streamed body",
+    async (modelPolicy, status, refusal) => {
+      refusing = await createForwardingSite({ settings: { modelPolicy, bufferBytes: 100 }, script: ANSWER });
+      await using _ = refusing;
+      refusing.allowedModels = new Set(["willow-2"]);
+      const inputs = ["x", "x".repeat(80_000)];
+      for (const input of inputs) {
+        const response = await ask(
+          {},
+          { body: JSON.stringify({ model: "willow-2", input, fallbacks: ["oak-9"] }) },
+        );
+        expect(response.status).toBe(status);
+        await response.text();
+      }
+      expect(refusing.rows.map((row) => row.refusal)).toEqual(inputs.map(() => refusal));
+      expect((await ask({ model: "willow-2" })).status).toBe(200);
+    },
+  );
+
   test("that the query or a form names beside the body are refused, because the upstream would take those", async () => {
     refusing = await createForwardingSite({ settings: { modelPolicy: "refuse" }, script: ANSWER });
     await using _ = refusing;

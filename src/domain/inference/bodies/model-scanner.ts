@@ -3,10 +3,26 @@
 
 /** Longest value that is read; a longer one counts as unreadable. */
 export const MODEL_CHARACTERS_MAX = 512;
-/** A longer key cannot spell `model`, even if every character is escaped. */
-const KEY_BYTES_MAX = 32;
-/** Every character of a value can be an escape of six bytes. */
-const VALUE_BYTES_MAX = 6 * MODEL_CHARACTERS_MAX;
+/**
+ * Members with which LiteLLM, or a provider behind it, takes another model than `model`: models to try next, settings of its router,
+ * and members that are put over the request.
+ */
+const OTHER_MODELS: ReadonlySet<string> = new Set([
+  "fallbacks",
+  "context_window_fallbacks",
+  "content_policy_fallbacks",
+  "context_window_fallback_dict",
+  "router_settings_override",
+  "user_config",
+  "model_list",
+  "models",
+  "extra_body",
+]);
+/** Every character of a string can be an escape of six bytes. */
+const ESCAPE_BYTES = 6;
+/** A longer key is none of those that matter. */
+const KEY_BYTES_MAX = ESCAPE_BYTES * Math.max(...[...OTHER_MODELS].map(({ length }) => length)) + 1;
+const VALUE_BYTES_MAX = ESCAPE_BYTES * MODEL_CHARACTERS_MAX;
 
 const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
@@ -26,7 +42,7 @@ type Place = "before" | "key" | "colon" | "value" | "after";
 export class ModelScanner {
   /** the first value found */
   model: string | undefined;
-  /** whether the body is no JSON object, names its model twice, or names it by something else than a usable string */
+  /** whether the body is no JSON object, names its model twice or by something else than a usable string, or names other models */
   isUnreadable = false;
   #isDone = false;
   #depth = 0;
@@ -37,7 +53,7 @@ export class ModelScanner {
   #isEscaped = false;
   #offset = 0;
 
-  /** @param isThorough whether it reads on after the first model, to find a second one */
+  /** @param isThorough whether it looks for a second model too, beside the first one and in OTHER_MODELS */
   constructor(private readonly isThorough = false) {}
 
   /** @returns whether more bytes could change the result */
@@ -150,8 +166,10 @@ export class ModelScanner {
     this.#string = undefined;
     if (this.#depth !== 1) return next;
     if (this.#place === "key") {
-      this.#isModelNext = textOf(string) === "model";
+      const key = textOf(string) ?? "";
+      this.#isModelNext = key === "model";
       this.#place = "colon";
+      if (this.isThorough && OTHER_MODELS.has(key)) this.#giveUp();
     } else if (this.#place === "value") {
       if (this.#isModelNext) this.#found(textOf(string));
       this.#isModelNext = false;

@@ -79,7 +79,7 @@ export async function takeBody(open: OpenCall, options: BodyOptions): Promise<Ta
 
 /** A policy on models must not be evaded by naming two. */
 const scannerFor = ({ settings }: BodyOptions): ModelScanner =>
-  new ModelScanner(settings.modelPolicy === "refuse");
+  new ModelScanner(settings.modelPolicy !== "off");
 
 async function readWhole(
   open: OpenCall,
@@ -160,7 +160,7 @@ class CountedBody {
     open.bodyAwaitedMs = undefined;
     this.#isDone = done;
     if (done) return undefined;
-    const isSearched = options.settings.modelPolicy === "refuse" || open.requestBytes < MODEL_SEARCH_BYTES;
+    const isSearched = options.settings.modelPolicy !== "off" || open.requestBytes < MODEL_SEARCH_BYTES;
     open.requestBytes += value.length;
     if (open.requestBytes > options.settings.maxBodyBytes) this.#refuse("inference.too_large");
     if (isSearched) this.#search(value);
@@ -171,8 +171,9 @@ class CountedBody {
     this.scanner.push(piece);
     this.open.bodyModel ??= this.scanner.model;
     const isSecond = this.scanner.isUnreadable && this.scanner.model !== undefined;
-    if (isSecond && this.options.settings.modelPolicy === "refuse")
-      this.#refuse("inference.model_unreadable");
+    if (!isSecond || this.options.settings.modelPolicy === "off") return;
+    if (this.options.settings.modelPolicy === "refuse") this.#refuse("inference.model_unreadable");
+    this.open.refusal = "would_refuse";
   }
 
   #refuse(reason: "inference.too_large" | "inference.model_unreadable"): never {

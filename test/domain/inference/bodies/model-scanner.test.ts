@@ -68,6 +68,29 @@ describe("the scanner of a request body finds the model (INF-40)", () => {
     expect(scan(body, { isThorough: true })).toEqual({ model: "willow-2", isUnreadable: true });
   });
 
+  test.each([
+    "fallbacks",
+    "context_window_fallbacks",
+    "content_policy_fallbacks",
+    "context_window_fallback_dict",
+    "router_settings_override",
+    "user_config",
+    "model_list",
+    "models",
+    "extra_body",
+  ])("refuses other models in %s if it reads thoroughly, however the name is written", (name) => {
+    const escaped = [...name].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+    for (const key of [name, escaped])
+      for (const pieceBytes of [1, 7, 1_000]) {
+        const options = { pieceBytes, isThorough: true };
+        expect(scan(`{"model":"willow-2","${key}":["oak-9"]}`, options).isUnreadable).toBe(true);
+        expect(scan(`{"${key}":["oak-9"],"model":"willow-2"}`, options).isUnreadable).toBe(true);
+        const below = `{"input":{"${key}":1},"x":"${key}","model":"willow-2","${key}s":1}`;
+        expect(scan(below, options)).toEqual(found("willow-2"));
+      }
+    expect(scan(`{"${name}":["oak-9"],"model":"willow-2"}`)).toEqual(found("willow-2"));
+  });
+
   test("agrees with JSON.parse on any object, whatever its prompts hold", () => {
     const member = fc.oneof(
       fc.json(),
