@@ -1,29 +1,29 @@
 // The texts of the handbook, embedded in the executable. contents.ts lists the chapters.
 import { invariant } from "../platform/errors.ts";
-import airGap from "./chapters/air-gap.md" with { type: "text" };
-import backups from "./chapters/backups.md" with { type: "text" };
-import capacity from "./chapters/capacity.md" with { type: "text" };
-import catalogFile from "./chapters/catalog-file.md" with { type: "text" };
-import commands from "./chapters/commands.md" with { type: "text" };
-import contributing from "./chapters/contributing.md" with { type: "text" };
-import firstHour from "./chapters/first-hour.md" with { type: "text" };
-import gateway from "./chapters/gateway.md" with { type: "text" };
-import glossary from "./chapters/glossary.md" with { type: "text" };
-import harnessFile from "./chapters/harness-file.md" with { type: "text" };
-import identityProvider from "./chapters/identity-provider.md" with { type: "text" };
-import inference from "./chapters/inference.md" with { type: "text" };
-import install from "./chapters/install.md" with { type: "text" };
-import introduction from "./chapters/introduction.md" with { type: "text" };
-import observe from "./chapters/observe.md" with { type: "text" };
-import personalData from "./chapters/personal-data.md" with { type: "text" };
-import policyFile from "./chapters/policy-file.md" with { type: "text" };
-import security from "./chapters/security.md" with { type: "text" };
-import sessions from "./chapters/sessions.md" with { type: "text" };
-import settings from "./chapters/settings.md" with { type: "text" };
-import troubleshoot from "./chapters/troubleshoot.md" with { type: "text" };
-import workstations from "./chapters/workstations.md" with { type: "text" };
+import gateway from "./chapters/connect/gateway.md" with { type: "text" };
+import identityProvider from "./chapters/connect/identity-provider.md" with { type: "text" };
+import inference from "./chapters/connect/inference.md" with { type: "text" };
+import sessions from "./chapters/connect/sessions.md" with { type: "text" };
+import workstations from "./chapters/connect/workstations.md" with { type: "text" };
+import airGap from "./chapters/operate/air-gap.md" with { type: "text" };
+import backups from "./chapters/operate/backups.md" with { type: "text" };
+import capacity from "./chapters/operate/capacity.md" with { type: "text" };
+import observe from "./chapters/operate/observe.md" with { type: "text" };
+import personalData from "./chapters/operate/personal-data.md" with { type: "text" };
+import security from "./chapters/operate/security.md" with { type: "text" };
+import troubleshoot from "./chapters/operate/troubleshoot.md" with { type: "text" };
+import catalogFile from "./chapters/reference/catalog-file.md" with { type: "text" };
+import commands from "./chapters/reference/commands.md" with { type: "text" };
+import contributing from "./chapters/reference/contributing.md" with { type: "text" };
+import glossary from "./chapters/reference/glossary.md" with { type: "text" };
+import harnessFile from "./chapters/reference/harness-file.md" with { type: "text" };
+import policyFile from "./chapters/reference/policy-file.md" with { type: "text" };
+import settings from "./chapters/reference/settings.md" with { type: "text" };
+import firstHour from "./chapters/start/first-hour.md" with { type: "text" };
+import install from "./chapters/start/install.md" with { type: "text" };
+import introduction from "./chapters/start/introduction.md" with { type: "text" };
 import { type Section, TOPIC_SECTIONS } from "./contents.ts";
-import { sectionOf, withoutMarkers, withoutPictures, withoutTags } from "./markdown.ts";
+import { sectionOf, withoutFolders, withoutMarkers, withoutPictures, withoutTags } from "./markdown.ts";
 
 const TEXTS: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -70,5 +70,5 @@ export function handbookText(name: string): string | undefined {
 /** @returns the Markdown of a chapter with its pictures, for a reader who has the folder `pictures` beside it */
 export function illustratedText(chapter: string): string | undefined {
   const source = TEXTS.get(chapter);
-  return source === undefined ? undefined : withoutTags(withoutMarkers(source));
+  return source === undefined ? undefined : withoutFolders(withoutTags(withoutMarkers(source)));
 }

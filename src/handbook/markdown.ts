@@ -9,6 +9,7 @@ export type Part =
 const FENCE = /^```(\S*) ?(.*)\n((?:(?!```).*\n)*)```$/gm;
 const MARKER = /^<!-- .* -->\n\n?/gm;
 const PICTURE = /^!\[[^\]]*\]\([^)]*\)\n\n?/gm;
+const PARENT_FOLDER = /\]\(\.\.\/(?:[a-z]+\/(?=[a-z-]+\.md))?/g;
 const CHAPTER_LINK = /\]\(([a-z-]+)\.md(#[a-z0-9-]+)?\)/g;
 
 /** @returns the text without the comments that mark generated parts */
@@ -48,6 +49,9 @@ export function sectionOf(markdown: string, heading: string): string | undefined
     .join("\n")
     .trimEnd();
 }
+
+/** @returns the Markdown with links as they are where all chapters are in one folder: on pages and in releases */
+export const withoutFolders = (markdown: string): string => markdown.replaceAll(PARENT_FOLDER, "](");
 
 /** @returns the Markdown with each link to another chapter replaced by the result of `target` */
 export const withLinks = (markdown: string, target: (name: string, anchor: string) => string): string =>

@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { handbookText } from "../../src/handbook/chapters.ts";
 import { CHAPTERS } from "../../src/handbook/contents.ts";
+import { CHAPTER_FILES } from "../support/content/chapter-files.ts";
 import { commentsIn, ROOT, readSources, titlesIn } from "../support/source.ts";
 
 const MARKDOWN_FILE = /[\w./-]+\.md\b/g;
@@ -16,11 +17,10 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "VERIFY.md": "written into a release",
 };
 
-/** @returns whether the name is that of a file in the repository, from its root or from the file that names it */
+/** @returns whether the name is that of a file in the repository, from its root or from the file that names it, or that of a chapter */
 const isPresent = (name: string, path: string): boolean =>
-  [ROOT, join(ROOT, dirname(path)), join(ROOT, "src/handbook/chapters")].some((folder) =>
-    existsSync(join(folder, name)),
-  );
+  [ROOT, join(ROOT, dirname(path))].some((folder) => existsSync(join(folder, name))) ||
+  CHAPTER_FILES.has(basename(name, ".md"));
 
 const absentFilesIn = (text: string, path: string): string[] =>
   (text.match(MARKDOWN_FILE) ?? []).filter(

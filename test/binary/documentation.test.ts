@@ -16,6 +16,7 @@ import {
   type Workplace,
 } from "../support/cli/documentation.ts";
 import { builtExecutable } from "../support/cli/executable.ts";
+import { chapterFile } from "../support/content/chapter-files.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
@@ -108,8 +109,7 @@ const startMessageOf = (service: RunningService, directory: string): string =>
     .replaceAll(service.baseUrl, "http://127.0.0.1:8080")
     .replaceAll(directory, "/home/you/quartermaster");
 
-const chapterOf = (name: string): string =>
-  readFileSync(join(ROOT, `src/handbook/chapters/${name}.md`), "utf8");
+const chapterOf = (name: string): string => readFileSync(chapterFile(name), "utf8");
 
 /** What each chapter needs beside an installation. */
 const PREPARATIONS: Readonly<Record<string, () => Workplace | Promise<Workplace>>> = {

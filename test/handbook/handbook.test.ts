@@ -1,19 +1,19 @@
 // The handbook as a set of texts: every chapter is listed, links lead somewhere, and the rules that its renderers need are kept.
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { handbookText, illustratedText } from "../../src/handbook/chapters.ts";
 import { CHAPTERS, TOPIC_SECTIONS } from "../../src/handbook/contents.ts";
 import { partsOf, sectionOf } from "../../src/handbook/markdown.ts";
 import { terminalText } from "../../src/handbook/terminal.ts";
+import { CHAPTER_FILES, CHAPTERS_FOLDER, chapterFile } from "../support/content/chapter-files.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-const FOLDER = join(ROOT, "src/handbook/chapters");
 const README = readFileSync(join(ROOT, "README.md"), "utf8");
 const PICTURE_BYTES_MAX = 100 * 1024;
 const NAMES = CHAPTERS.map(({ name }) => name);
 
-const sourceOf = (name: string): string => readFileSync(join(FOLDER, `${name}.md`), "utf8");
+const sourceOf = (name: string): string => readFileSync(chapterFile(name), "utf8");
 const proseOf = (markdown: string): string =>
   partsOf(markdown)
     .map((part) => (part.kind === "prose" ? part.text : ""))
@@ -27,7 +27,7 @@ const anchorOf = (heading: string): string =>
 const anchorsOf = (markdown: string): string[] =>
   [...proseOf(markdown).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchorOf(heading));
 
-const PICTURES = readdirSync(join(FOLDER, "pictures")).map((file) => `pictures/${file}`);
+const PICTURES = readdirSync(join(CHAPTERS_FOLDER, "pictures")).map((file) => `../pictures/${file}`);
 /** Pictures that are paragraphs, as the texts of the executable leave them out. */
 const picturesIn = (markdown: string) =>
   [...markdown.matchAll(/^!\[(.*)\]\((.*)\)\n\n/gm)].map(([, description = "", file = ""]) => ({
@@ -45,7 +45,7 @@ describe("README", () => {
   });
 
   test("links to every chapter and fits two screens", () => {
-    expect(NAMES.filter((name) => !README.includes(`](src/handbook/chapters/${name}.md)`))).toEqual([]);
+    expect(NAMES.filter((name) => !README.includes(`](${relative(ROOT, chapterFile(name))})`))).toEqual([]);
     expect(README.split("\n").length).toBeLessThan(150);
   });
 
@@ -58,12 +58,16 @@ describe("README", () => {
 test("every picture is shown by a chapter and by the README, and is small", () => {
   const shown = NAMES.flatMap((name) => picturesIn(sourceOf(name))).map(({ file }) => file);
   expect(PICTURES.filter((file) => !shown.includes(file))).toEqual([]);
-  expect(PICTURES.filter((file) => !README.includes(`src/handbook/chapters/${file}`))).toEqual([]);
-  expect(PICTURES.filter((file) => statSync(join(FOLDER, file)).size > PICTURE_BYTES_MAX)).toEqual([]);
+  expect(
+    PICTURES.filter((file) => !README.includes(relative(ROOT, join(CHAPTERS_FOLDER, "start", file)))),
+  ).toEqual([]);
+  expect(
+    PICTURES.filter((file) => statSync(join(CHAPTERS_FOLDER, "start", file)).size > PICTURE_BYTES_MAX),
+  ).toEqual([]);
 });
 
 describe("a drawing", () => {
-  const drawing = readFileSync(join(FOLDER, "pictures/parts.svg"), "utf8");
+  const drawing = readFileSync(join(CHAPTERS_FOLDER, "pictures/parts.svg"), "utf8");
 
   test("has a title and a description, and needs nothing else", () => {
     expect(drawing).toMatch(/<title id="title">\S/);
@@ -84,8 +88,7 @@ describe("a drawing", () => {
 });
 
 test("every chapter has a file, and every file is a chapter", () => {
-  const files = readdirSync(FOLDER).filter((file) => file.endsWith(".md"));
-  expect(files.toSorted()).toEqual(NAMES.map((name) => `${name}.md`).toSorted());
+  expect([...CHAPTER_FILES.keys()].toSorted()).toEqual(NAMES.toSorted());
 });
 
 test("every topic names an existing section", () => {
@@ -107,8 +110,9 @@ describe.each(CHAPTERS)("$name", ({ name, title }) => {
     );
     const wrong = links.filter((target) => {
       if (target.startsWith("https://")) return false;
-      const [, chapter = "", anchor] = /^([a-z-]+)\.md(?:#([a-z0-9-]+))?$/.exec(target) ?? [];
-      const isThere = NAMES.includes(chapter);
+      const [, path = "", anchor] = /^([a-z./-]+\.md)(?:#([a-z0-9-]+))?$/.exec(target) ?? [];
+      const chapter = basename(path, ".md");
+      const isThere = CHAPTER_FILES.get(chapter) === join(dirname(chapterFile(name)), path);
       return !isThere || (anchor !== undefined && !anchorsOf(sourceOf(chapter)).includes(anchor));
     });
     expect(wrong).toEqual([]);

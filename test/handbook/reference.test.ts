@@ -2,8 +2,8 @@
 // QUARTERMASTER_UPDATE_GOLDEN=1 rewrites them.
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { CHAPTERS } from "../../src/handbook/contents.ts";
+import { chapterFile } from "../support/content/chapter-files.ts";
 import { expectPartsCurrent, partNamesIn } from "../support/generated-parts.ts";
 import { catalogMembersMarkdown } from "./reference/catalog.ts";
 import { keyStatesMarkdown, keyTransitionsMarkdown } from "./reference/gateway.ts";
@@ -14,7 +14,6 @@ import { policyMembersMarkdown } from "./reference/policy.ts";
 import { proseGenerators } from "./reference/prose.ts";
 import { settingsMarkdown } from "./reference/settings.ts";
 
-const FOLDER = join(import.meta.dir, "../../src/handbook/chapters");
 const GENERATORS: Readonly<Record<string, () => string>> = {
   ...proseGenerators,
   settings: settingsMarkdown,
@@ -28,15 +27,14 @@ const GENERATORS: Readonly<Record<string, () => string>> = {
   "key-transitions": keyTransitionsMarkdown,
   "inference-refusals": inferenceRefusalsMarkdown,
 };
-const fileOf = (name: string): string => join(FOLDER, `${name}.md`);
 
 describe("generated parts", () => {
   test.each(CHAPTERS)("of $name are current", ({ name }) => {
-    expectPartsCurrent(fileOf(name), GENERATORS);
+    expectPartsCurrent(chapterFile(name), GENERATORS);
   });
 
   test("appear in one place each, and every generator is used", () => {
-    const names = CHAPTERS.flatMap(({ name }) => partNamesIn(readFileSync(fileOf(name), "utf8")));
+    const names = CHAPTERS.flatMap(({ name }) => partNamesIn(readFileSync(chapterFile(name), "utf8")));
     expect(names.toSorted()).toEqual(Object.keys(GENERATORS).toSorted());
   });
 });

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generate } from "selfsigned";
 import { partsOf } from "../../src/handbook/markdown.ts";
+import { chapterFile } from "../support/content/chapter-files.ts";
 
 export interface RunningProxy extends AsyncDisposable {
   name: string;
@@ -21,7 +22,6 @@ export interface Behind {
 export const PROXY_ADDRESS = "127.0.0.3";
 
 const SOCKET = "/run/quartermaster/service.sock";
-const CHAPTER = join(import.meta.dir, "../../src/handbook/chapters/install.md");
 
 /** @returns HAProxy, which gives a connection that one client used to the next one */
 export function startHaproxy({ directory, upstream }: Behind): Promise<RunningProxy> {
@@ -88,10 +88,10 @@ const pathIn = (upstream: string): string => upstream.slice("unix:".length);
 
 /** @returns the one block of the chapter in that language */
 function exampleFor(language: string): string {
-  const parts = partsOf(readFileSync(CHAPTER, "utf8"));
+  const parts = partsOf(readFileSync(chapterFile("install"), "utf8"));
   const [example, ...others] = parts.filter((part) => part.kind === "block" && part.language === language);
   if (example === undefined || others.length > 0)
-    throw new Error(`${CHAPTER} needs one example for ${language}`);
+    throw new Error(`${chapterFile("install")} needs one example for ${language}`);
   return example.text;
 }
 

@@ -25,6 +25,7 @@ const EXECUTABLE = "quartermaster";
 const INSTALLED = "/usr/local/bin/quartermaster";
 const SUMS = "SHA256SUMS";
 const CHAPTERS_FOLDER = "src/handbook/chapters/";
+const CHAPTER_FOLDERS = /src\/handbook\/chapters\/(?:[a-z]+\/(?=[a-z-]+\.md))?/g;
 
 /** Files that the executable prints itself, with the command for each. */
 const PRINTED: Readonly<Record<string, readonly string[]>> = {
@@ -91,7 +92,7 @@ export async function makeRelease({ directory, executable, signer }: ReleaseOpti
 
 /** The README of the repository; its links lead to the handbook of the release. */
 const readme = (): string =>
-  withoutTags(readFileSync(join(ROOT, "README.md"), "utf8")).replaceAll(CHAPTERS_FOLDER, "handbook/");
+  withoutTags(readFileSync(join(ROOT, "README.md"), "utf8")).replaceAll(CHAPTER_FOLDERS, "handbook/");
 
 /** Each chapter in Markdown and as a page, and an index. */
 const handbookFiles = (): [file: string, text: string][] => [
