@@ -1,13 +1,12 @@
 // Defines `quartermaster gateway logs`, its verbs, and `gateway usage`. The code of a verb is loaded when it runs.
+
+import { RESULTS } from "../../../src/domain/inference/log/model.ts";
+import { OUTCOMES } from "../../../src/domain/inference/log/record.ts";
+import { GROUPS } from "../../../src/domain/inference/usage/model.ts";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { domainAction } from "../../data-directory/in-domain.ts";
-import {
-  choiceOption,
-  LOG_RESULT_CHOICES,
-  OUTCOME_CHOICES,
-  USAGE_GROUP_CHOICES,
-} from "../../input/choices.ts";
+import { choiceOption } from "../../input/choices.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 import { addPageOptions } from "../../output/list-pages.ts";
 
@@ -36,7 +35,7 @@ export const addUsageVerb = (noun: CliCommand, context: Context): CliCommand =>
           "quartermaster gateway usage --by model --from 2027-06-01 --to 2027-06-30",
           "quartermaster gateway usage --by day --user ana@example.org --json",
         )
-        .addOption(choiceOption("--by <group>", "what to sum by", USAGE_GROUP_CHOICES).default("user"))
+        .addOption(choiceOption("--by <group>", "what to sum by", GROUPS).default("user"))
         .option("--user <user>", "only this user: e-mail address or id"),
     )
       .printsTable()
@@ -62,8 +61,8 @@ const listing = (group: CliCommand, context: Context): CliCommand =>
         .option("--user <user>", "only requests of this user: e-mail address or id")
         .option("--model <model>", "only requests for this model")
         .option("--harness <harness>", "only requests of this agent")
-        .addOption(choiceOption("--result <result>", "only requests with this result", LOG_RESULT_CHOICES))
-        .addOption(choiceOption("--outcome <outcome>", "only requests that ended so", OUTCOME_CHOICES))
+        .addOption(choiceOption("--result <result>", "only requests with this result", RESULTS))
+        .addOption(choiceOption("--outcome <outcome>", "only requests that ended so", OUTCOMES))
         .option("--run <id>", "only requests of this run")
         .option("--min-tokens <number>", "only requests with at least so many input and output tokens"),
     ),

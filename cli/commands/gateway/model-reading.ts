@@ -1,13 +1,13 @@
 // `gateway models list` and `gateway models refresh`.
 
+import { MODEL_STATES } from "../../../src/domain/inference/models/model.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
-import { MODEL_STATE_CHOICES } from "../../input/choices.ts";
 import { MODEL_COLUMNS, warnOfCatalog } from "./model-view.ts";
 
 export async function list(call: Call): Promise<void> {
   const { domain, actor, output, text } = call;
   const { models, ...catalog } = domain.modelCatalog.view(actor.organizationId);
-  const state = MODEL_STATE_CHOICES.find((name) => name === text("state"));
+  const state = MODEL_STATES.find((name) => name === text("state"));
   const shown = models.filter((model) => state === undefined || model.state === state);
   warnOfCatalog(call, { models, ...catalog });
   output.list(shown, { columns: MODEL_COLUMNS, json: (model) => model, empty: "no models" }, catalog);

@@ -1,9 +1,11 @@
 // Defines `quartermaster gateway models` and its verbs. The code of a verb is loaded when it runs.
 import { Argument } from "commander";
+import { HARNESS_KEYS } from "../../../src/domain/harnesses/harnesses.ts";
+import { MODEL_STATES } from "../../../src/domain/inference/models/model.ts";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { domainAction } from "../../data-directory/in-domain.ts";
-import { choiceOption, HARNESS_CHOICES, MODEL_STATE_CHOICES } from "../../input/choices.ts";
+import { choiceOption } from "../../input/choices.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 
@@ -30,7 +32,7 @@ const readingVerbs = (group: CliCommand, context: Context): CliCommand[] => [
       `quartermaster gateway models list ${CONFIG}`,
       "quartermaster gateway models list --state changed --json",
     )
-    .addOption(choiceOption("--state <state>", "only models in this state", MODEL_STATE_CHOICES))
+    .addOption(choiceOption("--state <state>", "only models in this state", MODEL_STATES))
     .printsTable()
     .action(domainAction(context, async () => (await import("./model-reading.ts")).list)),
   group
@@ -70,7 +72,7 @@ const assigning = (group: CliCommand, context: Context): CliCommand =>
         `quartermaster gateway models assign codex gpt-5 gpt-5-mini --default gpt-5 --dry-run ${CONFIG}`,
         `quartermaster gateway models assign codex --none --yes ${CONFIG}`,
       )
-      .addArgument(new Argument("<harness>", "coding agent").choices(HARNESS_CHOICES))
+      .addArgument(new Argument("<harness>", "coding agent").choices(HARNESS_KEYS))
       .argument("[model...]", "ids of its models")
       .option("--none", "remove the assignment")
       .option("--default <model>", "model that the agent starts with (default: the current one)")

@@ -1,9 +1,10 @@
 // Defines `quartermaster policy` and its verbs. The code of a verb is loaded when it runs.
 
+import { HARNESS_KEYS } from "../../../src/domain/harnesses/harnesses.ts";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { domainAction } from "../../data-directory/in-domain.ts";
-import { choiceOption, HARNESS_CHOICES } from "../../input/choices.ts";
+import { choiceOption } from "../../input/choices.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 
@@ -69,7 +70,7 @@ const explaining = (noun: CliCommand, context: Context): CliCommand =>
       "quartermaster policy explain --user ana@example.org --harness claude --installed 2.0.12 --json",
     )
     .requiredOption("--user <user>", "e-mail address or id")
-    .addOption(choiceOption("--harness <harness>", "coding agent", HARNESS_CHOICES).makeOptionMandatory())
+    .addOption(choiceOption("--harness <harness>", "coding agent", HARNESS_KEYS).makeOptionMandatory())
     .option("--installed <version>", "installed version of the harness")
     .printsJson()
     .action(domainAction(context, async () => (await import("./explain.ts")).explain));

@@ -54,6 +54,8 @@ export interface PageWindow {
   limit: number;
   /** the total, if it is known or not wanted: then nothing behind the page is read */
   known?: number | undefined;
+  /** counting stops soon after this total; without it, every row is counted */
+  countedMax?: number;
 }
 
 /**
@@ -62,7 +64,7 @@ export interface PageWindow {
  */
 export function* pageInSteps<Row>(
   rows: OrderedRows<Row>,
-  { after, offset, limit, known }: PageWindow,
+  { after, offset, limit, known, countedMax = Number.POSITIVE_INFINITY }: PageWindow,
 ): Steps<{ items: Row[]; total: number }> {
   const items: Row[] = [];
   let total = 0;
@@ -72,7 +74,7 @@ export function* pageInSteps<Row>(
     if (left > 0 && total + matching > offset)
       items.push(...rows.read(span, { offset: Math.max(0, offset - total), limit: left }));
     total += matching;
-    return known === undefined || items.length < limit;
+    return known === undefined ? total <= countedMax : items.length < limit;
   };
   yield* overSpans(rows, readSpan, after);
   return { items, total: known ?? total };

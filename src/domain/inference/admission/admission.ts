@@ -133,7 +133,7 @@ export class Admission {
     if ("refused" in resolved) return resolved;
     const reason = this.#limit(applicant, claims);
     if (reason) return { ...reason, claims, key: resolved.key };
-    return new HeldAdmission(claims, resolved, this.permits);
+    return admissionOf(claims, resolved, this.permits);
   }
 
   #identify({ token, address }: Applicant): InferenceClaims | Refused {
@@ -188,41 +188,28 @@ const REFUSALS: Readonly<Record<string, AdmissionReason>> = {
   "gateway.user_inactive": "inference.user_inactive",
 };
 
-/** A class, because one is made for each request. */
-class HeldAdmission implements Admitted {
-  readonly userId: string;
-  readonly organizationId: string;
-  readonly gatewaySessionId: string;
-  readonly loginSessionId: string;
-  readonly grantId: string;
-  readonly endsAtMs: number;
-  readonly credential: Secret;
-  readonly credentialVersion: string;
-  readonly profileId: string | null;
-  readonly profileName: string | null;
-  #isHeld = true;
-
-  constructor(
-    { expiresAtMs }: InferenceClaims,
-    { credential, user, key, session, sessionExpiresAtMs }: ResolvedKey,
-    private readonly permits: Permits,
-  ) {
-    this.userId = user.id;
-    this.organizationId = user.organizationId;
-    this.gatewaySessionId = session.id;
-    this.loginSessionId = session.loginSessionId;
-    this.grantId = session.grantId;
-    this.endsAtMs = Math.min(expiresAtMs, sessionExpiresAtMs) + LEEWAY_MS;
-    this.credential = credential;
-    this.credentialVersion = key.credentialVersion;
-    this.profileId = key.externalId;
-    this.profileName = key.alias;
-  }
-
-  release(): void {
-    if (!this.#isHeld) return;
-    this.#isHeld = false;
-    this.permits.releaseForUser(this.userId);
-    this.permits.release();
-  }
+function admissionOf(
+  { expiresAtMs }: InferenceClaims,
+  { credential, user, key, session, sessionExpiresAtMs }: ResolvedKey,
+  permits: Permits,
+): Admitted {
+  let isHeld = true;
+  return {
+    userId: user.id,
+    organizationId: user.organizationId,
+    gatewaySessionId: session.id,
+    loginSessionId: session.loginSessionId,
+    grantId: session.grantId,
+    endsAtMs: Math.min(expiresAtMs, sessionExpiresAtMs) + LEEWAY_MS,
+    credential,
+    credentialVersion: key.credentialVersion,
+    profileId: key.externalId,
+    profileName: key.alias,
+    release: () => {
+      if (!isHeld) return;
+      isHeld = false;
+      permits.releaseForUser(user.id);
+      permits.release();
+    },
+  };
 }

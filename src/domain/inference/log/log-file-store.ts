@@ -63,7 +63,8 @@ const MIGRATIONS: readonly string[] = [
     last_at_ms INTEGER NOT NULL,
     PRIMARY KEY (kind, value)
   ) STRICT, WITHOUT ROWID;`,
-  // Sums of usage on their way to the database of the service: see usage/handed-sums-store.ts.
+  // Sums of usage on their way to the database of the service: see usage/handed-sums-store.ts. Repeats the columns of migration
+  // 0023, because a released migration of either file never changes.
   `CREATE TABLE usage_sums (
     batch TEXT NOT NULL,
     organization_id TEXT NOT NULL,

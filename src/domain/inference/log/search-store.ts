@@ -1,4 +1,4 @@
-// SQL that finds rows, gaps and values of the facets in the request log, in steps of STEP_ROWS rows.
+// SQL that finds rows, gaps and values of the facets in the request log. A page is read in steps.
 import type { Database } from "bun:sqlite";
 import { and, asc, count, desc, eq, gte, isNotNull, isNull, lt, or, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
@@ -6,7 +6,7 @@ import type { Connection } from "../../../platform/database/database.ts";
 import { drizzleOver } from "../../../platform/database/drizzle.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { type OrderedList, orderedRows, orderOf, type RowOrder } from "../../shared/ordered-rows-store.ts";
-import { overSpans, type Span, STEP_ROWS } from "../../shared/page-steps.ts";
+import { pageInSteps } from "../../shared/page-steps.ts";
 import {
   COUNTED_MAX,
   DROP_CAUSES,
@@ -42,21 +42,11 @@ export class LogReader {
   *search(search: RowSearch): Steps<FoundRows> {
     const { filter, sort, offset, limit, after, known } = search;
     const rows = orderedRows(this.#connection, listOf(this.#connection, { filter, sort }));
-    const items: RequestRow[] = [];
-    let total = 0;
-    const readSpan = (span: Span): boolean => {
-      const matching = rows.isComplete && span.upTo ? STEP_ROWS : rows.count(span);
-      const left = limit - items.length;
-      if (left > 0 && total + matching > offset)
-        items.push(...rows.read(span, { offset: Math.max(0, offset - total), limit: left }));
-      total += matching;
-      return known === undefined ? total <= COUNTED_MAX : items.length < limit;
-    };
     const place = after && { first: after.occurredAtMs, second: after.id };
-    yield* overSpans(rows, readSpan, place);
-    const isCapped = (known ?? total) > COUNTED_MAX;
-    const counted = Math.min(known ?? total, COUNTED_MAX);
-    return { items, total: counted, isCapped, gaps: this.#gapsOf(search, { items, total: counted }) };
+    const window = { after: place, offset, limit, known, countedMax: COUNTED_MAX };
+    const { items, total } = yield* pageInSteps(rows, window);
+    const counted = { items, total: Math.min(total, COUNTED_MAX) };
+    return { ...counted, isCapped: total > COUNTED_MAX, gaps: this.#gapsOf(search, counted) };
   }
 
   /** The first page begins where the wanted period does, and the last one ends where it ends. */
