@@ -5,12 +5,14 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { FileSource } from "../../src/domain/inference/log/file-source.ts";
+import { NOTHING_FOUND, NOTHING_SEEN } from "../../src/domain/inference/log/model.ts";
 import type { QueueFigures } from "../../src/domain/inference/log/writing/queue.ts";
 import { isRoot } from "../support/cli/child.ts";
 import { SHORT_LIVED } from "../support/cli/executable.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
 const PROCESS = join(import.meta.dir, "../support/inference/log-process.ts");
+const READER = join(import.meta.dir, "../support/inference/log-reader.ts");
 const ROWS = 20_000;
 
 let directory: string;
@@ -95,5 +97,14 @@ describe.if(canMount)("a request log on a full disk", () => {
     await child.exited;
     const shown = gaps.find(({ cause }) => cause === "disk_full");
     expect(shown?.count).toBeGreaterThanOrEqual(dropped.disk_full);
+  });
+
+  test("INF-43 is empty, and can be read, while there is no room to create its file", () => {
+    const fill = `dd if=/dev/zero of='${directory}/filler' bs=4k 2>/dev/null`;
+    const mount = `mount -t tmpfs -o size=1m none '${directory}' && { ${fill}; exec "$@"; }`;
+    const [unshare = "", ...options] = [...onSmallDisk(mount), process.execPath, READER, file];
+    const { stdout, stderr } = spawnSync(unshare, options, { env: { ...process.env, ...SHORT_LIVED } });
+    expect(String(stderr)).toBe("");
+    expect(JSON.parse(String(stdout))).toEqual([NOTHING_FOUND, NOTHING_SEEN, { oldestMs: null, gaps: [] }]);
   });
 });

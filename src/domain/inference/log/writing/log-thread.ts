@@ -5,6 +5,7 @@ import { asStorageError } from "../../../../platform/database/storage-errors.ts"
 import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns, type Steps } from "../../../../platform/steps.ts";
 import { HandedSums } from "../../usage/handed-sums-store.ts";
+import { FileSource } from "../file-source.ts";
 import { openLogFile } from "../log-file-store.ts";
 import { type DropCause, SEARCH_MS_MAX } from "../model.ts";
 import { LogReader } from "../search-store.ts";
@@ -75,13 +76,11 @@ export class LogThread {
   async #perform(message: Exclude<ToThread, { name: "write" }>): Promise<LogTasks[LogTaskName]["result"]> {
     switch (message.name) {
       case "search":
-        return await this.#search(this.#file().reader.search(message.request));
       case "seen":
-        return this.#file().reader.seenSince(message.request.fromMs);
+      case "figures":
+        return await this.#read(message);
       case "sweep":
         return { removed: await runInTurns(sweep(this.#file().writer, message.request.beforeMs), 0) };
-      case "figures":
-        return this.#file().reader.figures(message.request.fromMs);
       case "close":
         this.#close();
         return null;
@@ -89,6 +88,20 @@ export class LogThread {
         this.#closeMoved();
         return performOnUsage(message, this.#file().sums);
     }
+  }
+
+  /** A full disk leaves no room to create or open the file for writing; what it has is readable all the same. */
+  async #read(task: ReadingTask): Promise<LogTasks[ReadingTask["name"]]["result"]> {
+    try {
+      this.#file();
+    } catch (error) {
+      if (causeOf(asStorageError(error)) !== "disk_full") throw error;
+      return await readWithoutRoom(new FileSource(this.options.file, { untouched: true }), task);
+    }
+    const { reader } = this.#file();
+    if (task.name === "search") return await this.#search(reader.search(task.request));
+    const { fromMs } = task.request;
+    return task.name === "seen" ? reader.seenSince(fromMs) : reader.figures(fromMs);
   }
 
   /** @throws DomainError `request_log.busy`, `request_log.too_slow` */
@@ -128,6 +141,17 @@ function openFile(file: string): OpenFile {
     reader: new LogReader(connection),
     inode: inodeOf(file),
   };
+}
+
+type ReadingTask = Extract<ToThread, { name: "search" | "seen" | "figures" }>;
+
+function readWithoutRoom(
+  file: FileSource,
+  task: ReadingTask,
+): Promise<LogTasks[ReadingTask["name"]]["result"]> {
+  if (task.name === "search") return file.search(task.request);
+  const { fromMs } = task.request;
+  return task.name === "seen" ? file.seen(fromMs) : file.figures(fromMs);
 }
 
 type UsageTask = Extract<ToThread, { name: "handOverUsage" | "takeUsage" | "removeUsage" | "waitingUsage" }>;
