@@ -76,8 +76,10 @@ export interface InstallationOptions {
   runCatalogTask?: RunCatalogTask;
   /** searches the request log; default: the file itself is read */
   requestLog?: ServiceLog | undefined;
-  /** has another process count usage; default: this one does */
+  /** leaves sums of usage for the service to count; default: they go to the database */
   handOverUsage?: HandOver | undefined;
+  /** whether this process counts those that it cannot hand over */
+  isUsageCounter?: boolean | undefined;
   /** told why sums of usage could not be written yet */
   onUsageFailure?: ((error: unknown) => void) | undefined;
   /** copies the write-ahead log into the database file; default: commits do */
@@ -164,14 +166,14 @@ async function joinDomain(
 /** Usage that cannot be written is kept in memory, so a command, which counts none, needs no report. */
 const recordsOf = (
   { requestLogs: file }: DataDirectory,
-  { config, requestLog: service, handOverUsage, onUsageFailure }: InstallationOptions,
+  { config, requestLog: service, handOverUsage, isUsageCounter, onUsageFailure }: InstallationOptions,
 ): DomainOptions["records"] => ({
   requestLog: { file, retentionDays: config.get("gateway.request_logs.retention_days"), service },
   budgets: {
     requestsPerDay: config.get("gateway.proxy.budgets.requests_per_day"),
     tokensPerDay: config.get("gateway.proxy.budgets.tokens_per_day"),
   },
-  ...{ handOverUsage, onUsageFailure },
+  ...{ handOverUsage, isUsageCounter, onUsageFailure },
 });
 
 /** An installation that is set up: its organization exists. */

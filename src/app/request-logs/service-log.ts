@@ -8,7 +8,6 @@ import type { DataDirectory } from "../../platform/data-directory/data-directory
 import type { Ids } from "../../platform/ids.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { Installation, InstallationOptions } from "../installation/installation.ts";
-import { isProxyInProcess } from "../installation/proxy-settings.ts";
 import { startLogThread } from "./start-log-thread.ts";
 import { UsageTaking } from "./usage-taking.ts";
 
@@ -32,14 +31,24 @@ export function createServiceLog({ directory, config, clock, log, metrics }: Ser
   return running;
 }
 
+type Records = Pick<
+  InstallationOptions,
+  "requestLog" | "handOverUsage" | "isUsageCounter" | "onUsageFailure"
+>;
+
 /** @returns what the installation needs for its records; without gateway mode a search reads the file, and creates none */
 export const recordsOf = (
   requestLog: RunningLog,
   { config, log }: Pick<ServiceLogOptions, "config" | "log">,
-): Pick<InstallationOptions, "requestLog" | "onUsageFailure"> => ({
-  requestLog: config.get("gateway.type") === undefined ? undefined : requestLog,
-  onUsageFailure: (error) => log.error("usage.not_written", { error }),
-});
+): Records =>
+  config.get("gateway.type") === undefined
+    ? {}
+    : {
+        requestLog,
+        handOverUsage: (deltas) => requestLog.handOverUsage(deltas),
+        isUsageCounter: true,
+        onUsageFailure: (error) => log.error("usage.not_written", { error }),
+      };
 
 interface Keeping {
   undo: AsyncDisposableStack;
@@ -53,7 +62,7 @@ export async function keepRecords(
   { undo, requestLog, config, ids, log }: Keeping & { config: Config; ids: Ids },
 ): Promise<void> {
   undo.defer(() => requestLog.close());
-  if (isProxyInProcess(config) && config.has("gateway.proxy.listen")) {
+  if (config.get("gateway.type") !== undefined) {
     const taking = new UsageTaking({ file: directory.requestLogs, requestLog, intake, ids, log });
     await taking.start();
     undo.defer(() => taking.stop());
@@ -66,7 +75,7 @@ export async function keepRecords(
 export const forwardingRecordsOf = (
   requestLog: RunningLog,
   { log }: Pick<ServiceLogOptions, "log">,
-): Pick<InstallationOptions, "requestLog" | "handOverUsage" | "onUsageFailure"> => ({
+): Records => ({
   requestLog,
   handOverUsage: (deltas) => requestLog.handOverUsage(deltas),
   onUsageFailure: (error) => log.error("usage.not_handed_over", { error }),

@@ -1,9 +1,9 @@
-// Takes the sums of usage that another process of the installation has handed over in the file of the request log: at the start,
-// every few seconds, and once more at the end.
+// Takes the sums of usage that this process, an earlier one or a second one has handed over in the file of the request log: at the
+// start, every few seconds, and once more at the end.
 import { existsSync } from "node:fs";
 import type { RunningLog } from "../../domain/inference/log/writing/running-log.ts";
 import type { UsageIntake } from "../../domain/inference/usage/usage-intake.ts";
-import { FLUSH_EVERY_MS } from "../../domain/inference/usage/usage-sums.ts";
+import { COUNT_EVERY_MS } from "../../domain/inference/usage/usage-sums.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Log } from "../../platform/observe/log.ts";
 
@@ -24,7 +24,7 @@ export class UsageTaking {
 
   async start(): Promise<void> {
     await this.take();
-    this.#timer = setInterval(() => void this.take(), FLUSH_EVERY_MS);
+    this.#timer = setInterval(() => void this.take(), COUNT_EVERY_MS);
   }
 
   async stop(): Promise<void> {

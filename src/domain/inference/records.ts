@@ -11,8 +11,10 @@ import { type DailyBudgets, type HandOver, UsageSums } from "./usage/usage-sums.
 export interface RecordsOptions {
   requestLog: RequestLogOptions;
   budgets: DailyBudgets;
-  /** has another process count usage; default: this one does */
+  /** leaves sums of usage for the service to count; default: they go to the database */
   handOverUsage?: HandOver | undefined;
+  /** whether this process counts those that it cannot hand over */
+  isUsageCounter?: boolean | undefined;
   /** told why sums of usage could not be written yet */
   onUsageFailure?: ((error: unknown) => void) | undefined;
 }
@@ -30,10 +32,11 @@ export function createRecords(dependencies: RecordsDependencies) {
     budgets,
     onUsageFailure: onFailure,
     handOverUsage: handOver,
+    isUsageCounter: isCounter,
     ...machine
   } = dependencies;
   const requestLogs = new RequestLogs({ ...machine, ...requestLog });
-  const usage = new UsageSums({ ...machine, budgets, handOver, onFailure });
+  const usage = new UsageSums({ ...machine, budgets, handOver, isCounter, onFailure });
   const { db, identity } = machine;
   return {
     requestLogs,
@@ -46,7 +49,7 @@ export function createRecords(dependencies: RecordsDependencies) {
     }),
     /** counts in memory; the running service loads it at the start and flushes it at the end */
     usage,
-    /** counts what another process has handed over */
+    /** counts what this or another process has handed over */
     usageIntake: new UsageIntake(machine),
     usageReports: new UsageReports({ ...machine, addressOf: (userId) => requestLogs.addressOf(userId) }),
   };

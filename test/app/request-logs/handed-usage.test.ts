@@ -92,6 +92,19 @@ test("sums that cannot be handed over stay with the process and come later", asy
   expect(requestsBy("user")).toEqual([[ana.user.id, 1, 1_000, 0.25]]);
 });
 
+test("sums that the service cannot hand over are counted at once", async () => {
+  const usage = new UsageSums({
+    ...face.world,
+    budgets: { requestsPerDay: 0, tokensPerDay: 0 },
+    handOver: (deltas) => log.running.handOverUsage(deltas),
+    isCounter: true,
+  });
+  for (const row of rowsOf(ana.user, 1)) usage.count(row);
+  await Bun.write(log.file, "this is no database");
+  await usage.flush();
+  expect(requestsBy("user")).toEqual([[ana.user.id, 1, 1_000, 0.25]]);
+});
+
 test("a forwarding process starts with what was counted and what waits, for budgets", async () => {
   for (const row of rowsOf(ana.user, 1)) face.domain.usage.count(row);
   await face.domain.usage.flush();

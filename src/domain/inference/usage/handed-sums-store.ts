@@ -1,5 +1,6 @@
-// SQL for sums of usage in the file of the request log. A process that only forwards puts them there, because each of its commits
-// to the database would make the service drop its caches. The service takes them in batches: usage-intake.ts.
+// SQL for sums of usage in the file of the request log, where a commit costs little. The service takes them in batches:
+// usage-intake.ts. A process that only forwards leaves its sums here too, because each of its commits to the database would make
+// the service drop its caches.
 import type { Database } from "bun:sqlite";
 import type { UsageBatch, UsageDelta } from "./model.ts";
 
@@ -47,21 +48,27 @@ export class HandedSums {
   }
 
   /**
-   * Moves some of the waiting sums into a batch. A batch that was begun before comes first, under its own id.
+   * Moves some of the waiting sums into a batch. A batch that was begun before comes first, under its own id. The disk has the batch
+   * before its sums are counted: after a power failure, they would otherwise be counted again under another id.
    * @param id of the new batch
    * @returns undefined if no sums wait
    */
   take(id: string): UsageBatch | undefined {
-    return this.connection
-      .transaction(() => {
-        const batch = this.#begun() ?? this.#begin(id);
-        if (batch === undefined) return undefined;
-        const rows = this.connection.query<UsageDelta, [string]>(
-          `SELECT ${SELECTED} FROM usage_sums WHERE batch = ?`,
-        );
-        return { batch, deltas: rows.all(batch) };
-      })
-      .immediate();
+    this.connection.run("PRAGMA synchronous=FULL");
+    try {
+      return this.connection.transaction(() => this.#take(id)).immediate();
+    } finally {
+      this.connection.run("PRAGMA synchronous=NORMAL");
+    }
+  }
+
+  #take(id: string): UsageBatch | undefined {
+    const batch = this.#begun() ?? this.#begin(id);
+    if (batch === undefined) return undefined;
+    const rows = this.connection.query<UsageDelta, [string]>(
+      `SELECT ${SELECTED} FROM usage_sums WHERE batch = ?`,
+    );
+    return { batch, deltas: rows.all(batch) };
   }
 
   /** Removes a batch whose sums are counted. */

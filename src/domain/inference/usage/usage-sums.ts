@@ -1,4 +1,5 @@
-// Counts usage and budgets of users in memory, on the path of requests, and adds the sums to the database some seconds later.
+// Counts usage and budgets of users in memory, on the path of requests. Every second it puts the sums into the file of the request
+// log, so that the end of the process loses no more; the service adds them to the database some seconds later: usage-intake.ts.
 // Counting is apart from the request log, so that neither its retention nor its loss changes a sum.
 import { type Clock, DAY_MS, SECOND_MS } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
@@ -15,8 +16,10 @@ import {
 } from "./model.ts";
 import * as store from "./store.ts";
 
-/** How long sums stay in memory only. */
-export const FLUSH_EVERY_MS = 10 * SECOND_MS;
+/** How long sums wait for the database, each of whose commits is flushed to the disk and replicated. */
+export const COUNT_EVERY_MS = 10 * SECOND_MS;
+/** How long sums stay in memory only, where they can be handed over. */
+export const HAND_OVER_EVERY_MS = SECOND_MS;
 /** Sums in one transaction: a few milliseconds. */
 const FLUSH_ROWS = 500;
 
@@ -30,8 +33,10 @@ export interface UsageSumsOptions {
   db: Db;
   clock: Clock;
   budgets: DailyBudgets;
-  /** has another process count the sums; without it they go to the database */
+  /** leaves the sums for the service to count; without it they go to the database */
   handOver?: HandOver | undefined;
+  /** whether sums that cannot be handed over go to the database; else they are kept and tried again */
+  isCounter?: boolean | undefined;
   /** told why sums could not be written; they are kept and tried again */
   onFailure?: ((error: unknown) => void) | undefined;
 }
@@ -76,7 +81,7 @@ export class UsageSums implements UsageCounter, Budgets {
     if (day === this.#day()) this.#use(userId, sums);
     const pair = this.#pairOf(row);
     this.#add({ day, organizationId, userId, ...pair, ...sums });
-    this.#timer ??= setTimeout(() => void this.flush(), FLUSH_EVERY_MS);
+    this.#wait();
   }
 
   exceeded(userId: string): ExceededBudget | undefined {
@@ -92,7 +97,7 @@ export class UsageSums implements UsageCounter, Budgets {
     return Math.max(1, Math.ceil((DAY_MS - (this.own.clock.nowMs() % DAY_MS)) / SECOND_MS));
   }
 
-  /** Adds the sums to the database; call it once more before the database is closed. Never rejects. */
+  /** Hands the sums over, or adds them to the database; call it once more before that is closed. Never rejects. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -117,8 +122,18 @@ export class UsageSums implements UsageCounter, Budgets {
   }
 
   async #count(deltas: readonly UsageDelta[]): Promise<void> {
-    const { db, handOver } = this.own;
-    if (handOver) return await handOver(deltas);
+    const { handOver, isCounter } = this.own;
+    if (!handOver) return await this.#store(deltas);
+    try {
+      await handOver(deltas);
+    } catch (error) {
+      if (!isCounter) throw error;
+      await this.#store(deltas);
+    }
+  }
+
+  async #store(deltas: readonly UsageDelta[]): Promise<void> {
+    const { db } = this.own;
     await db.writeInBackground((tx) => {
       for (const delta of deltas) store.addUsage(tx, delta);
     }, "unobserved");
@@ -133,7 +148,12 @@ export class UsageSums implements UsageCounter, Budgets {
 
   #putBack(deltas: readonly UsageDelta[]): void {
     for (const delta of deltas) this.#add(delta);
-    this.#timer ??= setTimeout(() => void this.flush(), FLUSH_EVERY_MS);
+    this.#wait();
+  }
+
+  #wait(): void {
+    const delayMs = this.own.handOver ? HAND_OVER_EVERY_MS : COUNT_EVERY_MS;
+    this.#timer ??= setTimeout(() => void this.flush(), delayMs);
   }
 
   /** Begins a new day where the last one has ended. @returns the present day */
