@@ -1,6 +1,6 @@
 // The row of the request log for a request that was refused after its token had been verified.
 import { attributionOf } from "../../domain/inference/bodies/attribution.ts";
-import type { RequestRow } from "../../domain/inference/log/record.ts";
+import { NO_ANSWER, type RequestRow } from "../../domain/inference/log/record.ts";
 import type { ObservedRefusal } from "./handler.ts";
 
 /**
@@ -15,6 +15,7 @@ export function refusedRow(
   const { claimedModel: model, ...attribution } = attributionOf(request.headers, entry.path);
   const tookMs = Math.max(0, nowMs - arrivedAtMs);
   return {
+    ...NO_ANSWER,
     ...attribution,
     id: requestId,
     userId: claims.userId,
@@ -29,17 +30,7 @@ export function refusedRow(
     upstreamLatencyMs: tookMs,
     requestId,
     durationMs: tookMs,
-    firstByteMs: null,
-    requestBytes: null,
-    responseBytes: null,
-    stream: null,
     outcome: "refused",
     refusal: reason,
-    inputTokens: null,
-    outputTokens: null,
-    cacheReadTokens: null,
-    cacheWriteTokens: null,
-    usageSource: null,
-    upstreamCost: null,
   };
 }

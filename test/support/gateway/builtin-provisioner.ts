@@ -51,7 +51,8 @@ export async function createBuiltinProvisioner(options: BuiltinOptions = {}): Pr
   };
 }
 
-const settingsOf = ({ policy = {}, adminKey = ADMIN_KEY }: BuiltinOptions): ProvisionerSettings => ({
+/** The defaults of the settings. */
+export const BUILTIN_SETTINGS: ProvisionerSettings = {
   type: "builtin-litellm",
   reconcileTtlSeconds: 86_400,
   timeoutSeconds: 15,
@@ -59,6 +60,12 @@ const settingsOf = ({ policy = {}, adminKey = ADMIN_KEY }: BuiltinOptions): Prov
   maxConcurrency: 8,
   executable: undefined,
   policyRevision: undefined,
+  adminKey: new Secret(ADMIN_KEY),
+  policy: OPEN_POLICY,
+};
+
+const settingsOf = ({ policy = {}, adminKey = ADMIN_KEY }: BuiltinOptions): ProvisionerSettings => ({
+  ...BUILTIN_SETTINGS,
   adminKey: new Secret(adminKey),
   policy: { ...OPEN_POLICY, ...policy },
 });

@@ -9,6 +9,7 @@ import { sha256Hex } from "../../../src/platform/ids.ts";
 import { PinnedExecutable } from "../../../src/platform/programs/pinned-executable.ts";
 import type { Upstream } from "../../contracts/provisioner-suite.ts";
 import { temporaryDirectory } from "../world.ts";
+import { BUILTIN_SETTINGS } from "./builtin-provisioner.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../provisioner/provisioner.mjs");
 
@@ -30,24 +31,11 @@ export const executableSettings = (
   path: string,
   environment: Readonly<Record<string, string>> = {},
 ): ProvisionerSettings => ({
+  ...BUILTIN_SETTINGS,
   type: "example",
-  reconcileTtlSeconds: 86_400,
-  timeoutSeconds: 15,
-  modelCatalogRefreshSeconds: 300,
-  maxConcurrency: 8,
   executable: { path, sha256: sha256OfFile(path), environment },
   policyRevision: "1",
   adminKey: undefined,
-  policy: {
-    models: [],
-    maxBudget: undefined,
-    budgetDuration: undefined,
-    rpmLimit: undefined,
-    tpmLimit: undefined,
-    maxParallelRequests: undefined,
-    duration: undefined,
-    teamScoped: false,
-  },
 });
 
 const sha256OfFile = (path: string): string => sha256Hex(readFileSync(path));

@@ -12,8 +12,8 @@ import { Secret } from "../../../src/platform/secret.ts";
 import { type Copy, remember } from "../content/copies.ts";
 import { BASE_URL, createTestServer, type TestServer, type TestServerOptions } from "../server.ts";
 import { createWorld, type World } from "../world.ts";
-import { OPEN_POLICY } from "./builtin-provisioner.ts";
-import { ADMIN_KEY, LitellmGateway } from "./litellm-gateway.ts";
+import { BUILTIN_SETTINGS } from "./builtin-provisioner.ts";
+import { LitellmGateway } from "./litellm-gateway.ts";
 
 export const PROXY_TOKEN = "a-token-of-the-inference-proxy-in-the-configuration";
 export const PROXY_URL = "https://inference.example.com";
@@ -99,15 +99,5 @@ const settingsFor = (upstream: LitellmGateway): GatewaySettings => ({
     tokenTtlSeconds: 43_200,
     rotationDays: 30,
   },
-  provisioner: {
-    type: "builtin-litellm",
-    reconcileTtlSeconds: 86_400,
-    timeoutSeconds: 15,
-    modelCatalogRefreshSeconds: 300,
-    maxConcurrency: 8,
-    executable: undefined,
-    policyRevision: undefined,
-    adminKey: new Secret(ADMIN_KEY),
-    policy: OPEN_POLICY,
-  },
+  provisioner: BUILTIN_SETTINGS,
 });

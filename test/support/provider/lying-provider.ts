@@ -113,12 +113,8 @@ export class LyingProvider implements AsyncDisposable {
 
   /** @returns a logout token (OpenID Connect Back-Channel Logout 1.0 section 2.4) with these claims beside or instead */
   async logoutToken(claims: Members = {}, header: Members = {}): Promise<string> {
-    const iat = this.#nowSeconds();
     const honest = {
-      iss: this.issuer,
-      aud: CLIENT_ID,
-      iat,
-      exp: iat + TOKEN_SECONDS,
+      ...this.#timed(),
       jti: randomUUID(),
       sub: this.claims.sub,
       events: { "http://schemas.openid.net/event/backchannel-logout": {} },
@@ -260,14 +256,16 @@ export class LyingProvider implements AsyncDisposable {
     return [200, overridden(answer, this.faults.tokenAnswer)];
   }
 
-  async #idToken({ parameters, claims }: Code): Promise<string> {
+  #timed() {
     const iat = this.#nowSeconds();
+    return { iss: this.issuer, aud: CLIENT_ID, iat, exp: iat + TOKEN_SECONDS };
+  }
+
+  async #idToken({ parameters, claims }: Code): Promise<string> {
+    const timed = this.#timed();
     const honest = {
-      iss: this.issuer,
-      aud: CLIENT_ID,
-      iat,
-      exp: iat + TOKEN_SECONDS,
-      auth_time: iat,
+      ...timed,
+      auth_time: timed.iat,
       nonce: parameters.get("nonce"),
       ...claims,
     };

@@ -7,7 +7,7 @@ import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { UUID_PATTERN } from "../../../platform/ids.ts";
 import { PROBLEMS_MAX } from "../../../platform/text/problem-list.ts";
 import { invalidLog, refuse } from "./query.ts";
-import type { RequestRow, UsageCounter } from "./record.ts";
+import { NO_ANSWER, type RequestRow, type UsageCounter } from "./record.ts";
 
 /** Rows of one batch. */
 export const EVENTS_MAX = 500;
@@ -148,20 +148,11 @@ const rowFrom = (event: Event): Omit<RequestRow, "occurredAtMs"> => {
 
 /** What a separate proxy does not say. */
 const NOT_REPORTED = {
+  ...NO_ANSWER,
   requestId: null,
   durationMs: null,
-  firstByteMs: null,
-  requestBytes: null,
-  responseBytes: null,
-  stream: null,
   outcome: null,
   refusal: null,
-  inputTokens: null,
-  outputTokens: null,
-  cacheReadTokens: null,
-  cacheWriteTokens: null,
-  usageSource: null,
-  upstreamCost: null,
 } as const;
 
 const full = (): DomainError =>

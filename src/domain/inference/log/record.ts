@@ -65,6 +65,20 @@ export interface RequestRow {
   readonly upstreamCost: number | null;
 }
 
+/** The members of a request about whose answer nothing is known. */
+export const NO_ANSWER = {
+  firstByteMs: null,
+  requestBytes: null,
+  responseBytes: null,
+  stream: null,
+  inputTokens: null,
+  outputTokens: null,
+  cacheReadTokens: null,
+  cacheWriteTokens: null,
+  usageSource: null,
+  upstreamCost: null,
+} as const satisfies Partial<RequestRow>;
+
 export interface RequestLog {
   /** Puts the row into a bounded queue, or counts it as dropped. Never waits and never throws. */
   hand(row: RequestRow): void;
