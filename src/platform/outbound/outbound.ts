@@ -25,21 +25,26 @@ export interface Destination {
   why: string;
 }
 
-/** Stricter rules for a peer whose addresses come partly from itself, and not from the operator. */
+/** Stricter rules for a peer with a certificate of the operator's own authority, or with addresses that it names itself. */
 export interface PeerTls {
   /** PEM certificates that are trusted in addition to the built-in ones */
   ca: string | undefined;
+  /** `allowed` for a peer whose every address the operator wrote; saves looking its name up */
+  linkLocal?: "allowed";
 }
 
 export interface OutboundRequest {
   method?: string;
   headers?: Record<string, string>;
-  body?: string | Uint8Array<ArrayBuffer>;
+  /** a stream with a header `content-length` is sent with that length */
+  body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
   /** 1 to OUTBOUND_TIMEOUT_MAX_MS, for the answer and its body together */
   timeoutMs: number;
   signal?: AbortSignal;
-  /** verifies the certificate whatever the environment says, and refuses names of link-local addresses */
+  /** verifies the certificate whatever the environment says, and refuses names of link-local addresses unless told otherwise */
   tls?: PeerTls;
+  /** default: true; false leaves a content coding of the answer as it is */
+  decompress?: boolean;
 }
 
 export interface DownloadRequest
@@ -98,7 +103,7 @@ export function createOutbound({ allowed, found = () => [], publicHosts }: Outbo
       const { timeoutMs, signal, tls, ...message } = request;
       const bounded = boundedSignal(request);
       const url = allowedUrl(destinationOf(destinationName), pathOrUrl, destinationName);
-      if (tls) await refuseLinkLocal(url, publicHosts?.resolve);
+      if (tls && tls.linkLocal !== "allowed") await refuseLinkLocal(url, publicHosts?.resolve);
       const response = await fetch(url, {
         ...message,
         ...(tls && { tls: await tlsOptions(tls) }),

@@ -1,0 +1,231 @@
+// A bucket of an S3-compatible object store: addresses for clients, and the operations that the service itself needs. There is no
+// multipart upload, because no object is larger than 128 MiB. The domain decides which objects there are and what their keys mean.
+import { invariant } from "../errors.ts";
+import { invalid, refused, StoreFailure } from "./failures.ts";
+import { type ListedPage, parseListing } from "./listing.ts";
+import {
+  boundedText,
+  bytesOf,
+  type RequestDependencies,
+  StoreRequests,
+  TRANSFER_TIMEOUT_MS,
+} from "./requests.ts";
+import { type Credentials, encodePath, signUrl } from "./signature.ts";
+
+/** Lifetime of the addresses that the service uses itself; clocks may differ by as much. */
+const OWN_LIFETIME_SECONDS = 300;
+export const LIST_KEYS_MAX = 1_000;
+/** Amazon S3: maximum length of a key */
+export const KEY_BYTES_MAX = 1_024;
+
+export interface Place {
+  /** origin for the requests of the service */
+  endpoint: string;
+  /** origin for the addresses of clients */
+  publicEndpoint: string;
+  region: string;
+  bucket: string;
+  /** `/<bucket>/<key>` instead of `<bucket>.<host>/<key>` */
+  pathStyle: boolean;
+  /** value of x-amz-server-side-encryption; undefined: as the bucket says */
+  sse?: string | undefined;
+}
+
+export interface BucketOptions extends RequestDependencies {
+  place: Place;
+  /** asked for each signature, so that replaced credentials count at once */
+  credentials: () => Credentials;
+}
+
+export interface Upload {
+  key: string;
+  /** SHA-256 as 64 lower-case hexadecimal digits; the store refuses other bytes */
+  sha256: string;
+  sizeBytes: number;
+  contentType: string;
+}
+
+export interface Download {
+  key: string;
+  /** headers of the answer, whatever the object was stored with */
+  contentType: string;
+  contentDisposition: string;
+}
+
+export interface StoredObject {
+  sizeBytes: number;
+  /** as the store computed it, 64 lower-case hexadecimal digits; undefined if it keeps none of the whole object */
+  sha256: string | undefined;
+}
+
+export class Bucket {
+  readonly #options: BucketOptions;
+  readonly #requests: StoreRequests;
+
+  constructor(options: BucketOptions) {
+    this.#options = options;
+    this.#requests = new StoreRequests(options);
+  }
+
+  /** How far the store's clock is ahead of ours; undefined before its first answer. */
+  get clockOffsetMs(): number | undefined {
+    return this.#requests.clockOffsetMs;
+  }
+
+  /** @returns the address for a PUT of exactly these bytes, and the headers that it must have */
+  presignPut(upload: Upload, lifetimeSeconds: number): { url: string; headers: Record<string, string> } {
+    const headers = this.#uploadHeaders(upload);
+    const signed = { ...headers, "content-length": String(upload.sizeBytes) };
+    const { publicEndpoint } = this.#options.place;
+    const url = this.#sign(
+      { method: "PUT", key: upload.key, headers: signed },
+      publicEndpoint,
+      lifetimeSeconds,
+    );
+    return { url, headers };
+  }
+
+  /** @returns the address for GET of one object */
+  presignGet({ key, contentType, contentDisposition }: Download, lifetimeSeconds: number): string {
+    const query = {
+      "response-content-disposition": contentDisposition,
+      "response-content-type": contentType,
+    };
+    return this.#sign({ method: "GET", key, query }, this.#options.place.publicEndpoint, lifetimeSeconds);
+  }
+
+  /** @returns the address of an object without a signature */
+  plainUrl(key: string, endpoint = this.#options.place.endpoint): string {
+    return objectUrl(this.#options.place, endpoint, key).href;
+  }
+
+  /**
+   * @returns undefined if there is no such object
+   * @throws DomainError `object_store.*`, like every operation below
+   */
+  async head(key: string): Promise<StoredObject | undefined> {
+    const headers = { "x-amz-checksum-mode": "ENABLED" };
+    const response = await this.#requests.send("head", this.#own({ method: "HEAD", key, headers }));
+    if (!response) return undefined;
+    const length = response.headers.get("content-length") ?? "";
+    if (!/^\d{1,15}$/.test(length)) throw invalid("the answer to HEAD has no length");
+    return { sizeBytes: Number(length), sha256: digestIn(response.headers.get("x-amz-checksum-sha256")) };
+  }
+
+  /** @returns the bytes as they arrive, within TRANSFER_TIMEOUT_MS; undefined if there is no such object */
+  async read(key: string, signal?: AbortSignal): Promise<AsyncGenerator<Uint8Array> | undefined> {
+    const message = { ...this.#own({ method: "GET", key }), transferTimeoutMs: TRANSFER_TIMEOUT_MS, signal };
+    const response = await this.#requests.send("get", message);
+    return response && bytesOf(response);
+  }
+
+  /** Stores these bytes; a stream must have exactly the announced length. */
+  async put(
+    upload: Upload,
+    body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
+    { signal }: { signal?: AbortSignal } = {},
+  ): Promise<void> {
+    const headers = { ...this.#uploadHeaders(upload), "content-length": String(upload.sizeBytes) };
+    const message = this.#own({ method: "PUT", key: upload.key, headers });
+    const limits = { transferTimeoutMs: TRANSFER_TIMEOUT_MS, signal };
+    await this.#drained(await this.#requests.send("put", { ...message, ...limits, body }));
+  }
+
+  /** Removes an object; also succeeds if there is none. */
+  async remove(key: string): Promise<void> {
+    const response = await this.#requests.send("delete", this.#own({ method: "DELETE", key }));
+    await response?.body?.cancel();
+  }
+
+  /**
+   * @param range keys that begin with `prefix` and follow `after`; at most LIST_KEYS_MAX
+   * @returns one page in the order of keys
+   */
+  async list(range: { prefix: string; after?: string; max?: number }): Promise<ListedPage> {
+    const { prefix, after = "", max = LIST_KEYS_MAX } = range;
+    invariant(max >= 1 && max <= LIST_KEYS_MAX, "a page of keys has a bounded length");
+    const query = {
+      "list-type": "2",
+      "encoding-type": "url",
+      "max-keys": String(max),
+      prefix,
+      ...(after !== "" && { "start-after": after }),
+    };
+    const response = await this.#requests.send("list", this.#own({ method: "GET", key: "", query }));
+    if (!response) throw noBucket();
+    const page = parseListing(await boundedText(response));
+    const isOutside = ({ key }: { key: string }) => !key.startsWith(prefix) || key === after;
+    if (page.objects.length > max || page.objects.some(isOutside))
+      throw invalid("the list has keys that were not asked for");
+    return page;
+  }
+
+  /** Succeeds if the bucket is there and may be used with these credentials. */
+  async check(): Promise<void> {
+    const response = await this.#requests.send("head_bucket", this.#own({ method: "HEAD", key: "" }));
+    if (!response) throw noBucket();
+  }
+
+  async #drained(response: Response | undefined): Promise<void> {
+    if (!response) throw noBucket();
+    await response.body?.cancel();
+  }
+
+  #uploadHeaders({ sha256, contentType }: Upload): Record<string, string> {
+    const { sse } = this.#options.place;
+    return {
+      "content-type": contentType,
+      "x-amz-checksum-sha256": Buffer.from(sha256, "hex").toString("base64"),
+      ...(sse !== undefined && { "x-amz-server-side-encryption": sse }),
+    };
+  }
+
+  /** A request of the service itself. */
+  #own(asked: Asked) {
+    const { endpoint } = this.#options.place;
+    const { method, headers } = asked;
+    return {
+      method,
+      url: () => this.#sign(asked, endpoint, OWN_LIFETIME_SECONDS),
+      ...(headers && { headers: { ...headers } }),
+    };
+  }
+
+  #sign({ method, key, query, headers }: Asked, endpoint: string, lifetimeSeconds: number): string {
+    const { place, credentials, clock } = this.#options;
+    invariant(Buffer.byteLength(key) <= KEY_BYTES_MAX, "a key has a bounded length");
+    const url = objectUrl(place, endpoint, key);
+    return signUrl(
+      { method, url, ...(query && { query }), ...(headers && { headers }) },
+      { credentials: credentials(), region: place.region, atMs: clock.nowMs(), lifetimeSeconds },
+    );
+  }
+}
+
+interface Asked {
+  method: "GET" | "HEAD" | "PUT" | "DELETE";
+  /** empty: the bucket itself */
+  key: string;
+  query?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** @returns the origin that requests for the bucket go to */
+export function bucketOrigin(endpoint: string, { bucket, pathStyle }: Pick<Place, "bucket" | "pathStyle">) {
+  if (pathStyle) return endpoint;
+  const url = new URL(endpoint);
+  return `${url.protocol}//${bucket}.${url.host}`;
+}
+
+function objectUrl(place: Place, endpoint: string, key: string): URL {
+  const parts = [...(place.pathStyle ? [place.bucket] : []), ...(key === "" ? [] : [key])];
+  return new URL(`${bucketOrigin(endpoint, place)}/${encodePath(parts.join("/"))}`);
+}
+
+/** A checksum of several parts has a dash and their number behind it, and says nothing about the whole. */
+function digestIn(base64: string | null): string | undefined {
+  const bytes = Buffer.from(base64 ?? "", "base64");
+  return bytes.length === 32 && !base64?.includes("-") ? bytes.toString("hex") : undefined;
+}
+
+const noBucket = () => refused(new StoreFailure("status 404 NoSuchBucket", 404, "NoSuchBucket"));

@@ -1,0 +1,49 @@
+// The errors of an object store. Callers get one of three sentences; the cause is for the log, without address, bucket and key id.
+import { codeOf, DomainError } from "../errors.ts";
+
+/** Seconds after which a caller may try again. */
+export const RETRY_AFTER_SECONDS = 30;
+
+/** Why the store could not be used. */
+export class StoreFailure extends Error {
+  constructor(
+    message: string,
+    /** HTTP status of the answer; undefined without one */
+    readonly status?: number,
+    /** code of the store's error document, such as `SignatureDoesNotMatch` */
+    readonly code?: string,
+  ) {
+    super(message);
+    this.name = "StoreFailure";
+  }
+}
+
+/** No answer in time, or one that says that the store is busy or broken. */
+export const unreachable = (failure: StoreFailure): DomainError =>
+  unavailable("object_store.unreachable", "the object store is not available", failure);
+
+/** The store rejects what we ask: credentials, clock, bucket or signature. */
+export const refused = (failure: StoreFailure): DomainError =>
+  unavailable("object_store.refused", "the object store refused the request", failure);
+
+/** The answer is not one that S3 defines. */
+export const invalid = (what: string): DomainError =>
+  unavailable(
+    "object_store.invalid",
+    "the object store sent an answer that is not valid",
+    new StoreFailure(what),
+  );
+
+/** @returns the failure inside an error of this folder */
+export const failureIn = (error: unknown): StoreFailure | undefined =>
+  error instanceof DomainError && error.cause instanceof StoreFailure ? error.cause : undefined;
+
+/** Code and name only: the text of a network error has the signed URL. */
+export function networkFailure(error: unknown): StoreFailure {
+  const cause = error instanceof DomainError ? error.cause : error;
+  const name = cause instanceof Error ? (codeOf(cause) ?? cause.name) : "unknown";
+  return new StoreFailure(`no answer (${name})`);
+}
+
+const unavailable = (reason: string, message: string, cause: StoreFailure): DomainError =>
+  new DomainError("unavailable", reason, message, { cause, retryAfterSeconds: RETRY_AFTER_SECONDS });

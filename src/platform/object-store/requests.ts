@@ -1,0 +1,186 @@
+// Signed requests to an object store through the door for outgoing connections: bounded in time, without redirects and content
+// codings, repeated at most once, each counted. bucket.ts knows the operations.
+import type { Clock } from "../clock.ts";
+import { SECOND_MS } from "../clock.ts";
+import { DomainError } from "../errors.ts";
+import { OUTBOUND_TIMEOUT_MAX_MS, type Outbound } from "../outbound/outbound.ts";
+import { invalid, networkFailure, refused, StoreFailure, unreachable } from "./failures.ts";
+import { errorCodeIn } from "./listing.ts";
+
+/** for the head of an answer, and for a body that is not an object; all attempts together */
+export const ANSWER_TIMEOUT_MS = 10 * SECOND_MS;
+/** for a whole object of 128 MiB, in either direction: 18 Mbit/s */
+export const TRANSFER_TIMEOUT_MS = OUTBOUND_TIMEOUT_MAX_MS;
+/** of an answer that is not an object: a list of 1,000 keys has at most about 1.5 MB */
+export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
+
+export const STORE_OPERATIONS = ["head", "get", "put", "delete", "list", "head_bucket"] as const;
+export type StoreOperation = (typeof STORE_OPERATIONS)[number];
+
+/** `missing`: no such object, or no such bucket; `refused`: another 4xx; `invalid`: an answer that S3 does not define */
+export const STORE_OUTCOMES = ["answered", "missing", "refused", "invalid", "unreachable"] as const;
+export type StoreOutcome = (typeof STORE_OUTCOMES)[number];
+
+/** One call of a store with its attempts, for metrics. */
+export interface StoreCall {
+  operation: StoreOperation;
+  outcome: StoreOutcome;
+  /** until the head of the answer */
+  durationMs: number;
+}
+
+export interface RequestDependencies {
+  outbound: Pick<Outbound, "fetch">;
+  /** name of the store among the destinations of `outbound` */
+  destination: string;
+  clock: Clock;
+  /** PEM certificates that are trusted in addition to the built-in ones */
+  ca?: string | undefined;
+  observe?: ((call: StoreCall) => void) | undefined;
+  /** default: ANSWER_TIMEOUT_MS */
+  answerTimeoutMs?: number | undefined;
+}
+
+export interface StoreMessage {
+  method: "GET" | "HEAD" | "PUT" | "DELETE";
+  /** signs anew for each attempt */
+  url: () => string;
+  headers?: Record<string, string>;
+  body?: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
+  /** the limit of a transfer instead of that of an answer; 1 to TRANSFER_TIMEOUT_MS */
+  transferTimeoutMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export class StoreRequests {
+  #clockOffsetMs: number | undefined;
+
+  constructor(private readonly dependencies: RequestDependencies) {}
+
+  /** How far the store's clock is ahead of ours, by the header `Date`; undefined before the first answer that has one. */
+  get clockOffsetMs(): number | undefined {
+    return this.#clockOffsetMs;
+  }
+
+  /**
+   * @returns the successful answer, whose body the caller reads; undefined for 404
+   * @throws DomainError `object_store.unreachable`, `object_store.refused`, `object_store.invalid`
+   */
+  async send(operation: StoreOperation, message: StoreMessage): Promise<Response | undefined> {
+    const startMs = performance.now();
+    let outcome: StoreOutcome = "unreachable";
+    try {
+      const response = await this.#attempts(message);
+      outcome = response ? "answered" : "missing";
+      return response;
+    } catch (error) {
+      if (error instanceof DomainError && error.reason === "object_store.refused") outcome = "refused";
+      if (error instanceof DomainError && error.reason === "object_store.invalid") outcome = "invalid";
+      throw error;
+    } finally {
+      this.dependencies.observe?.({ operation, outcome, durationMs: performance.now() - startMs });
+    }
+  }
+
+  /** A body that streams is gone after the first attempt. */
+  async #attempts(message: StoreMessage): Promise<Response | undefined> {
+    const { answerTimeoutMs = ANSWER_TIMEOUT_MS } = this.dependencies;
+    const deadlineMs = performance.now() + answerTimeoutMs;
+    try {
+      return await this.#attempt(message, answerTimeoutMs);
+    } catch (error) {
+      const leftMs = Math.floor(deadlineMs - performance.now());
+      const isRepeatable = error instanceof DomainError && error.reason === "object_store.unreachable";
+      if (!isRepeatable || leftMs < 1 || message.body instanceof ReadableStream || message.signal?.aborted)
+        throw error;
+      return await this.#attempt(message, leftMs);
+    }
+  }
+
+  async #attempt(message: StoreMessage, answerTimeoutMs: number): Promise<Response | undefined> {
+    const response = await this.#answer(message, answerTimeoutMs);
+    this.#noteClock(response);
+    const { status } = response;
+    if (response.ok) {
+      if (!response.headers.has("content-encoding")) return response;
+      await response.body?.cancel();
+      throw invalid("the answer has a content coding that was not asked for");
+    }
+    const code = errorCodeIn(await boundedText(response).catch(() => ""));
+    if (status === 404 && code !== "NoSuchBucket") return undefined;
+    const failure = new StoreFailure(`status ${status}${code ? ` ${code}` : ""}`, status, code);
+    if (status >= 500 || status === 429) throw unreachable(failure);
+    if (status >= 400) throw refused(failure);
+    throw invalid(`status ${status}`);
+  }
+
+  /** The head must come within the limit of an answer; the body of a transfer may take longer. */
+  async #answer(
+    { method, url, headers, body, transferTimeoutMs, signal }: StoreMessage,
+    answerTimeoutMs: number,
+  ): Promise<Response> {
+    const { outbound, destination, ca } = this.dependencies;
+    const signedUrl = url();
+    const silence = new AbortController();
+    const sent = body instanceof ReadableStream ? restarting(body, () => timer.refresh()) : body;
+    const timer = setTimeout(
+      () => silence.abort(new DOMException("silent", "TimeoutError")),
+      answerTimeoutMs,
+    );
+    try {
+      return await outbound.fetch(destination, signedUrl, {
+        method,
+        headers: { "accept-encoding": "identity", ...headers },
+        ...(sent && { body: sent }),
+        timeoutMs: transferTimeoutMs ?? answerTimeoutMs,
+        signal: signal ? AbortSignal.any([silence.signal, signal]) : silence.signal,
+        tls: { ca, linkLocal: "allowed" },
+        decompress: false,
+      });
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof DomainError && error.reason === "outbound.redirected")
+        throw invalid(error.message);
+      throw unreachable(networkFailure(error));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #noteClock({ headers }: Response): void {
+    const atMs = Date.parse(headers.get("date") ?? "");
+    if (Number.isFinite(atMs)) this.#clockOffsetMs = atMs - this.dependencies.clock.nowMs();
+  }
+}
+
+/** @returns the same bytes; each piece that is taken gives the other side the whole time again */
+const restarting = (body: ReadableStream<Uint8Array>, onPiece: () => void): ReadableStream<Uint8Array> =>
+  body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(piece, controller) {
+        onPiece();
+        controller.enqueue(piece);
+      },
+    }),
+  );
+
+/** @throws DomainError `object_store.invalid` for more than ANSWER_BYTES_MAX; `object_store.unreachable` */
+export async function boundedText(response: Response): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const piece of bytesOf(response)) {
+    sizeBytes += piece.length;
+    if (sizeBytes > ANSWER_BYTES_MAX) throw invalid(`the answer has more than ${ANSWER_BYTES_MAX} bytes`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+/** @throws (while reading) DomainError `object_store.unreachable` if the body breaks off */
+export async function* bytesOf({ body }: Response): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body ?? [];
+  } catch (error) {
+    throw unreachable(networkFailure(error));
+  }
+}
