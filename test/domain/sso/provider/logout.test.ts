@@ -83,9 +83,11 @@ describe("SSO-27 a logout token", () => {
 
   const SIGNATURES: NonNullable<Faults["signature"]>[] = ["foreign", "none", "hs256", "public_key_as_secret"];
   test.each(SIGNATURES)("with the signature %s is refused", async (signature) => {
+    const provider = relyingParty();
+    await provider.readLogoutToken(await idp.logoutToken());
     idp.faults = { signature };
     const token = await idp.logoutToken();
-    expect(await refusalOf(relyingParty().readLogoutToken(token))).toBe("upstream sso.token_invalid");
+    expect(await refusalOf(provider.readLogoutToken(token))).toBe("upstream sso.token_invalid");
   });
 
   const lengths = [-1, 0, 1].map((more) => "x".repeat(PROVIDER_TOKEN_LENGTH_MAX + more));

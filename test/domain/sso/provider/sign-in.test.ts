@@ -97,6 +97,14 @@ describe("SSO-22 an ID token with a fault is refused", () => {
     idp.faults = faults;
     expect(await refusalOf(signIn(provider))).toBe(`upstream ${reason}`);
   });
+
+  test.each(Object.entries(FAULTS))("%s, after a sound one", async (_, [faults, reason]) => {
+    const provider = relyingParty();
+    await signIn(provider);
+    await signIn(provider);
+    idp.faults = faults;
+    expect(await refusalOf(signIn(provider))).toBe(`upstream ${reason}`);
+  });
 });
 
 describe("SSO-22 whatever the library checks, an ID token is refused here", () => {

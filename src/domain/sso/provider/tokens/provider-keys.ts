@@ -14,6 +14,7 @@ import {
 import { type Clock, HOUR_MS, SECOND_MS } from "../../../../platform/clock.ts";
 import { isJsonObject } from "../../../../platform/text/json-object.ts";
 import { isWithin, providerInvalid, type Remembered, throwRemembered } from "../failures.ts";
+import { KnownHeaders } from "./known-headers.ts";
 
 export const KEYS_KEPT_MS = HOUR_MS;
 /** Fetches for unknown keys are at least this far apart. */
@@ -28,6 +29,7 @@ type Purpose = "sign_in" | "logout";
 
 interface KeySet {
   find: ReturnType<typeof createLocalJWKSet>;
+  headers: KnownHeaders;
   count: number;
   atMs: number;
 }
@@ -96,7 +98,8 @@ export class ProviderKeys {
     try {
       const document = await readKeySet(await this.load());
       const count = document.keys.length;
-      const found = { find: createLocalJWKSet(document), count, atMs: this.clock.nowMs() };
+      const find = createLocalJWKSet(document);
+      const found = { find, headers: new KnownHeaders(), count, atMs: this.clock.nowMs() };
       this.#failed = undefined;
       this.#keys = found;
       return found;
@@ -148,17 +151,23 @@ const isKey = (value: unknown): value is { kty: string } =>
 
 /** A token without `kid` may fit several keys (RFC 7517 section 4.5): each is tried. */
 async function verifiedBy(
-  { find }: KeySet,
+  { find, headers }: KeySet,
   token: string,
   options: JWTVerifyOptions,
 ): Promise<JWTVerifyResult> {
+  const known = headers.verified(token, options);
+  if (known) return known;
   try {
-    return await jwtVerify(token, find, options);
+    const verified = await jwtVerify(token, find, options);
+    headers.remember(token, verified.protectedHeader, verified.key);
+    return verified;
   } catch (error) {
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
     for await (const key of error) {
       try {
-        return await jwtVerify(token, key, options);
+        const verified = await jwtVerify(token, key, options);
+        headers.remember(token, verified.protectedHeader, key);
+        return verified;
       } catch (failed) {
         if (!isUnknownKey(failed)) throw failed;
       }
