@@ -162,8 +162,8 @@ function refuseTaken(where: Listen, flag: string): void {
 function handlersFor(answer: Answer, options: ListenOptions): Handlers {
   const addresses = createPeerAddresses(options);
   let note = options.noteUntrusted;
-  const noteFirst = (request: Request, socket: Running) => {
-    const seen = addresses.untrusted(request.headers, () => peerOf(request, socket));
+  const noteFirst = ({ headers }: Request, peer: () => string | null) => {
+    const seen = addresses.untrusted(headers, peer);
     if (!seen) return;
     note?.(seen);
     note = undefined;
@@ -172,8 +172,12 @@ function handlersFor(answer: Answer, options: ListenOptions): Handlers {
     maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
     idleTimeout: IDLE_TIMEOUT_SECONDS, // also applies to Unix sockets, although the runtime's types do not say so
     fetch(request: Request, socket: Running) {
-      if (note) noteFirst(request, socket);
-      const peer = () => peerOf(request, socket);
+      let known: string | null | undefined;
+      const peer = () => {
+        if (known === undefined) known = peerOf(request, socket);
+        return known;
+      };
+      if (note) noteFirst(request, peer);
       return answer(
         request,
         () => addresses.addressOf(request.headers, peer()),

@@ -45,6 +45,7 @@ export interface UntrustedPeer {
 /** @returns a lookup that trusts these proxies */
 export function createPeerAddresses({ trustedProxies, forwardedHeader }: ProxyTrust): PeerAddresses {
   const isTrusted = trustIn(trustedProxies);
+  const isTrustedPeer = withLastAnswer(isTrusted);
   const read = forwardedHeader === "forwarded" ? forwardedFor : addressIn;
   /** whether the entries up to the caller's can be read, so that the address is not the one of a proxy */
   const isReadable = (header: string): boolean => {
@@ -58,7 +59,7 @@ export function createPeerAddresses({ trustedProxies, forwardedHeader }: ProxyTr
   return {
     addressOf(headers, peer) {
       let address = peer === null ? null : plain(peer);
-      if (!isTrusted(address)) return address;
+      if (!isTrustedPeer(address)) return address;
       for (const entry of entriesFromLast(headers.get(forwardedHeader) ?? "")) {
         const next = read(entry);
         if (next === undefined) break;
@@ -68,7 +69,7 @@ export function createPeerAddresses({ trustedProxies, forwardedHeader }: ProxyTr
       return address;
     },
     forwardingOf(headers, peer) {
-      if (isTrusted(peer === null ? null : plain(peer)))
+      if (isTrustedPeer(peer === null ? null : plain(peer)))
         return isReadable(headers.get(forwardedHeader) ?? "") ? "trusted" : "missing";
       if (FORWARDED_HEADERS.some((name) => headers.has(name))) return "untrusted";
       return peer === null ? "socket" : "none";
@@ -78,7 +79,7 @@ export function createPeerAddresses({ trustedProxies, forwardedHeader }: ProxyTr
       if (header === undefined) return undefined;
       const from = peerOf();
       const peer = from === null ? null : plain(from);
-      return isTrusted(peer) ? undefined : { peer, header };
+      return isTrustedPeer(peer) ? undefined : { peer, header };
     },
   };
 }
@@ -88,6 +89,19 @@ export function trustIn(ranges: readonly AddressRange[]): (peer: string | null) 
   const list = new BlockList();
   for (const { address, prefix, family } of ranges) list.addSubnet(address, prefix, family);
   return (peer) => ranges.length > 0 && (peer === null || list.check(peer, isIPv6(peer) ? "ipv6" : "ipv4"));
+}
+
+/** Most requests come from the same few connections, whose address is asked for several times each. */
+function withLastAnswer(ask: (peer: string | null) => boolean): (peer: string | null) => boolean {
+  let asked: string | null | undefined;
+  let answer = false;
+  return (peer) => {
+    if (peer !== asked) {
+      answer = ask(peer);
+      asked = peer;
+    }
+    return answer;
+  };
 }
 
 /** A dual-stack socket reports an IPv4 peer as an IPv4-mapped address. */

@@ -73,8 +73,9 @@ async function leave(origin: string, idp: LyingProvider): Promise<SignIn> {
   const headers = fromNextAddress();
   const begun = await browser.request(START, { headers });
   const query = await idp.authorize(begun.headers.get("location") ?? "");
+  const callback = browser.requestTo(`${CALLBACK}?${query}`, { headers });
   const finish = async (): Promise<void> => {
-    const { status } = await browser.request(`${CALLBACK}?${query}`, { headers });
+    const { status } = await fetch(callback);
     if (status !== 303) throw new Error(`the sign-in ended with ${status}`);
   };
   return { finish };

@@ -94,6 +94,16 @@ describe("a forwarding header is trusted", () => {
     expect(addressFrom("x-forwarded-for", "203.0.113.7", "::ffff:10.0.0.9")).toBe("203.0.113.7");
   });
 
+  test("from each peer by its own trust, whichever asked before", () => {
+    const { addressOf } = createPeerAddresses({ trustedProxies, forwardedHeader: "x-forwarded-for" });
+    const headers = new Headers({ "x-forwarded-for": "203.0.113.7" });
+    const peers = [PROXY, PROXY, "192.0.2.1", "192.0.2.1", null, "192.0.2.1", PROXY];
+    expect(peers.map((peer) => addressOf(headers, peer))).toEqual([
+      ...["203.0.113.7", "203.0.113.7", "192.0.2.1", "192.0.2.1"],
+      ...["203.0.113.7", "192.0.2.1", "203.0.113.7"],
+    ]);
+  });
+
   test("from a peer on a Unix socket if any proxy is trusted", () => {
     expect(addressFrom("x-forwarded-for", "203.0.113.7:80", null)).toBe("203.0.113.7");
     expect(addressFrom("x-forwarded-for", "unknown", null)).toBeNull();

@@ -58,13 +58,17 @@ export class FormBrowser {
 
   /** One request with our cookies; redirects are for the caller. */
   async request(path: string, init: RequestInit = {}): Promise<Response> {
+    const response = await this.send(this.requestTo(path, init));
+    for (const text of response.headers.getSetCookie()) this.#keep(Bun.Cookie.parse(text));
+    return response;
+  }
+
+  /** @returns the request that `request` would send */
+  requestTo(path: string, init: RequestInit = {}): Request {
     const headers = new Headers(init.headers);
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     if (cookie !== "") headers.set("cookie", cookie);
-    const request = new Request(`${this.origin}${path}`, { ...init, headers, redirect: "manual" });
-    const response = await this.send(request);
-    for (const text of response.headers.getSetCookie()) this.#keep(Bun.Cookie.parse(text));
-    return response;
+    return new Request(`${this.origin}${path}`, { ...init, headers, redirect: "manual" });
   }
 
   #keep({ name, value, maxAge }: Bun.Cookie): void {
