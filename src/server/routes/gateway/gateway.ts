@@ -8,7 +8,6 @@ import { forMembers, GatewayStatus, gatewayStatus } from "../../../domain/gatewa
 import { DomainError } from "../../../platform/errors.ts";
 import { json } from "../../http/answers.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
-import { parameter } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
@@ -127,15 +126,21 @@ export function gatewayRoutes({ guard, domain, proxyFigures, isForwardedElsewher
         query: HealthParameters,
         detail: describe("checkGatewayProxyHealth", "Health of the inference proxy", {
           200: { description: "Its answer, or the lack of one", schema: ProxyHealth },
-          400: { description: "No inference proxy is configured, or this service does not forward" },
+          400: {
+            description:
+              "`upstream` is not 1, no inference proxy is configured, or this service does not forward",
+          },
         }),
       },
     );
 }
 
-const HealthParameters = Type.Object({
-  upstream: parameter({ enum: ["1"], description: "1 also asks the gateway, without credentials" }),
-});
+const HealthParameters = Type.Object(
+  {
+    upstream: Type.Optional(Type.Literal("1", { description: "Also asks the gateway, without credentials" })),
+  },
+  { additionalProperties: false },
+);
 
 /** Reads the caller from the database once. */
 function ownKeyOf(request: Request): KeyRequest {

@@ -401,6 +401,17 @@ describe("the health of the inference proxy", () => {
     expect([refused.status, (await refused.json()).reason]).toEqual([400, "gateway.not_forwarding"]);
   });
 
+  test.each(["upstream=0", "upstream=true", "upstream=", "upstream=1&upstream=1", "upstreams=1"])(
+    "INF-59 is not asked with %s, and the parameter is named",
+    async (query) => {
+      const admin = await site.signedIn("admin");
+      const refused = await site.request("POST", `/gateway/proxy/health?${query}`, bearer(admin));
+      const { reason, errors } = await refused.json();
+      expect([refused.status, reason]).toEqual([400, "request.invalid"]);
+      expect(errors).toMatchObject([{ pointer: `/${query.split("=")[0]}` }]);
+    },
+  );
+
   test("is reported when the proxy is unhealthy or does not answer", async () => {
     await using proxy = Bun.serve({ port: 0, fetch: () => new Response("", { status: 503 }) });
     const origin = `http://127.0.0.1:${proxy.port}`;
