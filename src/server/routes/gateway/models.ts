@@ -1,6 +1,7 @@
 // The model catalog for administrators: read it, refresh it, acknowledge changed models, and assign models to agents. Without
 // gateway mode none of it exists.
 import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
 import type { Domain } from "../../../domain/domain.ts";
 import { GATEWAY_MODELS_MAX } from "../../../domain/governance/model.ts";
 import type { Revision } from "../../../domain/governance/service.ts";
@@ -93,8 +94,13 @@ const described = {
 /** @returns the operations on the model catalog */
 export function gatewayModelRoutes({ guard, domain }: RouteContext) {
   const tagOf = ({ id }: Revision): string => `"${id}"`;
+  // Declared between `requires` and `accepts`, so that a caller who may ask hears 404 before the body is read.
+  const gatewayMode = new Elysia({ name: "gateway-mode" }).macro({
+    needsGateway: { transform: () => void catalogOf(domain) },
+  });
 
   return createRouter(guard, "gateway-models")
+    .use(gatewayMode)
     .get(
       "/admin/gateway/models",
       ({ request }) =>
@@ -116,12 +122,17 @@ export function gatewayModelRoutes({ guard, domain }: RouteContext) {
         await catalogOf(domain).acknowledge(actorOf(request), { modelId, fingerprint });
         return json({ acknowledged: true });
       },
-      { requires: "administrator", accepts: "json", body: Acknowledgement, detail: described.acknowledge },
+      {
+        requires: "administrator",
+        needsGateway: true,
+        accepts: "json",
+        body: Acknowledgement,
+        detail: described.acknowledge,
+      },
     )
     .put(
       "/admin/gateway/models/harnesses/:harness",
       async ({ request, params: { harness }, body }) => {
-        catalogOf(domain);
         const { governance } = domain;
         const current = () => governance.revisions.inForce(principalOf(request).organizationId);
         const authored = { stated: body.base_revision, current, tagOf };
@@ -138,6 +149,7 @@ export function gatewayModelRoutes({ guard, domain }: RouteContext) {
       },
       {
         requires: "administrator",
+        needsGateway: true,
         accepts: "json",
         params: HarnessPath,
         body: Assignment,

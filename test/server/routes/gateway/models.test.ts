@@ -131,9 +131,19 @@ describe("INF-52 the catalog", () => {
       ask(here, "POST", REFRESH),
       ask(here, "POST", ACKNOWLEDGE, { model_id: "a", fingerprint: "b" }),
       assign(here, "codex", ["a"]),
+      ask(here, "POST", ACKNOWLEDGE, { unknown: 1 }),
+      ask(here, "PUT", `${HARNESS}/codex`, []),
+      server.request("PUT", `${HARNESS}/codex`, {
+        token: root.accessToken,
+        headers: { "content-type": "text/plain" },
+      }),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
-    expect((await answers[0]?.json())?.reason).toBe("gateway.off");
+    const found = await Promise.all(
+      answers.map(async (answer) => [answer.status, (await answer.json()).reason]),
+    );
+    expect(found).toEqual(answers.map(() => [404, "gateway.off"]));
+    const visitor = await server.request("PUT", `${HARNESS}/codex`, { body: [] });
+    expect(visitor.status).toBe(401);
   });
 });
 
