@@ -89,6 +89,14 @@ const RULES: readonly Rule[] = [
     action: "quartermaster keys reconcile, with the configuration of the service",
   },
   {
+    alert: "QuartermasterRequestLogDrops",
+    expr: "sum by (instance, cause) (increase(quartermaster_inference_log_dropped_total[15m])) > 0",
+    for: "0m",
+    severity: "warning",
+    summary: "{{ $labels.instance }} dropped rows of the request log within 15 minutes: {{ $labels.cause }}",
+    action: "quartermaster doctor; quartermaster gateway logs list shows the gaps",
+  },
+  {
     alert: "QuartermasterDiskFilling",
     expr: "quartermaster_disk_available_bytes / quartermaster_disk_size_bytes < 0.1",
     for: "10m",

@@ -50,9 +50,18 @@ const folder = temporaryDirectory();
 let service: Service;
 
 beforeAll(async () => {
-  const flags = { dataDir: folder, serverListen: "127.0.0.1:0" };
+  const flags = {
+    ...{ dataDir: folder, serverListen: "127.0.0.1:0" },
+    // Figures of inference exist only in gateway mode; nothing here calls the gateway.
+    ...{
+      gatewayType: "litellm",
+      gatewayUrl: "http://127.0.0.1:9",
+      gatewayProvisionerType: "builtin-litellm",
+    },
+  };
+  const env = { QUARTERMASTER_GATEWAY_PROVISIONER_ADMIN_KEY: "sk-not-used" };
   service = await startService({
-    config: loadConfig({ flags, env: {}, cwd: folder }),
+    config: loadConfig({ flags, env, cwd: folder }),
     clock: systemClock,
     ids: systemIds,
     log: createLog({ level: "error", format: "json", write: () => {}, clock: systemClock }),
@@ -183,7 +192,14 @@ test("OBS-6 the example alert rules are valid and query only existing metrics", 
     expect(labels).toEqual({ severity: expect.stringMatching(/^(?:critical|warning)$/) });
     expect(annotations).toEqual({ summary: expect.any(String), action: expect.any(String) });
   }
-  const wanted = ["NotReady", "JobOverdue", "BackupOld", "ProvisioningFails", "DiskFilling"]; // OBS-6
+  const wanted = [
+    "NotReady",
+    "JobOverdue",
+    "BackupOld",
+    "ProvisioningFails",
+    "RequestLogDrops",
+    "DiskFilling",
+  ]; // OBS-6
   expect(rules.map(({ alert }) => alert)).toEqual(
     expect.arrayContaining(wanted.map((name) => `Quartermaster${name}`)),
   );
