@@ -2,7 +2,7 @@
 
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
-import { domainAction } from "../data-directory/in-domain.ts";
+import { domainAction, readingAction } from "../data-directory/in-domain.ts";
 import { choiceOption, INVITATION_STATUS_CHOICES, ROLE_CHOICES } from "../input/choices.ts";
 import { addConfirmOptions } from "../input/prompt.ts";
 import { addDirectoryOptions, addOptionsOf } from "../input/setting-options.ts";
@@ -40,7 +40,7 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
       ),
   )
     .printsTable()
-    .action(domainAction(context, async () => (await import("./users/invite.ts")).list)),
+    .action(readingAction(context, async () => (await import("./users/invite.ts")).list)),
   noun
     .command("show")
     .description("Shows one invitation, without its link.")
@@ -50,7 +50,7 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     )
     .argument(...ID)
     .printsJson()
-    .action(domainAction(context, async () => (await import("./users/invite.ts")).show)),
+    .action(readingAction(context, async () => (await import("./users/invite.ts")).show)),
 ];
 
 const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [

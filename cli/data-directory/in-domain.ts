@@ -33,21 +33,35 @@ export interface Call extends SettingsCall {
   moment(): Disposable;
 }
 
+type LoadVerb = () => Promise<(call: Call) => Promise<void>>;
+
 /**
+ * The verb may upgrade an older database, and says so, but not with `--dry-run`.
  * @param load imports the verb when it runs, so that `--version` and help start quickly
  * @returns the action for commander
  */
-export const domainAction = (context: Context, load: () => Promise<(call: Call) => Promise<void>>) =>
+export const domainAction = (context: Context, load: LoadVerb) =>
+  actionIn(context, load, (call) => call.has("dryRun"));
+
+/** Like domainAction, for a verb that only reads: an older database is refused with `schema.older` instead of upgraded. */
+export const readingAction = (context: Context, load: LoadVerb) => actionIn(context, load, () => true);
+
+const actionIn = (context: Context, load: LoadVerb, isReader: (call: SettingsCall) => boolean) =>
   settingsAction(context, async () => {
     const verb = await load();
     return (call) =>
-      withDomain(context, call.config, ({ domain, actor, moment, schema: { from, to, backup } }) => {
-        if (backup !== undefined)
-          call.output.note(
-            `upgraded the database from schema ${from} to ${to}; copy before the upgrade: ${backup}`,
-          );
-        return verb({ ...call, domain, actor, moment });
-      });
+      withDomain(
+        context,
+        call.config,
+        ({ domain, actor, moment, schema: { from, to, backup } }) => {
+          if (backup !== undefined)
+            call.output.note(
+              `upgraded the database from schema ${from} to ${to}; copy before the upgrade: ${backup}`,
+            );
+          return verb({ ...call, domain, actor, moment });
+        },
+        { mustNotUpgrade: isReader(call) },
+      );
   });
 
 /** Like domainAction, but does not open the data directory. */

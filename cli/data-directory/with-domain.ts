@@ -25,13 +25,14 @@ export async function withDomain<T>(
   context: Context,
   config: Config,
   work: (opened: Opened) => Promise<T>,
+  options: { mustNotUpgrade?: boolean } = {},
 ): Promise<T> {
   const { openExisting } = await import("../../src/app/installation/installation.ts");
   const { configuredOrigin, originForLinks } = await import("../../src/app/installation/origin.ts");
   const { clock, ids, passwordCost, runId } = context;
   const label = operatorName(context);
   const baseUrl = () => originForLinks(config) ?? configuredOrigin(config) ?? "";
-  const installation = await openExisting({ config, clock, ids, passwordCost, baseUrl });
+  const installation = await openExisting({ config, clock, ids, passwordCost, baseUrl, ...options });
   const { domain, organizationId, schema } = installation;
   try {
     const actor: Actor = { kind: "operator", id: null, label, organizationId, requestId: runId };

@@ -1,7 +1,7 @@
 // Defines `quartermaster audit` and its verbs. The code of a verb is loaded when it runs.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { domainAction } from "../../data-directory/in-domain.ts";
+import { readingAction } from "../../data-directory/in-domain.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 import { addNumberOptions } from "../../output/list-pages.ts";
 
@@ -31,13 +31,13 @@ export function addVerbs(noun: CliCommand, context: Context): void {
         .option("--until <time>", "only before this time"),
     )
       .printsTable()
-      .action(domainAction(context, async () => (await import("./read.ts")).list)),
+      .action(readingAction(context, async () => (await import("./read.ts")).list)),
     noun
       .command("verify")
       .description("Checks the digest of every entry, and that each entry follows the one before it.")
       .examples("quartermaster audit verify", "quartermaster audit verify --json")
       .printsJson()
-      .action(domainAction(context, async () => (await import("./verify.ts")).verify)),
+      .action(readingAction(context, async () => (await import("./verify.ts")).verify)),
     noun
       .command("export")
       .description("Writes the log as JSON Lines, oldest first; --after continues an earlier export.")
@@ -49,7 +49,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
       .option("--after <id>", "only entries after the one with this id")
       .option("--out <file>", "write to a new file that only its owner can read, instead of standard output")
       .printsJson()
-      .action(domainAction(context, async () => (await import("./read.ts")).exportLog)),
+      .action(readingAction(context, async () => (await import("./read.ts")).exportLog)),
   ];
   for (const verb of verbs) addDirectoryOptions(verb);
 }

@@ -1,7 +1,7 @@
 // Defines `quartermaster catalog` and its verbs. The code of a verb is loaded when it runs.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { domainAction } from "../../data-directory/in-domain.ts";
+import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 
@@ -29,14 +29,14 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
       "quartermaster catalog list --json --data-dir /var/lib/quartermaster",
     )
     .printsTable()
-    .action(domainAction(context, async () => (await import("./read.ts")).list)),
+    .action(readingAction(context, async () => (await import("./read.ts")).list)),
   noun
     .command("show")
     .description("Shows one package with its adapters and settings, in the format of the catalog file.")
     .examples("quartermaster catalog show review-guide", "quartermaster catalog show review-guide --json")
     .argument("<id>", "id of the package")
     .printsJson()
-    .action(domainAction(context, async () => (await import("./read.ts")).show)),
+    .action(readingAction(context, async () => (await import("./read.ts")).show)),
   noun
     .command("export")
     .description("Writes the catalog to a file for `catalog seed`, or with its archives to a signed bundle.")
@@ -53,7 +53,7 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     )
     .option("--leave-out-remote", "leave out packages whose archives are not stored here")
     .printsJson()
-    .action(domainAction(context, async () => (await import("./read.ts")).exportTo)),
+    .action(readingAction(context, async () => (await import("./read.ts")).exportTo)),
 ];
 
 const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
@@ -116,4 +116,4 @@ const verifying = (noun: CliCommand, context: Context): CliCommand =>
     .description("Checks the digest of every stored archive.")
     .examples("quartermaster catalog verify", "quartermaster catalog verify --json")
     .printsTable()
-    .action(domainAction(context, async () => (await import("./verify.ts")).verify));
+    .action(readingAction(context, async () => (await import("./verify.ts")).verify));

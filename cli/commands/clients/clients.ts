@@ -2,7 +2,7 @@
 import { Option } from "commander";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { domainAction } from "../../data-directory/in-domain.ts";
+import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 import { addPageOptions } from "../../output/list-pages.ts";
@@ -40,14 +40,14 @@ const addReadingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
       .option(...STALE),
   )
     .printsTable()
-    .action(domainAction(context, async () => (await import("./read.ts")).list)),
+    .action(readingAction(context, async () => (await import("./read.ts")).list)),
   noun
     .command("show")
     .description("Shows one workstation with its harnesses and packages.")
     .examples("quartermaster clients show lab-14", "quartermaster clients show lab-14 --json")
     .argument("<client>", CLIENT)
     .printsJson()
-    .action(domainAction(context, async () => (await import("./read.ts")).show)),
+    .action(readingAction(context, async () => (await import("./read.ts")).show)),
 ];
 
 const addRemovalVerbs = (noun: CliCommand, context: Context): CliCommand[] => [

@@ -5,7 +5,7 @@ import { OUTCOMES } from "../../../src/domain/inference/log/record.ts";
 import { GROUPS } from "../../../src/domain/inference/usage/model.ts";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { domainAction } from "../../data-directory/in-domain.ts";
+import { readingAction } from "../../data-directory/in-domain.ts";
 import { choiceOption } from "../../input/choices.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 import { addPageOptions } from "../../output/list-pages.ts";
@@ -39,7 +39,7 @@ export const addUsageVerb = (noun: CliCommand, context: Context): CliCommand =>
         .option("--user <user>", "only this user: e-mail address or id"),
     )
       .printsTable()
-      .action(domainAction(context, async () => (await import("./usage-reading.ts")).usage)),
+      .action(readingAction(context, async () => (await import("./usage-reading.ts")).usage)),
   );
 
 const addPeriod = (command: CliCommand): CliCommand =>
@@ -68,7 +68,7 @@ const listing = (group: CliCommand, context: Context): CliCommand =>
     ),
   )
     .printsTable()
-    .action(domainAction(context, async () => (await import("./log-reading.ts")).list));
+    .action(readingAction(context, async () => (await import("./log-reading.ts")).list));
 
 const following = (group: CliCommand, context: Context): CliCommand =>
   group
@@ -81,7 +81,7 @@ const following = (group: CliCommand, context: Context): CliCommand =>
     .option("--limit <n>", "earlier requests to begin with, at most 100", "10")
     .option("--no-follow", "end after these")
     .printsJson()
-    .action(domainAction(context, async () => (await import("./log-reading.ts")).tail));
+    .action(readingAction(context, async () => (await import("./log-reading.ts")).tail));
 
 const exporting = (group: CliCommand, context: Context): CliCommand =>
   addPeriod(
@@ -100,4 +100,4 @@ const exporting = (group: CliCommand, context: Context): CliCommand =>
   )
     .option("--replace", "write days again that have a file")
     .printsJson()
-    .action(domainAction(context, async () => (await import("./log-export.ts")).exportLogs));
+    .action(readingAction(context, async () => (await import("./log-export.ts")).exportLogs));

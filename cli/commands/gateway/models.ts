@@ -4,7 +4,7 @@ import { HARNESS_KEYS } from "../../../src/domain/harnesses/harnesses.ts";
 import { MODEL_STATES } from "../../../src/domain/inference/models/model.ts";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { domainAction } from "../../data-directory/in-domain.ts";
+import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { choiceOption } from "../../input/choices.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
@@ -34,7 +34,7 @@ const readingVerbs = (group: CliCommand, context: Context): CliCommand[] => [
     )
     .addOption(choiceOption("--state <state>", "only models in this state", MODEL_STATES))
     .printsTable()
-    .action(domainAction(context, async () => (await import("./model-reading.ts")).list)),
+    .action(readingAction(context, async () => (await import("./model-reading.ts")).list)),
   group
     .command("refresh")
     .description("Asks the gateway for its models now. Assignments stay as they are.")

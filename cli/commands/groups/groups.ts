@@ -1,7 +1,7 @@
 // Defines `quartermaster groups` and its verbs. The code of a verb is loaded when it runs.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { domainAction } from "../../data-directory/in-domain.ts";
+import { readingAction } from "../../data-directory/in-domain.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 import { addPageOptions } from "../../output/list-pages.ts";
 
@@ -21,13 +21,13 @@ export function addVerbs(noun: CliCommand, context: Context): void {
       .examples("quartermaster groups list", "quartermaster groups list --q eng --json"),
   )
     .printsTable()
-    .action(domainAction(context, async () => (await import("./read.ts")).list));
+    .action(readingAction(context, async () => (await import("./read.ts")).list));
   const showing = noun
     .command("show")
     .description("Shows one group and its members.")
     .examples("quartermaster groups show Engineering", "quartermaster groups show Engineering --json")
     .argument("<group>", "name, id or external id")
     .printsJson()
-    .action(domainAction(context, async () => (await import("./read.ts")).show));
+    .action(readingAction(context, async () => (await import("./read.ts")).show));
   for (const verb of [listing, showing]) addDirectoryOptions(verb);
 }

@@ -2,7 +2,7 @@
 import { Option } from "commander";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { domainAction } from "../../data-directory/in-domain.ts";
+import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 
@@ -35,7 +35,7 @@ const listing = (noun: CliCommand, context: Context): CliCommand =>
     .option("--user <user>", "identities of this user: e-mail address or id")
     .option("--issuer <url>", "only identities at this provider, compared exactly")
     .printsTable()
-    .action(domainAction(context, async () => (await import("./read.ts")).list));
+    .action(readingAction(context, async () => (await import("./read.ts")).list));
 
 const creating = (noun: CliCommand, context: Context): CliCommand =>
   addConfirmOptions(

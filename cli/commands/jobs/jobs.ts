@@ -1,7 +1,7 @@
 // Defines `quartermaster jobs` and its verbs. The code of a verb is loaded when it runs.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { domainAction } from "../../data-directory/in-domain.ts";
+import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 
 const NAME = ["<name>", "name of the job, as `jobs list` shows it"] as const;
@@ -21,7 +21,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
       .description("Lists jobs with their next run and last result.")
       .examples("quartermaster jobs list --wide", "quartermaster jobs list --json")
       .printsTable()
-      .action(domainAction(context, async () => (await import("./verbs.ts")).list)),
+      .action(readingAction(context, async () => (await import("./verbs.ts")).list)),
     noun
       .command("run")
       .description("Makes a job due now; the running service starts it within two seconds.")

@@ -2,7 +2,7 @@
 import { Option } from "commander";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { domainAction } from "../../data-directory/in-domain.ts";
+import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 import { addPageOptions } from "../../output/list-pages.ts";
@@ -43,14 +43,14 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
       .option("--problems", "only keys whose last attempt failed or that the gateway reported invalid"),
   )
     .printsTable()
-    .action(domainAction(context, async () => (await import("./read.ts")).list)),
+    .action(readingAction(context, async () => (await import("./read.ts")).list)),
   noun
     .command("show")
     .description("Shows the facts about one user's key, but never the key itself.")
     .examples("quartermaster keys show ana@example.org", "quartermaster keys show ana@example.org --json")
     .argument(...USER)
     .printsJson()
-    .action(domainAction(context, async () => (await import("./read.ts")).show)),
+    .action(readingAction(context, async () => (await import("./read.ts")).show)),
 ];
 
 const makingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [

@@ -2,7 +2,7 @@
 import { Option } from "commander";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { domainAction } from "../../data-directory/in-domain.ts";
+import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 import { KINDS } from "./kinds.ts";
@@ -34,14 +34,14 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .addOption(new Option("--kind <kind>", "only logins of this kind").choices(KINDS))
     .option("--all", "include ended logins that are still stored")
     .printsTable()
-    .action(domainAction(context, async () => (await import("./read.ts")).list)),
+    .action(readingAction(context, async () => (await import("./read.ts")).list)),
   noun
     .command("show")
     .description("Shows one login.")
     .examples(`quartermaster logins show ${EXAMPLE_ID}`, `quartermaster logins show ${EXAMPLE_ID} --json`)
     .argument("<id>", "id of the login")
     .printsJson()
-    .action(domainAction(context, async () => (await import("./read.ts")).show)),
+    .action(readingAction(context, async () => (await import("./read.ts")).show)),
 ];
 
 const revoking = (noun: CliCommand, context: Context): CliCommand =>

@@ -1,7 +1,7 @@
 // Defines `quartermaster organization` and its verbs. The code of the verbs is in rename.ts and is loaded when a verb runs.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { domainAction } from "../../data-directory/in-domain.ts";
+import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 
@@ -19,7 +19,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     .description("Shows the organization.")
     .examples("quartermaster organization show", "quartermaster organization show --json")
     .printsJson()
-    .action(domainAction(context, async () => (await import("./rename.ts")).show));
+    .action(readingAction(context, async () => (await import("./rename.ts")).show));
   const renaming = addConfirmOptions(
     noun
       .command("rename")

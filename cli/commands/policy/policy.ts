@@ -3,7 +3,7 @@
 import { HARNESS_KEYS } from "../../../src/domain/harnesses/harnesses.ts";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { domainAction } from "../../data-directory/in-domain.ts";
+import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { choiceOption } from "../../input/choices.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
@@ -28,13 +28,13 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .examples("quartermaster policy show", "quartermaster policy show 41", "quartermaster policy show --json")
     .argument("[revision]", "number or id of a revision")
     .printsJson()
-    .action(domainAction(context, async () => (await import("./read.ts")).show)),
+    .action(readingAction(context, async () => (await import("./read.ts")).show)),
   noun
     .command("history")
     .description("Lists the latest revisions, the current one first.")
     .examples("quartermaster policy history", "quartermaster policy history --json")
     .printsTable()
-    .action(domainAction(context, async () => (await import("./read.ts")).history)),
+    .action(readingAction(context, async () => (await import("./read.ts")).history)),
   noun
     .command("diff")
     .description("Shows the changes between two revisions; by default those of the current revision.")
@@ -46,7 +46,7 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .argument("[from]", "number or id of a revision (default: the previous one)")
     .argument("[to]", "number or id of a revision (default: the current one)")
     .printsJson()
-    .action(domainAction(context, async () => (await import("./read.ts")).diff)),
+    .action(readingAction(context, async () => (await import("./read.ts")).diff)),
   noun
     .command("check")
     .description("Checks whether a file can be published as the policy, and reports all problems at once.")
@@ -56,7 +56,7 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     )
     .argument("<file>", "policy, or a file with a section governance, in YAML or JSON")
     .printsJson()
-    .action(domainAction(context, async () => (await import("./apply.ts")).check)),
+    .action(readingAction(context, async () => (await import("./apply.ts")).check)),
 ];
 
 const explaining = (noun: CliCommand, context: Context): CliCommand =>
@@ -73,7 +73,7 @@ const explaining = (noun: CliCommand, context: Context): CliCommand =>
     .addOption(choiceOption("--harness <harness>", "coding agent", HARNESS_KEYS).makeOptionMandatory())
     .option("--installed <version>", "installed version of the harness")
     .printsJson()
-    .action(domainAction(context, async () => (await import("./explain.ts")).explain));
+    .action(readingAction(context, async () => (await import("./explain.ts")).explain));
 
 const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addConfirmOptions(

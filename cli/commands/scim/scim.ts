@@ -3,7 +3,7 @@ import { Option } from "commander";
 import { SCIM_PROFILES } from "../../../src/domain/scim/model.ts";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { domainAction } from "../../data-directory/in-domain.ts";
+import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions, addOptionsOf } from "../../input/setting-options.ts";
 
@@ -24,7 +24,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
       "quartermaster scim status --json",
     )
     .printsJson()
-    .action(domainAction(context, async () => (await import("./status.ts")).status));
+    .action(readingAction(context, async () => (await import("./status.ts")).status));
   addOptionsOf(status, ["data_dir", "scim.token", "scim.group_role_mappings"]);
   addTokenVerbs(
     noun
@@ -72,7 +72,7 @@ const listing = (noun: CliCommand, context: Context): CliCommand =>
     )
     .option("--all", "include revoked tokens")
     .printsTable()
-    .action(domainAction(context, async () => (await import("./tokens.ts")).list));
+    .action(readingAction(context, async () => (await import("./tokens.ts")).list));
 
 const revoking = (noun: CliCommand, context: Context): CliCommand =>
   addConfirmOptions(

@@ -1,7 +1,7 @@
 // Defines `quartermaster sealing-keys` and its verbs. The code of a verb is loaded when it runs.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { domainAction } from "../../data-directory/in-domain.ts";
+import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addOptionsOf } from "../../input/setting-options.ts";
 
@@ -19,7 +19,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     .description("Lists the current key and older keys, with the number of secrets sealed with each.")
     .examples("quartermaster sealing-keys list --wide", "quartermaster sealing-keys list --json")
     .printsTable()
-    .action(domainAction(context, async () => (await import("./verbs.ts")).list));
+    .action(readingAction(context, async () => (await import("./verbs.ts")).list));
   const rotating = addConfirmOptions(
     noun
       .command("rotate")

@@ -1,7 +1,7 @@
 // Defines `quartermaster signing-keys` and its verbs. The code of a verb is loaded when it runs.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { domainAction } from "../../data-directory/in-domain.ts";
+import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 
@@ -19,7 +19,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     .description("Lists the current keys and retired keys that still verify tokens, newest first.")
     .examples("quartermaster signing-keys list", "quartermaster signing-keys list --json")
     .printsTable()
-    .action(domainAction(context, async () => (await import("./verbs.ts")).list));
+    .action(readingAction(context, async () => (await import("./verbs.ts")).list));
   const rotating = addConfirmOptions(
     noun
       .command("rotate")

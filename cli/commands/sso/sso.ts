@@ -1,7 +1,7 @@
 // Defines `quartermaster sso` and its verbs. The code of a verb is loaded when it runs.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { domainAction } from "../../data-directory/in-domain.ts";
+import { readingAction } from "../../data-directory/in-domain.ts";
 import { addSettingOptions } from "../../input/setting-options.ts";
 
 /** Adds the noun to the command tree. */
@@ -24,7 +24,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
       "quartermaster sso show --json",
     )
     .printsJson()
-    .action(domainAction(context, async () => (await import("./show.ts")).show));
+    .action(readingAction(context, async () => (await import("./show.ts")).show));
   const verifying = noun
     .command("verify")
     .description("Checks the provider, its keys, both clocks and the client's credential; signs nobody in.")
@@ -38,6 +38,6 @@ export function addVerbs(noun: CliCommand, context: Context): void {
       "only say as whom a person with these claims (JSON, - for stdin) would sign in",
     )
     .printsJson()
-    .action(domainAction(context, async () => (await import("./verify.ts")).verify));
+    .action(readingAction(context, async () => (await import("./verify.ts")).verify));
   for (const verb of [showing, verifying]) addSettingOptions(verb);
 }

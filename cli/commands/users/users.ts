@@ -2,7 +2,7 @@
 import type { Option } from "commander";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { domainAction } from "../../data-directory/in-domain.ts";
+import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { choiceOption, ROLE_CHOICES, SOURCE_CHOICES, USER_STATUS_CHOICES } from "../../input/choices.ts";
 import { addConfirmOptions, addSevereConfirmOptions } from "../../input/prompt.ts";
 import { addSecretOptions } from "../../input/secret-input.ts";
@@ -46,14 +46,14 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
       .addOption(choiceOption("--source <source>", "scim: users of an identity provider", SOURCE_CHOICES)),
   )
     .printsTable()
-    .action(domainAction(context, async () => (await import("./read.ts")).list)),
+    .action(readingAction(context, async () => (await import("./read.ts")).list)),
   noun
     .command("show")
     .description("Shows one user.")
     .examples("quartermaster users show ana@example.org", "quartermaster users show ana@example.org --json")
     .argument(...USER)
     .printsJson()
-    .action(domainAction(context, async () => (await import("./read.ts")).show)),
+    .action(readingAction(context, async () => (await import("./read.ts")).show)),
 ];
 
 const addEntryVerbs = (noun: CliCommand, context: Context): CliCommand[] => [

@@ -16,12 +16,8 @@ import { DomainError } from "../../platform/errors.ts";
 import { diskSpace } from "../../platform/files/disk.ts";
 import type { Ids } from "../../platform/ids.ts";
 import { readHarnessFacts } from "../files/harness-facts-file.ts";
-import {
-  directoryToExamine,
-  type ExistingInstallation,
-  openReadOnly,
-  upgradeRemedy,
-} from "../installation/installation.ts";
+import { directoryToExamine, type ExistingInstallation, openReadOnly } from "../installation/installation.ts";
+import { upgradeRemedy } from "../installation/older-schema.ts";
 import { configuredOrigin } from "../installation/origin.ts";
 import { probeExternalServices } from "../installation/outside-services.ts";
 import { tlsOf } from "../service/settings-reload.ts";

@@ -38,6 +38,7 @@ import { destinationsOf } from "./destinations.ts";
 import { domainSettingsOf, mappingsIn } from "./domain-settings.ts";
 import { gatewayModeOf } from "./gateway-mode.ts";
 import { assertDatabaseNotLost } from "./lost-database.ts";
+import { olderServer, upgradeDue, upgradeRemedy } from "./older-schema.ts";
 import { proxySettingsOf } from "./proxy-settings.ts";
 import { ssoSettingsOf } from "./sso-settings.ts";
 
@@ -183,12 +184,18 @@ export interface ExistingInstallation extends Installation {
 
 /**
  * Opens the data directory for a command. It neither starts a new installation nor changes the schema while the service runs.
- * @throws DomainError `data_dir.empty` if nothing is set up, `data_dir.*` and the errors of openInstallation
+ * @throws DomainError `data_dir.empty` if nothing is set up, `schema.older` where it must not upgrade, `data_dir.*` and the errors
+ *   of openInstallation
  */
-export async function openExisting(options: InstallationOptions): Promise<ExistingInstallation> {
+export async function openExisting({
+  mustNotUpgrade,
+  ...options
+}: InstallationOptions & { mustNotUpgrade?: boolean }): Promise<ExistingInstallation> {
   const directory = existingDirectory(options);
   const beforeChange = () => {
     if (isServerRunning(directory)) throw olderServer(directory);
+    if (mustNotUpgrade)
+      throw schemaIn(directory.database) === 0 ? emptyDirectory(directory.path) : upgradeDue(directory);
     options.beforeChange?.();
   };
   const installation = await openInstallation(directory, { ...options, beforeChange });
@@ -279,19 +286,3 @@ export const emptyDirectory = (path: string) =>
   new DomainError("not_found", "data_dir.empty", `no Quartermaster data in ${path}`, {
     hint: "name the right directory with --data-dir, or create an installation with `quartermaster setup`",
   });
-
-const olderServer = (directory: DataDirectory) =>
-  new DomainError(
-    "conflict",
-    "data_dir.in_use",
-    `an older version of the service runs on ${directory.path}, but this program has a newer schema`,
-    { hint: REPLACE_SERVICE },
-  );
-
-const REPLACE_SERVICE = "stop the service, replace its executable, and start it again";
-
-/** @returns what upgrades a database of an older schema; both ways copy it first */
-export const upgradeRemedy = (directory: DataDirectory): string =>
-  isServerRunning(directory)
-    ? `an older version of the service runs: ${REPLACE_SERVICE}`
-    : "start the service, or run `quartermaster migrate up`";

@@ -203,8 +203,30 @@ describe("a restore", () => {
   test("DAT-6 an upgrade by any command is reported with the copy that was made", async () => {
     makeOlder(bench.data, bench.clock);
     const upgraded = `upgraded the database from schema ${OLDER_SCHEMA} to ${programSchema()}; copy before the upgrade: `;
-    expect((await bench.run("users list")).stderr).toStartWith(upgraded);
+    const rename = "organization rename Other --yes";
+    expect((await bench.run(rename)).stderr).toStartWith(upgraded);
     expect((await bench.run("users list")).stderr).toBe("");
+  });
+
+  test.each([
+    ...["users list", "users show root@example.org", "identities list", "invitations list", "groups list"],
+    ...["logins list", "clients list", "keys list", "signing-keys list", "sealing-keys list", "jobs list"],
+    ...[
+      "gateway models list",
+      "gateway usage",
+      "gateway logs list",
+      "gateway logs export --jsonl --out days",
+    ],
+    ...["catalog list", "policy show", "policy history", "audit list", "audit verify", "organization show"],
+    ...["scim status", "scim tokens list", "sso show", "organization rename Other --dry-run"],
+  ])("DAT-6 `%s` upgrades nothing, and says how an upgrade is made", async (line) => {
+    makeOlder(bench.data, bench.clock);
+    const { exitCode, stdout, stderr } = await bench.run(line);
+    expect([exitCode, stdout]).toEqual([4, ""]);
+    expect(stderr).toContain(
+      "start the service, or run `quartermaster migrate up`; then run this command again",
+    );
+    expect(await bench.json("migrate status")).toMatchObject({ database_schema: OLDER_SCHEMA });
   });
 
   test("DAT-7 of the copy that an upgrade made works like that of a backup", async () => {

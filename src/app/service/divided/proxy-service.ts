@@ -12,8 +12,8 @@ import {
   emptyDirectory,
   type Installation,
   openInstallation,
-  upgradeRemedy,
 } from "../../installation/installation.ts";
+import { upgradeRemedy } from "../../installation/older-schema.ts";
 import { configuredOrigin, originForLinks } from "../../installation/origin.ts";
 import { proxySettingsOf } from "../../installation/proxy-settings.ts";
 import {

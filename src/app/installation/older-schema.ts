@@ -1,0 +1,29 @@
+// What is said about a database with an older schema than this program: why a command does not upgrade it, and what does.
+import { type DataDirectory, isServerRunning } from "../../platform/data-directory/data-directory.ts";
+import { DomainError } from "../../platform/errors.ts";
+
+const REPLACE_SERVICE = "stop the service, replace its executable, and start it again";
+
+/** @returns the error for a command of a newer version beside the service of an older one */
+export const olderServer = (directory: DataDirectory) =>
+  new DomainError(
+    "conflict",
+    "data_dir.in_use",
+    `an older version of the service runs on ${directory.path}, but this program has a newer schema`,
+    { hint: REPLACE_SERVICE },
+  );
+
+/** @returns the error for a command that must not upgrade */
+export const upgradeDue = (directory: DataDirectory) =>
+  new DomainError(
+    "conflict",
+    "schema.older",
+    "an upgrade of the database is due, and this command, which only reads, does not make it",
+    { hint: `${upgradeRemedy(directory)}; then run this command again` },
+  );
+
+/** @returns what upgrades a database of an older schema; both ways copy it first */
+export const upgradeRemedy = (directory: DataDirectory): string =>
+  isServerRunning(directory)
+    ? `an older version of the service runs: ${REPLACE_SERVICE}`
+    : "start the service, or run `quartermaster migrate up`";
