@@ -5,7 +5,7 @@ import { printable } from "../../output/printable.ts";
 import type { Column } from "../../output/table.ts";
 
 /** Longer values are cut; `--json` prints them in full. */
-const VALUE_CHARACTERS_MAX = 100;
+export const VALUE_CHARACTERS_MAX = 100;
 
 export const REVISION_COLUMNS: readonly Column<RevisionSummary>[] = [
   { header: "NUMBER", value: ({ sequence }) => sequence },

@@ -9,7 +9,7 @@ export interface JsonAnswer extends Pick<Reply, "status" | "headers" | "duration
 }
 
 /** Characters of a foreign text that a finding repeats. */
-const TEXT_CHARACTERS_MAX = 200;
+export const TEXT_CHARACTERS_MAX = 200;
 
 /**
  * @returns the answer, whatever its status

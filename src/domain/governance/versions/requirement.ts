@@ -15,7 +15,7 @@ const PARTIAL = `${NUMBER}(?:\\.${NUMBER})?`;
 const COMPARATOR = new RegExp(
   `^ *(?<operator>[<>]=?|[=^~])? *(?:(?<full>${FULL})(?:\\+${TAG})?|(?<partial>${PARTIAL})(?<wild>(?:\\.${ANY})*)) *$`,
 );
-const NUMBERS_MAX = 3;
+export const NUMBERS_MAX = 3;
 const EVERYTHING = new RegExp(`^ *${ANY} *$`);
 
 /** One comparator in the syntax of the library. */

@@ -23,7 +23,7 @@ type Members = Readonly<Record<string, unknown>>;
 type Tokens = Omit<Usage, "usageSource">;
 
 /** Candidates that are looked at, because tools and metadata may have members of the same name. */
-const CANDIDATES_MAX = 8;
+export const CANDIDATES_MAX = 8;
 const KEY = '"usage"';
 /**
  * No answer has more. A stream that ends early may show a `usage` of the client's own tools, and a sum that is no safe integer

@@ -6,15 +6,15 @@ import type { LogReader } from "./search-store.ts";
 import type { RowView } from "./wire.ts";
 
 /** Rows of one look. */
-const ROWS_MAX = 1_000;
+export const ROWS_MAX = 1_000;
 /** Running requests that are remembered; further ones are shown as they are. */
-const RUNNING_MAX = 10_000;
+export const RUNNING_MAX = 10_000;
 
 export class LogFollower {
   /** number of the last row that was looked at; undefined before the first look */
   #last: number | undefined;
   /** ids of rows of requests that had not ended */
-  readonly #running = new Set<string>();
+  #running = new Set<string>();
 
   /** @param earlier rows to begin with */
   constructor(
@@ -30,10 +30,9 @@ export class LogFollower {
   }
 
   #completed(reader: LogReader): RequestRow[] {
-    const found = [...this.#running].map((id) => ({ id, row: reader.find(id) }));
-    const ended = found.filter(({ row }) => row === undefined || row.outcome !== null);
-    for (const { id } of ended) this.#running.delete(id);
-    return ended.flatMap(({ row }) => row ?? []);
+    const rows = reader.find([...this.#running]);
+    this.#running = new Set(rows.filter(({ outcome }) => outcome === null).map(({ id }) => id));
+    return rows.filter(({ outcome }) => outcome !== null);
   }
 
   #added(reader: LogReader): RequestRow[] {

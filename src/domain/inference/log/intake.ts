@@ -12,7 +12,7 @@ import { NO_ANSWER, type RequestRow, type UsageCounter } from "./record.ts";
 /** Rows of one batch. */
 export const EVENTS_MAX = 500;
 /** How far the clock of the proxy may be ahead. */
-const AHEAD_MS_MAX = 5 * MINUTE_MS;
+export const AHEAD_MS_MAX = 5 * MINUTE_MS;
 const RETRY_SECONDS = 5;
 /** Many times what a proxy sends before it gives up a batch. */
 const COUNTED_IDS_MAX = 50_000;

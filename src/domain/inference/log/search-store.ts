@@ -1,6 +1,20 @@
 // SQL that finds rows, gaps and values of the facets in the request log. A page is read in steps.
 import type { Database } from "bun:sqlite";
-import { and, asc, count, desc, eq, gte, isNotNull, isNull, lt, or, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../../platform/database/database.ts";
 import { drizzleOver } from "../../../platform/database/drizzle.ts";
@@ -129,9 +143,15 @@ export class LogReader {
     return this.#connection.select({ last: sql<number | null>`max(rowid)` }).from(requests).get()?.last ?? 0;
   }
 
-  /** @returns the row; undefined if it was removed */
-  find(rowId: string): RequestRow | undefined {
-    return this.#connection.select().from(requests).where(eq(id, rowId)).get();
+  /** @returns the rows that were not removed, in the order in which they were first written */
+  find(ids: string[]): RequestRow[] {
+    return this.#connection
+      .select()
+      .from(requests)
+      .where(inArray(id, ids))
+      .orderBy(sql`rowid`)
+      .limit(ids.length)
+      .all();
   }
 
   /** @returns the number of rows of a user */

@@ -14,10 +14,10 @@ import { MeterSpent, metered } from "./metered.ts";
 /** Limit on collected problems; the answer says if there may be more. */
 export const PROBLEMS_COUNTED_MAX = 1_000;
 /** Limit on the total length of inspected pointers: one name may fill a body, and each finding below it repeats the name. */
-const POINTER_CHARACTERS_MAX = 256 * 1024;
+export const POINTER_CHARACTERS_MAX = 256 * 1024;
 
 /** Limit on members and elements read while collecting problems. */
-const READS_MAX = 50_000;
+export const READS_MAX = 50_000;
 
 /** The schemas that a route may declare. */
 export interface Schemas {

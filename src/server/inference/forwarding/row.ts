@@ -43,7 +43,7 @@ const usageOf = ({ ends }: OpenCall, outcome: Outcome): Usage =>
   ends ? readUsage(ends, { isWhole: outcome === "complete" }) : NO_USAGE;
 
 /** No answer costs more; sums stay finite. */
-const COST_MAX = 1_000_000;
+export const COST_MAX = 1_000_000;
 
 /** @returns the cost in US dollars that LiteLLM states; null without a plausible one */
 export function costIn(headers: Headers): number | null {

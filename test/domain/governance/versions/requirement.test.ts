@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { compare, SemVer } from "semver";
 import {
   COMPARATORS_MAX,
+  NUMBERS_MAX,
   parseRequirement,
   REQUIREMENT_CHARACTERS_MAX,
 } from "../../../../src/domain/governance/versions/requirement.ts";
@@ -33,6 +34,11 @@ describe("valid requirements", () => {
   ])("%p", (text) => {
     expect(parseRequirement(text)).toBeDefined();
   });
+});
+
+test.each([-1, 0, 1])("a version may have %i more numbers than the limit only up to it", (step) => {
+  const text = ["1", ...Array(NUMBERS_MAX + step - 1).fill("*")].join(".");
+  expect(parseRequirement(text) !== undefined).toBe(step <= 0);
 });
 
 describe("invalid requirements", () => {

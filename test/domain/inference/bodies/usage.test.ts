@@ -2,7 +2,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { AnswerEnds, HEAD_BYTES, TAIL_BYTES } from "../../../../src/domain/inference/bodies/answer-ends.ts";
-import { NO_USAGE, readUsage, TOKENS_MAX } from "../../../../src/domain/inference/bodies/usage.ts";
+import {
+  CANDIDATES_MAX,
+  NO_USAGE,
+  readUsage,
+  TOKENS_MAX,
+} from "../../../../src/domain/inference/bodies/usage.ts";
 import { bytesOf, CHAT, MESSAGES, RECORDINGS, RESPONSES } from "../../../support/inference/recordings.ts";
 
 /** @returns the usage of an answer that arrives in pieces of this size */
@@ -37,6 +42,16 @@ describe("usage is read at the end of an answer (INF-41)", () => {
     expect(usageOf(created(TOKENS_MAX), { isWhole: false })).toMatchObject({ inputTokens: TOKENS_MAX });
     for (const tokens of [TOKENS_MAX + 1, Number.MAX_SAFE_INTEGER, 1e300, -1, 0.5])
       expect(usageOf(created(tokens), { isWhole: false })).toEqual(NO_USAGE);
+  });
+
+  test.each([-1, 0, 1])("from the last candidates only: %i more than the limit", (step) => {
+    const { usage } = JSON.parse(CHAT.json);
+    const others = Array.from({ length: CANDIDATES_MAX + step - 1 }, () => ({ usage: null }));
+    const isFound = step <= 0;
+    const expected = isFound ? reported(CHAT) : NO_USAGE;
+    const filler = "x".repeat(HEAD_BYTES + TAIL_BYTES);
+    expect(usageOf(JSON.stringify({ filler, usage, others }))).toMatchObject(expected);
+    expect(usageOf(JSON.stringify({ others, usage, filler }))).toMatchObject(expected);
   });
 
   test("from a stream that is longer than both ends", () => {

@@ -4,7 +4,16 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { getTableColumns } from "drizzle-orm";
+import { FileSource } from "../../../../src/domain/inference/log/file-source.ts";
+import { LogFollower, ROWS_MAX, RUNNING_MAX } from "../../../../src/domain/inference/log/follow.ts";
 import { openLogFile, openLogForReading } from "../../../../src/domain/inference/log/log-file-store.ts";
+import {
+  COUNTED_MAX,
+  FACET_VALUES_MAX,
+  GAPS_MAX,
+  SEEN_VALUES_MAX,
+} from "../../../../src/domain/inference/log/model.ts";
+import type { RequestRow } from "../../../../src/domain/inference/log/record.ts";
 import { LogReader } from "../../../../src/domain/inference/log/search-store.ts";
 import { gaps, requests, seen } from "../../../../src/domain/inference/log/tables.ts";
 import {
@@ -96,6 +105,95 @@ describe("INF-43 the file", () => {
     expect(openLogForReading(file)).toBeUndefined();
     new Database(file).close();
     expect(openLogForReading(file)).toBeUndefined();
+  });
+});
+
+describe("limits of reading", () => {
+  const write = (database: Database, rows: RequestRow[]) =>
+    new RowWriter(database).write(rowsInText(textOfRows(rows.map((row) => ({ row, isOnlyNew: false })))), []);
+
+  /** Fills the table with copies of a row that differ in id and time. */
+  function fill(database: Database, count: number, changes = {}): void {
+    write(database, [rowOf(0, changes)]);
+    const names = columnsOf(database, "requests").map(({ name }) => name);
+    const values = names.map((name) =>
+      name === "id" ? "id || n" : name === "occurred_at_ms" ? "occurred_at_ms + n" : name,
+    );
+    database.run(
+      `WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < ?)
+        INSERT INTO requests SELECT ${values.join(", ")} FROM requests, counted WHERE ? > 1`,
+      [count - 1, count],
+    );
+  }
+
+  test("a search counts rows up to its limit, and says that there are more", () => {
+    using database = openLogFile(file);
+    fill(database, COUNTED_MAX - 1);
+    for (const step of [-1, 0, 1]) {
+      const search = { filter: { model: "gpt-5" }, sort: "occurred_asc", offset: 0, limit: 2 } as const;
+      const { items, total, isCapped } = runSynchronously(new LogReader(database).search(search));
+      expect([items.length, total, isCapped]).toEqual([2, COUNTED_MAX + Math.min(step, 0), step > 0]);
+      write(database, [rowOf(COUNTED_MAX + step + 1)]);
+    }
+  });
+
+  test.each([-1, 0, 1])("%i gaps more than the limit are shown up to it, the latest first", (step) => {
+    using database = openLogFile(file);
+    const minutes = Array.from({ length: GAPS_MAX + step }, (_, at) => at * 120_000);
+    const lost = minutes.map((fromMs) => ({ fromMs, toMs: fromMs + 1, count: 1, cause: "broken" as const }));
+    new RowWriter(database).write([], lost);
+    const shown = new LogReader(database).gapsBetween({ fromMs: 0 });
+    expect(shown).toHaveLength(GAPS_MAX + Math.min(step, 0));
+    expect(shown[0]?.fromMs).toBe(minutes.at(-1) ?? -1);
+  });
+
+  test.each([-1, 0, 1])("%i models more than the limit are offered up to it", (step) => {
+    using database = openLogFile(file);
+    const rows = Array.from({ length: FACET_VALUES_MAX + step }, (_, at) => rowOf(at, { model: `m-${at}` }));
+    write(database, rows);
+    const { models } = new LogReader(database).seenSince(0);
+    expect(models).toHaveLength(FACET_VALUES_MAX + Math.min(step, 0));
+    expect(models.includes("m-0")).toBe(step <= 0);
+  });
+
+  test.each([-1, 0, 1])("a sweep leaves %i seen values more than the limit only up to it", (step) => {
+    using database = openLogFile(file);
+    database.run(
+      `WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < ?)
+        INSERT INTO seen SELECT 'model', 'm-' || n, NULL, n FROM counted`,
+      [SEEN_VALUES_MAX + step],
+    );
+    new RowWriter(database).sweepRest(0);
+    const left = database.query("SELECT count(*) AS count, min(last_at_ms) AS oldest FROM seen").get();
+    expect(left).toEqual({ count: SEEN_VALUES_MAX + Math.min(step, 0), oldest: step > 0 ? 2 : 1 });
+  });
+
+  const followerOf = (earlier: number) =>
+    new LogFollower(
+      {
+        file: new FileSource(file),
+        keptFromMs: () => 0,
+        viewOf: (row) => ({ ...row, userEmail: "ana@example.com" }),
+      },
+      earlier,
+    );
+
+  test.each([-1, 0, 1])("a look takes %i rows more than its limit only up to it", (step) => {
+    using database = openLogFile(file);
+    fill(database, ROWS_MAX + step);
+    const follower = followerOf(ROWS_MAX + step);
+    expect(follower.next()).toHaveLength(ROWS_MAX + Math.min(step, 0));
+    expect(follower.next()).toHaveLength(Math.max(step, 0));
+  });
+
+  test("running requests up to the limit are shown at their end, and one more at once", () => {
+    using database = openLogFile(file);
+    fill(database, RUNNING_MAX + 1, { outcome: null });
+    const follower = followerOf(RUNNING_MAX + 1);
+    const shown = Array.from({ length: RUNNING_MAX / ROWS_MAX + 1 }, () => follower.next().length);
+    expect(shown).toEqual([...Array(RUNNING_MAX / ROWS_MAX).fill(0), 1]);
+    database.run("UPDATE requests SET outcome = 'complete'");
+    expect(follower.next()).toHaveLength(RUNNING_MAX);
   });
 });
 

@@ -2,7 +2,11 @@
 // answers wrongly.
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { METADATA_FRESH_MS } from "../../../../src/domain/sso/provider/discovery/discovery.ts";
-import { ENDPOINT_LENGTH_MAX } from "../../../../src/domain/sso/provider/discovery/metadata.ts";
+import {
+  ENDPOINT_LENGTH_MAX,
+  LIST_MAX,
+  readMetadata,
+} from "../../../../src/domain/sso/provider/discovery/metadata.ts";
 import { Provider } from "../../../../src/domain/sso/provider/provider.ts";
 import { storedMetadataOf } from "../../../../src/domain/sso/provider/provider-records.ts";
 import { ANSWER_BYTES_MAX } from "../../../../src/domain/sso/provider/provider-requests.ts";
@@ -64,6 +68,16 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     expect(await refusalOf(begin())).toBe("upstream sso.provider_invalid");
     idp.faults = { metadata: { padding: "x".repeat(room) } };
     expect((await begin()).url).toStartWith(idp.issuer);
+  });
+
+  test.each([-1, 0, 1])("%i list entries more than the limit are read up to it", async (step) => {
+    const document = await (await fetch(`${idp.issuer}/.well-known/openid-configuration`)).json();
+    const methods = Array.from({ length: LIST_MAX + step }, (_, at) => `method-${at}`);
+    const { clientMethods } = readMetadata(
+      { ...document, token_endpoint_auth_methods_supported: methods },
+      idp.issuer,
+    );
+    expect(clientMethods).toEqual(methods.slice(0, LIST_MAX));
   });
 
   test("is asked at once by an operator, whatever failed before", async () => {

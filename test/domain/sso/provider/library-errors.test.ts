@@ -1,6 +1,6 @@
 // Errors of the library for OpenID Connect become ours: by their code, or by an error of ours below them.
 import { expect, test } from "bun:test";
-import { fromLibrary } from "../../../../src/domain/sso/provider/client/library-errors.ts";
+import { CAUSES_MAX, fromLibrary } from "../../../../src/domain/sso/provider/client/library-errors.ts";
 import { unreachable } from "../../../../src/domain/sso/provider/failures.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 
@@ -37,8 +37,9 @@ test("an error that is none of the library's stays the same", () => {
 test.each([
   [0, true],
   [1, true],
-  [4, true],
-  [5, false],
+  [CAUSES_MAX - 2, true],
+  [CAUSES_MAX - 1, true],
+  [CAUSES_MAX, false],
 ])("an error of ours below %d others is found: %p", (depth, isFound) => {
   const own = unreachable("the status is 503");
   let error: Error = own;

@@ -26,7 +26,7 @@ export const CREDENTIAL_CHARS_MAX = 8_192;
 /** Bytes of JSON; it is stored with the key and sent with every call. */
 export const METADATA_BYTES_MAX = 64 * 1024;
 /** Places of an invalid answer that are named. */
-const PLACES_MAX = 3;
+export const PLACES_MAX = 3;
 
 const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
 const text = (maxLength: number) => Type.String({ maxLength, pattern: "\\S" });

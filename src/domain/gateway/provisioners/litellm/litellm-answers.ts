@@ -67,7 +67,7 @@ export function parseJson(text: string): unknown {
 
 /** Members with the message, or with an object or list that has it: FastAPI's, and the gateway's own. */
 const SENTENCES = ["detail", "error", "message", "msg"] as const;
-const NESTING_MAX = 4;
+export const NESTING_MAX = 4;
 
 /** @returns the message in the body of a refusal, as the gateway wrote it; undefined without one */
 export function sentenceOf(body: unknown, nesting = 0): string | undefined {

@@ -20,7 +20,7 @@ const TOKEN_ERRORS: Readonly<Record<string, (cause: string) => DomainError>> = {
 
 const UNAUTHORIZED = 401;
 /** Depth to which causes are searched for an error of ours. */
-const CAUSES_MAX = 5;
+export const CAUSES_MAX = 5;
 /** The library says by its message alone whether the ID token or the answer around it is wrong. */
 const ABOUT_TOKEN = /JWT|JWE|ID Token|"alg"|"id_token"|"sub"/;
 

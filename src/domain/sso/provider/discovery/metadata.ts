@@ -25,7 +25,7 @@ export interface ProviderMetadata {
 
 export const ENDPOINT_LENGTH_MAX = 2_000;
 /** Entries of a list that are read. */
-const LIST_MAX = 100;
+export const LIST_MAX = 100;
 
 /**
  * @param issuer as configured; compared exactly (OpenID Connect Discovery 1.0 section 4.3)

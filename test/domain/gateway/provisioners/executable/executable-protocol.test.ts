@@ -8,6 +8,7 @@ import {
   EXTERNAL_ID_CHARS_MAX,
   ensureMessage,
   METADATA_BYTES_MAX,
+  PLACES_MAX,
   readResult,
   revokeMessage,
   toProvisionedKey,
@@ -154,6 +155,15 @@ describe("an answer", () => {
     ["null for an envelope", null, 0, "/"],
   ])("with %s is invalid, and the place is named", (_, answer, exitCode, place) => {
     expect(diagnosisOf(() => read(answer, exitCode))).toContain(place);
+  });
+
+  test.each([-1, 0, 1])("names %i places more than the limit only up to it", (step) => {
+    const unknown = Array.from({ length: PLACES_MAX + step }, (_, at) => `m${at}`);
+    const diagnosis = diagnosisOf(() =>
+      read({ ...success, ...Object.fromEntries(unknown.map((name) => [name, 1])) }),
+    );
+    const named = unknown.slice(0, PLACES_MAX).map((name) => `/${name}`);
+    expect(diagnosis).toEndWith(`gave a wrong answer at ${named.join(", ")}`);
   });
 
   test("never appears in a diagnosis at the place of a problem", () => {
