@@ -24,6 +24,7 @@ import narrowMemberships from "./0021_narrow_memberships.sql" with { type: "text
 import modelCatalog from "./0022_model_catalog.sql" with { type: "text" };
 import inferenceUsage from "./0023_inference_usage.sql" with { type: "text" };
 import usageBatch from "./0024_usage_batch.sql" with { type: "text" };
+import capturedSessions from "./0025_captured_sessions.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -57,4 +58,5 @@ export const migrations: readonly Migration[] = [
   { id: 22, name: "model_catalog", sql: modelCatalog },
   { id: 23, name: "inference_usage", sql: inferenceUsage },
   { id: 24, name: "usage_batch", sql: usageBatch },
+  { id: 25, name: "captured_sessions", sql: capturedSessions },
 ];

@@ -61,6 +61,12 @@ import {
   hasExternalId,
   type ScimSettings,
 } from "./scim/service.ts";
+import {
+  createSessions,
+  type ObjectStore,
+  type SessionSettings,
+  type SessionsOptions,
+} from "./sessions/service.ts";
 import type { Actor } from "./shared/actor.ts";
 import type { ErasePersonalData } from "./shared/personal-data.ts";
 import type { SealedSecrets } from "./shared/sealed-secrets.ts";
@@ -83,6 +89,10 @@ export interface DomainOptions {
   clock: Clock;
   ids: Ids;
   blobs: Blobs;
+  /** of captured sessions only */
+  sessionBlobs: Blobs;
+  /** undefined unless an S3-compatible store is configured */
+  s3Objects?: ObjectStore | undefined;
   sealing: Sealing;
   passwords: Passwords;
   openSnapshot: OpenSnapshot;
@@ -113,6 +123,7 @@ export interface DomainSettings {
   identity: IdentitySettings;
   scim: ScimSettings;
   sso: CurrentSsoSettings;
+  sessions: SessionSettings;
 }
 
 /** Secrets of the configuration, which must not be shown. */
@@ -171,15 +182,15 @@ export function openDomain({
   });
   const records = createRecords({ ...machine, identity, ...recording });
   return {
-    ...{ idempotency, identity, access, catalog },
+    ...{ idempotency, identity, access, catalog, governance, auditLog, harnesses },
     packageSources: new PackageSources(shared),
-    governance,
     delivery: createDelivery({
       revisions: governance.revisions,
       gateway: gatewayMode && { keys: gateway.keys, tokens: inference.tokens },
     }),
     artifactLinks: new ArtifactLinks({ ...machine, ...governance }),
     clients: openClients(shared, { identity, governance, harnesses }),
+    sessions: openSessions(shared, { governance, harnesses, settings: settings.sessions }),
     branding: createBranding({ ...shared, identity }),
     scim: createScim({
       ...shared,
@@ -199,9 +210,7 @@ export function openDomain({
     ),
     ...createModels({ ...shared, identity, gateway, governance, harnesses }),
     ...records,
-    auditLog,
     erasure: new Erasure({ ...shared, identity, ...personalDataOf(shared, records) }),
-    harnesses,
     backups: new Backups(shared),
     health: new Health({ ...shared, gateway, proxyHealth: inference.proxyHealth }),
     jobs: createJobs(shared),
@@ -222,6 +231,12 @@ const openClients = (
     checkVersion: (...question) => checkVersion(harnesses.harnesses(), ...question),
     endLogin: { session: endLoginSession, grant: endGrant },
   });
+
+/** Uploads follow the policy and the harness facts in force. */
+const openSessions = (
+  shared: Omit<SessionsOptions, "governance" | "harnesses" | "settings">,
+  { harnesses, ...parts }: Pick<SessionsOptions, "governance" | "settings"> & { harnesses: HarnessFacts },
+) => createSessions({ ...shared, ...parts, harnesses: () => harnesses.harnesses() });
 
 /** Company sign-in opens login sessions, and ends them when the provider says so. */
 const openSso = (

@@ -161,6 +161,8 @@ const REFUSALS: Record<number, string> = {
   404: "No such record",
   408: "The body arrived too slowly",
   409: "The state of the record does not allow the operation",
+  410: "The record is no longer available",
+  411: "The length of the body is not declared",
   412: "The record has another version",
   413: "The body is too large",
   415: "Unsupported media type",
@@ -202,6 +204,7 @@ const refusalRef = (path: string, status: number | string) => ({
 const BODY_TYPES: Record<Accepted, string> = {
   json: "application/json",
   "json-or-nothing": "application/json",
+  bytes: "application/octet-stream",
   nothing: "application/json",
   form: "application/x-www-form-urlencoded",
   scim: SCIM_MEDIA_TYPE,
@@ -218,7 +221,8 @@ function operationOf({ hooks, path }: DocumentedRoute): Record<string, unknown> 
     ...detail
   } = hooks.detail ?? {};
   const isScim = accepts?.startsWith("scim");
-  const schema = isScim ? { type: "object" } : withoutMark(hooks.body);
+  const schema =
+    accepts === "bytes" ? { type: "string" } : isScim ? { type: "object" } : withoutMark(hooks.body);
   return {
     ...detail,
     ...(requires && { security: securityOf(requires) }),
@@ -280,7 +284,7 @@ function refusalsOf({ requires, accepts, path, hooks }: RefusalSources): Record<
     ...(isJsonObject(hooks.query) || isJsonObject(hooks.params) ? [400] : []),
     ...(requires === "nobody" ? [] : [401, 403]),
     ...(path.includes(":") ? [404] : []),
-    ...(accepts === undefined || accepts === "nothing" ? [] : [400, 413, 415]),
+    ...(accepts === undefined || accepts === "nothing" || accepts === "bytes" ? [] : [400, 413, 415]),
     ...(requires === "nobody" && accepts !== undefined && accepts !== "nothing" ? [408] : []),
     ...(accepts?.startsWith("json") ? [422] : []),
   ];

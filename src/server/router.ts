@@ -12,6 +12,7 @@ import { bodies } from "./http/bodies/body.ts";
 import type { CountFactor } from "./metrics/factor-metrics.ts";
 import type { RevisionStreams } from "./policy/revision-streams.ts";
 import type { Readiness } from "./readiness.ts";
+import type { UploadTimes } from "./routes/sessions/upload-body.ts";
 
 export interface RouteOptions {
   domain: Domain;
@@ -25,6 +26,8 @@ export interface RouteOptions {
   baseUrl(): string;
   /** the current configuration file; undefined if the service has none */
   configuration(): Promise<Configuration | undefined> | undefined;
+  /** of the bodies of captured sessions; defaults to UPLOAD_TIMES */
+  uploadTimes?: UploadTimes | undefined;
   /** what the inference proxy of this process does now; undefined while there is none */
   proxyFigures?(): ProxyFigures | undefined;
   /** whether a second process of this installation forwards inference now */

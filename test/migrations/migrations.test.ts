@@ -26,6 +26,10 @@ const SAMPLES: Readonly<Record<string, string>> = {
   "client_reports.verdict": "matches",
   "client_reports.health": "current",
   "backups.kind": "manual",
+  "captured_sessions.sharing_mode": "private",
+  "session_artifacts.status": "complete",
+  "session_artifacts.store": "local",
+  "session_object_removals.store": "local",
 };
 
 const productTables = (connection: Database): string[] =>

@@ -18,6 +18,14 @@ import { managedText, packageOf } from "../domain/governance/governance-world.ts
 import { type Expected, inTermsOf, tracesOf, wantedOf } from "../support/audit-watch.ts";
 import { FormBrowser, formTo, type Page, passkeyOptionsIn } from "../support/browser/form-browser.ts";
 import { publishFirst } from "../support/content/policy.ts";
+import {
+  announcementOf,
+  capture,
+  createSessionServer,
+  pathIn,
+  presign,
+  upload,
+} from "../support/content/sessions.ts";
 import { tarFile, tarGzOf } from "../support/content/tar.ts";
 import { createGatewayServer, PROXY_TOKEN } from "../support/gateway/gateway-server.ts";
 import { createTlsServer, type TlsServer } from "../support/network/tls-server.ts";
@@ -38,6 +46,7 @@ import {
 import { sharedServer } from "../support/shared.ts";
 
 const sameServer = sharedServer(createTestServer);
+const sameSessions = sharedServer(createSessionServer);
 const sameGateway = sharedServer(createGatewayServer);
 const sameProvider = sharedServer(() =>
   createProviderSite({ provisioning: "jit", allowedDomains: ["example.com"] }),
@@ -327,6 +336,50 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     status: 303,
     leaves: ["user.create", "identity.link", "login_session.open"],
+  },
+  "POST /session-uploads/presign": {
+    site: sameSessions,
+    ask: async (site) => ({ ...(await asMember(site)), body: announcementOf("text") }),
+    changes: ["captured_sessions", "session_artifacts", "session_totals"],
+    why: "nobody sees an upload before it is complete",
+  },
+  "PUT /session-objects/:id": {
+    site: sameSessions,
+    async ask(site) {
+      const announced = await presign(site, await asMember(site), announcementOf("text"));
+      const { upload_url: url, headers } = await announced.json();
+      return { path: pathIn(url), headers: { ...headers, "content-length": "4" }, body: "text" };
+    },
+    changes: ["session_artifacts", "session_totals"],
+    why: "nobody sees an upload before it is complete",
+  },
+  "POST /session-uploads/:id/complete": {
+    site: sameSessions,
+    async ask(site) {
+      const owner = await asMember(site);
+      const presigned = await (await presign(site, owner, announcementOf("text"))).json();
+      await upload(site, presigned, "text");
+      return { ...owner, path: presigned.complete_url };
+    },
+    leaves: ["captured_session.complete"],
+  },
+  "POST /session-uploads/:id/download": {
+    site: sameSessions,
+    async ask(site) {
+      const owner = await asMember(site);
+      const { sessionId } = await capture(site, owner, "text");
+      return { ...owner, path: `/session-uploads/${sessionId}/download` };
+    },
+    leaves: ["captured_session.download"],
+  },
+  "DELETE /session-uploads/:id": {
+    site: sameSessions,
+    async ask(site) {
+      const owner = await asMember(site);
+      const { sessionId } = await capture(site, owner, "text");
+      return { ...owner, path: `/session-uploads/${sessionId}` };
+    },
+    leaves: ["captured_session.remove"],
   },
   "POST /login/link": {
     site: sameProvider,

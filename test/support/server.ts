@@ -14,6 +14,7 @@ import type { IdentitySettings, Role, User } from "../../src/domain/identity/ser
 import { RunningLog } from "../../src/domain/inference/log/writing/running-log.ts";
 import type { ProxySettings } from "../../src/domain/inference/settings.ts";
 import type { ScimSettings } from "../../src/domain/scim/service.ts";
+import type { ObjectStore, SessionSettings } from "../../src/domain/sessions/service.ts";
 import type { Actor } from "../../src/domain/shared/actor.ts";
 import type { SsoObserver } from "../../src/domain/sso/service.ts";
 import type { CurrentSsoSettings } from "../../src/domain/sso/settings.ts";
@@ -27,6 +28,7 @@ import { Secret } from "../../src/platform/secret.ts";
 import { sessionCookieName } from "../../src/server/auth/cookies.ts";
 import type { BodyTimes } from "../../src/server/http/exchange.ts";
 import { createReadiness } from "../../src/server/readiness.ts";
+import type { UploadTimes } from "../../src/server/routes/sessions/upload-body.ts";
 import { createServer, type Server } from "../../src/server/server.ts";
 import { type Copy, remember } from "./content/copies.ts";
 import { createWorld, type World } from "./world.ts";
@@ -76,6 +78,16 @@ const SCIM: ScimSettings = {
   groupRoleMappings: {},
 };
 
+const SESSIONS: SessionSettings = {
+  baseUrl: () => BASE_URL,
+  store: "local",
+  retentionDays: 30,
+  supersededDays: 7,
+  urlTtlSeconds: 300,
+  uploadsAtOnce: 32,
+  totalBytesMax: undefined,
+};
+
 export interface TestServerOptions {
   /** in place of a harness file */
   readHarnesses?: () => HarnessesInForce;
@@ -88,6 +100,11 @@ export interface TestServerOptions {
   sso?: CurrentSsoSettings;
   observeSso?: SsoObserver;
   scim?: Partial<ScimSettings>;
+  /** of captured sessions, which are in the world's directory when left out */
+  sessions?: Partial<SessionSettings>;
+  /** none when left out */
+  s3Objects?: ObjectStore;
+  uploadTimes?: UploadTimes;
   /** the configuration file; none when left out */
   configuration?: () => Configuration;
   /** of the configuration; SCIM_TOKEN when left out, none when undefined */
@@ -160,8 +177,8 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
   await domain.access.keys.ensure(world.system);
   await domain.inference.signingKeys?.ensure(world.system);
   const logged: Record<string, unknown>[] = [];
-  const { configuration, bodyTimes, proxyFigures } = options;
-  const server = serve(world, { domain, logged, configuration, bodyTimes, proxyFigures });
+  const { configuration, bodyTimes, proxyFigures, uploadTimes } = options;
+  const server = serve(world, { domain, logged, configuration, bodyTimes, proxyFigures, uploadTimes });
   const signInAgain = (user: User, signingIn: SigningIn = {}) => signIn({ world, domain }, user, signingIn);
   return {
     server,
@@ -230,6 +247,8 @@ async function joinDomain(
     clock,
     ids,
     blobs: await openBlobs(join(directory, "artifacts")),
+    sessionBlobs: await openBlobs(join(directory, "sessions")),
+    s3Objects: options.s3Objects,
     sealing: openSealing({ directory: join(directory, "keys"), ids }),
     passwords: createPasswords({ cost: { memoryKib: 8, passes: 1 } }),
     openSnapshot: () => openSnapshot(world.file),
@@ -256,6 +275,7 @@ async function joinDomain(
         ...options.identity,
       },
       sso: options.sso ?? (() => undefined),
+      sessions: { ...SESSIONS, ...options.sessions },
     },
   });
 }
@@ -267,9 +287,10 @@ interface Served extends Pick<TestServer, "domain" | "logged"> {
   configuration: TestServerOptions["configuration"];
   bodyTimes: TestServerOptions["bodyTimes"];
   proxyFigures: TestServerOptions["proxyFigures"];
+  uploadTimes: TestServerOptions["uploadTimes"];
 }
 
-function serve(world: World, { domain, logged, configuration, bodyTimes, proxyFigures }: Served): Server {
+function serve(world: World, { domain, logged, configuration, bodyTimes, ...served }: Served): Server {
   const { db, clock, ids } = world;
   const write = (line: string) => void logged.push(JSON.parse(line));
   return createServer({
@@ -288,8 +309,9 @@ function serve(world: World, { domain, logged, configuration, bodyTimes, proxyFi
     }),
     baseUrl: domain.access.settings.baseUrl,
     configuration: async () => configuration?.(),
+    uploadTimes: served.uploadTimes,
     ...(bodyTimes && { bodyTimes }),
-    ...(proxyFigures && { proxyFigures }),
+    ...(served.proxyFigures && { proxyFigures: served.proxyFigures }),
   });
 }
 

@@ -51,6 +51,15 @@ export function domainSettingsOf(
       invitationsPerActor: config.get("limits.invitations_per_actor"),
       windowSeconds: config.get("limits.window_seconds"),
     },
+    sessions: {
+      baseUrl,
+      store: config.get("blobs.store"),
+      retentionDays: config.get("sessions.retention_days"),
+      supersededDays: config.get("sessions.superseded_days"),
+      urlTtlSeconds: config.get("sessions.url_ttl_seconds"),
+      uploadsAtOnce: config.get("sessions.uploads_at_once"),
+      totalBytesMax: config.get("sessions.total_bytes_max"),
+    },
     scim: {
       baseUrl,
       linkExisting: config.get("scim.link_existing"),

@@ -126,6 +126,7 @@ async function joinDomain(
     isNew: schema.from === 0,
   });
   const blobs = await openBlobs(directory.artifacts);
+  const sessionBlobs = await openBlobs(directory.sessions);
   const outbound = createOutbound({
     allowed: destinationsOf(config, config.has("gateway.type") ? baseUrl() : undefined),
     found: () => domain.sso.provider.destinations(),
@@ -137,6 +138,7 @@ async function joinDomain(
     clock,
     ids,
     blobs,
+    sessionBlobs,
     sealing,
     passwords: createPasswords({ cost: options.passwordCost }),
     openSnapshot: () => openSnapshot(directory.database),

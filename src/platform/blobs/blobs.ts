@@ -1,11 +1,11 @@
 // Files addressed by the SHA-256 of their bytes: `<directory>/sha256/ab/<64 hex digits>`. A file appears under its digest only
 // when all of its bytes are on the disk, so listed files are complete even after a power failure. The domain decides which
 // files are needed, who may read them and what they must contain.
-import { constants } from "node:fs";
+import { constants, unlinkSync } from "node:fs";
 import { access, type FileHandle, lstat, mkdir, open, opendir, rename, rm, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { codeOf, DomainError } from "../errors.ts";
-import { diskSpace, isNearlyFull } from "../files/disk.ts";
+import { type DiskSpace, diskSpace, isNearlyFull } from "../files/disk.ts";
 import { readPieces } from "../files/files.ts";
 import { readOwnPieces } from "../own-files.ts";
 
@@ -23,6 +23,8 @@ export interface PutOptions {
   onProgress?: (bytesDone: number) => void;
   /** checked between pieces: a stream that may stall must observe the same signal */
   signal?: AbortSignal;
+  /** writes over a stored file, which may be damaged or not durable yet */
+  replaces?: boolean;
   /** reads the whole file before it is stored; if it throws, nothing is stored */
   check?: (bytes: AsyncIterable<Uint8Array>, digest: Digest) => Promise<void>;
 }
@@ -51,12 +53,18 @@ export interface Blobs {
   read(digest: Digest): AsyncIterable<Uint8Array>;
   /** @returns bytes, or undefined if there is no such file */
   size(digest: Digest): Promise<number | undefined>;
+  /** @returns size in bytes and time of writing in UTC milliseconds; undefined if there is no such file */
+  stat(digest: Digest): Promise<{ sizeBytes: number; modifiedAtMs: number } | undefined>;
   /** Reads the stored bytes again and compares them with their name. */
   verify(digest: Digest, options?: { signal?: AbortSignal }): Promise<"intact" | "damaged" | "missing">;
   /** @returns false if there was no such file */
   remove(digest: Digest): Promise<boolean>;
+  /** The same at once, for a caller whose transaction must decide first. A power failure may undo it. */
+  removeNow(digest: Digest): boolean;
   /** @returns whether files can be read and stored here, as far as this can be checked without storing one */
   state(): Promise<StoreState>;
+  /** @returns the room of the file system */
+  space(): DiskSpace;
   /** Every stored digest, in no order, one folder of 1/256 at a time. */
   list(): AsyncGenerator<Digest>;
   /** Removes partial files of killed processes. @returns the number of files removed */
@@ -91,11 +99,17 @@ export async function openBlobs(directory: string): Promise<Blobs> {
     path,
     read: (digest) => readOwnPieces(path(digest)),
     size,
+    stat: async (digest) => {
+      const found = await statOrMissing(path(digest));
+      return found && { sizeBytes: found.size, modifiedAtMs: Math.floor(found.mtimeMs) };
+    },
     has: async (digest) => (await size(digest)) !== undefined,
     put: (source, options) => put({ directory, path }, source, options),
     verify: (digest, options = {}) => verify(path(digest), digest, options.signal),
     remove: (digest) => remove(path(digest)),
+    removeNow: (digest) => unlinkNow(path(digest)),
     state: () => stateOf(root),
+    space: () => diskSpace(root),
     list: () => list(root),
     sweepTemporary: () => sweepTemporary(directory),
   };
@@ -118,9 +132,9 @@ async function put(
     await options.check?.(readOwnPieces(temporary), written.digest);
     options.signal?.throwIfAborted();
     const target = path(written.digest);
-    if (await statOrMissing(target)) return { ...written, isNew: false };
-    await moveDurably(temporary, target);
-    return { ...written, isNew: true };
+    const isNew = (await statOrMissing(target)) === undefined;
+    if (isNew || options.replaces) await moveDurably(temporary, target);
+    return { ...written, isNew };
   } catch (error) {
     if (!DISK_FULL.has(codeOf(error) ?? "")) throw error;
     throw new DomainError("unavailable", "artifact.disk_full", `no room left in ${directory}`, {
@@ -251,9 +265,18 @@ function isRunning(pid: number): boolean {
 }
 
 /** A link or a folder at the path of an artifact is not ours; storing the artifact again replaces it. */
-async function statOrMissing(path: string): Promise<{ size: number } | undefined> {
+async function statOrMissing(path: string): Promise<{ size: number; mtimeMs: number } | undefined> {
   const found = await lstat(path).catch(undefinedIfMissing);
   return found?.isFile() ? found : undefined;
+}
+
+function unlinkNow(path: string): boolean {
+  try {
+    unlinkSync(path);
+    return true;
+  } catch (error) {
+    return undefinedIfMissing(error) ?? false;
+  }
 }
 
 async function unlinkIfThere(path: string): Promise<boolean> {

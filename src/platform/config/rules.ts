@@ -20,7 +20,14 @@ export const missingSettings = (config: Settings): readonly Problem[] => [
   ...missingCounterpart(config, ["harnesses.file", "harnesses.trust"]),
   ...(config.has("gateway.type") ? missingForGateway(config) : []),
   ...(config.has("identity.oidc.issuer") ? problemsOfProvider(config) : []),
+  ...problemsOfSessions(config),
 ];
+
+/** An old version is never kept longer than a current one. */
+const problemsOfSessions = (config: Settings): readonly Problem[] =>
+  config.get("sessions.superseded_days") > config.get("sessions.retention_days")
+    ? [problem("sessions.superseded_days", "must not be larger than sessions.retention_days")]
+    : [];
 
 /** @returns warnings for the operator, as sentences */
 export function warningsFor(config: Settings, file: ConfigFile | undefined): readonly string[] {

@@ -10,6 +10,7 @@ import { INFERENCE_SETTINGS } from "./settings/inference.ts";
 import { PROVISIONER_SETTINGS } from "./settings/provisioner.ts";
 import { RETENTION_SETTINGS } from "./settings/retention.ts";
 import { SERVICE_SETTINGS } from "./settings/service.ts";
+import { SESSION_SETTINGS } from "./settings/sessions.ts";
 import type { Setting, Settings } from "./settings/setting.ts";
 
 /** Every setting. The parts before the last dot are nested sections of the file. Each file in `settings/` lists its sections. */
@@ -17,6 +18,7 @@ export const SETTINGS = {
   ...SERVICE_SETTINGS,
   ...CONTENT_SETTINGS,
   ...RETENTION_SETTINGS,
+  ...SESSION_SETTINGS,
   ...IDENTITY_SETTINGS,
   ...ACCESS_SETTINGS,
   ...GATEWAY_SETTINGS,

@@ -23,6 +23,8 @@ export interface DataDirectory {
   database: string;
   keys: string;
   artifacts: string;
+  /** objects of captured sessions in the local store */
+  sessions: string;
   /** a broken one stops nothing: see domain/inference/log */
   requestLogs: string;
   backups: string;
@@ -79,6 +81,7 @@ export const placesIn = (path: string): DataDirectory => ({
   database: join(path, "quartermaster.db"),
   keys: join(path, "keys"),
   artifacts: join(path, "artifacts"),
+  sessions: join(path, "sessions"),
   requestLogs: join(path, "request-logs.db"),
   backups: join(path, "backups"),
   lock: join(path, "server.lock"),

@@ -41,7 +41,7 @@ export interface GuardOptions {
 }
 
 /** An administrator's token also needs this scope. */
-const ADMINISTRATOR_SCOPE: Scope = "governance:read";
+export const ADMINISTRATOR_SCOPE: Scope = "governance:read";
 const WORKSTATION_SCOPE: Scope = "governance:read";
 
 /** @returns the plugin with the macro `requires` */

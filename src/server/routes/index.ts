@@ -39,6 +39,8 @@ import { userRoutes } from "./identity/users.ts";
 import { ownRecordRoutes } from "./own-records.ts";
 import { pageRoutes } from "./pages/pages.ts";
 import { scimRoutes } from "./scim.ts";
+import { sessionObjectRoutes } from "./sessions/objects.ts";
+import { sessionUploadRoutes } from "./sessions/uploads.ts";
 import { healthRoutes, openApiRoutes, systemRoutes } from "./system.ts";
 
 /** @param allRoutes the complete list of routes, called when the API document is requested */
@@ -85,6 +87,8 @@ export function createRoutes(
     .use(governanceAdminRoutes(context))
     .use(harnessAdminRoutes(context))
     .use(clientRoutes(context))
+    .use(sessionUploadRoutes(context))
+    .use(sessionObjectRoutes(context))
     .use(userRoutes(context))
     .use(passwordLinkRoutes(context))
     .use(invitationRoutes(context))

@@ -103,7 +103,7 @@ export function keepStreamReadable(request: Request): void {
 const NO_STREAM = { value: null, configurable: true };
 
 /** @returns the body that `keepStreamReadable` hid */
-function streamOf(request: Request): ReadableStream<Uint8Array> | null {
+export function streamOf(request: Request): ReadableStream<Uint8Array> | null {
   Reflect.deleteProperty(request, "body");
   return request.body;
 }

@@ -33,6 +33,7 @@ const TITLES: Record<number, string> = {
   408: "Request Timeout",
   409: "Conflict",
   410: "Gone",
+  411: "Length Required",
   412: "Precondition Failed",
   413: "Content Too Large",
   415: "Unsupported Media Type",

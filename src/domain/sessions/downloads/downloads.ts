@@ -1,0 +1,97 @@
+// Offers the current version of a session to those who may see it, under an address that ends soon, and opens such addresses of
+// the local store.
+import { parseDigest } from "../../../platform/blobs/blobs.ts";
+import { SECOND_MS } from "../../../platform/clock.ts";
+import type { Actor } from "../../shared/actor.ts";
+import type { SessionsDependencies } from "../dependencies.ts";
+import { linkRefused, sessionGone, sessionNotFound, uploadNotFound } from "../errors.ts";
+import type { ArtifactRow, SessionRow, Viewer } from "../model.ts";
+import { markLost } from "../objects/lost.ts";
+import { findArtifact, findLinked } from "../store.ts";
+import type { AddressParameters } from "../uploads/receiving.ts";
+import { visibleSession } from "../visibility.ts";
+
+export interface DownloadOffer {
+  url: string;
+  expiresInSeconds: number;
+}
+
+/** A local object for a caller with its address. */
+export interface OpenedObject {
+  path: string;
+  sha256: string;
+  /** ASCII without quotes */
+  fileName: string;
+}
+
+type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "settings" | "stores" | "blobs" | "links">;
+
+export class Downloads {
+  constructor(private readonly own: Own) {}
+
+  /**
+   * @throws DomainError `sessions.not_found`, also without a completed version; `sessions.not_visible`, `sessions.expired`,
+   *   `sessions.bytes_lost`, `sessions.store_unavailable`
+   */
+  async offer(actor: Actor, viewer: Viewer, sessionId: string): Promise<DownloadOffer> {
+    const { db, clock, audit, settings, stores } = this.own;
+    const session = visibleSession(db.read, viewer, sessionId);
+    const artifact = this.#currentOf(session);
+    const objects = stores.of(artifact.store);
+    const found = await objects.inspect(artifact.place);
+    if (found?.sizeBytes !== artifact.sizeBytes) {
+      await markLost(this.own, actor, artifact);
+      throw sessionGone("lost");
+    }
+    const expiresInSeconds = settings.urlTtlSeconds;
+    const expiresAtSeconds = Math.floor(clock.nowMs() / SECOND_MS) + expiresInSeconds;
+    const url = objects.downloadUrl(artifact, { fileName: fileNameOf(session), expiresAtSeconds });
+    const after = { artifact_id: artifact.id, owner: session.userId };
+    const event = { actor, action: "captured_session.download", target: session.id, after };
+    await db.writeInCompany((tx) => audit.record(tx, event), "unobserved");
+    return { url, expiresInSeconds };
+  }
+
+  /**
+   * @returns the bytes of an address of ours
+   * @throws DomainError `sessions.upload_not_found`, `sessions.link_refused`, `sessions.bytes_lost`
+   */
+  async open({ id, expires, signature }: AddressParameters): Promise<OpenedObject> {
+    const { db, clock, links, blobs } = this.own;
+    const artifact = findLinked(db.read, id);
+    if (artifact?.store !== "local") throw uploadNotFound();
+    const isOver = clock.nowMs() >= expires * SECOND_MS;
+    if (isOver || !links.isSigned({ method: "GET", object: artifact, expires }, signature))
+      throw linkRefused();
+    const digest = parseDigest(artifact.place);
+    if ((await blobs.size(digest)) !== artifact.sizeBytes) {
+      await markLost(this.own, holderOf(artifact), artifact);
+      throw sessionGone("lost");
+    }
+    const fileName = fileNameOf({ id: artifact.sessionId, harness: artifact.harness });
+    return { path: blobs.path(digest), sha256: artifact.sha256, fileName };
+  }
+
+  #currentOf(session: SessionRow): ArtifactRow {
+    const { db, clock } = this.own;
+    const { currentArtifactId: id, organizationId, goneAtMs } = session;
+    const artifact = id === null ? undefined : findArtifact(db.read, { organizationId, id });
+    if (!artifact) throw goneAtMs === null ? sessionNotFound() : sessionGone("expired");
+    if (artifact.lostAtMs !== null) throw sessionGone("lost");
+    if (clock.nowMs() >= artifact.expiresAtMs) throw sessionGone("expired");
+    return artifact;
+  }
+}
+
+const ID_DIGITS_SHOWN = 8;
+
+const fileNameOf = ({ id, harness }: Pick<SessionRow, "id" | "harness">): string =>
+  `${harness}-${id.slice(0, ID_DIGITS_SHOWN)}.tgz`;
+
+/** Whoever holds an address is nobody in particular. */
+const holderOf = ({ organizationId }: ArtifactRow): Actor => ({
+  kind: "system",
+  id: null,
+  label: "download",
+  organizationId,
+});

@@ -1,0 +1,143 @@
+// Expected errors of captured sessions.
+import { DomainError, type Problem } from "../../platform/errors.ts";
+import {
+  BUSY_RETRY_SECONDS,
+  PENDING_BYTES_PER_USER_MAX,
+  PENDING_PER_USER_MAX,
+  PENDING_RETRY_SECONDS,
+  ROOM_RETRY_SECONDS,
+  STORE_RETRY_SECONDS,
+} from "./limits.ts";
+import type { StoreKind } from "./model.ts";
+
+/** @throws DomainError `sessions.invalid` with all problems, if there are any */
+export function refuseRequest(problems: readonly Problem[]): void {
+  if (problems.length === 0) return;
+  const message = problems.map(({ detail }) => detail).join("; ");
+  throw new DomainError("invalid", "sessions.invalid", message, { problems });
+}
+
+export const captureOff = () =>
+  new DomainError("forbidden", "sessions.capture_off", "the policy does not ask for captured sessions");
+
+export const harnessNotAllowed = (harness: string) =>
+  new DomainError("forbidden", "sessions.harness_not_allowed", `the policy does not allow ${harness}`);
+
+export const tooManyPending = () =>
+  new DomainError(
+    "too_many",
+    "sessions.too_many_pending",
+    `at most ${PENDING_PER_USER_MAX} uploads with ${PENDING_BYTES_PER_USER_MAX} bytes may be unfinished`,
+    { hint: "complete some of them, or try again later", retryAfterSeconds: PENDING_RETRY_SECONDS },
+  );
+
+export const diskLow = () =>
+  new DomainError("unavailable", "sessions.disk_low", "there is no room for this upload now", {
+    hint: "try again later",
+    retryAfterSeconds: ROOM_RETRY_SECONDS,
+  });
+
+export const quotaReached = () =>
+  new DomainError("unavailable", "sessions.quota_reached", "captured sessions take all the room they may", {
+    hint: "try again later",
+    retryAfterSeconds: ROOM_RETRY_SECONDS,
+  });
+
+export const uploadsBusy = () =>
+  new DomainError("unavailable", "sessions.busy", "too many uploads are running; try again in a moment", {
+    retryAfterSeconds: BUSY_RETRY_SECONDS,
+  });
+
+/** @param cause for the log; it may name the store, and the caller must not see it */
+export const storeUnavailable = (cause?: unknown) =>
+  new DomainError(
+    "unavailable",
+    "sessions.store_unavailable",
+    "the store of captured sessions does not answer",
+    {
+      hint: "try again later",
+      retryAfterSeconds: STORE_RETRY_SECONDS,
+      cause,
+    },
+  );
+
+export const storeUnset = (kind: StoreKind) =>
+  new DomainError("unavailable", "sessions.store_unset", "the store of this session is not configured", {
+    retryAfterSeconds: STORE_RETRY_SECONDS,
+    cause: new Error(`rows name the store ${kind}`),
+  });
+
+export const uploadNotFound = () =>
+  new DomainError("not_found", "sessions.upload_not_found", "no such upload", {
+    hint: "announce the session again",
+  });
+
+export const sessionNotFound = () => new DomainError("not_found", "sessions.not_found", "no such session");
+
+export const sessionNotVisible = () =>
+  new DomainError("forbidden", "sessions.not_visible", "this session is not shared with you");
+
+export const notOwnUpload = () =>
+  new DomainError("forbidden", "sessions.not_owner", "only the owner or an administrator may do this");
+
+export const windowOver = () =>
+  new DomainError("invalid", "sessions.window_over", "the time to complete this upload is over", {
+    hint: "announce the session again",
+  });
+
+export const bytesNotUploaded = () =>
+  new DomainError("invalid", "sessions.not_uploaded", "the bytes of this upload have not arrived", {
+    hint: "upload them, then complete again",
+  });
+
+export const contentDiffers = () =>
+  new DomainError(
+    "invalid",
+    "sessions.content_differs",
+    "the stored bytes are not those that were announced",
+    {
+      hint: "announce the session again",
+    },
+  );
+
+export const digestMismatch = () =>
+  new DomainError(
+    "unverified",
+    "sessions.digest_mismatch",
+    "the uploaded bytes do not have the announced SHA-256",
+    { hint: "announce the session again" },
+  );
+
+export const alreadyComplete = () =>
+  new DomainError("conflict", "sessions.already_complete", "this upload is complete with other bytes");
+
+/** The local store has no room; the message must not name its folder. */
+export const diskFull = (cause: unknown) =>
+  new DomainError("unavailable", "artifact.disk_full", "there is no room left for this upload", {
+    hint: "try again later",
+    retryAfterSeconds: ROOM_RETRY_SECONDS,
+    cause,
+  });
+
+export const linkRefused = () =>
+  new DomainError(
+    "forbidden",
+    "sessions.link_refused",
+    "the address is invalid or expired; request a new one",
+  );
+
+export const sessionGone = (what: "expired" | "lost") =>
+  new DomainError(
+    "gone",
+    what === "expired" ? "sessions.expired" : "sessions.bytes_lost",
+    what === "expired"
+      ? "the retention of this session is over"
+      : "the bytes of this session are lost; a new upload of it restores them",
+  );
+
+export const onHold = () =>
+  new DomainError(
+    "conflict",
+    "sessions.on_hold",
+    "an administrator holds this session, so it cannot be removed",
+  );

@@ -1,0 +1,41 @@
+// Limits of captured sessions. The wire fixes the first group, clients depend on it.
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/clock.ts";
+
+export const SIZE_BYTES_MAX = 134_217_728;
+/** in characters, like all lengths below */
+export const SESSION_ID_LENGTH_MAX = 512;
+export const CONTENT_TYPE_LENGTH_MAX = 256;
+export const PATH_LENGTH_MAX = 4096;
+export const TITLE_LENGTH_MAX = 256;
+export const SUMMARY_LENGTH_MAX = 1024;
+
+/** Time to complete an upload, from the last presign. */
+export const UPLOAD_WINDOW_MS = 15 * MINUTE_MS;
+export const PENDING_PER_USER_MAX = 200;
+/** announced by the pending uploads of one user */
+export const PENDING_BYTES_PER_USER_MAX = 8 * 1024 ** 3;
+/** clients retry an upload that was refused for these limits; some of the pending ones are complete by then */
+export const PENDING_RETRY_SECONDS = 60;
+
+/** How long a pending upload is kept after its window. */
+export const PENDING_KEPT_MS = HOUR_MS;
+export const FAILED_KEPT_MS = DAY_MS;
+/** How long a session without bytes answers 410 before it is forgotten. */
+export const TOMBSTONE_KEPT_MS = 30 * DAY_MS;
+
+/** Free room that uploads leave on the disk: the larger of the two. */
+export const FREE_BYTES_KEPT = 1024 ** 3;
+export const FREE_SHARE_KEPT = 0.05;
+/** for callers who are refused because the disk or the quota is full */
+export const ROOM_RETRY_SECONDS = 60;
+
+/** Time of a body without a byte, and of a whole body, in milliseconds. */
+export const BODY_IDLE_MS = 15_000;
+export const BODY_WHOLE_MS = 60_000;
+export const BUSY_RETRY_SECONDS = 2;
+/** for callers of a store that does not answer */
+export const STORE_RETRY_SECONDS = 30;
+
+/** Objects that are read and hashed at once because their store does not tell a digest, and the time for one. */
+export const HASHED_AT_ONCE_MAX = 2;
+export const HASH_TIME_MS = 25_000;

@@ -1,0 +1,51 @@
+// Value types of captured sessions, their limits, and the text that searches look at.
+import type { capturedSessions, sessionArtifacts } from "./tables.ts";
+
+export type SessionRow = typeof capturedSessions.$inferSelect;
+export type ArtifactRow = typeof sessionArtifacts.$inferSelect;
+
+export type SharingMode = SessionRow["sharingMode"];
+export type ArtifactStatus = ArtifactRow["status"];
+export type ArtifactFormat = ArtifactRow["artifactFormat"];
+export type StoreKind = ArtifactRow["store"];
+
+export const SHARING_MODES: readonly SharingMode[] = ["private", "workspace", "selected"];
+export const ARTIFACT_STATUSES: readonly ArtifactStatus[] = ["pending", "complete", "superseded", "failed"];
+
+export const RAW_FORMAT = "legacy-raw";
+export const BUNDLE_FORMAT = "blue-session-bundle-v1";
+export const ARTIFACT_FORMATS: readonly ArtifactFormat[] = [RAW_FORMAT, BUNDLE_FORMAT];
+
+/** The profile of clients that name none. */
+export const LEGACY_PROFILE = "legacy";
+
+/** What an uploader announces about one version of a session, and what readers see once it is complete. */
+export type SessionMetadata = Pick<
+  ArtifactRow,
+  | "artifactFormat"
+  | "resumable"
+  | "cwd"
+  | "title"
+  | "summary"
+  | "repositoryRoot"
+  | "repositoryRemote"
+  | "capturedAtMs"
+>;
+
+/** The caller of an operation on sessions. */
+export interface Viewer {
+  userId: string;
+  organizationId: string;
+  /** with everything that an administrator's credential needs */
+  isAdministrator: boolean;
+}
+
+/** @returns the text without regard to case, for storing and for searching */
+export const foldForSearch = (text: string): string =>
+  text.normalize("NFC").toLowerCase().replaceAll("\0", "");
+
+/** @returns what a search looks at; a line break never matches across two values, because a search has none */
+export const searchTextOf = (
+  nativeSessionId: string,
+  { cwd, title, summary }: Pick<SessionMetadata, "cwd" | "title" | "summary">,
+): string => foldForSearch([nativeSessionId, cwd, title, summary].filter((text) => text !== null).join("\n"));

@@ -1,0 +1,35 @@
+// Signatures of the addresses at which the local store takes and gives bytes. A signature names one method, one object and one
+// time, under keys that serve nothing else.
+import type { Sealing } from "../../../platform/crypto/sealing.ts";
+import type { AnnouncedObject } from "./object-store.ts";
+
+/** Separate from every other MAC of this service. */
+const PURPOSE = "session-object";
+
+export const OBJECTS_PATH = "/session-objects";
+
+export interface SignedAddress {
+  method: "PUT" | "GET";
+  object: Pick<AnnouncedObject, "id" | "sha256" | "sizeBytes" | "contentType">;
+  /** Unix seconds */
+  expires: number;
+}
+
+export class ObjectLinks {
+  constructor(private readonly own: { sealing: Pick<Sealing, "mac" | "isMac">; baseUrl(): string }) {}
+
+  /** @returns the absolute address */
+  urlOf(address: SignedAddress): string {
+    const signature = this.own.sealing.mac(textOf(address), PURPOSE);
+    const query = new URLSearchParams({ expires: String(address.expires), signature });
+    return `${this.own.baseUrl()}${OBJECTS_PATH}/${address.object.id}?${query}`;
+  }
+
+  isSigned(address: SignedAddress, signature: string): boolean {
+    return this.own.sealing.isMac(signature, textOf(address), PURPOSE);
+  }
+}
+
+/** JSON, because a content type may contain any separator. */
+const textOf = ({ method, object: { id, sha256, sizeBytes, contentType }, expires }: SignedAddress): string =>
+  JSON.stringify([method, id, sha256, sizeBytes, contentType, expires]);

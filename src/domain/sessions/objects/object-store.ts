@@ -1,0 +1,80 @@
+// What captured sessions need of the place where their bytes lie. There are two kinds: our data directory and an S3-compatible
+// store. Stores know no rows and no rights; the caller decides what is uploaded, read and removed.
+import type { DiskSpace } from "../../../platform/files/disk.ts";
+import type { ArtifactRow, StoreKind } from "../model.ts";
+
+/** The object of an artifact, as announced. Nothing that a client chose becomes part of a place. */
+export type AnnouncedObject = Pick<
+  ArtifactRow,
+  "id" | "organizationId" | "sessionId" | "sha256" | "sizeBytes" | "contentType" | "artifactFormat"
+>;
+
+/** The same once it has a place. */
+export type PlacedObject = AnnouncedObject & Pick<ArtifactRow, "place">;
+
+/** A request that a client sends to upload an object. */
+export interface UploadRequest {
+  /** absolute, and signed */
+  url: string;
+  method: "PUT";
+  /** exactly what the client must send besides what every HTTP client sets itself */
+  headers: Readonly<Record<string, string>>;
+}
+
+export interface FoundObject {
+  sizeBytes: number;
+  /** proved by the store or by us, 64 lower-case hexadecimal digits; null if the store does not tell one */
+  sha256: string | null;
+}
+
+export interface ListedObject extends Pick<FoundObject, "sizeBytes"> {
+  place: string;
+  /** UTC milliseconds */
+  modifiedAtMs: number;
+}
+
+export interface Timed {
+  signal?: AbortSignal | undefined;
+}
+
+/** Every method that reaches the store throws DomainError `sessions.store_unavailable` if the store fails or does not answer. */
+export interface ObjectStore {
+  readonly kind: StoreKind;
+  /** @returns where the object of a new artifact will be */
+  placeOf(announced: AnnouncedObject): string;
+  /** Signs without asking the store. @param expiresAtSeconds Unix seconds */
+  uploadRequest(announced: PlacedObject, expiresAtSeconds: number): UploadRequest;
+  /** Signs the address of a plain GET. @param named `fileName` is ASCII without quotes */
+  downloadUrl(stored: PlacedObject, named: { fileName: string; expiresAtSeconds: number }): string;
+  /** @returns undefined if there is no such object */
+  inspect(place: string, timed?: Timed): Promise<FoundObject | undefined>;
+  /** Reads the object once. @returns its SHA-256; undefined if there is no such object */
+  hash(place: string, timed?: Timed): Promise<string | undefined>;
+  /** @returns the bytes; reading them throws if there is no such object */
+  read(place: string, timed?: Timed): AsyncIterable<Uint8Array>;
+  /**
+   * Stores bytes of known size and digest, for moving objects between stores.
+   * @throws DomainError `artifact.digest_mismatch`, `artifact.disk_full`
+   */
+  put(
+    place: string,
+    bytes: AsyncIterable<Uint8Array>,
+    expected: Pick<AnnouncedObject, "sha256" | "sizeBytes" | "contentType"> & Timed,
+  ): Promise<void>;
+  /** @returns whether there was such an object, as far as the store tells */
+  remove(place: string, timed?: Timed): Promise<boolean>;
+  /** Every object under our prefix, in no order. */
+  list(timed?: Timed): AsyncIterable<ListedObject>;
+  /** Finds out whether the store can be used. */
+  check(timed?: Timed): Promise<void>;
+  /** @returns the room on our own disk; undefined if the bytes lie elsewhere */
+  space(): DiskSpace | undefined;
+}
+
+/** The stores of an installation. */
+export interface ObjectStores {
+  /** of new uploads */
+  readonly active: ObjectStore;
+  /** @throws DomainError `sessions.store_unset` for a kind that is not configured, while rows still name it */
+  of(kind: StoreKind): ObjectStore;
+}

@@ -1,0 +1,50 @@
+// Deletes objects whose rows are gone. The mark outlives a crash, so that an object may be left to delete, and never a row that
+// lies. Local files are shared: the check that no row names one and its deletion are one transaction, so that no upload in any
+// process comes between.
+import { parseDigest } from "../../../platform/blobs/blobs.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { SessionsDependencies } from "../dependencies.ts";
+import * as store from "./removal-store.ts";
+
+export interface Drained {
+  objects: number;
+  bytes: number;
+  /** false if a store failed; the marks stay for the next turn */
+  isDone: boolean;
+}
+
+export class Removals {
+  constructor(private readonly own: Pick<SessionsDependencies, "db" | "stores" | "blobs">) {}
+
+  /**
+   * Deletes marked objects, the oldest first.
+   * @param signal ends the turn between two objects
+   */
+  async drain({ limit, signal }: { limit: number; signal?: AbortSignal | undefined }): Promise<Drained> {
+    const drained: Drained = { objects: 0, bytes: 0, isDone: true };
+    for (const object of store.marked(this.own.db.read, limit)) {
+      if (signal?.aborted) return { ...drained, isDone: false };
+      try {
+        if (!(await this.#remove(object))) continue;
+      } catch (error) {
+        if (!(error instanceof DomainError)) throw error;
+        return { ...drained, isDone: false };
+      }
+      drained.objects += 1;
+      drained.bytes += object.sizeBytes;
+    }
+    return drained;
+  }
+
+  /** @returns false if another artifact still names the object */
+  async #remove(object: store.MarkedObject): Promise<boolean> {
+    const { db, stores, blobs } = this.own;
+    if (object.store === "s3") await stores.of("s3").remove(object.place);
+    return await db.write((tx) => {
+      const isNamed = store.isNamed(tx, object);
+      if (!isNamed && object.store === "local") blobs.removeNow(parseDigest(object.place));
+      store.unmark(tx, object);
+      return !isNamed;
+    }, "unobserved");
+  }
+}

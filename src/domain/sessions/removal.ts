@@ -1,0 +1,34 @@
+// Removes a session at once: nobody finds it any more, and its objects are deleted right after, or by the next turn of the job.
+import type { Actor } from "../shared/actor.ts";
+import type { SessionsDependencies } from "./dependencies.ts";
+import { notOwnUpload, onHold, sessionNotFound } from "./errors.ts";
+import type { Viewer } from "./model.ts";
+import type { Removals } from "./objects/removals.ts";
+import { dropSession } from "./removal-store.ts";
+import { findSession } from "./store.ts";
+import { mayManage } from "./visibility.ts";
+
+type Own = Pick<SessionsDependencies, "db" | "clock" | "audit"> & { removals: Removals };
+
+/** Objects that are deleted before the caller is answered. */
+const DRAINED_AT_ONCE = 20;
+
+export class SessionRemoval {
+  constructor(private readonly own: Own) {}
+
+  /** @throws DomainError `sessions.not_found`, `sessions.not_owner`, `sessions.on_hold` */
+  async remove(actor: Actor, viewer: Viewer, id: string): Promise<void> {
+    const { db, clock, audit, removals } = this.own;
+    await db.write((tx) => {
+      const session = findSession(tx, { organizationId: viewer.organizationId, id });
+      if (!session) throw sessionNotFound();
+      if (!mayManage(session, viewer)) throw notOwnUpload();
+      if (session.heldAtMs !== null) throw onHold();
+      const artifacts = dropSession(tx, session, clock.nowMs());
+      const bytes = artifacts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+      const before = { owner: session.userId, harness: session.harness, artifacts: artifacts.length, bytes };
+      audit.record(tx, { actor, action: "captured_session.remove", target: session.id, before });
+    }, "unobserved");
+    await removals.drain({ limit: DRAINED_AT_ONCE });
+  }
+}

@@ -1,0 +1,55 @@
+// Captured coding sessions: workstations upload them, owners find and share them, retention removes them. This file assembles the
+// area.
+import type { Blobs } from "../../platform/blobs/blobs.ts";
+import type { Sealing } from "../../platform/crypto/sealing.ts";
+import type { SessionsDependencies } from "./dependencies.ts";
+import { Downloads } from "./downloads/downloads.ts";
+import { createLocalObjects } from "./objects/local-objects.ts";
+import { ObjectLinks } from "./objects/object-links.ts";
+import type { ObjectStore } from "./objects/object-store.ts";
+import { createStores } from "./objects/object-stores.ts";
+import { Removals } from "./objects/removals.ts";
+import { SessionRemoval } from "./removal.ts";
+import { totals } from "./store.ts";
+import { Completion } from "./uploads/completion.ts";
+import { Announcements } from "./uploads/presign.ts";
+import { Receiving } from "./uploads/receiving.ts";
+
+export type { OpenedObject } from "./downloads/downloads.ts";
+export type { Viewer } from "./model.ts";
+export type { ObjectStore } from "./objects/object-store.ts";
+export type { SessionSettings } from "./settings.ts";
+export type { Presigned } from "./uploads/presign.ts";
+export type { AddressParameters } from "./uploads/receiving.ts";
+
+export type CapturedSessions = ReturnType<typeof createSessions>;
+
+/** What the area is made from. */
+export interface SessionsOptions extends Omit<SessionsDependencies, "stores" | "blobs" | "links"> {
+  /** of captured sessions only */
+  sessionBlobs: Blobs;
+  /** undefined unless it is configured */
+  s3Objects?: ObjectStore | undefined;
+  sealing: Pick<Sealing, "mac" | "isMac">;
+}
+
+/** @returns the operations of the area; called once, in domain.ts */
+export function createSessions({ sessionBlobs: blobs, s3Objects, sealing, ...given }: SessionsOptions) {
+  const links = new ObjectLinks({ sealing, baseUrl: given.settings.baseUrl });
+  const local = createLocalObjects({ blobs, links });
+  const stores = createStores({ local, s3: s3Objects, active: given.settings.store });
+  const dependencies: SessionsDependencies = { ...given, blobs, links, stores };
+  const removals = new Removals(dependencies);
+  return {
+    announcements: new Announcements(dependencies),
+    receiving: new Receiving(dependencies),
+    completion: new Completion(dependencies),
+    downloads: new Downloads(dependencies),
+    removal: new SessionRemoval({ ...dependencies, removals }),
+    removals,
+    stores,
+
+    /** @returns number and bytes of artifacts by store and state */
+    totals: () => totals(dependencies.db.read),
+  };
+}

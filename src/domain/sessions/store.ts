@@ -1,0 +1,91 @@
+// SQL that reads single sessions and artifacts, for every part of the area. uploads/, downloads/ and removal have statements of
+// their own.
+import { and, eq, getTableColumns } from "drizzle-orm";
+import { type Connection, statement } from "../../platform/database/database.ts";
+import { named } from "../../platform/database/drizzle.ts";
+import type { ArtifactRow, SessionRow, StoreKind } from "./model.ts";
+import { capturedSessions, sessionArtifacts, sessionGrants, sessionTotals } from "./tables.ts";
+
+/** The id of a row and of the organization it must belong to. */
+export interface RowId {
+  organizationId: string;
+  id: string;
+}
+
+const selectSession = statement((connection) =>
+  connection
+    .select()
+    .from(capturedSessions)
+    .where(
+      and(eq(capturedSessions.id, named("id")), eq(capturedSessions.organizationId, named("organizationId"))),
+    )
+    .limit(1)
+    .prepare(),
+);
+
+/** @returns the session in any state */
+export const findSession = (connection: Connection, { organizationId, id }: RowId): SessionRow | undefined =>
+  selectSession(connection).get({ organizationId, id: id.toLowerCase() });
+
+const selectArtifact = statement((connection) =>
+  connection
+    .select()
+    .from(sessionArtifacts)
+    .where(
+      and(eq(sessionArtifacts.id, named("id")), eq(sessionArtifacts.organizationId, named("organizationId"))),
+    )
+    .limit(1)
+    .prepare(),
+);
+
+/** @returns the artifact in any state */
+export const findArtifact = (
+  connection: Connection,
+  { organizationId, id }: RowId,
+): ArtifactRow | undefined => selectArtifact(connection).get({ organizationId, id: id.toLowerCase() });
+
+const selectLinked = statement((connection) =>
+  connection
+    .select({
+      ...getTableColumns(sessionArtifacts),
+      harness: capturedSessions.harness,
+    })
+    .from(sessionArtifacts)
+    .innerJoin(capturedSessions, eq(capturedSessions.id, sessionArtifacts.sessionId))
+    .where(eq(sessionArtifacts.id, named("id")))
+    .limit(1)
+    .prepare(),
+);
+
+/** @returns the artifact of a signed address, of any organization, with the harness of its session */
+export const findLinked = (connection: Connection, id: string) => selectLinked(connection).get({ id });
+
+const selectGrant = statement((connection) =>
+  connection
+    .select({ userId: sessionGrants.userId })
+    .from(sessionGrants)
+    .where(and(eq(sessionGrants.sessionId, named("sessionId")), eq(sessionGrants.userId, named("userId"))))
+    .limit(1)
+    .prepare(),
+);
+
+/** @returns whether the session is shared with that user by name */
+export const hasGrant = (connection: Connection, grant: { sessionId: string; userId: string }): boolean =>
+  selectGrant(connection).get(grant) !== undefined;
+
+/** Number and bytes of the artifacts of one store in one state. */
+export interface StoreTotals {
+  store: StoreKind;
+  /** the status; `stored` for a pending artifact whose bytes are in the local store */
+  state: string;
+  artifacts: number;
+  bytes: number;
+}
+
+const TOTALS_MAX = 100;
+
+const selectTotals = statement((connection) =>
+  connection.select().from(sessionTotals).limit(TOTALS_MAX).prepare(),
+);
+
+export const totals = (connection: Connection): StoreTotals[] => selectTotals(connection).all();

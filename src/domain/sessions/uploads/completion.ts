@@ -1,0 +1,112 @@
+// Completes an upload: the store or we prove that the bytes are those that were announced, and one transaction makes them the
+// session's current version. Of two callers one completes, and both get the same answer.
+import pLimit from "p-limit";
+import { DAY_MS } from "../../../platform/clock.ts";
+import type { Tx } from "../../../platform/database/database.ts";
+import type { Actor } from "../../shared/actor.ts";
+import type { SessionsDependencies } from "../dependencies.ts";
+import {
+  bytesNotUploaded,
+  contentDiffers,
+  notOwnUpload,
+  storeUnavailable,
+  uploadNotFound,
+  windowOver,
+} from "../errors.ts";
+import { FAILED_KEPT_MS, HASH_TIME_MS, HASHED_AT_ONCE_MAX } from "../limits.ts";
+import { type ArtifactRow, searchTextOf, type Viewer } from "../model.ts";
+import type { FoundObject } from "../objects/object-store.ts";
+import { findArtifact, findSession } from "../store.ts";
+import { mayManage } from "../visibility.ts";
+import * as store from "./upload-store.ts";
+
+type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "settings" | "stores">;
+
+export class Completion {
+  readonly #hashing = pLimit(HASHED_AT_ONCE_MAX);
+
+  constructor(private readonly own: Own) {}
+
+  /**
+   * @returns the id of the upload
+   * @throws DomainError `sessions.upload_not_found`, `sessions.not_owner`, `sessions.window_over`, `sessions.not_uploaded`,
+   *   `sessions.content_differs`, `sessions.store_unavailable`
+   */
+  async complete(actor: Actor, viewer: Viewer, uploadId: string): Promise<string> {
+    const rowId = { organizationId: viewer.organizationId, id: uploadId };
+    const artifact = findArtifact(this.own.db.read, rowId);
+    if (!artifact) throw uploadNotFound();
+    if (!mayManage(artifact, viewer)) throw notOwnUpload();
+    if (isComplete(artifact)) return artifact.id;
+    if (this.own.clock.nowMs() >= artifact.windowEndsAtMs) throw windowOver();
+    await this.#prove(artifact);
+    await this.own.db.writeInCompany((tx) => this.#complete(tx, actor, rowId), "unobserved");
+    return artifact.id;
+  }
+
+  /** @throws unless the store holds the announced bytes, and this uploader has sent them */
+  async #prove(artifact: ArtifactRow): Promise<void> {
+    if (artifact.status === "failed") throw bytesNotUploaded();
+    // The file of a digest may be another owner's; only who has sent the bytes may have them.
+    if (artifact.store === "local" && artifact.storedAtMs === null) throw bytesNotUploaded();
+    const objects = this.own.stores.of(artifact.store);
+    const found = await objects.inspect(artifact.place);
+    if (!found) throw bytesNotUploaded();
+    const sha256 = found.sizeBytes === artifact.sizeBytes ? await this.#digestOf(artifact, found) : undefined;
+    if (sha256 === artifact.sha256) return;
+    if (artifact.store === "s3") await objects.remove(artifact.place);
+    await this.#fail(artifact);
+    throw contentDiffers();
+  }
+
+  /** Reads the object if the store tells no digest. */
+  async #digestOf({ store: kind, place }: ArtifactRow, { sha256 }: FoundObject): Promise<string | undefined> {
+    if (sha256 !== null) return sha256;
+    const signal = AbortSignal.timeout(HASH_TIME_MS);
+    try {
+      return await this.#hashing(() => this.own.stores.of(kind).hash(place, { signal }));
+    } catch (error) {
+      throw signal.aborted ? storeUnavailable(error) : error;
+    }
+  }
+
+  async #fail({ id }: ArtifactRow): Promise<void> {
+    const nowMs = this.own.clock.nowMs();
+    await this.own.db.write((tx) => {
+      store.dropProof(tx, id);
+      store.markFailed(tx, { id, nowMs, keptMs: FAILED_KEPT_MS, reason: "content_differs" });
+    }, "unobserved");
+  }
+
+  /** Decides again, because another caller or the retention may have come between. */
+  #complete(tx: Tx, actor: Actor, rowId: { organizationId: string; id: string }): void {
+    const { clock, settings, audit } = this.own;
+    const artifact = findArtifact(tx, rowId);
+    const session = artifact && findSession(tx, { ...rowId, id: artifact.sessionId });
+    if (!artifact || !session) throw uploadNotFound();
+    if (isComplete(artifact)) return;
+    const nowMs = clock.nowMs();
+    if (nowMs >= artifact.windowEndsAtMs) throw windowOver();
+    const { id } = artifact;
+    const expiresAtMs = nowMs + settings.retentionDays * DAY_MS;
+    if (!store.markComplete(tx, { id, nowMs, expiresAtMs })) throw bytesNotUploaded();
+    store.supersedeOthers(tx, artifact, { nowMs, expiresAtMs: nowMs + settings.supersededDays * DAY_MS });
+    const searchText = searchTextOf(session.nativeSessionId, artifact);
+    const { artifactFormat, resumable, cwd, title, summary } = artifact;
+    const { repositoryRoot, repositoryRemote, capturedAtMs } = artifact;
+    const metadata = { artifactFormat, resumable, cwd, title, summary };
+    store.promote(tx, {
+      ...{ ...session, ...metadata, repositoryRoot, repositoryRemote, capturedAtMs },
+      ...{ searchText, currentArtifactId: id, updatedAtMs: nowMs },
+    });
+    const after = {
+      artifact_id: id,
+      owner: artifact.userId,
+      sha256: artifact.sha256,
+      size_bytes: artifact.sizeBytes,
+    };
+    audit.record(tx, { actor, action: "captured_session.complete", target: session.id, after });
+  }
+}
+
+const isComplete = ({ status }: ArtifactRow): boolean => status === "complete" || status === "superseded";

@@ -1,0 +1,160 @@
+// Announces an upload: checks policy and limits, keeps what the client says with a pending artifact, and signs the request that
+// uploads the bytes. Nothing that readers see changes here.
+import { SECOND_MS } from "../../../platform/clock.ts";
+import type { Tx } from "../../../platform/database/database.ts";
+import type { Actor } from "../../shared/actor.ts";
+import type { SessionsDependencies } from "../dependencies.ts";
+import { captureOff, harnessNotAllowed, tooManyPending } from "../errors.ts";
+import {
+  PENDING_BYTES_PER_USER_MAX,
+  PENDING_KEPT_MS,
+  PENDING_PER_USER_MAX,
+  UPLOAD_WINDOW_MS,
+} from "../limits.ts";
+import { type ArtifactRow, type SessionRow, searchTextOf } from "../model.ts";
+import { markLost } from "../objects/lost.ts";
+import type { UploadRequest } from "../objects/object-store.ts";
+import { type Announcement, readAnnouncement, type SessionUploadPresignRequest } from "./presign-request.ts";
+import { requireRoom } from "./room.ts";
+import * as store from "./upload-store.ts";
+
+/** The user who uploads. */
+export interface Uploader {
+  actor: Actor;
+  userId: string;
+  organizationId: string;
+}
+
+export interface Presigned {
+  uploadId: string;
+  /** undefined if these bytes are the session's already */
+  upload: UploadRequest | undefined;
+}
+
+type Own = Pick<
+  SessionsDependencies,
+  "db" | "clock" | "ids" | "audit" | "governance" | "harnesses" | "settings" | "stores"
+>;
+
+export class Announcements {
+  constructor(private readonly own: Own) {}
+
+  /**
+   * @throws DomainError `sessions.invalid`, `sessions.capture_off`, `sessions.harness_not_allowed`, `sessions.too_many_pending`,
+   *   `sessions.disk_low`, `sessions.quota_reached`, `sessions.store_unavailable`
+   */
+  async presign(uploader: Uploader, request: SessionUploadPresignRequest): Promise<Presigned> {
+    const announcement = readAnnouncement(request, this.own.harnesses());
+    this.#requirePolicy(uploader.organizationId, announcement.harness);
+    const complete = await this.#completeCopy(uploader, announcement);
+    if (complete) return { uploadId: complete.id, upload: undefined };
+    const outcome = await this.own.db.writeInCompany(
+      (tx) => this.#announce(tx, uploader, announcement),
+      "unobserved",
+    );
+    if (outcome.status === "complete") return { uploadId: outcome.id, upload: undefined };
+    const expires = Math.floor(this.own.clock.nowMs() / SECOND_MS) + this.own.settings.urlTtlSeconds;
+    return {
+      uploadId: outcome.id,
+      upload: this.own.stores.of(outcome.store).uploadRequest(outcome, expires),
+    };
+  }
+
+  #requirePolicy(organizationId: string, harness: string): void {
+    const { document } = this.own.governance.revisions.inForce(organizationId);
+    if (document.session_upload === undefined) throw captureOff();
+    if (!document.allowed_harnesses.some((allowed) => allowed === harness)) throw harnessNotAllowed(harness);
+  }
+
+  /** @returns the artifact with these bytes, if it is the session's and its object is there */
+  async #completeCopy(
+    { userId, actor }: Uploader,
+    announcement: Announcement,
+  ): Promise<ArtifactRow | undefined> {
+    const { db, stores } = this.own;
+    const session = store.findNative(db.read, { userId, ...announcement });
+    const found = session && this.#validCopy(store.artifactsWith(db.read, keyOf(session, announcement)));
+    if (!found) return undefined;
+    const object = await stores.of(found.store).inspect(found.place);
+    if (object?.sizeBytes === found.sizeBytes) return found;
+    await markLost(this.own, actor, found);
+    return undefined;
+  }
+
+  #validCopy(artifacts: readonly ArtifactRow[]): ArtifactRow | undefined {
+    const nowMs = this.own.clock.nowMs();
+    return artifacts.find(
+      ({ status, lostAtMs, expiresAtMs }) =>
+        status === "complete" && lostAtMs === null && nowMs < expiresAtMs,
+    );
+  }
+
+  #announce(tx: Tx, uploader: Uploader, announcement: Announcement): ArtifactRow {
+    const session = this.#sessionOf(tx, uploader, announcement);
+    const artifacts = store.artifactsWith(tx, keyOf(session, announcement));
+    const complete = this.#validCopy(artifacts);
+    if (complete) return complete;
+    const known = artifacts.find(({ status }) => status === "pending" || status === "failed");
+    const isSameSize = known?.sizeBytes === announcement.sizeBytes;
+    this.#requireLimits(tx, { userId: uploader.userId, announcement, known });
+    const row = this.#rowOf(session, announcement, known);
+    // Bytes that were proved under another announced size are not those of this announcement.
+    if (known) store.announceAgain(tx, { ...row, storedAtMs: isSameSize ? known.storedAtMs : null });
+    else store.addArtifact(tx, row);
+    return row;
+  }
+
+  #requireLimits(
+    tx: Tx,
+    wanted: { userId: string; announcement: Announcement; known: ArtifactRow | undefined },
+  ): void {
+    const { sizeBytes } = wanted.announcement;
+    const known = wanted.known?.status === "pending" ? wanted.known : undefined;
+    const pending = store.pendingOf(tx, wanted.userId);
+    const uploads = pending.uploads + (known ? 0 : 1);
+    const bytes = pending.bytes + sizeBytes - (known?.sizeBytes ?? 0);
+    if (uploads > PENDING_PER_USER_MAX || bytes > PENDING_BYTES_PER_USER_MAX) throw tooManyPending();
+    const { settings, stores } = this.own;
+    const more = sizeBytes - (known?.sizeBytes ?? 0);
+    requireRoom(tx, { sizeBytes: more, store: stores.active, totalBytesMax: settings.totalBytesMax });
+  }
+
+  #sessionOf(tx: Tx, { userId, organizationId }: Uploader, announcement: Announcement): SessionRow {
+    const { harness, profile, nativeSessionId, metadata } = announcement;
+    const key = { userId, harness, profile, nativeSessionId };
+    const found = store.findNative(tx, key);
+    if (found) return found;
+    const nowMs = this.own.clock.nowMs();
+    const row: SessionRow = {
+      ...{ ...key, ...metadata, id: this.own.ids.uuid(), organizationId, sharingMode: "private" },
+      searchText: searchTextOf(nativeSessionId, metadata),
+      ...{ currentArtifactId: null, createdAtMs: nowMs, updatedAtMs: nowMs, heldAtMs: null, goneAtMs: null },
+    };
+    store.addSession(tx, row);
+    return row;
+  }
+
+  /** @param known keeps its id and its place */
+  #rowOf(session: SessionRow, announcement: Announcement, known: ArtifactRow | undefined): ArtifactRow {
+    const { clock, ids, stores } = this.own;
+    const { sha256, sizeBytes, contentType, metadata } = announcement;
+    const nowMs = clock.nowMs();
+    const announced = {
+      ...{ id: known?.id ?? ids.uuid(), sessionId: session.id, sha256, sizeBytes, contentType, ...metadata },
+      ...{ organizationId: session.organizationId, userId: session.userId },
+    };
+    return {
+      ...announced,
+      status: "pending",
+      store: known?.store ?? stores.active.kind,
+      place: known?.place ?? stores.active.placeOf(announced),
+      createdAtMs: known?.createdAtMs ?? nowMs,
+      windowEndsAtMs: nowMs + UPLOAD_WINDOW_MS,
+      storedAtMs: known?.storedAtMs ?? null,
+      ...{ completedAtMs: null, supersededAtMs: null, failedAtMs: null, failureReason: null, lostAtMs: null },
+      expiresAtMs: nowMs + UPLOAD_WINDOW_MS + PENDING_KEPT_MS,
+    };
+  }
+}
+
+const keyOf = ({ id: sessionId }: SessionRow, { sha256 }: Announcement) => ({ sessionId, sha256 });

@@ -1,0 +1,99 @@
+// Takes the bytes of an upload to the local store: checks the signed address, lets the store hash the bytes while it writes them,
+// and records that they are proved. The caller reads the body and watches its pace.
+import { parseDigest } from "../../../platform/blobs/blobs.ts";
+import { SECOND_MS } from "../../../platform/clock.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { SessionsDependencies } from "../dependencies.ts";
+import {
+  alreadyComplete,
+  digestMismatch,
+  diskFull,
+  linkRefused,
+  uploadNotFound,
+  uploadsBusy,
+} from "../errors.ts";
+import { FAILED_KEPT_MS } from "../limits.ts";
+import type { ArtifactRow } from "../model.ts";
+import { markPlaces } from "../objects/removal-store.ts";
+import { findLinked } from "../store.ts";
+import * as store from "./upload-store.ts";
+
+/** The parameters of a signed address. */
+export interface AddressParameters {
+  id: string;
+  /** Unix seconds */
+  expires: number;
+  signature: string;
+}
+
+type Own = Pick<SessionsDependencies, "db" | "clock" | "settings" | "blobs" | "links">;
+
+export class Receiving {
+  #running = 0;
+
+  constructor(private readonly own: Own) {}
+
+  /** number of bodies that are read now */
+  get running(): number {
+    return this.#running;
+  }
+
+  /**
+   * @returns what was announced
+   * @throws DomainError `sessions.upload_not_found`, `sessions.link_refused`
+   */
+  admit({ id, expires, signature }: AddressParameters): ArtifactRow {
+    const artifact = findLinked(this.own.db.read, id);
+    if (artifact?.store !== "local") throw uploadNotFound();
+    const isOver = this.own.clock.nowMs() >= expires * SECOND_MS;
+    if (isOver || !this.own.links.isSigned({ method: "PUT", object: artifact, expires }, signature))
+      throw linkRefused();
+    return artifact;
+  }
+
+  /**
+   * Stores the bytes durably and records it, or leaves nothing behind.
+   * @param body of exactly the announced size, or it throws
+   * @throws DomainError `sessions.busy`, `sessions.digest_mismatch`, `sessions.already_complete`, `artifact.disk_full`,
+   *   `sessions.upload_not_found`; errors of the body
+   */
+  async receive(artifact: ArtifactRow, body: AsyncIterable<Uint8Array>): Promise<void> {
+    if (this.#running >= this.own.settings.uploadsAtOnce) throw uploadsBusy();
+    this.#running += 1;
+    try {
+      await this.#store(artifact, body);
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  async #store(artifact: ArtifactRow, body: AsyncIterable<Uint8Array>): Promise<void> {
+    const { blobs, clock, db } = this.own;
+    const expectedDigest = parseDigest(artifact.sha256);
+    try {
+      await blobs.put(body, { expectedDigest, maxBytes: artifact.sizeBytes, replaces: true });
+    } catch (error) {
+      const reason = error instanceof DomainError ? error.reason : undefined;
+      if (reason === "artifact.disk_full") throw diskFull(error);
+      if (reason !== "artifact.digest_mismatch") throw error;
+      await this.#refuse(artifact);
+    }
+    const isKnown = await db.write((tx) => {
+      if (store.markStored(tx, { id: artifact.id, nowMs: clock.nowMs() })) return true;
+      const isThere = findLinked(tx, artifact.id) !== undefined;
+      if (!isThere) markPlaces(tx, [artifact], clock.nowMs());
+      return isThere;
+    }, "unobserved");
+    if (!isKnown) throw uploadNotFound();
+  }
+
+  async #refuse({ id }: ArtifactRow): Promise<never> {
+    const { clock, db } = this.own;
+    const nowMs = clock.nowMs();
+    const status = await db.write((tx) => {
+      store.markFailed(tx, { id, nowMs, keptMs: FAILED_KEPT_MS, reason: "digest_mismatch" });
+      return findLinked(tx, id)?.status;
+    }, "unobserved");
+    throw status === "complete" || status === "superseded" ? alreadyComplete() : digestMismatch();
+  }
+}

@@ -1,0 +1,30 @@
+// Whether there is room for one more upload: on our own disk after everything that is announced, and within the operator's quota.
+import type { Connection } from "../../../platform/database/database.ts";
+import type { DiskSpace } from "../../../platform/files/disk.ts";
+import { diskLow, quotaReached } from "../errors.ts";
+import { FREE_BYTES_KEPT, FREE_SHARE_KEPT } from "../limits.ts";
+import type { ObjectStore } from "../objects/object-store.ts";
+import { totals } from "../store.ts";
+
+/** @throws DomainError `sessions.disk_low`, `sessions.quota_reached` */
+export function requireRoom(
+  connection: Connection,
+  wanted: {
+    sizeBytes: number;
+    store: Pick<ObjectStore, "kind" | "space">;
+    totalBytesMax: number | undefined;
+  },
+): void {
+  const { sizeBytes, store, totalBytesMax } = wanted;
+  const space = store.space();
+  if (space === undefined && totalBytesMax === undefined) return;
+  const sums = totals(connection);
+  const announced = sums.find((sum) => sum.store === store.kind && sum.state === "pending")?.bytes ?? 0;
+  if (space && space.availableBytes - announced - sizeBytes < keptFree(space)) throw diskLow();
+  const all = sums.filter(({ state }) => state !== "failed").reduce((sum, { bytes }) => sum + bytes, 0);
+  if (totalBytesMax !== undefined && all + sizeBytes > totalBytesMax) throw quotaReached();
+}
+
+/** @returns bytes that uploads leave free */
+export const keptFree = ({ sizeBytes }: Pick<DiskSpace, "sizeBytes">): number =>
+  Math.max(FREE_BYTES_KEPT, FREE_SHARE_KEPT * sizeBytes);

@@ -1,0 +1,232 @@
+// SQL of uploads: announced sessions and artifacts, their limits, and each change of an artifact's state. A change names the state
+// that it leaves, so that of two callers one wins.
+import { and, count, eq, inArray, isNull, ne, sql, sum } from "drizzle-orm";
+import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
+import { changesOf, insertAll, named, updateAll } from "../../../platform/database/drizzle.ts";
+import type { ArtifactRow, SessionRow } from "../model.ts";
+import { capturedSessions, sessionArtifacts, sessionGrants } from "../tables.ts";
+
+const selectNative = statement((connection) =>
+  connection
+    .select()
+    .from(capturedSessions)
+    .where(
+      and(
+        eq(capturedSessions.userId, named("userId")),
+        eq(capturedSessions.harness, named("harness")),
+        eq(capturedSessions.profile, named("profile")),
+        eq(capturedSessions.nativeSessionId, named("nativeSessionId")),
+      ),
+    )
+    .limit(1)
+    .prepare(),
+);
+
+/** @returns the session that the client means */
+export const findNative = (
+  connection: Connection,
+  key: Pick<SessionRow, "userId" | "harness" | "profile" | "nativeSessionId">,
+): SessionRow | undefined => selectNative(connection).get({ ...key });
+
+const insertSession = statement((connection) =>
+  connection.insert(capturedSessions).values(insertAll(capturedSessions)).prepare(),
+);
+
+export const addSession = (tx: Tx, row: SessionRow): void => void insertSession(tx).run({ ...row });
+
+const selectArtifacts = statement((connection) =>
+  connection
+    .select()
+    .from(sessionArtifacts)
+    .where(
+      and(eq(sessionArtifacts.sessionId, named("sessionId")), eq(sessionArtifacts.sha256, named("sha256"))),
+    )
+    .limit(SAME_BYTES_MAX)
+    .prepare(),
+);
+
+/** Rows with the same bytes in one session: one that is announced, one complete, and those that it superseded. */
+const SAME_BYTES_MAX = 1_000;
+
+/** @returns the artifacts of a session with these bytes, in any state */
+export const artifactsWith = (
+  connection: Connection,
+  wanted: Pick<ArtifactRow, "sessionId" | "sha256">,
+): ArtifactRow[] => selectArtifacts(connection).all({ ...wanted });
+
+const insertArtifact = statement((connection) =>
+  connection.insert(sessionArtifacts).values(insertAll(sessionArtifacts)).prepare(),
+);
+
+export const addArtifact = (tx: Tx, row: ArtifactRow): void => void insertArtifact(tx).run({ ...row });
+
+const {
+  sizeBytes,
+  contentType,
+  artifactFormat,
+  resumable,
+  cwd,
+  title,
+  summary,
+  repositoryRoot,
+  repositoryRemote,
+  capturedAtMs,
+  windowEndsAtMs,
+  expiresAtMs,
+} = sessionArtifacts;
+const metadata = {
+  artifactFormat,
+  resumable,
+  cwd,
+  title,
+  summary,
+  repositoryRoot,
+  repositoryRemote,
+  capturedAtMs,
+};
+const announced = { sizeBytes, contentType, ...metadata, windowEndsAtMs, expiresAtMs };
+
+const updateAnnounced = statement((connection) =>
+  connection
+    .update(sessionArtifacts)
+    .set({
+      ...updateAll(announced),
+      status: "pending",
+      storedAtMs: sql`${named("storedAtMs")}`,
+      failedAtMs: null,
+      failureReason: null,
+    })
+    .where(eq(sessionArtifacts.id, named("id")))
+    .prepare(),
+);
+
+/** Announces an artifact again that is pending or has failed. */
+export const announceAgain = (tx: Tx, row: ArtifactRow): void => void updateAnnounced(tx).run({ ...row });
+
+const selectPending = statement((connection) =>
+  connection
+    .select({ uploads: count(), bytes: sum(sessionArtifacts.sizeBytes).mapWith(Number) })
+    .from(sessionArtifacts)
+    .where(and(eq(sessionArtifacts.userId, named("userId")), eq(sessionArtifacts.status, "pending")))
+    .prepare(),
+);
+
+/** @returns number and bytes of the user's pending uploads */
+export function pendingOf(connection: Connection, userId: string): { uploads: number; bytes: number } {
+  const { uploads = 0, bytes = 0 } = selectPending(connection).get({ userId }) ?? {};
+  return { uploads, bytes: bytes ?? 0 };
+}
+
+const updateStored = statement((connection) =>
+  connection
+    .update(sessionArtifacts)
+    .set({ status: "pending", storedAtMs: sql`${named("nowMs")}`, failedAtMs: null, failureReason: null })
+    .where(and(eq(sessionArtifacts.id, named("id")), inArray(sessionArtifacts.status, ["pending", "failed"])))
+    .prepare(),
+);
+
+/** The bytes are in the local store. @returns whether the artifact is pending now */
+export const markStored = (tx: Tx, stored: { id: string; nowMs: number }): boolean =>
+  changesOf(updateStored(tx).run(stored)) > 0;
+
+/** The bytes are wrong; bytes that were proved before stay proved. @returns whether the artifact has failed */
+export const markFailed = (
+  tx: Tx,
+  { id, nowMs, keptMs, reason }: { id: string; nowMs: number; keptMs: number; reason: string },
+): boolean =>
+  changesOf(
+    tx
+      .update(sessionArtifacts)
+      .set({ status: "failed", failedAtMs: nowMs, failureReason: reason, expiresAtMs: nowMs + keptMs })
+      .where(
+        and(
+          eq(sessionArtifacts.id, id),
+          eq(sessionArtifacts.status, "pending"),
+          isNull(sessionArtifacts.storedAtMs),
+        ),
+      )
+      .run(),
+  ) > 0;
+
+/** The proved bytes are not there any more. */
+export const dropProof = (tx: Tx, id: string): void =>
+  void tx.update(sessionArtifacts).set({ storedAtMs: null }).where(eq(sessionArtifacts.id, id)).run();
+
+const updateComplete = statement((connection) =>
+  connection
+    .update(sessionArtifacts)
+    .set({
+      status: "complete",
+      completedAtMs: sql`${named("nowMs")}`,
+      expiresAtMs: sql`${named("expiresAtMs")}`,
+    })
+    .where(and(eq(sessionArtifacts.id, named("id")), eq(sessionArtifacts.status, "pending")))
+    .prepare(),
+);
+
+/** @returns whether this call completed the artifact */
+export const markComplete = (
+  tx: Tx,
+  completed: { id: string; nowMs: number; expiresAtMs: number },
+): boolean => changesOf(updateComplete(tx).run(completed)) > 0;
+
+const updateSuperseded = statement((connection) =>
+  connection
+    .update(sessionArtifacts)
+    .set({
+      status: "superseded",
+      supersededAtMs: sql`${named("nowMs")}`,
+      expiresAtMs: sql`min(${sessionArtifacts.expiresAtMs}, ${named("expiresAtMs")})`,
+    })
+    .where(
+      and(
+        eq(sessionArtifacts.sessionId, named("sessionId")),
+        eq(sessionArtifacts.status, "complete"),
+        ne(sessionArtifacts.id, named("id")),
+      ),
+    )
+    .prepare(),
+);
+
+/** Every other complete artifact of the session is an old version now, which is kept until `expiresAtMs` at the latest. */
+export const supersedeOthers = (
+  tx: Tx,
+  { id, sessionId }: Pick<ArtifactRow, "id" | "sessionId">,
+  times: { nowMs: number; expiresAtMs: number },
+): void => void updateSuperseded(tx).run({ id, sessionId, ...times });
+
+const promoted = {
+  artifactFormat: capturedSessions.artifactFormat,
+  resumable: capturedSessions.resumable,
+  cwd: capturedSessions.cwd,
+  title: capturedSessions.title,
+  summary: capturedSessions.summary,
+  repositoryRoot: capturedSessions.repositoryRoot,
+  repositoryRemote: capturedSessions.repositoryRemote,
+  capturedAtMs: capturedSessions.capturedAtMs,
+  searchText: capturedSessions.searchText,
+  currentArtifactId: capturedSessions.currentArtifactId,
+  updatedAtMs: capturedSessions.updatedAtMs,
+};
+
+const updateCurrent = statement((connection) =>
+  connection
+    .update(capturedSessions)
+    .set({ ...updateAll(promoted), goneAtMs: null })
+    .where(eq(capturedSessions.id, named("id")))
+    .prepare(),
+);
+
+const updateGrants = statement((connection) =>
+  connection
+    .update(sessionGrants)
+    .set(updateAll({ updatedAtMs: sessionGrants.updatedAtMs }))
+    .where(eq(sessionGrants.sessionId, named("id")))
+    .prepare(),
+);
+
+/** What readers see of the session is what was announced with its new current artifact. */
+export function promote(tx: Tx, session: SessionRow): void {
+  updateCurrent(tx).run({ ...session });
+  updateGrants(tx).run({ id: session.id, updatedAtMs: session.updatedAtMs });
+}

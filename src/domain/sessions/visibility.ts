@@ -1,0 +1,30 @@
+// Who may see a session: its owner, those it is shared with, and administrators, all within one organization. Suspended and
+// removed users do not come this far, because they cannot authenticate.
+import type { Connection } from "../../platform/database/database.ts";
+import { sessionNotFound, sessionNotVisible } from "./errors.ts";
+import type { SessionRow, Viewer } from "./model.ts";
+import { findSession, hasGrant } from "./store.ts";
+
+export function mayView(
+  connection: Connection,
+  { id, userId, sharingMode }: Pick<SessionRow, "id" | "userId" | "sharingMode">,
+  viewer: Viewer,
+): boolean {
+  if (userId === viewer.userId || viewer.isAdministrator || sharingMode === "workspace") return true;
+  return sharingMode === "selected" && hasGrant(connection, { sessionId: id, userId: viewer.userId });
+}
+
+/**
+ * @returns the session
+ * @throws DomainError `sessions.not_found`, also for one of another organization; `sessions.not_visible`
+ */
+export function visibleSession(connection: Connection, viewer: Viewer, id: string): SessionRow {
+  const session = findSession(connection, { organizationId: viewer.organizationId, id });
+  if (!session) throw sessionNotFound();
+  if (!mayView(connection, session, viewer)) throw sessionNotVisible();
+  return session;
+}
+
+/** @returns whether the viewer may complete or remove it */
+export const mayManage = ({ userId }: Pick<SessionRow, "userId">, viewer: Viewer): boolean =>
+  userId === viewer.userId || viewer.isAdministrator;

@@ -1,0 +1,43 @@
+// Settings of captured sessions and of the place where their bytes are kept.
+import { choice, integer } from "../types.ts";
+import { always, optional, type Settings } from "./setting.ts";
+
+export const SESSION_RETENTION_DAYS = { min: 1, max: 3650 };
+/** 0: an old version goes as soon as a new one is complete */
+export const SUPERSEDED_DAYS = { min: 0, max: 3650 };
+export const URL_TTL_SECONDS = { min: 60, max: 900 };
+/** each takes a connection and some megabytes of memory */
+export const UPLOADS_AT_ONCE = { min: 1, max: 1000 };
+export const TOTAL_BYTES = { min: 1, max: 1_125_899_906_842_624 };
+
+export const SESSION_SETTINGS = {
+  "blobs.store": always(
+    choice("local", "s3"),
+    "local",
+    "where captured sessions are kept: in the data directory (local) or in an S3-compatible store (s3)",
+  ),
+  "sessions.retention_days": always(
+    integer(SESSION_RETENTION_DAYS),
+    "30",
+    "days after its upload until a captured session is removed",
+  ),
+  "sessions.superseded_days": always(
+    integer(SUPERSEDED_DAYS),
+    "7",
+    "days to keep the former version of a captured session after a new one is uploaded",
+  ),
+  "sessions.url_ttl_seconds": always(
+    integer(URL_TTL_SECONDS),
+    "300",
+    "lifetime of the addresses at which captured sessions are uploaded and downloaded",
+  ),
+  "sessions.uploads_at_once": always(
+    integer(UPLOADS_AT_ONCE),
+    "32",
+    "maximum number of captured sessions that this service receives at the same time",
+  ),
+  "sessions.total_bytes_max": optional(
+    integer(TOTAL_BYTES),
+    "maximum size of all captured sessions in bytes; by default there is no limit",
+  ),
+} satisfies Settings;

@@ -1,0 +1,10 @@
+// The caller as the area of captured sessions sees it.
+import type { Viewer } from "../../domain/sessions/service.ts";
+import { principalOf } from "../http/exchange.ts";
+import { ADMINISTRATOR_SCOPE } from "./guard.ts";
+
+/** @returns the caller of a guarded route; an administrator's token also needs the scope that the guard asks administrators for */
+export function viewerOf(request: Request): Viewer {
+  const { userId, organizationId, role, scopes } = principalOf(request);
+  return { userId, organizationId, isAdministrator: role === "admin" && scopes.has(ADMINISTRATOR_SCOPE) };
+}

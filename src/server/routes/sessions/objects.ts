@@ -1,0 +1,105 @@
+// The bytes of captured sessions in the local store: taken from and given to whoever has a signed address. Nothing is read of a
+// body before its address, length and type are right, and what is given is never served as what the uploader called it.
+import { Type } from "@sinclair/typebox";
+import type { AddressParameters, OpenedObject } from "../../../domain/sessions/service.ts";
+import { refuseForeignOrigin } from "../../auth/guard.ts";
+import { noContent } from "../../http/answers.ts";
+import { refuseEncoded } from "../../http/bodies/body-text.ts";
+import { namesTag } from "../../http/conditional.ts";
+import { HttpError } from "../../http/problems/problem.ts";
+import { operationsOf } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+import { readUpload } from "./upload-body.ts";
+
+/** Not validated: whatever is not an address of ours is refused as one. */
+const ObjectPath = Type.Object({ id: Type.String({ format: "uuid" }) }, { description: "Upload id" });
+const ObjectQuery = Type.Object({
+  expires: Type.Optional(Type.String({ description: "Unix seconds" })),
+  signature: Type.Optional(Type.String({ description: "43 characters" })),
+});
+
+const BYTES_TYPE = "application/octet-stream";
+const describe = operationsOf("Sessions");
+const bytes = (description: string) => ({ description, schema: Type.String(), mediaType: BYTES_TYPE });
+
+const described = {
+  put: describe("putSessionObject", "Upload the bytes of an announced session", {
+    204: { description: "Stored" },
+    400: { description: "The length or the content type is not what was announced, or the body is cut" },
+    403: { description: "The address is invalid or expired" },
+    408: { description: "The body arrived too slowly" },
+    409: { description: "The upload is complete with other bytes" },
+    411: { description: "The length is not declared" },
+    415: { description: "The body is compressed" },
+    422: { description: "The bytes do not have the announced SHA-256" },
+    503: { description: "No room, or too many uploads at once" },
+  }),
+  get: describe("getSessionObject", "The bytes of a download link", {
+    200: bytes("The bytes"),
+    206: bytes("The part that Range asks for"),
+    304: { description: "Unchanged since the ETag in If-None-Match" },
+    403: { description: "The address is invalid or expired" },
+    410: { description: "The bytes are lost" },
+  }),
+};
+
+export function sessionObjectRoutes({ guard, domain, baseUrl, uploadTimes }: RouteContext) {
+  const { receiving, downloads } = domain.sessions;
+  return createRouter(guard, "session-objects")
+    .put(
+      "/session-objects/:id",
+      async ({ request, params, query }) => {
+        refuseForeignOrigin(request, baseUrl());
+        const announced = receiving.admit(addressOf(params.id, query));
+        requireAnnounced(request, announced);
+        await receiving.receive(announced, readUpload(request, announced.sizeBytes, uploadTimes));
+        return noContent();
+      },
+      { requires: "nobody", accepts: "bytes", params: ObjectPath, query: ObjectQuery, detail: described.put },
+    )
+    .get(
+      "/session-objects/:id",
+      async ({ request, params, query }) =>
+        fileAnswer(request, await downloads.open(addressOf(params.id, query))),
+      { requires: "nobody", params: ObjectPath, query: ObjectQuery, detail: described.get },
+    );
+}
+
+const EXPIRES = /^\d{1,12}$/;
+
+/** A query without these parameters is that of an address that ended long ago. */
+const addressOf = (
+  id: string,
+  { expires = "", signature = "" }: { expires?: string | undefined; signature?: string | undefined },
+): AddressParameters => ({ id, expires: EXPIRES.test(expires) ? Number(expires) : 0, signature });
+
+/** @throws HttpError 411, 415 or 400 before a byte is read */
+function requireAnnounced(
+  request: Request,
+  { sizeBytes, contentType }: { sizeBytes: number; contentType: string },
+): void {
+  const { headers } = request;
+  const length = headers.get("content-length");
+  if (headers.has("transfer-encoding") || length === null)
+    throw new HttpError(411, "request.length_required", "declare the length of the body in Content-Length");
+  refuseEncoded(request);
+  if (headers.get("content-type") !== contentType)
+    throw new HttpError(400, "sessions.other_content_type", "send the announced content type");
+  if (!/^\d{1,15}$/.test(length) || Number(length) !== sizeBytes)
+    throw new HttpError(400, "sessions.other_length", "the body does not have the announced length");
+}
+
+/** Always an opaque attachment: uploaded types must never take effect under our origin. */
+function fileAnswer(request: Request, { path, sha256, fileName }: OpenedObject): Response {
+  const etag = `"${sha256}"`;
+  const shared = { etag, "cache-control": "private, no-store", "x-content-type-options": "nosniff" };
+  const known = request.headers.get("if-none-match");
+  if (known !== null && namesTag(known, etag)) return new Response(null, { status: 304, headers: shared });
+  return new Response(Bun.file(path), {
+    headers: {
+      ...shared,
+      "content-type": BYTES_TYPE,
+      "content-disposition": `attachment; filename="${fileName}"`,
+    },
+  });
+}
