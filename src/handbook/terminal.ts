@@ -16,10 +16,35 @@ export function terminalText(markdown: string, { columns, color }: TerminalStyle
   const linked = withLinks(markdown, (name) => `quartermaster help ${name}`);
   const texts = partsOf(linked).map((part) =>
     part.kind === "prose"
-      ? Bun.markdown.ansi(color ? part.text : withBackticks(part.text), { columns, colors: color }).trim()
+      ? (color ? Bun.markdown.ansi(part.text, { columns, colors: true }) : plain(part.text, columns)).trim()
       : part.text.replaceAll(/^(?=.)/gm, INDENT).trimEnd(),
   );
   return `${texts.filter((text) => text !== "").join("\n\n")}\n`;
+}
+
+const plain = (markdown: string, columns: number): string =>
+  withoutStrayBackticks(Bun.markdown.ansi(withBackticks(markdown), { columns, colors: false }));
+
+/** A cell with nothing but the backtick that ends the code span in the cell above it. */
+const STRAY_BACKTICK = /\| ` +\|/g;
+
+/** Moves them up to the code span, into the space between the text and the border. */
+function withoutStrayBackticks(text: string): string {
+  const lines: string[] = [];
+  for (const line of text.split("\n")) {
+    const above = lines.at(-1) ?? "";
+    let rest = line;
+    let mended = above;
+    for (const { 0: cell, index } of line.matchAll(STRAY_BACKTICK)) {
+      const padding = index + cell.length - 2; // in front of the border
+      if (above[padding] !== " " || above[padding - 1] === " ") continue;
+      mended = `${mended.slice(0, padding)}\`${mended.slice(padding + 1)}`;
+      rest = `${rest.slice(0, index)}${cell.replace("`", " ")}${rest.slice(index + cell.length)}`;
+    }
+    if (mended !== above) lines[lines.length - 1] = mended;
+    if (mended === above || /[^| ]/.test(rest)) lines.push(rest);
+  }
+  return lines.join("\n");
 }
 
 /** Without color a code span would look like any other word. */

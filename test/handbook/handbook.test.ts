@@ -144,6 +144,13 @@ describe.each(CHAPTERS)("$name", ({ name, title }) => {
 });
 
 describe("terminalText", () => {
+  test.each(NAMES)("leaves no backtick alone in a cell of %s", (name) => {
+    for (const columns of [72, 80, 100, 120]) {
+      const lines = terminalText(handbookText(name) ?? "", { columns, color: false }).split("\n");
+      expect(lines.filter((line) => /\| ` +\|/.test(line))).toEqual([]);
+    }
+  });
+
   const style = { columns: 40, color: false };
 
   test("prints blocks indented and unchanged, and marks code if color is off", () => {
