@@ -109,12 +109,21 @@ function problemsOfPaths(config: Settings): readonly Problem[] {
   const entries = config.get(name) ?? [];
   if (entries.length > EXTRA_PATHS_MAX)
     return [problem(name, `must have at most ${EXTRA_PATHS_MAX} entries`)];
-  return entries.flatMap((entry) => {
-    const segment = administrationIn(entry);
-    return segment === undefined
-      ? []
-      : [problem(name, `${entry} is administration of the gateway (/${segment}), which is never forwarded`)];
-  });
+  const twice = new Set(entries.filter((entry, index) => entries.indexOf(entry) < index));
+  return [
+    ...entries.flatMap((entry) => {
+      const segment = administrationIn(entry);
+      return segment === undefined
+        ? []
+        : [
+            problem(
+              name,
+              `${entry} is administration of the gateway (/${segment}), which is never forwarded`,
+            ),
+          ];
+    }),
+    ...[...twice].map((entry) => problem(name, `${entry} is listed more than once`)),
+  ];
 }
 
 /** The first segment, and the one after `/v1`: gateways answer both. */

@@ -138,6 +138,9 @@ test.each([
 test("INF-8 up to the maximum of further paths is accepted", () => {
   const entries = (count: number) => Array.from({ length: count }, (_, at) => `POST /v1/rankings-${at}`);
   expect(proxySettingsOf(load({ extra_paths: entries(EXTRA_PATHS_MAX) }))?.extraPaths).toHaveLength(50);
+  expect(problemsOf({ extra_paths: ["POST /v1/a", "GET /v1/a", "POST /v1/b", "POST /v1/a"] })).toEqual([
+    "gateway.proxy.extra_paths: POST /v1/a is listed more than once",
+  ]);
   expect(problemsOf({ extra_paths: entries(EXTRA_PATHS_MAX + 1) })).toEqual([
     "gateway.proxy.extra_paths: must have at most 50 entries",
   ]);
