@@ -12,6 +12,7 @@ import {
   readConfigFile,
   readConfigFileWith,
 } from "./file.ts";
+import { proxyModeOf } from "./proxy-rules.ts";
 import { isGatewayDetail, missingSettings, warningsFor } from "./rules.ts";
 import {
   type ConfigInputs,
@@ -114,8 +115,14 @@ export class Config {
 
   /** @returns one row of `config show` */
   rowOf(name: SettingName): ConfigRow {
-    const { text = "unset", origin = "default" } = this.#resolutions.get(name) ?? {};
+    const { text: given = "unset", origin = "default" } = this.#resolutions.get(name) ?? {};
+    const text = (origin === "default" && this.#defaultBesideOthers(name)) || given;
     return { key: name, value: text, origin, doc: settingOf(name).doc };
+  }
+
+  /** @returns the value in force of a setting that is not given, if it follows from other settings */
+  #defaultBesideOthers(name: SettingName): string | undefined {
+    return name === "gateway.proxy.mode" && this.has("gateway.type") ? proxyModeOf(this) : undefined;
   }
 
   /** absolute path of the file in effect */

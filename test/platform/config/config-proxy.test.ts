@@ -48,6 +48,18 @@ test("INF-2 this service forwards, unless a token for a separate proxy is set", 
   expect(gatewayOf(load({ mode: "in-process" }, { proxy_token: TOKEN }))?.proxyMode).toBe("in-process");
 });
 
+test("the mode in force is shown where none is set", () => {
+  const shown = (config: Config) => {
+    const { value, origin } = config.rowOf("gateway.proxy.mode");
+    return [value, origin];
+  };
+  const token = { proxy_token: TOKEN, inference_proxy_url: "https://proxy.example.org" };
+  expect(shown(load())).toEqual(["in-process", "default"]);
+  expect(shown(load({}, token))).toEqual(["external", "default"]);
+  expect(shown(load({}, { type: undefined }))).toEqual(["unset", "default"]);
+  expect(shown(load({ mode: "in-process" }, token))).toEqual(["in-process", expect.any(String)]);
+});
+
 test("INF-5 without gateway mode nothing is forwarded, whatever the proxy's settings say", () => {
   const config = load({ mode: "in-process", max_in_flight: 9 }, { type: undefined });
   expect([isProxyInProcess(config), proxySettingsOf(config)]).toEqual([false, undefined]);
