@@ -9,6 +9,7 @@ import { refusal } from "../../server/inference/refusals.ts";
 import { type Answer, type Listener, listen, removeDeadSocket } from "../../server/listener/listen.ts";
 import type { UntrustedPeer } from "../../server/listener/peer-address.ts";
 import type { Server } from "../../server/server.ts";
+import { proxyUrlOf } from "../installation/gateway-settings.ts";
 import { isProxyInProcess, PROXY_PREFIX } from "../installation/proxy-settings.ts";
 import { ownProxyListener, type Part } from "./divided/division.ts";
 import { tlsOf } from "./settings-reload.ts";
@@ -16,10 +17,20 @@ import { tlsOf } from "./settings-reload.ts";
 /** The setting with the address of the proxy's own listener. */
 export const PROXY_FLAG = "--gateway-proxy-listen";
 
+/** Where inference is reached. */
+export interface InferencePlace {
+  /** what workstations are given */
+  url: string;
+  /** of a listener of its own; undefined for a path of the main one */
+  address: string | undefined;
+}
+
 export interface ServiceDoor {
   listener: Listener;
   /** the main listener, and the one for inference alone if there is one */
   listeners: readonly Listener[];
+  /** undefined unless this process forwards inference */
+  inference: InferencePlace | undefined;
   /** the first peer that forwards an address without being a trusted proxy; pending until one appears */
   untrusted: Promise<UntrustedPeer>;
   baseUrl(): string;
@@ -60,6 +71,10 @@ export async function openDoor(config: Config, log: Log, only?: Part): Promise<S
   return {
     listener,
     listeners,
+    inference:
+      isForwarding && only !== "control"
+        ? { url: proxyUrlOf(config, () => baseUrl), address: proxyListener?.address }
+        : undefined,
     untrusted: untrusted.promise,
     baseUrl: () => baseUrl,
     open(server, inference) {

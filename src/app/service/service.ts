@@ -45,7 +45,7 @@ import { proxySettingsOf } from "../installation/proxy-settings.ts";
 import { beginInstallation } from "../installation/setup.ts";
 import { createServiceLog, keepRecords, recordsOf } from "../request-logs/service-log.ts";
 import { lockOwnListener, problemsOfDivision } from "./divided/division.ts";
-import { openDoor, type ServiceDoor } from "./door.ts";
+import { type InferencePlace, openDoor, type ServiceDoor } from "./door.ts";
 import { watchKeys, watchProvisioner } from "./gateway-metrics.ts";
 import { loadHarnesses, reloadHarnesses } from "./harness-facts.ts";
 import { startInference } from "./inference.ts";
@@ -85,6 +85,8 @@ export interface Service {
   baseUrl: string;
   /** where it listens */
   address: string;
+  /** undefined unless this process forwards inference */
+  inference: InferencePlace | undefined;
   installation: Installation;
   bootstrap: BootstrapResult;
   /** what the catalog file changed; undefined without a catalog file */
@@ -121,14 +123,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   undo.defer(() => forgetServiceState(directory));
   writeServiceState(directory, stateOf(service, { config, clock }));
   const onStop = undo.move();
-  return { ...service, stop: () => onStop.disposeAsync() };
+  return { ...service, inference: door.inference, stop: () => onStop.disposeAsync() };
 }
 
 async function startWithListener(
   door: ServiceDoor,
   directory: DataDirectory,
   { undo, ...options }: ServiceOptions & { undo: AsyncDisposableStack },
-): Promise<Omit<Service, "stop">> {
+): Promise<Omit<Service, "stop" | "inference">> {
   const { config, clock, ids, log, passwordCost } = options;
   const { baseUrl, listener } = door;
   const metrics = new Registry();

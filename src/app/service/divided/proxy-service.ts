@@ -7,6 +7,7 @@ import { assertAccessible, type DataDirectory } from "../../../platform/data-dir
 import { DomainError } from "../../../platform/errors.ts";
 import { VERSION } from "../../../platform/version.ts";
 import { createDocumentThreads } from "../../documents/document-threads.ts";
+import { proxyUrlOf } from "../../installation/gateway-settings.ts";
 import {
   directoryToExamine,
   emptyDirectory,
@@ -37,6 +38,8 @@ export type ProxyServiceOptions = Omit<ServiceOptions, "onBootstrap" | "password
 export interface ProxyService {
   /** where it listens */
   address: string;
+  /** what workstations are given */
+  inferenceUrl: string;
   installation: Installation;
   vitals: Liveness;
   /** resolves once this process must end, because its data are not those of the installation any more */
@@ -108,6 +111,7 @@ async function forwardAt(
   const runTask = createDocumentThreads();
   return {
     address: door.address,
+    inferenceUrl: proxyUrlOf(config, () => baseUrl),
     installation,
     displaced,
     vitals: vitalsOf(installation, watch),

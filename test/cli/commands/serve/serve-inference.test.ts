@@ -104,6 +104,19 @@ async function workstation(email: string): Promise<{ token: string; proxy_url: s
   return await (await post("/gateway/token", {}, { authorization })).json();
 }
 
+test("INF-3 the start says where inference is reached", async () => {
+  const url = `${service.baseUrl}/inference`;
+  expect(service.stdout()).toContain(`\n  inference ${url}\n`);
+  await service.logged(`inference_url=${url}`);
+  const listen = `unix:${join(folder, "inference.sock")}`;
+  const public_ = "https://inference.example.org";
+  const own = ["--gateway-proxy-listen", listen, "--gateway-inference-proxy-url", public_];
+  const config = ["--data-dir", join(folder, "other"), "--config", join(folder, "quartermaster.yaml")];
+  await using other = await startService({ args: [...config, ...own] });
+  expect(other.stdout()).toContain(`\n  inference ${public_}, listening on ${listen}\n`);
+  await other.logged(`inference_address=${listen}`);
+});
+
 test(
   "INF-61 more quiet streams than the runtime's own number of requests are all forwarded, and leave room for others",
   async () => {

@@ -122,6 +122,7 @@ describe("INF-62 a service in two processes", () => {
     expect(await statusOf(await inferenceToken(ana))).toBe(200);
     expect((await fetch(`${control.baseUrl}/inference/health`)).status).toBe(404);
     expect(control.stdout()).toContain("inference by another process: quartermaster serve --only proxy\n");
+    expect(proxy.stdout()).toContain("\n  public    http://127.0.0.1:1\n");
     const { stdout } = await runCli(["status", "--config", CONFIG, "--json"]);
     const { service, inference } = JSON.parse(stdout);
     expect([service.process_id, inference.process_id]).toEqual([control.pid, proxy.pid]);
