@@ -275,7 +275,7 @@ async function joinDomain(
         ...options.identity,
       },
       sso: options.sso ?? (() => undefined),
-      sessions: { ...SESSIONS, ...options.sessions },
+      sessions: { ...SESSIONS, baseUrl: options.access?.baseUrl ?? SESSIONS.baseUrl, ...options.sessions },
     },
   });
 }

@@ -10,7 +10,7 @@ import type { ObjectStore } from "./objects/object-store.ts";
 import { createStores } from "./objects/object-stores.ts";
 import { Removals } from "./objects/removals.ts";
 import { SessionRemoval } from "./removal.ts";
-import { totals } from "./store.ts";
+import { findArtifact, type RowId, totals } from "./store.ts";
 import { Completion } from "./uploads/completion.ts";
 import { Announcements } from "./uploads/presign.ts";
 import { Receiving } from "./uploads/receiving.ts";
@@ -48,6 +48,9 @@ export function createSessions({ sessionBlobs: blobs, s3Objects, sealing, ...giv
     removal: new SessionRemoval({ ...dependencies, removals }),
     removals,
     stores,
+
+    /** @returns the artifact in any state */
+    artifact: (id: RowId) => findArtifact(dependencies.db.read, id),
 
     /** @returns number and bytes of artifacts by store and state */
     totals: () => totals(dependencies.db.read),

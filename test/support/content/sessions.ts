@@ -9,8 +9,11 @@ import { publishFirst } from "./policy.ts";
 const PRESIGN_PATH = "/session-uploads/presign";
 
 /** @returns a server whose policy asks for captured sessions of every harness */
-export async function createSessionServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const face = await createTestServer(options);
+export const createSessionServer = async (options: TestServerOptions = {}): Promise<TestServer> =>
+  await withCapture(await createTestServer(options));
+
+/** @returns the server, after publishing a policy that asks for captured sessions of every harness */
+export async function withCapture<T extends Pick<TestServer, "domain" | "world">>(face: T): Promise<T> {
   await publishFirst(face, {
     session_upload: { presign_url: `${BASE_URL}${PRESIGN_PATH}` },
     allowed_harnesses: ["codex", "claude", "kimi", "opencode"],

@@ -87,16 +87,16 @@ export function readAnnouncement(
   checkContent(request, problems);
   checkTexts(request, problems);
   const artifactFormat = readFormat(request, problems);
-  const generation = readProfile(request, harnesses, problems);
+  const profile = readProfile(request, harnesses, problems);
   const { resumable = false } = request;
   if (resumable && artifactFormat !== BUNDLE_FORMAT)
     problems.push({ pointer: "/resumable", detail: `resumable needs artifact_format ${BUNDLE_FORMAT}` });
-  if (resumable && !generation?.canResume)
+  if (resumable && profile?.canResume === false)
     problems.push({ pointer: "/resumable", detail: "resumable needs a profile that can resume sessions" });
   refuseRequest(problems);
   return {
     harness,
-    profile: generation?.profile ?? LEGACY_PROFILE,
+    profile: profile?.profile ?? LEGACY_PROFILE,
     nativeSessionId: request.session_id,
     sha256: request.sha256.toLowerCase(),
     sizeBytes: request.size_bytes,
@@ -187,24 +187,24 @@ function readFormat(
   return RAW_FORMAT;
 }
 
-/** @returns undefined for `legacy`, and for a profile with a problem */
+/** @returns undefined for a profile with a problem; one of an unknown harness is not judged */
 function readProfile(
   { harness: key, compatibility_profile: wanted = LEGACY_PROFILE }: SessionUploadPresignRequest,
   harnesses: readonly Harness[],
   problems: Problem[],
 ): { profile: string; canResume: boolean } | undefined {
-  if (wanted === LEGACY_PROFILE) return undefined;
-  const generation = harnesses
-    .find((harness) => harness.key === key)
-    ?.generations.find(
-      ({ profile, profileAliases }) => profile === wanted || profileAliases.includes(wanted),
-    );
+  if (wanted === LEGACY_PROFILE) return { profile: LEGACY_PROFILE, canResume: false };
+  const harness = harnesses.find((each) => each.key === key);
+  const generation = harness?.generations.find(
+    ({ profile, profileAliases }) => profile === wanted || profileAliases.includes(wanted),
+  );
   if (generation)
     return { profile: generation.profile, canResume: generation.capabilities.includes("session_resume") };
-  problems.push({
-    pointer: "/compatibility_profile",
-    detail: `compatibility_profile must be ${LEGACY_PROFILE} or a profile of the harness`,
-  });
+  if (harness)
+    problems.push({
+      pointer: "/compatibility_profile",
+      detail: `compatibility_profile must be ${LEGACY_PROFILE} or a profile of the harness`,
+    });
   return undefined;
 }
 

@@ -92,7 +92,7 @@ function requireAnnounced(
 /** Always an opaque attachment: uploaded types must never take effect under our origin. */
 function fileAnswer(request: Request, { path, sha256, fileName }: OpenedObject): Response {
   const etag = `"${sha256}"`;
-  const shared = { etag, "cache-control": "private, no-store", "x-content-type-options": "nosniff" };
+  const shared = { etag, "cache-control": "private, no-store" };
   const known = request.headers.get("if-none-match");
   if (known !== null && namesTag(known, etag)) return new Response(null, { status: 304, headers: shared });
   return new Response(Bun.file(path), {

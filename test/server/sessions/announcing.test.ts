@@ -1,0 +1,334 @@
+// Announcements of captured sessions: what is refused and how, what is idempotent, and every limit at, below and above.
+import { describe, expect, test } from "bun:test";
+import { unlink } from "node:fs/promises";
+import { eq } from "drizzle-orm";
+import {
+  PENDING_BYTES_PER_USER_MAX,
+  PENDING_PER_USER_MAX,
+  SIZE_BYTES_MAX,
+  UPLOAD_WINDOW_MS,
+} from "../../../src/domain/sessions/limits.ts";
+import { capturedSessions, sessionArtifacts } from "../../../src/domain/sessions/tables.ts";
+import { DAY_MS, SECOND_MS } from "../../../src/platform/clock.ts";
+import { BODY_BYTES_MAX } from "../../../src/server/http/bodies/body.ts";
+import { publishFirst } from "../../support/content/policy.ts";
+import {
+  announcementOf,
+  capture,
+  createSessionServer,
+  type PresignedOnWire,
+  presign,
+  upload,
+} from "../../support/content/sessions.ts";
+import { type Caller, createTestServer, type TestServer } from "../../support/server.ts";
+import { sharedServer } from "../../support/shared.ts";
+
+const sameServer = sharedServer(createSessionServer);
+const bearer = ({ accessToken }: Caller) => ({ token: accessToken });
+const member = async (face: TestServer) => bearer(await face.signedIn("member"));
+
+const DIGEST = "a".repeat(64);
+const announce = (more: object = {}) => announcementOf("text", more);
+
+async function outcomeOf(response: Response): Promise<[number, string | undefined, string[]]> {
+  const { reason, errors = [] } = await response.json();
+  return [response.status, reason, errors.map(({ pointer }: { pointer: string }) => pointer)];
+}
+
+async function presigned(face: TestServer, credential: object, more: object = {}): Promise<PresignedOnWire> {
+  const response = await presign(face, credential, announce(more));
+  if (response.status !== 200) throw new Error(await response.text());
+  return await response.json();
+}
+
+const sessionsIn = ({ world }: TestServer) => world.db.read.select().from(capturedSessions).all();
+const artifactsIn = ({ world }: TestServer) => world.db.read.select().from(sessionArtifacts).all();
+
+describe("SES-2 a wrong value is refused with 400", () => {
+  test.each([
+    ["an unknown harness", { harness: "vim" }, ["/harness"]],
+    [
+      "an alias of a harness",
+      { harness: "claude-code", compatibility_profile: "legacy", resumable: false },
+      ["/harness"],
+    ],
+    [
+      "a profile of another harness",
+      { compatibility_profile: "kimi-v0_0_0", resumable: false },
+      ["/compatibility_profile"],
+    ],
+    ["a digest that is too short", { sha256: "ab" }, ["/sha256"]],
+    ["a digest with other letters", { sha256: "g".repeat(64) }, ["/sha256"]],
+    ["a negative size", { size_bytes: -1 }, ["/size_bytes"]],
+    ["half a byte", { size_bytes: 1.5 }, ["/size_bytes"]],
+    ["a size above the limit", { size_bytes: SIZE_BYTES_MAX + 1 }, ["/size_bytes"]],
+    ["an empty session id", { session_id: "" }, ["/session_id"]],
+    ["a session id above the limit", { session_id: "é".repeat(513) }, ["/session_id"]],
+    ["half a character", { session_id: "\ud800" }, ["/session_id"]],
+    ["NUL in a title", { title: "a\0b" }, ["/title"]],
+    ["a content type without a subtype", { content_type: "text" }, ["/content_type"]],
+    ["two content types", { content_type: "text/plain, text/html" }, ["/content_type"]],
+    ["a line break in a content type", { content_type: "text/plain\r\nx: y" }, ["/content_type"]],
+    ["an empty content type", { content_type: "" }, ["/content_type"]],
+    ["a content type above the limit", { content_type: `text/${"x".repeat(252)}` }, ["/content_type"]],
+    ["a cwd above the limit", { cwd: "x".repeat(4097) }, ["/cwd"]],
+    ["a repository above the limit", { repository_root: "x".repeat(4097) }, ["/repository_root"]],
+    ["a remote above the limit", { repository_remote: "x".repeat(4097) }, ["/repository_remote"]],
+    ["a title above the limit", { title: "x".repeat(257) }, ["/title"]],
+    ["a summary above the limit", { summary: "x".repeat(1025) }, ["/summary"]],
+    ["an unknown format", { artifact_format: "zip", resumable: false }, ["/artifact_format"]],
+    ["a raw format that is resumable", { artifact_format: "legacy-raw" }, ["/resumable"]],
+    ["a legacy profile that is resumable", { compatibility_profile: "legacy" }, ["/resumable"]],
+    ["a profile that cannot resume", { compatibility_profile: "codex-v0_0_0" }, ["/resumable"]],
+    ["a negative time", { captured_at_unix_ms: -1 }, ["/captured_at_unix_ms"]],
+  ])("%s", async (_, more, pointers) => {
+    const face = await sameServer();
+    const response = await presign(face, await member(face), announce(more));
+    expect(await outcomeOf(response)).toEqual([400, "sessions.invalid", pointers]);
+    expect([sessionsIn(face), artifactsIn(face)]).toEqual([[], []]);
+  });
+
+  test("all faults are named at once", async () => {
+    const face = await sameServer();
+    const wrong = {
+      ...{ harness: "vim", session_id: "", sha256: "x", size_bytes: -1 },
+      ...{ content_type: "x", cwd: "x".repeat(4097), artifact_format: "zip", resumable: true },
+      ...{ title: "x".repeat(257), summary: "x".repeat(1025), captured_at_unix_ms: -1 },
+      ...{ repository_root: "x".repeat(4097), repository_remote: "x".repeat(4097) },
+    };
+    const [status, , pointers] = await outcomeOf(await presign(face, await member(face), announce(wrong)));
+    expect([status, [...new Set(pointers)].sort()]).toEqual([
+      400,
+      Object.keys(wrong)
+        .map((name) => `/${name}`)
+        .sort(),
+    ]);
+  });
+});
+
+test("SES-2 a wrong shape is refused with 422, all faults at once", async () => {
+  const face = await sameServer();
+  const response = await presign(face, await member(face), {
+    ...announce({ harness: 1, size_bytes: "5", title: [], resumable: "yes" }),
+    session_id: undefined,
+  });
+  const [status, , pointers] = await outcomeOf(response);
+  expect([status, pointers.sort()]).toEqual([
+    422,
+    ["/harness", "/resumable", "/session_id", "/size_bytes", "/title"],
+  ]);
+});
+
+test.each([
+  ["the largest size", { size_bytes: SIZE_BYTES_MAX }],
+  ["no bytes", { size_bytes: 0 }],
+  ["a session id of 512 odd characters", { session_id: "𝒳\u202e'\"\\%_\n".repeat(64) }],
+  ["texts at their limits", { cwd: "é".repeat(4096), title: "𝒳".repeat(256), summary: "é".repeat(1024) }],
+  [
+    "only what is required",
+    {
+      cwd: undefined,
+      title: undefined,
+      summary: undefined,
+      resumable: undefined,
+      artifact_format: undefined,
+      compatibility_profile: undefined,
+    },
+  ],
+  ["a content type with parameters", { content_type: 'text/plain; charset=utf-8; x="a b"' }],
+  ["a longest content type", { content_type: `text/${"x".repeat(251)}` }],
+  ["a member that only newer clients know", { newer: true }],
+])("SES-2 %s is accepted", async (_, more) => {
+  const face = await sameServer();
+  expect((await presign(face, await member(face), announce(more))).status).toBe(200);
+});
+
+test("SES-2 a digest in upper case is stored in lower case", async () => {
+  const face = await sameServer();
+  await presigned(face, await member(face), { sha256: DIGEST.toUpperCase() });
+  expect(artifactsIn(face).map(({ sha256 }) => sha256)).toEqual([DIGEST]);
+});
+
+test.each([
+  ["0", 0, null],
+  ["a time after the year 9999", Number.MAX_SAFE_INTEGER, null],
+  ["a known time", 1_767_225_600_000, 1_767_225_600_000],
+])("SES-2 the capture time %s is read", async (_, sent, kept) => {
+  const face = await sameServer();
+  await presigned(face, await member(face), { captured_at_unix_ms: sent });
+  expect(artifactsIn(face).map(({ capturedAtMs }) => capturedAtMs)).toEqual([kept]);
+});
+
+describe("SES-3 the order of refusals", () => {
+  test.each([
+    [
+      "a body of another type before its content",
+      { headers: { "content-type": "text/plain" }, body: "{" },
+      415,
+    ],
+    ["a body above the limit before its syntax", { body: "{".repeat(BODY_BYTES_MAX + 1) }, 413],
+    ["malformed JSON before the schema", { body: "{" }, 400],
+    ["the schema before values", { body: { harness: 1 } }, 422],
+  ])("%s", async (_, sent, status) => {
+    const face = await sameServer();
+    const response = await face.request("POST", "/session-uploads/presign", {
+      ...(await member(face)),
+      ...sent,
+    });
+    expect(response.status).toBe(status);
+  });
+
+  test("a wrong value before the policy", async () => {
+    await using face = await createTestServer();
+    await publishFirst(face);
+    const credential = await member(face);
+    const wrong = await presign(face, credential, announce({ sha256: "x" }));
+    expect((await outcomeOf(wrong))[1]).toBe("sessions.invalid");
+    expect((await outcomeOf(await presign(face, credential, announce())))[1]).toBe("sessions.capture_off");
+  });
+
+  test("a harness that the policy does not allow", async () => {
+    await using face = await createTestServer();
+    await publishFirst(face, {
+      session_upload: { presign_url: "https://control.example.com/session-uploads/presign" },
+      allowed_harnesses: ["claude"],
+    });
+    const response = await presign(face, await member(face), announce());
+    expect(await outcomeOf(response)).toEqual([403, "sessions.harness_not_allowed", []]);
+  });
+});
+
+test("SES-4 a former name of a profile is the same session as its present name", async () => {
+  const face = await sameServer();
+  const credential = await member(face);
+  const one = await presigned(face, credential, { compatibility_profile: "codex-v1" });
+  const other = await presigned(face, credential, { compatibility_profile: "codex-v0_145_0" });
+  expect([one.upload_id, sessionsIn(face).map(({ profile }) => profile)]).toEqual([
+    other.upload_id,
+    ["codex-v0_145_0"],
+  ]);
+});
+
+test("SES-6 three announcements at once end in one upload", async () => {
+  const face = await sameServer();
+  const credential = await member(face);
+  const all = await Promise.all([1, 2, 3].map(() => presigned(face, credential)));
+  expect(new Set(all.map(({ upload_id: id }) => id)).size).toBe(1);
+  expect([sessionsIn(face).length, artifactsIn(face).length]).toEqual([1, 1]);
+});
+
+test("SES-6 SES-8 an announcement repeated later gets a fresh address and a fresh window", async () => {
+  const face = await sameServer();
+  const credential = { cookie: (await face.signedIn("member")).cookie };
+  const one = await presigned(face, credential);
+  face.world.clock.advance(UPLOAD_WINDOW_MS - 1);
+  const other = await presigned(face, credential);
+  expect([other.upload_id, other.upload_url === one.upload_url]).toEqual([one.upload_id, false]);
+  face.world.clock.advance(UPLOAD_WINDOW_MS - 1);
+  expect((await upload(face, other, "text")).status).toBe(403); // its address has ended
+  const last = await presigned(face, credential);
+  expect((await upload(face, last, "text")).status).toBe(204);
+  expect((await face.request("POST", last.complete_url, credential)).status).toBe(200);
+});
+
+test("SES-8 the lifetime of an address is the setting's", async () => {
+  await using face = await createSessionServer({ sessions: { urlTtlSeconds: 60 } });
+  const { upload_url: url } = await presigned(face, await member(face));
+  const expires = Number(new URL(url).searchParams.get("expires"));
+  expect(expires - face.world.clock.nowMs() / SECOND_MS).toBe(60);
+});
+
+test("SES-5 a complete session whose deadline is over is uploaded again and gets a new deadline", async () => {
+  await using face = await createSessionServer({ access: { accessTokenTtlSeconds: 60 * 86_400 } });
+  const credential = await member(face);
+  const { sessionId } = await capture(face, credential, "text");
+  face.world.clock.advance(30 * DAY_MS);
+  const download = () => face.request("POST", `/session-uploads/${sessionId}/download`, credential);
+  expect(await outcomeOf(await download())).toEqual([410, "sessions.expired", []]);
+  const again = await capture(face, credential, "text");
+  expect(again.sessionId).toBe(sessionId);
+  expect((await download()).status).toBe(200);
+});
+
+test("SES-5 SES-57 a complete session whose bytes are lost answers 410 and is uploaded again", async () => {
+  const face = await sameServer();
+  const owner = await face.signedIn("member");
+  const { sessionId } = await capture(face, bearer(owner), "text");
+  const { sha256 } = announce();
+  await unlink(`${face.world.directory}/sessions/sha256/${sha256.slice(0, 2)}/${sha256}`);
+  const download = () => face.request("POST", `/session-uploads/${sessionId}/download`, bearer(owner));
+  expect(await outcomeOf(await download())).toEqual([410, "sessions.bytes_lost", []]);
+  expect(await outcomeOf(await download())).toEqual([410, "sessions.bytes_lost", []]);
+  await capture(face, bearer(owner), "text");
+  expect((await download()).status).toBe(200);
+  const { items } = face.domain.auditLog.list(face.world.organizationId, { action: "captured_session.lose" });
+  expect(items.length).toBe(1);
+});
+
+test("SES-7 a pending version changes nothing that readers see", async () => {
+  const face = await sameServer();
+  const credential = await member(face);
+  await capture(face, credential, "text", { title: "Before" });
+  const before = sessionsIn(face);
+  face.world.clock.advance(SECOND_MS);
+  await presign(face, credential, announcementOf("other text", { title: "After" }));
+  expect(sessionsIn(face)).toEqual(before);
+  await capture(face, credential, "other text", { title: "After" });
+  expect(sessionsIn(face).map(({ title }) => title)).toEqual(["After"]);
+});
+
+describe("SES-9 unfinished uploads of one user", () => {
+  const digestOf = (at: number) => at.toString(16).padStart(64, "0");
+
+  async function announceMany(face: TestServer, credential: object, count: number, more: object = {}) {
+    for (let at = 0; at < count; at += 1)
+      await presigned(face, credential, { sha256: digestOf(at), size_bytes: 1, ...more });
+  }
+
+  test(`are at most ${PENDING_PER_USER_MAX}`, async () => {
+    const face = await sameServer();
+    const credential = await member(face);
+    await announceMany(face, credential, PENDING_PER_USER_MAX);
+    const response = await presign(face, credential, announce({ sha256: DIGEST }));
+    expect(response.headers.get("retry-after")).toBe("60");
+    expect(await outcomeOf(response)).toEqual([429, "sessions.too_many_pending", []]);
+    const repeated = await presign(face, credential, announce({ sha256: digestOf(0), size_bytes: 1 }));
+    expect(repeated.status).toBe(200);
+    expect((await presign(face, await member(face), announce({ sha256: DIGEST }))).status).toBe(200);
+  });
+
+  test(`have at most ${PENDING_BYTES_PER_USER_MAX} bytes`, async () => {
+    const face = await sameServer();
+    const owner = await face.signedIn("member");
+    await announceMany(face, bearer(owner), 1);
+    const others = PENDING_BYTES_PER_USER_MAX - SIZE_BYTES_MAX;
+    await face.world.db.write((tx) => {
+      tx.update(sessionArtifacts)
+        .set({ sizeBytes: others })
+        .where(eq(sessionArtifacts.userId, owner.user.id))
+        .run();
+    });
+    const outcome = async (size: number) =>
+      (await presign(face, bearer(owner), announce({ sha256: DIGEST, size_bytes: size }))).status;
+    expect([await outcome(SIZE_BYTES_MAX - 1), await outcome(SIZE_BYTES_MAX)]).toEqual([200, 200]);
+    await face.world.db.write((tx) => {
+      tx.update(sessionArtifacts)
+        .set({ sizeBytes: others + 1 })
+        .where(eq(sessionArtifacts.sha256, digestOf(0)))
+        .run();
+    });
+    expect(await outcome(SIZE_BYTES_MAX)).toBe(429);
+  });
+});
+
+test("SES-41 the quota of all sessions is refused above its limit only", async () => {
+  await using face = await createSessionServer({ sessions: { totalBytesMax: 10 } });
+  const credential = await member(face);
+  const outcome = async (size: number) => {
+    const response = await presign(face, credential, announce({ sha256: DIGEST, size_bytes: size }));
+    return [response.status, (await response.json()).reason, response.headers.get("retry-after")];
+  };
+  expect((await outcome(9))[0]).toBe(200);
+  expect((await outcome(10))[0]).toBe(200);
+  expect(await outcome(11)).toEqual([503, "sessions.quota_reached", "60"]);
+});
