@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { openBundleFile } from "../../../src/app/files/catalog-file.ts";
 import { type ImportPlan, type ImportRequest, isUnchanged } from "../../../src/domain/catalog/service.ts";
-import { readTrustedKeys } from "../../../src/platform/crypto/file-signatures.ts";
+import { readTrustedKeys, TRUSTED_KEYS_BYTES_MAX } from "../../../src/platform/crypto/file-signatures.ts";
 import { findOwnSigner, makeOwnKey } from "../../../src/platform/crypto/own-signing-key.ts";
 import { openDataDirectory } from "../../../src/platform/data-directory/data-directory.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
@@ -15,8 +15,6 @@ import { type Progress, startProgress } from "../../output/progress.ts";
 import { planDocument, planLines, planSummary, versionText } from "./plan-text.ts";
 import { removalCheck } from "./remove.ts";
 import { ownSigner, signerFor } from "./signer.ts";
-
-const KEY_FILE_BYTES_MAX = 65_536;
 
 /** Prints only the public key to stdout, so that it can be redirected to a file. */
 export async function bundleKey({ domain, actor, config, context, output }: Call): Promise<void> {
@@ -87,7 +85,7 @@ async function requestFor(call: Call): Promise<ImportRequest> {
   const trust = call.text("trust");
   if (trust === undefined) throw noTrust();
   const keys = readTrustedKeys(
-    Buffer.from(await readFile(resolve(context.cwd, trust), KEY_FILE_BYTES_MAX)).toString(),
+    Buffer.from(await readFile(resolve(context.cwd, trust), TRUSTED_KEYS_BYTES_MAX)).toString(),
     trust,
   );
   return {

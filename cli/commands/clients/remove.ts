@@ -1,7 +1,9 @@
 // `clients remove` and `clients revoke`: one client, or all clients that have not been seen for some time. A running server
 // refuses the next request of a revoked client.
+
 import type { ClientView, RemovalKind } from "../../../src/domain/clients/service.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
+import { nameList } from "../../../src/platform/text/name-list.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { ageText } from "../../output/age.ts";
@@ -72,11 +74,12 @@ function sentenceOf(client: ClientView, nowMs: number): string {
 function consequences({ domain }: Call, verb: RemovalKind, client: ClientView): string[] {
   if (verb === "remove") return ["Its tokens stay valid; use `clients revoke` to end them."];
   const companions = domain.clients.inventory.companions(client).map(({ id, hostname }) => hostname ?? id);
-  const named = companions.slice(0, NAMED_MAX).join(", ");
   return [
     "Its login session and all its tokens end: its next request is refused.",
     ...(companions.length > 0
-      ? [`These workstations were approved by the same sign-in and are signed out too: ${named}`]
+      ? [
+          `These workstations were approved by the same sign-in and are signed out too: ${nameList(companions)}`,
+        ]
       : []),
   ];
 }

@@ -1,5 +1,6 @@
 // Checks what the database and the data directory contain: keys, policy, jobs, artifacts, gateway keys, and with --deep the bytes
 // of every artifact and the chain of the audit log.
+
 import { TOKEN_BYTES_MAX } from "../../domain/access/authentication/verified-tokens.ts";
 import type { Domain } from "../../domain/domain.ts";
 import { CANNOT_SIGN_IN_REMEDY, cannotSignInText } from "../../domain/identity/service.ts";
@@ -10,12 +11,10 @@ import { toRfc3339 } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { RESTORE_KEY } from "../../platform/crypto/sealing-keys.ts";
 import { bytesText, FREE_BYTES_MIN } from "../../platform/files/disk.ts";
+import { nameList } from "../../platform/text/name-list.ts";
 import { trustIn } from "../../server/listener/peer-address.ts";
 import { lacksScimToken, NO_SCIM_TOKEN } from "../service/provisioning-start.ts";
 import type { Check, Finding } from "./finding.ts";
-
-/** Number of digests that a finding names. */
-const DIGESTS_NAMED_MAX = 3;
 
 export interface Examined {
   domain: Domain;
@@ -206,9 +205,8 @@ export async function checkArtifacts(
     watch.advance(sizeBytes);
   }
   if (broken.length === 0) return check.ok(`${count} intact`);
-  const named = broken.slice(0, DIGESTS_NAMED_MAX).join(", ");
   return check.failed(
-    `${broken.length} of ${count} are damaged or missing: ${named}`,
+    `${broken.length} of ${count} are damaged or missing: ${nameList(broken)}`,
     "find the packages that need them: quartermaster catalog verify; store the archives again (quartermaster catalog seed or import), or restore the last backup",
   );
 }

@@ -1,4 +1,5 @@
 // Checks the machine around the database: files, disk space, clock, certificate. Opens nothing for writing.
+
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, DAY_MS, SECOND_MS, toRfc3339 } from "../../platform/clock.ts";
@@ -13,6 +14,7 @@ import {
 import { bytesText, type DiskSpace } from "../../platform/files/disk.ts";
 import { connectTo } from "../../platform/files/unix-socket.ts";
 import { permissionsText } from "../../platform/own-files.ts";
+import { nameList } from "../../platform/text/name-list.ts";
 import { BUILD_TIME } from "../../platform/version.ts";
 import { readCertificate, type TlsFiles } from "../../server/listener/tls.ts";
 import { assertClockPlausible } from "../service/start-checks.ts";
@@ -26,8 +28,6 @@ export const FREE_SPACE_BYTES_MIN = 64 * 1024 * 1024;
 export const CERTIFICATE_DAYS_MIN = 14;
 /** Token checks tolerate the same skew. */
 const CLOCK_SKEW_MS = CLOCK_TOLERANCE_SECONDS * SECOND_MS;
-/** Number of files that a finding names. */
-export const FILES_NAMED_MAX = 5;
 const OTHERS = 0o077;
 const OWNER_ENTERS = 0o700;
 const OWNER_READS = 0o400;
@@ -62,9 +62,7 @@ export function checkFiles(check: Check, directory: DataDirectory): Finding {
   if (wrong.length === 0) assertAccessible(directory);
   if (wrong.length === 0)
     return check.ok(`${files.length} files and folders, all accessible only to user id ${owner}`);
-  const named = wrong.slice(0, FILES_NAMED_MAX).join(", ");
-  const more = wrong.length > FILES_NAMED_MAX ? `, and ${wrong.length - FILES_NAMED_MAX} more` : "";
-  return check.failed(`wrong owner or permissions: ${named}${more}`, permissionRemedy(path, owner));
+  return check.failed(`wrong owner or permissions: ${nameList(wrong)}`, permissionRemedy(path, owner));
 }
 
 function entriesOf(folder: string): string[] {

@@ -1,11 +1,11 @@
 // Checks the catalog of the gateway's models: whether it is current, and whether what the policy assigns is offered as it was
 // acknowledged.
+
 import type { CatalogFigures } from "../../domain/inference/models/catalog.ts";
+import { nameList } from "../../platform/text/name-list.ts";
 import type { Examined } from "./content.ts";
 import type { Check, Finding } from "./finding.ts";
 
-/** Models that a finding names. */
-const MODELS_NAMED_MAX = 5;
 const LIST = "quartermaster gateway models list";
 
 /** @returns a finding for each problem with the catalog or with assigned models */
@@ -35,11 +35,11 @@ function refreshFindings(check: Check, { problem, isStale }: CatalogFigures): Fi
 }
 
 function assignmentFindings(check: Check, { assignedProblems, assignments }: CatalogFigures): Finding[] {
-  const named = assignedProblems.slice(0, MODELS_NAMED_MAX).map(({ id, state }) => `${id} (${state})`);
-  const more = assignedProblems.length - named.length;
-  const names = [...named, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+  const names = assignedProblems.map(({ id, state }) => `${id} (${state})`);
   return [
-    ...(named.length > 0 ? [check.warning(`assigned, but not as acknowledged: ${names}`, LIST)] : []),
+    ...(names.length > 0
+      ? [check.warning(`assigned, but not as acknowledged: ${nameList(names)}`, LIST)]
+      : []),
     ...(assignments === "incomplete"
       ? [
           check.warning(

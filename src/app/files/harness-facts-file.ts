@@ -4,13 +4,10 @@ import { closeSync, fstatSync, readFileSync } from "node:fs";
 import { BUILT_IN, type HarnessesInForce } from "../../domain/harnesses/harness-facts.ts";
 import { HARNESS_FILE_BYTES_MAX, readHarnessFile } from "../../domain/harnesses/harness-file.ts";
 import type { Config } from "../../platform/config/config.ts";
-import { readTrustedKeys } from "../../platform/crypto/file-signatures.ts";
+import { readTrustedKeys, TRUSTED_KEYS_BYTES_MAX } from "../../platform/crypto/file-signatures.ts";
 import { DomainError } from "../../platform/errors.ts";
 import { openRegularFile } from "../../platform/files/files.ts";
 import { sha256Hex } from "../../platform/ids.ts";
-
-/** limit for a file of trusted keys and for a signature */
-const KEY_FILE_BYTES_MAX = 65_536;
 
 export const signaturePath = (file: string): string => `${file}.sig`;
 
@@ -31,7 +28,7 @@ export function readHarnessFacts(config: Pick<Config, "get">): HarnessesInForce 
  */
 export function readSignedHarnesses(file: string, trust: string): HarnessesInForce {
   const bytes = readBounded(file, HARNESS_FILE_BYTES_MAX);
-  const keys = readTrustedKeys(readBounded(trust, KEY_FILE_BYTES_MAX).toString(), trust);
+  const keys = readTrustedKeys(readBounded(trust, TRUSTED_KEYS_BYTES_MAX).toString(), trust);
   const signature = readSignature(file);
   const signer = keys.find((key) => key.isSigned(bytes, signature));
   if (!signer) throw untrustedFile(file, trust);
@@ -53,7 +50,7 @@ export function readBounded(path: string, bytesMax: number): Buffer {
 
 function readSignature(file: string): Buffer {
   try {
-    return readBounded(signaturePath(file), KEY_FILE_BYTES_MAX);
+    return readBounded(signaturePath(file), TRUSTED_KEYS_BYTES_MAX);
   } catch (error) {
     if (!(error instanceof DomainError) || error.reason !== "file.missing") throw error;
     throw new DomainError(

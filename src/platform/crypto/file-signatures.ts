@@ -42,6 +42,9 @@ export function fileSigner(privateKey: Secret, source: string): FileSigner {
   };
 }
 
+/** limit for a file of trusted keys, and for a detached signature */
+export const TRUSTED_KEYS_BYTES_MAX = 65_536;
+
 /**
  * @param text one or more public keys in PEM
  * @param source name of the file for errors

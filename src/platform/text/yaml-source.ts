@@ -32,7 +32,7 @@ interface Fault {
 
 const TABBED = "is indented with a tab; use spaces";
 /** length of the part of a line that is searched for a tab */
-export const INDENT_CHARACTERS_MAX = 200;
+const INDENT_CHARACTERS_MAX = 200;
 
 /** tokens between two calls of `isOver` */
 const TOKENS_PER_LOOK = 1_000;

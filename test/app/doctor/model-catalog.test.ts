@@ -82,7 +82,9 @@ test("assigned models that are not as acknowledged are named, and so is an assig
   });
   await assign(world, "claude", "a1", "a2", "a3", "a4", "a5", "a6");
   const [finding] = findingsOf(world);
-  expect(finding).toEndWith("a1 (unknown), a2 (unknown), a3 (unknown), a4 (unknown), a5 (unknown), 4 more");
+  expect(finding).toEndWith(
+    "a1 (unknown), a2 (unknown), a3 (unknown), a4 (unknown), a5 (unknown), and 4 more",
+  );
 });
 
 test("refusing models while none is assigned is reported, because it refuses every request", async () => {

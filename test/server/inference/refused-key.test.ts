@@ -2,6 +2,7 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { disownedReasonIn } from "../../../src/domain/gateway/service.ts";
 import { Secret } from "../../../src/platform/secret.ts";
+import { REFUSAL_BYTES_MAX } from "../../../src/server/inference/forwarding/refused-key.ts";
 import { createForwardingSite, MANAGED_KEY } from "../../support/inference/forwarding.ts";
 import { CHAT, MESSAGES } from "../../support/inference/recordings.ts";
 import type { Script } from "../../support/inference/upstream.ts";
@@ -17,6 +18,12 @@ const GONE = JSON.stringify({
 const NEW_KEY = { credential: new Secret("sk-managed-0002"), credentialVersion: "version-2" };
 const post = (body: string) => fetch(site.origin + CHAT.path, { method: "POST", body });
 const keysUsed = () => upstream.exchanges.map((exchange) => exchange.header("authorization"));
+
+/** @returns the refusal of a key that is gone, in so many bytes */
+const paddedTo = (bytes: number): string => {
+  const padded = (filler: string) => JSON.stringify({ filler, ...JSON.parse(GONE) });
+  return padded("x".repeat(bytes - padded("").length));
+};
 
 /** Refuses every key but these. */
 const accepting =
@@ -44,6 +51,16 @@ describe("a key that the upstream disowned (INF-29, INF-31)", () => {
       inputTokens: CHAT.usage.input,
     });
     expect(await site.metrics.metrics()).toContain("inference_replays_total 1");
+  });
+
+  test.each([-1, 0])("is found in an answer of %i bytes more than the limit", async (step) => {
+    upstream.script = async (exchange) => {
+      await exchange.body();
+      if (exchange.header("authorization") === "Bearer sk-managed-0002") await exchange.stream(CHAT.events);
+      else await exchange.answer(401, paddedTo(REFUSAL_BYTES_MAX + step));
+    };
+    site.replacement = NEW_KEY;
+    expect((await post(CHAT.request)).status).toBe(200);
   });
 
   test("is a 503 while there is no other one", async () => {
@@ -83,10 +100,7 @@ describe("any other 401 passes unchanged (INF-31)", () => {
     ["of another reason", '{"error":{"message":"Authentication Error","type":"auth_error"}}'],
     ["that is empty", ""],
     ["that is no JSON", "key is gone"],
-    [
-      "that is too long to be about the key",
-      JSON.stringify({ filler: "x".repeat(70_000), ...JSON.parse(GONE) }),
-    ],
+    ["that is too long to be about the key", paddedTo(REFUSAL_BYTES_MAX + 1)],
   ])("%s", async (_, body) => {
     site.replacement = NEW_KEY;
     for (const isChunked of [false, true]) {
@@ -123,7 +137,7 @@ describe("any other 401 passes unchanged (INF-31)", () => {
 
 test.each([
   ["short", ""],
-  ["too long to be read whole", "x".repeat(70_000)],
+  ["too long to be read whole", "x".repeat(REFUSAL_BYTES_MAX)],
 ])("INF-17 a 401 that repeats the key does not reach the workstation: %s", async (_, filler) => {
   upstream.script = async (exchange) => {
     await exchange.body();

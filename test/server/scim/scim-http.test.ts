@@ -1,6 +1,8 @@
 // Tests SCIM over HTTP: authentication, rate limits, request parsing, response headers and methods. All answers below /scim
 // are SCIM messages.
+
 import { describe, expect, test } from "bun:test";
+import { BULK_PAYLOAD_BYTES_MAX } from "../../../src/domain/scim/bulk/model.ts";
 import { WHOLE_GROUP_MEMBERS_MAX } from "../../../src/domain/scim/groups/group-views.ts";
 import { SCANS_WAITING_MAX } from "../../../src/domain/scim/search/scans.ts";
 import { CORE_USER, ENTERPRISE_USER, SCIM_BASE_PATH, SEARCH_REQUEST } from "../../../src/domain/scim/wire.ts";
@@ -212,7 +214,7 @@ describe("a body", () => {
     ["/Users/.search", "ignoredToo", SCIM_BYTES_MAX.scim],
     ["/.search", "ignoredToo", SCIM_BYTES_MAX.scim],
     ["/Groups", "displayName", SCIM_BYTES_MAX["scim-group"]],
-    ["/Bulk", "ignoredToo", SCIM_BYTES_MAX.scim],
+    ["/Bulk", "ignoredToo", BULK_PAYLOAD_BYTES_MAX],
   ];
 
   test.each(LIMITS)("sent to %s is limited in size", async (path, name, bytesMax) => {

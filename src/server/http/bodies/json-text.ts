@@ -31,7 +31,7 @@ export interface JsonProblem {
 }
 
 /** Longer texts are checked, parsed and handled in separate turns of the event loop. */
-const ONE_TURN_CHARACTERS_MAX = 64 * 1024;
+export const ONE_TURN_CHARACTERS_MAX = 64 * 1024;
 
 /**
  * Checks and parses a text. A long text takes several turns of the event loop, and the caller continues in a new turn.

@@ -8,7 +8,7 @@ import { chapterPage, contentsPage, HELP_PATH } from "../../pages/help.tsx";
 import { pageOperation, pageRoute } from "../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
-const NAME_CHARACTERS_MAX = 64;
+export const NAME_CHARACTERS_MAX = 64;
 const HEADERS = {
   contentType: "text/html; charset=utf-8",
   cacheControl: "no-cache",

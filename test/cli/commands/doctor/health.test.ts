@@ -1,5 +1,6 @@
 // `status` and `doctor` (requirements OBS-5, DAT-9, SVC-11, AIR-6): their exact output with and without a running service. Also tests
 // that doctor finds each fault, prints its remedy, and changes nothing.
+
 import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -22,7 +23,6 @@ import {
   CERTIFICATE_DAYS_MIN,
   checkCertificate,
   checkDiskSpace,
-  FILES_NAMED_MAX,
   FREE_SHARE_MIN,
   FREE_SPACE_BYTES_MIN,
 } from "../../../../src/app/doctor/machine.ts";
@@ -34,6 +34,7 @@ import { lockForServer, placesIn } from "../../../../src/platform/data-directory
 import { openConnection } from "../../../../src/platform/database/connection.ts";
 import { programSchema } from "../../../../src/platform/database/schema/schema.ts";
 import { createLog } from "../../../../src/platform/observe/log.ts";
+import { NAMES_SHOWN_MAX } from "../../../../src/platform/text/name-list.ts";
 import { readCertificate } from "../../../../src/server/listener/tls.ts";
 import { isRoot, NOBODY } from "../../../support/cli/child.ts";
 import { expectGolden, type Step } from "../../../support/cli/golden.ts";
@@ -554,17 +555,17 @@ describe("limits of doctor", () => {
   });
 
   test.each([
-    [FILES_NAMED_MAX - 1, ""],
-    [FILES_NAMED_MAX, ""],
-    [FILES_NAMED_MAX + 1, ", and 1 more"],
+    [NAMES_SHOWN_MAX - 1, ""],
+    [NAMES_SHOWN_MAX, ""],
+    [NAMES_SHOWN_MAX + 1, ", and 1 more"],
   ])("of %i files that others may read as many are named", async (amount, more) => {
     using bench = await createInstallation();
     for (let index = 0; index < amount; index += 1)
       writeFileSync(join(bench.data, `exposed-${index}`), "", { mode: 0o644 });
     const [finding] = await found(bench, "files");
     const { detail = "" }: { detail?: string } = Object(finding);
-    expect(detail.match(/exposed-\d/g)).toHaveLength(Math.min(amount, FILES_NAMED_MAX));
-    const last = `exposed-${Math.min(amount, FILES_NAMED_MAX) - 1} (mode 0644, of user id ${process.getuid?.()})`;
+    expect(detail.match(/exposed-\d/g)).toHaveLength(Math.min(amount, NAMES_SHOWN_MAX));
+    const last = `exposed-${Math.min(amount, NAMES_SHOWN_MAX) - 1} (mode 0644, of user id ${process.getuid?.()})`;
     expect(detail.endsWith(`${last}${more}`)).toBe(true);
   });
 

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { appendFileSync, copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { HARNESS_FILE_FORMAT } from "../../../../src/domain/harnesses/harness-file.ts";
+import { TRUSTED_KEYS_BYTES_MAX } from "../../../../src/platform/crypto/file-signatures.ts";
 import { type Bench, createInstallation } from "../../../support/in-process.ts";
 import { beginPolicyOn } from "../../../support/installed/installed-policy.ts";
 import { startService } from "../../../support/running-service.ts";
@@ -77,6 +78,15 @@ describe("commands", () => {
     expect(stderr).toContain("bad.yaml:4: /harnesses/codex/verified_before: 0.100.0 is below 0.151.1-0");
     expect(exitCode).toBe(2);
     expect(await Bun.file(bench.path("bad.yaml.sig")).exists()).toBe(false);
+  });
+
+  test.each([-1, 0, 1])("check reads trusted keys of %i bytes more than the limit up to it", async (step) => {
+    const bench = await withFacts();
+    const key = await Bun.file(bench.path("home.pub")).text();
+    writeFileSync(bench.path("home.pub"), key.padEnd(TRUSTED_KEYS_BYTES_MAX + step, "\n"));
+    const { exitCode, stderr } = await bench.run("harnesses check agents.yaml --trust home.pub");
+    expect(exitCode).toBe(step > 0 ? 2 : 0);
+    if (step > 0) expect(stderr).toContain(`home.pub has more than ${TRUSTED_KEYS_BYTES_MAX} bytes`);
   });
 
   test("status and doctor name the file, and the reason why it cannot be used", async () => {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { RowSearch } from "../../../../src/domain/inference/log/model.ts";
-import { LogThread } from "../../../../src/domain/inference/log/writing/log-thread.ts";
+import { LogThread, SEARCHES_MAX } from "../../../../src/domain/inference/log/writing/log-thread.ts";
 import { textOfRows } from "../../../../src/domain/inference/log/writing/row-text.ts";
 import type { FromThread, ToThread } from "../../../../src/domain/inference/log/writing/thread-messages.ts";
 import { rowOf, until } from "../../../support/inference/request-rows.ts";
@@ -69,8 +69,8 @@ test("INF-45 a search that takes longer than its time is refused, and says how t
 
 test("INF-45 a search beyond those that may run is refused at once, and the others end", async () => {
   using site = threadWith();
-  for (let number = 1; number <= 9; number++) site.thread.receive(searching(number));
-  await until(() => site.answers.length === 10);
+  for (let number = 1; number <= SEARCHES_MAX + 1; number++) site.thread.receive(searching(number));
+  await until(() => site.answers.length === SEARCHES_MAX + 2);
   const refused = site.answers.filter((answer) => "refused" in answer);
-  expect(refused).toMatchObject([{ number: 9, refused: { reason: "request_log.busy" } }]);
+  expect(refused).toMatchObject([{ number: SEARCHES_MAX + 1, refused: { reason: "request_log.busy" } }]);
 });

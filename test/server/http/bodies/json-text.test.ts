@@ -10,6 +10,8 @@ import {
   JSON_DEPTH_MAX,
   JSON_LIMITS,
   JSON_VALUES_MAX,
+  ONE_TURN_CHARACTERS_MAX,
+  parseWithin,
   structureProblem,
   syntaxProblem,
 } from "../../../../src/server/http/bodies/json-text.ts";
@@ -159,3 +161,16 @@ test("errors repeat only a limited part of the text", () => {
   }
   for (const text of [twice, message]) expect(text.length).toBeLessThan(EXCERPT_CHARACTERS_MAX + 100);
 });
+
+test.each([-1, 0, 1])(
+  "a text of %i characters more than one turn may have gives way to others",
+  async (step) => {
+    let isOtherServed = false;
+    setImmediate(() => {
+      isOtherServed = true;
+    });
+    const value = "x".repeat(ONE_TURN_CHARACTERS_MAX + step - 2);
+    expect(await parseWithin(`"${value}"`, JSON_LIMITS, ({ message }) => new Error(message))).toBe(value);
+    expect(isOtherServed).toBe(step > 0);
+  },
+);

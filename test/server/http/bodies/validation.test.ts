@@ -6,6 +6,7 @@ import { Elysia } from "elysia";
 import { PROBLEMS_MAX } from "../../../../src/platform/text/problem-list.ts";
 import {
   createAddressCheck,
+  POINTER_CHARACTERS_MAX,
   PROBLEMS_COUNTED_MAX,
   takeBodyCheck,
 } from "../../../../src/server/http/bodies/validation.ts";
@@ -78,15 +79,13 @@ test.each([
   if (left > 0) expect(refusal?.details.problems?.at(-1)).toEqual({ pointer: "", detail: rest });
 });
 
-test("after a quarter of a million characters of pointers, there may be more problems", () => {
-  const named = (count: number) =>
-    Object.fromEntries(Array.from({ length: count }, (_, at) => [`${at}`.padEnd(100_000), "x"]));
-  const messageOf = (count: number) =>
-    refusalOf(() => takeBodyCheck({ body: Type.Record(Type.String(), Type.Integer()) })(named(count)))
-      ?.message;
-  expect(messageOf(2)).toStartWith("the body has 2 problems: ");
-  expect(messageOf(4)).toStartWith("the body has at least 3 problems: ");
-  expect(messageOf(4)).toEndWith("; and possibly more: the check stopped early");
+test.each([-1, 0, 1])("pointers of %i characters more than the limit may hide more problems", (step) => {
+  const names = ["a".repeat(POINTER_CHARACTERS_MAX / 2), "b".repeat(POINTER_CHARACTERS_MAX / 2 + step - 2)];
+  const wrong = Object.fromEntries(names.map((name) => [name, "x"]));
+  const check = takeBodyCheck({ body: Type.Record(Type.String(), Type.Integer()) });
+  const message = refusalOf(() => check(wrong))?.message;
+  expect(message).toStartWith(step > 0 ? "the body has at least 2 problems: " : "the body has 2 problems: ");
+  if (step > 0) expect(message).toEndWith("; and possibly more: the check stopped early");
 });
 
 test("a query parameter that is given twice is one problem of the query", () => {

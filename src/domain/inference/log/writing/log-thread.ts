@@ -21,7 +21,7 @@ import {
 } from "./thread-messages.ts";
 
 /** Searches that may run or wait; further ones are rejected. */
-const SEARCHES_MAX = 8;
+export const SEARCHES_MAX = 8;
 const BUSY_RETRY_SECONDS = 5;
 
 export interface LogThreadOptions {

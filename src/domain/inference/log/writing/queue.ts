@@ -11,7 +11,7 @@ import type { LogTasks, WriteResult } from "./thread-messages.ts";
 /** A failed batch is tried again after this time, which doubles with every further failure. */
 const RETRY_MS = { first: 250, max: 5_000 };
 /** Deaths of the thread over the same batch, after which the batch is dropped. */
-const DEATHS_MAX = 3;
+export const DEATHS_MAX = 3;
 /** Time between two warnings about dropped rows. */
 export const WARN_EVERY_MS = 60_000;
 /** How often closing tries to write before it gives up. */

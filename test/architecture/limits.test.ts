@@ -1,0 +1,124 @@
+// Limits have names that end in _MAX. A test imports each of them, to try a value below, at and above it.
+import { expect, test } from "bun:test";
+import { readSources, type Source, sourceOf } from "../support/source.ts";
+
+const LIMIT = /^(?:export )?const (?<name>[A-Z][A-Z0-9_]*_MAX)\b/gm;
+
+const limitsIn = ({ path, code }: Source): string[] =>
+  [...code.matchAll(LIMIT)].map(({ groups }) => `${groups?.name} of ${path}`);
+
+/**
+ * Reason to the limits that no test tries, each as `NAME of FILE`. Most need no three tests, because a neighboring value changes no
+ * answer; the last group lacks them.
+ */
+const UNTESTED: Readonly<Record<string, readonly string[]>> = {
+  "a cache; its size changes no answer": [
+    "BUCKETS_MAX of src/domain/inference/admission/admission.ts",
+    "CACHED_ROWS_MAX of src/domain/gateway/keys/keys.ts",
+    "EXPECTATIONS_KEPT_MAX of src/domain/clients/verdict/judge.ts",
+    "KEPT_MAX of src/domain/scim/schema/fold-case.ts",
+    "KEYS_MAX of src/domain/access/authentication/verified-tokens.ts",
+    "KNOWN_TOKENS_MAX of src/domain/inference/admission/token-verifier.ts",
+    "LIFE_SECONDS_MAX of src/domain/access/authentication/verified-tokens.ts",
+    "NAMES_KEPT_MAX of cli/commands/audit/read.ts",
+    "ORGANIZATIONS_MAX of src/domain/access/authentication/grant-holders.ts",
+    "STATEMENTS_MAX of src/domain/scim/search/search-store.ts",
+    "UNCHANGED_KEPT_MAX of src/server/routes/governance/governance.ts",
+    "VERSIONS_KEPT_MAX of src/domain/clients/verdict/expectations.ts",
+    "VIEW_BYTES_KEPT_MAX of src/domain/governance/delivery/audience-groups.ts",
+  ],
+  "one step of a loop that goes on": [
+    "ARTIFACT_PAGE_MAX of src/domain/catalog/store.ts",
+    "BATCH_SUMS_MAX of src/domain/inference/usage/handed-sums-store.ts",
+    "LABELS_MAX of src/domain/audit/redaction-store.ts",
+    "LAST_PAGES_MAX of src/platform/database/checkpoints.ts",
+    "LINKS_MAX of src/domain/audit/store.ts",
+    "UNHINDERED_MAX of src/platform/database/checkpoints.ts",
+  ],
+  "bounds a statement above the number of rows that other limits allow": [
+    "ADMINISTRATORS_MAX of src/domain/identity/users/password-administrators-store.ts",
+    "COMMENTS_MAX of src/domain/governance/erase-store.ts",
+    "KEYS_MAX of src/domain/shared/signing-key-store.ts",
+    "PROBLEM_CODES_MAX of src/domain/gateway/keys/store.ts",
+    "PROTECTED_MAX of src/domain/identity/store.ts",
+    "ROWS_MAX of src/domain/inference/models/store.ts",
+  ],
+  "a property of a format, of the runtime or of another file, not a choice": [
+    "ASCII_MAX of src/platform/text/json-names.ts",
+    "BACKUP_SECONDS_MAX of src/app/monitoring/alert-rules.ts",
+    "CODE_POINT_MAX of src/domain/scim/filter/shape.ts",
+    "KEY_BYTES_MAX of src/domain/inference/bodies/model-scanner.ts",
+    "KEY_NUMBER_MAX of src/platform/crypto/sealing-keys.ts",
+    "NAME_BYTES_MAX of src/platform/files/tar.ts",
+    "RUNTIME_BODY_BYTES_MAX of src/server/listener/listen.ts",
+    "VALUE_BYTES_MAX of src/domain/inference/bodies/model-scanner.ts",
+  ],
+  "a time or a number of tries after which something else takes over": [
+    "ATTEMPTS_MAX of src/server/routes/catalog/catalog.ts",
+    "GAP_MS_MAX of src/platform/database/company.ts",
+    "JOINS_MAX of src/domain/governance/publishing/deployment.ts",
+    "READING_MS_MAX of src/app/documents/document-threads.ts",
+    "SEARCH_MS_MAX of src/domain/inference/log/model.ts",
+    "TASK_MS_MAX of src/app/documents/document-threads.ts",
+    "THREADS_MAX of src/app/documents/document-threads.ts",
+    "UNFINISHED_MS_MAX of src/domain/inference/log/export.ts",
+  ],
+  "cuts what a person reads": [
+    "AUDITED_IDS_MAX of src/domain/scim/groups/group-changes.ts",
+    "DESCRIPTION_COLUMN_MAX of cli/command.ts",
+    "INDENT_CHARACTERS_MAX of src/platform/text/yaml-source.ts",
+    "LEFT_SHOWN_MAX of cli/commands/identities/move.ts",
+    "NAMED_MAX of cli/commands/clients/remove.ts",
+    "NAMED_MAX of src/domain/scim/bulk/run.ts",
+    "NAMED_MAX of src/domain/scim/groups/members.ts",
+    "PROBLEMS_MAX of src/domain/catalog/bundles/bundle-read.ts",
+    "PROBLEMS_MAX of src/domain/scim/bulk/request.ts",
+    "SHOWN_CHARACTERS_MAX of src/app/demo/http.ts",
+    "SHOWN_CHARACTERS_MAX of src/domain/scim/groups/members.ts",
+    "SHOWN_MAX of cli/commands/scim/status.ts",
+  ],
+  "lacks its tests": [
+    "ADDRESSES_MAX of src/app/probe/reach.ts",
+    "ANSWER_BYTES_MAX of src/domain/idempotency/service.ts",
+    "CA_FILE_BYTES_MAX of cli/commands/probe/report.ts",
+    "CHAIN_MAX of src/platform/outbound/peer-certificates.ts",
+    "COMMIT_ANSWER_BYTES_MAX of src/domain/catalog/sources/package-sources.ts",
+    "CONFIG_TOKENS_MAX of src/platform/config/content.ts",
+    "COST_MAX of src/platform/crypto/key-file.ts",
+    "COUNTED_IDS_MAX of src/domain/inference/log/intake.ts",
+    "ENTRIES_MAX of src/domain/inference/usage/model.ts",
+    "FACET_USERS_MAX of src/domain/inference/log/model.ts",
+    "KEY_FILE_BYTES_MAX of src/platform/crypto/key-file.ts",
+    "LISTING_BYTES_MAX of src/domain/gateway/provisioners/model-listing.ts",
+    "NAMES_MAX of src/domain/harnesses/harness-file.ts",
+    "READS_MAX of src/server/http/bodies/validation.ts",
+    "SETTINGS_TOKENS_MAX of src/domain/governance/publishing/publications.ts",
+    "TOKENS_MAX of src/domain/harnesses/harness-file.ts",
+    "TYPED_CODE_LENGTH_MAX of src/domain/access/second-factor/model.ts",
+  ],
+};
+
+/** @returns limits that no test imports, as `name of path` */
+const untestedIn = (sources: readonly Source[], tests: readonly Source[]): string[] => {
+  const tested = new Set(
+    tests.flatMap(({ text, imports }) => {
+      const names = text.match(/\b[A-Z][A-Z0-9_]*_MAX\b/g) ?? [];
+      return imports.flatMap(({ target }) => names.map((name) => `${name} of ${target}`));
+    }),
+  );
+  return sources.flatMap(limitsIn).filter((limit) => !tested.has(limit));
+};
+
+const sources = await readSources(["src", "cli"]);
+const tests = await readSources(["test"]);
+
+test("a test imports every limit, unless the limit is listed with a reason", () => {
+  expect(untestedIn(sources, tests).toSorted()).toEqual(Object.values(UNTESTED).flat().toSorted());
+});
+
+test("a limit that no test imports is detected", () => {
+  const source = sourceOf("src/a.ts", "export const ROWS_MAX = 5;\nconst NAMES_MAX = 3;");
+  const proof = sourceOf("test/a.test.ts", 'import { ROWS_MAX } from "../src/a.ts";');
+  expect(untestedIn([source], [proof])).toEqual(["NAMES_MAX of src/a.ts"]);
+  expect(untestedIn([source], [])).toEqual(["ROWS_MAX of src/a.ts", "NAMES_MAX of src/a.ts"]);
+});
