@@ -2,6 +2,7 @@
 // has searches without an index.
 import { count, eq, inArray, type SQL, sql } from "drizzle-orm";
 import type { SQLiteSelect } from "drizzle-orm/sqlite-core";
+import { LRUCache } from "lru-cache";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { Filter } from "../filter/model.ts";
 import { ORGANIZATION } from "../filter/operands-store.ts";
@@ -12,10 +13,9 @@ import { isSelective, namesRevision, whereOf } from "../filter/where-store.ts";
 import type { GroupRow, UserRow } from "../model.ts";
 import { type AttributePath, pathText } from "../schema/attribute-path.ts";
 import { scimGroups, scimUserRevisions, scimUsers } from "../tables.ts";
-import { StatementCache } from "./statement-cache.ts";
 
 /** Cached compiled statements of one type and one kind, less than 200 in total (SCIM-131). */
-const STATEMENTS_MAX = 32;
+export const STATEMENTS_MAX = 32;
 
 export interface RowsAsked {
   organizationId: string;
@@ -146,12 +146,22 @@ const GROUP_SQL: RowsSql<GroupRow> = {
       .prepare(),
 };
 
+/** by the shape of the filter and the order */
+type Statements<R> = LRUCache<string, Prepared<R>>;
+
+/** @returns the statement of that key, compiled unless it is kept */
+export function compiledIn<S extends object>(kept: LRUCache<string, S>, key: string, compile: () => S): S {
+  const statement = kept.get(key) ?? compile();
+  kept.set(key, statement);
+  return statement;
+}
+
 /** The rows of one type. One object belongs to one connection, on which it compiles. */
 export class SearchedRows<Row> {
-  readonly #pages = new StatementCache<Prepared<Row>>(STATEMENTS_MAX);
-  readonly #deepPages = new StatementCache<Prepared<{ sequence: number }>>(STATEMENTS_MAX);
+  readonly #pages: Statements<Row> = new LRUCache({ max: STATEMENTS_MAX });
+  readonly #deepPages: Statements<{ sequence: number }> = new LRUCache({ max: STATEMENTS_MAX });
   #ofSequences: Prepared<Row & { sequence: number }> | undefined;
-  readonly #counts = new StatementCache<Prepared<{ total: number }>>(STATEMENTS_MAX);
+  readonly #counts: Statements<{ total: number }> = new LRUCache({ max: STATEMENTS_MAX });
 
   constructor(
     private readonly connection: Connection,
@@ -173,12 +183,12 @@ export class SearchedRows<Row> {
 
   #ordered<R>(
     { filter, key, isDescending, isBackwards, organizationId, limit, offset }: RowsAsked,
-    statements: StatementCache<Prepared<R>>,
+    statements: Statements<R>,
     prepare: (own: TypeSql<Row>, terms: Terms) => Prepared<R>,
   ): R[] {
     const shape = shapeOf(filter);
     const kind = `${key ? pathText(key) : ""} ${isDescending} ${isBackwards}`;
-    const prepared = statements.get(`${kind} ${shape.key}`, () => {
+    const prepared = compiledIn(statements, `${kind} ${shape.key}`, () => {
       const own = this.#sqlFor(filter, key);
       const order = orderOf(key, own.sequence, { isDescending, isBackwards });
       return prepare(own, { where: whereIn(own, filter, shape), order });
@@ -188,7 +198,7 @@ export class SearchedRows<Row> {
 
   count({ filter, organizationId }: Pick<RowsAsked, "filter" | "organizationId">): number {
     const shape = shapeOf(filter);
-    const prepared = this.#counts.get(shape.key, () => {
+    const prepared = compiledIn(this.#counts, shape.key, () => {
       const own = this.#sqlFor(filter);
       return own.count(this.connection, whereIn(own, filter, shape));
     });
