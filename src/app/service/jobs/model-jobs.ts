@@ -1,7 +1,9 @@
 // Refreshes the model catalog at the start of the service and then on its schedule. inference/models/catalog.ts does the work.
 import type { Domain } from "../../../domain/domain.ts";
+import type { RefreshResult } from "../../../domain/inference/models/catalog.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";
 import { MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/observe/log.ts";
 import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
 
 /** How far a refresh may be from its time, as a part of the interval, so that installations spread out. */
@@ -13,7 +15,7 @@ const TIME_LIMIT_MS = 2 * MINUTE_MS;
 export function registerModelJob(
   scheduler: Scheduler,
   { gateway: { mode }, modelCatalog }: Pick<Domain, "gateway" | "modelCatalog">,
-  { actor }: { actor: Actor },
+  { actor, log }: { actor: Actor; log: Pick<Log, "info"> },
 ): void {
   if (!mode) return;
   const intervalMs = mode.settings.provisioner.modelCatalogRefreshSeconds * SECOND_MS;
@@ -27,7 +29,15 @@ export function registerModelJob(
     async run(signal) {
       const occasion = { isFirst, signal };
       isFirst = false;
-      await modelCatalog.refreshOnSchedule(actor.organizationId, occasion);
+      logChanges(log, await modelCatalog.refreshOnSchedule(actor.organizationId, occasion));
     },
   });
+}
+
+/** A refresh that a person asks for is in the audit log instead. */
+function logChanges(log: Pick<Log, "info">, result: RefreshResult | undefined): void {
+  if (result?.result !== "refreshed") return;
+  const { added, changed, removed } = result;
+  if (added + changed + removed === 0) return;
+  log.info("model_catalog.changed", { added, changed, removed, next: "quartermaster gateway models list" });
 }

@@ -127,18 +127,20 @@ export class ModelCatalog {
   /**
    * The refresh of the schedule. After "unsupported" only a person's refresh asks again.
    * @param isFirst the first one of this service: the provisioner may be another one than before
+   * @returns undefined if nothing was asked, or nothing was learned
    */
   async refreshOnSchedule(
     organizationId: string,
     { isFirst, signal }: { isFirst: boolean; signal: AbortSignal },
-  ): Promise<void> {
+  ): Promise<RefreshResult | undefined> {
     const sync = store.findSync(this.own.db.read, organizationId);
-    if (isSupported(sync) === false && !isFirst) return;
+    if (isSupported(sync) === false && !isFirst) return undefined;
     try {
-      await this.refresh(organizationId, { signal });
+      return await this.refresh(organizationId, { signal });
     } catch (error) {
       // It is stored, counted and logged; the next run tries again.
       if (!(error instanceof ListingError)) throw error;
+      return undefined;
     }
   }
 

@@ -6,23 +6,23 @@ import { systemIds } from "../../../../src/platform/ids.ts";
 import { createLog } from "../../../../src/platform/observe/log.ts";
 import { createScheduler } from "../../../../src/platform/scheduler/scheduler.ts";
 import { SETTINGS } from "../../../domain/gateway/gateway-world.ts";
-import { sharedCatalogWorld, viewOf } from "../../../domain/inference/models/catalog-world.ts";
+import { offer, sharedCatalogWorld, viewOf } from "../../../domain/inference/models/catalog-world.ts";
 import { createTestServer, type TestServer } from "../../../support/server.ts";
 
 const site = sharedCatalogWorld();
 const INTERVAL_MS = SETTINGS.provisioner.modelCatalogRefreshSeconds * SECOND_MS;
 
 /** @param random of the spread: 0 to 0xffffffff @returns the scheduler of a service that starts */
-function start({ domain, world }: TestServer, random = 0) {
+function start({ domain, world }: TestServer, random = 0, write: (line: string) => void = () => {}) {
   const bytes = (length: number) => {
     const drawn = Buffer.alloc(length);
     if (length === 4) drawn.writeUInt32BE(random);
     return drawn;
   };
-  const log = createLog({ level: "error", format: "json", clock: world.clock, write: () => {} });
+  const log = createLog({ level: "info", format: "json", clock: world.clock, write });
   const { db, clock } = world;
   const scheduler = createScheduler({ db, clock, ids: { ...systemIds, bytes }, log });
-  registerModelJob(scheduler, domain, { actor: world.system });
+  registerModelJob(scheduler, domain, { actor: world.system, log });
   return scheduler;
 }
 
@@ -80,6 +80,22 @@ test("INF-50 a failed refresh is no failure of the job, which runs again on its 
   }
   expect(world.upstream.listings).toBe(2);
   expect(world.domain.jobs.list()).toMatchObject([{ name: "model-catalog", outcome: "succeeded" }]);
+});
+
+test("INF-50 a refresh that changes the catalog is logged with what it moved, and no other one", async () => {
+  const world = await site();
+  const lines: Record<string, unknown>[] = [];
+  const scheduler = start(world, 0, (line) => lines.push(JSON.parse(line)));
+  const refreshWith = async (...models: string[]) => {
+    offer(world, ...models);
+    await scheduler.runDue();
+    await scheduler.runDue();
+    world.world.clock.advance(2 * INTERVAL_MS);
+    return lines.splice(0).filter(({ event }) => event === "model_catalog.changed");
+  };
+  expect(await refreshWith("a", "b")).toMatchObject([{ added: 2, changed: 0, removed: 0 }]);
+  expect(await refreshWith("a", "b")).toEqual([]);
+  expect(await refreshWith("b", "c")).toMatchObject([{ added: 1, changed: 0, removed: 1 }]);
 });
 
 test("INF-5 without gateway mode there is no job", async () => {
