@@ -140,6 +140,7 @@ function schemaIn({ database }: DataDirectory): number {
 export const bootstrapRequest = (config: Config): BootstrapRequest => ({
   organizationName: config.get("bootstrap.organization_name"),
   adminEmail: config.get("bootstrap.admin_email"),
+  isDefaultEmail: !config.has("bootstrap.admin_email"),
   adminPassword: config.get("bootstrap.admin_password"),
   generatePassword: true,
 });

@@ -1,5 +1,6 @@
 // The first start creates the organization and its protected administrator. Every later start ensures that the configured address
-// is an active, protected administrator, and the only protected one. Passwords are never replaced.
+// is an active, protected administrator, and the only protected one; without a configured address, the protected administrator
+// stays. Passwords are never replaced.
 import type { Connection, Tx } from "../../platform/database/database.ts";
 import { invariant, type Problem } from "../../platform/errors.ts";
 import type { Secret } from "../../platform/secret.ts";
@@ -22,6 +23,8 @@ import { checkPassword, generatePassword } from "./users/passwords.ts";
 export interface BootstrapRequest {
   organizationName: string;
   adminEmail: string;
+  /** whether nobody chose the address: it is then for a new installation only */
+  isDefaultEmail?: boolean;
   adminPassword?: Secret | undefined;
   /** whether to generate a password if there is none and none is given */
   generatePassword: boolean;
@@ -58,9 +61,15 @@ interface State {
   former: readonly User[];
 }
 
+/** Of the administrator. */
+interface Address {
+  email: string;
+  isDefault: boolean;
+}
+
 interface Wanted {
   name: string;
-  email: string;
+  address: Address;
   passwordHash: string | null;
 }
 
@@ -76,14 +85,14 @@ export class Bootstrap {
    * @throws DomainError `identity.invalid`, `bootstrap.password_missing`
    */
   async run(request: BootstrapRequest): Promise<BootstrapResult> {
-    const { name, email } = readRequest(request);
+    const { name, address } = readRequest(request);
     const { db, passwords } = this.dependencies;
-    const state = readState(db.read, email);
+    const state = readState(db.read, address);
     const password = hasPassword(state.admin) ? undefined : this.#choosePassword(request);
     if (!password && isSettled(state)) return resultOf(state, { created: false });
     if (!password && !isPresent(state.admin)) throw bootstrapPasswordMissing();
     const passwordHash = password ? await passwords.hash(password) : null;
-    const settled = await db.write((tx) => this.#settle(tx, { name, email, passwordHash }), "access");
+    const settled = await db.write((tx) => this.#settle(tx, { name, address, passwordHash }), "access");
     const result = resultOf(settled, settled);
     const isNews = password !== undefined && password !== request.adminPassword && settled.passwordWasSet;
     return isNews ? { ...result, generatedPassword: password } : result;
@@ -94,7 +103,7 @@ export class Bootstrap {
    * @throws DomainError `identity.invalid`
    */
   needs(request: BootstrapRequest): BootstrapNeeds {
-    const state = readState(this.dependencies.db.read, readRequest(request).email);
+    const state = readState(this.dependencies.db.read, readRequest(request).address);
     return {
       organization: state.organization === undefined,
       administrator: !isReady(state.admin),
@@ -109,9 +118,9 @@ export class Bootstrap {
    * @throws DomainError `identity.invalid`
    */
   async differences(request: BootstrapRequest): Promise<BootstrapDifferences> {
-    const { name, email } = readRequest(request);
+    const { name, address } = readRequest(request);
     const { db, passwords } = this.dependencies;
-    const { organization, admin } = readState(db.read, email);
+    const { organization, admin } = readState(db.read, address);
     const { adminPassword } = request;
     return {
       organizationName: organization !== undefined && organization.name !== name,
@@ -127,8 +136,9 @@ export class Bootstrap {
   }
 
   /** Checks again inside the transaction, because another process may have been first. */
-  #settle(tx: Tx, { name, email, passwordHash }: Wanted) {
-    const state = readState(tx, email);
+  #settle(tx: Tx, { name, address, passwordHash }: Wanted) {
+    const { email } = address;
+    const state = readState(tx, address);
     const organization = state.organization ?? this.#makeOrganization(tx, name);
     const actor = bootstrapActor(organization.id);
     const admin = this.#settleAdmin(tx, state.admin, { actor, email, passwordHash });
@@ -140,7 +150,7 @@ export class Bootstrap {
   #settleAdmin(
     tx: Tx,
     admin: SignInUser | undefined,
-    { actor, email, passwordHash }: { actor: Actor } & Omit<Wanted, "name">,
+    { actor, email, passwordHash }: { actor: Actor; email: string } & Pick<Wanted, "passwordHash">,
   ): User {
     if (!isPresent(admin))
       return this.enrol(tx, { actor, email, role: "admin", passwordHash, isProtected: true });
@@ -184,19 +194,27 @@ const bootstrapActor = (organizationId: string): Actor => ({
   organizationId,
 });
 
-function readRequest({ organizationName, adminEmail, adminPassword }: BootstrapRequest) {
+function readRequest({
+  organizationName,
+  adminEmail,
+  isDefaultEmail = false,
+  adminPassword,
+}: BootstrapRequest) {
   const problems: Problem[] = [];
   const name = readOrganizationName(organizationName, problems, "/bootstrap/organization_name");
   const email = readEmail(adminEmail, problems, "/bootstrap/admin_email");
   if (adminPassword) checkPassword(adminPassword, problems, "/bootstrap/admin_password");
   refuseInvalid(problems);
-  return { name, email };
+  return { name, address: { email, isDefault: isDefaultEmail } };
 }
 
-function readState(connection: Connection, email: string): State {
+function readState(connection: Connection, { email, isDefault }: Address): State {
   const organization = store.firstOrganization(connection);
   if (!organization) return { organization, admin: undefined, former: [] };
-  const key = { organizationId: organization.id, emailKey: emailKey(email) };
+  const [standing] = isDefault
+    ? store.listOtherProtectedUsers(connection, { organizationId: organization.id, id: "" })
+    : [];
+  const key = { organizationId: organization.id, emailKey: emailKey(standing?.email ?? email) };
   const admin = store.findUserByEmail(connection, key);
   const former = store.listOtherProtectedUsers(connection, {
     organizationId: organization.id,

@@ -98,6 +98,26 @@ test("a start that names another user releases the former one, who can be remove
   expect(adminOf(world)).toMatchObject({ status: "removed" });
 });
 
+test("a start without a chosen address keeps the administrator of the installation, and creates no other", async () => {
+  await using world = await createEmptyWorld();
+  await world.identity.bootstrap.run(REQUEST);
+  const before = world.audited();
+  const later = { ...REQUEST, adminEmail: "admin@example.com", isDefaultEmail: true };
+  expect(world.identity.bootstrap.needs(later)).toEqual({
+    ...{ organization: false, administrator: false, password: false, released: [] },
+  });
+  const { admin, created, generatedPassword } = await world.identity.bootstrap.run(later);
+  expect([admin.email, created, generatedPassword]).toEqual(["root@example.com", false, undefined]);
+  expect(adminOf(world)).toMatchObject({ protected: true });
+  expect(world.audited()).toEqual(before);
+});
+
+test("the first start without a chosen address takes the default one", async () => {
+  await using world = await createEmptyWorld();
+  const { admin } = await world.identity.bootstrap.run({ ...REQUEST, isDefaultEmail: true });
+  expect(admin.email).toBe("root@example.com");
+});
+
 test("a start releases a former administrator of an older version", async () => {
   await using world = await createEmptyWorld();
   await world.identity.bootstrap.run(REQUEST);

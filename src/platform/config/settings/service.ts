@@ -44,7 +44,7 @@ export const SERVICE_SETTINGS = {
   "bootstrap.admin_email": always(
     email,
     "admin@example.com",
-    "first administrator, created if there are no users yet",
+    "the protected administrator, created if missing; without this setting, an existing installation keeps the one it has",
   ),
   "bootstrap.admin_password": sealed(
     "admin-password",

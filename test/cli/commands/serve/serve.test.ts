@@ -34,8 +34,8 @@ afterAll(() => rmSync(directory, { recursive: true }));
 const folder = (name: string): string => join(directory, name);
 
 /** @returns an existing data directory, for tests that do not need the slower first start */
-async function installed(name: string): Promise<string> {
-  const result = await runHere(["setup", "--data-dir", folder(name)], { cwd: directory });
+async function installed(name: string, ...more: string[]): Promise<string> {
+  const result = await runHere(["setup", "--data-dir", folder(name), ...more], { cwd: directory });
   expect(result.exitCode).toBe(0);
   return folder(name);
 }
@@ -161,6 +161,13 @@ describe("a failed start", () => {
     expect(stderr).toContain("is in use by another program");
     expect(exitCode).toBe(6);
     expect(readdirSync(folder("port"))).toEqual(["server.lock"]);
+  });
+
+  test("keeps the administrator whom setup named, and creates no other", async () => {
+    const email = ["--bootstrap-admin-email", "root@example.org"];
+    await using service = await startService({ args: ["--data-dir", await installed("named", ...email)] });
+    expect(service.stdout()).toContain("  sign in   root@example.org at ");
+    expect(service.stdout()).not.toContain("First administrator");
   });
 
   test("names the first server if a second one starts on the directory", async () => {
