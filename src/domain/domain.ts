@@ -190,7 +190,7 @@ export function openDomain({
     }),
     artifactLinks: new ArtifactLinks({ ...machine, ...governance }),
     clients: openClients(shared, { identity, governance, harnesses }),
-    sessions: openSessions(shared, { governance, harnesses, settings: settings.sessions }),
+    sessions: openSessions(shared, { identity, governance, harnesses, settings: settings.sessions }),
     branding: createBranding({ ...shared, identity }),
     scim: createScim({
       ...shared,
@@ -234,8 +234,11 @@ const openClients = (
 
 /** Uploads follow the policy and the harness facts in force. */
 const openSessions = (
-  shared: Omit<SessionsOptions, "governance" | "harnesses" | "settings">,
-  { harnesses, ...parts }: Pick<SessionsOptions, "governance" | "settings"> & { harnesses: HarnessFacts },
+  shared: Omit<SessionsOptions, "identity" | "governance" | "harnesses" | "settings">,
+  {
+    harnesses,
+    ...parts
+  }: Pick<SessionsOptions, "identity" | "governance" | "settings"> & { harnesses: HarnessFacts },
 ) => createSessions({ ...shared, ...parts, harnesses: () => harnesses.harnesses() });
 
 /** Company sign-in opens login sessions, and ends them when the provider says so. */

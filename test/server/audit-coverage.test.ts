@@ -372,6 +372,15 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["captured_session.download"],
   },
+  "PUT /session-uploads/:id/sharing": {
+    site: sameSessions,
+    async ask(site) {
+      const owner = await asMember(site);
+      const { sessionId } = await capture(site, owner, "text");
+      return { ...owner, path: `/session-uploads/${sessionId}/sharing`, body: { mode: "workspace" } };
+    },
+    leaves: ["captured_session.share"],
+  },
   "DELETE /session-uploads/:id": {
     site: sameSessions,
     async ask(site) {

@@ -12,6 +12,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "captured_session.download",
   "captured_session.lose",
   "captured_session.remove",
+  "captured_session.share",
   "catalog.import",
   "catalog.remove",
   "catalog.seed",

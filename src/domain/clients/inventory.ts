@@ -5,11 +5,18 @@ import type { Static } from "@sinclair/typebox";
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
 import type { Problem } from "../../platform/errors.ts";
-import { UUID_PATTERN } from "../../platform/ids.ts";
 import { runSynchronously, type Steps } from "../../platform/steps.ts";
 import type { Identity } from "../identity/service.ts";
 import { type DayRangeQuery, readDayRange } from "../shared/day-range.ts";
-import { offsetOf, type Page, type PageQuery, readPageQuery, readSearchText } from "../shared/page.ts";
+import {
+  offsetOf,
+  type Page,
+  type PageQuery,
+  readPageQuery,
+  readSearchText,
+  readUuid,
+  readWord,
+} from "../shared/page.ts";
 import { overSpans, type PageWindow, pageInSteps, RowTotals } from "../shared/page-steps.ts";
 import { clientAmbiguous, clientNotFound, refuseQuery } from "./errors.ts";
 import * as store from "./inventory-store.ts";
@@ -222,24 +229,6 @@ export class Inventory {
       reasons: JSON.parse(reasons),
     };
   }
-}
-
-/** @returns the id in lower case, as stored; UUID input is case-insensitive (RFC 9562 section 4) */
-function readUuid(text: string | undefined, name: string, problems: Problem[]): string | undefined {
-  if (text !== undefined && !UUID_PATTERN.test(text))
-    problems.push({ pointer: `/${name}`, detail: `${name} must be a UUID` });
-  return text?.toLowerCase();
-}
-
-function readWord<Word extends string>(
-  text: string | undefined,
-  { name, words, problems }: { name: string; words: readonly Word[]; problems: Problem[] },
-): Word | undefined {
-  if (text === undefined) return undefined;
-  const word = words.find((candidate) => candidate === text);
-  if (word === undefined)
-    problems.push({ pointer: `/${name}`, detail: `${name} must be one of ${words.join(", ")}` });
-  return word;
 }
 
 /** @returns the record as both the API and the commands show it */

@@ -6,6 +6,7 @@ import type { Ids } from "../../platform/ids.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Governance } from "../governance/service.ts";
 import type { Harness } from "../harnesses/harnesses.ts";
+import type { Identity } from "../identity/service.ts";
 import type { ObjectLinks } from "./objects/object-links.ts";
 import type { ObjectStores } from "./objects/object-store.ts";
 import type { SessionSettings } from "./settings.ts";
@@ -15,6 +16,7 @@ export interface SessionsDependencies {
   clock: Clock;
   ids: Ids;
   audit: Audit;
+  identity: Pick<Identity, "users" | "findUserById" | "inactiveAmong">;
   governance: { revisions: Pick<Governance["revisions"], "inForce"> };
   /** in force */
   harnesses(): readonly Harness[];

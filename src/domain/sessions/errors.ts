@@ -80,6 +80,9 @@ export const sessionNotVisible = () =>
 export const notOwnUpload = () =>
   new DomainError("forbidden", "sessions.not_owner", "only the owner or an administrator may do this");
 
+export const notOwnSession = () =>
+  new DomainError("forbidden", "sessions.not_own", "only the owner may share this session");
+
 export const windowOver = () =>
   new DomainError("invalid", "sessions.window_over", "the time to complete this upload is over", {
     hint: "announce the session again",

@@ -39,3 +39,15 @@ export const STORE_RETRY_SECONDS = 30;
 /** Objects that are read and hashed at once because their store does not tell a digest, and the time for one. */
 export const HASHED_AT_ONCE_MAX = 2;
 export const HASH_TIME_MS = 25_000;
+
+export const LIST_LIMIT_DEFAULT = 50;
+export const LIST_LIMIT_MAX = 100;
+export const FACET_USERS_MAX = 10;
+/** colleagues that a search offers */
+export const MEMBERS_MAX = 10;
+/** recipients of one session, without its owner */
+export const RECIPIENTS_MAX = 500;
+/** recipients that are listed of a session that everybody sees */
+export const RECIPIENTS_SHOWN_MAX = 1_000;
+/** versions that the detail of a session shows */
+export const VERSIONS_SHOWN_MAX = 100;

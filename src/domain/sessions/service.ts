@@ -4,18 +4,25 @@ import type { Blobs } from "../../platform/blobs/blobs.ts";
 import type { Sealing } from "../../platform/crypto/sealing.ts";
 import type { SessionsDependencies } from "./dependencies.ts";
 import { Downloads } from "./downloads/downloads.ts";
+import { sessionDetail } from "./lists/detail.ts";
+import { SessionFacetLists } from "./lists/facets.ts";
+import { SessionLists } from "./lists/lists.ts";
+import type { Viewer } from "./model.ts";
 import { createLocalObjects } from "./objects/local-objects.ts";
 import { ObjectLinks } from "./objects/object-links.ts";
 import type { ObjectStore } from "./objects/object-store.ts";
 import { createStores } from "./objects/object-stores.ts";
 import { Removals } from "./objects/removals.ts";
 import { SessionRemoval } from "./removal.ts";
+import { Sharing } from "./sharing/sharing.ts";
 import { findArtifact, type RowId, totals } from "./store.ts";
 import { Completion } from "./uploads/completion.ts";
 import { Announcements } from "./uploads/presign.ts";
 import { Receiving } from "./uploads/receiving.ts";
 
 export type { OpenedObject } from "./downloads/downloads.ts";
+export type { SessionDetail } from "./lists/detail.ts";
+export type { SessionPage, SessionView } from "./lists/lists.ts";
 export type { Viewer } from "./model.ts";
 export type { ObjectStore } from "./objects/object-store.ts";
 export type { SessionSettings } from "./settings.ts";
@@ -40,6 +47,7 @@ export function createSessions({ sessionBlobs: blobs, s3Objects, sealing, ...giv
   const stores = createStores({ local, s3: s3Objects, active: given.settings.store });
   const dependencies: SessionsDependencies = { ...given, blobs, links, stores };
   const removals = new Removals(dependencies);
+  const lists = new SessionLists(dependencies);
   return {
     announcements: new Announcements(dependencies),
     receiving: new Receiving(dependencies),
@@ -48,6 +56,12 @@ export function createSessions({ sessionBlobs: blobs, s3Objects, sealing, ...giv
     removal: new SessionRemoval({ ...dependencies, removals }),
     removals,
     stores,
+    lists,
+    facets: new SessionFacetLists(dependencies),
+    sharing: new Sharing(dependencies),
+
+    /** @returns one session with its versions; see lists/detail.ts */
+    detail: (viewer: Viewer, id: string) => sessionDetail({ ...dependencies, lists }, viewer, id),
 
     /** @returns the artifact in any state */
     artifact: (id: RowId) => findArtifact(dependencies.db.read, id),

@@ -1,7 +1,8 @@
-// Paging and searching for all lists: numbered pages and a literal search text. The store of each area orders and matches its
+// Paging and searching for all lists: numbered pages, a literal search text, and single values of a query. The store of each area orders and matches its
 // rows.
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { Problem } from "../../platform/errors.ts";
+import { UUID_PATTERN } from "../../platform/ids.ts";
 
 export const PER_PAGE_MAX = 100;
 /** rows of a page when a whole list is read */
@@ -70,6 +71,25 @@ export function readSearchText(q: string | undefined, problems: Problem[]): stri
   // LIKE of SQLite ends a pattern at NUL, so that the text before it, or every row, would match.
   if (text.includes("\0")) problems.push({ pointer: "/q", detail: "q must not contain the character NUL" });
   return text;
+}
+
+/** @returns the id in lower case, as stored; UUID input is case-insensitive (RFC 9562 section 4) */
+export function readUuid(text: string | undefined, name: string, problems: Problem[]): string | undefined {
+  if (text !== undefined && !UUID_PATTERN.test(text))
+    problems.push({ pointer: `/${name}`, detail: `${name} must be a UUID` });
+  return text?.toLowerCase();
+}
+
+/** @returns the value, which must be one of the words */
+export function readWord<Word extends string>(
+  text: string | undefined,
+  { name, words, problems }: { name: string; words: readonly Word[]; problems: Problem[] },
+): Word | undefined {
+  if (text === undefined) return undefined;
+  const word = words.find((candidate) => candidate === text);
+  if (word === undefined)
+    problems.push({ pointer: `/${name}`, detail: `${name} must be one of ${words.join(", ")}` });
+  return word;
 }
 
 /** @returns a pattern for `LIKE … ESCAPE '\'` that finds the literal text anywhere */

@@ -39,7 +39,9 @@ import { userRoutes } from "./identity/users.ts";
 import { ownRecordRoutes } from "./own-records.ts";
 import { pageRoutes } from "./pages/pages.ts";
 import { scimRoutes } from "./scim.ts";
+import { sessionListRoutes } from "./sessions/lists.ts";
 import { sessionObjectRoutes } from "./sessions/objects.ts";
+import { sessionSharingRoutes } from "./sessions/sharing.ts";
 import { sessionUploadRoutes } from "./sessions/uploads.ts";
 import { healthRoutes, openApiRoutes, systemRoutes } from "./system.ts";
 
@@ -89,6 +91,8 @@ export function createRoutes(
     .use(clientRoutes(context))
     .use(sessionUploadRoutes(context))
     .use(sessionObjectRoutes(context))
+    .use(sessionListRoutes(context))
+    .use(sessionSharingRoutes(context))
     .use(userRoutes(context))
     .use(passwordLinkRoutes(context))
     .use(invitationRoutes(context))

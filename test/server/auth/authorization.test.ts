@@ -342,8 +342,8 @@ function omissionsOf({ method, hooks: { detail } }: DocumentedRoute): string[] {
   ];
 }
 
-/** Who may call what; the first pattern that matches a path wins. */
-const REQUIREMENTS: readonly (readonly [RegExp, Requirement])[] = [
+/** Who may call what, where methods differ by method; the first pattern that matches a path wins. */
+const REQUIREMENTS: readonly (readonly [RegExp, Requirement | Readonly<Record<string, Requirement>>])[] = [
   [/^\/admin\//, "administrator"],
   [/^\/scim(?:\/|$)/, "scim"],
   [/^\/metrics$/, "metrics"],
@@ -359,8 +359,9 @@ const REQUIREMENTS: readonly (readonly [RegExp, Requirement])[] = [
   [/^\/governance-config(?:\/events)?$/, "governance:read"],
   [/^\/package-artifacts\//, "anyone"],
   [/^\/artifacts\//, "nobody"],
-  [/^\/session-uploads\/:id\/download$/, "anyone"],
-  [/^\/session-uploads\/(?:presign$|:id)/, "session:write"],
+  [/^\/session-uploads(?:$|\/(?:facets|members)$|\/:id\/(?:download|sharing)$)/, "anyone"],
+  [/^\/session-uploads\/:id$/, { GET: "anyone", DELETE: "session:write" }],
+  [/^\/session-uploads\/(?:presign|:id\/complete)$/, "session:write"],
   [/^\/session-objects\//, "nobody"],
   [/^\/harness-metadata$/, "governance:read"],
   [/^\/client-status$/, "client-status:write"],
@@ -445,7 +446,10 @@ test("a refused metrics request names the setting that grants access", async () 
 });
 
 test("every route enforces the access in the table", async () => {
-  const wanted = ({ path }: DocumentedRoute) => REQUIREMENTS.find(([pattern]) => pattern.test(path))?.[1];
+  const wanted = ({ method, path }: DocumentedRoute) => {
+    const requirement = REQUIREMENTS.find(([pattern]) => pattern.test(path))?.[1];
+    return typeof requirement === "object" ? requirement[method] : requirement;
+  };
   const table = (requirement: (route: DocumentedRoute) => Requirement | undefined) =>
     face.server.routes.map((route) => `${route.method} ${route.path}: ${requirement(route)}`);
   expect(table(requirementOf)).toEqual(table(wanted));

@@ -35,6 +35,7 @@ export interface UserSearch {
 /** Users as administrators and commands see them. Operations in steps are for callers who let the event loop turn. */
 export class UserDirectory {
   readonly #totals: RowTotals;
+  #active: { organizationId: string; revision: string; total: number } | undefined;
 
   constructor(protected readonly dependencies: IdentityDependencies) {
     this.#totals = new RowTotals(dependencies.db, "user_rows");
@@ -115,6 +116,27 @@ export class UserDirectory {
     return [...selected, ...(yield* firstOf(others, USER_SEARCH_MAX - selected.length))];
   }
 
+  /**
+   * @param wanted `q` is part of an address in any case
+   * @returns active users other than that one, by folded address
+   */
+  *colleagues(organizationId: string, { q, of, limit }: WantedColleagues): Steps<User[]> {
+    const search = { q: q === undefined ? undefined : emailKey(q), except: [of] };
+    return yield* firstOf(store.activeUsersExcept(this.dependencies.db.read, organizationId, search), limit);
+  }
+
+  /** @returns the number of active users; counted again only after a user or somebody's access changed */
+  *activeTotal(organizationId: string): Steps<number> {
+    const { db } = this.dependencies;
+    const revision = `${db.revision("user_rows")} ${db.revision("access")}`;
+    if (this.#active?.revision === revision && this.#active.organizationId === organizationId)
+      return this.#active.total;
+    const rows = store.usersLike(db.read, organizationId, { status: "active" });
+    const { total } = yield* pageInSteps(rows, { offset: 0, limit: 0 });
+    this.#active = { organizationId, revision, total };
+    return total;
+  }
+
   /** @returns a condition for the users whose address contains the text in any case, for statements of other areas */
   hasAddressLike(text: string): store.UserCondition {
     return store.hasAddressLike(emailKey(text));
@@ -139,6 +161,13 @@ export interface WantedUsers {
   isAmong: store.UserCondition;
   q: string | undefined;
   selectedId: string | undefined;
+  limit: number;
+}
+
+export interface WantedColleagues {
+  q: string | undefined;
+  /** the user who is left out */
+  of: string;
   limit: number;
 }
 

@@ -1,0 +1,67 @@
+// What people choose from: the owners and harnesses of the sessions they see, and colleagues to share with.
+import type { Problem } from "../../../platform/errors.ts";
+import type { Steps } from "../../../platform/steps.ts";
+import { readSearchText, readUuid } from "../../shared/page.ts";
+import { overSpans, STEP_ROWS } from "../../shared/page-steps.ts";
+import type { SessionsDependencies } from "../dependencies.ts";
+import { refuseRequest } from "../errors.ts";
+import { FACET_USERS_MAX, MEMBERS_MAX } from "../limits.ts";
+import type { Viewer } from "../model.ts";
+import type { UserRef } from "../sharing/recipients.ts";
+import { ownsVisible, type Scope, sessionsLike } from "./list-store.ts";
+
+export interface FacetQuery {
+  userQ?: string | undefined;
+  selectedUserId?: string | undefined;
+}
+
+export interface SessionFacets {
+  users: UserRef[];
+  harnesses: string[];
+}
+
+export class SessionFacetLists {
+  constructor(private readonly own: Pick<SessionsDependencies, "db" | "identity">) {}
+
+  /**
+   * @returns up to FACET_USERS_MAX owners of sessions that the viewer sees, the selected one first, and the harnesses of those
+   *   sessions
+   * @throws DomainError `sessions.invalid`
+   */
+  *facets(viewer: Viewer, { userQ, selectedUserId }: FacetQuery): Steps<SessionFacets> {
+    const searching: Problem[] = [];
+    const q = readSearchText(userQ, searching);
+    const problems = searching.map(({ detail }) => ({ pointer: "/user_q", detail: `user_${detail}` }));
+    const selectedId = readUuid(selectedUserId, "selected_user_id", problems);
+    refuseRequest(problems);
+    const wanted = { isAmong: ownsVisible(viewer), q, selectedId, limit: FACET_USERS_MAX };
+    const users = yield* this.own.identity.users.among(viewer.organizationId, wanted);
+    return { users: users.map(toUserRef), harnesses: yield* this.#harnesses(viewer) };
+  }
+
+  /**
+   * @returns up to MEMBERS_MAX active colleagues whose address contains `q`, by address
+   * @throws DomainError `sessions.invalid`
+   */
+  *members({ organizationId, userId }: Viewer, q: string | undefined): Steps<UserRef[]> {
+    const problems: Problem[] = [];
+    const wanted = { q: readSearchText(q, problems), of: userId, limit: MEMBERS_MAX };
+    refuseRequest(problems);
+    return (yield* this.own.identity.users.colleagues(organizationId, wanted)).map(toUserRef);
+  }
+
+  *#harnesses({ organizationId, userId, isAdministrator }: Viewer): Steps<string[]> {
+    const scope: Scope = { kind: isAdministrator ? "organization" : "visible", organizationId, userId };
+    const updated = { fromMs: undefined, beforeMs: undefined };
+    const everything = { q: undefined, harness: undefined, updated, sort: "updated_desc" } as const;
+    const sessions = sessionsLike(this.own.db.read, scope, everything);
+    const names = new Set<string>();
+    yield* overSpans(sessions, (span) => {
+      for (const { harness } of sessions.read(span, { offset: 0, limit: STEP_ROWS })) names.add(harness);
+      return true;
+    });
+    return [...names].sort();
+  }
+}
+
+const toUserRef = ({ id, email }: UserRef): UserRef => ({ id, email });

@@ -1,0 +1,232 @@
+// SQL of the lists of sessions: which sessions a list has, in which order, and what it shows of each.
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  inArray,
+  isNotNull,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
+import { type SQLiteColumn, unionAll } from "drizzle-orm/sqlite-core";
+import { type Connection, statement } from "../../../platform/database/database.ts";
+import { named } from "../../../platform/database/drizzle.ts";
+import {
+  boundsOf,
+  isInSpan,
+  NAMED,
+  orderedRows,
+  orderOf,
+  type RowOrder,
+} from "../../shared/ordered-rows-store.ts";
+import type { OrderedRows, Span } from "../../shared/page-steps.ts";
+import type { ArtifactStatus, Viewer } from "../model.ts";
+import { capturedSessions, sessionArtifacts, sessionGrants } from "../tables.ts";
+import type { SessionFilter } from "./list-query.ts";
+
+const { id, organizationId, userId, harness, updatedAtMs, sharingMode, searchText } = capturedSessions;
+
+/** The sessions among which a list looks. */
+export type Scope =
+  | { kind: "organization"; organizationId: string }
+  | { kind: "owner"; organizationId: string; userId: string }
+  /** own ones and those that are shared with the user */
+  | { kind: "visible"; organizationId: string; userId: string };
+
+/** A session in the order of a list: `first` and `second` are its place. */
+export interface SessionPlace {
+  /** the last completion, in milliseconds */
+  first: number;
+  /** the id */
+  second: string;
+  harness: string;
+}
+
+const PLACE = { first: updatedAtMs, second: id, harness };
+const isCurrent = isNotNull(capturedSessions.currentArtifactId);
+// Words in the text of the statement, because a partial index is not used for a placeholder.
+const isWorkspace = sql`${sharingMode} = 'workspace'`;
+const isSelected = sql`${sharingMode} = 'selected'`;
+
+/** @returns sessions by the time of their last completion */
+export function sessionsLike(
+  connection: Connection,
+  scope: Scope,
+  filter: SessionFilter,
+): OrderedRows<SessionPlace> {
+  const order: RowOrder = {
+    table: capturedSessions,
+    columns: [updatedAtMs, id],
+    isDescending: filter.sort === "updated_desc",
+    from: filter.updated.fromMs,
+    before: filter.updated.beforeMs,
+  };
+  const matching = and(...conditionsOf(filter));
+  if (scope.kind === "visible") return visibleRows(connection, { scope, order, matching });
+  const within = and(
+    scope.kind === "owner" ? isOwnedBy(scope) : eq(organizationId, scope.organizationId),
+    filter.status === undefined ? isCurrent : undefined,
+  );
+  return orderedRows(connection, {
+    order,
+    within: within ?? sql`TRUE`,
+    matching,
+    read: (where, { limit, offset }) =>
+      connection
+        .select(PLACE)
+        .from(capturedSessions)
+        .where(where)
+        .orderBy(...orderOf(order))
+        .limit(limit)
+        .offset(offset)
+        .all(),
+  });
+}
+
+/** The plus keeps SQLite from the index of the organization, where it would look at every session. */
+const isOwnedBy = (scope: Extract<Scope, { kind: "owner" }>): SQL =>
+  sql`${userId} = ${scope.userId} AND +${organizationId} = ${scope.organizationId}`;
+
+const conditionsOf = ({ q, harness: wanted, isResumable, status }: SessionFilter): (SQL | undefined)[] => [
+  q === undefined ? undefined : sql`instr(${searchText}, ${q}) > 0`,
+  wanted === undefined ? undefined : eq(harness, wanted),
+  isResumable ? eq(capturedSessions.resumable, true) : undefined,
+  status && hasArtifact(status),
+];
+
+const hasArtifact = (status: ArtifactStatus): SQL =>
+  sql`EXISTS (SELECT 1 FROM ${sessionArtifacts}
+    WHERE ${sessionArtifacts.sessionId} = ${id} AND ${sessionArtifacts.status} = ${status})`;
+
+interface VisibleList {
+  scope: Extract<Scope, { kind: "visible" }>;
+  order: RowOrder;
+  matching: SQL | undefined;
+}
+
+/**
+ * Three disjoint parts with an index each, which SQLite merges in order: sessions of the user that are not shared with everybody,
+ * sessions shared with everybody, and sessions shared with the user by name, who never owns them.
+ */
+function visibleRows(
+  connection: Connection,
+  { scope, order, matching }: VisibleList,
+): OrderedRows<SessionPlace> {
+  type Bounds = Parameters<typeof isInSpan>[1];
+  const granted: RowOrder = { ...order, columns: [sessionGrants.updatedAtMs, sessionGrants.sessionId] };
+  const conditions = (bounds: Bounds) => ({
+    own: and(eq(userId, scope.userId), isCurrent, sql`NOT ${isWorkspace}`, isInSpan(order, bounds), matching),
+    workspace: and(
+      eq(organizationId, scope.organizationId),
+      isCurrent,
+      isWorkspace,
+      isInSpan(order, bounds),
+      matching,
+    ),
+    granted: and(
+      eq(sessionGrants.userId, scope.userId),
+      isCurrent,
+      isSelected,
+      isInSpan(granted, bounds),
+      matching,
+    ),
+  });
+  const isGranted = eq(id, sessionGrants.sessionId);
+  const merged = (bounds: Bounds) => {
+    const { own, workspace, granted: shared } = conditions(bounds);
+    return unionAll(
+      connection.select(PLACE).from(capturedSessions).where(own),
+      connection.select(PLACE).from(capturedSessions).where(workspace),
+      connection.select(PLACE).from(sessionGrants).innerJoin(capturedSessions, isGranted).where(shared),
+    ).orderBy(...orderOf(order));
+  };
+  const { own, workspace, granted: shared } = conditions(NAMED);
+  const counts = [
+    connection.select({ total: count() }).from(capturedSessions).where(own).prepare(),
+    connection.select({ total: count() }).from(capturedSessions).where(workspace).prepare(),
+    connection
+      .select({ total: count() })
+      .from(sessionGrants)
+      .innerJoin(capturedSessions, isGranted)
+      .where(shared)
+      .prepare(),
+  ];
+  return {
+    isComplete: false,
+    placeAhead: (after, rows) =>
+      merged(boundsOf(order, { after }))
+        .limit(1)
+        .offset(rows - 1)
+        .get(),
+    count: (span) =>
+      counts.reduce((sum, counted) => sum + (counted.get({ ...boundsOf(order, span) })?.total ?? 0), 0),
+    read: (span: Span, { offset, limit }) => merged(boundsOf(order, span)).limit(limit).offset(offset).all(),
+  };
+}
+
+const { searchText: _searchText, ...shown } = getTableColumns(capturedSessions);
+const current = {
+  status: sessionArtifacts.status,
+  sizeBytes: sessionArtifacts.sizeBytes,
+  contentType: sessionArtifacts.contentType,
+  expiresAtMs: sessionArtifacts.expiresAtMs,
+};
+
+/** A session with what a list shows of its current artifact; null without one. */
+export type ListedSession = ReturnType<typeof listedSessions>[number];
+
+/** @returns the sessions in the order of the ids */
+export function listedSessions(connection: Connection, ids: readonly string[]) {
+  const rows = connection
+    .select({ ...shown, artifact: current })
+    .from(capturedSessions)
+    .leftJoin(sessionArtifacts, eq(sessionArtifacts.id, capturedSessions.currentArtifactId))
+    .where(inArray(id, [...ids]))
+    .limit(ids.length)
+    .all();
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.flatMap((wanted) => byId.get(wanted) ?? []);
+}
+
+const selectGrantees = statement((connection) =>
+  connection
+    .select({ userId: sessionGrants.userId })
+    .from(sessionGrants)
+    .where(eq(sessionGrants.sessionId, named("sessionId")))
+    .orderBy(asc(sessionGrants.userId))
+    .prepare(),
+);
+
+/** @returns the ids of the users with whom the session is shared by name, sorted */
+export const granteesOf = (connection: Connection, sessionId: string): string[] =>
+  selectGrantees(connection)
+    .all({ sessionId })
+    .map(({ userId: grantee }) => grantee);
+
+const selectArtifacts = statement((connection) =>
+  connection
+    .select()
+    .from(sessionArtifacts)
+    .where(eq(sessionArtifacts.sessionId, named("sessionId")))
+    .orderBy(desc(sessionArtifacts.createdAtMs), desc(sessionArtifacts.id))
+    .limit(sql.placeholder("limit"))
+    .prepare(),
+);
+
+/** @returns versions of the session in any state, newest first */
+export const listArtifacts = (connection: Connection, wanted: { sessionId: string; limit: number }) =>
+  selectArtifacts(connection).all(wanted);
+
+/** @returns a condition for the users who own a session that the viewer may see, for statements of other areas */
+export const ownsVisible =
+  ({ isAdministrator, userId: viewerId }: Viewer) =>
+  (owner: SQLiteColumn): SQL => {
+    const isShared = sql`(${isSelected} AND EXISTS (SELECT 1 FROM ${sessionGrants}
+      WHERE ${sessionGrants.sessionId} = ${id} AND ${sessionGrants.userId} = ${viewerId}))`;
+    const isSeen = isAdministrator ? undefined : or(eq(userId, viewerId), isWorkspace, isShared);
+    return sql`EXISTS (SELECT 1 FROM ${capturedSessions} WHERE ${and(eq(userId, owner), isCurrent, isSeen)})`;
+  };

@@ -1,0 +1,48 @@
+// With whom a session is shared: the active ones count.
+import type { Steps } from "../../../platform/steps.ts";
+import type { SessionsDependencies } from "../dependencies.ts";
+import { RECIPIENTS_SHOWN_MAX } from "../limits.ts";
+import { granteesOf } from "../lists/list-store.ts";
+import type { SessionRow } from "../model.ts";
+
+/** A user as others see one. */
+export interface UserRef {
+  id: string;
+  email: string;
+}
+
+type Shared = Pick<SessionRow, "id" | "organizationId" | "userId" | "sharingMode">;
+
+export class Recipients {
+  constructor(private readonly own: Pick<SessionsDependencies, "db" | "identity">) {}
+
+  /** @returns how many active users the session is shared with */
+  *count(session: Shared): Steps<number> {
+    if (session.sharingMode === "private") return 0;
+    if (session.sharingMode === "selected") return this.#activeGrantees(session).length;
+    const { identity, db } = this.own;
+    const active = yield* identity.users.activeTotal(session.organizationId);
+    return active - (identity.findUserById(db.read, session.userId)?.status === "active" ? 1 : 0);
+  }
+
+  /** @returns the active users, at most RECIPIENTS_SHOWN_MAX of a session that everybody sees */
+  *list(session: Shared): Steps<UserRef[]> {
+    const { identity, db } = this.own;
+    if (session.sharingMode === "private") return [];
+    if (session.sharingMode === "selected")
+      return this.#activeGrantees(session).map((id) => ({
+        id,
+        email: identity.findUserById(db.read, id)?.email ?? "",
+      }));
+    const wanted = { q: undefined, of: session.userId, limit: RECIPIENTS_SHOWN_MAX };
+    const colleagues = yield* identity.users.colleagues(session.organizationId, wanted);
+    return colleagues.map(({ id, email }) => ({ id, email }));
+  }
+
+  #activeGrantees({ id }: Shared): string[] {
+    const { identity, db } = this.own;
+    const grantees = granteesOf(db.read, id);
+    const inactive = new Set(identity.inactiveAmong(db.read, grantees));
+    return grantees.filter((grantee) => !inactive.has(grantee));
+  }
+}

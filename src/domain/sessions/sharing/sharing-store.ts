@@ -1,0 +1,18 @@
+// SQL that replaces with whom a session is shared.
+import { eq } from "drizzle-orm";
+import type { Tx } from "../../../platform/database/database.ts";
+import type { SessionRow } from "../model.ts";
+import { capturedSessions, sessionGrants } from "../tables.ts";
+import type { WantedSharing } from "./sharing-request.ts";
+
+export function replaceSharing(
+  tx: Tx,
+  { id, updatedAtMs }: Pick<SessionRow, "id" | "updatedAtMs">,
+  { mode, userIds }: WantedSharing,
+): void {
+  tx.update(capturedSessions).set({ sharingMode: mode }).where(eq(capturedSessions.id, id)).run();
+  tx.delete(sessionGrants).where(eq(sessionGrants.sessionId, id)).run();
+  if (userIds.length === 0) return;
+  const grants = userIds.map((userId) => ({ sessionId: id, userId, updatedAtMs }));
+  tx.insert(sessionGrants).values(grants).run();
+}

@@ -1,0 +1,104 @@
+// Shows and replaces with whom a session is shared. A grant works only while its holder is active, because nobody else signs in;
+// what an owner shared stays shared after the owner left.
+import type { Problem } from "../../../platform/errors.ts";
+import type { Steps } from "../../../platform/steps.ts";
+import type { Actor } from "../../shared/actor.ts";
+import type { SessionsDependencies } from "../dependencies.ts";
+import { notOwnSession, refuseRequest, sessionNotFound } from "../errors.ts";
+import { granteesOf } from "../lists/list-store.ts";
+import type { SessionRow, SharingMode, Viewer } from "../model.ts";
+import { findSession } from "../store.ts";
+import { mayManage, visibleSession } from "../visibility.ts";
+import { Recipients, type UserRef } from "./recipients.ts";
+import { readSharing, type SessionSharingRequest, type WantedSharing } from "./sharing-request.ts";
+import { replaceSharing } from "./sharing-store.ts";
+
+export interface SharingView {
+  mode: SharingMode;
+  canEdit: boolean;
+  recipientCount: number;
+  recipients: readonly UserRef[];
+}
+
+type Own = Pick<SessionsDependencies, "db" | "audit" | "identity">;
+
+export class Sharing {
+  readonly #recipients: Recipients;
+
+  constructor(private readonly own: Own) {
+    this.#recipients = new Recipients(own);
+  }
+
+  /**
+   * @returns recipients for the owner and administrators; other viewers find only themselves among them
+   * @throws DomainError `sessions.not_found`, `sessions.not_visible`
+   */
+  *show(viewer: Viewer, id: string): Steps<SharingView> {
+    const session = visibleSession(this.own.db.read, viewer, id);
+    return {
+      mode: session.sharingMode,
+      canEdit: session.userId === viewer.userId,
+      recipientCount: yield* this.#recipients.count(session),
+      recipients: yield* this.#shownTo(viewer, session),
+    };
+  }
+
+  /**
+   * Replaces mode and recipients; the same ones again write nothing.
+   * @throws DomainError `sessions.not_found`, `sessions.not_own`, `sessions.invalid` with all problems
+   */
+  async replace(
+    actor: Actor,
+    viewer: Viewer,
+    { id, request }: { id: string; request: SessionSharingRequest },
+  ): Promise<WantedSharing & { id: string }> {
+    const { db, audit } = this.own;
+    const session = this.#ownSession(viewer, id);
+    const problems: Problem[] = [];
+    const wanted = readSharing(request, this.#factsFor(session), problems);
+    refuseRequest(problems);
+    if (isEqual(sharingOf(db.read, session), wanted)) return { id: session.id, ...wanted };
+    await db.write((tx) => {
+      const now = findSession(tx, { organizationId: viewer.organizationId, id });
+      if (!now) throw sessionNotFound();
+      const before = sharingOf(tx, now);
+      if (isEqual(before, wanted)) return;
+      replaceSharing(tx, now, wanted);
+      const change = { before: toAudit(before), after: toAudit(wanted) };
+      audit.record(tx, { actor, action: "captured_session.share", target: now.id, ...change });
+    }, "unobserved");
+    return { id: session.id, ...wanted };
+  }
+
+  *#shownTo(viewer: Viewer, session: SessionRow): Steps<UserRef[]> {
+    if (mayManage(session, viewer)) return yield* this.#recipients.list(session);
+    const email = this.own.identity.findUserById(this.own.db.read, viewer.userId)?.email ?? "";
+    return [{ id: viewer.userId, email }];
+  }
+
+  #ownSession(viewer: Viewer, id: string): SessionRow {
+    const session = findSession(this.own.db.read, { organizationId: viewer.organizationId, id });
+    if (!session) throw sessionNotFound();
+    if (session.userId !== viewer.userId) throw notOwnSession();
+    return session;
+  }
+
+  #factsFor({ userId: ownerId, organizationId }: SessionRow) {
+    const { identity, db } = this.own;
+    const isActiveColleague = (userId: string): boolean => {
+      const user = identity.findUserById(db.read, userId);
+      return user?.status === "active" && user.organizationId === organizationId;
+    };
+    return { ownerId, isActiveColleague };
+  }
+}
+
+const sharingOf = (connection: Parameters<typeof granteesOf>[0], session: SessionRow): WantedSharing => ({
+  mode: session.sharingMode,
+  userIds: granteesOf(connection, session.id),
+});
+
+const isEqual = (one: WantedSharing, other: WantedSharing): boolean =>
+  one.mode === other.mode && one.userIds.join() === other.userIds.join();
+
+const toAudit = ({ mode, userIds }: WantedSharing) => ({ mode, user_ids: userIds });

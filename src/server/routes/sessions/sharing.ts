@@ -1,0 +1,71 @@
+// With whom a captured session is shared.
+import { Type } from "@sinclair/typebox";
+import { SessionSharingRequest } from "../../../domain/sessions/sharing/sharing-request.ts";
+import { runInTurns } from "../../../platform/steps.ts";
+import { viewerOf } from "../../auth/viewer.ts";
+import { json } from "../../http/answers.ts";
+import { actorOf } from "../../http/exchange.ts";
+import { Uuid } from "../../http/paging.ts";
+import { operationsOf } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+import { SharingModeWord, UserRef } from "./lists.ts";
+
+const SessionPath = Type.Object({ id: Uuid });
+
+const SessionSharing = Type.Object({
+  mode: SharingModeWord,
+  can_edit: Type.Boolean({ description: "True for the owner" }),
+  recipient_count: Type.Integer({ minimum: 0 }),
+  recipients: Type.Array(UserRef, {
+    description: "Active users; those who neither own nor administer the session find only themselves",
+  }),
+});
+
+const describe = operationsOf("Sessions");
+
+const described = {
+  show: describe("getSessionSharing", "Sharing mode and recipients", {
+    200: { description: "With whom the session is shared", schema: SessionSharing },
+  }),
+  replace: describe("updateSessionSharing", "Replace with whom a session is shared", {
+    200: {
+      description: "Replaced",
+      schema: Type.Object({
+        id: Uuid,
+        mode: SharingModeWord,
+        user_ids: Type.Array(Uuid, { uniqueItems: true, description: "Sorted, without the owner" }),
+      }),
+    },
+  }),
+};
+
+/** @returns the operations on sharing */
+export function sessionSharingRoutes({ guard, domain }: RouteContext) {
+  const { sharing } = domain.sessions;
+  return createRouter(guard, "session-sharing")
+    .get(
+      "/session-uploads/:id/sharing",
+      async ({ request, params }) => {
+        const { mode, canEdit, recipientCount, recipients } = await runInTurns(
+          sharing.show(viewerOf(request), params.id),
+        );
+        return json({ mode, can_edit: canEdit, recipient_count: recipientCount, recipients });
+      },
+      { requires: "anyone", params: SessionPath, detail: described.show },
+    )
+    .put(
+      "/session-uploads/:id/sharing",
+      async ({ request, params, body }) => {
+        const wanted = { id: params.id, request: body };
+        const { id, mode, userIds } = await sharing.replace(actorOf(request), viewerOf(request), wanted);
+        return json({ id, mode, user_ids: userIds });
+      },
+      {
+        requires: "anyone",
+        accepts: "json",
+        params: SessionPath,
+        body: SessionSharingRequest,
+        detail: described.replace,
+      },
+    );
+}

@@ -1,0 +1,181 @@
+// Sharing captured sessions: who may, with whom, and what ends with a person's access.
+import { expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { auditEntries } from "../../../src/domain/audit/tables.ts";
+import { users } from "../../../src/domain/identity/tables.ts";
+import { RECIPIENTS_MAX, RECIPIENTS_SHOWN_MAX } from "../../../src/domain/sessions/limits.ts";
+import { capture, createSessionServer } from "../../support/content/sessions.ts";
+import type { Sent, TestServer } from "../../support/server.ts";
+
+async function site() {
+  const face = await createSessionServer();
+  const [ada, ben, admin] = [
+    await face.signedIn("member"),
+    await face.signedIn("member"),
+    await face.signedIn("admin"),
+  ];
+  const { sessionId } = await capture(face, { token: ada.accessToken }, "text");
+  const path = `/session-uploads/${sessionId}`;
+  return { face, path, sessionId, ada, ben, admin };
+}
+
+const put = (face: TestServer, path: string, { accessToken }: { accessToken: string }, body: unknown) =>
+  face.request("PUT", `${path}/sharing`, { token: accessToken, body });
+const statusOf = async (face: TestServer, path: string, credential: Sent) =>
+  (await face.request("GET", path, credential)).status;
+const shares = (face: TestServer) =>
+  face.world.db.read
+    .select()
+    .from(auditEntries)
+    .where(eq(auditEntries.action, "captured_session.share"))
+    .all();
+
+test("SES-26 an owner shares with everybody, with some, and with nobody again", async () => {
+  const { face, path, sessionId, ada, ben, admin } = await site();
+  await using _ = face;
+  const ids = [ada.user.id, ben.user.id, ben.user.id.toUpperCase(), admin.user.id];
+  const named = await put(face, path, ada, { mode: "selected", user_ids: ids });
+  expect([named.status, await named.json()]).toEqual([
+    200,
+    { id: sessionId, mode: "selected", user_ids: [ben.user.id, admin.user.id].sort() },
+  ]);
+  expect(await statusOf(face, path, { token: ben.accessToken })).toBe(200);
+  const workspace = await put(face, path, ada, { mode: "workspace" });
+  expect(await workspace.json()).toEqual({ id: sessionId, mode: "workspace", user_ids: [] });
+  const everybody = await face.request("GET", `${path}/sharing`, { token: ada.accessToken });
+  expect(await everybody.json()).toMatchObject({
+    ...{ mode: "workspace", can_edit: true, recipient_count: 2 },
+    recipients: [{}, {}],
+  });
+  await put(face, path, ada, { mode: "private", user_ids: [] });
+  expect(await statusOf(face, path, { token: ben.accessToken })).toBe(403);
+  expect(shares(face)).toHaveLength(3);
+});
+
+test("SES-26 sharing does not change the time of the session, and the same sharing again writes nothing", async () => {
+  const { face, path, ada, ben } = await site();
+  await using _ = face;
+  const read = async () =>
+    (await (await face.request("GET", path, { token: ada.accessToken })).json()).session;
+  const before = await read();
+  face.world.clock.advance(60_000);
+  const wanted = { mode: "selected", user_ids: [ben.user.id] };
+  await put(face, path, ada, wanted);
+  expect((await read()).updated_at).toBe(before.updated_at);
+  expect((await put(face, path, ada, wanted)).status).toBe(200);
+  expect(shares(face)).toHaveLength(1);
+  const [entry] = shares(face);
+  expect(JSON.stringify(entry)).not.toContain(before.title);
+  expect(JSON.stringify(entry)).toContain(ben.user.id);
+});
+
+test("SES-26 SES-51 only the owner shares, not an administrator and not a recipient", async () => {
+  const { face, path, ada, ben, admin } = await site();
+  await using _ = face;
+  await put(face, path, ada, { mode: "workspace" });
+  for (const caller of [ben, admin]) {
+    const response = await put(face, path, caller, { mode: "private" });
+    expect([response.status, (await response.json()).reason]).toEqual([403, "sessions.not_own"]);
+  }
+  const unknown = await put(face, `/session-uploads/${crypto.randomUUID()}`, ada, { mode: "private" });
+  expect(unknown.status).toBe(404);
+});
+
+test.each([
+  ["an unknown mode", { mode: "public" }, ["/mode"]],
+  ["users with another mode", { mode: "workspace", user_ids: ["x"] }, ["/user_ids"]],
+  ["selected without anybody", { mode: "selected" }, ["/user_ids"]],
+  ["text that is no id", { mode: "selected", user_ids: ["x", "y"] }, ["/user_ids/0", "/user_ids/1"]],
+  [
+    "all faults at once",
+    { mode: "selected", user_ids: ["01890000-0000-7000-8000-000000000000", "x"], note: 1, other: 2 },
+    ["/note", "/other", "/user_ids/0", "/user_ids/1"],
+  ],
+])("SES-26 refuses %s", async (_name, body, pointers) => {
+  const { face, path, ada } = await site();
+  await using _ = face;
+  const response = await put(face, path, ada, body);
+  const { errors } = await response.json();
+  expect([response.status, errors.map(({ pointer }: { pointer: string }) => pointer)]).toEqual([
+    400,
+    pointers,
+  ]);
+});
+
+test("SES-26 refuses the owner alone, and suspended people", async () => {
+  const { face, path, ada, ben } = await site();
+  await using _ = face;
+  expect((await put(face, path, ada, { mode: "selected", user_ids: [ada.user.id] })).status).toBe(400);
+  await suspend(face, ben.user.id);
+  expect((await put(face, path, ada, { mode: "selected", user_ids: [ben.user.id] })).status).toBe(400);
+  expect((await put(face, path, ada, { mode: 7 })).status).toBe(422);
+});
+
+test(`SES-26 a session has at most ${RECIPIENTS_MAX} recipients`, async () => {
+  const { face, path, ada } = await site();
+  await using _ = face;
+  const ids = await addUsers(face, RECIPIENTS_MAX + 1, ada.user.id);
+  for (const [count, status] of [
+    [RECIPIENTS_MAX - 1, 200],
+    [RECIPIENTS_MAX, 200],
+    [RECIPIENTS_MAX + 1, 400],
+  ] as const) {
+    const user_ids = [ada.user.id, ...ids.slice(0, count)];
+    expect((await put(face, path, ada, { mode: "selected", user_ids })).status).toBe(status);
+  }
+  const detail = await (await face.request("GET", path, { token: ada.accessToken })).json();
+  expect(detail.sharing.user_ids).toHaveLength(RECIPIENTS_MAX);
+});
+
+test(`SES-24 at most ${RECIPIENTS_SHOWN_MAX} recipients of a session that everybody sees are listed`, async () => {
+  const { face, path, ada } = await site();
+  await using _ = face;
+  await put(face, path, ada, { mode: "workspace" });
+  await addUsers(face, RECIPIENTS_SHOWN_MAX - 3, ada.user.id); // beside ben and admin
+  for (const count of [RECIPIENTS_SHOWN_MAX - 1, RECIPIENTS_SHOWN_MAX, RECIPIENTS_SHOWN_MAX + 1]) {
+    const answer = await face.request("GET", `${path}/sharing`, { token: ada.accessToken });
+    const { recipient_count: total, recipients } = await answer.json();
+    expect([total, recipients.length]).toEqual([count, Math.min(count, RECIPIENTS_SHOWN_MAX)]);
+    await addUsers(face, 1, ada.user.id);
+  }
+});
+
+test("SES-27 SES-51 a share does not outlive its holder's suspension, and counts active people only", async () => {
+  const { face, path, ada, ben } = await site();
+  await using _ = face;
+  await put(face, path, ada, { mode: "selected", user_ids: [ben.user.id] });
+  await suspend(face, ben.user.id);
+  expect(await statusOf(face, path, { token: ben.accessToken })).toBe(401);
+  const sharing = await face.request("GET", `${path}/sharing`, { token: ada.accessToken });
+  expect(await sharing.json()).toMatchObject({ recipient_count: 0, recipients: [] });
+});
+
+test("SES-27 what an owner shared stays shared after the owner leaves", async () => {
+  const { face, path, ada, ben } = await site();
+  await using _ = face;
+  await put(face, path, ada, { mode: "selected", user_ids: [ben.user.id] });
+  await face.domain.identity.users.remove(face.world.system, ada.user.id);
+  expect(await statusOf(face, path, { token: ada.accessToken })).toBe(401);
+  expect(await statusOf(face, path, { token: ben.accessToken })).toBe(200);
+});
+
+const suspend = (face: TestServer, id: string) =>
+  face.domain.identity.users.update(face.world.system, id, { status: "suspended" });
+
+async function addUsers(face: TestServer, count: number, like: string): Promise<string[]> {
+  const row = face.world.db.read.select().from(users).where(eq(users.id, like)).get();
+  if (!row) throw new Error("no such user");
+  const added = Array.from({ length: count }, () => ({
+    ...row,
+    ...{
+      id: crypto.randomUUID(),
+      email: `${crypto.randomUUID()}@example.com`,
+      emailKey: crypto.randomUUID(),
+      subject: crypto.randomUUID(),
+    },
+  }));
+  await face.world.db.write((tx) => {
+    for (const user of added) tx.insert(users).values(user).run();
+  });
+  return added.map(({ id }) => id);
+}
