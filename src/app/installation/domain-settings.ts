@@ -1,8 +1,11 @@
 // Builds the settings of the domain from the configuration. What a reload may replace is read through functions.
 import type { DomainOptions } from "../../domain/domain.ts";
+import type { ServiceLog } from "../../domain/inference/log/writing/running-log.ts";
+import type { HandOver } from "../../domain/inference/usage/usage-sums.ts";
 import type { SsoSettings } from "../../domain/sso/settings.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { Values } from "../../platform/config/table.ts";
+import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -85,3 +88,34 @@ export function domainSettingsOf(
     },
   };
 }
+
+/** What becomes of the records of inference requests. */
+export interface RecordOptions {
+  /** searches the request log; default: the file itself is read */
+  requestLog?: ServiceLog | undefined;
+  /** leaves sums of usage for the service to count; default: they go to the database */
+  handOverUsage?: HandOver | undefined;
+  /** whether this process counts those that it cannot hand over */
+  isUsageCounter?: boolean | undefined;
+  /** told why sums of usage could not be written yet */
+  onUsageFailure?: ((error: unknown) => void) | undefined;
+}
+
+/** Usage that cannot be written is kept in memory, so a command, which counts none, needs no report. */
+export const recordsOf = (
+  { requestLogs: file }: Pick<DataDirectory, "requestLogs">,
+  {
+    config,
+    requestLog: service,
+    handOverUsage,
+    isUsageCounter,
+    onUsageFailure,
+  }: RecordOptions & { config: Config },
+): DomainOptions["records"] => ({
+  requestLog: { file, retentionDays: config.get("gateway.request_logs.retention_days"), service },
+  budgets: {
+    requestsPerDay: config.get("gateway.proxy.budgets.requests_per_day"),
+    tokensPerDay: config.get("gateway.proxy.budgets.tokens_per_day"),
+  },
+  ...{ handOverUsage, isUsageCounter, onUsageFailure },
+});

@@ -2,14 +2,11 @@
 // lock, and every command use it.
 import { existsSync } from "node:fs";
 import type { RunCatalogTask } from "../../domain/catalog/service.ts";
-import { type Domain, type DomainOptions, openDomain } from "../../domain/domain.ts";
+import { type Domain, openDomain } from "../../domain/domain.ts";
 import type { AttemptOwner, ProvisionerCall } from "../../domain/gateway/service.ts";
 import { type RunTask, runAtOnce } from "../../domain/governance/service.ts";
-import type { ServiceLog } from "../../domain/inference/log/writing/running-log.ts";
-import type { HandOver } from "../../domain/inference/usage/usage-sums.ts";
 import type { SsoObserver } from "../../domain/sso/service.ts";
 import type { SsoSettings } from "../../domain/sso/settings.ts";
-import { openBlobs } from "../../platform/blobs/blobs.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { Values } from "../../platform/config/table.ts";
@@ -31,11 +28,13 @@ import { openSnapshot } from "../../platform/database/snapshot.ts";
 import { DomainError } from "../../platform/errors.ts";
 import { fileSizeOf } from "../../platform/files/disk.ts";
 import type { Ids } from "../../platform/ids.ts";
+import type { StoreCall } from "../../platform/object-store/requests.ts";
 import { createOutbound, type Outbound } from "../../platform/outbound/outbound.ts";
 import { VERSION } from "../../platform/version.ts";
 import { readHarnessFacts } from "../files/harness-facts-file.ts";
+import { type Buckets, openStores } from "../object-store/buckets.ts";
 import { destinationsOf } from "./destinations.ts";
-import { domainSettingsOf, mappingsIn } from "./domain-settings.ts";
+import { domainSettingsOf, mappingsIn, type RecordOptions, recordsOf } from "./domain-settings.ts";
 import { gatewayModeOf } from "./gateway-mode.ts";
 import { assertDatabaseNotLost } from "./lost-database.ts";
 import { olderServer, upgradeDue, upgradeRemedy } from "./older-schema.ts";
@@ -52,10 +51,12 @@ export interface Installation {
   mapRoles(setting: Values["scim.group_role_mappings"]): void;
   /** Replaces the settings of company sign-in; sign-ins under way go on with the new ones. */
   useSsoSettings(settings: SsoSettings | undefined): void;
+  /** of the object store */
+  buckets: Buckets;
   close(): Promise<void>;
 }
 
-export interface InstallationOptions {
+export interface InstallationOptions extends RecordOptions {
   config: Config;
   clock: Clock;
   ids: Ids;
@@ -71,18 +72,12 @@ export interface InstallationOptions {
   observeProvisioner?: (call: ProvisionerCall) => void;
   /** told about requests to the identity provider, and how sign-ins end */
   observeSso?: SsoObserver;
+  /** called after each request to the object store */
+  observeObjectStore?: (call: StoreCall) => void;
   /** runs long policy tasks; default: inline */
   runTask?: RunTask;
   /** the same for catalog files */
   runCatalogTask?: RunCatalogTask;
-  /** searches the request log; default: the file itself is read */
-  requestLog?: ServiceLog | undefined;
-  /** leaves sums of usage for the service to count; default: they go to the database */
-  handOverUsage?: HandOver | undefined;
-  /** whether this process counts those that it cannot hand over */
-  isUsageCounter?: boolean | undefined;
-  /** told why sums of usage could not be written yet */
-  onUsageFailure?: ((error: unknown) => void) | undefined;
   /** copies the write-ahead log into the database file; default: commits do */
   checkpoint?: (file: string) => Promise<LogState>;
 }
@@ -125,20 +120,19 @@ async function joinDomain(
     provided: config.get("keys.sealing_key"),
     isNew: schema.from === 0,
   });
-  const blobs = await openBlobs(directory.artifacts);
-  const sessionBlobs = await openBlobs(directory.sessions);
   const outbound = createOutbound({
     allowed: destinationsOf(config, config.has("gateway.type") ? baseUrl() : undefined),
     found: () => domain.sso.provider.destinations(),
   });
+  const observe = options.observeObjectStore;
+  const { buckets, ...stores } = await openStores(directory, { config, clock, outbound, observe });
   const roles = { mappings: mappingsIn(config.get("scim.group_role_mappings")) };
   const sso = { settings: ssoSettingsOf(config) };
   const domain: Domain = openDomain({
     db,
     clock,
     ids,
-    blobs,
-    sessionBlobs,
+    ...stores,
     sealing,
     passwords: createPasswords({ cost: options.passwordCost }),
     openSnapshot: () => openSnapshot(directory.database),
@@ -156,7 +150,7 @@ async function joinDomain(
     secrets: { scimToken: config.get("scim.token") },
   });
   return {
-    ...{ directory, db, domain, outbound, schema, close: () => db.close() },
+    ...{ directory, db, domain, outbound, buckets, schema, close: () => db.close() },
     mapRoles: (setting) => {
       roles.mappings = mappingsIn(setting);
     },
@@ -165,19 +159,6 @@ async function joinDomain(
     },
   };
 }
-
-/** Usage that cannot be written is kept in memory, so a command, which counts none, needs no report. */
-const recordsOf = (
-  { requestLogs: file }: DataDirectory,
-  { config, requestLog: service, handOverUsage, isUsageCounter, onUsageFailure }: InstallationOptions,
-): DomainOptions["records"] => ({
-  requestLog: { file, retentionDays: config.get("gateway.request_logs.retention_days"), service },
-  budgets: {
-    requestsPerDay: config.get("gateway.proxy.budgets.requests_per_day"),
-    tokensPerDay: config.get("gateway.proxy.budgets.tokens_per_day"),
-  },
-  ...{ handOverUsage, isUsageCounter, onUsageFailure },
-});
 
 /** An installation that is set up: its organization exists. */
 export interface ExistingInstallation extends Installation {

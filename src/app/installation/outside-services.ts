@@ -5,7 +5,13 @@ import { discoveryUrl, PROVIDER_DESTINATION } from "../../domain/sso/service.ts"
 import { SECOND_MS } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { codeOf, DomainError } from "../../platform/errors.ts";
-import { ANY_PUBLIC_HOST, createOutbound, type Destination } from "../../platform/outbound/outbound.ts";
+import {
+  ANY_PUBLIC_HOST,
+  createOutbound,
+  type Destination,
+  type PeerTls,
+} from "../../platform/outbound/outbound.ts";
+import { PUBLIC_ENDPOINT, STORE_AFFECTS, storeCaOf } from "../object-store/buckets.ts";
 import { allDestinationsOf, GATEWAY_DESTINATION } from "./destinations.ts";
 import { caOf } from "./sso-settings.ts";
 
@@ -21,7 +27,7 @@ export interface ExternalService {
 }
 
 /** Time limit of a probe; all probes run in parallel. */
-const PROBE_TIMEOUT_MS = 3 * SECOND_MS;
+export const PROBE_TIMEOUT_MS = 3 * SECOND_MS;
 
 /** The path to probe at each service, and what depends on it. */
 const PROBES: Readonly<Record<string, { path: string; affects: string }>> = {
@@ -35,21 +41,29 @@ const PROBES: Readonly<Record<string, { path: string; affects: string }>> = {
     affects: "inference of workstations that the policy sends through the gateway",
   },
 };
-/** Endpoints beside the issuer: it answers for all of them. */
-const PROVIDER_ENDPOINT = `${PROVIDER_DESTINATION}-`;
+/** Endpoints beside the issuer, which answers for all of them, and what the check of the object store looks at. */
+const NOT_ASKED = [`${PROVIDER_DESTINATION}-`, PUBLIC_ENDPOINT];
 
-/** @throws DomainError `config.invalid` if identity.oidc.ca_file cannot be read */
-function providerProbeOf(
-  config: Config,
-): { path: string; affects: string; ca: string | undefined } | undefined {
+interface Probe {
+  path: string;
+  affects: string;
+  tls?: PeerTls;
+}
+
+/** @throws DomainError `config.invalid` if a file with certificates cannot be read */
+function probeOf(config: Config, { name }: Destination): Probe {
   const issuer = config.get("identity.oidc.issuer");
-  return issuer === undefined
-    ? undefined
-    : {
-        path: new URL(discoveryUrl(issuer)).pathname,
-        affects: "nobody can sign in through the identity provider; sessions and workstations go on",
-        ca: caOf(config),
-      };
+  if (name === PROVIDER_DESTINATION && issuer !== undefined)
+    return {
+      path: new URL(discoveryUrl(issuer)).pathname,
+      affects: "nobody can sign in through the identity provider; sessions and workstations go on",
+      tls: { ca: caOf(config) },
+    };
+  const affects = STORE_AFFECTS[name];
+  if (affects === undefined) return PROBES[name] ?? NOT_PROBED;
+  const bucket = config.get("blobs.s3.bucket") ?? config.get("blobs.s3.package_bucket");
+  const path = config.get("blobs.s3.path_style") ? `/${bucket}` : "/";
+  return { path, affects, tls: { ca: storeCaOf(config), linkLocal: "allowed" } };
 }
 
 const NOT_PROBED = { path: "/", affects: "archives that an administrator names are not fetched" };
@@ -59,18 +73,14 @@ export function probeExternalServices(
   config: Config,
   timeoutMs = PROBE_TIMEOUT_MS,
 ): Promise<ExternalService[]> {
-  const destinations = allDestinationsOf(config).filter(({ name }) => !name.startsWith(PROVIDER_ENDPOINT));
+  const destinations = allDestinationsOf(config).filter(
+    ({ name }) => !NOT_ASKED.some((beginning) => name.startsWith(beginning)),
+  );
   const outbound = createOutbound({ allowed: destinations });
-  const provider = providerProbeOf(config);
   return Promise.all(
     destinations.map(async (destination) => {
-      const isProvider = destination.name === PROVIDER_DESTINATION;
-      const { path, affects } = (isProvider ? provider : PROBES[destination.name]) ?? NOT_PROBED;
-      const probeFor = () =>
-        outbound.fetch(destination.name, path, {
-          timeoutMs,
-          ...(isProvider && { tls: { ca: provider?.ca } }),
-        });
+      const { affects, path, ...probe } = probeOf(config, destination);
+      const probeFor = () => outbound.fetch(destination.name, path, { timeoutMs, ...probe });
       return { ...(await ask(destination, probeFor)), affects };
     }),
   );

@@ -46,7 +46,6 @@ import { beginInstallation } from "../installation/setup.ts";
 import { createServiceLog, keepRecords, recordsOf } from "../request-logs/service-log.ts";
 import { lockOwnListener, problemsOfDivision } from "./divided/division.ts";
 import { type InferencePlace, openDoor, type ServiceDoor } from "./door.ts";
-import { watchKeys, watchProvisioner } from "./gateway-metrics.ts";
 import { loadHarnesses, reloadHarnesses } from "./harness-facts.ts";
 import { startInference } from "./inference.ts";
 import { registerKeyAndLoginJobs } from "./jobs/access-jobs.ts";
@@ -57,10 +56,12 @@ import { registerInvitationJob } from "./jobs/invitation-jobs.ts";
 import { registerModelJob } from "./jobs/model-jobs.ts";
 import { registerRequestLogJob } from "./jobs/request-log-jobs.ts";
 import { livenessOf } from "./liveness.ts";
+import { watchKeys } from "./metrics/gateway-metrics.ts";
+import { outsideObservers } from "./metrics/outside-observers.ts";
+import { watchProviderKeys } from "./metrics/sso-metrics.ts";
 import { reloadProvider, startProvider } from "./provider-settings.ts";
 import { reloadRoleMapping, startProvisioning } from "./provisioning-start.ts";
 import { type Reloading, reloadSettings } from "./settings-reload.ts";
-import { watchProviderKeys, watchSso } from "./sso-metrics.ts";
 import { assertStartable } from "./start-checks.ts";
 import { stateOf } from "./state.ts";
 import type { Liveness } from "./supervision.ts";
@@ -135,8 +136,7 @@ async function startWithListener(
   const { baseUrl, listener } = door;
   const metrics = new Registry();
   const observers = {
-    observeProvisioner: watchProvisioner({ metrics, log }),
-    observeSso: watchSso({ metrics, log }),
+    ...outsideObservers({ metrics, log }),
   };
   const runTask = createDocumentThreads();
   const checkpointThread = undo.use(new CheckpointThread());
@@ -197,7 +197,7 @@ async function startWithListener(
   });
   const reload = async () => {
     const reading = config.readFileAgain(runTask);
-    const fresh = await reloadSettings({ config, log, reading, listeners: door.listeners });
+    const fresh = await reloadSettings({ config, log, reading, ...door, ...installation });
     await reloadProvider(installation, { fresh, actor, log });
     await reloadHarnesses(installation, { actor, log });
     await reloadCatalog(installation, { config, actor, log, reading });

@@ -1,5 +1,5 @@
-// Reloads the settings on SIGHUP. Log level and TLS files apply at once; the log names every other change as waiting for a
-// restart. Catalog, policy, group roles and the identity provider are reloaded elsewhere.
+// Reloads the settings on SIGHUP. Log level, TLS files and the credentials of the object store apply at once; the log names every other
+// change as waiting for a restart. Catalog, policy, group roles and the identity provider are reloaded elsewhere.
 
 import { toRfc3339 } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
@@ -9,10 +9,12 @@ import { DomainError } from "../../platform/errors.ts";
 import type { AdjustableLog, Log } from "../../platform/observe/log.ts";
 import type { Listener } from "../../server/listener/listen.ts";
 import type { TlsFiles } from "../../server/listener/tls.ts";
+import { type Buckets, STORE_CREDENTIALS } from "../object-store/buckets.ts";
 
 interface Parts extends Reloading {
   log: AdjustableLog;
   listeners: readonly Pick<Listener, "renew">[];
+  buckets: Pick<Buckets, "useCredentials">;
 }
 
 /** One reload. The file is read once, and each part handles a failure to read it. */
@@ -28,6 +30,7 @@ export interface Reloading {
 export const RELOADABLE_SETTINGS: readonly SettingName[] = [
   "log.level",
   "scim.group_role_mappings",
+  ...STORE_CREDENTIALS,
   ...SETTING_NAMES.filter((name) => name.startsWith("identity.oidc.")),
 ];
 export const RELOADABLE_TLS_SETTINGS: readonly SettingName[] = ["server.tls_cert", "server.tls_key"];
@@ -41,12 +44,14 @@ export async function reloadSettings({
   log,
   reading,
   listeners,
+  buckets,
 }: Parts): Promise<Config | undefined> {
   const fresh = await readSettingsAgain({ config, log, reading });
   const files = fresh && tlsOf(fresh);
   const tls = tlsOf(config) && (files ?? tlsOf(config));
   if (fresh) {
     log.setLevel(fresh.get("log.level"));
+    buckets.useCredentials(fresh);
     const live = tls && files ? [...RELOADABLE_SETTINGS, ...RELOADABLE_TLS_SETTINGS] : RELOADABLE_SETTINGS;
     const settings = fresh.changedSince(config).filter((name) => !live.includes(name));
     if (settings.length > 0) log.warning("config.restart_required", { settings });

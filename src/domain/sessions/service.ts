@@ -25,6 +25,7 @@ export type { SessionDetail } from "./lists/detail.ts";
 export type { SessionPage, SessionView } from "./lists/lists.ts";
 export type { Viewer } from "./model.ts";
 export type { ObjectStore } from "./objects/object-store.ts";
+export { createS3Objects } from "./objects/s3-objects.ts";
 export type { SessionSettings } from "./settings.ts";
 export type { Presigned } from "./uploads/presign.ts";
 export type { AddressParameters } from "./uploads/receiving.ts";

@@ -12,13 +12,20 @@ const READ_AS: Readonly<Record<string, SettingName>> = {
   "control_api.identity.mode": "identity.mode",
   "control_api.identity.scim_bearer_token": "scim.token",
   "control_api.identity.group_role_mappings": "scim.group_role_mappings",
+  "control_api.blob_storage.bucket": "blobs.s3.bucket",
+  "control_api.blob_storage.region": "blobs.s3.region",
+  "control_api.blob_storage.endpoint": "blobs.s3.endpoint",
+  "control_api.blob_storage.public_endpoint": "blobs.s3.public_endpoint",
+  "control_api.blob_storage.force_path_style": "blobs.s3.path_style",
+  "control_api.blob_storage.presign_ttl_seconds": "sessions.url_ttl_seconds",
+  "control_api.blob_storage.retention_days": "sessions.retention_days",
+  "control_api.package_artifacts.bucket": "blobs.s3.package_bucket",
 };
 
 const ONE_ORIGIN = "pages, tokens and the API share the origin server.public_url";
 const SIGNING_KEYS =
   "signing keys are created and rotated in data_dir; see gateway.inference_jwt.rotation_days";
 const SEALED_LOCALLY = "gateway keys are sealed locally; keys.sealing_key replaces it";
-const ARCHIVES = "archives are kept in data_dir";
 
 /** From a key without effect, or a mapping of such keys, to its replacement. */
 const REPLACEMENTS: Readonly<Record<string, string>> = {
@@ -35,8 +42,6 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
   "control_api.auth.issuer": ONE_ORIGIN,
   "control_api.auth.public_url": ONE_ORIGIN,
   "control_api.auth.client_id": "the client id of workstations is fixed; nothing replaces it",
-  "control_api.blob_storage": ARCHIVES,
-  "control_api.package_artifacts": ARCHIVES,
   "control_api.package_sources":
     "connections are not read; package_sources.public allows archives of public hosts",
   "control_api.known_versions": "certified versions come with each release; nothing replaces it",

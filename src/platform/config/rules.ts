@@ -2,13 +2,14 @@
 // config/table.ts defines each setting by itself; config/config.ts loads them.
 import type { Problem } from "../errors.ts";
 import type { ConfigFile } from "./file.ts";
+import { objectStoreWarnings, problemsOfObjectStore } from "./object-store-rules.ts";
 import { problemsOfProxy, proxyWarnings } from "./proxy-rules.ts";
 import { referenceWarnings } from "./reference-keys.ts";
 import { missingSetting, problem, type Settings } from "./setting-problem.ts";
 import { SETTING_NAMES, type SettingName } from "./table.ts";
 
 /** The provisioner that is part of the service; every other type is an executable. */
-const BUILTIN_PROVISIONER = "builtin-litellm";
+export const BUILTIN_PROVISIONER = "builtin-litellm";
 
 /** @returns whether the setting has an effect only while gateway mode is on */
 export const isGatewayDetail = (name: SettingName): boolean =>
@@ -21,6 +22,7 @@ export const missingSettings = (config: Settings): readonly Problem[] => [
   ...(config.has("gateway.type") ? missingForGateway(config) : []),
   ...(config.has("identity.oidc.issuer") ? problemsOfProvider(config) : []),
   ...problemsOfSessions(config),
+  ...problemsOfObjectStore(config),
 ];
 
 /** An old version is never kept longer than a current one. */
@@ -40,6 +42,7 @@ export function warningsFor(config: Settings, file: ConfigFile | undefined): rea
     ...(file === undefined ? [] : referenceWarnings(file, { gateway })),
     ...(gateway ? proxyWarnings(config) : []),
     ...providerWarnings(config),
+    ...objectStoreWarnings(config),
   ];
 }
 

@@ -7,6 +7,7 @@ import { CONTENT_SETTINGS } from "./settings/content.ts";
 import { GATEWAY_SETTINGS } from "./settings/gateway.ts";
 import { IDENTITY_SETTINGS } from "./settings/identity.ts";
 import { INFERENCE_SETTINGS } from "./settings/inference.ts";
+import { OBJECT_STORE_SETTINGS } from "./settings/object-store.ts";
 import { PROVISIONER_SETTINGS } from "./settings/provisioner.ts";
 import { RETENTION_SETTINGS } from "./settings/retention.ts";
 import { SERVICE_SETTINGS } from "./settings/service.ts";
@@ -19,6 +20,7 @@ export const SETTINGS = {
   ...CONTENT_SETTINGS,
   ...RETENTION_SETTINGS,
   ...SESSION_SETTINGS,
+  ...OBJECT_STORE_SETTINGS,
   ...IDENTITY_SETTINGS,
   ...ACCESS_SETTINGS,
   ...GATEWAY_SETTINGS,

@@ -119,10 +119,13 @@ export class Bucket {
     return response && bytesOf(response);
   }
 
-  /** Stores these bytes; a stream must have exactly the announced length. */
+  /**
+   * Stores these bytes, of exactly the announced length.
+   * @throws also what the pieces break off with
+   */
   async put(
     upload: Upload,
-    body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
+    body: Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array>,
     { signal }: { signal?: AbortSignal } = {},
   ): Promise<void> {
     const headers = { ...this.#uploadHeaders(upload), "content-length": String(upload.sizeBytes) };
@@ -131,10 +134,11 @@ export class Bucket {
     await this.#drained(await this.#requests.send("put", { ...message, ...limits, body }));
   }
 
-  /** Removes an object; also succeeds if there is none. */
-  async remove(key: string): Promise<void> {
+  /** @returns false if the store says that there was no such object; most say nothing */
+  async remove(key: string): Promise<boolean> {
     const response = await this.#requests.send("delete", this.#own({ method: "DELETE", key }));
     await response?.body?.cancel();
+    return response !== undefined;
   }
 
   /**

@@ -40,7 +40,8 @@ export const failureIn = (error: unknown): StoreFailure | undefined =>
 
 /** Code and name only: the text of a network error has the signed URL. */
 export function networkFailure(error: unknown): StoreFailure {
-  const cause = error instanceof DomainError ? error.cause : error;
+  const cause = error instanceof DomainError ? (error.cause ?? error) : error;
+  if (cause instanceof DomainError) return new StoreFailure(cause.reason);
   const name = cause instanceof Error ? (codeOf(cause) ?? cause.name) : "unknown";
   return new StoreFailure(`no answer (${name})`);
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts";
 import { SECOND_MS } from "../clock.ts";
 import { DomainError } from "../errors.ts";
 import { OUTBOUND_TIMEOUT_MAX_MS, type Outbound } from "../outbound/outbound.ts";
-import { invalid, networkFailure, refused, StoreFailure, unreachable } from "./failures.ts";
+import { failureIn, invalid, networkFailure, refused, StoreFailure, unreachable } from "./failures.ts";
 import { errorCodeIn } from "./listing.ts";
 
 /** for the head of an answer, and for a body that is not an object; all attempts together */
@@ -27,6 +27,8 @@ export interface StoreCall {
   outcome: StoreOutcome;
   /** until the head of the answer */
   durationMs: number;
+  /** what failed, for the log */
+  failure?: string | undefined;
 }
 
 export interface RequestDependencies {
@@ -46,7 +48,8 @@ export interface StoreMessage {
   /** signs anew for each attempt */
   url: () => string;
   headers?: Record<string, string>;
-  body?: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
+  /** pieces are sent once, as they come */
+  body?: Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array>;
   /** the limit of a transfer instead of that of an answer; 1 to TRANSFER_TIMEOUT_MS */
   transferTimeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
@@ -68,17 +71,18 @@ export class StoreRequests {
    */
   async send(operation: StoreOperation, message: StoreMessage): Promise<Response | undefined> {
     const startMs = performance.now();
-    let outcome: StoreOutcome = "unreachable";
+    const observe = (outcome: StoreOutcome, failure?: string) => {
+      const durationMs = performance.now() - startMs;
+      this.dependencies.observe?.({ operation, outcome, durationMs, failure });
+    };
     try {
       const response = await this.#attempts(message);
-      outcome = response ? "answered" : "missing";
+      observe(response ? "answered" : "missing");
       return response;
     } catch (error) {
-      if (error instanceof DomainError && error.reason === "object_store.refused") outcome = "refused";
-      if (error instanceof DomainError && error.reason === "object_store.invalid") outcome = "invalid";
+      const failure = failureIn(error);
+      if (failure) observe(outcomeOf(error), failure.message);
       throw error;
-    } finally {
-      this.dependencies.observe?.({ operation, outcome, durationMs: performance.now() - startMs });
     }
   }
 
@@ -91,8 +95,8 @@ export class StoreRequests {
     } catch (error) {
       const leftMs = Math.floor(deadlineMs - performance.now());
       const isRepeatable = error instanceof DomainError && error.reason === "object_store.unreachable";
-      if (!isRepeatable || leftMs < 1 || message.body instanceof ReadableStream || message.signal?.aborted)
-        throw error;
+      const isGone = message.body !== undefined && !(message.body instanceof Uint8Array);
+      if (!isRepeatable || leftMs < 1 || isGone || message.signal?.aborted) throw error;
       return await this.#attempt(message, leftMs);
     }
   }
@@ -122,11 +126,13 @@ export class StoreRequests {
     const { outbound, destination, ca } = this.dependencies;
     const signedUrl = url();
     const silence = new AbortController();
-    const sent = body instanceof ReadableStream ? restarting(body, () => timer.refresh()) : body;
     const timer = setTimeout(
       () => silence.abort(new DOMException("silent", "TimeoutError")),
       answerTimeoutMs,
     );
+    const [whole, pieces] = body instanceof Uint8Array ? [body] : [undefined, body];
+    const source = pieces && new Source(pieces, () => timer.refresh());
+    const sent = whole ?? source?.stream;
     try {
       return await outbound.fetch(destination, signedUrl, {
         method,
@@ -139,6 +145,7 @@ export class StoreRequests {
       });
     } catch (error) {
       signal?.throwIfAborted();
+      if (source?.failed) throw source.failed.error;
       if (error instanceof DomainError && error.reason === "outbound.redirected")
         throw invalid(error.message);
       throw unreachable(networkFailure(error));
@@ -153,16 +160,39 @@ export class StoreRequests {
   }
 }
 
-/** @returns the same bytes; each piece that is taken gives the other side the whole time again */
-const restarting = (body: ReadableStream<Uint8Array>, onPiece: () => void): ReadableStream<Uint8Array> =>
-  body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(piece, controller) {
-        onPiece();
-        controller.enqueue(piece);
+/** Pieces as a stream. */
+class Source {
+  readonly stream: ReadableStream<Uint8Array>;
+  /** what the pieces ended with, if they broke off */
+  failed: { error: unknown } | undefined;
+
+  /** @param onPiece called for each piece that is taken, which gives the other side the whole time again */
+  constructor(pieces: AsyncIterable<Uint8Array>, onPiece: () => void) {
+    const iterator = pieces[Symbol.asyncIterator]();
+    this.stream = new ReadableStream({
+      pull: async (controller) => {
+        try {
+          const { done, value } = await iterator.next();
+          onPiece();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (error) {
+          this.failed = { error };
+          throw error;
+        }
       },
-    }),
-  );
+      cancel: async () => void (await iterator.return?.()),
+    });
+  }
+}
+
+const OUTCOMES: Readonly<Record<string, StoreOutcome>> = {
+  "object_store.refused": "refused",
+  "object_store.invalid": "invalid",
+};
+
+const outcomeOf = (error: unknown): StoreOutcome =>
+  (error instanceof DomainError ? OUTCOMES[error.reason] : undefined) ?? "unreachable";
 
 /** @throws DomainError `object_store.invalid` for more than ANSWER_BYTES_MAX; `object_store.unreachable` */
 export async function boundedText(response: Response): Promise<string> {

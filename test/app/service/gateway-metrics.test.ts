@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
-import { watchKeys, watchProvisioner } from "../../../src/app/service/gateway-metrics.ts";
+import { watchKeys, watchProvisioner } from "../../../src/app/service/metrics/gateway-metrics.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
 import { heldClock } from "../../support/world.ts";
 

@@ -1,7 +1,7 @@
 // Metrics of company sign-in: each outcome has its label, failed requests are logged, and no label names a person.
 import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
-import { watchProviderKeys, watchSso } from "../../../src/app/service/sso-metrics.ts";
+import { watchProviderKeys, watchSso } from "../../../src/app/service/metrics/sso-metrics.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
 import { createOutbound } from "../../../src/platform/outbound/outbound.ts";
 import { Secret } from "../../../src/platform/secret.ts";

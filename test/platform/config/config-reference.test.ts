@@ -47,10 +47,24 @@ const MAPPED = `control_api:
     mode: oidc
     scim_bearer_token: os.environ/TOKEN
     group_role_mappings: '{"Admins":"admin"}'
+  blob_storage:
+    bucket: sessions
+    region: eu-central-1
+    endpoint: https://store.example.org
+    public_endpoint: https://files.example.org
+    force_path_style: false
+    presign_ttl_seconds: 600
+    retention_days: 60
+  package_artifacts:
+    bucket: packages
 `;
-const given = { env: { TOKEN: "sesame" } };
+const keys = {
+  QUARTERMASTER_BLOBS_S3_ACCESS_KEY_ID: "id",
+  QUARTERMASTER_BLOBS_S3_SECRET_ACCESS_KEY: "secret",
+};
+const given = { env: { TOKEN: "sesame", ...keys } };
 
-test("reads reference keys as the matching settings, with line and key as origin", () => {
+test("SES-47 reads reference keys as the matching settings, with line and key as origin", () => {
   const config = load(MAPPED, given);
   const names = [
     "server.listen",
@@ -60,6 +74,14 @@ test("reads reference keys as the matching settings, with line and key as origin
     "identity.mode",
     "scim.token",
     "scim.group_role_mappings",
+    "blobs.s3.bucket",
+    "blobs.s3.region",
+    "blobs.s3.endpoint",
+    "blobs.s3.public_endpoint",
+    "blobs.s3.path_style",
+    "sessions.url_ttl_seconds",
+    "sessions.retention_days",
+    "blobs.s3.package_bucket",
   ] as const;
   expect(names.map((name) => [config.rowOf(name).value, config.rowOf(name).origin])).toEqual([
     ["0.0.0.0:9000", "file:2 (control_api.listen)"],
@@ -69,10 +91,18 @@ test("reads reference keys as the matching settings, with line and key as origin
     ["oidc", "file:9 (control_api.identity.mode)"],
     ["set", "file:10 (control_api.identity.scim_bearer_token)"],
     ['{"Admins":"admin"}', "file:11 (control_api.identity.group_role_mappings)"],
+    ["sessions", "file:13 (control_api.blob_storage.bucket)"],
+    ["eu-central-1", "file:14 (control_api.blob_storage.region)"],
+    ["https://store.example.org", "file:15 (control_api.blob_storage.endpoint)"],
+    ["https://files.example.org", "file:16 (control_api.blob_storage.public_endpoint)"],
+    ["false", "file:17 (control_api.blob_storage.force_path_style)"],
+    ["600", "file:18 (control_api.blob_storage.presign_ttl_seconds)"],
+    ["60", "file:19 (control_api.blob_storage.retention_days)"],
+    ["packages", "file:21 (control_api.package_artifacts.bucket)"],
   ]);
   expect(config.get("scim.token")?.reveal()).toBe("sesame");
   expect(names).toHaveLength(MAPPED_KEYS.length);
-  const [, read] = config.warnings;
+  const read = config.warnings.find((warning) => warning.includes("are read as settings"));
   expect(read).toContain(
     `${config.file} are read as settings: control_api.listen (line 2) as server.listen, `,
   );
@@ -106,12 +136,12 @@ test("refuses a secret among them in a file that everyone can read", () => {
 
 test("accepts a native key with the same value, and refuses a different value with both names", () => {
   const both = (listen: string) => `${MAPPED}server:\n  listen: ${listen}\n`;
-  expect(load(both("0.0.0.0:9000"), given).rowOf("server.listen").origin).toBe("file:13");
+  expect(load(both("0.0.0.0:9000"), given).rowOf("server.listen").origin).toBe("file:23");
   expect(problemsOf(both("127.0.0.1:8080"), given)).toEqual([
     {
       pointer: "/server/listen",
       detail: "server.listen says otherwise than control_api.listen in line 2; remove one of them",
-      line: 13,
+      line: 23,
     },
   ]);
 });
@@ -141,8 +171,10 @@ test("warns once about each key without effect and never shows its value", () =>
 });
 
 test("allows any members in the mappings among them", () => {
-  const { warnings } = load("control_api:\n  blob_storage: {bucket: b, force_path_style: true}\n");
-  expect(warnings).toEqual(["control_api.blob_storage has no effect: archives are kept in data_dir"]);
+  const { warnings } = load("control_api:\n  database: {url: b, pool: 3}\n");
+  expect(warnings).toEqual([
+    "control_api.database has no effect: the database is a file in data_dir and needs no connections",
+  ]);
 });
 
 test("refuses an unknown key and suggests the nearest reference key", () => {

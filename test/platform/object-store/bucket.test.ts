@@ -21,14 +21,9 @@ async function contentOf(bucket: Bucket, key = KEY): Promise<string | undefined>
   return bytes && Buffer.concat(await Array.fromAsync(bytes)).toString();
 }
 
-const streamOf = (...pieces: Uint8Array[]): ReadableStream<Uint8Array> =>
-  new ReadableStream({
-    pull(controller) {
-      const piece = pieces.shift();
-      if (piece) controller.enqueue(piece);
-      else controller.close();
-    },
-  });
+async function* piecesOf(...pieces: Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* pieces;
+}
 
 describe("operations", () => {
   test("SES-35: stores, finds, reads, lists and removes an object", async () => {
@@ -37,7 +32,7 @@ describe("operations", () => {
     const { bytes, ...upload } = uploadOf("hello");
     await bucket.check();
     expect([await bucket.head(KEY), await bucket.read(KEY)]).toEqual([undefined, undefined]);
-    await bucket.put(upload, streamOf(bytes.subarray(0, 2), bytes.subarray(2)));
+    await bucket.put(upload, piecesOf(bytes.subarray(0, 2), bytes.subarray(2)));
     expect(await bucket.head(KEY)).toEqual({ sizeBytes: 5, sha256: upload.sha256 });
     expect(await contentOf(bucket)).toBe("hello");
     const { objects } = await bucket.list({ prefix: "captured/" });
@@ -56,6 +51,28 @@ describe("operations", () => {
       { sizeBytes: 0, sha256: upload.sha256 },
       "",
     ]);
+  });
+
+  test("pieces that break off are the caller's failure, and nothing is stored", async () => {
+    await using server = createS3Server();
+    const bucket = bucketAt(server.origin);
+    const { bytes, ...upload } = uploadOf("hello");
+    async function* broken() {
+      yield bytes.subarray(0, 2);
+      throw new Error("the source broke");
+    }
+    await expect(bucket.put(upload, broken())).rejects.toThrow("the source broke");
+    expect(await bucket.head(KEY)).toBeUndefined();
+  });
+
+  test("fewer bytes than announced are never stored", async () => {
+    await using server = createS3Server();
+    const bucket = bucketAt(server.origin, { answerTimeoutMs: 300 });
+    const { bytes, ...upload } = uploadOf("hello");
+    expect((await refusalOf(bucket.put(upload, piecesOf(bytes.subarray(0, 2))))).reason).toStartWith(
+      "object_store.",
+    );
+    expect(await bucket.head(KEY)).toBeUndefined();
   });
 
   test("the store refuses bytes of another digest, and nothing is kept", async () => {

@@ -1,5 +1,5 @@
 // A bucket client for a store on this machine.
-import { Bucket, type BucketOptions } from "../../../src/platform/object-store/bucket.ts";
+import { Bucket, type BucketOptions, bucketOrigin } from "../../../src/platform/object-store/bucket.ts";
 import type { Credentials } from "../../../src/platform/object-store/signature.ts";
 import { createOutbound } from "../../../src/platform/outbound/outbound.ts";
 import { Secret } from "../../../src/platform/secret.ts";
@@ -16,22 +16,20 @@ export const credentialsOf = ({ accessKeyId, secretAccessKey, sessionToken }: Kn
 export const bucketAt = (
   origin: string,
   {
-    place,
+    place: changed,
     ...options
   }: Partial<Omit<BucketOptions, "place">> & { place?: Partial<BucketOptions["place"]> } = {},
-): Bucket =>
-  new Bucket({
-    outbound: createOutbound({ allowed: [{ name: "store", origin, why: "objects" }] }),
+): Bucket => {
+  const endpoints = { endpoint: origin, publicEndpoint: origin };
+  const place = { ...endpoints, region: "us-east-1", bucket: "sessions", pathStyle: true, ...changed };
+  return new Bucket({
+    outbound: createOutbound({
+      allowed: [{ name: "store", origin: bucketOrigin(place.endpoint, place), why: "objects" }],
+    }),
     destination: "store",
     clock: { nowMs: Date.now },
     credentials: () => credentialsOf(TEST_KEYS),
-    place: {
-      endpoint: origin,
-      publicEndpoint: origin,
-      region: "us-east-1",
-      bucket: "sessions",
-      pathStyle: true,
-      ...place,
-    },
+    place,
     ...options,
   });
+};

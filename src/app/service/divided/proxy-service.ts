@@ -22,9 +22,9 @@ import {
   forwardingRecordsOf,
   keepForwardingRecords,
 } from "../../request-logs/service-log.ts";
-import { watchProvisioner } from "../gateway-metrics.ts";
 import { startInference } from "../inference.ts";
 import { drainAttempts } from "../jobs/gateway-jobs.ts";
+import { watchProvisioner } from "../metrics/gateway-metrics.ts";
 import type { ServiceOptions } from "../service.ts";
 import { reloadSettings } from "../settings-reload.ts";
 import { assertStartable } from "../start-checks.ts";
@@ -117,7 +117,7 @@ async function forwardAt(
     vitals: vitalsOf(installation, watch),
     reload: async () => {
       const reading = config.readFileAgain(runTask);
-      await reloadSettings({ config, log, reading, listeners: [door.listener] });
+      await reloadSettings({ config, log, reading, listeners: [door.listener], ...installation });
     },
   };
 }

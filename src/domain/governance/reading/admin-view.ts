@@ -172,7 +172,7 @@ export const toAdminConfig = (revision: Shown, conflicts: readonly string[]): St
 });
 
 /** A harness without a policy has empty settings. */
-const toHarnessConfig = (
+export const toHarnessConfig = (
   { id, document }: Pick<Shown, "id" | "document">,
   harness: HarnessKey,
 ): Static<typeof HarnessManagedConfig> => {
@@ -191,7 +191,9 @@ const toHarnessConfig = (
 };
 
 /** @returns every supported harness in each of the three maps */
-function toHarnessConfigs(revision: Pick<Shown, "id" | "document">): Static<typeof HarnessManagedConfigs> {
+export function toHarnessConfigs(
+  revision: Pick<Shown, "id" | "document">,
+): Static<typeof HarnessManagedConfigs> {
   const each = HARNESS_KEYS.map((key) => [key, toHarnessConfig(revision, key)] as const);
   const mapOf = <T>(pick: (config: Static<typeof HarnessManagedConfig>) => T): Record<string, T> =>
     Object.fromEntries(each.map(([key, config]) => [key, pick(config)]));

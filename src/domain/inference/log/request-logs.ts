@@ -20,7 +20,7 @@ import { eraseSomeOfUser } from "./writing/rows-store.ts";
 import type { LogSource, ServiceLog } from "./writing/running-log.ts";
 
 /** What stands in the place of a removed user's address. */
-const REMOVED_ADDRESS = "removed@invalid";
+export const REMOVED_ADDRESS = "removed@invalid";
 
 export interface RequestLogOptions {
   file: string;

@@ -55,6 +55,8 @@ export const createLocalObjects = ({ blobs, links }: LocalObjectsDependencies): 
   async check() {
     if ((await blobs.state()) === "unusable") throw folderUnusable();
   },
+  isOurs: async () => true,
+  claim: async () => {},
   space: () => blobs.space(),
 });
 

@@ -67,6 +67,10 @@ export interface ObjectStore {
   list(timed?: Timed): AsyncIterable<ListedObject>;
   /** Finds out whether the store can be used. */
   check(timed?: Timed): Promise<void>;
+  /** @returns whether objects that no row names may be removed, because nobody but us writes there or we claimed it */
+  isOurs(): Promise<boolean>;
+  /** Leaves a mark that the place is ours. */
+  claim(): Promise<void>;
   /** @returns the room on our own disk; undefined if the bytes lie elsewhere */
   space(): DiskSpace | undefined;
 }

@@ -11,8 +11,8 @@ import { CLIENT_SILENCE_MS } from "./request-body.ts";
 /** Each limit is noticed this much late at most. */
 export const BEAT_MS = 250;
 /** After this time without an event the head of an event stream is sent with a comment. */
-const SHOW_HEAD_MS = SECOND_MS;
-const EARLY_ROW_MS = MINUTE_MS;
+export const SHOW_HEAD_MS = SECOND_MS;
+export const EARLY_ROW_MS = MINUTE_MS;
 
 export interface TimersOptions {
   settings: Pick<

@@ -3,8 +3,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ManagedPackage } from "../../../../src/domain/catalog/model.ts";
 import { parseCatalog } from "../../../../src/domain/catalog/seed/catalog-document.ts";
-import { catalogYaml } from "../../../../src/domain/catalog/seed/catalog-export.ts";
-import { yamlText } from "../../../../src/platform/text/yaml-write.ts";
+import { catalogYaml, packageYaml } from "../../../../src/domain/catalog/seed/catalog-export.ts";
 
 const managed = (members: Partial<ManagedPackage> = {}): ManagedPackage => ({
   id: "one",
@@ -84,5 +83,5 @@ test("an empty catalog is read back empty", () => {
 test("equal parts are written out, never as aliases", () => {
   const adapters = { codex: { plugin_dir: "p", plugins: [], helpers: {} } };
   const twice = { ...adapters, claude: adapters.codex };
-  expect(yamlText(managed({ adapters: twice }))).not.toMatch(/[&*]/);
+  expect(packageYaml(managed({ adapters: twice }))).not.toMatch(/[&*]/);
 });

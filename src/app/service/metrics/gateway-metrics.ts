@@ -1,13 +1,13 @@
 // Metrics about gateway keys, and a log line for each failed call of the provisioner. Users at workstations see less detail
 // (gateway/provisioners/provisioner.ts).
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { KEY_STATES } from "../../domain/gateway/model.ts";
-import { LISTING_CODES } from "../../domain/gateway/provisioners/model-listing.ts";
-import { PROVISIONER_CODES } from "../../domain/gateway/provisioners/provisioner.ts";
-import type { Gateway, GatewayFigures, ProvisionerCall } from "../../domain/gateway/service.ts";
-import { SECOND_MS } from "../../platform/clock.ts";
-import type { Log } from "../../platform/observe/log.ts";
-import { runInTurns } from "../../platform/steps.ts";
+import { KEY_STATES } from "../../../domain/gateway/model.ts";
+import { LISTING_CODES } from "../../../domain/gateway/provisioners/model-listing.ts";
+import { PROVISIONER_CODES } from "../../../domain/gateway/provisioners/provisioner.ts";
+import type { Gateway, GatewayFigures, ProvisionerCall } from "../../../domain/gateway/service.ts";
+import { SECOND_MS } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/observe/log.ts";
+import { runInTurns } from "../../../platform/steps.ts";
 
 const KEY_CALLS = ["succeeded", ...PROVISIONER_CODES];
 const LISTINGS = ["succeeded", ...LISTING_CODES];

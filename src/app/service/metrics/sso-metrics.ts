@@ -6,9 +6,9 @@ import {
   SSO_REASONS,
   type Sso,
   type SsoObserver,
-} from "../../domain/sso/service.ts";
-import { SECOND_MS } from "../../platform/clock.ts";
-import type { Log } from "../../platform/observe/log.ts";
+} from "../../../domain/sso/service.ts";
+import { SECOND_MS } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/observe/log.ts";
 
 const REQUEST_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 

@@ -1,0 +1,13 @@
+// The observers of every outside service that the domain asks.
+import type { InstallationOptions } from "../../installation/installation.ts";
+import { watchProvisioner } from "./gateway-metrics.ts";
+import { watchObjectStore } from "./object-store-metrics.ts";
+import { watchSso } from "./sso-metrics.ts";
+
+/** Registers their metrics, so call it once per service. */
+export const outsideObservers = (parts: Parameters<typeof watchSso>[0]) =>
+  ({
+    observeProvisioner: watchProvisioner(parts),
+    observeSso: watchSso(parts),
+    observeObjectStore: watchObjectStore(parts),
+  }) satisfies Partial<InstallationOptions>;

@@ -1,0 +1,50 @@
+// Blobs that are also kept in a bucket of an object store. The folder is read first, and a file that it lacks comes back from the
+// bucket, so that a data directory without its files is complete again.
+import type { Bucket } from "../object-store/bucket.ts";
+import type { Blobs, Digest } from "./blobs.ts";
+
+export interface BucketBlobsOptions {
+  bucket: Pick<Bucket, "head" | "read" | "put" | "remove">;
+  /** refuses an object with more bytes than this */
+  maxBytes: number;
+}
+
+/** @param local keeps the files @returns its operations, which also throw DomainError `object_store.*` */
+export function keepInBucket(local: Blobs, { bucket, maxBytes }: BucketBlobsOptions): Blobs {
+  const isStored = async (digest: Digest) => (await bucket.head(keyOf(digest)))?.sha256 === digest;
+  const bringBack = async (digest: Digest): Promise<boolean> => {
+    const bytes = await bucket.read(keyOf(digest));
+    if (!bytes) return false;
+    await local.put(bytes, { expectedDigest: digest, maxBytes });
+    return true;
+  };
+  return {
+    ...local,
+    async put(source, options) {
+      const stored = await local.put(source, options);
+      const { digest, sizeBytes } = stored;
+      if (await isStored(digest)) return stored;
+      const upload = { key: keyOf(digest), sha256: digest, sizeBytes, contentType: "application/gzip" };
+      await bucket.put(upload, local.read(digest), {
+        ...(options.signal && { signal: options.signal }),
+      });
+      return stored;
+    },
+    has: async (digest) => (await local.has(digest)) || (await bringBack(digest)),
+    async *read(digest) {
+      if (!(await local.has(digest))) await bringBack(digest);
+      yield* local.read(digest);
+    },
+    async verify(digest, options) {
+      const result = await local.verify(digest, options);
+      if (result !== "missing" || !(await bringBack(digest))) return result;
+      return await local.verify(digest, options);
+    },
+    async remove(digest) {
+      await bucket.remove(keyOf(digest));
+      return await local.remove(digest);
+    },
+  };
+}
+
+const keyOf = (digest: Digest): string => `sha256/${digest.slice(0, 2)}/${digest}`;
