@@ -59,6 +59,8 @@ export class UsageSums implements UsageCounter, Budgets {
   #used = new Map<string, Used>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #flushing: Promise<void> = Promise.resolve();
+  /** whether the last write failed; each failure is reported, so the next try is later */
+  #isFailing = false;
 
   constructor(private readonly own: UsageSumsOptions) {
     this.#today = dayOf(own.clock.nowMs());
@@ -112,7 +114,9 @@ export class UsageSums implements UsageCounter, Budgets {
       const part = deltas.slice(0, FLUSH_ROWS);
       try {
         await this.#count(part);
+        this.#isFailing = false;
       } catch (error) {
+        this.#isFailing = true;
         this.#putBack(deltas);
         this.own.onFailure?.(error);
         return;
@@ -152,7 +156,8 @@ export class UsageSums implements UsageCounter, Budgets {
   }
 
   #wait(): void {
-    const delayMs = this.own.handOver ? HAND_OVER_EVERY_MS : COUNT_EVERY_MS;
+    const isSoon = this.own.handOver && !this.#isFailing;
+    const delayMs = isSoon ? HAND_OVER_EVERY_MS : COUNT_EVERY_MS;
     this.#timer ??= setTimeout(() => void this.flush(), delayMs);
   }
 
