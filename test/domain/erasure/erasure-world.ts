@@ -4,12 +4,14 @@ import { Database } from "bun:sqlite";
 import type { User } from "../../../src/domain/identity/model.ts";
 import type { Actor } from "../../../src/domain/shared/actor.ts";
 import { Secret } from "../../../src/platform/secret.ts";
+import { remember } from "../../support/content/copies.ts";
 import { publishFirst } from "../../support/content/policy.ts";
 import { tablesOf } from "../../support/content/schema.ts";
 import { createGatewayServer, type GatewayServer } from "../../support/gateway/gateway-server.ts";
 import { rowOf, until } from "../../support/inference/request-rows.ts";
 import { giveApp, givePasskey } from "../../support/second-factor/given-factors.ts";
 import { type Caller, PASSWORD } from "../../support/server.ts";
+import { createWorld } from "../../support/world.ts";
 import { reportWith } from "../clients/policies.ts";
 import { managedText } from "../governance/governance-world.ts";
 
@@ -31,21 +33,38 @@ export interface ErasureWorld extends GatewayServer {
   operator: Actor;
 }
 
-/** Ana is an administrator who signed in, reported, invited, published, and was written about. */
+let made: ReturnType<typeof makePeople> | undefined;
+
+/** A server of its own over a copy of what the people left, which is made once. */
 export async function createErasureWorld(): Promise<ErasureWorld> {
-  const face = await createGatewayServer();
-  const operator: Actor = { ...face.world.system, kind: "operator", label: "olga" };
+  made ??= makePeople();
+  const { copy, people, keys } = await made;
+  const face = await createGatewayServer({ world: await createWorld({ copy }) });
+  for (const { user } of Object.values(people)) face.upstream.addUser(user.email);
+  face.upstream.keys.push(...structuredClone(keys));
+  return { ...face, ...people, operator: operatorOf(face) };
+}
+
+/** Ana is an administrator who signed in, reported, invited, published, and was written about. */
+async function makePeople() {
+  await using face = await createGatewayServer();
   const root = await face.signedIn("admin", { email: "root@example.org" });
   const juliana = await face.signedIn("member", { email: JULIANA });
   const ana = await face.signedIn("admin", { email: ANA });
-  await leaveTraces(face, { ana, operator });
+  await leaveTraces(face, { ana, operator: operatorOf(face) });
   await giveApp(face, ana);
   await givePasskey(face, ana);
   const credential = { email: ANA, password: new Secret(PASSWORD), address: null, userAgent: null };
   await face.domain.access.sessions.signIn(credential).catch(() => {}); // waits for the second factor
   await asAna(face, juliana, OTHER_HOST);
-  return { ...face, ana, juliana, root, operator };
+  return { copy: remember(face.world.directory), people: { ana, juliana, root }, keys: face.upstream.keys };
 }
+
+const operatorOf = ({ world }: GatewayServer): Actor => ({
+  ...world.system,
+  kind: "operator",
+  label: "olga",
+});
 
 /** What the workstation of a user does in a day. */
 async function asAna({ request }: GatewayServer, { accessToken: token }: Caller, hostname: string) {
