@@ -15,6 +15,7 @@ import { measureMigration } from "./migration.ts";
 import { measureOAuth } from "./oauth/oauth.ts";
 import { measureRequestLogs } from "./request-logs.ts";
 import { measureScim } from "./scim/scim.ts";
+import { measureSessions } from "./sessions/sessions.ts";
 import { measureSso } from "./sso/sso.ts";
 import { measureTokens } from "./tokens/tokens.ts";
 import { measureWrites } from "./writes.ts";
@@ -31,6 +32,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   tokens: measureTokens,
   oauth: measureOAuth,
   scim: measureScim,
+  sessions: measureSessions,
   sso: measureSso,
   writes: measureWrites,
   executable: measureExecutable,

@@ -1,0 +1,131 @@
+// A service that takes captured sessions, beside a bare server that stores bytes, and what workstations ask of both.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
+import { sessionArtifacts } from "../../../src/domain/sessions/tables.ts";
+import { sha256Hex } from "../../../src/platform/ids.ts";
+import { sectionOf } from "../../domain/governance/governance-world.ts";
+import { announcementOf } from "../../support/content/sessions.ts";
+import { cleanEnvironment, onItsCore, type Running, script, startServer } from "../processes.ts";
+import { addMembers, logIn, openBeside, startQuartermaster } from "../tools/installation.ts";
+import { bytesOf, type TransferPlan, type TransferResult } from "./transfer.ts";
+
+type Requests = TransferPlan["requests"];
+
+export interface SessionSite extends AsyncDisposable {
+  service: Running;
+  bare: Running;
+  tokens: readonly string[];
+  /** data directory */
+  data: string;
+}
+
+/** fewer than the limit of pending uploads of one user */
+export const PER_USER = 150;
+const USERS = 20;
+
+export async function startSessionSite(directory: string): Promise<SessionSite> {
+  await using starting = new AsyncDisposableStack();
+  const data = join(directory, "data");
+  const service = await startQuartermaster(data);
+  starting.defer(service.stop);
+  const bare = await startServer(script("sessions/bare-store.ts", directory));
+  starting.defer(bare.stop);
+  const installation = await openBeside(data, service.port);
+  const tokens = await prepare(installation, service.port);
+  await installation.close();
+  const started = starting.move();
+  return { service, bare, tokens, data, [Symbol.asyncDispose]: () => started.disposeAsync() };
+}
+
+async function prepare(installation: ExistingInstallation, port: number): Promise<string[]> {
+  const { domain, organizationId } = installation;
+  const operator = { kind: "operator", id: null, label: "bench", organizationId } as const;
+  const presign_url = `http://127.0.0.1:${port}/session-uploads/presign`;
+  const input = JSON.stringify(sectionOf({ session_upload: { presign_url }, allowed_harnesses: ["codex"] }));
+  await domain.governance.deployments.apply(operator, { input, variables: {}, linesOf: async () => [] });
+  const tokens: string[] = [];
+  for (const member of await addMembers(installation, operator, USERS))
+    tokens.push(...(await logIn(installation, 1, member)).map(({ access_token: token }) => token));
+  return tokens;
+}
+
+const originOf = ({ port }: Running): string => `http://127.0.0.1:${port}`;
+
+/** @returns one announcement for each session, of the same bytes, spread over the users */
+export function announcements(site: SessionSite, sessions: number, sizeBytes: number): Requests {
+  const announced = announcementOf(bytesOf(sizeBytes));
+  return Array.from({ length: sessions }, (_, at) => ({
+    url: `${originOf(site.service)}/session-uploads/presign`,
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${site.tokens[at % site.tokens.length]}`,
+      "content-type": "application/json",
+    },
+    body: JSON.stringify({ ...announced, session_id: `native-${at}-${sizeBytes}` }),
+  }));
+}
+
+export interface Announced {
+  upload: Requests[number];
+  complete: Requests[number];
+}
+
+export async function announce(site: SessionSite, sessions: number, sizeBytes: number): Promise<Announced[]> {
+  const announced: Announced[] = [];
+  for (const { url, method, headers = {}, body = "" } of announcements(site, sessions, sizeBytes)) {
+    const answer = await fetch(url, { method, headers: { ...headers }, body });
+    if (answer.status !== 200) throw new Error(await answer.text());
+    const presigned = await answer.json();
+    announced.push({
+      upload: { url: presigned.upload_url, method: "PUT", headers: presigned.headers },
+      complete: { url: `${originOf(site.service)}${presigned.complete_url}`, method: "POST", headers },
+    });
+  }
+  return announced;
+}
+
+/** Says that all announced bytes were proved, which takes longer than what is measured. */
+export async function proveAll({ data, service }: SessionSite): Promise<void> {
+  const installation = await openBeside(data, service.port);
+  await installation.db.write((tx) => void tx.update(sessionArtifacts).set({ storedAtMs: 1 }).run());
+  await installation.close();
+}
+
+export const bareUpload = ({ bare }: SessionSite): Requests[number] => ({
+  url: `${originOf(bare)}/upload`,
+  method: "PUT",
+});
+export const bareDownload = ({ bare }: SessionSite, sizeBytes: number): Requests[number] => ({
+  url: `${originOf(bare)}/${sha256Hex(bytesOf(sizeBytes))}`,
+  method: "GET",
+});
+export const bareWrites = ({ bare }: SessionSite, count: number): Requests =>
+  Array.from({ length: count }, () => ({ url: originOf(bare), method: "POST", body: "{}" }));
+
+/** Runs one plan in a process of its own. @returns milliseconds @throws when an answer was another one than these */
+export async function transfer(plan: TransferPlan, wanted: number): Promise<number> {
+  const child = Bun.spawn(onItsCore("measuring", script("sessions/transfer.ts")), {
+    env: cleanEnvironment(),
+    stdin: Buffer.from(JSON.stringify(plan)),
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const { ms, statuses }: TransferResult = await new Response(child.stdout).json();
+  if (statuses[wanted] !== plan.requests.length)
+    throw new Error(`wanted ${wanted}: ${JSON.stringify(statuses)}`);
+  return ms;
+}
+
+const MEBIBYTE_KIB = 1024;
+const memoryOf = (pid: number, name: "VmRSS" | "VmHWM"): number =>
+  Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) /
+  MEBIBYTE_KIB;
+
+/** @returns the memory in use, in MiB; its peak is counted from now on */
+export function startPeak({ pid }: Running): number {
+  writeFileSync(`/proc/${pid}/clear_refs`, "5");
+  return memoryOf(pid, "VmRSS");
+}
+
+export const peakOf = ({ pid }: Running): number => memoryOf(pid, "VmHWM");
