@@ -41,8 +41,9 @@ import {
 } from "./gateway/service.ts";
 import { ArtifactLinks } from "./governance/delivery/artifact-links.ts";
 import { createDelivery } from "./governance/delivery/delivery.ts";
+import { presignUrlAt } from "./governance/delivery/upload-address.ts";
 import { eraseAuthor } from "./governance/erase.ts";
-import { createGovernance, type RunTask } from "./governance/service.ts";
+import { createGovernance, type GovernanceSettings, type RunTask } from "./governance/service.ts";
 import { checkVersion } from "./governance/versions/versions.ts";
 import { BUILT_IN, type HarnessesInForce, HarnessFacts } from "./harnesses/harness-facts.ts";
 import { eraseAnswers } from "./idempotency/erase.ts";
@@ -172,7 +173,7 @@ export function openDomain({
     identity,
     catalog,
     harnesses,
-    settings: { gatewayType: gatewayMode?.settings.type, serverVersion: SEMANTIC_VERSION },
+    settings: governanceSettingsOf(gatewayMode, settings.sessions),
   });
   const inference = createInference({
     ...gatewayParts,
@@ -231,6 +232,15 @@ const openClients = (
     checkVersion: (...question) => checkVersion(harnesses.harnesses(), ...question),
     endLogin: { session: endLoginSession, grant: endGrant },
   });
+
+const governanceSettingsOf = (
+  gatewayMode: GatewayMode | undefined,
+  { baseUrl }: Pick<SessionSettings, "baseUrl">,
+): GovernanceSettings => ({
+  gatewayType: gatewayMode?.settings.type,
+  serverVersion: SEMANTIC_VERSION,
+  presignUrl: () => presignUrlAt(baseUrl()),
+});
 
 /** Uploads follow the policy and the harness facts in force. */
 const openSessions = (

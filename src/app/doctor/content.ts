@@ -74,14 +74,20 @@ export function judgeTokenMemory(
 
 const BYTES_PER_MB = 1024 * 1024;
 
-export function checkPolicy(check: Check, { domain, organizationId }: Examined): Finding {
+export function checkPolicy(
+  check: Check,
+  { domain, organizationId }: Pick<Examined, "domain" | "organizationId">,
+): Finding {
   const revision = domain.governance.revisions.current(organizationId);
-  return revision
-    ? check.ok(`revision ${revision.id} is in force`)
-    : check.warning(
-        "no policy is published",
-        "start the service, or publish one: quartermaster policy apply FILE",
-      );
+  if (!revision)
+    return check.warning(
+      "no policy is published",
+      "start the service, or publish one: quartermaster policy apply FILE",
+    );
+  const [wrong] = domain.governance.uploadWarnings(revision);
+  return wrong
+    ? check.warning(`${wrong.pointer} ${wrong.detail}`, "correct it: quartermaster policy apply FILE")
+    : check.ok(`revision ${revision.id} is in force`);
 }
 
 /** @returns a finding for each job with a problem */

@@ -13,6 +13,8 @@ export interface GovernanceSettings {
   gatewayType: "litellm" | undefined;
   /** SemVer of this program */
   serverVersion: string;
+  /** the address that `session_upload` should name; undefined if our origin is not known */
+  presignUrl(): string | undefined;
 }
 
 export interface GovernanceDependencies {

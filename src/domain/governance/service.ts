@@ -1,8 +1,11 @@
 // The policy: what every workstation must follow. Joins the files of the area: reading revisions, publishing them, and
 // the deployment file as a second author. What a document may say is checked in document/.
 
+import type { Problem } from "../../platform/errors.ts";
 import type { Actor } from "../shared/actor.ts";
+import { uploadWarningsOf } from "./delivery/upload-address.ts";
 import type { GovernanceDependencies } from "./dependencies.ts";
+import type { Revision } from "./model.ts";
 import { Deployments } from "./publishing/deployment.ts";
 import { Documents } from "./publishing/documents.ts";
 import { Publisher } from "./publishing/publisher.ts";
@@ -36,6 +39,10 @@ export function createGovernance(dependencies: GovernanceDependencies) {
     documents: new Documents(parts),
     deployments: new Deployments(parts),
     views: new Views(parts),
+
+    /** @returns why workstations cannot hand in captured sessions under that policy, although it asks for them */
+    uploadWarnings: ({ document }: Pick<Revision, "document">): readonly Problem[] =>
+      uploadWarningsOf(document, dependencies.settings.presignUrl()),
 
     /**
      * @returns what the policy in force means for a user on a harness

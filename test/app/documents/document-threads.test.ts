@@ -48,6 +48,7 @@ test("bytes are passed on unchanged", async () => {
     document: base,
     audiences: "{}",
     conflicts: ["x".repeat(9_000)],
+    presignUrl: undefined,
   };
   const bytes = await createDocumentThreads()("adminConfig", revision);
   expect(JSON.parse(new TextDecoder().decode(bytes)).deployment_conflicts).toEqual(revision.conflicts);

@@ -8,6 +8,7 @@ import { runInTurns } from "../../../platform/steps.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { artifactProblems } from "../delivery/artifacts.ts";
 import { carryOverAudiences } from "../delivery/audiences.ts";
+import { uploadWarningsOf } from "../delivery/upload-address.ts";
 import { refuseProblems } from "../errors.ts";
 import type { GovernanceConfig, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
@@ -89,7 +90,7 @@ export class Deployments {
 
   /** @returns undefined if somebody published meanwhile */
   async #join(actor: Actor, wanted: string | undefined): Promise<DeploymentOutcome | undefined> {
-    const { db, revisions, runTask } = this.parts;
+    const { db, revisions, runTask, settings } = this.parts;
     const { organizationId } = actor;
     const current = revisions.current(organizationId);
     const known = store.findDeployment(db.read, organizationId);
@@ -100,10 +101,11 @@ export class Deployments {
       frame: this.#frame(),
     });
     if (!current) refuseProblems(joined.problems);
-    const { conflicts, problems, warnings } = joined;
+    const { conflicts, problems } = joined;
+    const document: GovernanceConfig = JSON.parse(joined.document);
+    const warnings = [...joined.warnings, ...uploadWarningsOf(document, settings.presignUrl())];
     const told = { conflicts, problems, warnings };
     if (current && problems.length > 0) return { outcome: "kept", revision: current.id, ...told };
-    const document: GovernanceConfig = JSON.parse(joined.document);
     await setImmediate();
     return await db.write((tx): DeploymentOutcome | undefined => {
       if (store.newestId(tx, organizationId) !== current?.id) return undefined;

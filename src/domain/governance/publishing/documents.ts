@@ -5,6 +5,7 @@ import type { Problem } from "../../../platform/errors.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { sourceWarningsOf } from "../delivery/artifacts.ts";
 import { carryOverAudiences } from "../delivery/audiences.ts";
+import { uploadWarningsOf } from "../delivery/upload-address.ts";
 import { refuseProblems } from "../errors.ts";
 import type { GovernanceConfig, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
@@ -27,7 +28,7 @@ export interface DocumentPlan {
   document: GovernanceConfig;
   /** against the current revision; none if publishing would change nothing */
   changes: Change[];
-  /** reasons why workstations may not get an archive, with pointers into the document */
+  /** reasons why workstations may not get an archive or hand in sessions, with pointers into the document */
   warnings: Problem[];
 }
 
@@ -46,7 +47,8 @@ export class Documents {
     const base = this.parts.revisions.inForce(organizationId);
     if (!written || !stamped) return { base, document: base.document, changes: [], warnings: [] };
     const document = withFormerMinimum(written, { stamped, base: base.document });
-    const warnings = sourceWarningsOf(document);
+    const presignUrl = this.parts.settings.presignUrl();
+    const warnings = [...sourceWarningsOf(document), ...uploadWarningsOf(document, presignUrl)];
     if (isSameDocument(base.document, document)) return { base, document, changes: [], warnings };
     const audiences = carryOverAudiences(base.audiences, document.packages);
     return { base, document, changes: diffRevisions(base, { document, audiences }), warnings };

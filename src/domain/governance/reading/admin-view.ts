@@ -6,6 +6,7 @@ import { yamlText } from "../../../platform/text/yaml-write.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import { sourceWarningsOf } from "../delivery/artifacts.ts";
 import { listAudiences } from "../delivery/audiences.ts";
+import { uploadWarningsOf } from "../delivery/upload-address.ts";
 import { documentYaml, managedYaml } from "../document/yaml.ts";
 import { COMMENT_LENGTH_MAX, GovernanceConfig, PackageAudience, type Revision } from "../model.ts";
 import type { RevisionSummary } from "../store.ts";
@@ -31,7 +32,9 @@ export const AdminConfig = Type.Object({
     description:
       "Places where the deployment file says otherwise; an entry of a list is named by its id or name",
   }),
-  warnings: Type.Array(Problem, { description: "What may keep workstations from an archive" }),
+  warnings: Type.Array(Problem, {
+    description: "What may keep workstations from an archive, or from handing in captured sessions",
+  }),
   created_at: Time,
 });
 
@@ -144,9 +147,10 @@ export const jsonBytes = (value: unknown): JsonBytes => new TextEncoder().encode
 /** @returns an AdminConfig as JSON */
 export const adminConfigBytes = ({
   conflicts,
+  presignUrl,
   ...revision
-}: RevisionText & { conflicts: readonly string[] }): JsonBytes =>
-  jsonBytes(toAdminConfig(revisionOf(revision), conflicts));
+}: RevisionText & AdminExtras): JsonBytes =>
+  jsonBytes(toAdminConfig(revisionOf(revision), { conflicts, presignUrl }));
 
 /** @returns a HarnessManagedConfig as JSON */
 export const harnessConfigBytes = ({
@@ -159,15 +163,25 @@ export const harnessConfigBytes = ({
 export const harnessConfigsBytes = (revision: RevisionText): JsonBytes =>
   jsonBytes(toHarnessConfigs(revisionOf(revision)));
 
-/** @param conflicts places where the deployment file differs */
-export const toAdminConfig = (revision: Shown, conflicts: readonly string[]): Static<typeof AdminConfig> => ({
+/** What administrators see of a revision besides its content. */
+export interface AdminExtras {
+  /** places where the deployment file differs */
+  conflicts: readonly string[];
+  /** the address that `session_upload` should name, if known */
+  presignUrl: string | undefined;
+}
+
+export const toAdminConfig = (
+  revision: Shown,
+  { conflicts, presignUrl }: AdminExtras,
+): Static<typeof AdminConfig> => ({
   revision: revision.id,
   yaml: documentYaml(revision.document),
   managed_yaml: managedYaml(revision.document),
   document: revision.document,
   package_audiences: listAudiences(revision),
   deployment_conflicts: [...conflicts],
-  warnings: sourceWarningsOf(revision.document),
+  warnings: [...sourceWarningsOf(revision.document), ...uploadWarningsOf(revision.document, presignUrl)],
   created_at: toRfc3339(revision.createdAtMs),
 });
 

@@ -9,7 +9,7 @@ import { type JsonBytes, revisionText } from "./admin-view.ts";
 import type { Configuration } from "./export.ts";
 
 export class Views {
-  constructor(private readonly parts: Pick<GovernanceParts, "db" | "runTask">) {}
+  constructor(private readonly parts: Pick<GovernanceParts, "db" | "runTask" | "settings">) {}
 
   /**
    * @returns a name for the content of `adminConfig`: the id of the revision and, behind a dot, a digest of the conflicts with
@@ -23,7 +23,11 @@ export class Views {
   /** @returns an AdminConfig as JSON */
   adminConfig(revision: Revision): Promise<JsonBytes> {
     const conflicts = store.conflictsOf(this.parts.db.read, revision.organizationId);
-    return this.parts.runTask("adminConfig", { ...revisionText(revision), conflicts });
+    return this.parts.runTask("adminConfig", {
+      ...revisionText(revision),
+      conflicts,
+      presignUrl: this.parts.settings.presignUrl(),
+    });
   }
 
   /** @returns a HarnessManagedConfig as JSON */
