@@ -54,7 +54,7 @@ export function nextState(state: KeyState, event: Exclude<KeyEvent, "retired">):
 
 export type KeyRow = typeof gatewayKeys.$inferSelect;
 
-export const stateOf = (row: KeyRow | undefined): KeyState => row?.state ?? "missing";
+export const stateOf = (row: Pick<KeyRow, "state"> | undefined): KeyState => row?.state ?? "missing";
 
 /** After this time another process may take over an attempt. */
 export const ATTEMPT_LEASE_MS = 2 * MINUTE_MS;

@@ -2,19 +2,15 @@
 // database.ts chooses the connection and compiles statements.
 import type { Database } from "bun:sqlite";
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
-import { BunSQLiteDatabase, SQLiteBunSession } from "drizzle-orm/bun-sqlite";
+import { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import { type SQLiteColumn, SQLiteSyncDialect, type SQLiteTable } from "drizzle-orm/sqlite-core";
 import { invariant } from "../errors.ts";
+import { QuickSession } from "./quick-queries.ts";
 
 /** @returns the builders and statements of drizzle on that connection */
 export function drizzleOver(connection: Database): BunSQLiteDatabase {
   const dialect = new OpaqueParameters();
-  return new BunSQLiteDatabase(
-    "sync",
-    dialect,
-    new SQLiteBunSession(connection, dialect, undefined),
-    undefined,
-  );
+  return new BunSQLiteDatabase("sync", dialect, new QuickSession(connection, dialect), undefined);
 }
 
 /**

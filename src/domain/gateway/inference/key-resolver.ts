@@ -17,8 +17,8 @@ import {
 } from "../errors.ts";
 import { systemActor } from "../keys/key-changes.ts";
 import type { GatewayKeys } from "../keys/keys.ts";
-import { findKey } from "../keys/store.ts";
-import { isExpired, type KeyRow, stateOf } from "../model.ts";
+import { findCredential, type StoredCredential } from "../keys/store.ts";
+import { isExpired, stateOf } from "../model.ts";
 import { openCredential } from "../sealing/sealed-credential.ts";
 import type { GatewaySessionRow } from "./inference-sessions-store.ts";
 import * as sessionStore from "./inference-sessions-store.ts";
@@ -41,7 +41,7 @@ export interface ResolveRequest {
 export interface ResolvedKey {
   credential: Secret;
   user: User;
-  key: KeyRow;
+  key: StoredCredential;
   session: GatewaySessionRow;
   /** the proxy must ask again by then */
   sessionExpiresAtMs: number;
@@ -60,7 +60,7 @@ export const createResolver =
   (request) => {
     const { db, clock, sealing, keys } = dependencies;
     const { session, user, login } = holderOf(dependencies, request);
-    const key = findKey(db.read, user.id);
+    const key = findCredential(db.read, user.id);
     if (key?.state !== "ready") throw keyMissing(stateOf(key));
     if (isExpired(key, clock.nowMs())) throw keyExpired();
     const credential = openCredential(sealing, key);

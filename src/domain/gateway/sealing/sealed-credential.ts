@@ -18,7 +18,10 @@ export function sealCredential(sealing: Sealing, credential: Secret, place: Plac
 }
 
 /** @returns the secret; undefined if its key is missing or it is damaged: then it must be replaced */
-export function openCredential(sealing: Sealing, row: KeyRow): Secret | undefined {
+export function openCredential(
+  sealing: Sealing,
+  row: Place & Pick<KeyRow, "sealedCredential">,
+): Secret | undefined {
   if (row.sealedCredential === null) return undefined;
   try {
     return new Secret(sealing.open(row.sealedCredential, credentialContext(row)));

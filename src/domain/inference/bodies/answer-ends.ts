@@ -7,6 +7,7 @@ export const TAIL_BYTES = 16 * 1024;
 export class AnswerEnds {
   readonly #head: Uint8Array[] = [];
   #headBytes = 0;
+  #allBytes = 0;
   #tail: Uint8Array[] = [];
   /** pieces before this one have left the tail */
   #tailStart = 0;
@@ -14,6 +15,7 @@ export class AnswerEnds {
 
   /** Remembers a piece that was passed on; nobody changes its bytes afterwards. */
   push(piece: Uint8Array): void {
+    this.#allBytes += piece.length;
     if (this.#headBytes < HEAD_BYTES) {
       this.#head.push(piece);
       this.#headBytes += piece.length;
@@ -21,6 +23,11 @@ export class AnswerEnds {
     this.#tail.push(piece);
     this.#tailBytes += piece.length;
     this.#dropOld();
+  }
+
+  /** whether `head` and `tail` are both the whole answer */
+  get isShort(): boolean {
+    return this.#headBytes <= HEAD_BYTES && this.#headBytes === this.#allBytes;
   }
 
   /** @returns the first HEAD_BYTES, or fewer, as a character each: whoever reads them looks for ASCII only */

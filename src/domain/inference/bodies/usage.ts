@@ -25,6 +25,8 @@ type Tokens = Omit<Usage, "usageSource">;
 /** Candidates that are looked at, because tools and metadata may have members of the same name. */
 export const CANDIDATES_MAX = 8;
 const KEY = '"usage"';
+/** Behind the key; searched from its `lastIndex`. */
+const BEGIN = /\s*:\s*\{/y;
 /**
  * No answer has more. A stream that ends early may show a `usage` of the client's own tools, and a sum that is no safe integer
  * could not be stored.
@@ -38,7 +40,7 @@ export const TOKENS_MAX = 1_000_000_000;
 export function readUsage(ends: AnswerEnds, { isWhole }: { isWhole: boolean }): Usage {
   const tail = ends.tail();
   const last = lastUsage(tail);
-  const head = ends.head();
+  const head = ends.isShort ? tail : ends.head();
   const start = head.includes('"message_start"') ? firstUsage(head) : undefined;
   if (!start)
     return last ? { ...last, usageSource: isWhole ? "reported" : "partial" } : otherwise(head, isWhole);
@@ -84,11 +86,11 @@ function firstUsage(text: string): Tokens | undefined {
 
 /** @returns the tokens of the object that follows the key; undefined if there is none, or it counts none */
 function usageAt(text: string, at: number): Tokens | undefined {
-  const begin = /\s*:\s*\{/y;
-  begin.lastIndex = at + KEY.length;
-  if (!begin.test(text)) return undefined;
-  const end = endOfObject(text, begin.lastIndex);
-  return end === undefined ? undefined : tokensOf(parse(text.slice(begin.lastIndex - 1, end)));
+  BEGIN.lastIndex = at + KEY.length;
+  if (!BEGIN.test(text)) return undefined;
+  const begin = BEGIN.lastIndex;
+  const end = endOfObject(text, begin);
+  return end === undefined ? undefined : tokensOf(parse(text.slice(begin - 1, end)));
 }
 
 /** @param from position behind the opening brace */

@@ -1,0 +1,108 @@
+// SELECT statements of drizzle that are prepared to run many times. drizzle finds out for every value of every row how its column is
+// read, which takes longer than a look-up by key and leaves kilobytes of garbage; here it is found out once per statement.
+import type { Database, SQLQueryBindings, Statement } from "bun:sqlite";
+import { Column, is, NoopLogger, Placeholder } from "drizzle-orm";
+import { PreparedQuery, SQLiteBunSession } from "drizzle-orm/bun-sqlite";
+import type { PreparedQueryConfig, SelectedFieldsOrdered, SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
+
+type Session = SQLiteBunSession<Record<string, never>, Record<string, never>>;
+type Config = Omit<PreparedQueryConfig, "run">;
+
+/** Leaves statements to drizzle that are no SELECT of plain columns, and those that run once. */
+export class QuickSession extends SQLiteBunSession<Record<string, never>, Record<string, never>> {
+  constructor(
+    private readonly connection: Database,
+    dialect: SQLiteSyncDialect,
+  ) {
+    super(connection, dialect, undefined);
+  }
+
+  override prepareQuery<T extends Config>(...given: Parameters<Session["prepareQuery"]>): PreparedQuery<T> {
+    const [{ sql, params }, fields, , , mapper] = given;
+    const members = mapper ? undefined : membersOf(fields);
+    const parameters = parametersOf(params);
+    if (!members || !parameters) return super.prepareQuery<T>(...given);
+    return new QuickQuery<T>(given, this.connection.prepare(sql), { members, parameters });
+  }
+
+  override prepareOneTimeQuery(...given: Parameters<Session["prepareOneTimeQuery"]>) {
+    const [query, fields, method, isArray, mapper] = given;
+    return super.prepareQuery(query, fields, method, isArray, mapper);
+  }
+}
+
+/** A member of the row, in the order of the columns. */
+interface Member {
+  readonly name: string;
+  /** undefined for a value that is used as the database has it */
+  readonly read: ((value: unknown) => unknown) | undefined;
+}
+
+/** A named parameter, or a constant. */
+type Parameter = { readonly name: string } | { readonly value: SQLQueryBindings };
+
+type Values = Readonly<Record<string, SQLQueryBindings>>;
+
+class QuickQuery<T extends Config> extends PreparedQuery<T> {
+  constructor(
+    [query, fields, method, isArray]: Parameters<Session["prepareQuery"]>,
+    private readonly statement: Statement<unknown, SQLQueryBindings[]>,
+    private readonly plan: { members: readonly Member[]; parameters: readonly Parameter[] },
+  ) {
+    super(statement, query, new NoopLogger(), fields, method, isArray);
+  }
+
+  override get(values?: Values): T["get"];
+  override get(values: Values = {}): unknown {
+    const [row] = this.statement.values(...this.#bind(values));
+    return row && this.#read(row);
+  }
+
+  override all(values?: Values): T["all"];
+  override all(values: Values = {}): unknown {
+    return this.statement.values(...this.#bind(values)).map((row) => this.#read(row));
+  }
+
+  #bind(values: Values): SQLQueryBindings[] {
+    const bound: SQLQueryBindings[] = [];
+    for (const parameter of this.plan.parameters) {
+      const value = "name" in parameter ? values[parameter.name] : parameter.value;
+      if (value === undefined) throw new Error(`a value is missing for ${JSON.stringify(parameter)}`);
+      bound.push(value);
+    }
+    return bound;
+  }
+
+  #read(row: readonly unknown[]): Record<string, unknown> {
+    const { members } = this.plan;
+    const result: Record<string, unknown> = {};
+    for (let at = 0; at < members.length; at += 1) {
+      const member = members[at];
+      const value = row[at];
+      if (member) result[member.name] = member.read && value !== null ? member.read(value) : value;
+    }
+    return result;
+  }
+}
+
+/** @returns undefined unless each field is a column at the top level of the row */
+function membersOf(fields: SelectedFieldsOrdered | undefined): Member[] | undefined {
+  const members = fields?.flatMap(({ path: [name, ...deeper], field }): Member[] => {
+    if (name === undefined || deeper.length > 0 || !is(field, Column)) return [];
+    const isStored = field.mapFromDriverValue === Column.prototype.mapFromDriverValue;
+    return [{ name, read: isStored ? undefined : (value) => field.mapFromDriverValue(value) }];
+  });
+  return members?.length === fields?.length ? members : undefined;
+}
+
+/** @returns undefined if drizzle must convert a parameter each time */
+function parametersOf(params: readonly unknown[]): Parameter[] | undefined {
+  const parameters = params.flatMap((param): Parameter[] => {
+    if (is(param, Placeholder)) return [{ name: param.name }];
+    return isBinding(param) ? [{ value: param }] : [];
+  });
+  return parameters.length === params.length ? parameters : undefined;
+}
+
+const isBinding = (value: unknown): value is SQLQueryBindings =>
+  value === null || ["string", "number", "bigint", "boolean"].includes(typeof value);
