@@ -31,6 +31,8 @@ export class CallStopped extends Error {}
 export class OpenCall {
   phase: Phase = "body";
   stopped: Stop | undefined;
+  /** index in the list of open calls */
+  place = 0;
   readonly controller = new AbortController();
 
   // Milliseconds of a monotonic clock.

@@ -29,7 +29,11 @@ export interface OpenCallsOptions {
 }
 
 export class OpenCalls implements Iterable<OpenCall> {
-  readonly #calls = new Set<OpenCall>();
+  /**
+   * In no order; a call knows its place. A Set would hold ended calls for long: whenever it grows or shrinks, the engine leaves its
+   * former table behind, and only a full collection frees what that table refers to.
+   */
+  readonly #calls: OpenCall[] = [];
   /** resolves when the last call has ended; undefined while nobody waits */
   #idle: PromiseWithResolvers<void> | undefined;
 
@@ -37,7 +41,7 @@ export class OpenCalls implements Iterable<OpenCall> {
 
   /** calls in progress */
   get size(): number {
-    return this.#calls.size;
+    return this.#calls.length;
   }
 
   /** event streams in progress */
@@ -47,16 +51,20 @@ export class OpenCalls implements Iterable<OpenCall> {
     return count;
   }
 
-  [Symbol.iterator](): Iterator<OpenCall> {
-    return this.#calls.values();
+  /** Calls may end meanwhile. */
+  *[Symbol.iterator](): Iterator<OpenCall> {
+    for (let at = this.#calls.length - 1; at >= 0; at -= 1) {
+      const open = this.#calls[at];
+      if (open) yield open;
+    }
   }
 
   open(call: Call): OpenCall {
     call.server.timeout(call.request, 0); // the runtime would end a quiet stream as if it were complete
     const open = new OpenCall(call, { nowMs: this.own.nowMs, onOver: this.#over });
-    this.#calls.add(open);
+    open.place = this.#calls.push(open) - 1;
     call.request.signal.addEventListener("abort", () => open.stop({ outcome: "client_closed" }));
-    if (this.#calls.size === 1) this.own.onBusy();
+    if (this.#calls.length === 1) this.own.onBusy();
     return open;
   }
 
@@ -74,28 +82,36 @@ export class OpenCalls implements Iterable<OpenCall> {
 
   /** Stops every call. */
   stopAll(stop: Stop): void {
-    for (const open of this.#calls) open.stop(stop);
+    for (const open of this) open.stop(stop);
   }
 
   /** @returns when no call is in progress */
   async whenIdle(): Promise<void> {
-    if (this.#calls.size === 0) return;
+    if (this.#calls.length === 0) return;
     this.#idle ??= Promise.withResolvers();
     await this.#idle.promise;
   }
 
   readonly #over = (open: OpenCall, { outcome, phase }: End): void => {
-    this.#calls.delete(open);
+    this.#remove(open);
     open.call.admitted.release();
     this.releaseBody(open);
     // Without it, the connection would stay open for ever once its requests have ended.
     open.call.server.timeout(open.call.request, this.own.connectionIdleSeconds);
     const row = rowOf(open, { outcome, nowMs: this.own.nowMs() });
     this.#record(open, row, phase);
-    if (this.#calls.size > 0) return;
+    if (this.#calls.length > 0) return;
     this.#idle?.resolve();
     this.#idle = undefined;
   };
+
+  /** The last call takes its place. */
+  #remove({ place }: OpenCall): void {
+    const last = this.#calls.pop();
+    if (!last || last.place === place) return;
+    this.#calls[place] = last;
+    last.place = place;
+  }
 
   #record(open: OpenCall, row: RequestRow, phase: End["phase"]): void {
     this.own.log.hand(row);
