@@ -1,7 +1,7 @@
 // Statements of drizzle over one connection, and their parameters.
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
-import { eq, getTableColumns } from "drizzle-orm";
+import { afterAll, describe, expect, test } from "bun:test";
+import { and, eq, getTableColumns, gt, lt, sql } from "drizzle-orm";
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import {
   changesOf,
@@ -40,4 +40,43 @@ test("one set of parameters inserts, updates and overwrites whole rows, each val
   expect(db.select().from(flags).all()).toEqual([{ ...first, isOpen: false }]);
   expect(changesOf(change.run({ ...first, value: null }))).toBe(1);
   expect(db.select().from(flags).all()).toEqual([{ ...first, value: null }]);
+});
+
+describe("a prepared SELECT of columns", () => {
+  const connection = new Database(":memory:", { strict: true });
+  connection.run("CREATE TABLE flags (flag_id INTEGER PRIMARY KEY, is_open INTEGER, flag_value TEXT) STRICT");
+  afterAll(() => connection.close());
+  const db = drizzleOver(connection);
+  const rows = [
+    { id: 1, isOpen: true, value: { a: 1 } },
+    { id: 2, isOpen: false, value: null },
+    { id: 3, isOpen: null, value: "text" },
+  ];
+  db.insert(flags).values(rows).run();
+
+  test("reads each value as its column stores it, null included", () => {
+    expect(db.select().from(flags).orderBy(flags.id).prepare().all()).toEqual(rows);
+  });
+
+  test("binds parameters by name, and constants, in the order of the statement", () => {
+    const { id, isOpen } = getTableColumns(flags);
+    const find = db
+      .select({ isOpen, id })
+      .from(flags)
+      .where(and(lt(id, named("below")), eq(isOpen, false), gt(id, named("above"))))
+      .prepare();
+    expect(find.get({ above: 1, below: 3 })).toEqual({ isOpen: false, id: 2 });
+    expect(find.all({ above: 2, below: 3 })).toEqual([]);
+    expect(find.get({ above: 2, below: 3 })).toBeUndefined();
+    expect(() => find.get({ above: 1 })).toThrow("below");
+  });
+
+  test("of nested rows and of expressions has the result that drizzle gives", () => {
+    const nested = db
+      .select({ flag: { id: flags.id }, count: sql<number>`count(*) OVER ()` })
+      .from(flags)
+      .where(eq(flags.id, named("id")))
+      .prepare();
+    expect(nested.get({ id: 2 })).toEqual({ flag: { id: 2 }, count: 1 });
+  });
 });

@@ -3,6 +3,7 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import type { EndedBy } from "../../../src/domain/gateway/service.ts";
 import { isBetweenEvents } from "../../../src/server/inference/forwarding/last-event.ts";
+import { COLLECT_AFTER_CALLS } from "../../../src/server/inference/forwarding/timers.ts";
 import { CALLER, createForwardingSite } from "../../support/inference/forwarding.ts";
 import { createFullBacklog } from "../../support/inference/full-backlog.ts";
 import { RawClient } from "../../support/inference/raw-client.ts";
@@ -239,6 +240,34 @@ describe("limits of time (INF-26)", () => {
     await exchange.lastChunk();
     await client.until(({ isWhole }) => isWhole);
     client.leave();
+  });
+});
+
+test("each of several calls is ended, whichever of them ended before (INF-13)", async () => {
+  const clients: RawClient[] = [];
+  for (let at = 0; at < 6; at += 1) clients.push(await streaming(CHAT, CHAT.events[0] ?? ""));
+  for (const at of [0, 3, 5]) clients[at]?.socket.destroy();
+  await waitFor(() => site.forwarding.calls.size === 3);
+  end("session");
+  for (const at of [1, 2, 4]) await clients[at]?.until(({ isWhole }) => isWhole);
+  expect(site.forwarding.calls.size).toBe(0);
+});
+
+describe("memory is collected when the last of many calls has ended", () => {
+  test.each([
+    [COLLECT_AFTER_CALLS - 1, 0],
+    [COLLECT_AFTER_CALLS, 1],
+    [COLLECT_AFTER_CALLS + 1, 1],
+  ])("%i calls at once: collected %i times", async (count, collected) => {
+    await using own = await createForwardingSite({ script: (exchange) => exchange.head(200, EVENT_STREAM) });
+    const clients = Array.from({ length: count }, () => RawClient.post(own.port, CHAT.path, CHAT.request));
+    await waitFor(() => own.forwarding.calls.streams === count);
+    own.pass(0);
+    for (const client of clients) client.socket.destroy();
+    await waitFor(() => own.forwarding.calls.size === 0);
+    own.pass(0);
+    own.pass(0);
+    expect(own.collections).toBe(collected);
   });
 });
 

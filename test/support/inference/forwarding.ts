@@ -59,6 +59,8 @@ export interface ForwardingSite extends AsyncDisposable {
   /** rows that were counted for the sums of usage */
   counted: RequestRow[];
   finished: FinishedRequest[];
+  /** collections of garbage that were asked for */
+  collections: number;
   /** errors that no step expected */
   reported: unknown[];
   metrics: Registry;
@@ -115,7 +117,7 @@ export async function createForwardingSite(options: ForwardingSiteOptions = {}):
   const waiting: (() => void)[] = [];
   const metrics = new Registry();
   const site: ForwardingSite = {
-    ...{ upstream, metrics, rows: [], counted: [], finished: [], reported: [], disowned: [] },
+    ...{ upstream, metrics, rows: [], counted: [], finished: [], reported: [], disowned: [], collections: 0 },
     ...{ replacement: undefined, ended: new Map(), revision: 0, endsAtMs: Number.POSITIVE_INFINITY },
     allowedModels: undefined,
     get held() {
@@ -142,6 +144,7 @@ export async function createForwardingSite(options: ForwardingSiteOptions = {}):
       connectionIdleSeconds: 1,
       nowMs: () => performance.now() + aheadMs,
       metrics,
+      collectGarbage: () => (site.collections += 1),
       finished: (request) => site.finished.push(request),
       refused: () => {},
       report: (error) => site.reported.push(error),

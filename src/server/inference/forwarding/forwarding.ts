@@ -4,6 +4,7 @@ import type { HealKey, SessionWatch } from "../../../domain/gateway/service.ts";
 import type { RequestLog, UsageCounter } from "../../../domain/inference/log/record.ts";
 import type { ProxySettings } from "../../../domain/inference/settings.ts";
 import { type Clock, within } from "../../../platform/clock.ts";
+import { collectGarbage } from "../../../platform/memory/garbage.ts";
 import type { Upstream } from "../../../platform/outbound/upstream.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../../listener/listen.ts";
 import type { Forward } from "../call.ts";
@@ -30,6 +31,8 @@ export interface ForwardingOptions extends Pick<RefusedKeyOptions, "classify"> {
   connectionIdleSeconds?: number;
   /** milliseconds of a monotonic clock; the machine's when left out */
   nowMs?: () => number;
+  /** the engine's when left out */
+  collectGarbage?: () => void;
   metrics: Registry;
   finished(request: FinishedRequest): void;
   refused(reason: RefusalReason): void;
@@ -62,7 +65,7 @@ export function createForwarding(options: ForwardingOptions): Forwarding {
   const shared = { ...options, nowMs, budget, figures, connectionIdleSeconds };
   const calls: OpenCalls = new OpenCalls({ ...shared, onBusy: () => timers.start() });
   const access = new EndedAccess({ watch, clock });
-  const timers = new Timers({ ...shared, calls, access });
+  const timers = new Timers({ collectGarbage, ...shared, calls, access });
   return {
     forward: new Forwarder({ ...shared, calls }).forward,
     calls,
