@@ -1,4 +1,5 @@
-// What `probe` finds at our real server: behind TLS with a private CA, behind proxies, and with an access token.
+// What `probe` finds at our real server: behind TLS with a private CA, behind proxies, and with an access token. Each probe waits a
+// second for the event stream, so the tests run at the same time, each with a server of its own.
 import { describe, expect, test } from "bun:test";
 import { type ProbeOptions, parseOrigin, probe } from "../../../src/app/probe/probe.ts";
 import { DAY_MS, HOUR_MS, systemClock } from "../../../src/platform/clock.ts";
@@ -31,7 +32,7 @@ const HEALTHY = {
 };
 
 describe("with TLS of a private CA", () => {
-  test("every check passes if the CA is named", async () => {
+  test.concurrent("every check passes if the CA is named", async () => {
     await using service = await createCertifiedServer();
     const findings = await findingsAt(`${service.origin}/any/path`, { ca: service.ca });
     expect(resultsOf(findings)).toEqual(HEALTHY);
@@ -40,7 +41,7 @@ describe("with TLS of a private CA", () => {
     );
   });
 
-  test("only the certificate check fails if the CA is unknown, and nothing is sent", async () => {
+  test.concurrent("only the certificate check fails if the CA is unknown, and nothing is sent", async () => {
     await using service = await createCertifiedServer();
     const findings = await findingsAt(service.origin, { token: new Secret("not sent") });
     expect(findings.tls).toMatchObject({
@@ -86,7 +87,7 @@ function startBufferingProxy(upstream: () => string) {
   });
 }
 
-test("an untrusted buffering proxy is reported, and the other checks pass", async () => {
+test.concurrent("an untrusted buffering proxy is reported, and the other checks pass", async () => {
   let upstream = "";
   const proxy = startBufferingProxy(() => upstream);
   await using service = await createListeningServer({ access: { baseUrl: () => proxy.url.origin } });
@@ -106,7 +107,7 @@ test("an untrusted buffering proxy is reported, and the other checks pass", asyn
 });
 
 describe("with an access token", () => {
-  test("account, policy and report pass, and no client is recorded", async () => {
+  test.concurrent("account, policy and report pass, and no client is recorded", async () => {
     await using service = await createCertifiedServer();
     await publishFirst(service);
     const { accessToken, user } = await service.signedIn("member");
@@ -119,14 +120,14 @@ describe("with an access token", () => {
     expect(service.domain.clients.inventory.list(user.organizationId, {}).total).toBe(0);
   });
 
-  test("a missing policy is a warning", async () => {
+  test.concurrent("a missing policy is a warning", async () => {
     await using service = await createCertifiedServer();
     const { accessToken } = await service.signedIn("member");
     const { policy } = await findingsAt(service.origin, { ca: service.ca, token: new Secret(accessToken) });
     expect(policy).toMatchObject({ result: "warning", detail: "no policy is published" });
   });
 
-  test("a refused token fails all three", async () => {
+  test.concurrent("a refused token fails all three", async () => {
     await using service = await createCertifiedServer();
     const { account, policy, report } = await findingsAt(service.origin, {
       ca: service.ca,
@@ -137,25 +138,30 @@ describe("with an access token", () => {
   });
 });
 
-test("clock differences are reported", async () => {
+test.concurrent("clock differences are reported", async () => {
   await using service = await createListeningServer();
   const behind = (ms: number) => findingsAt(service.origin, { clock: { nowMs: () => Date.now() - ms } });
-  expect((await behind(HOUR_MS)).clock).toMatchObject({
+  const [late, early] = await Promise.all([behind(HOUR_MS), behind(-30_000)]);
+  expect(late.clock).toMatchObject({
     result: "failed",
     detail: expect.stringMatching(/^the service is 3[56]\d\d s ahead of this machine$/),
   });
-  expect((await behind(-30_000)).clock).toMatchObject({
+  expect(early.clock).toMatchObject({
     result: "warning",
     detail: expect.stringContaining("behind this machine"),
   });
 });
 
-test("a proxy from the environment is reported unless the service is exempt", async () => {
+test.concurrent("a proxy from the environment is reported unless the service is exempt", async () => {
   await using service = await createListeningServer();
   const env = { HTTP_PROXY: "http://proxy.example:3128" };
-  expect((await findingsAt(service.origin, { env })).outgoing_proxy?.result).toBe("warning");
   const exempt = { ...env, NO_PROXY: "example.org,127.0.0.1" };
-  expect(await findingsAt(service.origin, { env: exempt })).not.toContainKey("outgoing_proxy");
+  const [reported, silent] = await Promise.all([
+    findingsAt(service.origin, { env }),
+    findingsAt(service.origin, { env: exempt }),
+  ]);
+  expect(reported.outgoing_proxy?.result).toBe("warning");
+  expect(silent).not.toContainKey("outgoing_proxy");
 });
 
 test.each([
