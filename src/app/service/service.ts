@@ -158,6 +158,7 @@ async function startWithListener(
   const seeded = await seedFromFile(installation, { config, file, actor, log });
   logGovernance(log, await applyGovernance(installation, { config, file, actor, runTask }));
   await startGatewayWork(installation.domain, log);
+  await installation.domain.sessions.sweepTemporary();
   watchKeys(metrics, installation.domain.gateway);
   watchProviderKeys(metrics, installation.domain.sso);
 

@@ -64,6 +64,9 @@ export function createSessions({ sessionBlobs: blobs, s3Objects, sealing, ...giv
     /** @returns one session with its versions; see lists/detail.ts */
     detail: (viewer: Viewer, id: string) => sessionDetail({ ...dependencies, lists }, viewer, id),
 
+    /** Removes partial files of killed processes. @returns the number of files removed */
+    sweepTemporary: () => blobs.sweepTemporary(),
+
     /** @returns the artifact in any state */
     artifact: (id: RowId) => findArtifact(dependencies.db.read, id),
 

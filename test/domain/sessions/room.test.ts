@@ -1,0 +1,53 @@
+// Room for one more upload, at, below and above what has to stay free.
+import { expect, test } from "bun:test";
+import { FREE_BYTES_KEPT } from "../../../src/domain/sessions/limits.ts";
+import { keptFree, requireRoom } from "../../../src/domain/sessions/uploads/room.ts";
+import { announcementOf, createSessionServer, presign } from "../../support/content/sessions.ts";
+import { createWorld } from "../../support/world.ts";
+
+const LARGE_DISK_BYTES = 1024 ** 4;
+const SMALL_DISK_BYTES = 10 * 1024 ** 3;
+
+/** @returns the reason of the refusal */
+function outcomeOf(work: () => void): string | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return Object(error).reason;
+  }
+}
+
+const diskWith = (availableBytes: number, sizeBytes = SMALL_DISK_BYTES) => ({
+  kind: "local" as const,
+  space: () => ({ sizeBytes, availableBytes }),
+});
+
+test.each([
+  [1, undefined],
+  [0, undefined],
+  [-1, "sessions.disk_low"],
+])("SES-41 with %i bytes more than what stays free an upload gives %p", async (more, reason) => {
+  await using world = await createWorld();
+  const store = diskWith(FREE_BYTES_KEPT + 100 + more);
+  const wanted = { sizeBytes: 100, store, totalBytesMax: undefined };
+  expect(outcomeOf(() => requireRoom(world.db.read, wanted))).toBe(reason);
+});
+
+test("SES-41 a share of a large disk stays free", () => {
+  expect(keptFree({ sizeBytes: LARGE_DISK_BYTES })).toBe(LARGE_DISK_BYTES * 0.05);
+  expect(keptFree({ sizeBytes: SMALL_DISK_BYTES })).toBe(FREE_BYTES_KEPT);
+});
+
+test("SES-41 what is announced and not yet here counts as taken", async () => {
+  await using face = await createSessionServer();
+  const { accessToken: token } = await face.signedIn("member");
+  await presign(face, { token }, announcementOf("text", { size_bytes: 1_000 }));
+  const refusal = (availableBytes: number) =>
+    outcomeOf(() =>
+      requireRoom(face.world.db.read, {
+        ...{ sizeBytes: 100, store: diskWith(FREE_BYTES_KEPT + availableBytes), totalBytesMax: undefined },
+      }),
+    );
+  expect([refusal(1_100), refusal(1_099)]).toEqual([undefined, "sessions.disk_low"]);
+});
