@@ -1,0 +1,220 @@
+// `bun run test:s3`: the cases of every store, the addresses for workstations and the probe of `doctor` against versitygw, a real S3
+// server: in path style, over TLS with a private CA, and behind nginx with another public host. Needs `versitygw` on PATH, or at
+// $VERSITYGW (`go install github.com/versity/versitygw/cmd/versitygw@latest`), which is why `bun run test` leaves it out.
+import { mkdirSync, mkdtempDisposableSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { checkOf } from "../../src/app/doctor/finding.ts";
+import { checkBucket } from "../../src/app/doctor/object-store.ts";
+import { createS3Objects, type ObjectStore } from "../../src/domain/sessions/service.ts";
+import type { Bucket } from "../../src/platform/object-store/bucket.ts";
+import { signUrl } from "../../src/platform/object-store/signature.ts";
+import { certify } from "../support/network/private-ca.ts";
+import { TEST_KEYS } from "../support/object-store/s3-server.ts";
+import {
+  ADDRESS_CASES,
+  artifactOf,
+  STORE_CASES,
+  type StoreCase,
+} from "../support/object-store/store-cases.ts";
+import { bucketAt, credentialsOf } from "../support/object-store/test-bucket.ts";
+
+const PATIENCE_MS = 10_000;
+const HEADS = 400;
+const versitygw = process.env.VERSITYGW ?? Bun.which("versitygw");
+const nginx = Bun.which("nginx") ?? Bun.which("/usr/sbin/nginx");
+const clock = { nowMs: Date.now };
+
+let failures = 0;
+
+async function main(): Promise<void> {
+  if (!versitygw)
+    throw new Error(
+      "versitygw is not on PATH; run go install github.com/versity/versitygw/cmd/versitygw@latest, or name it with VERSITYGW",
+    );
+  using folder = mkdtempDisposableSync(join(tmpdir(), "quartermaster-s3-"));
+  const { cert, key, ca } = await certify();
+  writeFileSync(join(folder.path, "tls.pem"), cert);
+  writeFileSync(join(folder.path, "tls.key"), key, { mode: 0o600 });
+  mkdirSync(join(folder.path, "root", "sessions"), { recursive: true });
+  mkdirSync(join(folder.path, "meta"));
+
+  {
+    await using store = await startStore(folder.path);
+    const origin = `http://127.0.0.1:${store.port}`;
+    await examine("path style", bucketAt(origin), { addresses: true });
+    await compareWithHead(bucketAt(origin));
+    await behindNginx(folder.path, store.port);
+  }
+  {
+    const tls = ["--cert", join(folder.path, "tls.pem"), "--key", join(folder.path, "tls.key")];
+    await using store = await startStore(folder.path, tls);
+    await examine("TLS with a private CA", bucketAt(`https://localhost:${store.port}`, { ca }), { ca });
+  }
+  if (failures > 0) throw new Error(`${failures} cases failed`);
+}
+
+/** nginx has the public host, and passes the header Host on. */
+async function behindNginx(folder: string, storePort: number): Promise<void> {
+  if (!nginx) {
+    process.stdout.write("behind nginx: SKIPPED, nginx is not installed (apt-get install nginx)\n");
+    return;
+  }
+  const port = await freePort();
+  const settings = join(folder, "nginx.conf");
+  writeFileSync(
+    settings,
+    `daemon off; pid ${folder}/nginx.pid; error_log stderr; events {}
+http { access_log off; client_max_body_size 200m; client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy;
+fastcgi_temp_path ${folder}/fastcgi; uwsgi_temp_path ${folder}/uwsgi; scgi_temp_path ${folder}/scgi;
+server { listen 127.0.0.1:${port}; location / { proxy_pass http://127.0.0.1:${storePort}; proxy_set_header Host $http_host; proxy_request_buffering off; } } }`,
+  );
+  await using _ = Bun.spawn([nginx, "-c", settings], { stdio: ["ignore", "ignore", "inherit"] });
+  await accepting(port);
+  const publicEndpoint = `http://localhost:${port}`;
+  const place = { publicEndpoint };
+  await examine(
+    "behind nginx with another public host",
+    bucketAt(`http://127.0.0.1:${storePort}`, { place }),
+    {
+      addresses: true,
+      publicEndpoint,
+    },
+  );
+}
+
+interface Examination {
+  addresses?: boolean;
+  ca?: string;
+  publicEndpoint?: string;
+}
+
+async function examine(
+  name: string,
+  bucket: Bucket,
+  { addresses, ca, publicEndpoint }: Examination,
+): Promise<void> {
+  const store = createS3Objects({ bucket, prefix: "captured/", clock });
+  for (const one of [...STORE_CASES, ...(addresses ? ADDRESS_CASES : [])]) await runCase(name, one, store);
+  const fetchBytes = async (url: string) => {
+    const response = await fetch(url, ca === undefined ? {} : { tls: { ca } });
+    return { status: response.status, bytes: new Uint8Array(await response.arrayBuffer()) };
+  };
+  const found = await checkBucket(checkOf("session_bucket"), {
+    bucket,
+    prefix: "captured/",
+    fetch: fetchBytes,
+    ...(publicEndpoint && {
+      fetchPublic: fetchBytes,
+      origins: { publicEndpoint, own: "https://control.example.org" },
+    }),
+  });
+  report(
+    `${name}: doctor's probe finds nothing wrong`,
+    found.every(({ result }) => result === "ok") ? undefined : JSON.stringify(found),
+  );
+}
+
+async function runCase(name: string, { name: sentence, run }: StoreCase, store: ObjectStore): Promise<void> {
+  try {
+    await run(store);
+    report(`${name}: ${sentence}`);
+  } catch (error) {
+    report(`${name}: ${sentence}`, String(error));
+  }
+}
+
+/** SES-62: our call, which completing an upload makes, and a bare HEAD of an address that was signed once. */
+async function compareWithHead(bucket: Bucket): Promise<void> {
+  const store = createS3Objects({ bucket, prefix: "captured/", clock });
+  const artifact = artifactOf(store, "measured");
+  await store.put(artifact.place, new Blob([new Uint8Array(artifact.bytes)]).stream(), artifact);
+  const headers = { "x-amz-checksum-mode": "ENABLED" };
+  const url = signUrl(
+    { method: "HEAD", url: new URL(bucket.plainUrl(artifact.place)), headers },
+    { credentials: credentialsOf(TEST_KEYS), region: "us-east-1", atMs: Date.now(), lifetimeSeconds: 900 },
+  );
+  const timed = async (ask: () => Promise<unknown>) => {
+    const times: number[] = [];
+    for (let round = 0; round < HEADS; round += 1) {
+      const startMs = performance.now();
+      await ask();
+      times.push(performance.now() - startMs);
+    }
+    return times.toSorted((one, other) => one - other)[HEADS / 2] ?? 0;
+  };
+  const bare = async () => {
+    if (!(await fetch(url, { method: "HEAD", headers })).ok) throw new Error("the bare HEAD was refused");
+  };
+  const ours = () => store.inspect(artifact.place);
+  await timed(bare);
+  await timed(ours);
+  const [bareMs, oursMs] = [await timed(bare), await timed(ours)];
+  process.stdout.write(
+    `inspect ${oursMs.toFixed(3)} ms, bare HEAD ${bareMs.toFixed(3)} ms, ratio ${(oursMs / bareMs).toFixed(2)}\n`,
+  );
+}
+
+function report(what: string, failure?: string): void {
+  if (failure === undefined) process.stdout.write(`ok      ${what}\n`);
+  else process.stdout.write(`FAILED  ${what}\n        ${failure}\n`);
+  failures += failure === undefined ? 0 : 1;
+}
+
+async function startStore(folder: string, options: string[] = []) {
+  const port = await freePort();
+  const place = ["posix", "--sidecar", join(folder, "meta"), join(folder, "root")];
+  const child = Bun.spawn(
+    [String(versitygw), "--port", `127.0.0.1:${port}`, "--quiet", ...options, ...place],
+    {
+      env: {
+        ...process.env,
+        ROOT_ACCESS_KEY: TEST_KEYS.accessKeyId,
+        ROOT_SECRET_KEY: TEST_KEYS.secretAccessKey,
+      },
+      stdio: ["ignore", "ignore", "inherit"],
+    },
+  );
+  await accepting(port);
+  return {
+    port,
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await child.exited;
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  const listening = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", listening.resolve);
+  await listening.promise;
+  const address = server.address();
+  const closed = Promise.withResolvers<void>();
+  server.close(() => closed.resolve());
+  await closed.promise;
+  return typeof address === "object" && address ? address.port : 0;
+}
+
+async function accepting(port: number): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } });
+      socket.end();
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await Bun.sleep(50);
+    }
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`error: ${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}
