@@ -104,9 +104,9 @@ async function examine(
   const found = await checkBucket(checkOf("session_bucket"), {
     bucket,
     prefix: "captured/",
-    fetch: fetchBytes,
+    ask: fetchBytes,
     ...(publicEndpoint && {
-      fetchPublic: fetchBytes,
+      askPublic: fetchBytes,
       origins: { publicEndpoint, own: "https://control.example.org" },
     }),
   });
@@ -125,7 +125,7 @@ async function runCase(name: string, { name: sentence, run }: StoreCase, store: 
   }
 }
 
-/** SES-62: our call, which completing an upload makes, and a bare HEAD of an address that was signed once. */
+/** Our call, which completing an upload makes, and a bare HEAD of an address that was signed once. */
 async function compareWithHead(bucket: Bucket): Promise<void> {
   const store = createS3Objects({ bucket, prefix: "captured/", clock });
   const artifact = artifactOf(store, "measured");

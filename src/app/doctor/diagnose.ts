@@ -23,6 +23,7 @@ import { probeExternalServices } from "../installation/outside-services.ts";
 import { tlsOf } from "../service/settings-reload.ts";
 import { SETTINGS_CHECKS, throwProblems } from "../service/start-checks.ts";
 import { checkBackups } from "./backups.ts";
+import { bucketFindings } from "./buckets.ts";
 import * as content from "./content.ts";
 import { checkForeignKeys, checkIntegrity, checkObjects, checkReplication, checkSchema } from "./database.ts";
 import { type Check, DamageCollector, examine, type Finding } from "./finding.ts";
@@ -56,6 +57,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
     ...(await replicationFindings(directory, options)),
     ...(await contentFindings(reading.directory, options)),
     ...(await outsideFindings(options.config)),
+    ...(await bucketFindings(options.config, options.clock)),
   ];
 }
 

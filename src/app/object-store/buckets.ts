@@ -17,8 +17,8 @@ import type { Destination, Outbound } from "../../platform/outbound/outbound.ts"
 import { needed } from "../installation/needed-setting.ts";
 
 /** Names in the list of outgoing connections. */
-const SESSION_BUCKET = "object-store";
-const PACKAGE_BUCKET = "object-store-packages";
+export const SESSION_BUCKET = "object-store";
+export const PACKAGE_BUCKET = "object-store-packages";
 /** for `doctor` only */
 export const PUBLIC_ENDPOINT = "object-store-public";
 

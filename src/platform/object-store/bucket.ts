@@ -3,13 +3,7 @@
 import { invariant } from "../errors.ts";
 import { invalid, refused, StoreFailure } from "./failures.ts";
 import { type ListedPage, parseListing } from "./listing.ts";
-import {
-  boundedText,
-  bytesOf,
-  type RequestDependencies,
-  StoreRequests,
-  TRANSFER_TIMEOUT_MS,
-} from "./requests.ts";
+import { bytesOf, type RequestDependencies, StoreRequests, TRANSFER_TIMEOUT_MS, textOf } from "./requests.ts";
 import { type Credentials, encodePath, signUrl } from "./signature.ts";
 
 /** Lifetime of the addresses that the service uses itself; clocks may differ by as much. */
@@ -157,7 +151,7 @@ export class Bucket {
     };
     const response = await this.#requests.send("list", this.#own({ method: "GET", key: "", query }));
     if (!response) throw noBucket();
-    const page = parseListing(await boundedText(response));
+    const page = parseListing(await textOf(response));
     const isOutside = ({ key }: { key: string }) => !key.startsWith(prefix) || key === after;
     if (page.objects.length > max || page.objects.some(isOutside))
       throw invalid("the list has keys that were not asked for");

@@ -110,7 +110,7 @@ export class StoreRequests {
       await response.body?.cancel();
       throw invalid("the answer has a content coding that was not asked for");
     }
-    const code = errorCodeIn(await boundedText(response).catch(() => ""));
+    const code = errorCodeIn(await textOf(response).catch(() => ""));
     if (status === 404 && code !== "NoSuchBucket") return undefined;
     const failure = new StoreFailure(`status ${status}${code ? ` ${code}` : ""}`, status, code);
     if (status >= 500 || status === 429) throw unreachable(failure);
@@ -195,7 +195,7 @@ const outcomeOf = (error: unknown): StoreOutcome =>
   (error instanceof DomainError ? OUTCOMES[error.reason] : undefined) ?? "unreachable";
 
 /** @throws DomainError `object_store.invalid` for more than ANSWER_BYTES_MAX; `object_store.unreachable` */
-export async function boundedText(response: Response): Promise<string> {
+export async function boundedBytes(response: Response): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let sizeBytes = 0;
   for await (const piece of bytesOf(response)) {
@@ -203,8 +203,12 @@ export async function boundedText(response: Response): Promise<string> {
     if (sizeBytes > ANSWER_BYTES_MAX) throw invalid(`the answer has more than ${ANSWER_BYTES_MAX} bytes`);
     pieces.push(piece);
   }
-  return Buffer.concat(pieces).toString("utf8");
+  return Buffer.concat(pieces);
 }
+
+/** @throws like `boundedBytes` */
+export const textOf = async (response: Response): Promise<string> =>
+  new TextDecoder().decode(await boundedBytes(response));
 
 /** @throws (while reading) DomainError `object_store.unreachable` if the body breaks off */
 export async function* bytesOf({ body }: Response): AsyncGenerator<Uint8Array> {
