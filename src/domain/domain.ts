@@ -62,6 +62,7 @@ import {
   hasExternalId,
   type ScimSettings,
 } from "./scim/service.ts";
+import { eraseSessions } from "./sessions/erase.ts";
 import {
   createSessions,
   type ObjectStore,
@@ -290,5 +291,6 @@ const erasersOf = (machine: { ids: Ids; audit: Audit }): readonly ErasePersonalD
   eraseLogins,
   eraseUsage,
   eraseIdentities,
+  eraseSessions,
   createEraseUser(machine),
 ];

@@ -4,7 +4,6 @@
 import { Registry } from "prom-client";
 import type { Seeded } from "../../domain/catalog/service.ts";
 import type { BootstrapResult } from "../../domain/identity/service.ts";
-import type { RunningLog } from "../../domain/inference/log/writing/running-log.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
@@ -30,7 +29,7 @@ import { addInstallationFigures } from "../../server/metrics/installation-metric
 import { createReadiness } from "../../server/readiness.ts";
 import type { RouteOptions } from "../../server/router.ts";
 import { createServer, type Server } from "../../server/server.ts";
-import { addBackupFigures, registerBackupJob, registerReplacedJob } from "../backup/jobs.ts";
+import { addBackupFigures } from "../backup/jobs.ts";
 import { createDocumentThreads, type RunDocumentTask } from "../documents/document-threads.ts";
 import { parseCatalogFile, readCatalogFile } from "../files/catalog-file.ts";
 import {
@@ -48,13 +47,9 @@ import { lockOwnListener, problemsOfDivision } from "./divided/division.ts";
 import { type InferencePlace, openDoor, type ServiceDoor } from "./door.ts";
 import { loadHarnesses, reloadHarnesses } from "./harness-facts.ts";
 import { startInference } from "./inference.ts";
-import { registerKeyAndLoginJobs } from "./jobs/access-jobs.ts";
-import { registerAuditJob } from "./jobs/audit-jobs.ts";
-import { addClientFigures, registerClientJobs } from "./jobs/client-jobs.ts";
-import { drainAttempts, registerGatewayJob, startGatewayWork } from "./jobs/gateway-jobs.ts";
-import { registerInvitationJob } from "./jobs/invitation-jobs.ts";
-import { registerModelJob } from "./jobs/model-jobs.ts";
-import { registerRequestLogJob } from "./jobs/request-log-jobs.ts";
+import { addClientFigures } from "./jobs/client-jobs.ts";
+import { drainAttempts, startGatewayWork } from "./jobs/gateway-jobs.ts";
+import { registerJobs } from "./jobs/register-jobs.ts";
 import { livenessOf } from "./liveness.ts";
 import { watchKeys } from "./metrics/gateway-metrics.ts";
 import { outsideObservers } from "./metrics/outside-observers.ts";
@@ -164,7 +159,7 @@ async function startWithListener(
 
   const scheduler = createScheduler({ db: installation.db, clock, ids, log, metrics });
   const { deviceLoginsExpired } = addAuditFigures(metrics, installation.domain.auditLog);
-  registerJobs(scheduler, installation, { actor, clock, config, log, requestLog, deviceLoginsExpired });
+  registerJobs(scheduler, installation, { ...options, actor, metrics, requestLog, deviceLoginsExpired });
   addBackupFigures(metrics, installation.domain);
   addClientFigures(metrics, installation.domain, { actor, clock });
   let stoppingSinceMs: number | undefined;
@@ -207,25 +202,6 @@ async function startWithListener(
   };
   const vitals = livenessOf(installation, scheduler);
   return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, vitals, reload };
-}
-
-interface JobParts extends Pick<ServiceOptions, "clock" | "config" | "log"> {
-  actor: Actor;
-  requestLog: RunningLog;
-  deviceLoginsExpired(total: number): void;
-}
-
-function registerJobs(scheduler: Scheduler, installation: Installation, parts: JobParts): void {
-  const { domain } = installation;
-  registerKeyAndLoginJobs(scheduler, domain, parts);
-  registerGatewayJob(scheduler, domain);
-  registerModelJob(scheduler, domain, parts);
-  registerClientJobs(scheduler, domain, parts);
-  registerInvitationJob(scheduler, domain, parts);
-  registerRequestLogJob(scheduler, installation, parts);
-  registerAuditJob(scheduler, domain, parts);
-  registerBackupJob(scheduler, installation, parts);
-  registerReplacedJob(scheduler, installation, parts);
 }
 
 /** Other requests finish while inference drains, so they get what it has left of their time. */

@@ -51,3 +51,9 @@ export const RECIPIENTS_MAX = 500;
 export const RECIPIENTS_SHOWN_MAX = 1_000;
 /** versions that the detail of a session shows */
 export const VERSIONS_SHOWN_MAX = 100;
+
+/** One turn of the retention job. */
+export const RETENTION_OBJECTS_MAX = 1_000;
+export const RETENTION_TURN_MS = 30_000;
+/** rows of one transaction */
+export const RETENTION_BATCH_ROWS = 200;

@@ -14,3 +14,19 @@ export function dropSession(tx: Tx, { id }: Pick<SessionRow, "id">, nowMs: numbe
   markPlaces(tx, artifacts, nowMs);
   return artifacts;
 }
+
+/** @returns the ids of the user's sessions in any state */
+export const listOwned = (tx: Tx, userId: string): Pick<SessionRow, "id">[] =>
+  tx
+    .select({ id: capturedSessions.id })
+    .from(capturedSessions)
+    .where(eq(capturedSessions.userId, userId))
+    .all();
+
+/** Drops what others shared with the user by name. @returns how many sessions */
+export const dropGrantsOf = (tx: Tx, userId: string): number =>
+  tx
+    .delete(sessionGrants)
+    .where(eq(sessionGrants.userId, userId))
+    .returning({ sessionId: sessionGrants.sessionId })
+    .all().length;

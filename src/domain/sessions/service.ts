@@ -14,6 +14,8 @@ import type { ObjectStore } from "./objects/object-store.ts";
 import { createStores } from "./objects/object-stores.ts";
 import { Removals } from "./objects/removals.ts";
 import { SessionRemoval } from "./removal.ts";
+import { Retention } from "./retention/retention.ts";
+import { Verification } from "./retention/verification.ts";
 import { Sharing } from "./sharing/sharing.ts";
 import { findArtifact, type RowId, totals } from "./store.ts";
 import { Completion } from "./uploads/completion.ts";
@@ -60,6 +62,8 @@ export function createSessions({ sessionBlobs: blobs, s3Objects, sealing, ...giv
     lists,
     facets: new SessionFacetLists(dependencies),
     sharing: new Sharing(dependencies),
+    retention: new Retention({ ...dependencies, removals }),
+    verification: new Verification(dependencies),
 
     /** @returns one session with its versions; see lists/detail.ts */
     detail: (viewer: Viewer, id: string) => sessionDetail({ ...dependencies, lists }, viewer, id),

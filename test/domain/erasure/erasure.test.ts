@@ -69,6 +69,8 @@ test("afterwards no table names the person, once the gateway has revoked the key
     ...factorsGone,
     clients: 1,
     device_logins: expect.any(Number),
+    captured_sessions: 0,
+    session_shares: 0,
     expected_identities: 1,
     gateway_sessions: 1,
     grants: 1,

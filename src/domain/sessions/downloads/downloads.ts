@@ -24,6 +24,13 @@ export interface OpenedObject {
   fileName: string;
 }
 
+/** The bytes of a version, which may be damaged: compare their digest. */
+export interface ReadObject extends Pick<ArtifactRow, "sizeBytes" | "sha256"> {
+  bytes: AsyncIterable<Uint8Array>;
+  /** ASCII without quotes */
+  fileName: string;
+}
+
 type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "settings" | "stores" | "blobs" | "links">;
 
 export class Downloads {
@@ -53,6 +60,22 @@ export class Downloads {
   }
 
   /**
+   * Reads the current version for the operator.
+   * @throws DomainError like `offer`
+   */
+  async read(actor: Actor, viewer: Viewer, sessionId: string): Promise<ReadObject> {
+    const { db, audit, stores } = this.own;
+    const session = visibleSession(db.read, viewer, sessionId);
+    const artifact = this.#currentOf(session);
+    const after = { artifact_id: artifact.id, owner: session.userId };
+    const event = { actor, action: "captured_session.export", target: session.id, after };
+    await db.write((tx) => audit.record(tx, event), "unobserved");
+    const { sizeBytes, sha256 } = artifact;
+    const bytes = stores.of(artifact.store).read(artifact.place);
+    return { bytes, sizeBytes, sha256, fileName: fileNameOf(session) };
+  }
+
+  /**
    * @returns the bytes of an address of ours
    * @throws DomainError `sessions.upload_not_found`, `sessions.link_refused`, `sessions.bytes_lost`
    */
@@ -78,7 +101,8 @@ export class Downloads {
     const artifact = id === null ? undefined : findArtifact(db.read, { organizationId, id });
     if (!artifact) throw goneAtMs === null ? sessionNotFound() : sessionGone("expired");
     if (artifact.lostAtMs !== null) throw sessionGone("lost");
-    if (clock.nowMs() >= artifact.expiresAtMs) throw sessionGone("expired");
+    // What is held outlives its deadline.
+    if (session.heldAtMs === null && clock.nowMs() >= artifact.expiresAtMs) throw sessionGone("expired");
     return artifact;
   }
 }

@@ -1,6 +1,6 @@
 // SQL that replaces with whom a session is shared.
-import { eq } from "drizzle-orm";
-import type { Tx } from "../../../platform/database/database.ts";
+import { and, eq, ne } from "drizzle-orm";
+import type { Connection, Tx } from "../../../platform/database/database.ts";
 import type { SessionRow } from "../model.ts";
 import { capturedSessions, sessionGrants } from "../tables.ts";
 import type { WantedSharing } from "./sharing-request.ts";
@@ -16,3 +16,23 @@ export function replaceSharing(
   const grants = userIds.map((userId) => ({ sessionId: id, userId, updatedAtMs }));
   tx.insert(sessionGrants).values(grants).run();
 }
+
+/** @returns sessions of the organization that are shared: the one, or all of an owner */
+export const listShared = (
+  connection: Connection,
+  organizationId: string,
+  wanted: { sessionId: string } | { ownerId: string },
+): SessionRow[] =>
+  connection
+    .select()
+    .from(capturedSessions)
+    .where(
+      and(
+        eq(capturedSessions.organizationId, organizationId),
+        ne(capturedSessions.sharingMode, "private"),
+        "sessionId" in wanted
+          ? eq(capturedSessions.id, wanted.sessionId.toLowerCase())
+          : eq(capturedSessions.userId, wanted.ownerId),
+      ),
+    )
+    .all();

@@ -11,7 +11,7 @@ import { findSession } from "../store.ts";
 import { mayManage, visibleSession } from "../visibility.ts";
 import { Recipients, type UserRef } from "./recipients.ts";
 import { readSharing, type SessionSharingRequest, type WantedSharing } from "./sharing-request.ts";
-import { replaceSharing } from "./sharing-store.ts";
+import { listShared, replaceSharing } from "./sharing-store.ts";
 
 export interface SharingView {
   mode: SharingMode;
@@ -68,6 +68,24 @@ export class Sharing {
       audit.record(tx, { actor, action: "captured_session.share", target: now.id, ...change });
     }, "unobserved");
     return { id: session.id, ...wanted };
+  }
+
+  /**
+   * Ends the sharing of one session, or of all sessions of an owner.
+   * @returns how many sessions were shared
+   */
+  async end(actor: Actor, wanted: { sessionId: string } | { ownerId: string }): Promise<number> {
+    const { db, audit } = this.own;
+    const nobody: WantedSharing = { mode: "private", userIds: [] };
+    return await db.write((tx) => {
+      const shared = listShared(tx, actor.organizationId, wanted);
+      for (const session of shared) {
+        const change = { before: toAudit(sharingOf(tx, session)), after: toAudit(nobody) };
+        replaceSharing(tx, session, nobody);
+        audit.record(tx, { actor, action: "captured_session.share", target: session.id, ...change });
+      }
+      return shared.length;
+    }, "unobserved");
   }
 
   *#shownTo(viewer: Viewer, session: SessionRow): Steps<UserRef[]> {

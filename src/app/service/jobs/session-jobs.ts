@@ -1,0 +1,65 @@
+// The jobs and metrics of captured sessions in the running service. domain/sessions/retention does the work.
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { Domain } from "../../../domain/domain.ts";
+import type { Actor } from "../../../domain/shared/actor.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/observe/log.ts";
+import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
+
+const RETENTION = { everyMs: HOUR_MS, jitterMs: 30 * SECOND_MS, timeLimitMs: 2 * MINUTE_MS };
+const SWEEP = { everyMs: DAY_MS, jitterMs: 10 * MINUTE_MS, timeLimitMs: 10 * MINUTE_MS };
+
+/** Registers the jobs that remove what retention no longer keeps, and what killed processes left; adds figures. */
+export function registerSessionJobs(
+  scheduler: Scheduler,
+  { sessions }: Pick<Domain, "sessions">,
+  { actor, log, metrics }: { actor: Actor; log: Log; metrics: Registry },
+): void {
+  addFigures(metrics, sessions);
+  const deleted = new Counter({
+    name: "quartermaster_session_retention_deleted_total",
+    help: "Objects of captured sessions that retention deleted",
+    registers: [metrics],
+  });
+  scheduler.register({
+    ...RETENTION,
+    name: "session-retention",
+    async run(signal) {
+      const { isDone, ...turn } = await sessions.retention.run(actor, signal);
+      deleted.inc(turn.objects);
+      if (turn.artifacts + turn.sessions + turn.objects > 0)
+        log.info("captured_sessions.expired", { ...turn, done: isDone });
+    },
+  });
+  scheduler.register({
+    ...SWEEP,
+    name: "session-sweep",
+    async run() {
+      const files = await sessions.sweepTemporary();
+      if (files > 0) log.info("captured_sessions.swept", { files });
+    },
+  });
+}
+
+function addFigures(metrics: Registry, sessions: Pick<Domain["sessions"], "totals">): void {
+  new Gauge({
+    name: "quartermaster_session_artifacts",
+    help: "Versions of captured sessions by state",
+    labelNames: ["state"],
+    registers: [metrics],
+    collect() {
+      this.reset();
+      for (const { state, artifacts } of sessions.totals()) this.inc({ state }, artifacts);
+    },
+  });
+  new Gauge({
+    name: "quartermaster_session_objects_bytes",
+    help: "Bytes of captured sessions by store, pending uploads included",
+    labelNames: ["store"],
+    registers: [metrics],
+    collect() {
+      this.reset();
+      for (const { store, bytes } of sessions.totals()) this.inc({ store }, bytes);
+    },
+  });
+}

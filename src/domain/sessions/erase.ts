@@ -1,0 +1,12 @@
+// Erases a person's captured sessions with their bytes, and what others shared with the person. The objects are deleted by the
+// next turn of the retention job.
+import type { ErasePersonalData } from "../shared/personal-data.ts";
+import { dropGrantsOf, dropSession, listOwned } from "./removal-store.ts";
+
+/** See ErasePersonalData. A hold does not keep a session from it. */
+export const eraseSessions: ErasePersonalData = (tx, { person: { userId }, nowMs }) => {
+  if (userId === undefined) return {};
+  const sessions = listOwned(tx, userId);
+  for (const session of sessions) dropSession(tx, session, nowMs);
+  return { captured_sessions: sessions.length, session_shares: dropGrantsOf(tx, userId) };
+};
