@@ -1,4 +1,4 @@
-// What is recorded about inference: the request log, and the daily sums of usage with the budgets that follow from them.
+// Assembles the records of inference: the request log, and the daily sums of usage with their budgets.
 import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
 import type { Identity } from "../identity/service.ts";
@@ -15,7 +15,7 @@ export interface RecordsOptions {
   handOverUsage?: HandOver | undefined;
   /** whether this process counts those that it cannot hand over */
   isUsageCounter?: boolean | undefined;
-  /** told why sums of usage could not be written yet */
+  /** called with the reason why sums of usage could not be written yet */
   onUsageFailure?: ((error: unknown) => void) | undefined;
 }
 

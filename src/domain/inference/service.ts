@@ -1,5 +1,5 @@
-// Assembles what decides about inference requests while this service forwards them, and the model catalog. The log and usage are
-// assembled beside it.
+// Assembles the admission of inference requests, if this service forwards them, and the model catalog. records.ts assembles the log
+// and usage.
 import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
 import type { GatewayKeys, GatewayMode, Resolve } from "../gateway/service.ts";

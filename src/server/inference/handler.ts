@@ -1,5 +1,5 @@
-// Answers the requests of agents, in front of the framework: no routing table, body parser or hook runs for them. It knows HTTP;
-// src/domain/inference/admission decides who may send, forward.ts sends.
+// Answers the requests of agents before the framework: no routing table, body parser or hook runs for them. It handles HTTP only:
+// src/domain/inference/admission decides who may send, and forward.ts sends.
 import type {
   Admission,
   AdmissionReason,
@@ -66,7 +66,7 @@ export class InferenceHandler {
     this.#isStopping = true;
   }
 
-  /** @returns whether the request is for the proxy. Any other spelling of the prefix is not, and is answered 404 elsewhere */
+  /** @returns whether the request is for the proxy. Any other spelling of the prefix is not, and gets a 404 elsewhere */
   answers({ url }: Request): boolean {
     const { prefix } = this.own;
     if (prefix === "") return true;

@@ -1,6 +1,6 @@
-// Decides whether an inference request may go to the upstream, step by step, from the cheapest check to the dearest. Nothing about
-// access is remembered: session, login, user and key are read for every request, so that an act which ends access holds from the
-// next request on. The caller checks path and method before, and the model after.
+// Decides whether an inference request may go to the upstream, with the cheapest checks first. Nothing about access is cached:
+// session, login, user and key are read for every request, so a request after the end of access is refused. The caller checks path
+// and method before, and the model after.
 import type { Clock } from "../../../platform/clock.ts";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import { CLOCK_TOLERANCE_SECONDS, TOKEN_LENGTH_MAX } from "../../../platform/crypto/signing.ts";
@@ -17,7 +17,7 @@ import type { ProxySettings } from "../settings.ts";
 import { Permits } from "./permits.ts";
 import { type InferenceClaims, TokenVerifier, type TokenVerifierOptions } from "./token-verifier.ts";
 
-/** Buckets of tokens, gateway sessions and addresses together; the one that was idle longest goes first. */
+/** Buckets of tokens, gateway sessions and addresses together; the least recently used one is evicted first. */
 export const BUCKETS_MAX = 100_000;
 
 const LEEWAY_MS = CLOCK_TOLERANCE_SECONDS * SECOND_MS;
@@ -30,13 +30,13 @@ export interface Admitted {
   readonly grantId: string;
   /** UTC milliseconds; the earlier of token and login, plus the leeway. A stream is cut then */
   readonly endsAtMs: number;
-  /** the user's gateway key; the upstream gets it, nobody else */
+  /** the user's gateway key; only the upstream receives it */
   readonly credential: Secret;
   readonly credentialVersion: string;
   /** external id and alias of the key, as the upstream knows it */
   readonly profileId: string | null;
   readonly profileName: string | null;
-  /** Gives the permits back. Called with the last byte of the answer, or when the request ends otherwise. Idempotent. */
+  /** Returns the permits. Called after the last byte of the answer, or when the request ends without one. Idempotent. */
   release(): void;
 }
 
@@ -112,7 +112,7 @@ export class Admission {
     );
   }
 
-  /** @returns the admission, which holds permits until it is released; or the first reason against it */
+  /** @returns the admission, which holds permits until it is released; or the first reason to refuse it */
   admit(applicant: Applicant): Admitted | Refused {
     if (!this.permits.take()) return { refused: "inference.busy" };
     let outcome: Admitted | Refused | undefined;

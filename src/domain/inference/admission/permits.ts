@@ -1,4 +1,4 @@
-// Counts requests in progress, all together and by user. A permit is held from before the credential is read to the last byte of
+// Counts requests in progress, in total and by user. A permit is held from before the credential is read to the last byte of
 // the answer.
 
 export interface PermitLimits {
@@ -22,7 +22,7 @@ export class Permits {
     return this.limits.inFlightMax;
   }
 
-  /** @returns whether there was room */
+  /** @returns whether a permit was free */
   take(): boolean {
     if (this.#inFlight >= this.limits.inFlightMax) return false;
     this.#inFlight += 1;

@@ -1,6 +1,6 @@
-// Verifies inference tokens: RS256, by a key of the ring, for this proxy, with the claims that a lookup needs. Verified claims are
-// kept by the digest of their token, because the signature takes most of the time. Whether the login behind a token still stands is
-// read for every request (admission.ts).
+// Verifies inference tokens: RS256, signed with a key of the ring, for this proxy, with the claims that a lookup needs. Verified
+// claims are cached by the digest of their token, because checking the signature takes most of the time. The login behind the token
+// is read for every request (admission.ts).
 import { LRUCache } from "lru-cache";
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import { isExpired, type VerifiedToken, verifyToken } from "../../../platform/crypto/signing.ts";

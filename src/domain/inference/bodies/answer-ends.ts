@@ -1,5 +1,5 @@
-// Keeps the first and the last bytes of an answer while it passes, by reference, so that its usage can be read at the end without
-// holding the answer. usage.ts reads them.
+// Keeps references to the first and the last bytes of an answer while it passes, so that its usage can be read at the end without
+// keeping the whole answer. usage.ts reads them.
 
 export const HEAD_BYTES = 4 * 1024;
 export const TAIL_BYTES = 16 * 1024;
@@ -13,7 +13,7 @@ export class AnswerEnds {
   #tailStart = 0;
   #tailBytes = 0;
 
-  /** Remembers a piece that was passed on; nobody changes its bytes afterwards. */
+  /** Adds a piece that was passed on. Its bytes must not change afterwards. */
   push(piece: Uint8Array): void {
     this.#allBytes += piece.length;
     if (this.#headBytes < HEAD_BYTES) {
@@ -30,7 +30,7 @@ export class AnswerEnds {
     return this.#headBytes <= HEAD_BYTES && this.#headBytes === this.#allBytes;
   }
 
-  /** @returns the first HEAD_BYTES, or fewer, as a character each: whoever reads them looks for ASCII only */
+  /** @returns the first HEAD_BYTES, or fewer, one character for each byte; readers look for ASCII only */
   head(): string {
     return joined(this.#head).toString("latin1", 0, HEAD_BYTES);
   }

@@ -13,7 +13,7 @@ export type Attribution = Pick<
 /** Every header with this prefix is for our log and does not reach the upstream. */
 export const ATTRIBUTION_PREFIXES = ["x-harness-", "x-blue-"] as const;
 
-/** Characters of a value; what is longer is cut. */
+/** Characters of a value; longer ones are cut. */
 export const ATTRIBUTION_MAX = {
   harness: 128,
   repository: 2048,

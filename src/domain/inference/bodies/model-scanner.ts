@@ -4,8 +4,8 @@
 /** Longest value that is read; a longer one counts as unreadable. */
 export const MODEL_CHARACTERS_MAX = 512;
 /**
- * Members with which LiteLLM, or a provider behind it, takes another model than `model`: models to try next, settings of its router,
- * and members that are put over the request.
+ * Members that let LiteLLM, or a provider behind it, use another model than `model`: models to try next, settings of its router, and
+ * members that replace those of the request.
  */
 const OTHER_MODELS: ReadonlySet<string> = new Set([
   "fallbacks",
@@ -20,7 +20,7 @@ const OTHER_MODELS: ReadonlySet<string> = new Set([
 ]);
 /** Every character of a string can be an escape of six bytes. */
 const ESCAPE_BYTES = 6;
-/** A longer key is none of those that matter. */
+/** A longer key is not one of those above. */
 const KEY_BYTES_MAX = ESCAPE_BYTES * Math.max(...[...OTHER_MODELS].map(({ length }) => length)) + 1;
 const VALUE_BYTES_MAX = ESCAPE_BYTES * MODEL_CHARACTERS_MAX;
 
@@ -42,7 +42,7 @@ type Place = "before" | "key" | "colon" | "value" | "after";
 export class ModelScanner {
   /** the first value found */
   model: string | undefined;
-  /** whether the body is no JSON object, names its model twice or by something else than a usable string, or names other models */
+  /** whether the body is not a JSON object, names several models, or names its model with anything but a usable string */
   isUnreadable = false;
   #isDone = false;
   #depth = 0;
@@ -208,7 +208,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 /** @returns undefined if it is too long, or no JSON string */
 function textOf(string: KeptString | undefined): string | undefined {
   if (!string || string.bytes.length >= string.bytesMax) return undefined;
-  if (string.bytes.every(isPlain)) return String.fromCharCode(...string.bytes); // nearly always, and far cheaper
+  if (string.bytes.every(isPlain)) return String.fromCharCode(...string.bytes); // the usual case, and far cheaper
   try {
     const text: unknown = JSON.parse(`"${decoder.decode(Uint8Array.from(string.bytes))}"`);
     return typeof text === "string" ? text : undefined;

@@ -1,4 +1,4 @@
-// Reads what an answer says about its tokens, from the first and the last bytes of the answer. It looks for complete `usage`
+// Reads the token counts of an answer from its first and its last bytes. It looks for complete `usage`
 // objects as the three APIs write them, in event streams and JSON alike. Tokens are never estimated.
 import type { UsageSource } from "../log/record.ts";
 import type { AnswerEnds } from "./answer-ends.ts";
@@ -22,14 +22,14 @@ export const NO_USAGE: Usage = {
 type Members = Readonly<Record<string, unknown>>;
 type Tokens = Omit<Usage, "usageSource">;
 
-/** Candidates that are looked at, because tools and metadata may have members of the same name. */
+/** Candidates to try: tools and metadata may have members of the same name. */
 export const CANDIDATES_MAX = 8;
 const KEY = '"usage"';
 /** Behind the key; searched from its `lastIndex`. */
 const BEGIN = /\s*:\s*\{/y;
 /**
- * No answer has more. A stream that ends early may show a `usage` of the client's own tools, and a sum that is no safe integer
- * could not be stored.
+ * Larger counts are ignored. A stream that ends early may contain a `usage` of the client's own tools, and a sum beyond the safe
+ * integers could not be stored.
  */
 export const TOKENS_MAX = 1_000_000_000;
 
@@ -44,7 +44,7 @@ export function readUsage(ends: AnswerEnds, { isWhole }: { isWhole: boolean }): 
   const start = head.includes('"message_start"') ? firstUsage(head) : undefined;
   if (!start)
     return last ? { ...last, usageSource: isWhole ? "reported" : "partial" } : otherwise(head, isWhole);
-  // The usage of message_start counts the output so far, so a last usage equal to it is no result.
+  // The usage of message_start counts the output so far, so a last usage equal to it is not the final one.
   const isFinal = last !== undefined && (tail.includes('"message_delta"') || !isSame(last, start));
   if (!isFinal) return { ...start, outputTokens: null, usageSource: "partial" };
   return {

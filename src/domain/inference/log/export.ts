@@ -7,7 +7,7 @@ import { readLogQuery } from "./query.ts";
 import type { RequestLogs } from "./request-logs.ts";
 import { type RowView, toRequestLogItem } from "./wire.ts";
 
-/** A request that was running when the service was killed never ends; its day counts as over after this time. */
+/** A request that was running when the service was killed never ends; its day counts as complete after this time. */
 const UNFINISHED_MS_MAX = DAY_MS;
 
 export interface ExportDay {
@@ -15,7 +15,7 @@ export interface ExportDay {
   day: string;
   fromMs: number;
   beforeMs: number;
-  /** whether rows of the day may still come or change */
+  /** whether rows of the day may still be added or change */
   isOpen: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Reads the request log from its file, for commands: it works whether or not a service runs, and changes nothing.
+// Reads the request log from its file for commands, whether or not a service runs. It changes nothing.
 import { asStorageError } from "../../../platform/database/storage-errors.ts";
 import { runSynchronously } from "../../../platform/steps.ts";
 import { openLogForReading } from "./log-file-store.ts";

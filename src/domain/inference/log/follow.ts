@@ -5,13 +5,13 @@ import type { RequestLogs } from "./request-logs.ts";
 import type { LogReader } from "./search-store.ts";
 import type { RowView } from "./wire.ts";
 
-/** Rows of one look. */
+/** Rows read at one time. */
 export const ROWS_MAX = 1_000;
-/** Running requests that are remembered; further ones are shown as they are. */
+/** Running requests whose end is awaited; further ones are shown at once. */
 export const RUNNING_MAX = 10_000;
 
 export class LogFollower {
-  /** number of the last row that was looked at; undefined before the first look */
+  /** number of the last row that was read; undefined before the first read */
   #last: number | undefined;
   /** ids of rows of requests that had not ended */
   #running = new Set<string>();
@@ -37,7 +37,7 @@ export class LogFollower {
 
   #added(reader: LogReader): RequestRow[] {
     const newest = reader.lastNumber();
-    // Numbers begin anew in a file that replaces another.
+    // A file that replaces another one starts its numbers again.
     if (this.#last !== undefined && newest < this.#last) this.#last = 0;
     this.#last ??= Math.max(0, newest - this.earlier);
     const rows = reader.writtenAfter(this.#last, ROWS_MAX);

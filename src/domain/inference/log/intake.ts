@@ -1,4 +1,4 @@
-// Rows that a separate inference proxy sends, which are accepted as a whole or not at all.
+// Takes the rows that a separate inference proxy sends: all of them or none.
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { LRUCache } from "lru-cache";
@@ -57,7 +57,7 @@ export interface IntakeDependencies {
   clock: Clock;
   /** @returns whether the user is one of the organization */
   hasUser(organizationId: string, userId: string): boolean;
-  /** takes all rows, or none; undefined where no service runs */
+  /** takes all rows, or none; undefined if no service runs */
   offer: ((rows: readonly RequestRow[]) => boolean) | undefined;
   usage: UsageCounter;
 }
@@ -75,7 +75,7 @@ export class LogIntake {
 
   /**
    * Queues the rows. A row with a known id changes nothing.
-   * @throws DomainError `request_log.invalid` with all problems; `request_log.full` if the rows find no room now
+   * @throws DomainError `request_log.invalid` with all problems; `request_log.full` if the queue has no room for the rows
    */
   takeBatch(body: unknown): void {
     this.#take(checked(RequestLogBatch, body).events, (index) => `/events/${index}`);
@@ -146,7 +146,7 @@ const rowFrom = (event: Event): Omit<RequestRow, "occurredAtMs"> => {
   };
 };
 
-/** What a separate proxy does not say. */
+/** Members that a separate proxy does not report. */
 const NOT_REPORTED = {
   ...NO_ANSWER,
   requestId: null,

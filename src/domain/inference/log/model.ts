@@ -7,14 +7,14 @@ export const BATCH_ROWS_MAX = 500;
 export const BATCH_MS = 200;
 /** Matching rows that a list counts. */
 export const COUNTED_MAX = 100_000;
-/** Time for one search. */
+/** Time limit of one search. */
 export const SEARCH_MS_MAX = 5_000;
-/** Gaps that one answer names. */
+/** Gaps in one answer. */
 export const GAPS_MAX = 100;
 /** Models, harnesses and profiles in the facets. */
 export const FACET_VALUES_MAX = 200;
 export const FACET_USERS_MAX = 10;
-/** Values of one kind that are kept for the facets; names of models are claims, so they must not grow without limit. */
+/** Values of one kind that are kept for the facets; model names come from workstations, so their number must be bounded. */
 export const SEEN_VALUES_MAX = 10_000;
 
 /** Why rows were dropped: the file was not written quickly enough or was locked, its disk was full, or writing failed. */
@@ -41,7 +41,7 @@ const RESULT_OF_CLASS: Readonly<Record<number, Result>> = {
   5: "server_error",
 };
 
-/** @returns the result of a status; null where no head came */
+/** @returns the result of a status; null if no response head arrived */
 export const resultOf = (httpStatus: number | null): Result =>
   RESULT_OF_CLASS[Math.floor((httpStatus ?? 0) / 100)] ?? "transport_error";
 

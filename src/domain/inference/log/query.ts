@@ -1,4 +1,4 @@
-// Reads what a caller asks of the request log, and names every problem at once.
+// Reads a query of the request log, and reports all problems at once.
 import { DAY_MS } from "../../../platform/clock.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { UUID_PATTERN } from "../../../platform/ids.ts";

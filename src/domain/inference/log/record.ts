@@ -1,5 +1,5 @@
-// The row that the request log keeps for one inference request, and what the path of a request needs from the log, from the
-// sums of usage and from budgets. Whoever forwards or refuses a request builds the row; nothing here waits or throws.
+// The row of the request log for one inference request, and the parts of the log, of usage and of budgets that run within a
+// request. Forwarding and refusals build the row. Nothing here waits or throws.
 
 /** How a request ended; null as long as it runs. */
 export const OUTCOMES = [
@@ -32,12 +32,12 @@ export interface RequestRow {
   /** canonical path without the query string */
   readonly path: string;
   readonly model: string | null;
-  /** status that the client received; null where no head came */
+  /** status that the client received; null if it received none */
   readonly httpStatus: number | null;
-  /** until the upstream's head, or until the end where no head came */
+  /** until the response head of the upstream, or until the end if there was none */
   readonly upstreamLatencyMs: number;
 
-  // Attribution: statements of the workstation, which may be wrong.
+  // Attribution: claims of the workstation, which may be wrong.
   readonly harness: string | null;
   readonly repository: string | null;
   readonly branch: string | null;

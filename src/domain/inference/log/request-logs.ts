@@ -1,5 +1,5 @@
-// The request log as administrators and commands read it: pages with the present addresses of users, the values that filters
-// offer, and the end of a person's rows. queue.ts takes rows in; the file is that of the one organization.
+// The request log for administrators and commands: pages with the current addresses of users, the values that filters offer, and
+// the removal of a person's rows. queue.ts adds rows. The file belongs to the one organization.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import { asStorageError } from "../../../platform/database/storage-errors.ts";
@@ -19,7 +19,7 @@ import type { RowView } from "./wire.ts";
 import { eraseSomeOfUser } from "./writing/rows-store.ts";
 import type { LogSource, ServiceLog } from "./writing/running-log.ts";
 
-/** What stands in the place of a removed user's address. */
+/** Shown in place of a removed user's address. */
 export const REMOVED_ADDRESS = "removed@invalid";
 
 export interface RequestLogOptions {
@@ -83,7 +83,7 @@ export class RequestLogs implements OutsideData {
     const selectedId = readUserId(selectedUserId, "selected_user_id", problems);
     refuse(problems);
     const fromMs = this.keptFromMs();
-    // Usage is counted for every row, so its table knows who has any.
+    // Usage is counted for every row, so its table shows which users have rows.
     const wanted = { isAmong: hasUsageSince(dayOf(fromMs)), q, selectedId, limit: FACET_USERS_MAX };
     const users = await runInTurns(this.own.identity.users.among(organizationId, wanted));
     return {
@@ -104,7 +104,7 @@ export class RequestLogs implements OutsideData {
     return keptFrom(this.own.clock.nowMs(), this.own.retentionDays);
   }
 
-  /** @returns the row with the present address of its user */
+  /** @returns the row with the current address of its user */
   viewOf(row: RequestRow): RowView {
     return { ...row, userEmail: this.addressOf(row.userId) };
   }
@@ -139,7 +139,7 @@ export class RequestLogs implements OutsideData {
     return { ...page, items: items.map((row) => this.viewOf(row)), total, isCapped, gaps };
   }
 
-  /** @returns the present address of a user */
+  /** @returns the current address of a user */
   addressOf(userId: string): string {
     const user = this.own.identity.findUserById(this.own.db.read, userId);
     return user === undefined || user.status === "removed" ? REMOVED_ADDRESS : user.email;

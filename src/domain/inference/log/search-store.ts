@@ -161,7 +161,7 @@ export class LogReader {
     );
   }
 
-  /** @returns whether a row of the period is one of a request that had not ended when it was written */
+  /** @returns whether the period has a row that was written before its request ended */
   hasUnfinished({ fromMs, beforeMs }: { fromMs: number; beforeMs: number }): boolean {
     const isUnfinished = and(isNull(requests.outcome), isNotNull(requests.requestId));
     const within = and(gte(occurredAtMs, fromMs), lt(occurredAtMs, beforeMs));
@@ -267,5 +267,5 @@ function setOf(character: string): string {
   return single.length > 1 || "*?[".includes(character) ? `[${single.join("")}]` : character;
 }
 
-/** The order of the database, which is that of bytes. */
+/** The order of the database: by bytes. */
 const byText = (one: string, other: string): number => (one < other ? -1 : Number(one > other));

@@ -82,7 +82,7 @@ export const RequestLogFacets = Type.Object({
   results: Type.Array(oneOf(RESULTS)),
 });
 
-/** A row with the present address of its user. */
+/** A row with the current address of its user. */
 export interface RowView extends RequestRow {
   userEmail: string;
 }

@@ -1,4 +1,4 @@
-// The models that requests may name: everything that the policy in force assigns to the agents it allows. The service asks for
+// The models that requests may name: all models that the current policy assigns to the agents it allows. The service asks for
 // each request; clients enforce their own list on the workstation.
 import { type Governance, modelsOf, type Revision } from "../../governance/service.ts";
 import type { ProxySettings } from "../settings.ts";

@@ -69,7 +69,7 @@ export class ModelCatalog {
     );
   }
 
-  /** @returns what an operator should know; undefined when gateway mode is off */
+  /** @returns facts for operators; undefined when gateway mode is off */
   figures(organizationId: string): CatalogFigures | undefined {
     const { db, clock, gateway, revisions } = this.own;
     const revision = revisions.current(organizationId);
@@ -100,7 +100,7 @@ export class ModelCatalog {
   }
 
   /**
-   * Asks the gateway for its models. A refresh that runs already is joined, whoever began it.
+   * Asks the gateway for its models. If a refresh is running, its result is returned.
    * @throws ListingError if there is no list; DomainError `gateway.off`
    */
   refresh(organizationId: string, question: ListingQuestion = {}): Promise<RefreshResult> {
@@ -111,7 +111,7 @@ export class ModelCatalog {
     return this.#running;
   }
 
-  /** Refreshes for a person, and records it, whatever comes of it. @throws as `refresh` */
+  /** Refreshes for a person, and records it in the audit log in any case. @throws as `refresh` */
   async refreshFor(actor: Actor): Promise<RefreshResult> {
     const { organizationId, requestId } = actor;
     try {
@@ -126,7 +126,7 @@ export class ModelCatalog {
 
   /**
    * The refresh of the schedule. After "unsupported" only a person's refresh asks again.
-   * @param isFirst the first one of this service: the provisioner may be another one than before
+   * @param isFirst the first one of this service: the provisioner may have been replaced
    * @returns undefined if nothing was asked, or nothing was learned
    */
   async refreshOnSchedule(
@@ -145,7 +145,7 @@ export class ModelCatalog {
   }
 
   /**
-   * Accepts what a model is now. A model that is as it was acknowledged stays as it is.
+   * Acknowledges the current name and metadata of a model. Changes nothing if they are already acknowledged.
    * @param fingerprint of the model as the actor saw it
    * @returns whether anything changed
    * @throws DomainError `gateway.off`, `gateway.model_not_found`, `gateway.model_changed`

@@ -5,12 +5,12 @@ import type { gatewayModelSync, gatewayModels } from "./tables.ts";
 export type ModelRow = typeof gatewayModels.$inferSelect;
 export type SyncRow = typeof gatewayModelSync.$inferSelect;
 
-/** Models that the gateway does not offer any more and that no agent is assigned; the oldest are forgotten first. */
+/** Models that the gateway does not offer any more and that no agent is assigned; the oldest are removed first. */
 export const REMOVED_KEPT_MAX = 1_000;
 
 /**
- * `available`: as it was acknowledged. `changed`: its name or metadata differ from what was acknowledged. `removed`: the gateway
- * does not offer it any more. `unknown`: it is assigned, and the gateway never offered it.
+ * `available`: unchanged since it was acknowledged. `changed`: its name or metadata differ from what was acknowledged. `removed`:
+ * the gateway does not offer it any more. `unknown`: it is assigned, and the gateway never offered it.
  */
 export const MODEL_STATES = ["available", "changed", "removed", "unknown"] as const;
 export type ModelState = (typeof MODEL_STATES)[number];
@@ -58,15 +58,15 @@ export const missed = (
 export const isSupported = (sync: Pick<SyncRow, "discoverySupported"> | undefined): boolean | null =>
   sync?.discoverySupported == null ? null : sync.discoverySupported === 1;
 
-/** @returns whether the last success is older than two intervals; never succeeded does not count */
+/** @returns whether the last success is older than two intervals; false if no refresh has succeeded yet */
 export const isStale = (
   sync: Pick<SyncRow, "succeededAtMs"> | undefined,
   { nowMs, intervalMs }: { nowMs: number; intervalMs: number },
 ): boolean => sync?.succeededAtMs != null && nowMs - sync.succeededAtMs > 2 * intervalMs;
 
 /**
- * @returns whether a refresh that began later was stored already. A time ahead was stored before the clock was set back, and
- *   does not count
+ * @returns whether a refresh that began later was stored already. A time in the future was stored before the clock was
+ *   set back, and is ignored
  */
 export const isOvertaken = (
   sync: Pick<SyncRow, "refreshedAtMs"> | undefined,

@@ -22,11 +22,11 @@ export interface Occasion {
   /** when the provisioner was asked */
   beganAtMs: number;
   nowMs: number;
-  /** models that an agent is assigned; they are never forgotten */
+  /** models that an agent is assigned; they are never removed */
   assigned: ReadonlySet<string>;
 }
 
-/** How many models a refresh moved. */
+/** How many models a refresh added, changed and removed. */
 export interface CatalogChanges {
   added: number;
   changed: number;
@@ -82,7 +82,7 @@ export function* settleListing(
   return changes;
 }
 
-/** A gateway whose ids change all the time must not fill the database. */
+/** Keeps a gateway whose ids change all the time from filling the database. */
 function* forgetOldest(
   tx: Tx,
   rows: readonly ModelRow[],
@@ -99,7 +99,7 @@ function* forgetOldest(
   }
 }
 
-/** Stores that there is no list. A provisioner that cannot list is no problem of the catalog. */
+/** Stores why there is no list. A provisioner that cannot list models is not a problem of the catalog. */
 export function settleFailure(
   tx: Tx,
   { code, message }: ListingError,

@@ -5,7 +5,7 @@ import { insertAll, named, overwriteAll } from "../../../platform/database/drizz
 import type { ModelRow, SyncRow } from "./model.ts";
 import { gatewayModelSync, gatewayModels } from "./tables.ts";
 
-/** Above what one list, the removed models and the assigned ones can come to. */
+/** More than one list, the removed models and the assigned models together. */
 const ROWS_MAX = 20_000;
 
 const ofModel = and(

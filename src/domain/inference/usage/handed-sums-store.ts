@@ -6,7 +6,7 @@ import type { UsageBatch, UsageDelta } from "./model.ts";
 
 /** Sums of one batch: a few milliseconds of the service's transaction. */
 export const BATCH_SUMS_MAX = 500;
-/** Sums that the service has not begun to take. */
+/** Sums that are in no batch yet. */
 const NO_BATCH = "";
 
 const MEMBERS = [

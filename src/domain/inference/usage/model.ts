@@ -3,8 +3,8 @@ import { DAY_MS, toRfc3339 } from "../../../platform/clock.ts";
 
 export const USAGE_DAYS_KEPT = 400;
 /**
- * Pairs of model and agent that are counted apart for one user in a day. Both are claims of the workstation, which must not be
- * able to make rows without limit; further pairs are counted under OTHER.
+ * Pairs of model and agent with sums of their own, for one user in a day. Both come from the workstation, which must not be able to
+ * add rows without limit. Further pairs are counted as OTHER.
  */
 export const PAIRS_PER_USER_MAX = 50;
 export const OTHER = "(other)";

@@ -28,7 +28,7 @@ const add = statement((connection) =>
 /** Adds to the sums of a day, user, model and agent. */
 export const addUsage = (tx: Tx, delta: UsageDelta): void => void add(tx).run({ ...delta });
 
-/** Remembers the batch as the last one. @returns whether it was another one before */
+/** Stores the id of the last batch. @returns whether the id is new */
 export function noteBatch(tx: Tx, batch: string): boolean {
   const noted = tx
     .insert(inferenceUsageBatch)
@@ -87,7 +87,7 @@ export function removeBefore(tx: Tx, beforeDay: number, limit: number): number {
   return changesOf(tx.delete(inferenceUsage).where(some).run());
 }
 
-/** Moves the sums of a user to nobody, so that the totals stay. @returns the number of sums */
+/** Removes the user from their sums, so that the totals stay. @returns the number of sums */
 export function forgetUser(tx: Tx, id: string): number {
   const own = tx.select().from(inferenceUsage).where(eq(userId, id)).all();
   for (const row of own) addUsage(tx, { ...row, userId: "" });

@@ -1,4 +1,4 @@
-// Counts the sums that this or another process has handed over, each batch once, however often it is read.
+// Adds the sums that this or another process has handed over. A batch that is read again is not added again.
 import type { Db } from "../../../platform/database/database.ts";
 import type { Identity } from "../../identity/service.ts";
 import type { UsageBatch, UsageDelta } from "./model.ts";

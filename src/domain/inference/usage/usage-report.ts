@@ -1,5 +1,5 @@
-// Reports of usage for administrators, users and commands, from the sums in the database. The latest seconds are missing from
-// them: usage-sums.ts still has them in memory.
+// Reports of usage for administrators, users and commands, from the sums in the database. They lack the last seconds,
+// which usage-sums.ts still has in memory.
 import { type Clock, DAY_MS } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";

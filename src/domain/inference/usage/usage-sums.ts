@@ -1,6 +1,6 @@
-// Counts usage and budgets of users in memory, on the path of requests. Every second it puts the sums into the file of the request
-// log, so that the end of the process loses no more; the service adds them to the database some seconds later: usage-intake.ts.
-// Counting is apart from the request log, so that neither its retention nor its loss changes a sum.
+// Counts the usage and budgets of users in memory, within each request. Every second it writes the sums to the file of the request
+// log, so that a crash loses at most a second. The service adds them to the database some seconds later: usage-intake.ts. Counting
+// is independent of the request log, so neither its retention nor its loss changes a sum.
 import { type Clock, DAY_MS, SECOND_MS } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import type { Budgets, ExceededBudget, RequestRow, UsageCounter } from "../log/record.ts";
@@ -41,7 +41,7 @@ export interface UsageSumsOptions {
   onFailure?: ((error: unknown) => void) | undefined;
 }
 
-/** Rejects if the sums were not taken. */
+/** Rejects if the sums were not stored. */
 export type HandOver = (deltas: readonly UsageDelta[]) => Promise<void>;
 
 /** What a user has used today. */

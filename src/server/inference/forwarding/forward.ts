@@ -30,7 +30,7 @@ export interface ForwarderOptions extends RefusedKeyOptions, BodyOptions {
 
 /** Answers that have no body, whatever the upstream sends. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
-/** Nobody receives it. */
+/** Never sent. */
 const CLIENT_GONE_STATUS = 499;
 
 export class Forwarder {
@@ -147,7 +147,7 @@ export class Forwarder {
     return this.#refuse(open, "inference.failed");
   }
 
-  /** Answers in place of the upstream, which hears that nobody waits for it any more. */
+  /** Answers in place of the upstream, whose request is aborted. */
   #refuse(open: OpenCall, reason: RefusalReason, outcome: Outcome = "refused"): Response {
     open.controller.abort();
     open.refusal = reason;

@@ -1,4 +1,4 @@
-// Assembles forwarding: one forwarder, the calls that it has open, and the timers that look at them.
+// Assembles forwarding: one forwarder, its open calls, and the timers that check them.
 import type { Registry } from "prom-client";
 import type { HealKey, SessionWatch } from "../../../domain/gateway/service.ts";
 import type { RequestLog, UsageCounter } from "../../../domain/inference/log/record.ts";
@@ -43,7 +43,7 @@ export interface ForwardingOptions extends Pick<RefusedKeyOptions, "classify"> {
 export interface Forwarding {
   readonly forward: Forward;
   readonly calls: Pick<OpenCalls, "size" | "streams">;
-  /** Looks at the open calls now; a timer does it several times a second. */
+  /** Checks the open calls now; a timer does it several times a second. */
   beat(): void;
   /**
    * Lets running calls finish for the time that the settings give them, then ends the rest with a last event. New requests are the

@@ -1,5 +1,5 @@
-// The last event of a stream that we end: an error in the form of the API, and never what marks an answer as complete. It can
-// only follow a whole event.
+// The last event of a stream that we end: an error in the form of the API, never the event that marks an answer as complete. It
+// can only follow a complete event.
 import type { Dialect } from "../paths.ts";
 import { type RefusalReason, refusalBody } from "../refusals.ts";
 

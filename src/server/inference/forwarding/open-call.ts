@@ -1,5 +1,5 @@
-// One request between its admission and its last byte: where it stands, when something last happened, and how it ends. Whatever
-// ends it early aborts the upstream first. forward.ts moves it along, timers.ts watches it, row.ts describes it.
+// One request between its admission and its last byte: its phase, the time of its last progress, and its end. Any early end aborts
+// the upstream first. forward.ts advances it, timers.ts checks its limits, row.ts describes it.
 import type { AnswerEnds } from "../../../domain/inference/bodies/answer-ends.ts";
 import type { Outcome } from "../../../domain/inference/log/record.ts";
 import type { Call } from "../call.ts";
@@ -13,7 +13,7 @@ export type Stop =
   | { readonly outcome: "client_closed"; readonly reason?: never }
   | { readonly outcome: Exclude<Outcome, "complete" | "client_closed">; readonly reason: RefusalReason };
 
-/** How a call ended, and where it stood until then. */
+/** How a call ended, and its phase until then. */
 export interface End {
   readonly outcome: Outcome;
   readonly phase: Phase;

@@ -1,5 +1,5 @@
-// All calls between their admission and their last byte. It makes them, writes down how they ended, and lets them finish when the
-// service stops. timers.ts looks at them regularly.
+// All calls between their admission and their last byte. It creates them, records how they ended, and lets them finish when the
+// service stops. timers.ts checks them regularly.
 import type { RequestLog, RequestRow, UsageCounter } from "../../../domain/inference/log/record.ts";
 import type { Call } from "../call.ts";
 import type { Figures } from "./figures.ts";
@@ -68,7 +68,7 @@ export class OpenCalls implements Iterable<OpenCall> {
     return open;
   }
 
-  /** Gives the memory of a buffered body back, once it will not be sent again. */
+  /** Releases the memory of a buffered body when it will not be sent again. */
   releaseBody(open: OpenCall): void {
     this.own.budget.release(open.heldBytes);
     open.heldBytes = 0;
@@ -96,7 +96,7 @@ export class OpenCalls implements Iterable<OpenCall> {
     this.#remove(open);
     open.call.admitted.release();
     this.releaseBody(open);
-    // Without it, the connection would stay open for ever once its requests have ended.
+    // Without it, the connection would stay open forever after its requests have ended.
     open.call.server.timeout(open.call.request, this.own.connectionIdleSeconds);
     const row = rowOf(open, { outcome, nowMs: this.own.nowMs() });
     this.#record(open, row, phase);

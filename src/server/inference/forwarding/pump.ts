@@ -1,5 +1,5 @@
-// Passes an answer on, piece by piece: no joining, no splitting, and no reading ahead of the client. An upstream that dies resets
-// the client's connection; a stream that we end gets a last event where one can stand.
+// Passes an answer on piece by piece: it neither joins nor splits pieces, and does not read ahead of the client. If the upstream
+// dies, the client's connection is reset. A stream that we end gets a last event where one is possible.
 
 import { ConnectionReset } from "../../listener/connection-reset.ts";
 import { BOUNDARY_BYTES, isBetweenEvents, lastEvent } from "./last-event.ts";

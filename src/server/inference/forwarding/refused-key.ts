@@ -1,4 +1,5 @@
-// Reads a 401 of the upstream: either it is about the user's key, which is then reported and replaced, or it is passed on as it is.
+// Reads a 401 of the upstream. If it is about the user's key, the key is reported and replaced. Any other 401 is passed on
+// unchanged.
 
 import type { DisownedReason, HealKey, UsableKey } from "../../../domain/gateway/service.ts";
 import type { Figures } from "./figures.ts";
@@ -15,7 +16,7 @@ export interface RefusedKeyOptions {
   figures: Pick<Figures, "disowned" | "replayed">;
 }
 
-/** A new key if there is one in time; or a reader of the whole answer, which is not about the key and does not tell it. */
+/** A new key, if there is one in time; or a reader of the whole answer, if it is not about the key and does not contain it. */
 export type RefusedKey =
   | { readonly replacement: UsableKey | undefined }
   | { readonly reader: AnswerReader }

@@ -1,5 +1,5 @@
-// The body of a request on its way up. One of a moderate, declared length is read whole first, so that the upstream never sees half
-// a request and the request can be sent again; any other one is streamed and counted.
+// The body of a request to the upstream. A body of a moderate, declared length is read whole first, so that the upstream never gets
+// half a request and the request can be repeated. Any other body is streamed and counted.
 import { ModelScanner } from "../../../domain/inference/bodies/model-scanner.ts";
 import type { ProxySettings } from "../../../domain/inference/settings.ts";
 import { declaredBytes } from "../declared-bytes.ts";
@@ -7,7 +7,7 @@ import { CallStopped, type OpenCall } from "./open-call.ts";
 
 /** Time without a byte from the client after which its request is refused. */
 export const CLIENT_SILENCE_MS = 30_000;
-/** How far a streamed body is searched for its model. */
+/** Bytes of a streamed body that are searched for its model. */
 export const MODEL_SEARCH_BYTES = 64 * 1024;
 /** Read in one call, which costs less and cannot tell progress: the silence limit applies to the body as a whole. */
 const SMALL_BYTES = 16 * 1024;
@@ -77,7 +77,7 @@ export async function takeBody(open: OpenCall, options: BodyOptions): Promise<Ta
   return { content, length: undefined, isWhole: true, scanner };
 }
 
-/** A policy on models must not be evaded by naming two. */
+/** A request that names two models must not evade the policy on models. */
 const scannerFor = ({ settings }: BodyOptions): ModelScanner =>
   new ModelScanner(settings.modelPolicy !== "off");
 
@@ -104,7 +104,7 @@ function bodyReader(request: Request): ReadableStreamDefaultReader<Uint8Array> {
   return request.body.getReader();
 }
 
-/** Reads what is needed to find the model, then leaves the rest to the upstream's pace. */
+/** Reads as much as is needed to find the model. The upstream then reads the rest at its own pace. */
 async function stream(
   open: OpenCall,
   declared: number | undefined,

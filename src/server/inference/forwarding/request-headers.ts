@@ -1,5 +1,5 @@
-// The headers that the upstream gets: the client's, byte for byte, without hop-by-hop headers, what tells where the request came
-// from, attribution, and every header that can carry a credential. One credential is added: the user's gateway key.
+// The headers for the upstream: those of the client, byte for byte, except hop-by-hop headers, the sender's address, attribution,
+// and every header that can carry a credential. One credential is added: the user's gateway key.
 import type { Admitted } from "../../../domain/inference/admission/admission.ts";
 import { ATTRIBUTION_PREFIXES } from "../../../domain/inference/bodies/attribution.ts";
 import type { IdentityFact, ProxySettings } from "../../../domain/inference/settings.ts";

@@ -42,7 +42,7 @@ export function rowOf(
 const usageOf = ({ ends }: OpenCall, outcome: Outcome): Usage =>
   ends ? readUsage(ends, { isWhole: outcome === "complete" }) : NO_USAGE;
 
-/** No answer costs more; sums stay finite. */
+/** A larger cost is ignored, so that sums stay finite. */
 export const COST_MAX = 1_000_000;
 
 /** @returns the cost in US dollars that LiteLLM states; null without a plausible one */

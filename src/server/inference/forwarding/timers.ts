@@ -1,5 +1,5 @@
-// Looks at all open calls a few times a second: limits of time, late event streams, access that has ended, and rows of long calls.
-// One timer serves all calls, and none runs while there are no calls.
+// Checks all open calls a few times a second: time limits, late event streams, access that has ended, and rows of long calls. One
+// timer serves all calls, and it runs only while there are calls.
 import type { ProxySettings } from "../../../domain/inference/settings.ts";
 import { MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
 import type { Upstream } from "../../../platform/outbound/upstream.ts";
@@ -8,7 +8,7 @@ import type { OpenCall } from "./open-call.ts";
 import type { OpenCalls } from "./open-calls.ts";
 import { CLIENT_SILENCE_MS } from "./request-body.ts";
 
-/** Each limit is noticed this much late at most. */
+/** The longest delay until an exceeded limit is noticed. */
 export const BEAT_MS = 250;
 /** After this time without an event the head of an event stream is sent with a comment. */
 export const SHOW_HEAD_MS = SECOND_MS;
@@ -38,7 +38,7 @@ export class Timers {
   #timer: Timer | undefined;
   /** when the upstream last answered any call */
   #lastHeadMs = Number.NEGATIVE_INFINITY;
-  /** the most calls seen since there were none */
+  /** the most calls at the same time since there were none */
   #most = 0;
 
   constructor(private readonly own: TimersOptions) {}

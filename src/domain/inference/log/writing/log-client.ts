@@ -1,9 +1,9 @@
-// The service's side of the thread: sends tasks and waits for their answers. A thread that ended is started again by the next
-// task; the queue waits longer and longer between its tries.
+// The service's side of the thread: sends tasks and waits for their answers. The next task restarts a thread that has ended. The
+// queue waits longer after each failed try.
 import { within } from "../../../../platform/clock.ts";
 import { errorIn, type FromThread, type LogTaskName, type LogTasks } from "./thread-messages.ts";
 
-/** How long the end of the service waits for the rows in the queue, and for the thread. */
+/** How long the service, when it stops, waits for the queued rows and for the thread. */
 export const CLOSE_WAIT_MS = 5_000;
 
 /** A task on its way to the thread; `ToThread` on the other side. */

@@ -36,7 +36,7 @@ interface OpenFile {
   sums: HandedSums;
   writer: RowWriter;
   reader: LogReader;
-  /** identifies the file, so that one that was moved away is noticed */
+  /** identifies the file, to detect that it was moved away */
   inode: number;
 }
 
@@ -68,7 +68,7 @@ export class LogThread {
     } catch (thrown) {
       const error = asStorageError(thrown);
       const cause = causeOf(error);
-      if (cause === "broken") this.#close(); // the next write opens whatever is there then
+      if (cause === "broken") this.#close(); // the next write opens the file that is there then
       return { isWritten: false, cause, error: error instanceof Error ? error.message : String(error) };
     }
   }
@@ -90,7 +90,7 @@ export class LogThread {
     }
   }
 
-  /** A full disk leaves no room to create or open the file for writing; what it has is readable all the same. */
+  /** A full disk leaves no room to create or open the file for writing; the existing rows can still be read. */
   async #read(task: ReadingTask): Promise<LogTasks[ReadingTask["name"]]["result"]> {
     try {
       this.#file();

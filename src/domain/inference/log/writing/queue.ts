@@ -1,6 +1,6 @@
 // The bounded queue of the request log in the service. Handing over a row is a push. Batches go to the thread one at a time and
-// stay here until it confirms them, so that a failed write or a dead thread loses nothing as long as the queue has room. Rows
-// that find no room are counted, and recorded as a gap with the next batch that is written.
+// stay here until it confirms them, so a failed write or a dead thread loses nothing while the queue has room. Rows beyond that
+// are counted, and recorded as a gap with the next batch that is written.
 import type { Clock } from "../../../../platform/clock.ts";
 import type { Log } from "../../../../platform/observe/log.ts";
 import { BATCH_MS, BATCH_ROWS_MAX, type DropCause, type Gap } from "../model.ts";
@@ -36,7 +36,7 @@ export class RequestQueue implements RequestLog {
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #gaps = new Map<DropCause, Gap>();
   readonly #dropped: Record<DropCause, number> = { queue_full: 0, disk_full: 0, broken: 0 };
-  /** why the last write failed; rows that find no room are dropped for this cause */
+  /** why the last write failed; rows beyond the limit of the queue are dropped for this cause */
   #trouble: DropCause | undefined;
   #failures = 0;
   #deaths = 0;

@@ -1,5 +1,5 @@
-// Rows as text between the service and the thread that writes them: JSON arrays without names cost a request a tenth of copying
-// objects between threads.
+// Rows as text between the service and the thread that writes them. JSON arrays without names cost a tenth of copying objects
+// between threads.
 import type { RequestRow } from "../record.ts";
 
 /** Every member of a row, in the order of the columns. */

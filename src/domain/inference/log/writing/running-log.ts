@@ -1,4 +1,4 @@
-// The request log of a running service: the queue and its thread, joined. Commands read the file themselves: log-reading.ts.
+// The request log of a running service: the queue and its thread. Commands read the file directly: file-source.ts.
 import { type Clock, within } from "../../../../platform/clock.ts";
 import type { Log } from "../../../../platform/observe/log.ts";
 import type { UsageBatch, UsageDelta } from "../../usage/model.ts";
@@ -7,7 +7,7 @@ import type { RequestLog, RequestRow } from "../record.ts";
 import { CLOSE_WAIT_MS, LogClient, type StartLogThread } from "./log-client.ts";
 import { type QueueFigures, RequestQueue } from "./queue.ts";
 
-/** Answers searches, in the service by its thread, in a command from the file. */
+/** Answers searches: the service from its thread, a command from the file. */
 export interface LogSource {
   /** @throws DomainError `request_log.*`, `storage.*` */
   search(search: RowSearch): Promise<FoundRows>;

@@ -1,5 +1,5 @@
-// What the service and the thread of the request log say to each other. Errors travel as plain objects, because a message does
-// not keep their class.
+// Messages between the service and the thread of the request log. Errors are sent as plain objects, because a message does not
+// keep their class.
 import { DomainError, type ErrorKind } from "../../../../platform/errors.ts";
 import type { UsageBatch, UsageDelta } from "../../usage/model.ts";
 import type { DropCause, FoundRows, Gap, LogFigures, RowSearch, SeenValues } from "../model.ts";
