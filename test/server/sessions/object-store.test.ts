@@ -1,0 +1,118 @@
+// Captured sessions whose bytes lie in an object store: workstations send and fetch them there, and completion asks what the store has.
+import { expect, test } from "bun:test";
+import { createS3Objects } from "../../../src/domain/sessions/service.ts";
+import { DAY_MS } from "../../../src/platform/clock.ts";
+import {
+  announcementOf,
+  createSessionServer,
+  type PresignedOnWire,
+  presign,
+} from "../../support/content/sessions.ts";
+import { createS3Server, type S3ServerOptions } from "../../support/object-store/s3-server.ts";
+import { bucketAt } from "../../support/object-store/test-bucket.ts";
+import { createWorld } from "../../support/world.ts";
+
+const BYTES = "the bytes of a session";
+
+/** A workstation at a service with a store, and a session that is announced there. */
+async function site(options: S3ServerOptions = {}) {
+  const store = createS3Server({ nowMs: () => world.clock.nowMs(), ...options });
+  const world = await createWorld();
+  const { clock } = world;
+  const bucket = bucketAt(store.origin, { clock, answerTimeoutMs: 300 });
+  const face = await createSessionServer({
+    world,
+    s3Objects: createS3Objects({ bucket, clock, prefix: "captured/" }),
+    sessions: { store: "s3" },
+  });
+  const { accessToken: token } = await face.signedIn("member");
+  const presigned: PresignedOnWire = await (await presign(face, { token }, announcementOf(BYTES))).json();
+  const objects = store.buckets.get("sessions") ?? new Map();
+  return {
+    ...{ face, store, world, token, presigned, objects },
+    send: async (body = BYTES) =>
+      (await fetch(presigned.upload_url, { method: "PUT", headers: presigned.headers, body })).status,
+    async complete() {
+      const response = await face.request("POST", presigned.complete_url, { token });
+      const { status, reason } = await response.json();
+      return [response.status, status === "complete" ? status : reason];
+    },
+    async [Symbol.asyncDispose]() {
+      await face[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const COMPLETE = [200, "complete"];
+
+test("SES-16 SES-62 a capture goes to the store, is completed by one HEAD, and is fetched from the store", async () => {
+  await using own = await site();
+  expect(own.presigned.upload_url).toStartWith(`${own.store.origin}/sessions/captured/`);
+  expect(Object.keys(own.presigned.headers).sort()).toEqual(["content-type", "x-amz-checksum-sha256"]);
+  expect(await own.send()).toBe(200);
+  own.store.seen.length = 0;
+  expect(await own.complete()).toEqual(COMPLETE);
+  expect(own.store.seen.map((line) => line.split(" ")[0])).toEqual(["HEAD"]);
+  const listed = await (await own.face.request("GET", "/session-uploads", { token: own.token })).json();
+  const id = JSON.stringify(listed).match(/"id":"([^"]+)"/)?.[1];
+  const offer = await own.face.request("POST", `/session-uploads/${id}/download`, { token: own.token });
+  const { download_url: url } = await offer.json();
+  expect(url).toStartWith(own.store.origin);
+  const answer = await fetch(url);
+  expect(await answer.text()).toBe(BYTES);
+  expect(answer.headers.get("content-disposition")).toMatch(
+    /^attachment; filename="codex-[0-9a-f-]{8}\.tgz"$/,
+  );
+});
+
+test("SES-62 a store that tells no digest is read once", async () => {
+  await using own = await site({ digests: "ignored" });
+  await own.send();
+  own.store.seen.length = 0;
+  expect(await own.complete()).toEqual(COMPLETE);
+  expect(own.store.seen.map((line) => line.split(" ")[0])).toEqual(["HEAD", "GET"]);
+});
+
+test("other bytes in a store that ignores digests do not become current, and are removed", async () => {
+  await using own = await site({ digests: "ignored" });
+  expect(await own.send(BYTES.replace("the", "The"))).toBe(200);
+  expect(await own.complete()).toEqual([400, "sessions.content_differs"]);
+  expect(own.objects.size).toBe(0);
+});
+
+test("a capture that was not sent stays pending, and a retry completes", async () => {
+  await using own = await site();
+  expect(await own.complete()).toEqual([400, "sessions.not_uploaded"]);
+  await own.send();
+  expect(await own.complete()).toEqual(COMPLETE);
+});
+
+test("a store that is down, silent or refuses answers 503 until it is back, and tells nothing", async () => {
+  await using own = await site();
+  await own.send();
+  for (const instead of [
+    () => new Response("<Error><Message>down at 10.0.0.1</Message></Error>", { status: 500 }),
+    () => new Response("<Error><Code>AccessDenied</Code></Error>", { status: 403 }),
+    () => new Promise<Response>(() => {}),
+  ]) {
+    own.store.instead = instead;
+    const response = await own.face.request("POST", own.presigned.complete_url, { token: own.token });
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "30"]);
+    expect(await response.text()).not.toMatch(/10\.0\.0\.1|127\.0\.0\.1|AccessDenied|captured\/|X-Amz/);
+  }
+  own.store.instead = undefined;
+  expect(await own.complete()).toEqual(COMPLETE);
+});
+
+test("an answer of success to everything completes nothing", async () => {
+  await using own = await site();
+  own.store.instead = () => new Response(null, { headers: { "content-length": "0" } });
+  expect(await own.complete()).toEqual([400, "sessions.content_differs"]);
+});
+
+test("an address of yesterday is refused", async () => {
+  await using own = await site();
+  own.world.clock.advance(DAY_MS);
+  expect(await own.send()).toBe(403);
+});
