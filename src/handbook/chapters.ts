@@ -8,6 +8,7 @@ import workstations from "./chapters/connect/workstations.md" with { type: "text
 import airGap from "./chapters/operate/air-gap.md" with { type: "text" };
 import backups from "./chapters/operate/backups.md" with { type: "text" };
 import capacity from "./chapters/operate/capacity.md" with { type: "text" };
+import objectStore from "./chapters/operate/object-store.md" with { type: "text" };
 import observe from "./chapters/operate/observe.md" with { type: "text" };
 import personalData from "./chapters/operate/personal-data.md" with { type: "text" };
 import security from "./chapters/operate/security.md" with { type: "text" };
@@ -41,6 +42,7 @@ const TEXTS: ReadonlyMap<string, string> = new Map(
     "identity-provider": identityProvider,
     install,
     introduction,
+    "object-store": objectStore,
     observe,
     "personal-data": personalData,
     "policy-file": policyFile,

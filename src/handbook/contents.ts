@@ -53,6 +53,7 @@ export const CHAPTERS: readonly Chapter[] = [
   { name: "commands", title: "Commands", about: "Exit codes, files and output of the command line." },
   { name: "air-gap", title: "Air gap", about: "Releases and catalogs for a site without a network." },
   { name: "backups", title: "Backup and restore", about: "Backups, upgrades, downgrades and replication." },
+  { name: "object-store", title: "Object store", about: "Captured sessions in an S3-compatible store." },
   { name: "observe", title: "Observe", about: "Health, metrics, alerts, logs and the audit log." },
   { name: "troubleshoot", title: "Troubleshoot", about: "Symptom, cause and command." },
   { name: "security", title: "Security model", about: "What is trusted, and what an attacker gets." },
