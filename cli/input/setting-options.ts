@@ -28,6 +28,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Backup settings:": ["backup"],
   "Catalog and harness settings:": ["catalog", "harnesses", "package"],
   "Retention settings:": ["clients", "invitations", "audit"],
+  "Session and object store settings:": ["blobs", "sessions"],
   "Identity and SCIM settings:": ["identity", "scim"],
   "Access settings:": ["access"],
   "Limit settings:": ["limits"],
