@@ -1,5 +1,6 @@
 // The texts of the handbook, embedded in the executable. contents.ts lists the chapters.
 import { invariant } from "../platform/errors.ts";
+import capturedSessions from "./chapters/connect/captured-sessions.md" with { type: "text" };
 import gateway from "./chapters/connect/gateway.md" with { type: "text" };
 import identityProvider from "./chapters/connect/identity-provider.md" with { type: "text" };
 import inference from "./chapters/connect/inference.md" with { type: "text" };
@@ -31,6 +32,7 @@ const TEXTS: ReadonlyMap<string, string> = new Map(
     "air-gap": airGap,
     backups,
     capacity,
+    "captured-sessions": capturedSessions,
     "catalog-file": catalogFile,
     commands,
     contributing,

@@ -42,6 +42,11 @@ export const CHAPTERS: readonly Chapter[] = [
     title: "Inference",
     about: "How agents reach models here, and which they may use.",
   },
+  {
+    name: "captured-sessions",
+    title: "Captured sessions",
+    about: "How coding sessions are handed in, shared and deleted.",
+  },
   { name: "policy-file", title: "Policy file", about: "What workstations must follow, member by member." },
   {
     name: "catalog-file",
