@@ -98,11 +98,9 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
     "FACET_USERS_MAX of src/domain/inference/log/model.ts",
     "KEY_FILE_BYTES_MAX of src/platform/crypto/key-file.ts",
     "LISTING_BYTES_MAX of src/domain/gateway/provisioners/model-listing.ts",
-    "NAMES_MAX of src/domain/harnesses/harness-file.ts",
     "READS_MAX of src/server/http/bodies/validation.ts",
     "SETTINGS_TOKENS_MAX of src/domain/governance/publishing/publications.ts",
     "TOKENS_MAX of src/domain/harnesses/harness-file.ts",
-    "TYPED_CODE_LENGTH_MAX of src/domain/access/second-factor/model.ts",
   ],
 };
 

@@ -26,7 +26,7 @@ export const HARNESS_FILE_BYTES_MAX = 65_536;
 export const GENERATIONS_ADDED_MAX = 16;
 export const HARNESS_VERSION_CHARACTERS_MAX = 64;
 const TOKENS_MAX = 20_000;
-const NAMES_MAX = 16;
+export const NAMES_MAX = 16;
 
 const RULES = ["agents_require_plugin", "hooks_require_plugin", "hooks_as_plugin_modules"] as const;
 const GENERATION_MEMBERS = [

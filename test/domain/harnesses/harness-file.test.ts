@@ -8,6 +8,7 @@ import {
   HARNESS_FILE_BYTES_MAX,
   HARNESS_FILE_FORMAT,
   HARNESS_VERSION_CHARACTERS_MAX,
+  NAMES_MAX,
   readHarnessFile,
 } from "../../../src/domain/harnesses/harness-file.ts";
 import { acceptsComponents, HARNESSES } from "../../../src/domain/harnesses/harnesses.ts";
@@ -35,6 +36,15 @@ const generations = (count: number): string =>
     { length: count },
     (_, at) => `      - {introduced: 1.${at}.0, verified_before: 1.${at + 1}.0-0}\n`,
   ).join("");
+
+test.each([-1, 0, 1])("a list may have %i names more than the limit only up to it", (step) => {
+  const names = Array(NAMES_MAX + step)
+    .fill("skills_dir")
+    .join(", ");
+  const generation = `{introduced: 9.0.0, verified_before: 9.1.0-0, allowed_components: [${names}]}`;
+  const problems = problemsIn(`${HEAD}  opencode:\n    generations:\n      - ${generation}\n`);
+  expect(problems.some((problem) => problem.includes(`the limit is ${NAMES_MAX}`))).toBe(step > 0);
+});
 
 describe("a valid file", () => {
   test("raises the ceiling of the newest generation and changes nothing else", () => {
