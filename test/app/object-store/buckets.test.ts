@@ -4,6 +4,7 @@ import { mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Registry } from "prom-client";
+import { bucketFindings } from "../../../src/app/doctor/buckets.ts";
 import { allDestinationsOf } from "../../../src/app/installation/destinations.ts";
 import { probeExternalServices } from "../../../src/app/installation/outside-services.ts";
 import { Buckets, STORE_CREDENTIALS, storeDestinations } from "../../../src/app/object-store/buckets.ts";
@@ -92,6 +93,30 @@ test("SES-35: a file with certificates is trusted, and must be readable", async 
   await bucketsOf(config).sessions?.check();
   const [service] = await probeExternalServices(config);
   expect(service).toMatchObject({ name: "object-store", state: "reachable" });
+});
+
+test("SES-55 doctor tests both buckets that the settings name, and none without a store", async () => {
+  await using server = createS3Server({ buckets: ["sessions", "packages"] });
+  server.publicBuckets.add("packages");
+  const config = configOf(server.origin, { blobsS3PackageBucket: "packages" });
+  const found = await bucketFindings(config, clock);
+  expect(found.map(({ check, result }) => [check, result])).toEqual([
+    ["session_bucket", "ok"],
+    ["package_bucket", "failed"],
+  ]);
+  expect(await bucketFindings(loadConfig({ flags: {}, env: {}, cwd: folder.path }), clock)).toEqual([]);
+});
+
+test("SES-17 doctor asks the public endpoint, and names what a proxy in front of the store does wrong", async () => {
+  await using server = createS3Server();
+  await using proxy = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request) => fetch(request.url.replace(/:\d+/, `:${server.port}`), { redirect: "manual" }),
+  });
+  const config = configOf(server.origin, { blobsS3PublicEndpoint: `http://localhost:${proxy.port}` });
+  const [found] = await bucketFindings(config, clock);
+  expect(found?.detail).toBe("the public endpoint answers a signed address with 403 and not with the object");
 });
 
 test("a store that does not answer is an unreachable service", async () => {

@@ -89,7 +89,7 @@ describe("a bucket of somebody else", () => {
     expect([await store.isOurs(), await Array.fromAsync(store.list())]).toEqual([true, []]);
   });
 
-  test("objects outside the prefix are not listed, and pages follow each other", async () => {
+  test("objects outside the prefix and of other software are not listed, and pages follow each other", async () => {
     await using server = createS3Server();
     const kept = {
       bytes: new Uint8Array(1),
@@ -98,11 +98,23 @@ describe("a bucket of somebody else", () => {
       checksum: undefined,
     };
     const objects = server.buckets.get("sessions");
-    for (let index = 0; index < 2_001; index += 1) objects?.set(`captured/${index}/x`, kept);
-    objects?.set("elsewhere/x", kept);
-    const listed = await Array.fromAsync(objectsIn(bucketAt(server.origin)).list());
-    expect([listed.length, new Set(listed.map(({ place }) => place)).size]).toEqual([2_001, 2_001]);
-    expect(listed.some(({ place }) => place.startsWith("elsewhere"))).toBe(false);
+    const store = objectsIn(bucketAt(server.origin));
+    const { place } = artifactOf(store, "");
+    for (let index = 0; index < 2_001; index += 1)
+      objects?.set(
+        place.replace(/[^/]{36}(?=\.tgz)/, () => crypto.randomUUID()),
+        kept,
+      );
+    for (const key of [
+      place.replace("captured/", "elsewhere/"),
+      place.replace("captured/", "captured/more/"),
+      place.replace(".tgz", ".exe"),
+      place.replace(".tgz", ".tgz.old"),
+      "captured/report.json",
+    ])
+      objects?.set(key, kept);
+    const listed = await Array.fromAsync(store.list());
+    expect([listed.length, new Set(listed.map((found) => found.place)).size]).toEqual([2_001, 2_001]);
     expect(server.seen.length).toBe(3);
   });
 });

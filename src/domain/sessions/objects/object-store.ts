@@ -63,7 +63,7 @@ export interface ObjectStore {
   ): Promise<void>;
   /** @returns whether there was such an object, as far as the store tells */
   remove(place: string, timed?: Timed): Promise<boolean>;
-  /** Every object under our prefix, in no order. */
+  /** Every object of ours, in no order; others that lie beside them are left out. */
   list(timed?: Timed): AsyncIterable<ListedObject>;
   /** Finds out whether the store can be used. */
   check(timed?: Timed): Promise<void>;

@@ -15,7 +15,7 @@ export interface S3ObjectsDependencies {
   clock: Clock;
 }
 
-/** Behind the prefix: says that this service has written there. It has no slash, as every key of an object has. */
+/** Behind the prefix: says that this service has written there. */
 const MARKER = ".quartermaster";
 
 /** @returns the store; places are keys */
@@ -90,11 +90,15 @@ function extensionOf({ artifactFormat, contentType }: AnnouncedObject): string {
   return contentType.toLowerCase().includes("ndjson") ? "jsonl" : "json";
 }
 
+/** Other software may keep objects of its own beside ours; whoever removes what is listed must not meet them. */
+const OBJECT = /^(?:[0-9a-f-]{36}\/){2}[0-9a-f-]{36}\.(?:tgz|jsonl|json)$/;
+
 async function* listed(bucket: Bucket, prefix: string): AsyncGenerator<ListedObject> {
   let after = "";
   for (;;) {
     const { objects, isTruncated } = await reached(bucket.list({ prefix, after }));
-    for (const { key: place, ...found } of objects) if (place !== prefix + MARKER) yield { place, ...found };
+    for (const { key: place, ...found } of objects)
+      if (OBJECT.test(place.slice(prefix.length))) yield { place, ...found };
     const last = objects.at(-1)?.key;
     if (!isTruncated || last === undefined) return;
     after = last;
