@@ -27,6 +27,7 @@ import * as probe from "./commands/probe/probe.ts";
 import * as scim from "./commands/scim/scim.ts";
 import * as sealingKeys from "./commands/sealing-keys/sealing-keys.ts";
 import * as serve from "./commands/serve/serve.ts";
+import * as sessions from "./commands/sessions/sessions.ts";
 import * as setup from "./commands/setup.ts";
 import * as signingKeys from "./commands/signing-keys/signing-keys.ts";
 import * as sso from "./commands/sso/sso.ts";
@@ -54,7 +55,7 @@ interface Noun {
 const NOUNS: Readonly<Record<string, readonly Noun[]>> = {
   "Service:": [serve, setup, demo, status, doctor, probe, config],
   "Users and logins:": [organization, users, groups, invitations, logins, identities, scim, sso],
-  "Policy and workstations:": [catalog, policy, harnesses, clients],
+  "Policy and workstations:": [catalog, policy, harnesses, clients, sessions],
   "Gateway and keys:": [gateway, keys, signingKeys, sealingKeys],
   "Data and operation:": [jobs, backup, migrate, audit],
   "Help and shell:": [completion, manual, unit, version, help],

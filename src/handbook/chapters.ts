@@ -4,7 +4,7 @@ import capturedSessions from "./chapters/connect/captured-sessions.md" with { ty
 import gateway from "./chapters/connect/gateway.md" with { type: "text" };
 import identityProvider from "./chapters/connect/identity-provider.md" with { type: "text" };
 import inference from "./chapters/connect/inference.md" with { type: "text" };
-import sessions from "./chapters/connect/sessions.md" with { type: "text" };
+import loginSessions from "./chapters/connect/login-sessions.md" with { type: "text" };
 import workstations from "./chapters/connect/workstations.md" with { type: "text" };
 import airGap from "./chapters/operate/air-gap.md" with { type: "text" };
 import backups from "./chapters/operate/backups.md" with { type: "text" };
@@ -49,7 +49,7 @@ const TEXTS: ReadonlyMap<string, string> = new Map(
     "personal-data": personalData,
     "policy-file": policyFile,
     security,
-    sessions,
+    "login-sessions": loginSessions,
     settings,
     troubleshoot,
     workstations,

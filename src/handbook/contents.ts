@@ -28,7 +28,7 @@ export const CHAPTERS: readonly Chapter[] = [
     about: "Sign-in, users and groups from Entra ID, Okta or Keycloak.",
   },
   {
-    name: "sessions",
+    name: "login-sessions",
     title: "Sessions and logins",
     about: "What browsers and workstations hold, and what ends it.",
   },

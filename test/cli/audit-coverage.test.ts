@@ -17,6 +17,7 @@ import { runJobsOn } from "../support/installed/installed-jobs.ts";
 import { addFactorOn, guessOn, logInOn } from "../support/installed/installed-login.ts";
 import { beginPolicyOn } from "../support/installed/installed-policy.ts";
 import { provisionOn } from "../support/installed/installed-provisioning.ts";
+import { captureOn, shareOn } from "../support/installed/installed-sessions.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
 const POLICY = "revision: any\nallowed_harnesses: [codex]\n";
@@ -47,6 +48,8 @@ const withAda = async (bench: Bench): Promise<string> => {
   await bench.json(`users create ${ADA} --role member`);
   return `${ADA} --yes`;
 };
+
+const withSession = async (bench: Bench): Promise<string> => (await captureOn(bench, "a session")).sessionId;
 
 const withInvitation = async (bench: Bench): Promise<string> => {
   const { invitation } = await bench.json(
@@ -227,6 +230,42 @@ const CHANGES: Readonly<Record<string, Change>> = {
     },
     leaves: ["policy.rollback"],
   },
+  "sessions export": {
+    rest: async (bench) => `${await withSession(bench)} out.tgz`,
+    leaves: ["captured_session.export"],
+  },
+  "sessions hold": { rest: withSession, leaves: ["captured_session.hold"] },
+  "sessions release": {
+    rest: async (bench) => {
+      const id = await withSession(bench);
+      await bench.json(`sessions hold ${id}`);
+      return id;
+    },
+    leaves: ["captured_session.release"],
+  },
+  "sessions remove": {
+    rest: async (bench) => `${await withSession(bench)} --yes`,
+    leaves: ["captured_session.remove"],
+  },
+  "sessions revoke": {
+    rest: async (bench) => {
+      const sessionId = await withSession(bench);
+      await shareOn(bench, { sessionId, mode: "workspace" });
+      return `${sessionId} --yes`;
+    },
+    leaves: ["captured_session.share"],
+  },
+  "sessions apply": {
+    rest: async (bench) => {
+      await withSession(bench);
+      writeFileSync(
+        join(bench.folder, "shorter.yaml"),
+        "sessions: {retention_days: 1, superseded_days: 0}\n",
+      );
+      return "--yes --config shorter.yaml";
+    },
+    leaves: ["captured_session.apply_retention"],
+  },
   "clients remove": { rest: withClient, leaves: ["client.remove"] },
   "clients revoke": { rest: withClient, leaves: ["client.revoke"] },
   "gateway models refresh": {
@@ -320,6 +359,9 @@ const READS: Readonly<Record<string, string>> = {
   "harnesses sign": "harnesses.yaml --signing-key-file signer.pem",
   "clients list": "",
   "clients show": "lab-1",
+  "sessions list": "",
+  "sessions show": "SESSION",
+  "sessions verify": "",
   "gateway models list": WITH_GATEWAY,
   "gateway logs list": "",
   "gateway logs tail": "--no-follow",
@@ -388,6 +430,7 @@ test("read-only commands change nothing", async () => {
     ["GROUP", await withGroup(bench)],
     ["INVITATION", await withInvitation(bench)],
     ["LOGIN", (await logInOn(bench)).grantId],
+    ["SESSION", await withSession(bench)],
     ["BACKUP", String((await bench.json("backup create")).path)],
   ]);
   const found: Record<string, unknown> = {};

@@ -17,6 +17,7 @@ import { addFactorOn, guessOn, inviteOn, logInOn } from "../support/installed/in
 import { beginPolicyOn } from "../support/installed/installed-policy.ts";
 import { presentOn, provisionOn } from "../support/installed/installed-provisioning.ts";
 import { logOn, useOn, userOn } from "../support/installed/installed-requests.ts";
+import { captureOn, shareOn } from "../support/installed/installed-sessions.ts";
 import { makeOlder } from "../support/installed/older-installation.ts";
 import { createListeningServer } from "../support/network/listening-server.ts";
 import { START_MS } from "../support/world.ts";
@@ -709,6 +710,55 @@ test("jobs", async () => {
     "jobs resume access-sweep --json",
   ]);
   expectGolden("jobs", [...none, ...steps], replacements(bench));
+});
+
+test("sessions", async () => {
+  using bench = await createInstallation();
+  const none = await transcript(bench, ["sessions list", "sessions verify", "sessions apply --yes"]);
+  const { sessionId: id } = await captureOn(bench, "the first session");
+  bench.clock.advance(HOUR_MS);
+  await captureOn(bench, "the second version", { more: { title: "Move the orders", resumable: false } });
+  const more = { session_id: "other", harness: "claude", compatibility_profile: "legacy", resumable: false };
+  const { sessionId: other } = await captureOn(bench, "another session", { more });
+  await shareOn(bench, { sessionId: id, mode: "workspace" });
+  bench.clock.advance(2 * DAY_MS);
+  writeFileSync(join(bench.folder, "shorter.yaml"), "sessions: {retention_days: 1, superseded_days: 0}\n");
+  const shorter = "--config shorter.yaml";
+  const kept = await transcript(bench, [
+    "sessions list",
+    "sessions list --wide",
+    "sessions list --harness claude --json",
+    `sessions show ${id}`,
+    `sessions show ${id} --json`,
+    `sessions export ${id} out.tgz`,
+    `sessions export ${id} out.tgz`,
+    `sessions export ${other} other.tgz --json`,
+    `sessions hold ${id}`,
+    `sessions hold ${id} --json`,
+    `sessions remove ${id} --dry-run`,
+    `sessions remove ${id} --yes`,
+    `sessions release ${id}`,
+    `sessions release ${id} --json`,
+    `sessions revoke ${id} --dry-run`,
+    `sessions revoke ${id} --yes`,
+    `sessions revoke ${id} --yes`,
+    "sessions revoke --owner root@example.org --yes --json",
+    `sessions apply --dry-run ${shorter}`,
+    `sessions apply --yes ${shorter}`,
+    `sessions apply --yes --json ${shorter}`,
+    "sessions verify",
+    "sessions verify --json",
+  ]);
+  const digest = sha256Hex("the first session");
+  writeFileSync(join(bench.data, "sessions/sha256", digest.slice(0, 2), digest), "the worst session");
+  const gone = await transcript(bench, [
+    "sessions verify",
+    "sessions verify --json",
+    `sessions remove ${id} --dry-run --json`,
+    `sessions remove ${id} --yes`,
+    `sessions remove ${other} --yes --json`,
+  ]);
+  expectGolden("sessions", [...none, ...kept, ...gone], replacements(bench));
 });
 
 test("clients", async () => {

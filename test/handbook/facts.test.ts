@@ -71,8 +71,8 @@ const STATED: readonly (readonly [chapter: string, words: string])[] = [
       "access.access_token_ttl_seconds",
       "gateway.inference_jwt.token_ttl_seconds",
     ] as const
-  ).map((name) => ["sessions", `| ${fallback(name)} seconds`] as const),
-  ["sessions", `within the last ${CONFIRMATION_TTL_MS / MINUTE_MS} minutes`],
+  ).map((name) => ["login-sessions", `| ${fallback(name)} seconds`] as const),
+  ["login-sessions", `within the last ${CONFIRMATION_TTL_MS / MINUTE_MS} minutes`],
   ["backups", `every ${fallback("backup.every_hours")} hours (\`backup.every_hours\`)`],
   ["backups", `the newest ${fallback("backup.keep")} (\`backup.keep\`)`],
   ["backups", `kept for ${fallback("backup.keep_replaced")} days (\`backup.keep_replaced\`)`],

@@ -50,9 +50,10 @@ value comes from. \`quartermaster config explain SETTING\` shows the spellings o
     [
       [
         "<data directory>/quartermaster.db",
-        "the database: everything except artifacts; -wal and -shm files exist while it is in use",
+        "the database: everything except artifacts and captured sessions; -wal and -shm files exist while it is in use",
       ],
       ["<data directory>/artifacts", "packages, named by their digest"],
+      ["<data directory>/sessions", "captured sessions of the store local, named by their digest"],
       [
         "<data directory>/keys",
         "keys that seal secrets in the database and sign bundles; back them up apart from the database",

@@ -33,6 +33,9 @@ const STATEMENTS = {
   client: `
     SELECT coalesce(c.hostname, c.id) AS name, u.email AS about FROM client_reports c
       JOIN users u ON u.id = c.user_id ORDER BY c.id DESC`,
+  session: `
+    SELECT s.id AS name, s.harness || ' of ' || u.email AS about FROM captured_sessions s
+      JOIN users u ON u.id = s.user_id WHERE s.current_artifact_id IS NOT NULL ORDER BY s.id DESC`,
   package: "SELECT id AS name, version AS about FROM catalog_packages",
   revision:
     "SELECT CAST(sequence AS TEXT) AS name, author_label AS about FROM governance_revisions ORDER BY sequence DESC",

@@ -22,12 +22,13 @@ import { Completion } from "./uploads/completion.ts";
 import { Announcements } from "./uploads/presign.ts";
 import { Receiving } from "./uploads/receiving.ts";
 
-export type { OpenedObject } from "./downloads/downloads.ts";
+export type { OpenedObject, ReadObject } from "./downloads/downloads.ts";
 export type { SessionDetail } from "./lists/detail.ts";
 export type { SessionPage, SessionView } from "./lists/lists.ts";
 export type { Viewer } from "./model.ts";
 export type { ObjectStore } from "./objects/object-store.ts";
 export { createS3Objects } from "./objects/s3-objects.ts";
+export type { Damage } from "./retention/verification.ts";
 export type { SessionSettings } from "./settings.ts";
 export type { Presigned } from "./uploads/presign.ts";
 export type { AddressParameters } from "./uploads/receiving.ts";

@@ -7,6 +7,7 @@ import type { SessionsDependencies } from "../dependencies.ts";
 import { linkRefused, sessionGone, sessionNotFound, uploadNotFound } from "../errors.ts";
 import type { ArtifactRow, SessionRow, Viewer } from "../model.ts";
 import { markLost } from "../objects/lost.ts";
+import type { ObjectStore } from "../objects/object-store.ts";
 import { findArtifact, findLinked } from "../store.ts";
 import type { AddressParameters } from "../uploads/receiving.ts";
 import { visibleSession } from "../visibility.ts";
@@ -41,15 +42,10 @@ export class Downloads {
    *   `sessions.bytes_lost`, `sessions.store_unavailable`
    */
   async offer(actor: Actor, viewer: Viewer, sessionId: string): Promise<DownloadOffer> {
-    const { db, clock, audit, settings, stores } = this.own;
+    const { db, clock, audit, settings } = this.own;
     const session = visibleSession(db.read, viewer, sessionId);
     const artifact = this.#currentOf(session);
-    const objects = stores.of(artifact.store);
-    const found = await objects.inspect(artifact.place);
-    if (found?.sizeBytes !== artifact.sizeBytes) {
-      await markLost(this.own, actor, artifact);
-      throw sessionGone("lost");
-    }
+    const objects = await this.#storeWith(artifact, actor);
     const expiresInSeconds = settings.urlTtlSeconds;
     const expiresAtSeconds = Math.floor(clock.nowMs() / SECOND_MS) + expiresInSeconds;
     const url = objects.downloadUrl(artifact, { fileName: fileNameOf(session), expiresAtSeconds });
@@ -64,14 +60,15 @@ export class Downloads {
    * @throws DomainError like `offer`
    */
   async read(actor: Actor, viewer: Viewer, sessionId: string): Promise<ReadObject> {
-    const { db, audit, stores } = this.own;
+    const { db, audit } = this.own;
     const session = visibleSession(db.read, viewer, sessionId);
     const artifact = this.#currentOf(session);
+    const objects = await this.#storeWith(artifact, actor);
     const after = { artifact_id: artifact.id, owner: session.userId };
     const event = { actor, action: "captured_session.export", target: session.id, after };
     await db.write((tx) => audit.record(tx, event), "unobserved");
     const { sizeBytes, sha256 } = artifact;
-    const bytes = stores.of(artifact.store).read(artifact.place);
+    const bytes = objects.read(artifact.place);
     return { bytes, sizeBytes, sha256, fileName: fileNameOf(session) };
   }
 
@@ -93,6 +90,15 @@ export class Downloads {
     }
     const fileName = fileNameOf({ id: artifact.sessionId, harness: artifact.harness });
     return { path: blobs.path(digest), sha256: artifact.sha256, fileName };
+  }
+
+  /** @throws DomainError `sessions.bytes_lost`, which is recorded; `sessions.store_unavailable` */
+  async #storeWith(artifact: ArtifactRow, actor: Actor): Promise<ObjectStore> {
+    const objects = this.own.stores.of(artifact.store);
+    const found = await objects.inspect(artifact.place);
+    if (found?.sizeBytes === artifact.sizeBytes) return objects;
+    await markLost(this.own, actor, artifact);
+    throw sessionGone("lost");
   }
 
   #currentOf(session: SessionRow): ArtifactRow {

@@ -1,5 +1,5 @@
 // SQL that finds and drops what retention removes, and recomputes deadlines.
-import { and, asc, eq, gt, inArray, isNotNull, isNull, lte, notExists, sql } from "drizzle-orm";
+import { and, asc, count, eq, gt, inArray, isNotNull, isNull, lte, notExists, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import type { ArtifactRow, SessionRow } from "../model.ts";
 import { markPlaces } from "../objects/removal-store.ts";
@@ -115,6 +115,23 @@ export function recomputeDeadlines(
     changed += 1;
   }
   return { lastId: rows.length < limit ? undefined : rows.at(-1)?.id, changed };
+}
+
+/** @returns how many deadlines `recomputeDeadlines` would change, and how many of those would be over */
+export function countDeadlines(
+  connection: Connection,
+  { organizationId, retentionMs, supersededMs }: Deadlines,
+  nowMs: number,
+): { changed: number; due: number } {
+  const { status, completedAtMs, supersededAtMs, expiresAtMs } = sessionArtifacts;
+  const wanted = sql`CASE ${status} WHEN 'complete' THEN ${completedAtMs} + ${retentionMs}
+    WHEN 'superseded' THEN ${supersededAtMs} + ${supersededMs} ELSE ${expiresAtMs} END`;
+  const found = connection
+    .select({ changed: count(), due: sql<number>`coalesce(sum(${wanted} <= ${nowMs}), 0)` })
+    .from(sessionArtifacts)
+    .where(and(eq(sessionArtifacts.organizationId, organizationId), sql`${wanted} <> ${expiresAtMs}`))
+    .get();
+  return found ?? { changed: 0, due: 0 };
 }
 
 /** @param heldAtMs null ends the hold */

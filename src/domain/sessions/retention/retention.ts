@@ -63,6 +63,10 @@ export class Retention {
     return { ...turn, isDone };
   }
 
+  /** @returns how many deadlines `apply` would change, and how many versions the next turn would then remove */
+  changes = (organizationId: string): { changed: number; due: number } =>
+    store.countDeadlines(this.own.db.read, this.#deadlines(organizationId), this.own.clock.nowMs());
+
   /**
    * Gives what is stored the deadlines of the present settings.
    * @returns how many deadlines changed
@@ -70,11 +74,7 @@ export class Retention {
   async apply(actor: Actor, signal: AbortSignal): Promise<number> {
     const { db, audit, settings } = this.own;
     const { organizationId } = actor;
-    const deadlines = {
-      organizationId,
-      retentionMs: settings.retentionDays * DAY_MS,
-      supersededMs: settings.supersededDays * DAY_MS,
-    };
+    const deadlines = this.#deadlines(organizationId);
     let changed = 0;
     for (let afterId: string | undefined = ""; afterId !== undefined && !signal.aborted; ) {
       const from: string = afterId;
@@ -113,6 +113,12 @@ export class Retention {
       return true;
     }, "unobserved");
   }
+
+  #deadlines = (organizationId: string): store.Deadlines => ({
+    organizationId,
+    retentionMs: this.own.settings.retentionDays * DAY_MS,
+    supersededMs: this.own.settings.supersededDays * DAY_MS,
+  });
 
   #find(connection: Parameters<typeof findSession>[0], { organizationId }: Actor, id: string): SessionRow {
     const session = findSession(connection, { organizationId, id });

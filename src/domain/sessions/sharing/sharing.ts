@@ -70,6 +70,10 @@ export class Sharing {
     return { id: session.id, ...wanted };
   }
 
+  /** @returns what `end` ends */
+  shared = (organizationId: string, wanted: { sessionId: string } | { ownerId: string }): SessionRow[] =>
+    listShared(this.own.db.read, organizationId, wanted);
+
   /**
    * Ends the sharing of one session, or of all sessions of an owner.
    * @returns how many sessions were shared

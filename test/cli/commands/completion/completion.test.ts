@@ -19,6 +19,7 @@ import { runJobsOn } from "../../../support/installed/installed-jobs.ts";
 import { logInOn } from "../../../support/installed/installed-login.ts";
 import { beginPolicyOn } from "../../../support/installed/installed-policy.ts";
 import { provisionOn } from "../../../support/installed/installed-provisioning.ts";
+import { captureOn } from "../../../support/installed/installed-sessions.ts";
 
 const program = programFor(processContext());
 const valuesAt = (line: string): string[] =>
@@ -129,6 +130,7 @@ describe("names of a data directory", () => {
       { instance_id: "i-2", hostname: null },
     ]);
     await runJobsOn(bench, ["access-sweep"]);
+    await captureOn(bench, "a session");
     writeFileSync(
       join(bench.folder, "one.yaml"),
       `- {id: one, version: '2', source_ref: https://example.com/one.tar.gz, sha256: ${"a".repeat(64)}}\n`,
@@ -147,6 +149,7 @@ describe("names of a data directory", () => {
     ["issuer", "identities list", "issuer"],
     ["package", "catalog list", "id"],
     ["token", "scim tokens list", "label"],
+    ["session", "sessions list", "id"],
     ["job", "jobs list", "name"],
     ["model", "gateway models list --config gateway.yaml", "id"],
   ] as const)("of kind %s are those that `%s` lists", async (kind, line, member) => {

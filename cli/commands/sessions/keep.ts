@@ -1,0 +1,38 @@
+// `sessions hold`, `sessions release` and `sessions apply`: how long sessions are kept.
+import type { Call } from "../../data-directory/in-domain.ts";
+import { isConfirmed } from "../../input/prompt.ts";
+
+export const hold = (call: Call): Promise<void> => setHold(call, true);
+export const release = (call: Call): Promise<void> => setHold(call, false);
+
+async function setHold({ domain, actor, output, args }: Call, isHeld: boolean): Promise<void> {
+  const [id = ""] = args;
+  const changed = await domain.sessions.retention.hold(actor, id, isHeld);
+  const done = isHeld ? "held: neither retention nor deletion removes it" : "released";
+  const state = isHeld ? "already held" : "not held";
+  output.result({ changed, id, held: isHeld }, changed ? done : `unchanged: this session is ${state}`);
+}
+
+/** Requirement SES-40: a changed setting reaches what is stored only by this command. */
+export async function apply(call: Call): Promise<void> {
+  const { domain, actor, output, context, command, config } = call;
+  const { retention } = domain.sessions;
+  const { changed: due, due: over } = retention.changes(actor.organizationId);
+  if (due === 0)
+    return output.result(
+      { changed: false, versions: 0 },
+      "unchanged: every deadline is that of the present settings",
+    );
+  const details = [
+    `sessions.retention_days is ${config.get("sessions.retention_days")}, sessions.superseded_days is ${config.get("sessions.superseded_days")}.`,
+    `${versionsText(over)} will be past the deadline. The job session-retention removes those that are not held.`,
+  ];
+  const action = `change the deadline of ${versionsText(due)}`;
+  if (!(await isConfirmed(context, command, { action, details }))) return;
+  const signal = context.stopSignal();
+  const versions = await retention.apply(actor, signal);
+  signal.throwIfAborted();
+  output.result({ changed: versions > 0, versions }, `changed the deadline of ${versionsText(versions)}`);
+}
+
+const versionsText = (count: number): string => (count === 1 ? "1 version" : `${count} versions`);

@@ -1,0 +1,133 @@
+// Defines `quartermaster sessions` and its verbs. The code of a verb is loaded when it runs.
+import { Option } from "commander";
+import { ARTIFACT_STATUSES } from "../../../src/domain/sessions/model.ts";
+import type { CliCommand } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
+import { addConfirmOptions } from "../../input/prompt.ts";
+import { addDirectoryOptions } from "../../input/setting-options.ts";
+import { addPageOptions } from "../../output/list-pages.ts";
+
+const SESSION = ["<session>", "id, as `sessions list` shows it"] as const;
+const EXAMPLE_ID = "0199c0de-0000-7000-8000-000000000001";
+
+/** Adds the noun to the command tree. */
+export const register = (program: CliCommand): CliCommand =>
+  program
+    .command("sessions")
+    .description("Shows, exports, keeps and removes the coding sessions that workstations captured.")
+    .examples("quartermaster sessions list --user ana@example.org", "quartermaster sessions verify");
+
+/** Adds the verbs to the noun. */
+export function addVerbs(noun: CliCommand, context: Context): void {
+  const verbs = [
+    ...addReadingVerbs(noun, context),
+    ...addHoldVerbs(noun, context),
+    ...addEndingVerbs(noun, context),
+  ];
+  for (const verb of verbs) addDirectoryOptions(verb);
+}
+
+const addReadingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
+  addPageOptions(
+    noun
+      .command("list")
+      .description("Lists captured sessions, most recently completed first.")
+      .examples(
+        "quartermaster sessions list --user ana@example.org --wide",
+        "quartermaster sessions list --status failed --json",
+        "quartermaster sessions list --q migration --updated-from 2026-01-01",
+      )
+      .option("--user <user>", "sessions of this owner: e-mail address or id")
+      .option("--harness <name>", "sessions of this harness")
+      .addOption(
+        new Option("--status <status>", "sessions that have a version in this state").choices(
+          ARTIFACT_STATUSES,
+        ),
+      )
+      .option("--updated-from <day>", "completed on this day in UTC or later")
+      .option("--updated-to <day>", "completed on this day in UTC or earlier"),
+  )
+    .printsTable()
+    .action(readingAction(context, async () => (await import("./read.ts")).list)),
+  noun
+    .command("show")
+    .description("Shows one session with its versions and with whom it is shared.")
+    .examples(`quartermaster sessions show ${EXAMPLE_ID}`, `quartermaster sessions show ${EXAMPLE_ID} --json`)
+    .argument(...SESSION)
+    .printsJson()
+    .action(readingAction(context, async () => (await import("./read.ts")).show)),
+  noun
+    .command("export")
+    .description("Writes the current version of a session to a new file, and checks its digest.")
+    .examples(
+      `quartermaster sessions export ${EXAMPLE_ID} session.tgz`,
+      `quartermaster sessions export ${EXAMPLE_ID} session.tgz --json`,
+    )
+    .argument(...SESSION)
+    .argument("<file>", "file to create")
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./export.ts")).exportSession)),
+  noun
+    .command("verify")
+    .description("Reads every stored object again, and names those that are missing or damaged.")
+    .examples("quartermaster sessions verify", "quartermaster sessions verify --json")
+    .printsTable()
+    .action(readingAction(context, async () => (await import("./verify.ts")).verify)),
+];
+
+const addHoldVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
+  noun
+    .command("hold")
+    .description("Keeps a session from retention and deletion until it is released.")
+    .examples(`quartermaster sessions hold ${EXAMPLE_ID}`, `quartermaster sessions hold ${EXAMPLE_ID} --json`)
+    .argument(...SESSION)
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./keep.ts")).hold)),
+  noun
+    .command("release")
+    .description("Ends the hold of a session; retention removes it when its time is over.")
+    .examples(
+      `quartermaster sessions release ${EXAMPLE_ID}`,
+      `quartermaster sessions release ${EXAMPLE_ID} --json`,
+    )
+    .argument(...SESSION)
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./keep.ts")).release)),
+];
+
+const addEndingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
+  addConfirmOptions(
+    noun
+      .command("remove")
+      .description("Removes a session with all its versions and their bytes.")
+      .examples(
+        `quartermaster sessions remove ${EXAMPLE_ID} --dry-run`,
+        `quartermaster sessions remove ${EXAMPLE_ID} --yes`,
+      )
+      .argument(...SESSION),
+  )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./remove.ts")).remove)),
+  addConfirmOptions(
+    noun
+      .command("revoke")
+      .description("Ends all sharing of one session, or of all sessions of an owner.")
+      .examples(
+        `quartermaster sessions revoke ${EXAMPLE_ID}`,
+        "quartermaster sessions revoke --owner ana@example.org --yes",
+      )
+      .argument("[session]", SESSION[1])
+      .option("--owner <user>", "all sessions of this owner: e-mail address or id"),
+  )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./remove.ts")).revoke)),
+  addConfirmOptions(
+    noun
+      .command("apply")
+      .description("Gives stored versions the deadlines of the present retention settings.")
+      .examples("quartermaster sessions apply --dry-run", "quartermaster sessions apply --yes"),
+  )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./keep.ts")).apply)),
+];

@@ -1,0 +1,55 @@
+// `sessions verify`: checks the digest of every stored object.
+import type { Damage } from "../../../src/domain/sessions/service.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+import { bytesText } from "../../../src/platform/files/disk.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+import { startProgress } from "../../output/progress.ts";
+import type { Column } from "../../output/table.ts";
+
+const COLUMNS: readonly Column<Damage>[] = [
+  { header: "SESSION", value: ({ artifact }) => artifact.sessionId, isWhole: true },
+  { header: "FAULT", value: ({ fault }) => fault },
+  { header: "STATUS", value: ({ artifact }) => artifact.status },
+  { header: "SIZE", value: ({ artifact }) => bytesText(artifact.sizeBytes) },
+  { header: "STORE", value: ({ artifact }) => artifact.store },
+  { header: "VERSION", value: ({ artifact }) => artifact.id, isWide: true },
+  { header: "SHA256", value: ({ artifact }) => artifact.sha256, isWide: true },
+];
+
+const VERIFIED_STATES = new Set(["complete", "superseded"]);
+
+/** @throws DomainError `sessions.damaged` after the report that lists them, `sessions.store_unavailable` */
+export async function verify(call: Call): Promise<void> {
+  const { output } = call;
+  const { artifacts, bytes, damaged } = await readAll(call);
+  const totals = { checked: artifacts, bytes };
+  if (damaged.length === 0)
+    return output.result({ items: [], ...totals }, `${countText(artifacts)} intact, ${bytesText(bytes)}`);
+  output.list(damaged, { columns: COLUMNS, json: damageDocument, empty: "" }, totals);
+  const message = `${damaged.length} of ${countText(artifacts)} damaged or missing`;
+  throw new DomainError("unverified", "sessions.damaged", message, {
+    hint: "remove these sessions with `quartermaster sessions remove`; their workstations can upload them again",
+  });
+}
+
+async function readAll({ domain, actor, context }: Call) {
+  const kept = domain.sessions.totals().filter(({ state }) => VERIFIED_STATES.has(state));
+  const total = kept.reduce((sum, { bytes }) => sum + bytes, 0);
+  using progress = startProgress(context, { label: "verifying captured sessions", unit: "bytes", total });
+  return await domain.sessions.verification.run(actor.organizationId, {
+    signal: context.stopSignal(),
+    advance: (bytes) => progress.advance(bytes),
+  });
+}
+
+const damageDocument = ({ artifact, fault }: Damage) => ({
+  session_id: artifact.sessionId,
+  artifact_id: artifact.id,
+  fault,
+  status: artifact.status,
+  size_bytes: artifact.sizeBytes,
+  store: artifact.store,
+  sha256: artifact.sha256,
+});
+
+const countText = (count: number): string => (count === 1 ? "1 version" : `${count} versions`);

@@ -1,0 +1,171 @@
+// `sessions` on a data directory, without a service.
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DAY_MS } from "../../../../src/platform/clock.ts";
+import { sha256Hex } from "../../../../src/platform/ids.ts";
+import { type Bench, createInstallation } from "../../../support/in-process.ts";
+import { captureOn, shareOn } from "../../../support/installed/installed-sessions.ts";
+
+const BYTES = "the bytes of a captured session";
+const DIGEST = sha256Hex(BYTES);
+
+let bench: Bench;
+let id: string;
+beforeEach(async () => {
+  bench = await createInstallation();
+  ({ sessionId: id } = await captureOn(bench, BYTES));
+});
+afterEach(() => bench[Symbol.dispose]());
+
+const objectPath = (): string => join(bench.data, "sessions/sha256", DIGEST.slice(0, 2), DIGEST);
+const outcome = async (line: string) => {
+  const { exitCode, stdout, stderr } = await bench.run(line);
+  return { exitCode, stdout, stderr };
+};
+
+describe("SES-46 sessions list and show", () => {
+  test("filter by owner, harness, status, text and day, and print what clients chose as text", async () => {
+    await bench.json("users create ana@example.org --role member");
+    const more = {
+      harness: "claude",
+      compatibility_profile: "legacy",
+      title: "\u001b[31m red",
+      resumable: false,
+    };
+    const { sessionId } = await captureOn(bench, "others", { as: "ana@example.org", more });
+    const idsOf = async (options: string): Promise<unknown> =>
+      Object(await bench.json(`sessions list${options}`)).items.map((item: { id: string }) => item.id);
+    expect(await idsOf("")).toEqual([sessionId, id]);
+    expect(await idsOf(" --user ana@example.org")).toEqual([sessionId]);
+    expect(await idsOf(" --harness codex")).toEqual([id]);
+    expect(await idsOf(" --q RED")).toEqual([sessionId]);
+    expect(await idsOf(" --status failed")).toEqual([]);
+    expect(await idsOf(" --updated-to 2025-12-31")).toEqual([]);
+    expect(await idsOf(" --page 2 --limit 1")).toEqual([id]);
+    expect((await bench.run("sessions list --wide")).stdout).not.toContain("\u001b");
+    expect((await bench.run(`sessions show ${sessionId}`)).stdout).not.toContain("\u001b");
+  });
+
+  test("answer a wrong day with 2 and an unknown session or owner with 3", async () => {
+    expect(await outcome("sessions list --updated-from yesterday")).toMatchObject({ exitCode: 2 });
+    expect(await outcome("sessions show nothing")).toMatchObject({ exitCode: 3 });
+    expect(await outcome("sessions list --user nobody@example.org")).toMatchObject({ exitCode: 3 });
+  });
+
+  test("show names versions, sharing and recipients", async () => {
+    await bench.json("users create ana@example.org --role member");
+    await shareOn(bench, { sessionId: id, mode: "workspace" });
+    expect(await bench.json(`sessions show ${id}`)).toMatchObject({
+      session: { id, user_email: "root@example.org", sharing_mode: "workspace", held_at: null },
+      recipients: [{ email: "ana@example.org" }],
+      artifacts: [{ sha256: DIGEST, status: "complete", size_bytes: BYTES.length }],
+    });
+  });
+});
+
+describe("SES-46 sessions export", () => {
+  test("writes the uploaded bytes to a new file that only the user may read, and is audited", async () => {
+    expect(await bench.json(`sessions export ${id} out.tgz`)).toMatchObject({
+      sha256: DIGEST,
+      size_bytes: BYTES.length,
+    });
+    const file = join(bench.folder, "out.tgz");
+    expect(readFileSync(file, "utf8")).toBe(BYTES);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const { items } = await bench.json("audit list --action captured_session.export");
+    expect(items).toMatchObject([{ target: id, actor: { label: "olga" } }]);
+  });
+
+  test("refuses a file that exists and a symbolic link, and leaves both as they are", async () => {
+    writeFileSync(join(bench.folder, "out.tgz"), "mine");
+    symlinkSync(join(bench.folder, "target"), join(bench.folder, "link.tgz"));
+    expect(await outcome(`sessions export ${id} out.tgz`)).toMatchObject({ exitCode: 4 });
+    expect(await outcome(`sessions export ${id} link.tgz`)).toMatchObject({ exitCode: 4 });
+    expect(readFileSync(join(bench.folder, "out.tgz"), "utf8")).toBe("mine");
+    expect(existsSync(join(bench.folder, "target"))).toBe(false);
+    expect(await outcome(`sessions export ${id} none/out.tgz`)).toMatchObject({ exitCode: 3 });
+  });
+
+  test("leaves nothing behind when the stored bytes are damaged or lost", async () => {
+    writeFileSync(objectPath(), BYTES.replace("bytes", "BYTES"));
+    const before = readdirSync(bench.folder);
+    expect(await outcome(`sessions export ${id} out.tgz`)).toMatchObject({ exitCode: 7 });
+    writeFileSync(objectPath(), "shorter");
+    const lost = await outcome(`sessions export ${id} out.tgz`);
+    expect(lost.stderr).toContain("the bytes of this session are lost");
+    expect(readdirSync(bench.folder)).toEqual(before);
+  });
+});
+
+describe("SES-46 sessions remove, hold and release", () => {
+  test("remove deletes rows and bytes, and its dry run changes nothing", async () => {
+    expect((await bench.run(`sessions remove ${id} --dry-run`)).stdout).toContain("No changes made.");
+    expect(existsSync(objectPath())).toBe(true);
+    expect(await bench.json(`sessions remove ${id} --yes`)).toMatchObject({ changed: true, session: { id } });
+    expect(existsSync(objectPath())).toBe(false);
+    expect(await outcome(`sessions remove ${id} --yes`)).toMatchObject({ exitCode: 3 });
+  });
+
+  test("SES-44 remove refuses a held session with 4 until it is released", async () => {
+    expect(await bench.json(`sessions hold ${id}`)).toMatchObject({ changed: true });
+    expect(await bench.json(`sessions hold ${id}`)).toMatchObject({ changed: false });
+    expect(await outcome(`sessions remove ${id} --yes`)).toMatchObject({ exitCode: 4 });
+    expect(await bench.json(`sessions release ${id}`)).toMatchObject({ changed: true });
+    expect(await bench.json(`sessions release ${id}`)).toMatchObject({ changed: false });
+    expect(await bench.json(`sessions remove ${id} --yes`)).toMatchObject({ changed: true });
+  });
+});
+
+describe("SES-46 sessions revoke", () => {
+  test("ends the sharing of one session", async () => {
+    await shareOn(bench, { sessionId: id, mode: "workspace" });
+    const { sessionId: other } = await captureOn(bench, "other", { more: { session_id: "other" } });
+    await shareOn(bench, { sessionId: other, mode: "workspace" });
+    expect(await bench.json(`sessions revoke ${id} --yes`)).toEqual({ changed: true, sessions: 1 });
+    expect(await bench.json(`sessions revoke ${id} --yes`)).toEqual({ changed: false, sessions: 0 });
+    const modeOf = async (one: string) =>
+      Object(await bench.json(`sessions show ${one}`)).session.sharing_mode;
+    expect([await modeOf(id), await modeOf(other)]).toEqual(["private", "workspace"]);
+  });
+
+  test("ends the sharing of every session of an owner", async () => {
+    await shareOn(bench, { sessionId: id, mode: "workspace" });
+    expect(await bench.json("sessions revoke --owner root@example.org --yes")).toEqual({
+      changed: true,
+      sessions: 1,
+    });
+  });
+
+  test("wants a session or an owner, not both", async () => {
+    for (const line of ["sessions revoke --yes", `sessions revoke ${id} --owner root@example.org --yes`])
+      expect(await outcome(line)).toMatchObject({ exitCode: 2 });
+    expect(await outcome("sessions revoke nothing --yes")).toMatchObject({ exitCode: 3 });
+  });
+});
+
+describe("SES-46 SES-40 sessions apply", () => {
+  test("says how many deadlines change, and how many of those are over", async () => {
+    bench.clock.set(bench.clock.nowMs() + 2 * DAY_MS);
+    const shorter = "--config shorter.yaml";
+    writeFileSync(join(bench.folder, "shorter.yaml"), "sessions: {retention_days: 1, superseded_days: 0}\n");
+    const plan = (await bench.run(`sessions apply --dry-run ${shorter}`)).stdout;
+    expect(plan).toContain("Would change the deadline of 1 version:");
+    expect(plan).toContain("1 version will be past the deadline");
+    expect(await bench.json("sessions apply --yes")).toEqual({ changed: false, versions: 0 });
+    expect(await bench.json(`sessions apply --yes ${shorter}`)).toEqual({ changed: true, versions: 1 });
+    expect(await bench.json(`sessions apply --yes ${shorter}`)).toEqual({ changed: false, versions: 0 });
+  });
+});
+
+describe("SES-46 sessions verify", () => {
+  test("names missing and damaged objects and exits with 7", async () => {
+    expect(await bench.json("sessions verify")).toEqual({ items: [], checked: 1, bytes: BYTES.length });
+    writeFileSync(objectPath(), BYTES.replace("bytes", "BYTES"));
+    const { exitCode, stdout } = await outcome("sessions verify --json");
+    expect([exitCode, JSON.parse(stdout)]).toMatchObject([
+      7,
+      { items: [{ session_id: id, fault: "differs" }] },
+    ]);
+  });
+});

@@ -1,0 +1,61 @@
+// Sessions that a workstation captured and uploaded to a data directory, by the domain in this process: what the command line then
+// shows and removes.
+import type { Actor } from "../../../src/domain/shared/actor.ts";
+import { sectionOf } from "../../domain/governance/governance-world.ts";
+import { announcementOf } from "../content/sessions.ts";
+import { type DataInUse, inInstallation } from "./installed-login.ts";
+
+interface Captured {
+  sessionId: string;
+  uploadId: string;
+}
+
+/**
+ * Announces, uploads and completes as the user, after putting a policy in force that asks for captured sessions.
+ * @param as address of the user
+ * @param more members of the announcement
+ */
+export const captureOn = (
+  place: DataInUse,
+  bytes: string,
+  { as = "root@example.org", more = {} }: { as?: string; more?: object } = {},
+): Promise<Captured> =>
+  inInstallation(place, async ({ domain, organizationId }) => {
+    const { announcements, receiving, completion, artifact } = domain.sessions;
+    const user = domain.identity.users.find(organizationId, as);
+    const actor: Actor = { kind: "user", id: user.id, label: as, organizationId };
+    const policy = { session_upload: { presign_url: "https://qm.example.org/session-uploads/presign" } };
+    const input = JSON.stringify(sectionOf({ ...policy, allowed_harnesses: ["codex", "claude"] }));
+    const section = { input, variables: {}, linesOf: async () => [] };
+    await domain.governance.deployments.apply({ ...actor, kind: "operator" }, section);
+    const uploader = { actor, userId: user.id, organizationId };
+    const { uploadId } = await announcements.presign(uploader, announcementOf(bytes, more));
+    const announced = artifact({ organizationId, id: uploadId });
+    if (!announced) throw new Error("the announced upload is unknown");
+    await receiving.receive(announced, oneByOne(bytes));
+    await completion.complete(actor, { ...uploader, isAdministrator: false }, uploadId);
+    return { sessionId: announced.sessionId, uploadId };
+  });
+
+async function* oneByOne(bytes: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(bytes);
+}
+
+/** Shares a session of the user with the colleagues. */
+export const shareOn = (
+  place: DataInUse,
+  {
+    sessionId,
+    as = "root@example.org",
+    mode,
+  }: { sessionId: string; as?: string; mode: "workspace" | "private" },
+): Promise<unknown> =>
+  inInstallation(place, async ({ domain, organizationId }) => {
+    const { id: userId } = domain.identity.users.find(organizationId, as);
+    const actor: Actor = { kind: "user", id: userId, label: as, organizationId };
+    const viewer = { userId, organizationId, isAdministrator: false };
+    return await domain.sessions.sharing.replace(actor, viewer, {
+      id: sessionId,
+      request: { mode, user_ids: [] },
+    });
+  });
