@@ -99,7 +99,7 @@ test.each(Object.entries(SHAPES))(
   },
 );
 
-test("INF-4 the framework sees no request for the proxy, and every other one", async () => {
+test("INF-4 the framework gets every request except those for the proxy", async () => {
   site.logged.length = 0;
   await (await site.send("/v1/messages", chat(token))).text();
   await (await fetch(`${site.origin}/auth/me`)).text();
@@ -114,7 +114,7 @@ test("INF-3 the default URL for workstations is a path of the one origin", async
 });
 
 describe("INF-5 without gateway mode", () => {
-  test("nothing of inference is there", async () => {
+  test("inference is not served", async () => {
     await using face = await createTestServer();
     const { accessToken, cookie } = await face.signedIn("admin");
     const outcome = async (method: string, path: string) => {

@@ -167,7 +167,7 @@ describe("statuses and heads (INF-20, INF-25)", () => {
     expect(error.message).toStartWith("upstream request failed");
   });
 
-  test("a head without end is given up before it fills the memory", async () => {
+  test("a head that never ends is aborted before it fills the memory", async () => {
     let sent = 0;
     upstream.script = async (exchange) => {
       await exchange.write("HTTP/1.1 200 OK\r\n");
@@ -204,7 +204,7 @@ describe("headers on their way down (INF-20)", () => {
     "x-any": 'a "quoted", value',
   };
 
-  test("those of the connection, cookies and what names the inside stay here; the rest passes", async () => {
+  test("all pass except those of the connection, cookies and those that describe internals", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom(...REFUSED), { maxLength: 10 }),
@@ -231,7 +231,7 @@ describe("headers on their way down (INF-20)", () => {
     expect((await site.row()).upstreamCost).toBe(0.0125);
   });
 
-  test("event streams are neither cached nor held back by what is in between, unless the upstream says otherwise", async () => {
+  test("event streams forbid caching and buffering unless the upstream says otherwise", async () => {
     upstream.script = (exchange) => exchange.stream(["data: 1\n\n"]);
     const plain = await post(CHAT.path, CHAT.request);
     upstream.script = (exchange) => exchange.stream(["data: 1\n\n"], [["cache-control", "no-store"]]);

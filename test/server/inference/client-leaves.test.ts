@@ -54,7 +54,7 @@ describe.each(HOW)("a client that leaves by %s aborts the upstream (INF-27)", (h
     expect(await site.row()).toMatchObject({ outcome: "client_closed" });
   });
 
-  test("while a buffered body is on its way: the upstream hears nothing", async () => {
+  test("while a buffered body arrives: the upstream gets no request", async () => {
     const client = RawClient.post(site.port, CHAT.path, "{", { length: 1_000 });
     await waitFor(() => site.forwarding.calls.size === 1);
     client.leave(how);
@@ -62,7 +62,7 @@ describe.each(HOW)("a client that leaves by %s aborts the upstream (INF-27)", (h
     expect([upstream.exchanges.length, site.held]).toEqual([0, 0]);
   });
 
-  test("while a streamed body is on its way: the upstream's connection ends", async () => {
+  test("while a streamed body arrives: the upstream's connection ends", async () => {
     upstream.script = () => {};
     const client = RawClient.post(site.port, CHAT.path, LARGE, { length: 2 * LARGE.length });
     const exchange = await upstream.exchange();
@@ -108,7 +108,7 @@ test("a client that does not read the end of its answer does not hold the connec
 
 const descriptors = (): number => readdirSync("/proc/self/fd").length;
 
-test("hundreds of clients that leave cost no permit, connection or file descriptor", async () => {
+test("hundreds of clients that leave hold no permit, connection or file descriptor", async () => {
   const rounds = 300;
   upstream.script = async (exchange) => {
     if (exchange.header("x-phase") === "head") return;

@@ -50,7 +50,7 @@ describe.each(RECORDINGS.map((recording) => [recording.name, recording] as const
   (name, recording) => {
     const start = recording.events.slice(0, 2).join("");
 
-    test("between two events gets a last event, and no mark of completeness", async () => {
+    test("between two events gets a last event that does not mark it as complete", async () => {
       const client = await streaming(recording, start);
       end("session");
       await client.until(({ isWhole }) => isWhole);
@@ -105,7 +105,7 @@ describe("access that ends (INF-13)", () => {
     expect(await client.ended).toBe("reset");
   });
 
-  test("leaves other callers alone, and asks only when something changed", async () => {
+  test("affects no other callers, and is checked only when something changed", async () => {
     const client = await streaming(CHAT, CHAT.events[0] ?? "");
     let asked = 0;
     site.ended = new Proxy(new Map<string, EndedBy>(), {
@@ -141,7 +141,7 @@ describe("access that ends (INF-13)", () => {
     late.leave();
   });
 
-  test("ends nothing where the setting is off", async () => {
+  test("ends nothing if the setting is off", async () => {
     await using other = await createForwardingSite({ settings: { cutStreams: false } });
     other.endsAtMs = 0;
     other.upstream.script = () => {};
@@ -243,7 +243,7 @@ describe("limits of time (INF-26)", () => {
   });
 });
 
-test("each of several calls is ended, whichever of them ended before (INF-13)", async () => {
+test("each of several calls is ended, whatever their order (INF-13)", async () => {
   const clients: RawClient[] = [];
   for (let at = 0; at < 6; at += 1) clients.push(await streaming(CHAT, CHAT.events[0] ?? ""));
   for (const at of [0, 3, 5]) clients[at]?.socket.destroy();
@@ -303,7 +303,7 @@ describe("a service that stops (INF-36)", () => {
     short.leave();
   });
 
-  test("waits for nothing where no request runs", async () => {
+  test("does not wait if no request runs", async () => {
     await site.forwarding.drain();
     expect(site.rows).toEqual([]);
   });

@@ -58,7 +58,7 @@ const outcome = async (headers: Record<string, string>): Promise<[number, unknow
 const NO_TOKEN = [401, "inference.no_token"] as const;
 const BAD_TOKEN = [401, "inference.bad_token"] as const;
 
-describe("a request without an inference token is refused before the upstream hears of it:", () => {
+describe("a request without an inference token is refused before the upstream gets it:", () => {
   test.each([
     ["no credential", () => ({}), NO_TOKEN],
     ["an empty bearer token", () => ({ authorization: "Bearer " }), NO_TOKEN],
@@ -254,7 +254,7 @@ test.each(Object.entries(ACTS))(
   },
 );
 
-describe("INF-12 after a key was taken away the old one is not used again:", () => {
+describe("INF-12 a removed key is not used again:", () => {
   test.each([
     ["its user revokes it", own("POST", "/gateway/key/revoke")],
     ["its user replaces it", own("POST", "/gateway/key/rotate")],

@@ -63,7 +63,7 @@ describe("a key that the upstream disowned (INF-29, INF-31)", () => {
     expect((await post(CHAT.request)).status).toBe(200);
   });
 
-  test("is a 503 while there is no other one", async () => {
+  test("is a 503 while there is no other key", async () => {
     upstream.script = accepting();
     const response = await post(CHAT.request);
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);

@@ -65,7 +65,7 @@ const REFUSED_NAMES = [
 ] as const;
 
 describe("headers on their way up (INF-15)", () => {
-  test("those of the connection, the origin and every credential stay here, in any spelling and number", async () => {
+  test("those of the connection, the origin and every credential are removed, in any spelling and number", async () => {
     const spelling = fc.constantFrom<(name: string) => string>(
       (name) => name,
       (name) => name.toUpperCase(),
@@ -90,7 +90,7 @@ describe("headers on their way up (INF-15)", () => {
     expect([written.includes(CANARY), written.includes(MANAGED_KEY)]).toEqual([false, false]);
   });
 
-  test("everything else passes byte for byte", async () => {
+  test("all others pass byte for byte", async () => {
     const kept = {
       "anthropic-version": "2023-06-01",
       "anthropic-beta": "a-2025-01-01,b-2025-02-02",
@@ -136,7 +136,7 @@ const isClaim = (name: string): boolean => /^x-(?:harness|blue)-/.test(name);
 const isRefused = (name: string): boolean => REFUSED_NAMES.some((refused) => refused === name);
 
 describe("what is added (INF-16, INF-17)", () => {
-  test("the managed key in the header that the settings name, and trusted facts in no other", async () => {
+  test("the managed key in the configured header, and trusted facts in theirs only", async () => {
     await using other = await createForwardingSite({
       settings: {
         credentialHeader: "x-api-key",
@@ -207,7 +207,7 @@ describe("the body (INF-19)", () => {
     ]);
   });
 
-  test("is streamed where the buffers of all requests are full, and their memory comes back", async () => {
+  test("is streamed if all buffers are full, and their memory is released", async () => {
     upstream.script = () => {};
     const body = bodyOf(BUFFER_BYTES);
     const clients = [0, 1, 2].map(() => RawClient.post(site.port, CHAT.path, body));

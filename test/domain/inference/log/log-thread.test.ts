@@ -54,7 +54,7 @@ test("INF-43 a write is done while a search goes on", async () => {
   expect(site.answers.map(({ number }) => number)).toEqual([0, 2, 1]);
 });
 
-test("INF-45 a search that takes longer than its time is refused, and says how to narrow it", async () => {
+test("INF-45 a search that exceeds its time limit is refused, and the message says how to narrow it", async () => {
   using site = threadWith({ searchMsMax: 0 });
   site.thread.receive(searching(1));
   await until(() => site.answers.length === 2);
@@ -67,7 +67,7 @@ test("INF-45 a search that takes longer than its time is refused, and says how t
   });
 });
 
-test("INF-45 a search beyond those that may run is refused at once, and the others end", async () => {
+test("INF-45 a search beyond the limit is refused at once, and the others complete", async () => {
   using site = threadWith();
   for (let number = 1; number <= SEARCHES_MAX + 1; number++) site.thread.receive(searching(number));
   await until(() => site.answers.length === SEARCHES_MAX + 2);

@@ -67,7 +67,7 @@ describe("INF-56 sums", () => {
     expect(entries(world, "user")).toEqual([{ key: USER, requests: 2, refused: 0, inputTokens: 2000 }]);
   });
 
-  test("keep apart only so many pairs of model and agent for a user, because both are claims", async () => {
+  test("are kept for a limited number of pairs of model and agent per user, because both are claims", async () => {
     await using world = await createWorld();
     const { sums } = sumsIn(world);
     for (let number = 0; number <= PAIRS_PER_USER_MAX; number++)
@@ -104,7 +104,7 @@ describe("INF-57 budgets", () => {
     await sums.flush();
   });
 
-  test("of tokens count input and output, and let the request that goes over finish", async () => {
+  test("of tokens count input and output, and let the request that exceeds them finish", async () => {
     await using world = await createWorld();
     const { sums } = sumsIn(world, { tokensPerDay: 1_201 });
     sums.count(rowIn(world, 1));
