@@ -8,7 +8,7 @@ import { refuseRequest } from "../errors.ts";
 import { FACET_USERS_MAX, MEMBERS_MAX } from "../limits.ts";
 import type { Viewer } from "../model.ts";
 import type { UserRef } from "../sharing/recipients.ts";
-import { ownsVisible, type Scope, sessionsLike } from "./list-store.ts";
+import { harnessesIn, ownsVisible, type Scope, sessionsLike } from "./list-store.ts";
 
 export interface FacetQuery {
   userQ?: string | undefined;
@@ -51,7 +51,8 @@ export class SessionFacetLists {
   }
 
   *#harnesses({ organizationId, userId, isAdministrator }: Viewer): Steps<string[]> {
-    const scope: Scope = { kind: isAdministrator ? "organization" : "visible", organizationId, userId };
+    if (isAdministrator) return harnessesIn(this.own.db.read, organizationId);
+    const scope: Scope = { kind: "visible", organizationId, userId };
     const updated = { fromMs: undefined, beforeMs: undefined };
     const everything = { q: undefined, harness: undefined, updated, sort: "updated_desc" } as const;
     const sessions = sessionsLike(this.own.db.read, scope, everything);

@@ -65,15 +65,15 @@ export function sessionsLike(
     from: filter.updated.fromMs,
     before: filter.updated.beforeMs,
   };
-  const matching = and(...conditionsOf(filter));
-  if (scope.kind === "visible") return visibleRows(connection, { scope, order, matching });
-  const within = and(
-    scope.kind === "owner" ? isOwnedBy(scope) : eq(organizationId, scope.organizationId),
-    filter.status === undefined ? isCurrent : undefined,
-  );
+  if (scope.kind === "visible")
+    return visibleRows(connection, { scope, order, matching: matchingOf(filter) });
+  // The harness of a whole organization has an index of its own, the other conditions are checked row by row.
+  const hasIndex = scope.kind === "organization" && filter.status === undefined;
+  const within = hasIndex && filter.harness !== undefined ? eq(harness, filter.harness) : undefined;
+  const matching = matchingOf(within ? { ...filter, harness: undefined } : filter);
   return orderedRows(connection, {
     order,
-    within: within ?? sql`TRUE`,
+    within: and(withinOf(scope, filter.status), within) ?? sql`TRUE`,
     matching,
     read: (where, { limit, offset }) =>
       connection
@@ -87,20 +87,28 @@ export function sessionsLike(
   });
 }
 
-/** The plus keeps SQLite from the index of the organization, where it would look at every session. */
-const isOwnedBy = (scope: Extract<Scope, { kind: "owner" }>): SQL =>
-  sql`${userId} = ${scope.userId} AND +${organizationId} = ${scope.organizationId}`;
+/** The plus keeps SQLite from an index of the organization, where it would look at every session. */
+function withinOf(
+  scope: Exclude<Scope, { kind: "visible" }>,
+  status: ArtifactStatus | undefined,
+): SQL | undefined {
+  const isOwned = scope.kind === "owner" ? eq(userId, scope.userId) : undefined;
+  const isIn = sql`+${organizationId} = ${scope.organizationId}`;
+  if (status !== undefined) return and(isOwned, isIn, hasArtifact(scope.organizationId, status));
+  return isOwned ? and(isOwned, isIn, isCurrent) : and(eq(organizationId, scope.organizationId), isCurrent);
+}
 
-const conditionsOf = ({ q, harness: wanted, isResumable, status }: SessionFilter): (SQL | undefined)[] => [
-  q === undefined ? undefined : sql`instr(${searchText}, ${q}) > 0`,
-  wanted === undefined ? undefined : eq(harness, wanted),
-  isResumable ? eq(capturedSessions.resumable, true) : undefined,
-  status && hasArtifact(status),
-];
+const hasArtifact = (organization: string, status: ArtifactStatus): SQL =>
+  sql`${id} IN (SELECT ${sessionArtifacts.sessionId} FROM ${sessionArtifacts}
+    WHERE ${sessionArtifacts.organizationId} = ${organization} AND ${sessionArtifacts.status} = ${status}
+      AND ${sessionArtifacts.status} <> 'complete')`;
 
-const hasArtifact = (status: ArtifactStatus): SQL =>
-  sql`EXISTS (SELECT 1 FROM ${sessionArtifacts}
-    WHERE ${sessionArtifacts.sessionId} = ${id} AND ${sessionArtifacts.status} = ${status})`;
+const matchingOf = ({ q, harness: wanted, isResumable }: SessionFilter): SQL | undefined =>
+  and(
+    q === undefined ? undefined : sql`instr(${searchText}, ${q}) > 0`,
+    wanted === undefined ? undefined : sql`+${harness} = ${wanted}`, // not by its index, which has another order
+    isResumable ? eq(capturedSessions.resumable, true) : undefined,
+  );
 
 interface VisibleList {
   scope: Extract<Scope, { kind: "visible" }>;
@@ -155,15 +163,16 @@ function visibleRows(
       .where(shared)
       .prepare(),
   ];
+  const totalIn = (span: Span): number =>
+    counts.reduce((sum, counted) => sum + (counted.get({ ...boundsOf(order, span) })?.total ?? 0), 0);
   return {
-    isComplete: false,
+    isComplete: matching === undefined,
     placeAhead: (after, rows) =>
       merged(boundsOf(order, { after }))
         .limit(1)
         .offset(rows - 1)
         .get(),
-    count: (span) =>
-      counts.reduce((sum, counted) => sum + (counted.get({ ...boundsOf(order, span) })?.total ?? 0), 0),
+    count: totalIn,
     read: (span: Span, { offset, limit }) => merged(boundsOf(order, span)).limit(limit).offset(offset).all(),
   };
 }
@@ -230,3 +239,16 @@ export const ownsVisible =
     const isSeen = isAdministrator ? undefined : or(eq(userId, viewerId), isWorkspace, isShared);
     return sql`EXISTS (SELECT 1 FROM ${capturedSessions} WHERE ${and(eq(userId, owner), isCurrent, isSeen)})`;
   };
+
+/** @returns the harnesses of an organization's sessions: one look into the index for each */
+export const harnessesIn = (connection: Connection, organization: string): string[] =>
+  connection
+    .all<{ name: string }>(sql`
+      WITH RECURSIVE names (name) AS (
+        SELECT min(${harness}) FROM ${capturedSessions} WHERE ${eq(organizationId, organization)} AND ${isCurrent}
+        UNION ALL
+        SELECT (SELECT min(${harness}) FROM ${capturedSessions}
+          WHERE ${eq(organizationId, organization)} AND ${isCurrent} AND ${harness} > name)
+        FROM names WHERE name IS NOT NULL)
+      SELECT name FROM names WHERE name IS NOT NULL`)
+    .map(({ name }) => name);
