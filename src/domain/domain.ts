@@ -182,9 +182,10 @@ export function openDomain({
     loginOf: access.standingLogin,
     loginWatch: access.loginWatch,
   });
+  const sessions = openSessions(shared, { identity, governance, harnesses, settings: settings.sessions });
   const records = createRecords({ ...machine, identity, ...recording });
   return {
-    ...{ idempotency, identity, access, catalog, governance, auditLog, harnesses },
+    ...{ idempotency, identity, access, catalog, governance, auditLog, harnesses, sessions },
     packageSources: new PackageSources(shared),
     delivery: createDelivery({
       revisions: governance.revisions,
@@ -192,7 +193,6 @@ export function openDomain({
     }),
     artifactLinks: new ArtifactLinks({ ...machine, ...governance }),
     clients: openClients(shared, { identity, governance, harnesses }),
-    sessions: openSessions(shared, { identity, governance, harnesses, settings: settings.sessions }),
     branding: createBranding({ ...shared, identity }),
     scim: createScim({
       ...shared,
@@ -214,7 +214,7 @@ export function openDomain({
     ...records,
     erasure: new Erasure({ ...shared, identity, ...personalDataOf(shared, records) }),
     backups: new Backups(shared),
-    health: new Health({ ...shared, gateway, proxyHealth: inference.proxyHealth }),
+    health: new Health({ ...shared, gateway, sessions, proxyHealth: inference.proxyHealth }),
     jobs: createJobs(shared),
     untrustedProxies: createUntrustedProxies(machine),
     sealingKeys: new SealingKeys({ ...shared, secrets: secretsOf(machine) }),

@@ -5,7 +5,7 @@ import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { sql } from "drizzle-orm";
-import { HEALTH_KEPT_MS } from "../../src/domain/system/health.ts";
+import { HEALTH_KEPT_MS, STORE_STATE_KEPT_MS } from "../../src/domain/system/health.ts";
 import { openConnection } from "../../src/platform/database/connection.ts";
 import { FREE_BYTES_MIN, isNearlyFull } from "../../src/platform/files/disk.ts";
 import { CHECKS, createReadiness, WORKER_FRESH_MS } from "../../src/server/readiness.ts";
@@ -34,6 +34,22 @@ test("OBS-1 a healthy part answers with its documented status", async () => {
   expect(await ask(face, "/health/worker")).toEqual([200, "fresh"]);
   expect(await ask(face, "/health/object-storage")).toEqual([200, "healthy"]);
   expect(await ask(face, "/health/credential-resolver")).toEqual([200, "disabled"]);
+});
+
+test("SES-50 a session store that is down fails /health/object-storage without detail, and /ready stays 200", async () => {
+  await using face = await createTestServer();
+  const store = join(face.world.directory, "sessions");
+  renameSync(store, `${store}-away`);
+  expect(await ask(face, "/health/object-storage")).toEqual(refusal("health.object_storage", "unhealthy"));
+  expect(await ask(face, "/ready")).toEqual([200, "ready"]);
+  renameSync(`${store}-away`, store);
+  face.world.clock.advance(STORE_STATE_KEPT_MS - 1);
+  expect((await ask(face, "/health/object-storage"))[0]).toBe(503);
+  face.world.clock.advance(1);
+  expect(await ask(face, "/health/object-storage")).toEqual([200, "healthy"]);
+  renameSync(store, `${store}-away`);
+  face.world.clock.advance(STORE_STATE_KEPT_MS + 1);
+  expect((await ask(face, "/health/object-storage"))[0]).toBe(503);
 });
 
 test("the database of another program is incompatible, and /ready names the check", async () => {

@@ -8,6 +8,7 @@ import {
   probeExternalServices,
 } from "../../../src/app/installation/outside-services.ts";
 import { ownProxyListener } from "../../../src/app/service/divided/division.ts";
+import type { Domain } from "../../../src/domain/domain.ts";
 import type { Config } from "../../../src/platform/config/config.ts";
 import {
   type DataDirectory,
@@ -90,7 +91,18 @@ const contentOf = (context: Context, config: Config) =>
     context,
     config,
     async ({
-      domain: { access, governance, clients, gateway, modelCatalog, jobs, backups, sso, untrustedProxies },
+      domain: {
+        access,
+        governance,
+        clients,
+        gateway,
+        modelCatalog,
+        sessions,
+        jobs,
+        backups,
+        sso,
+        untrustedProxies,
+      },
       actor: { organizationId },
     }) => ({
       signIn: { mode: config.get("identity.mode"), ...sso.status(), dueSoon: sso.countDueSoon() },
@@ -102,12 +114,24 @@ const contentOf = (context: Context, config: Config) =>
         problemCodes: gateway.problems(),
       },
       models: modelCatalog.figures(organizationId),
+      sessions: await sessionsOf(sessions),
       jobs: jobs.list(),
       backup: backups.last(),
       administratorsWithoutFactor: access.administratorsWithoutFactor(organizationId),
       untrustedProxy: untrustedProxies.find(trustIn(config.get("server.trusted_proxies"))),
     }),
   );
+
+/** Another machine is asked by `probeExternalServices`. */
+async function sessionsOf({ stores, storeState, totals }: Domain["sessions"]) {
+  const kept = totals().filter(({ state }) => state !== "failed");
+  return {
+    store: stores.active.kind,
+    isUnusable: stores.active.kind === "local" && (await storeState()) === "unusable",
+    versions: kept.reduce((sum, { artifacts }) => sum + artifacts, 0),
+    bytes: kept.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+}
 
 function harnessState(config: Config): HarnessState {
   const file = config.get("harnesses.file");

@@ -79,7 +79,7 @@ interface FactsContext {
 }
 
 const contentFacts = (
-  { signIn, revision, clients, gateway, models, jobs, backup }: Content,
+  { signIn, revision, clients, gateway, models, sessions, jobs, backup }: Content,
   context: FactsContext,
 ): readonly Fact[] => [
   ...signInFacts(signIn),
@@ -93,6 +93,7 @@ const contentFacts = (
   ["gateway keys", countsText(gateway.keys.map(({ state, total }) => [state, total]))],
   ...gatewayFacts(gateway),
   ...modelFacts(models, context),
+  ...sessionFacts(sessions),
   ["jobs", countsText(outcomesOf(jobs))],
   ...jobs.flatMap((job) => jobFacts(job, context)),
   [
@@ -102,6 +103,15 @@ const contentFacts = (
       : "none made",
   ],
 ];
+
+function sessionFacts({ store, isUnusable, versions, bytes }: Content["sessions"]): Fact[] {
+  const kept =
+    versions === 0 ? "none" : `${versions === 1 ? "1 version" : `${versions} versions`}, ${bytesText(bytes)}`;
+  return [
+    ["captured sessions", `${kept}; store ${store}`],
+    ...(isUnusable ? [fact("the store cannot be used: uploads and downloads are refused")] : []),
+  ];
+}
 
 const whenText = (atMs: number, { nowMs }: FactsContext): string =>
   `${toRfc3339(atMs)} (${ageText(atMs, nowMs)})`;
@@ -175,6 +185,7 @@ export function statusDocument({ nowMs, machine, content, outside, harnesses }: 
     clients: content?.clients ?? null,
     gateway_keys: content ? gatewayDocument(content.gateway) : null,
     gateway_models: content?.models ? modelsDocument(content.models) : null,
+    captured_sessions: content ? sessionsDocument(content.sessions) : null,
     jobs: content?.jobs.map(jobDocument) ?? null,
     backup: content?.backup ? backupDocument(content.backup) : null,
     administrators_without_second_factor: content?.administratorsWithoutFactor ?? null,
@@ -187,6 +198,11 @@ export function statusDocument({ nowMs, machine, content, outside, harnesses }: 
     outside,
   };
 }
+
+const sessionsDocument = ({ isUnusable, ...sessions }: Content["sessions"]) => ({
+  ...sessions,
+  usable: !isUnusable,
+});
 
 function serviceDocument({ server }: Machine, nowMs: number): object {
   const known = server === "unknown" ? undefined : server;

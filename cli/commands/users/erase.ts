@@ -4,6 +4,8 @@ import type { Call } from "../../data-directory/in-domain.ts";
 import { isNameConfirmed } from "../../input/prompt.ts";
 import { startProgress } from "../../output/progress.ts";
 
+const OBJECTS_AT_ONCE = 1_000;
+
 /** @throws DomainError `user.*`, `erasure.nothing_found`, `confirmation.*` */
 export async function erase(call: Call): Promise<void> {
   const { domain, actor, context, command, output, args } = call;
@@ -15,10 +17,29 @@ export async function erase(call: Call): Promise<void> {
   if (!(await isNameConfirmed(context, command, { name, action, details: detailsOf(wanted, planned) })))
     return;
   const erased = await watched(call, (walk) => erasure.erase(actor, wanted, walk));
+  const sessions = await deleteObjects(call);
   const { pseudonym, rows, auditEntries } = erased;
   const text = `erased ${name}; ${entriesText(auditEntries)} of the audit log now name ${pseudonym}`;
-  output.result({ erased: true, pseudonym, rows, audit_entries: auditEntries }, text);
+  output.result(
+    { erased: true, pseudonym, rows, audit_entries: auditEntries, session_objects: sessions.objects },
+    text,
+  );
+  if (!sessions.isDone) output.warning(OBJECTS_LEFT);
   for (const note of notesOf(erased)) output.note(note);
+}
+
+const OBJECTS_LEFT =
+  "the store of captured sessions does not answer; the job session-retention deletes the rest of the person's sessions there";
+
+/** Deletes the bytes of the sessions whose rows are gone. */
+async function deleteObjects({ domain, context }: Call): Promise<{ objects: number; isDone: boolean }> {
+  const signal = context.stopSignal();
+  let objects = 0;
+  for (;;) {
+    const drained = await domain.sessions.removals.drain({ limit: OBJECTS_AT_ONCE, signal });
+    objects += drained.objects;
+    if (!drained.isDone || drained.objects === 0) return { objects, isDone: drained.isDone };
+  }
 }
 
 async function watched<T>({ domain, context }: Call, work: (walk: Walk) => Promise<T>): Promise<T> {

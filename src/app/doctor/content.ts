@@ -166,7 +166,7 @@ const SEE_VERIFY = "quartermaster sso verify";
 const SEE_LOG = "see the log of the service";
 
 export async function checkArtifactStore(check: Check, { domain }: Examined): Promise<Finding> {
-  const state = await domain.health.objectStorage();
+  const state = await domain.health.packageStorage();
   if (state === "usable") return check.ok("artifacts can be read and written");
   return state === "full"
     ? check.failed(

@@ -33,6 +33,7 @@ import { checkModelCatalog } from "./model-catalog.ts";
 import { openReadable } from "./readable-database.ts";
 import { checkRequestLog } from "./request-log.ts";
 import { checkSecondFactor } from "./second-factor.ts";
+import { checkSessionStore } from "./session-store.ts";
 
 export interface DiagnoseOptions {
   config: Config;
@@ -137,6 +138,7 @@ const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
   sso: content.checkIdentityProvider,
   second_factor: checkSecondFactor,
   artifact_store: content.checkArtifactStore,
+  session_store: checkSessionStore,
   gateway_keys: content.checkGatewayKeys,
   gateway_models: checkModelCatalog,
 };

@@ -1,7 +1,8 @@
 // Captured coding sessions: workstations upload them, owners find and share them, retention removes them. This file assembles the
 // area.
-import type { Blobs } from "../../platform/blobs/blobs.ts";
+import type { Blobs, StoreState } from "../../platform/blobs/blobs.ts";
 import type { Sealing } from "../../platform/crypto/sealing.ts";
+import { DomainError } from "../../platform/errors.ts";
 import type { SessionsDependencies } from "./dependencies.ts";
 import { Downloads } from "./downloads/downloads.ts";
 import { sessionDetail } from "./lists/detail.ts";
@@ -33,6 +34,8 @@ export type { SessionSettings } from "./settings.ts";
 export type { Presigned } from "./uploads/presign.ts";
 export type { AddressParameters } from "./uploads/receiving.ts";
 
+export { keptFree } from "./uploads/room.ts";
+
 export type CapturedSessions = ReturnType<typeof createSessions>;
 
 /** What the area is made from. */
@@ -42,6 +45,17 @@ export interface SessionsOptions extends Omit<SessionsDependencies, "stores" | "
   /** undefined unless it is configured */
   s3Objects?: ObjectStore | undefined;
   sealing: Pick<Sealing, "mac" | "isMac">;
+}
+
+async function storeState(active: ObjectStore, local: Blobs): Promise<StoreState> {
+  if (active.kind === "local") return await local.state();
+  try {
+    await active.check();
+    return "usable";
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return "unusable"; // the caller learns no more; the requests of the store are logged and counted
+  }
 }
 
 /** @returns the operations of the area; called once, in domain.ts */
@@ -60,6 +74,8 @@ export function createSessions({ sessionBlobs: blobs, s3Objects, sealing, ...giv
     removal: new SessionRemoval({ ...dependencies, removals }),
     removals,
     stores,
+    /** @returns whether sessions can be stored and read now; a store that refuses or is silent is unusable */
+    storeState: () => storeState(stores.active, blobs),
     lists,
     facets: new SessionFacetLists(dependencies),
     sharing: new Sharing(dependencies),

@@ -1,4 +1,4 @@
-// The health of the parts that answers depend on, for clients and monitors: the database, the artifact store, gateway keys, and
+// The health of the parts that answers depend on, for clients and monitors: the database, the stores of packages and sessions, gateway keys, and
 // the inference proxy if there is one. A fault has a name and a few general words, never details.
 // Source: handbook: observe, Health.
 import { type Static, Type } from "@sinclair/typebox";
@@ -11,6 +11,8 @@ import * as store from "./store.ts";
 
 /** How long a report is reused, so that frequent callers do not cause frequent requests to the proxy. */
 export const HEALTH_KEPT_MS = 5 * SECOND_MS;
+/** Anybody may ask for the state of the session store, which may be on another machine. */
+export const STORE_STATE_KEPT_MS = 10 * SECOND_MS;
 
 const DependencyCheck = Type.Object({
   name: Type.String({ description: "database, blob_storage, package_storage, or inference_proxy" }),
@@ -28,20 +30,37 @@ export type DependencyHealth = Static<typeof DependencyHealth>;
 export interface HealthDependencies {
   db: Db;
   clock: Clock;
+  /** of packages */
   blobs: Pick<Blobs, "state">;
+  /** of captured sessions; may ask another machine */
+  sessions: { storeState(): Promise<StoreState> };
   gateway: Pick<Gateway, "mode" | "isReadable">;
   /** undefined if there is no proxy */
   proxyHealth: (() => Promise<{ status: "healthy" | "unhealthy" }>) | undefined;
 }
 
 export class Health {
+  #sessions: { atMs: number; answer: Promise<StoreState> } | undefined;
   #report: { atMs: number; answer: Promise<DependencyHealth> } | undefined;
 
   constructor(private readonly own: HealthDependencies) {}
 
-  /** @returns whether artifacts can be read and stored */
-  objectStorage(): Promise<StoreState> {
+  /** @returns whether packages can be read and stored */
+  packageStorage(): Promise<StoreState> {
     return this.own.blobs.state();
+  }
+
+  /** @returns whether packages and captured sessions can be read and stored; that of sessions is at most STORE_STATE_KEPT_MS old */
+  async objectStorage(): Promise<StoreState> {
+    const states = await Promise.all([this.packageStorage(), this.#sessionStorage()]);
+    return WORST_FIRST.find((state) => states.includes(state)) ?? "usable";
+  }
+
+  #sessionStorage(): Promise<StoreState> {
+    const atMs = this.own.clock.nowMs();
+    if (!this.#sessions || Math.abs(atMs - this.#sessions.atMs) >= STORE_STATE_KEPT_MS)
+      this.#sessions = { atMs, answer: this.own.sessions.storeState() };
+    return this.#sessions.answer;
   }
 
   /** @returns whether gateway keys can be looked up; `disabled` if gateway mode is off */
@@ -61,13 +80,14 @@ export class Health {
 
   async #look(atMs: number): Promise<DependencyHealth> {
     const { db, blobs, proxyHealth } = this.own;
-    const stores = () => blobs.state().then((state) => STORE_PROBLEMS[state]);
+    const packages = () => blobs.state().then((state) => STORE_PROBLEMS[state]);
+    const stores = () => this.objectStorage().then((state) => STORE_PROBLEMS[state]);
     const checks = await Promise.all([
       checkOf("database", UNREADABLE, async () =>
         databaseProblem(store.canRead(db.read), await blobs.state()),
       ),
       checkOf("blob_storage", UNUSABLE, stores),
-      checkOf("package_storage", UNUSABLE, stores),
+      checkOf("package_storage", UNUSABLE, packages),
       ...(proxyHealth ? [checkOf("inference_proxy", UNWELL, proxyProblem(proxyHealth))] : []),
     ]);
     const isHealthy = checks.every(({ status }) => status === "healthy");
@@ -75,6 +95,7 @@ export class Health {
   }
 }
 
+const WORST_FIRST: readonly StoreState[] = ["unusable", "full"];
 const UNREADABLE = "the database cannot be read";
 const UNUSABLE = "the store cannot be used";
 const UNWELL = "the proxy does not say that it is well";

@@ -77,7 +77,11 @@ export function healthRoutes({ guard, readiness, domain: { health: state } }: Ro
       },
       {
         requires: "nobody",
-        detail: health("getObjectStorageHealth", "Whether artifacts can be read and stored", "healthy"),
+        detail: health(
+          "getObjectStorageHealth",
+          "Whether packages and captured sessions can be read and stored",
+          "healthy",
+        ),
       },
     )
     .get(

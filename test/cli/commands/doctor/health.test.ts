@@ -94,6 +94,7 @@ test("OBS-5 status and doctor print the same for identical installations", async
   const fresh = await transcript(bench, [
     "status",
     "status --offline-ok",
+    "status --offline-ok --json",
     "doctor",
     "doctor --offline-ok",
     "doctor --offline-ok --deep --json",

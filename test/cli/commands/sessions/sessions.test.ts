@@ -1,7 +1,10 @@
 // `sessions` on a data directory, without a service.
+import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { checkOf } from "../../../../src/app/doctor/finding.ts";
+import { judgeRoom } from "../../../../src/app/doctor/session-store.ts";
 import { DAY_MS } from "../../../../src/platform/clock.ts";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
 import { type Bench, createInstallation } from "../../../support/in-process.ts";
@@ -156,6 +159,68 @@ describe("SES-46 SES-40 sessions apply", () => {
     expect(await bench.json(`sessions apply --yes ${shorter}`)).toEqual({ changed: true, versions: 1 });
     expect(await bench.json(`sessions apply --yes ${shorter}`)).toEqual({ changed: false, versions: 0 });
   });
+});
+
+describe("SES-46 doctor and status", () => {
+  const findingOf = async () => {
+    const { checks } = JSON.parse((await bench.run("doctor --offline-ok --json")).stdout);
+    return checks.find(({ check }: { check: string }) => check === "session_store");
+  };
+
+  test("say what is kept and where", async () => {
+    const { captured_sessions: kept } = await bench.json("status --offline-ok");
+    expect(kept).toEqual({ store: "local", usable: true, versions: 1, bytes: BYTES.length });
+    expect(await findingOf()).toMatchObject({ detail: expect.stringContaining("1 version, 31 B") });
+  });
+
+  test("doctor fails when sessions lie in a store that is not configured", async () => {
+    using database = new Database(join(bench.data, "quartermaster.db"));
+    database.run("UPDATE session_artifacts SET store = 's3'");
+    expect(await findingOf()).toMatchObject({
+      result: "failed",
+      detail: expect.stringContaining("not configured"),
+    });
+  });
+
+  const GIB = 1024 ** 3;
+  const judged = (more: { availableBytes?: number; totalBytesMax?: number }) => {
+    const { availableBytes = 500 * GIB, totalBytesMax } = more;
+    const kept = [
+      { store: "local", state: "complete", artifacts: 2, bytes: 100 },
+      { store: "local", state: "failed", artifacts: 1, bytes: 50 },
+    ];
+    const space = { availableBytes, sizeBytes: 10 * GIB };
+    return judgeRoom(checkOf("session_store"), { kept, store: "local", space, totalBytesMax }).result;
+  };
+
+  test("doctor warns when the quota or the free room refuses uploads", () => {
+    expect([99, 100, 101].map((totalBytesMax) => judged({ totalBytesMax }))).toEqual([
+      "warning",
+      "warning",
+      "ok",
+    ]);
+    expect([GIB - 1, GIB, GIB + 1].map((availableBytes) => judged({ availableBytes }))).toEqual([
+      "warning",
+      "warning",
+      "ok",
+    ]);
+  });
+});
+
+test("SES-37 users erase lists the sessions of a person and deletes their bytes at once", async () => {
+  const erase = "users erase ana@example.org";
+  await bench.json("users create ana@example.org --role member");
+  await captureOn(bench, "of ana", { as: "ana@example.org", more: { session_id: "hers" } });
+  const digest = sha256Hex("of ana");
+  const file = join(bench.data, "sessions/sha256", digest.slice(0, 2), digest);
+  expect((await bench.run(`${erase} --dry-run`)).stdout).toContain("captured sessions: 1");
+  expect(existsSync(file)).toBe(true);
+  expect(await bench.json(`${erase} --confirm ana@example.org`)).toMatchObject({
+    rows: { captured_sessions: 1 },
+    session_objects: 1,
+  });
+  expect(existsSync(file)).toBe(false);
+  expect(existsSync(objectPath())).toBe(true);
 });
 
 describe("SES-46 sessions verify", () => {
