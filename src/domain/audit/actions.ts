@@ -18,6 +18,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "captured_session.release",
   "captured_session.remove",
   "captured_session.share",
+  "captured_session.sweep",
   "catalog.import",
   "catalog.remove",
   "catalog.seed",

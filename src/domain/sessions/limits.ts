@@ -57,3 +57,5 @@ export const RETENTION_OBJECTS_MAX = 1_000;
 export const RETENTION_TURN_MS = 30_000;
 /** rows of one transaction */
 export const RETENTION_BATCH_ROWS = 200;
+/** objects that one sweep removes */
+export const SWEEP_OBJECTS_MAX = 1_000;

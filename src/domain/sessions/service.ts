@@ -16,6 +16,7 @@ import { createStores } from "./objects/object-stores.ts";
 import { Removals } from "./objects/removals.ts";
 import { SessionRemoval } from "./removal.ts";
 import { Retention } from "./retention/retention.ts";
+import { Sweep } from "./retention/sweep.ts";
 import { Verification } from "./retention/verification.ts";
 import { Sharing } from "./sharing/sharing.ts";
 import { findArtifact, type RowId, totals } from "./store.ts";
@@ -80,6 +81,7 @@ export function createSessions({ sessionBlobs: blobs, s3Objects, sealing, ...giv
     facets: new SessionFacetLists(dependencies),
     sharing: new Sharing(dependencies),
     retention: new Retention({ ...dependencies, removals }),
+    sweep: new Sweep({ ...dependencies, removals }),
     verification: new Verification(dependencies),
 
     /** @returns one session with its versions; see lists/detail.ts */

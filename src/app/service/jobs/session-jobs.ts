@@ -9,6 +9,9 @@ import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
 const RETENTION = { everyMs: HOUR_MS, jitterMs: 30 * SECOND_MS, timeLimitMs: 2 * MINUTE_MS };
 const SWEEP = { everyMs: DAY_MS, jitterMs: 10 * MINUTE_MS, timeLimitMs: 10 * MINUTE_MS };
 
+/** What an operator does about a bucket that this service has not claimed. */
+const CLAIM = "quartermaster sessions sweep --dry-run";
+
 /** Registers the jobs that remove what retention no longer keeps, and what killed processes left; adds figures. */
 export function registerSessionJobs(
   scheduler: Scheduler,
@@ -34,9 +37,11 @@ export function registerSessionJobs(
   scheduler.register({
     ...SWEEP,
     name: "session-sweep",
-    async run() {
+    async run(signal) {
       const files = await sessions.sweepTemporary();
-      if (files > 0) log.info("captured_sessions.swept", { files });
+      const { isOurs, found, removed } = await sessions.sweep.run(actor, { signal });
+      if (!isOurs && found > 0) log.warning("captured_sessions.unclaimed", { objects: found, next: CLAIM });
+      if (files + removed > 0) log.info("captured_sessions.swept", { files, objects: removed });
     },
   });
 }

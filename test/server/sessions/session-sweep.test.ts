@@ -1,0 +1,88 @@
+// Objects without a row: a sweep removes them, but not what is young, named, or in a bucket that was not claimed.
+import { expect, test } from "bun:test";
+import { SWEEP_OBJECTS_MAX } from "../../../src/domain/sessions/limits.ts";
+import { createS3Objects } from "../../../src/domain/sessions/service.ts";
+import { DAY_MS } from "../../../src/platform/clock.ts";
+import { sha256Hex } from "../../../src/platform/ids.ts";
+import { capture, createSessionServer } from "../../support/content/sessions.ts";
+import { createS3Server } from "../../support/object-store/s3-server.ts";
+import { bucketAt } from "../../support/object-store/test-bucket.ts";
+import type { TestServer } from "../../support/server.ts";
+import { createWorld } from "../../support/world.ts";
+
+const sweep = ({ domain, world }: TestServer, isDryRun = false) =>
+  domain.sessions.sweep.run(world.system, { isDryRun, signal: new AbortController().signal });
+const places = async ({ domain }: TestServer) =>
+  (await Array.fromAsync(domain.sessions.stores.active.list())).map(({ place }) => place);
+
+async function* bytesOf(text: string) {
+  yield Buffer.from(text);
+}
+
+/** Puts an object that no row names. */
+async function leave({ domain }: TestServer, text: string, place = sha256Hex(text)): Promise<string> {
+  const expected = { sha256: sha256Hex(text), sizeBytes: Buffer.byteLength(text), contentType: "text/plain" };
+  await domain.sessions.stores.active.put(place, bytesOf(text), expected);
+  return place;
+}
+
+test("SES-43 a sweep of the local store removes old objects without a row, and nothing else", async () => {
+  await using face = await createSessionServer();
+  const { accessToken: token } = await face.signedIn("member");
+  await capture(face, { token }, "named");
+  await leave(face, "nobody's");
+  face.world.clock.set(Date.now());
+  expect(await sweep(face)).toEqual({ found: 0, bytes: 0, removed: 0, isOurs: true });
+  face.world.clock.advance(DAY_MS + 60_000);
+  expect(await sweep(face, true)).toEqual({ found: 1, bytes: 8, removed: 0, isOurs: true });
+  expect(await places(face)).toHaveLength(2);
+  expect(await sweep(face)).toEqual({ found: 1, bytes: 8, removed: 1, isOurs: true });
+  expect(await places(face)).toEqual([sha256Hex("named")]);
+});
+
+const keyOf = (number: number) => {
+  const uuid = (digit: string) => `${digit.repeat(8)}-0000-7000-8000-${String(number).padStart(12, "0")}`;
+  return `captured/${uuid("1")}/${uuid("2")}/${uuid("3")}.tgz`;
+};
+
+async function bucketSite() {
+  const world = await createWorld();
+  const store = createS3Server({ nowMs: () => world.clock.nowMs() });
+  const { clock } = world;
+  const bucket = bucketAt(store.origin, { clock });
+  const s3Objects = createS3Objects({ bucket, clock, prefix: "captured/" });
+  const face = await createSessionServer({ world, s3Objects, sessions: { store: "s3" } });
+  return {
+    face,
+    async [Symbol.asyncDispose]() {
+      await face[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("SES-43 a bucket is only looked at until a dry run has claimed it", async () => {
+  await using own = await bucketSite();
+  const { face } = own;
+  const key = await leave(face, "nobody's", keyOf(0));
+  face.world.clock.advance(2 * DAY_MS);
+  expect(await sweep(face)).toEqual({ found: 1, bytes: 8, removed: 0, isOurs: false });
+  expect(await places(face)).toEqual([key]);
+  expect(await sweep(face, true)).toMatchObject({ found: 1, removed: 0, isOurs: false });
+  expect(await places(face)).toEqual([key]);
+  expect(await sweep(face)).toEqual({ found: 1, bytes: 8, removed: 1, isOurs: true });
+  expect(await places(face)).toEqual([]);
+});
+
+test(`SES-43 a sweep removes at most ${SWEEP_OBJECTS_MAX} objects`, async () => {
+  await using own = await bucketSite();
+  const { face } = own;
+  await sweep(face, true);
+  for (const number of Array(SWEEP_OBJECTS_MAX + 1).keys()) await leave(face, "x", keyOf(number));
+  face.world.clock.advance(2 * DAY_MS);
+  expect(await sweep(face)).toMatchObject({ found: SWEEP_OBJECTS_MAX, removed: SWEEP_OBJECTS_MAX });
+  expect(await sweep(face)).toMatchObject({ found: 1, removed: 1 });
+  for (const number of Array(SWEEP_OBJECTS_MAX - 1).keys()) await leave(face, "x", keyOf(number));
+  face.world.clock.advance(2 * DAY_MS);
+  expect(await sweep(face)).toMatchObject({ found: SWEEP_OBJECTS_MAX - 1, removed: SWEEP_OBJECTS_MAX - 1 });
+});
