@@ -17,7 +17,7 @@ import { runJobsOn } from "../support/installed/installed-jobs.ts";
 import { addFactorOn, guessOn, logInOn } from "../support/installed/installed-login.ts";
 import { beginPolicyOn } from "../support/installed/installed-policy.ts";
 import { provisionOn } from "../support/installed/installed-provisioning.ts";
-import { captureOn, shareOn } from "../support/installed/installed-sessions.ts";
+import { captureOn, leaveObject, shareOn } from "../support/installed/installed-sessions.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
 const POLICY = "revision: any\nallowed_harnesses: [codex]\n";
@@ -265,6 +265,13 @@ const CHANGES: Readonly<Record<string, Change>> = {
       return "--yes --config shorter.yaml";
     },
     leaves: ["captured_session.apply_retention"],
+  },
+  "sessions sweep": {
+    rest: async (bench) => {
+      leaveObject(bench);
+      return "--yes";
+    },
+    leaves: ["captured_session.sweep"],
   },
   "clients remove": { rest: withClient, leaves: ["client.remove"] },
   "clients revoke": { rest: withClient, leaves: ["client.revoke"] },

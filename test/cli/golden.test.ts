@@ -17,7 +17,7 @@ import { addFactorOn, guessOn, inviteOn, logInOn } from "../support/installed/in
 import { beginPolicyOn } from "../support/installed/installed-policy.ts";
 import { presentOn, provisionOn } from "../support/installed/installed-provisioning.ts";
 import { logOn, useOn, userOn } from "../support/installed/installed-requests.ts";
-import { captureOn, shareOn } from "../support/installed/installed-sessions.ts";
+import { captureOn, leaveObject, shareOn } from "../support/installed/installed-sessions.ts";
 import { makeOlder } from "../support/installed/older-installation.ts";
 import { createListeningServer } from "../support/network/listening-server.ts";
 import { START_MS } from "../support/world.ts";
@@ -757,8 +757,11 @@ test("sessions", async () => {
     `sessions remove ${id} --dry-run --json`,
     `sessions remove ${id} --yes`,
     `sessions remove ${other} --yes --json`,
+    "sessions sweep --yes",
   ]);
-  expectGolden("sessions", [...none, ...kept, ...gone], replacements(bench));
+  leaveObject(bench);
+  const swept = await transcript(bench, ["sessions sweep --dry-run", "sessions sweep --yes"]);
+  expectGolden("sessions", [...none, ...kept, ...gone, ...swept], replacements(bench));
 });
 
 test("clients", async () => {

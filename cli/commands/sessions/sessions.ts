@@ -130,4 +130,12 @@ const addEndingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   )
     .printsJson()
     .action(domainAction(context, async () => (await import("./keep.ts")).apply)),
+  addConfirmOptions(
+    noun
+      .command("sweep")
+      .description("Removes stored objects that no session names; a dry run claims the bucket first.")
+      .examples("quartermaster sessions sweep --dry-run", "quartermaster sessions sweep --yes"),
+  )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./sweep.ts")).sweep)),
 ];

@@ -144,3 +144,11 @@ export const onHold = () =>
     "sessions.on_hold",
     "an administrator holds this session, so it cannot be removed",
   );
+
+export const storeUnclaimed = () =>
+  new DomainError(
+    "conflict",
+    "sessions.store_unclaimed",
+    "this bucket has not been claimed, so something else may keep objects in it",
+    { hint: "run: quartermaster sessions sweep --dry-run, and read what it would remove" },
+  );

@@ -1,6 +1,9 @@
 // Sessions that a workstation captured and uploaded to a data directory, by the domain in this process: what the command line then
 // shows and removes.
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Actor } from "../../../src/domain/shared/actor.ts";
+import { sha256Hex } from "../../../src/platform/ids.ts";
 import { sectionOf } from "../../domain/governance/governance-world.ts";
 import { announcementOf } from "../content/sessions.ts";
 import { type DataInUse, inInstallation } from "./installed-login.ts";
@@ -59,3 +62,13 @@ export const shareOn = (
       request: { mode, user_ids: [] },
     });
   });
+
+/** Leaves an old object that no session names, as after a restore to before an upload. */
+export function leaveObject({ data }: Pick<DataInUse, "data">): void {
+  const text = "bytes that no session names";
+  const digest = sha256Hex(text);
+  const folder = join(data, "sessions/sha256", digest.slice(0, 2));
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(join(folder, digest), text, { mode: 0o600 });
+  utimesSync(join(folder, digest), 0, 0);
+}

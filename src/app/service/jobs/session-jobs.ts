@@ -39,7 +39,7 @@ export function registerSessionJobs(
     name: "session-sweep",
     async run(signal) {
       const files = await sessions.sweepTemporary();
-      const { isOurs, found, removed } = await sessions.sweep.run(actor, { signal });
+      const { isOurs, found, removed } = await sessions.sweep.run(actor, signal);
       if (!isOurs && found > 0) log.warning("captured_sessions.unclaimed", { objects: found, next: CLAIM });
       if (files + removed > 0) log.info("captured_sessions.swept", { files, objects: removed });
     },

@@ -8,43 +8,48 @@ import type { ListedObject } from "../objects/object-store.ts";
 import { isNamed, markPlaces } from "../objects/removal-store.ts";
 import type { Removals } from "../objects/removals.ts";
 
-export interface Swept {
+/** What a sweep would remove. */
+export interface Unnamed {
   /** objects without a row that are older than a day, at most SWEEP_OBJECTS_MAX */
   found: number;
   bytes: number;
-  removed: number;
-  /** false if the store is not known to be ours, so that nothing was removed */
+  /** false if nobody has claimed the store, so that a sweep removes nothing */
   isOurs: boolean;
+}
+
+export interface Swept extends Unnamed {
+  removed: number;
 }
 
 type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "stores"> & { removals: Removals };
 
+/** Every method throws DomainError `sessions.store_unavailable`. */
 export class Sweep {
   constructor(private readonly own: Own) {}
 
-  /**
-   * @param isDryRun only looks, and claims the store, so that the next sweep removes
-   * @throws DomainError `sessions.store_unavailable`
-   */
-  async run(
-    actor: Actor,
-    { isDryRun = false, signal }: { isDryRun?: boolean; signal: AbortSignal },
-  ): Promise<Swept> {
+  async look(signal: AbortSignal): Promise<Unnamed> {
+    return unnamedIn(await this.#unnamed(signal), await this.own.stores.active.isOurs());
+  }
+
+  /** Says that nobody else keeps objects of our form in the store. */
+  claim(): Promise<void> {
+    return this.own.stores.active.claim();
+  }
+
+  async run(actor: Actor, signal: AbortSignal): Promise<Swept> {
     const { db, clock, audit, stores, removals } = this.own;
-    const store = stores.active;
-    const isOurs = await store.isOurs();
-    const found = await this.#unnamed(signal);
-    const bytes = found.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-    if (isDryRun && !isOurs) await store.claim();
-    if (isDryRun || !isOurs || found.length === 0) return { found: found.length, bytes, removed: 0, isOurs };
-    const marks = found.map((object) => ({ ...object, store: store.kind }));
+    const { kind: store } = stores.active;
+    const objects = await this.#unnamed(signal);
+    const seen = unnamedIn(objects, await stores.active.isOurs());
+    if (!seen.isOurs || seen.found === 0) return { ...seen, removed: 0 };
+    const marks = objects.map((object) => ({ ...object, store }));
+    const after = { objects: seen.found, bytes: seen.bytes };
     await db.write((tx) => {
       markPlaces(tx, marks, clock.nowMs());
-      const after = { objects: found.length, bytes };
       audit.record(tx, { actor, action: "captured_session.sweep", target: actor.organizationId, after });
     }, "unobserved");
     const { objects: removed } = await removals.drain({ limit: SWEEP_OBJECTS_MAX, signal });
-    return { found: found.length, bytes, removed, isOurs };
+    return { ...seen, removed };
   }
 
   async #unnamed(signal: AbortSignal): Promise<ListedObject[]> {
@@ -60,3 +65,9 @@ export class Sweep {
     return unnamed;
   }
 }
+
+const unnamedIn = (objects: readonly ListedObject[], isOurs: boolean): Unnamed => ({
+  found: objects.length,
+  bytes: objects.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+  isOurs,
+});

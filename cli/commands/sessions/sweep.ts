@@ -1,0 +1,27 @@
+// `sessions sweep`: removes stored objects that no session names.
+import { storeUnclaimed } from "../../../src/domain/sessions/errors.ts";
+import { bytesText } from "../../../src/platform/files/disk.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+import { isConfirmed } from "../../input/prompt.ts";
+
+/** Requirement SES-43: a dry run claims the bucket, and only then a sweep removes anything from it. */
+export async function sweep({ domain, actor, output, context, command, has }: Call): Promise<void> {
+  const { sweep: sweeping } = domain.sessions;
+  const signal = context.stopSignal();
+  const { found, bytes, isOurs } = await sweeping.look(signal);
+  const isDryRun = has("dryRun");
+  if (!isOurs && !isDryRun) throw storeUnclaimed();
+  if (!isOurs) {
+    await sweeping.claim();
+    output.note("the bucket is claimed now: the next sweep removes what no session names");
+  }
+  if (found === 0)
+    return output.result({ changed: false, objects: 0 }, "unchanged: a session names every stored object");
+  const details = [`They are older than a day and take ${bytesText(bytes)}.`];
+  const action = `remove ${objectsText(found)} that no session names`;
+  if (!(await isConfirmed(context, command, { action, details }))) return;
+  const { removed } = await sweeping.run(actor, signal);
+  output.result({ changed: removed > 0, objects: removed }, `removed ${objectsText(removed)}`);
+}
+
+const objectsText = (count: number): string => (count === 1 ? "1 object" : `${count} objects`);
