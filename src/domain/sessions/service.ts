@@ -23,6 +23,7 @@ import { findArtifact, type RowId, totals } from "./store.ts";
 import { Completion } from "./uploads/completion.ts";
 import { Announcements } from "./uploads/presign.ts";
 import { Receiving } from "./uploads/receiving.ts";
+import { UploadTally } from "./uploads/tally.ts";
 
 export type { OpenedObject, ReadObject } from "./downloads/downloads.ts";
 export type { SessionDetail } from "./lists/detail.ts";
@@ -66,11 +67,13 @@ export function createSessions({ sessionBlobs: blobs, s3Objects, sealing, ...giv
   const stores = createStores({ local, s3: s3Objects, active: given.settings.store });
   const dependencies: SessionsDependencies = { ...given, blobs, links, stores };
   const removals = new Removals(dependencies);
+  const tally = new UploadTally();
   const lists = new SessionLists(dependencies);
   return {
     announcements: new Announcements(dependencies),
-    receiving: new Receiving(dependencies),
-    completion: new Completion(dependencies),
+    receiving: new Receiving({ ...dependencies, tally }),
+    tally,
+    completion: new Completion({ ...dependencies, tally }),
     downloads: new Downloads(dependencies),
     removal: new SessionRemoval({ ...dependencies, removals }),
     removals,

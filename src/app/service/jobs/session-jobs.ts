@@ -46,7 +46,27 @@ export function registerSessionJobs(
   });
 }
 
-function addFigures(metrics: Registry, sessions: Pick<Domain["sessions"], "totals">): void {
+function addFigures(metrics: Registry, sessions: Pick<Domain["sessions"], "totals" | "tally">): void {
+  new Counter({
+    name: "quartermaster_session_uploads_total",
+    help: "Uploads of captured sessions by how they ended",
+    labelNames: ["outcome"],
+    registers: [metrics],
+    collect() {
+      this.reset();
+      for (const [outcome, uploads] of Object.entries(sessions.tally.outcomes))
+        this.inc({ outcome }, uploads);
+    },
+  });
+  new Counter({
+    name: "quartermaster_session_upload_bytes_total",
+    help: "Bytes of captured sessions that were uploaded and completed",
+    registers: [metrics],
+    collect() {
+      this.reset();
+      this.inc(sessions.tally.bytes);
+    },
+  });
   new Gauge({
     name: "quartermaster_session_artifacts",
     help: "Versions of captured sessions by state",

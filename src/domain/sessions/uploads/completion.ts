@@ -18,9 +18,12 @@ import { type ArtifactRow, searchTextOf, type Viewer } from "../model.ts";
 import type { FoundObject } from "../objects/object-store.ts";
 import { findArtifact, findSession } from "../store.ts";
 import { mayManage } from "../visibility.ts";
+import type { UploadTally } from "./tally.ts";
 import * as store from "./upload-store.ts";
 
-type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "settings" | "stores">;
+type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "settings" | "stores"> & {
+  tally: UploadTally;
+};
 
 export class Completion {
   readonly #hashing = pLimit(HASHED_AT_ONCE_MAX);
@@ -40,7 +43,8 @@ export class Completion {
     if (isComplete(artifact)) return artifact.id;
     if (this.own.clock.nowMs() >= artifact.windowEndsAtMs) throw windowOver();
     await this.#prove(artifact);
-    await this.own.db.writeInCompany((tx) => this.#complete(tx, actor, rowId), "unobserved");
+    const isNew = await this.own.db.writeInCompany((tx) => this.#complete(tx, actor, rowId), "unobserved");
+    if (isNew) this.own.tally.add("complete", artifact.sizeBytes);
     return artifact.id;
   }
 
@@ -70,7 +74,8 @@ export class Completion {
     }
   }
 
-  async #fail({ id }: ArtifactRow): Promise<void> {
+  async #fail({ id, sizeBytes }: ArtifactRow): Promise<void> {
+    this.own.tally.add("content_differs", sizeBytes);
     const nowMs = this.own.clock.nowMs();
     await this.own.db.write((tx) => {
       store.dropProof(tx, id);
@@ -78,13 +83,13 @@ export class Completion {
     }, "unobserved");
   }
 
-  /** Decides again, because another caller or the retention may have come between. */
-  #complete(tx: Tx, actor: Actor, rowId: { organizationId: string; id: string }): void {
+  /** Decides again, because another caller or the retention may have come between. @returns false if it is complete already */
+  #complete(tx: Tx, actor: Actor, rowId: { organizationId: string; id: string }): boolean {
     const { clock, settings, audit } = this.own;
     const artifact = findArtifact(tx, rowId);
     const session = artifact && findSession(tx, { ...rowId, id: artifact.sessionId });
     if (!artifact || !session) throw uploadNotFound();
-    if (isComplete(artifact)) return;
+    if (isComplete(artifact)) return false;
     const nowMs = clock.nowMs();
     if (nowMs >= artifact.windowEndsAtMs) throw windowOver();
     const { id } = artifact;
@@ -106,6 +111,7 @@ export class Completion {
       size_bytes: artifact.sizeBytes,
     };
     audit.record(tx, { actor, action: "captured_session.complete", target: session.id, after });
+    return true;
   }
 }
 

@@ -16,6 +16,7 @@ import { FAILED_KEPT_MS } from "../limits.ts";
 import type { ArtifactRow } from "../model.ts";
 import { markPlaces } from "../objects/removal-store.ts";
 import { findLinked } from "../store.ts";
+import type { UploadTally } from "./tally.ts";
 import * as store from "./upload-store.ts";
 
 /** The parameters of a signed address. */
@@ -26,7 +27,9 @@ export interface AddressParameters {
   signature: string;
 }
 
-type Own = Pick<SessionsDependencies, "db" | "clock" | "settings" | "blobs" | "links">;
+type Own = Pick<SessionsDependencies, "db" | "clock" | "settings" | "blobs" | "links"> & {
+  tally: UploadTally;
+};
 
 export class Receiving {
   #running = 0;
@@ -87,13 +90,15 @@ export class Receiving {
     if (!isKnown) throw uploadNotFound();
   }
 
-  async #refuse({ id }: ArtifactRow): Promise<never> {
+  async #refuse({ id, sizeBytes }: ArtifactRow): Promise<never> {
     const { clock, db } = this.own;
     const nowMs = clock.nowMs();
     const status = await db.write((tx) => {
       store.markFailed(tx, { id, nowMs, keptMs: FAILED_KEPT_MS, reason: "digest_mismatch" });
       return findLinked(tx, id)?.status;
     }, "unobserved");
-    throw status === "complete" || status === "superseded" ? alreadyComplete() : digestMismatch();
+    if (status === "complete" || status === "superseded") throw alreadyComplete();
+    this.own.tally.add("digest_mismatch", sizeBytes);
+    throw digestMismatch();
   }
 }
