@@ -25,7 +25,7 @@ import { operatorName } from "../../data-directory/with-domain.ts";
 import { isNameConfirmed, type Plan } from "../../input/prompt.ts";
 import { readSecret } from "../../input/secret-input.ts";
 import { watchTask } from "./progress.ts";
-import { amount } from "./view.ts";
+import { amount, sessionsIn } from "./view.ts";
 
 /** @throws DomainError `data_dir.in_use` while the service runs, `backup.*`, `schema.newer`, `keys.*`, `confirmation.*` */
 export async function restore(call: SettingsCall): Promise<void> {
@@ -134,6 +134,9 @@ function upgradeText({ path, schema, version }: Restorable, directory: DataDirec
 const missingText = (id: string): string =>
   `The sealing key ${id} is missing: secrets sealed with it cannot be read until its file is in keys/ (--keys restores it).`;
 
+const SESSIONS_NOTE =
+  "a backup has no files of captured sessions: `quartermaster sessions verify` lists those that are missing here";
+
 function report(
   { config, output }: SettingsCall,
   directory: DataDirectory,
@@ -169,6 +172,7 @@ function report(
         ]),
   ];
   output.result(document, lines.join("\n"));
+  if (backup.manifest && sessionsIn(backup.manifest.database) > 0) output.note(SESSIONS_NOTE);
   for (const text of upgradeText(backup, directory)) output.warning(text);
   for (const id of backup.missingKeys) output.warning(missingText(id));
 }

@@ -18,7 +18,7 @@ export function registerSessionJobs(
   { sessions }: Pick<Domain, "sessions">,
   { actor, log, metrics }: { actor: Actor; log: Log; metrics: Registry },
 ): void {
-  addFigures(metrics, sessions);
+  addSessionFigures(metrics, sessions);
   const deleted = new Counter({
     name: "quartermaster_session_retention_deleted_total",
     help: "Objects of captured sessions that retention deleted",
@@ -46,7 +46,11 @@ export function registerSessionJobs(
   });
 }
 
-function addFigures(metrics: Registry, sessions: Pick<Domain["sessions"], "totals" | "tally">): void {
+/** Adds what is kept, and how uploads end. */
+export function addSessionFigures(
+  metrics: Registry,
+  sessions: Pick<Domain["sessions"], "totals" | "tally">,
+): void {
   new Counter({
     name: "quartermaster_session_uploads_total",
     help: "Uploads of captured sessions by how they ended",

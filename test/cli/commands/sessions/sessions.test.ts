@@ -1,7 +1,7 @@
 // `sessions` on a data directory, without a service.
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkOf } from "../../../../src/app/doctor/finding.ts";
 import { judgeRoom } from "../../../../src/app/doctor/session-store.ts";
@@ -205,6 +205,24 @@ describe("SES-46 doctor and status", () => {
       "ok",
     ]);
   });
+});
+
+test("SES-39 a restored session without bytes says so, and a new upload brings it back", async () => {
+  expect(await bench.json("backup create all.qmb")).toMatchObject({
+    captured_sessions: { count: 1, files_included: false },
+  });
+  expect((await bench.run("backup verify all.qmb")).stdout).toContain("1 captured session without files");
+  rmSync(objectPath());
+  Bun.gc(true); // closes the connections of this process, which a restore waits for
+  const restored = await bench.run("backup restore all.qmb --confirm data");
+  expect([restored.exitCode, restored.stderr]).toEqual([
+    0,
+    expect.stringContaining("no files of captured sessions"),
+  ]);
+  const { exitCode, stderr } = await bench.run(`sessions export ${id} out.tgz`);
+  expect([exitCode, stderr]).toEqual([3, expect.stringContaining("a new upload of it restores them")]);
+  expect((await captureOn(bench, BYTES)).sessionId).toBe(id);
+  expect(await bench.json(`sessions export ${id} out.tgz`)).toMatchObject({ sha256: DIGEST });
 });
 
 test("SES-37 users erase lists the sessions of a person and deletes their bytes at once", async () => {
