@@ -760,7 +760,11 @@ test("sessions", async () => {
     "sessions sweep --yes",
   ]);
   leaveObject(bench);
-  const swept = await transcript(bench, ["sessions sweep --dry-run", "sessions sweep --yes"]);
+  const swept = await transcript(bench, [
+    "sessions sweep --dry-run",
+    "sessions sweep --yes",
+    "sessions sweep --yes --json",
+  ]);
   expectGolden("sessions", [...none, ...kept, ...gone, ...swept], replacements(bench));
 });
 
