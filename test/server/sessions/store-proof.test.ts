@@ -1,0 +1,148 @@
+// Completion where the bytes lie in an S3-compatible store: who proves them, what happens to other bytes, and what callers learn of a
+// store that fails.
+import { describe, expect, test } from "bun:test";
+import { createS3Objects } from "../../../src/domain/sessions/service.ts";
+import { sessionArtifacts } from "../../../src/domain/sessions/tables.ts";
+import {
+  announcementOf,
+  createSessionServer,
+  type PresignedOnWire,
+  presign,
+} from "../../support/content/sessions.ts";
+import {
+  createS3Server,
+  type S3Server,
+  type S3ServerOptions,
+  TEST_KEYS,
+} from "../../support/object-store/s3-server.ts";
+import { bucketAt } from "../../support/object-store/test-bucket.ts";
+import type { TestServer } from "../../support/server.ts";
+
+const BYTES = "the bytes of a session";
+
+interface Site extends AsyncDisposable {
+  face: TestServer;
+  store: S3Server;
+  credential: { token: string };
+}
+
+async function createSite(options: S3ServerOptions = {}): Promise<Site> {
+  const store = createS3Server(options);
+  const clock = { nowMs: Date.now };
+  const s3Objects = createS3Objects({ bucket: bucketAt(store.origin), prefix: "captured/", clock });
+  const face = await createSessionServer({ s3Objects, sessions: { store: "s3" } });
+  face.world.clock.set(Date.now()); // the store has a clock of its own
+  const credential = { token: (await face.signedIn("member")).accessToken };
+  return {
+    ...{ face, store, credential },
+    async [Symbol.asyncDispose]() {
+      await face[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function announced({ face, credential }: Site): Promise<PresignedOnWire> {
+  return await (await presign(face, credential, announcementOf(BYTES))).json();
+}
+
+const upload = (presigned: PresignedOnWire) =>
+  fetch(presigned.upload_url, { method: "PUT", headers: presigned.headers, body: BYTES });
+
+async function complete({ face, credential }: Site, { complete_url: path }: PresignedOnWire) {
+  const response = await face.request("POST", path, credential);
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+const statusIn = ({ face }: Site) => face.world.db.read.select().from(sessionArtifacts).get()?.status;
+
+/** Puts other bytes of equal size in place of the uploaded ones, as only the operator of a store can. */
+function replaceObject({ store }: Site): void {
+  for (const object of store.buckets.get("sessions")?.values() ?? [])
+    Object.assign(object, {
+      bytes: Buffer.from(BYTES.toUpperCase()),
+      checksum: object.checksum && Buffer.from("0".repeat(32)).toString("base64"),
+    });
+}
+
+describe("SES-20 the proof of content", () => {
+  test.each([
+    ["is the digest of a store that tells it", {}, 0],
+    ["is one reading of the object if the store tells none", { digests: "unkept" }, 1],
+  ] as const)("%s", async (_, options, readings) => {
+    await using site = await createSite(options);
+    const presigned = await announced(site);
+    expect((await upload(presigned)).status).toBe(200);
+    site.store.seen.length = 0;
+    expect((await complete(site, presigned)).status).toBe(200);
+    expect(site.store.seen.filter((line) => line.startsWith("GET ")).length).toBe(readings);
+  });
+
+  test.each([{}, { digests: "unkept" }] as const)(
+    "refuses other bytes of equal size and removes them (%j)",
+    async (options) => {
+      await using site = await createSite(options);
+      const presigned = await announced(site);
+      await upload(presigned);
+      replaceObject(site);
+      const refused = await complete(site, presigned);
+      expect([refused.status, JSON.parse(refused.text).reason]).toEqual([400, "sessions.content_differs"]);
+      expect([statusIn(site), site.store.buckets.get("sessions")?.size]).toEqual(["failed", 0]);
+      const again = await announced(site);
+      expect(again.upload_id).toBe(presigned.upload_id);
+      await upload(again);
+      expect((await complete(site, again)).status).toBe(200);
+    },
+  );
+
+  test("an object that is not there leaves the upload pending", async () => {
+    await using site = await createSite();
+    const presigned = await announced(site);
+    expect((await complete(site, presigned)).status).toBe(400);
+    expect(statusIn(site)).toBe("pending");
+  });
+});
+
+describe("SES-54 SES-57 a store that fails", () => {
+  test.each([
+    [
+      "answers with its error document",
+      () => new Response(`<Error><Key>${TEST_KEYS.accessKeyId}</Key></Error>`, { status: 503 }),
+    ],
+    [
+      "refuses our keys",
+      () => new Response(`<Error>${TEST_KEYS.accessKeyId} sessions</Error>`, { status: 403 }),
+    ],
+    ["redirects elsewhere", () => Response.redirect("http://127.0.0.1:1/", 307)],
+  ])("and %s gives 503 without a word of it, and announcing goes on", async (_, instead) => {
+    await using site = await createSite();
+    const presigned = await announced(site);
+    await upload(presigned);
+    site.store.instead = instead;
+    const refused = await complete(site, presigned);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "30"]);
+    for (const detail of [TEST_KEYS.accessKeyId, "127.0.0.1", "captured/", "Error"])
+      expect(refused.text).not.toContain(detail);
+    expect((await presign(site.face, site.credential, announcementOf("other"))).status).toBe(200);
+    site.store.instead = undefined;
+    expect((await complete(site, presigned)).status).toBe(200);
+  });
+
+  test("and answers 200 to everything completes nothing", async () => {
+    await using site = await createSite();
+    const presigned = await announced(site);
+    site.store.instead = () => new Response("fine");
+    expect([400, 503]).toContain((await complete(site, presigned)).status);
+    expect(statusIn(site)).not.toBe("complete");
+  });
+});
+
+test("SES-53 the key of an object contains nothing that the client sent", async () => {
+  await using site = await createSite();
+  const odd = "../../etc/passwd?x=y#z";
+  const announcement = announcementOf(BYTES, { session_id: odd, title: odd, cwd: odd });
+  const presigned = await (await presign(site.face, site.credential, announcement)).json();
+  await upload(presigned);
+  const keys = [...(site.store.buckets.get("sessions")?.keys() ?? [])];
+  expect(keys.join()).toMatch(/^captured\/[0-9a-f-]{36}\/[0-9a-f-]{36}\/[0-9a-f-]{36}\.tgz$/);
+});
