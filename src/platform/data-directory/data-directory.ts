@@ -147,10 +147,10 @@ function refuseReadOnly(path: string): void {
  * @throws DomainError `data_dir.not_permitted`, which names the first file or folder that this user may not use
  */
 export function assertAccessible(directory: DataDirectory): void {
-  const { path, database, keys, artifacts, backups, lock } = directory;
+  const { path, database, keys, artifacts, sessions, backups, lock } = directory;
   const files = [database, `${database}-wal`, `${database}-shm`, lock];
   const wrong =
-    [keys, artifacts, backups].find(isClosed(constants.R_OK | constants.W_OK | constants.X_OK)) ??
+    [keys, artifacts, sessions, backups].find(isClosed(constants.R_OK | constants.W_OK | constants.X_OK)) ??
     files.find(isClosed(constants.R_OK | constants.W_OK));
   if (wrong === undefined) return;
   const { uid: owner } = statSync(path);

@@ -90,6 +90,7 @@ test.each([
   ["the database", databaseOf],
   ["the sealing key", keyOf],
   ["the folder of artifacts", ({ data }: Bench) => join(data, "artifacts")],
+  ["the folder of captured sessions", ({ data }: Bench) => join(data, "sessions")],
 ])("%s that the owner may not use ends serve for good, and is named", async (_, placeOf) => {
   using bench = await createInstallation();
   const place = placeOf(bench);
