@@ -2,9 +2,19 @@
 // counted and shown as a gap, and nothing that goes wrong with the file reaches the caller.
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { startLogThread } from "../../../src/app/request-logs/start-log-thread.ts";
-import type { RowFilter } from "../../../src/domain/inference/log/model.ts";
+import { FileSource } from "../../../src/domain/inference/log/file-source.ts";
+import type { RowFilter, RowSearch } from "../../../src/domain/inference/log/model.ts";
 import { BATCH_ROWS_MAX } from "../../../src/domain/inference/log/model.ts";
 import type { RunningThread } from "../../../src/domain/inference/log/writing/log-client.ts";
 import type { RunningLog } from "../../../src/domain/inference/log/writing/running-log.ts";
@@ -17,8 +27,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-const search = (running: RunningLog, filter: RowFilter = {}) =>
-  running.search({ filter, sort: "occurred_asc", offset: 0, limit: 100 });
+const searchOf = (filter: RowFilter): RowSearch => ({ filter, sort: "occurred_asc", offset: 0, limit: 100 });
+const search = (running: RunningLog, filter: RowFilter = {}) => running.search(searchOf(filter));
 const total = async (running: RunningLog) => (await search(running)).total;
 const numbers = (from: number, count: number) => Array.from({ length: count }, (_, at) => from + at);
 
@@ -175,6 +185,28 @@ describe("INF-43 a row is not lost while the queue has room, when", () => {
     await until(() => existsSync(log.file) && log.running.queueFigures().rows === 0);
     expect(await total(log.running)).toBe(1);
   });
+
+  test.each([
+    ["the file is emptied", (file: string) => truncateSync(file)],
+    ["the write-ahead log is deleted", (file: string) => rmSync(`${file}-wal`)],
+  ])("%s under the running thread", async (_, harm) => {
+    await using log = startTestLog(directory);
+    log.running.hand(rowOf(1));
+    await until(async () => (await total(log.running)) === 1);
+    harm(log.file);
+    log.running.hand(rowOf(2));
+    await until(() => log.running.queueFigures().rows === 0);
+    const read = await new FileSource(log.file).search(searchOf({}));
+    expect(read.items).toEqual([rowOf(1), rowOf(2)]);
+  });
+});
+
+test("INF-45 a search does not find rows of a file that was moved away", async () => {
+  await using log = startTestLog(directory);
+  log.running.hand(rowOf(1));
+  await until(async () => (await total(log.running)) === 1);
+  for (const end of ["", "-wal", "-shm"]) rmSync(log.file + end);
+  expect(await total(log.running)).toBe(0);
 });
 
 test("INF-43 a symbolic link in the place of the file is never followed", async () => {

@@ -36,8 +36,8 @@ interface OpenFile {
   sums: HandedSums;
   writer: RowWriter;
   reader: LogReader;
-  /** identifies the file, to detect that it was moved away */
-  inode: number;
+  /** to detect that the file was moved away or emptied */
+  identity: string;
 }
 
 export class LogThread {
@@ -63,7 +63,6 @@ export class LogThread {
 
   #write({ rows, gaps }: LogTasks["write"]["request"]): WriteResult {
     try {
-      this.#closeMoved();
       return { isWritten: true, unfit: this.#file().writer.write(rowsInText(rows), gaps) };
     } catch (thrown) {
       const error = asStorageError(thrown);
@@ -85,20 +84,19 @@ export class LogThread {
         this.#close();
         return null;
       default:
-        this.#closeMoved();
         return performOnUsage(message, this.#file().sums);
     }
   }
 
   /** A full disk leaves no room to create or open the file for writing; the existing rows can still be read. */
   async #read(task: ReadingTask): Promise<LogTasks[ReadingTask["name"]]["result"]> {
+    let reader: LogReader;
     try {
-      this.#file();
+      reader = this.#file().reader;
     } catch (error) {
       if (causeOf(asStorageError(error)) !== "disk_full") throw error;
       return await readWithoutRoom(new FileSource(this.options.file, { untouched: true }), task);
     }
-    const { reader } = this.#file();
     if (task.name === "search") return await this.#search(reader.search(task.request));
     const { fromMs } = task.request;
     return task.name === "seen" ? reader.seenSince(fromMs) : reader.figures(fromMs);
@@ -116,14 +114,12 @@ export class LogThread {
     }
   }
 
+  /** Rows that go into a file that was moved, deleted or emptied would be lost. */
   #file(): OpenFile {
-    this.#open ??= openFile(this.options.file);
+    const { file } = this.options;
+    if (this.#open && identityOf(file) !== this.#open.identity) this.#close();
+    this.#open ??= openFile(file);
     return this.#open;
-  }
-
-  /** Rows that go into a file that was moved or deleted would be lost. */
-  #closeMoved(): void {
-    if (this.#open && inodeOf(this.options.file) !== this.#open.inode) this.#close();
   }
 
   #close(): void {
@@ -139,7 +135,7 @@ function openFile(file: string): OpenFile {
     sums: new HandedSums(connection),
     writer: new RowWriter(connection),
     reader: new LogReader(connection),
-    inode: inodeOf(file),
+    identity: identityOf(file),
   };
 }
 
@@ -171,7 +167,12 @@ function performOnUsage(task: UsageTask, sums: HandedSums): LogTasks[UsageTask["
   }
 }
 
-const inodeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.ino ?? 0;
+/** The write-ahead log is deleted while others have it open only if somebody empties the file or removes it by hand. */
+function identityOf(file: string): string {
+  const found = statSync(file, { throwIfNoEntry: false });
+  const inodes = [found, statSync(`${file}-wal`, { throwIfNoEntry: false })].map((stats) => stats?.ino ?? 0);
+  return `${inodes} ${found?.size === 0 ? "empty" : ""}`;
+}
 
 function* sweep(writer: RowWriter, beforeMs: number): Steps<number> {
   let removed = 0;
