@@ -3,6 +3,7 @@
 import { statSync } from "node:fs";
 import { asStorageError } from "../../../../platform/database/storage-errors.ts";
 import { DomainError } from "../../../../platform/errors.ts";
+import { collectGarbage } from "../../../../platform/memory/garbage.ts";
 import { runInTurns, type Steps } from "../../../../platform/steps.ts";
 import { HandedSums } from "../../usage/handed-sums-store.ts";
 import { FileSource } from "../file-source.ts";
@@ -117,7 +118,10 @@ export class LogThread {
   /** Rows that go into a file that was moved, deleted or emptied would be lost. */
   #file(): OpenFile {
     const { file } = this.options;
-    if (this.#open && identityOf(file) !== this.#open.identity) this.#close();
+    if (this.#open && identityOf(file) !== this.#open.identity) {
+      this.#close();
+      collectGarbage(); // compiled statements keep a closed connection, and its locks on the file, until they are collected
+    }
     this.#open ??= openFile(file);
     return this.#open;
   }
