@@ -18,6 +18,7 @@ import { addFactorOn, guessOn, logInOn } from "../support/installed/installed-lo
 import { beginPolicyOn } from "../support/installed/installed-policy.ts";
 import { provisionOn } from "../support/installed/installed-provisioning.ts";
 import { captureOn, leaveObject, shareOn } from "../support/installed/installed-sessions.ts";
+import { createS3Server, TEST_KEYS } from "../support/object-store/s3-server.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
 const POLICY = "revision: any\nallowed_harnesses: [codex]\n";
@@ -48,6 +49,18 @@ const withAda = async (bench: Bench): Promise<string> => {
   await bench.json(`users create ${ADA} --role member`);
   return `${ADA} --yes`;
 };
+
+/** @returns the file with the settings of a store on this machine, which lives as long as the test run */
+function storeSettings(bench: Bench): string {
+  const { origin } = createS3Server({ nowMs: () => bench.clock.nowMs() });
+  const { accessKeyId, secretAccessKey } = TEST_KEYS;
+  writeFileSync(join(bench.folder, "access-key-id"), accessKeyId, { mode: 0o600 });
+  writeFileSync(join(bench.folder, "secret-access-key"), secretAccessKey, { mode: 0o600 });
+  const files = "access_key_id_file: access-key-id, secret_access_key_file: secret-access-key";
+  const place = `endpoint: '${origin}', region: us-east-1, bucket: sessions`;
+  writeFileSync(join(bench.folder, "store.yaml"), `blobs: {s3: {${place}, ${files}}}\n`);
+  return "store.yaml";
+}
 
 const withSession = async (bench: Bench): Promise<string> => (await captureOn(bench, "a session")).sessionId;
 
@@ -265,6 +278,13 @@ const CHANGES: Readonly<Record<string, Change>> = {
       return "--yes --config shorter.yaml";
     },
     leaves: ["captured_session.apply_retention"],
+  },
+  "sessions migrate": {
+    rest: async (bench) => {
+      await withSession(bench);
+      return `--to s3 --yes --config ${storeSettings(bench)}`;
+    },
+    leaves: ["captured_session.migrate"],
   },
   "sessions sweep": {
     rest: async (bench) => {

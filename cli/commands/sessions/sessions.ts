@@ -7,6 +7,7 @@ import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 import { addPageOptions } from "../../output/list-pages.ts";
+import { STORE_KINDS } from "./store-kinds.ts";
 
 const SESSION = ["<session>", "id, as `sessions list` shows it"] as const;
 const EXAMPLE_ID = "0199c0de-0000-7000-8000-000000000001";
@@ -130,6 +131,22 @@ const addEndingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   )
     .printsJson()
     .action(domainAction(context, async () => (await import("./keep.ts")).apply)),
+  addConfirmOptions(
+    noun
+      .command("migrate")
+      .description("Moves stored objects to another store, also while the service runs.")
+      .examples(
+        "quartermaster sessions migrate --to s3 --dry-run",
+        "quartermaster sessions migrate --to local --yes",
+      )
+      .addOption(
+        new Option("--to <store>", "where the objects go; default: where new uploads go").choices(
+          STORE_KINDS,
+        ),
+      ),
+  )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./migrate.ts")).migrate)),
   addConfirmOptions(
     noun
       .command("sweep")

@@ -63,6 +63,7 @@ export const storeUnavailable = (cause?: unknown) =>
 
 export const storeUnset = (kind: StoreKind) =>
   new DomainError("unavailable", "sessions.store_unset", "the store of this session is not configured", {
+    hint: "an operator sets blobs.s3 for it",
     retryAfterSeconds: STORE_RETRY_SECONDS,
     cause: new Error(`rows name the store ${kind}`),
   });

@@ -10,6 +10,7 @@ import { SessionFacetLists } from "./lists/facets.ts";
 import { SessionLists } from "./lists/lists.ts";
 import type { Viewer } from "./model.ts";
 import { createLocalObjects } from "./objects/local-objects.ts";
+import { Moving } from "./objects/moving.ts";
 import { ObjectLinks } from "./objects/object-links.ts";
 import type { ObjectStore } from "./objects/object-store.ts";
 import { createStores } from "./objects/object-stores.ts";
@@ -29,6 +30,7 @@ export type { OpenedObject, ReadObject } from "./downloads/downloads.ts";
 export type { SessionDetail } from "./lists/detail.ts";
 export type { SessionPage, SessionView } from "./lists/lists.ts";
 export type { Viewer } from "./model.ts";
+export type { Unmoved } from "./objects/moving.ts";
 export type { ObjectStore } from "./objects/object-store.ts";
 export { createS3Objects } from "./objects/s3-objects.ts";
 export type { Damage } from "./retention/verification.ts";
@@ -84,6 +86,7 @@ export function createSessions({ sessionBlobs: blobs, s3Objects, sealing, ...giv
     facets: new SessionFacetLists(dependencies),
     sharing: new Sharing(dependencies),
     retention: new Retention({ ...dependencies, removals }),
+    moving: new Moving({ ...dependencies, removals }),
     sweep: new Sweep({ ...dependencies, removals }),
     verification: new Verification(dependencies),
 

@@ -1,0 +1,84 @@
+// Objects move between the stores while the service runs: nothing is lost, nothing stays twice, and a stopped run goes on.
+import { expect, test } from "bun:test";
+import { auditEntries } from "../../../src/domain/audit/tables.ts";
+import { createS3Objects } from "../../../src/domain/sessions/service.ts";
+import { sessionArtifacts } from "../../../src/domain/sessions/tables.ts";
+import { capture, createSessionServer } from "../../support/content/sessions.ts";
+import { createS3Server } from "../../support/object-store/s3-server.ts";
+import { bucketAt } from "../../support/object-store/test-bucket.ts";
+import { createWorld } from "../../support/world.ts";
+
+/** Three versions of two owners in the local store, two with equal bytes, beside a bucket. */
+async function site() {
+  const world = await createWorld();
+  const store = createS3Server({ nowMs: () => world.clock.nowMs() });
+  const { clock } = world;
+  const bucket = bucketAt(store.origin, { clock });
+  const face = await createSessionServer({
+    world,
+    s3Objects: createS3Objects({ bucket, clock, prefix: "" }),
+  });
+  const ada = { token: (await face.signedIn("member")).accessToken };
+  const ben = { token: (await face.signedIn("member")).accessToken };
+  await capture(face, ada, "same");
+  await capture(face, ben, "same");
+  const { sessionId } = await capture(face, ada, "other", { session_id: "other" });
+  const { moving, stores } = face.domain.sessions;
+  const never = new AbortController().signal;
+  return {
+    ...{ face, ada, sessionId, store },
+    move: (to: "local" | "s3", { signal = never, advance = (_bytes: number) => {} } = {}) =>
+      moving.run(world.system, { to, signal, advance }),
+    placesIn: async (kind: "local" | "s3") =>
+      (await Array.fromAsync(stores.of(kind).list())).map(({ place }) => place).sort(),
+    rows: () => world.db.read.select().from(sessionArtifacts).all(),
+    download: async () => {
+      const answer = await face.request("POST", `/session-uploads/${sessionId}/download`, ada);
+      return (await answer.json()).download_url;
+    },
+    migrations: () =>
+      world.db.read
+        .select()
+        .from(auditEntries)
+        .all()
+        .filter(({ action }) => action === "captured_session.migrate").length,
+    async [Symbol.asyncDispose]() {
+      await face[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("SES-38 every version moves to the bucket and back, and is downloaded from where it is", async () => {
+  await using own = await site();
+  expect(await own.move("s3")).toEqual({ objects: 3, bytes: 13, unmoved: [] });
+  expect([(await own.placesIn("local")).length, (await own.placesIn("s3")).length]).toEqual([0, 3]);
+  expect(await own.download()).toStartWith(own.store.origin);
+  expect(await (await fetch(await own.download())).text()).toBe("other");
+  expect(await own.move("s3")).toEqual({ objects: 0, bytes: 0, unmoved: [] });
+  expect(own.migrations()).toBe(1);
+  expect(await own.move("local")).toEqual({ objects: 3, bytes: 13, unmoved: [] });
+  expect([(await own.placesIn("local")).length, (await own.placesIn("s3")).length]).toEqual([2, 0]);
+  expect(own.rows().every(({ store }) => store === "local")).toBe(true);
+});
+
+test("SES-38 a run that is stopped leaves whole objects, and the next one moves the rest", async () => {
+  await using own = await site();
+  const stop = new AbortController();
+  const moving = own.move("s3", { signal: stop.signal, advance: () => stop.abort() });
+  expect(await moving.catch((error: Error) => error.name)).toBe("AbortError");
+  expect(own.rows().filter(({ store }) => store === "s3")).toHaveLength(1);
+  expect(own.migrations()).toBe(1); // what was moved is recorded
+  expect((await own.move("s3")).objects).toBe(2);
+  expect([(await own.placesIn("local")).length, (await own.placesIn("s3")).length]).toEqual([0, 3]);
+});
+
+test("SES-38 a version without its bytes, or with others, stays and is named", async () => {
+  await using own = await site();
+  const { stores } = own.face.domain.sessions;
+  const other = own.rows().find(({ sizeBytes }) => sizeBytes === 5);
+  await stores.of("local").remove(other?.place ?? "");
+  const { objects, unmoved } = await own.move("s3");
+  expect([objects, unmoved]).toMatchObject([2, [{ artifact: { id: other?.id }, fault: "missing" }]]);
+  expect(own.rows().find(({ id }) => id === other?.id)?.store).toBe("local");
+});
