@@ -32,6 +32,21 @@ export type SessionMetadata = Pick<
   | "capturedAtMs"
 >;
 
+/** @returns those members of an artifact, of a session, or of the columns of their tables */
+export const metadataOf = <Row extends Record<keyof SessionMetadata, unknown>>({
+  artifactFormat,
+  resumable,
+  cwd,
+  title,
+  summary,
+  repositoryRoot,
+  repositoryRemote,
+  capturedAtMs,
+}: Row): Pick<Row, keyof SessionMetadata> => ({
+  ...{ artifactFormat, resumable, cwd, title, summary },
+  ...{ repositoryRoot, repositoryRemote, capturedAtMs },
+});
+
 /** The caller of an operation on sessions. */
 export interface Viewer {
   userId: string;

@@ -14,7 +14,7 @@ import {
   windowOver,
 } from "../errors.ts";
 import { FAILED_KEPT_MS, HASH_TIME_MS, HASHED_AT_ONCE_MAX } from "../limits.ts";
-import { type ArtifactRow, searchTextOf, type Viewer } from "../model.ts";
+import { type ArtifactRow, metadataOf, searchTextOf, type Viewer } from "../model.ts";
 import type { FoundObject } from "../objects/object-store.ts";
 import { findArtifact, findSession } from "../store.ts";
 import { mayManage } from "../visibility.ts";
@@ -97,11 +97,8 @@ export class Completion {
     if (!store.markComplete(tx, { id, nowMs, expiresAtMs })) throw bytesNotUploaded();
     store.supersedeOthers(tx, artifact, { nowMs, expiresAtMs: nowMs + settings.supersededDays * DAY_MS });
     const searchText = searchTextOf(session.nativeSessionId, artifact);
-    const { artifactFormat, resumable, cwd, title, summary } = artifact;
-    const { repositoryRoot, repositoryRemote, capturedAtMs } = artifact;
-    const metadata = { artifactFormat, resumable, cwd, title, summary };
     store.promote(tx, {
-      ...{ ...session, ...metadata, repositoryRoot, repositoryRemote, capturedAtMs },
+      ...{ ...session, ...metadataOf(artifact) },
       ...{ searchText, currentArtifactId: id, updatedAtMs: nowMs },
     });
     const after = {

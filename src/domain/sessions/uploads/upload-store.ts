@@ -3,7 +3,7 @@
 import { and, count, eq, inArray, isNull, ne, sql, sum } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { changesOf, insertAll, named, updateAll } from "../../../platform/database/drizzle.ts";
-import type { ArtifactRow, SessionRow } from "../model.ts";
+import { type ArtifactRow, metadataOf, type SessionRow } from "../model.ts";
 import { capturedSessions, sessionArtifacts, sessionGrants } from "../tables.ts";
 
 const selectNative = statement((connection) =>
@@ -60,31 +60,8 @@ const insertArtifact = statement((connection) =>
 
 export const addArtifact = (tx: Tx, row: ArtifactRow): void => void insertArtifact(tx).run({ ...row });
 
-const {
-  sizeBytes,
-  contentType,
-  artifactFormat,
-  resumable,
-  cwd,
-  title,
-  summary,
-  repositoryRoot,
-  repositoryRemote,
-  capturedAtMs,
-  windowEndsAtMs,
-  expiresAtMs,
-} = sessionArtifacts;
-const metadata = {
-  artifactFormat,
-  resumable,
-  cwd,
-  title,
-  summary,
-  repositoryRoot,
-  repositoryRemote,
-  capturedAtMs,
-};
-const announced = { sizeBytes, contentType, ...metadata, windowEndsAtMs, expiresAtMs };
+const { sizeBytes, contentType, windowEndsAtMs, expiresAtMs } = sessionArtifacts;
+const announced = { sizeBytes, contentType, ...metadataOf(sessionArtifacts), windowEndsAtMs, expiresAtMs };
 
 const updateAnnounced = statement((connection) =>
   connection
@@ -196,14 +173,7 @@ export const supersedeOthers = (
 ): void => void updateSuperseded(tx).run({ id, sessionId, ...times });
 
 const promoted = {
-  artifactFormat: capturedSessions.artifactFormat,
-  resumable: capturedSessions.resumable,
-  cwd: capturedSessions.cwd,
-  title: capturedSessions.title,
-  summary: capturedSessions.summary,
-  repositoryRoot: capturedSessions.repositoryRoot,
-  repositoryRemote: capturedSessions.repositoryRemote,
-  capturedAtMs: capturedSessions.capturedAtMs,
+  ...metadataOf(capturedSessions),
   searchText: capturedSessions.searchText,
   currentArtifactId: capturedSessions.currentArtifactId,
   updatedAtMs: capturedSessions.updatedAtMs,
