@@ -1,5 +1,7 @@
 // Expected errors of captured sessions.
+
 import { DomainError, type Problem } from "../../platform/errors.ts";
+import { quoted } from "../../platform/text/problem-list.ts";
 import {
   BUSY_RETRY_SECONDS,
   PENDING_BYTES_PER_USER_MAX,
@@ -73,7 +75,11 @@ export const uploadNotFound = () =>
     hint: "announce the session again",
   });
 
-export const sessionNotFound = () => new DomainError("not_found", "sessions.not_found", "no such session");
+/** @param id as the caller wrote it */
+export const sessionNotFound = (id: string) =>
+  new DomainError("not_found", "sessions.not_found", `no captured session ${quoted(id)}`, {
+    hint: "see `quartermaster sessions list`",
+  });
 
 export const sessionNotVisible = () =>
   new DomainError("forbidden", "sessions.not_visible", "this session is not shared with you");

@@ -21,7 +21,7 @@ export class SessionRemoval {
     const { db, clock, audit, removals } = this.own;
     await db.write((tx) => {
       const session = findSession(tx, { organizationId: viewer.organizationId, id });
-      if (!session) throw sessionNotFound();
+      if (!session) throw sessionNotFound(id);
       if (!mayManage(session, viewer)) throw notOwnUpload();
       if (session.heldAtMs !== null) throw onHold();
       const artifacts = dropSession(tx, session, clock.nowMs());

@@ -20,7 +20,7 @@ export function mayView(
  */
 export function visibleSession(connection: Connection, viewer: Viewer, id: string): SessionRow {
   const session = findSession(connection, { organizationId: viewer.organizationId, id });
-  if (!session) throw sessionNotFound();
+  if (!session) throw sessionNotFound(id);
   if (!mayView(connection, session, viewer)) throw sessionNotVisible();
   return session;
 }

@@ -105,7 +105,7 @@ export class Downloads {
     const { db, clock } = this.own;
     const { currentArtifactId: id, organizationId, goneAtMs } = session;
     const artifact = id === null ? undefined : findArtifact(db.read, { organizationId, id });
-    if (!artifact) throw goneAtMs === null ? sessionNotFound() : sessionGone("expired");
+    if (!artifact) throw goneAtMs === null ? sessionNotFound(session.id) : sessionGone("expired");
     if (artifact.lostAtMs !== null) throw sessionGone("lost");
     // What is held outlives its deadline.
     if (session.heldAtMs === null && clock.nowMs() >= artifact.expiresAtMs) throw sessionGone("expired");

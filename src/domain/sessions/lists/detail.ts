@@ -24,7 +24,7 @@ type Own = Pick<SessionsDependencies, "db"> & { lists: SessionLists };
 export function* sessionDetail({ db, lists }: Own, viewer: Viewer, id: string): Steps<SessionDetail> {
   const row = visibleSession(db.read, viewer, id);
   const [session] = listedSessions(db.read, [row.id]);
-  if (!session) throw sessionNotFound();
+  if (!session) throw sessionNotFound(id);
   const isManager = mayManage(row, viewer);
   const artifacts = listArtifacts(db.read, { sessionId: row.id, limit: VERSIONS_SHOWN_MAX });
   const wasComplete = ({ completedAtMs }: ArtifactRow): boolean => completedAtMs !== null;

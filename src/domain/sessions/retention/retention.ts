@@ -122,7 +122,7 @@ export class Retention {
 
   #find(connection: Parameters<typeof findSession>[0], { organizationId }: Actor, id: string): SessionRow {
     const session = findSession(connection, { organizationId, id });
-    if (!session) throw sessionNotFound();
+    if (!session) throw sessionNotFound(id);
     return session;
   }
 }

@@ -60,7 +60,7 @@ export class Sharing {
     if (isEqual(sharingOf(db.read, session), wanted)) return { id: session.id, ...wanted };
     await db.write((tx) => {
       const now = findSession(tx, { organizationId: viewer.organizationId, id });
-      if (!now) throw sessionNotFound();
+      if (!now) throw sessionNotFound(id);
       const before = sharingOf(tx, now);
       if (isEqual(before, wanted)) return;
       replaceSharing(tx, now, wanted);
@@ -100,7 +100,7 @@ export class Sharing {
 
   #ownSession(viewer: Viewer, id: string): SessionRow {
     const session = findSession(this.own.db.read, { organizationId: viewer.organizationId, id });
-    if (!session) throw sessionNotFound();
+    if (!session) throw sessionNotFound(id);
     if (session.userId !== viewer.userId) throw notOwnSession();
     return session;
   }
