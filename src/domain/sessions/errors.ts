@@ -150,6 +150,7 @@ export const onHold = () =>
     "conflict",
     "sessions.on_hold",
     "an administrator holds this session, so it cannot be removed",
+    { hint: "an administrator ends the hold: `quartermaster sessions release`" },
   );
 
 export const storeUnclaimed = () =>
