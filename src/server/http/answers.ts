@@ -8,7 +8,6 @@ const DEFAULT_HEADERS: readonly (readonly [string, string])[] = [
   ["referrer-policy", "no-referrer"],
   ["cross-origin-resource-policy", "same-origin"],
 ];
-const MARK = "x-content-type-options";
 const HSTS = "max-age=31536000";
 
 /** @returns headers for a response that is sent often, including the default ones */
@@ -24,7 +23,7 @@ export function complete(
   headers.set("x-request-id", requestId);
   if (secure) headers.set("strict-transport-security", HSTS);
   // A 304 refers to a response that had these headers and omits them (RFC 9110 section 15.4.5).
-  if (response.status === 304 || headers.has(MARK)) return response;
+  if (response.status === 304) return response;
   for (const [name, value] of DEFAULT_HEADERS) if (!headers.has(name)) headers.set(name, value);
   return response;
 }
