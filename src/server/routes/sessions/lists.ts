@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { SESSION_SORTS } from "../../../domain/sessions/lists/list-query.ts";
 import { toWireDetail, toWireSession } from "../../../domain/sessions/lists/wire.ts";
-import { ARTIFACT_STATUSES, SHARING_MODES } from "../../../domain/sessions/model.ts";
+import { ARTIFACT_STATUSES } from "../../../domain/sessions/model.ts";
 import type { SessionPage } from "../../../domain/sessions/service.ts";
 import { pageEnvelope, SEARCH_LENGTH_MAX, toPageEnvelope } from "../../../domain/shared/page.ts";
 import { runInTurns } from "../../../platform/steps.ts";
@@ -11,13 +11,10 @@ import { json } from "../../http/answers.ts";
 import { PageParameters, parameter, toPageQuery, toWholeNumber, Uuid } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
+import { nullable, SessionPath, SharingModeWord, UserRef } from "./schemas.ts";
 
-const nullable = (schema: object) => Type.Unsafe<string | null>({ ...schema, type: ["string", "null"] });
 const time = () => Type.String({ format: "date-time" });
 const text = () => nullable({});
-
-export const SharingModeWord = Type.Unsafe<string>({ type: "string", enum: SHARING_MODES });
-export const UserRef = Type.Object({ id: Uuid, email: Type.String({ format: "email" }) });
 
 const CapturedSession = Type.Object({
   id: Uuid,
@@ -107,7 +104,6 @@ const MemberParameters = Type.Object(
   { q: parameter({ maxLength: SEARCH_LENGTH_MAX, description: "Part of an address" }) },
   { additionalProperties: false },
 );
-const SessionPath = Type.Object({ id: Uuid });
 
 const describe = operationsOf("Sessions");
 

@@ -8,9 +8,7 @@ import { actorOf } from "../../http/exchange.ts";
 import { Uuid } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
-import { SharingModeWord, UserRef } from "./lists.ts";
-
-const SessionPath = Type.Object({ id: Uuid });
+import { SessionPath, SharingModeWord, UserRef } from "./schemas.ts";
 
 const SessionSharing = Type.Object({
   mode: SharingModeWord,

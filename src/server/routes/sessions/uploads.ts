@@ -8,11 +8,9 @@ import { actorOf } from "../../http/exchange.ts";
 import { Uuid } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
+import { nullable, SessionPath } from "./schemas.ts";
 
-const SessionPath = Type.Object({ id: Uuid });
 const UploadPath = Type.Object({ id: Uuid });
-
-const nullable = (schema: object) => Type.Unsafe<string | null>({ ...schema, type: ["string", "null"] });
 
 const PresignedUpload = Type.Object({
   upload_id: Uuid,
