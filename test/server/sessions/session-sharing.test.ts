@@ -4,6 +4,7 @@ import { eq } from "drizzle-orm";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { users } from "../../../src/domain/identity/tables.ts";
 import { RECIPIENTS_MAX, RECIPIENTS_SHOWN_MAX } from "../../../src/domain/sessions/limits.ts";
+import { PROBLEMS_MAX } from "../../../src/platform/text/problem-list.ts";
 import { capture, createSessionServer } from "../../support/content/sessions.ts";
 import type { Sent, TestServer } from "../../support/server.ts";
 
@@ -100,6 +101,33 @@ test.each([
     400,
     pointers,
   ]);
+});
+
+test("SES-26 each problem names its place and the wrong value, and only so many are listed", async () => {
+  const { face, path, ada } = await site();
+  await using _ = face;
+  const detailsOf = async (body: unknown) => {
+    const { errors } = await (await put(face, path, ada, body)).json();
+    return errors.map(({ detail }: { detail: string }) => detail);
+  };
+  const nobody = "01890000-0000-7000-8000-000000000000";
+  expect(await detailsOf({ mode: "selected", user_ids: ["x", nobody], user_id: "y" })).toEqual([
+    '"user_id" is not a known member; did you mean user_ids?',
+    'user_ids/0 must be a UUID: "x"',
+    `user_ids/1 is no active user of the organization: "${nobody}"`,
+  ]);
+  expect(await detailsOf({ mode: "public" })).toEqual([
+    'mode must be one of private, workspace, selected, not "public"',
+  ]);
+  expect(await detailsOf({ mode: "workspace", user_ids: ["x", "y"] })).toEqual([
+    "user_ids is allowed only with the mode selected, and names 2 with workspace",
+  ]);
+  const many = Array.from({ length: RECIPIENTS_MAX + 1 }, () => crypto.randomUUID());
+  expect(await detailsOf({ mode: "selected", user_ids: many })).toEqual([
+    `user_ids must name 1 to ${RECIPIENTS_MAX} users other than the owner, not ${RECIPIENTS_MAX + 1}`,
+  ]);
+  const repeated = Array.from({ length: 20_000 }, () => "x");
+  expect(await detailsOf({ mode: "selected", user_ids: repeated })).toHaveLength(PROBLEMS_MAX + 1);
 });
 
 test("SES-26 refuses the owner alone, and suspended people", async () => {

@@ -1,7 +1,9 @@
 // Reads with whom an owner wants to share: every value is checked here, and all problems are told at once.
 import { type Static, Type } from "@sinclair/typebox";
-import { type Problem, pointerOf } from "../../../platform/errors.ts";
+import { pointerOf } from "../../../platform/errors.ts";
 import { UUID_PATTERN } from "../../../platform/ids.ts";
+import { unknownMember } from "../../../platform/text/object-reader.ts";
+import { type ProblemList, quoted } from "../../../platform/text/problem-list.ts";
 import { RECIPIENTS_MAX } from "../limits.ts";
 import { SHARING_MODES, type SharingMode } from "../model.ts";
 
@@ -30,42 +32,47 @@ interface SharingFacts {
   isActiveColleague(userId: string): boolean;
 }
 
-/** @returns what the owner wants; use it only if `problems` stays empty */
+const MEMBERS = Object.keys(SessionSharingRequest.properties);
+
+/** @returns what the owner wants; use it only if `problems` stays empty. Each problem names its place and the value there */
 export function readSharing(
   request: SessionSharingRequest,
-  { ownerId, isActiveColleague }: SharingFacts,
-  problems: Problem[],
+  facts: SharingFacts,
+  problems: ProblemList,
 ): WantedSharing {
-  const { mode: word, user_ids: given, ...unknown } = request;
+  const { mode: word, user_ids: given = [], ...unknown } = request;
   for (const name of Object.keys(unknown))
-    problems.push({ pointer: pointerOf([name]), detail: "unknown member" });
+    if (!problems.isFull) problems.add(pointerOf([name]), `${quoted(name)} ${unknownMember(name, MEMBERS)}`);
   const mode = SHARING_MODES.find((candidate) => candidate === word);
-  if (!mode) problems.push({ pointer: "/mode", detail: `mode must be one of ${SHARING_MODES.join(", ")}` });
-  if (mode !== "selected") {
-    if (mode && given !== undefined && given.length > 0)
-      problems.push({ pointer: "/user_ids", detail: "user_ids is allowed only with the mode selected" });
-    return { mode: mode ?? "private", userIds: [] };
-  }
-  return { mode, userIds: readUserIds(given ?? [], { ownerId, isActiveColleague }, problems) };
+  if (!mode) problems.add("/mode", `mode must be one of ${SHARING_MODES.join(", ")}, not ${quoted(word)}`);
+  if (mode === "selected") return { mode, userIds: readUserIds(given, facts, problems) };
+  if (mode && given.length > 0)
+    problems.add(
+      "/user_ids",
+      `user_ids is allowed only with the mode selected, and names ${given.length} with ${mode}`,
+    );
+  return { mode: mode ?? "private", userIds: [] };
 }
 
 function readUserIds(
   given: readonly string[],
   { ownerId, isActiveColleague }: SharingFacts,
-  problems: Problem[],
+  problems: ProblemList,
 ): string[] {
   const ids = given.map((id) => id.toLowerCase());
   const wanted = [...new Set(ids)].filter((id) => id !== ownerId).sort();
-  if (wanted.length === 0 || wanted.length > RECIPIENTS_MAX) {
-    const detail = `user_ids must name 1 to ${RECIPIENTS_MAX} users other than the owner`;
-    problems.push({ pointer: "/user_ids", detail });
-  }
+  if (wanted.length === 0 || wanted.length > RECIPIENTS_MAX)
+    problems.add(
+      "/user_ids",
+      `user_ids must name 1 to ${RECIPIENTS_MAX} users other than the owner, not ${wanted.length}`,
+    );
   if (wanted.length > RECIPIENTS_MAX) return wanted;
   for (const [index, id] of ids.entries()) {
     const isUuid = UUID_PATTERN.test(id);
     if (isUuid && (id === ownerId || isActiveColleague(id))) continue;
-    const detail = isUuid ? "no active user of the organization" : "must be a UUID";
-    problems.push({ pointer: `/user_ids/${index}`, detail });
+    const place = `user_ids/${index}`;
+    const fault = isUuid ? "is no active user of the organization" : "must be a UUID";
+    problems.add(`/${place}`, `${place} ${fault}: ${quoted(given[index] ?? "")}`);
   }
   return wanted;
 }

@@ -1,7 +1,7 @@
 // Shows and replaces with whom a session is shared. A grant works only while its holder is active, because nobody else signs in;
 // what an owner shared stays shared after the owner left.
-import type { Problem } from "../../../platform/errors.ts";
 import type { Steps } from "../../../platform/steps.ts";
+import { ProblemList } from "../../../platform/text/problem-list.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import { notOwnSession, refuseRequest, sessionNotFound } from "../errors.ts";
@@ -54,9 +54,9 @@ export class Sharing {
   ): Promise<WantedSharing & { id: string }> {
     const { db, audit } = this.own;
     const session = this.#ownSession(viewer, id);
-    const problems: Problem[] = [];
+    const problems = new ProblemList();
     const wanted = readSharing(request, this.#factsFor(session), problems);
-    refuseRequest(problems);
+    refuseRequest(problems.list());
     if (isEqual(sharingOf(db.read, session), wanted)) return { id: session.id, ...wanted };
     await db.write((tx) => {
       const now = findSession(tx, { organizationId: viewer.organizationId, id });
