@@ -75,6 +75,20 @@ export const uploadNotFound = () =>
     hint: "announce the session again",
   });
 
+/** For the holder of a download address. */
+export const bytesRemoved = () =>
+  new DomainError(
+    "not_found",
+    "sessions.bytes_removed",
+    "nothing is at this address: the session, or this version of it, was deleted",
+  );
+
+/** For the holder of a download address that was signed before `sessions migrate`. */
+export const bytesMoved = () =>
+  new DomainError("not_found", "sessions.bytes_moved", "these bytes are in another store now", {
+    hint: "request a new download address",
+  });
+
 /** @param id as the caller wrote it */
 export const sessionNotFound = (id: string) =>
   new DomainError("not_found", "sessions.not_found", `no captured session ${quoted(id)}`, {

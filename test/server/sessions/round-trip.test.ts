@@ -78,9 +78,16 @@ test("SES-30 the owner removes a session with its bytes", async () => {
   await using face = await createSessionServer();
   const { accessToken: token } = await face.signedIn("member");
   const { sessionId } = await capture(face, { token }, "the bytes of a session");
+  const offered = await face.request("POST", `/session-uploads/${sessionId}/download`, { token });
+  const { download_url: url } = await offered.json();
   const removed = await face.request("DELETE", `/session-uploads/${sessionId}`, { token });
   expect(removed.status).toBe(204);
   expect((await face.request("POST", `/session-uploads/${sessionId}/download`, { token })).status).toBe(404);
   const objects = await Array.fromAsync(face.domain.sessions.stores.active.list());
   expect(objects).toEqual([]);
+  const gone = await face.request("GET", pathIn(url));
+  expect([gone.status, await gone.json()]).toMatchObject([
+    404,
+    { reason: "sessions.bytes_removed", detail: expect.stringContaining("was deleted") },
+  ]);
 });

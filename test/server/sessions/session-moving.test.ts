@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { createS3Objects } from "../../../src/domain/sessions/service.ts";
 import { sessionArtifacts } from "../../../src/domain/sessions/tables.ts";
-import { capture, createSessionServer } from "../../support/content/sessions.ts";
+import { capture, createSessionServer, pathIn } from "../../support/content/sessions.ts";
 import { createS3Server } from "../../support/object-store/s3-server.ts";
 import { bucketAt } from "../../support/object-store/test-bucket.ts";
 import { createWorld } from "../../support/world.ts";
@@ -51,7 +51,10 @@ async function site() {
 
 test("SES-38 every version moves to the bucket and back, and is downloaded from where it is", async () => {
   await using own = await site();
+  const former = await own.download();
   expect(await own.move("s3")).toEqual({ objects: 3, bytes: 13, unmoved: [] });
+  const moved = await own.face.request("GET", pathIn(former));
+  expect([moved.status, (await moved.json()).reason]).toEqual([404, "sessions.bytes_moved"]);
   expect([(await own.placesIn("local")).length, (await own.placesIn("s3")).length]).toEqual([0, 3]);
   expect(await own.download()).toStartWith(own.store.origin);
   expect(await (await fetch(await own.download())).text()).toBe("other");

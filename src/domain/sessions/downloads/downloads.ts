@@ -4,7 +4,7 @@ import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
-import { linkRefused, sessionGone, sessionNotFound, uploadNotFound } from "../errors.ts";
+import { bytesMoved, bytesRemoved, linkRefused, sessionGone, sessionNotFound } from "../errors.ts";
 import type { ArtifactRow, SessionRow, Viewer } from "../model.ts";
 import { markLost } from "../objects/lost.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
@@ -74,12 +74,13 @@ export class Downloads {
 
   /**
    * @returns the bytes of an address of ours
-   * @throws DomainError `sessions.upload_not_found`, `sessions.link_refused`, `sessions.bytes_lost`
+   * @throws DomainError `sessions.bytes_removed`, `sessions.bytes_moved`, `sessions.link_refused`, `sessions.bytes_lost`
    */
   async open({ id, expires, signature }: AddressParameters): Promise<OpenedObject> {
     const { db, clock, links, blobs } = this.own;
     const artifact = findLinked(db.read, id);
-    if (artifact?.store !== "local") throw uploadNotFound();
+    if (!artifact) throw bytesRemoved();
+    if (artifact.store !== "local") throw bytesMoved();
     const isOver = clock.nowMs() >= expires * SECOND_MS;
     if (isOver || !links.isSigned({ method: "GET", object: artifact, expires }, signature))
       throw linkRefused();
