@@ -65,7 +65,6 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
   "cuts what a person reads": [
     "AUDITED_IDS_MAX of src/domain/scim/groups/group-changes.ts",
     "DESCRIPTION_COLUMN_MAX of cli/command.ts",
-    "INDENT_CHARACTERS_MAX of src/platform/text/yaml-source.ts",
     "LEFT_SHOWN_MAX of cli/commands/identities/move.ts",
     "NAMED_MAX of cli/commands/clients/remove.ts",
     "NAMED_MAX of src/domain/scim/bulk/run.ts",

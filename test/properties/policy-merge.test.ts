@@ -1,9 +1,11 @@
 // Random documents of two authors: the three-way merge never loses what the dashboard changed, takes what only the file
 // changed, and forgets no conflict, over one merge and over a life of many.
+
 import { describe, expect, test } from "bun:test";
+import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { diffDocuments } from "../../src/domain/governance/publishing/diff.ts";
-import { changedPlaces, isSame, splitParts } from "../../src/domain/governance/publishing/document-paths.ts";
+import { changedPlaces, splitParts } from "../../src/domain/governance/publishing/document-paths.ts";
 import { mergeDocuments, openConflicts } from "../../src/domain/governance/publishing/merge.ts";
 import { tokensOf } from "../../src/platform/errors.ts";
 
@@ -74,7 +76,7 @@ const isReordered = (path: string, { baseline, current }: { baseline: unknown; c
   Array.isArray(valueAt(baseline, path)) &&
   !isWhole(baseline, path) &&
   !isWhole(current, path) &&
-  isSame(namesAt(baseline, path).toSorted(), namesAt(current, path).toSorted());
+  isDeepStrictEqual(namesAt(baseline, path).toSorted(), namesAt(current, path).toSorted());
 
 /** Every place that can be named, from the root down. */
 function placesOf(value: unknown, path: readonly string[] = []): string[] {
@@ -114,7 +116,7 @@ describe("one merge", () => {
       fc.property(versions, ({ baseline, current, wanted }) => {
         const { merged, conflicts } = mergeDocuments({ baseline, current, wanted });
         for (const { path } of diffDocuments(baseline, wanted)) {
-          if (isSame(valueAt(merged, path), valueAt(wanted, path))) continue;
+          if (isDeepStrictEqual(valueAt(merged, path), valueAt(wanted, path))) continue;
           const isOurs = diffDocuments(baseline, current).some(
             (ours) => within(ours.path, path) || within(path, ours.path),
           );
@@ -131,15 +133,24 @@ describe("one merge", () => {
         const { merged, conflicts } = mergeDocuments({ baseline, current, wanted });
         for (const path of conflicts) {
           const [before, ours, theirs] = [baseline, current, wanted].map((side) => valueAt(side, path));
-          expect(isSame(before, ours) || isSame(before, theirs) || isSame(ours, theirs)).toBe(false);
-          expect(isSame(valueAt(merged, path), ours)).toBe(true);
+          expect(
+            isDeepStrictEqual(before, ours) ||
+              isDeepStrictEqual(before, theirs) ||
+              isDeepStrictEqual(ours, theirs),
+          ).toBe(false);
+          expect(isDeepStrictEqual(valueAt(merged, path), ours)).toBe(true);
         }
         const both = placesOf(baseline)
           .concat(placesOf(current), placesOf(wanted))
           .filter((path) => {
             const [before, ours, theirs] = [baseline, current, wanted].map((side) => valueAt(side, path));
             const isLeaf = isWhole(current, path) && isWhole(wanted, path);
-            return isLeaf && !isSame(before, ours) && !isSame(before, theirs) && !isSame(ours, theirs);
+            return (
+              isLeaf &&
+              !isDeepStrictEqual(before, ours) &&
+              !isDeepStrictEqual(before, theirs) &&
+              !isDeepStrictEqual(ours, theirs)
+            );
           });
         for (const path of both) expect([path, touches(conflicts, path)]).toEqual([path, true]);
       }),
@@ -187,7 +198,9 @@ describe("a sequence of merges", () => {
             for (const path of found) open.add(path);
             [file, current] = [wanted, merged];
           }
-          open = new Set([...open].filter((path) => !isSame(valueAt(current, path), valueAt(file, path))));
+          open = new Set(
+            [...open].filter((path) => !isDeepStrictEqual(valueAt(current, path), valueAt(file, path))),
+          );
           expect(new Set(conflicts)).toEqual(open);
         }
       }),

@@ -1,10 +1,11 @@
 // `catalog list`, `show` and `export`: reads the catalog.
 import { resolve } from "node:path";
 import { CATALOG_FILE_BYTES_MAX } from "../../../src/domain/catalog/model.ts";
-import { catalogYaml, packageYaml } from "../../../src/domain/catalog/seed/catalog-export.ts";
+import { catalogYaml } from "../../../src/domain/catalog/seed/catalog-export.ts";
 import type { ManagedPackage } from "../../../src/domain/catalog/service.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { replaceFile } from "../../../src/platform/files/files.ts";
+import { yamlText } from "../../../src/platform/text/yaml-write.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import type { Column } from "../../output/table.ts";
 
@@ -30,7 +31,7 @@ export async function list({ domain, actor, output }: Call): Promise<void> {
 
 export async function show({ domain, actor, output, args: [id = ""] }: Call): Promise<void> {
   const managed = domain.catalog.get(actor.organizationId, id);
-  output.result(managed, packageYaml(managed).trimEnd());
+  output.result(managed, yamlText(managed).trimEnd());
 }
 
 /** Writes a bundle with `--bundle`, otherwise a file for `catalog seed`. */

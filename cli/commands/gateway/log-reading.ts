@@ -101,4 +101,5 @@ const lineOf = (row: RowView): string =>
     `${row.durationMs ?? row.upstreamLatencyMs} ms`,
     `${row.inputTokens ?? "-"} in`,
     `${row.outputTokens ?? "-"} out`,
+    ...(row.refusal === null ? [] : [row.refusal]),
   ].join("  ");

@@ -60,7 +60,7 @@ export function registerBackupJob(
   });
 }
 
-export const REPLACED_JOB = "replaced-data";
+const REPLACED_JOB = "replaced-data";
 const REPLACED_EVERY_MS = 24 * HOUR_MS;
 
 /** Registers the job that removes replaced databases some days after a restore. */

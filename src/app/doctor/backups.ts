@@ -10,7 +10,7 @@ import type { Examined } from "./content.ts";
 import type { Check, Finding } from "./finding.ts";
 
 /** How late a scheduled backup may be, beyond a day or beyond its period. */
-export const BACKUP_SLACK_MS = 2 * HOUR_MS;
+const BACKUP_SLACK_MS = 2 * HOUR_MS;
 /** The service does not create that folder: if it is missing, its disk may not be mounted. */
 const FOLDER_REMEDY = "mount its disk, or create the folder";
 const DAILY_MS = 24 * HOUR_MS;

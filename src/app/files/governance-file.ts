@@ -32,11 +32,19 @@ interface SectionSource {
 /** Logs the result. */
 export function logGovernance(log: Log, outcome: DeploymentOutcome): void {
   const { conflicts, problems, warnings, revision } = outcome;
-  log.info(`policy.${outcome.outcome}`, { revision });
+  log.info(POLICY_EVENTS[outcome.outcome], { revision });
   for (const path of conflicts) log.warning("policy.conflict", { path, next: SETTLE_CONFLICT });
   for (const problem of problems) log.error("policy.section_rejected", { ...problem });
   for (const warning of warnings) log.warning("policy.warning", { ...warning });
 }
+
+/** The event for each outcome of applying the section of the configuration file. */
+export const POLICY_EVENTS: Readonly<Record<DeploymentOutcome["outcome"], string>> = {
+  bootstrap: "policy.bootstrap",
+  deployed: "policy.deployed",
+  unchanged: "policy.unchanged",
+  kept: "policy.kept",
+};
 
 const SETTLE_CONFLICT =
   "the manually published value stays; to resolve the conflict, make the file match the policy";

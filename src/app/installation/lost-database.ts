@@ -47,7 +47,7 @@ export function acceptLostDatabase(directory: DataDirectory, surroundings: Start
  * A database is lost if there is a marker or a backup, but no organization in the database.
  * @returns the error to report; undefined for a new directory, for one with a database, and while a restore is unfinished
  */
-export function lostDatabase(directory: DataDirectory, surroundings: StartContext): DomainError | undefined {
+function lostDatabase(directory: DataDirectory, surroundings: StartContext): DomainError | undefined {
   if (isSwapPending(directory) || holdsInstallation(directory.database)) return undefined;
   const backup = newestBackup(directory, surroundings);
   if (!isMarked(directory) && !backup) return undefined;

@@ -27,7 +27,7 @@ export interface ExternalService {
 }
 
 /** Time limit of a probe; all probes run in parallel. */
-export const PROBE_TIMEOUT_MS = 3 * SECOND_MS;
+const PROBE_TIMEOUT_MS = 3 * SECOND_MS;
 
 /** The path to probe at each service, and what depends on it. */
 const PROBES: Readonly<Record<string, { path: string; affects: string }>> = {

@@ -9,7 +9,7 @@ import { askJson, refusalText, textIn } from "./json-answer.ts";
 
 const DISCOVERY_PATH = "/.well-known/metaharness";
 /** Clock difference that is worth a warning. The header Date has whole seconds. */
-export const CLOCK_DIFFERENCE_MIN_MS = 5 * SECOND_MS;
+const CLOCK_DIFFERENCE_MIN_MS = 5 * SECOND_MS;
 
 /** What clients take from the discovery document. */
 export interface Discovery {

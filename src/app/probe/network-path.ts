@@ -11,9 +11,9 @@ import { isLoopbackName } from "./reach.ts";
 export const CONNECTION_PATH = "/connection";
 const STREAM_PATH = "/connection/events";
 /** Requests on one kept connection. */
-export const LATENCY_SAMPLES = 7;
+const LATENCY_SAMPLES = 7;
 /** Median latency that is worth a warning. */
-export const LATENCY_WARNING_MS = 500;
+const LATENCY_WARNING_MS = 500;
 
 const OLDER =
   "the service does not support this check: it is older than this program, or the proxy blocks the path";

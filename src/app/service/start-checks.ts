@@ -73,7 +73,7 @@ const problemsOf = ({ message, hint, problems }: DomainError) =>
  * Clients learn our origin and reject plain http to any other machine.
  * @throws DomainError `config.public_url_missing`
  */
-export function assertBindable(config: Config): void {
+function assertBindable(config: Config): void {
   if (config.get("server.public_url") !== undefined || isLoopback(config.get("server.listen"))) return;
   throw new DomainError(
     "invalid",

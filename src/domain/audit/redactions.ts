@@ -124,7 +124,7 @@ function addNames(names: KnownNames, text: string | null): void {
 export const contentDigest = (entry: AuditRow): string => digestOf(entry.previousDigest, entry);
 
 /** @param redactions ordered by the id of their entry */
-export const digestOfAll = (redactions: readonly Omit<store.Redaction, "erasureId">[]): string =>
+const digestOfAll = (redactions: readonly Omit<store.Redaction, "erasureId">[]): string =>
   sha256Hex(redactions.map(({ entryId, digest }) => `${entryId} ${digest}\n`).join(""));
 
 /** @returns the digest over the stored redactions of an erasure; undefined if there are more than one erasure makes */

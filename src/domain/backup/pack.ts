@@ -110,7 +110,7 @@ function packArtifacts(writer: Writer, artifacts: readonly Artifact[]): Manifest
 }
 
 /** @returns the member of an artifact, which is also its path in the data directory */
-export const nameOfArtifact = (digest: string): string => `artifacts/sha256/${digest.slice(0, 2)}/${digest}`;
+const nameOfArtifact = (digest: string): string => `artifacts/sha256/${digest.slice(0, 2)}/${digest}`;
 
 interface Artifact {
   digest: string;

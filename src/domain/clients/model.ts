@@ -26,7 +26,7 @@ export type Verdict = (typeof VERDICTS)[number];
 export const HEALTHS = ["current", "outdated", "attention"] as const;
 export type Health = (typeof HEALTHS)[number];
 
-export const ACTIVITIES = ["recent", "stale"] as const;
+const ACTIVITIES = ["recent", "stale"] as const;
 export type Activity = (typeof ACTIVITIES)[number];
 
 export const SORTS = ["last_seen_desc", "last_seen_asc"] as const;
@@ -45,7 +45,7 @@ const member = (schema: SchemaOptions) => Type.Optional(Type.Unknown(schema));
 const textMember = member({ type: "string" });
 const flagMember = member({ type: "boolean" });
 
-export const HarnessInventoryEntry = Type.Object(
+const HarnessInventoryEntry = Type.Object(
   {
     name: Type.Optional(
       Type.Union([Type.String({ maxLength: HARNESS_NAME_LENGTH_MAX }), Type.Not(Type.String())], {
@@ -67,7 +67,7 @@ export const HarnessInventoryEntry = Type.Object(
   OPEN,
 );
 
-export const PackageStatus = Type.Object(
+const PackageStatus = Type.Object(
   {
     id: textMember,
     version: textMember,

@@ -42,7 +42,7 @@ export const McpServer = Type.Object({
   disabled: Type.Boolean({ default: false }),
 });
 
-export const PackageOverride = Type.Object({
+const PackageOverride = Type.Object({
   enabled: Type.Optional(Type.Boolean({ description: "Absent means enabled." })),
   settings: Type.Record(Type.String(), Type.Unknown(), { default: {} }),
 });

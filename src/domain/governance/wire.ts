@@ -24,5 +24,5 @@ export const POLICY_CAPABILITIES = [
 export type PolicyCapability = (typeof POLICY_CAPABILITIES)[number];
 
 /** The author of a revision; to clients the command line and the dashboard are one author. */
-export const ORIGINS = ["bootstrap", "deployment", "dashboard", "operator"] as const;
+const ORIGINS = ["bootstrap", "deployment", "dashboard", "operator"] as const;
 export type Origin = (typeof ORIGINS)[number];

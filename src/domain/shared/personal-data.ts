@@ -40,7 +40,7 @@ const PURPOSE = "pseudonym";
 const PSEUDONYM_DIGITS = 16;
 
 /** Prefix of every pseudonym. */
-export const PSEUDONYM_MARK = "erased-";
+const PSEUDONYM_MARK = "erased-";
 
 /**
  * @param subject id of a user, or a folded address

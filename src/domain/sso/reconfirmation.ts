@@ -7,7 +7,7 @@ import * as identities from "./identities/identities-store.ts";
 import type { CurrentSsoSettings } from "./settings.ts";
 
 /** How long before the end `status` warns. */
-export const RECONFIRMATION_WARNING_MS = 24 * HOUR_MS;
+const RECONFIRMATION_WARNING_MS = 24 * HOUR_MS;
 
 /** @returns the check, which access makes at each refresh of a grant and each use of a browser session */
 export const createIsConfirmed =

@@ -9,7 +9,7 @@ import { missingSetting, problem, type Settings } from "./setting-problem.ts";
 import { SETTING_NAMES, type SettingName } from "./table.ts";
 
 /** The provisioner that is part of the service; every other type is an executable. */
-export const BUILTIN_PROVISIONER = "builtin-litellm";
+const BUILTIN_PROVISIONER = "builtin-litellm";
 
 /** @returns whether the setting has an effect only while gateway mode is on */
 export const isGatewayDetail = (name: SettingName): boolean =>

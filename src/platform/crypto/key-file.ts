@@ -17,7 +17,7 @@ export interface PassphraseCost {
 export const PASSPHRASE_LENGTH_MIN = 12;
 export const KEY_FILE_BYTES_MAX = 4 * 1024 * 1024;
 /** Takes 128 MB and about half a second: the minimum that OWASP recommends. */
-export const PASSPHRASE_COST: PassphraseCost = { n: 131_072, r: 8, p: 1 };
+const PASSPHRASE_COST: PassphraseCost = { n: 131_072, r: 8, p: 1 };
 /** Upper bounds of the parameters in a file that is read. */
 const COST_MAX = { n: 1_048_576, r: 16, p: 4 };
 const SALT_BYTES = 16;

@@ -2,7 +2,7 @@
 // transaction, and other work runs whenever it yields. database.ts updates the revisions of caches.
 import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
-import { collectGarbage } from "../memory/garbage.ts";
+import { collectGarbage, collectNewGarbage } from "../memory/garbage.ts";
 import type { Steps } from "../steps.ts";
 import { type Checkpoints, commitToLog, flushLog } from "./checkpoints.ts";
 import { drizzleOver } from "./drizzle.ts";
@@ -12,8 +12,10 @@ import { asStorageError } from "./storage-errors.ts";
 /** Writes that share one COMMIT at most. Further writes wait for the next one. */
 export const WRITE_BATCH_MAX = 64;
 
-/** Steps of a long write between two garbage collections. A shorter write leaves too little to pay for a full collection. */
-const STEPS_PER_COLLECTION = 16;
+/** Steps of a long write between two collections of new garbage. */
+const STEPS_PER_COLLECTION = 4;
+/** A write of fewer steps leaves too little garbage to pay for a full collection. */
+const STEPS_BEFORE_FULL_COLLECTION = 16;
 
 /**
  * Page cache of a long write. Pages beyond it go to the log with each step, so that the commit has no more than this to write.
@@ -134,8 +136,8 @@ export class WriteQueue {
     const step = steps.next();
     if (step.done) this.#end([step.value]);
     else this.#goOn(() => this.#proceed(steps, taken + 1), taken);
-    const isCollectionDue = step.done ? taken > STEPS_PER_COLLECTION : taken % STEPS_PER_COLLECTION === 0;
-    if (isCollectionDue) setImmediate(collectGarbage);
+    if (taken % STEPS_PER_COLLECTION === 0) collectNewGarbage();
+    if (step.done && taken > STEPS_BEFORE_FULL_COLLECTION) setImmediate(collectGarbage);
   }
 
   #goOn(next: () => void, taken: number): void {

@@ -7,7 +7,7 @@ import { LOG_LINE_MEMBERS_MAX, type LogValue, toLogValue } from "./log-value.ts"
 /** UTF-16 units of one line. journald cuts a line at 48 KiB by default; every unit is at most three bytes. */
 export const LOG_LINE_LENGTH_MAX = 16_000;
 
-export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
+const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 export type LogFormat = "json" | "text";
 export type LogFields = Readonly<Record<string, unknown>>;

@@ -32,7 +32,7 @@ export interface ProgramResult {
 /** Belongs to nobody and is never unmounted or removed. */
 const WORKING_DIRECTORY = "/";
 /** How long to wait for output after the end, if a descendant outside the process group keeps the pipe open. */
-export const EXIT_GRACE_MS = 1_000;
+const EXIT_GRACE_MS = 1_000;
 
 /**
  * @param signal the deadline; it covers everything

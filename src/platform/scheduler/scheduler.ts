@@ -16,7 +16,7 @@ import type { JobOutcome, JobRow } from "./tables.ts";
 export const TURN_MS = SECOND_MS;
 export const TIME_LIMIT_MAX_MS = DAY_MS;
 /** How long `stop` waits for aborted runs. */
-export const STOP_WAIT_MS = 10 * SECOND_MS;
+const STOP_WAIT_MS = 10 * SECOND_MS;
 export const JOB_ERROR_LENGTH_MAX = 500;
 
 export interface Job {

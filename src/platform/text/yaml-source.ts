@@ -31,8 +31,6 @@ interface Fault {
 }
 
 const TABBED = "is indented with a tab; use spaces";
-/** length of the part of a line that is searched for a tab */
-const INDENT_CHARACTERS_MAX = 200;
 
 /** tokens between two calls of `isOver` */
 const TOKENS_PER_LOOK = 1_000;
@@ -105,7 +103,7 @@ export const parseYaml = (
 
 /** The library rarely names a tab as the cause. In JSON, tabs are allowed. */
 const isTabbed = (text: string, lineStart = 0): boolean =>
-  !/^\s*[[{]/.test(text) && /^[ -]*\t/.test(text.slice(lineStart, lineStart + INDENT_CHARACTERS_MAX));
+  !/^\s*[[{]/.test(text) && /^[ -]*\t/.test(text.slice(lineStart));
 
 /** Parses token by token, so that excessive nesting and length are rejected before they cost time. */
 const composeFirst = (

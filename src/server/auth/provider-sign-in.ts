@@ -13,9 +13,7 @@ import { readOwnPath } from "./own-path.ts";
 
 /** Requests of one address to the sign-in link and to the callback, together, in SIGN_INS_WINDOW_SECONDS. */
 export const SIGN_INS_PER_ADDRESS = 60;
-export const SIGN_INS_WINDOW_SECONDS = 900;
-
-export type ProviderSignIn = ReturnType<typeof createProviderSignIn>;
+const SIGN_INS_WINDOW_SECONDS = 900;
 
 /** @returns functions of the pages that lead to the provider and back */
 export function createProviderSignIn({ domain, baseUrl, clock }: RouteContext) {

@@ -4,7 +4,7 @@
 import { setImmediate } from "node:timers/promises";
 import { BULK_PAYLOAD_BYTES_MAX } from "../../domain/scim/bulk/model.ts";
 import { scimInvalid } from "../../domain/scim/errors.ts";
-import { collectGarbage, LARGE_CHARACTERS } from "../../platform/memory/garbage.ts";
+import { collectNewGarbage, LARGE_CHARACTERS } from "../../platform/memory/garbage.ts";
 import { isJsonObject } from "../../platform/text/json-object.ts";
 import type { JsonLimits } from "../../platform/text/json-structure.ts";
 import { contentTypeOf, readText, refuseEncoding } from "../http/bodies/body-text.ts";
@@ -49,7 +49,7 @@ export async function readScimBody(request: Request, accepted: ScimBody): Promis
     SCIM_VALUES_MAX[accepted],
   );
   if (isLarge) {
-    collectGarbage(); // frees the text and its bytes, which nothing references anymore
+    collectNewGarbage(); // frees the text and its bytes, which nothing references anymore
     await setImmediate();
   }
   return message;

@@ -12,7 +12,7 @@ const RECONCILE_RUN_MS = 90 * SECOND_MS;
 /** Includes the attempts that are still running when a run stops starting new ones. */
 const RECONCILE_TIME_LIMIT_MS = 2 * MINUTE_MS;
 /** How long stopping waits for attempts: the usual limit of a call. */
-export const DRAIN_WAIT_MS = 15 * SECOND_MS;
+const DRAIN_WAIT_MS = 15 * SECOND_MS;
 
 /**
  * Takes over the attempts of a service that died, and marks keys as due that were made under another configuration. Logs pending

@@ -2,7 +2,7 @@
 // needed and drops expired rows whenever it is rearranged. compact-table.ts assigns keys to segments.
 
 /** Number of words in a key. */
-export const KEY_WORDS = 4;
+const KEY_WORDS = 4;
 /** Offset of the expiry time of a row, in seconds since 1970. */
 export const EXPIRY = KEY_WORDS;
 /** Number of words before a row's own words. */

@@ -12,7 +12,7 @@ const NETWORK_PREFIX_BITS = { ipv4: 24, ipv6: 48 };
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
 /** The shared subject of all callers over a local socket, if no proxy has forwarded an address. */
-export const LOCAL_SOCKET = "local socket";
+const LOCAL_SOCKET = "local socket";
 
 /**
  * @param address as for `countedAddress`

@@ -8,7 +8,7 @@ import { LOGINS_PER_PAGE_MAX } from "../model.ts";
 import type { LoginKind, LoginPage, LoginQuery, LoginState, LoginView } from "./logins.ts";
 
 export const LOGIN_KINDS = ["device_login", "login_session", "grant"] as const satisfies LoginKind[];
-export const LOGIN_STATES = [
+const LOGIN_STATES = [
   "pending",
   "approved",
   "refused",
@@ -58,7 +58,7 @@ const next_cursor = Type.Union([Uuid, Type.Null()], {
 export const Login = Type.Object(FIELDS);
 export const LoginList = Type.Object({ items: Type.Array(Login), next_cursor });
 
-export const OwnLogin = Type.Object({
+const OwnLogin = Type.Object({
   ...FIELDS,
   current: Type.Boolean({ description: "whether this request came by this login" }),
 });

@@ -35,7 +35,7 @@ export const PASSKEYS_PER_USER_MAX = 10;
 export const PASSKEY_NAME_LENGTH_MAX = 60;
 /** Characters of a browser's answer to a passkey challenge. Real ones have about 1,000. */
 export const PASSKEY_ANSWER_LENGTH_MAX = 16_384;
-export const RECOVERY_CODES = 10;
+const RECOVERY_CODES = 10;
 /** Counters of wrong codes: of an account, and of one browser that the account knows. */
 export const CODE_GUESSES = { ofAccount: "second_factor.account", ofBrowser: "second_factor.browser" };
 /** Longer input is rejected unread. */

@@ -60,11 +60,11 @@ export interface LoginSessionsDependencies {
 }
 
 /** How often use extends a session at most. */
-export const RENEWAL_INTERVAL_MS = HOUR_MS;
+const RENEWAL_INTERVAL_MS = HOUR_MS;
 /** Characters of a session token: 32 bytes in base64url. Other lengths are rejected without hashing. */
-export const SESSION_TOKEN_LENGTH = 43;
+const SESSION_TOKEN_LENGTH = 43;
 /** Number of characters of an unknown address's keyed hash in the log. */
-export const ACCOUNT_HASH_LENGTH = 16;
+const ACCOUNT_HASH_LENGTH = 16;
 /** Longer user agents are truncated. */
 export const USER_AGENT_LENGTH_MAX = 256;
 

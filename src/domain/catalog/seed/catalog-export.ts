@@ -5,6 +5,3 @@ import type { ManagedPackage } from "../model.ts";
 /** @returns the section `package_catalog` of a deployment file with every package, in YAML */
 export const catalogYaml = (packages: readonly ManagedPackage[]): string =>
   yamlText({ package_catalog: { packages } });
-
-/** @returns one entry of the list, in YAML */
-export const packageYaml = (managed: ManagedPackage): string => yamlText(managed);

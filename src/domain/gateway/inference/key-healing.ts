@@ -8,7 +8,7 @@ import type { DisownedReason, GatewayKeys } from "../keys/keys.ts";
 import type { Resolve } from "./key-resolver.ts";
 
 /** How long a request waits for its new key. */
-export const HEALING_WAIT_MS = 3 * SECOND_MS;
+const HEALING_WAIT_MS = 3 * SECOND_MS;
 
 export interface UsableKey {
   readonly credential: Secret;

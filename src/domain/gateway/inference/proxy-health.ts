@@ -9,7 +9,7 @@ import type { Outbound } from "../../../platform/outbound/outbound.ts";
 export const PROXY_DESTINATION = "inference-proxy";
 /** Name of the inference gateway in the list, for inference. */
 export const UPSTREAM_DESTINATION = "inference-upstream";
-export const HEALTH_TIMEOUT_MS = 3 * SECOND_MS;
+const HEALTH_TIMEOUT_MS = 3 * SECOND_MS;
 
 const found = {
   status: Type.Union([Type.Literal("healthy"), Type.Literal("unhealthy")]),

@@ -15,7 +15,7 @@ import { createKeyRetirement, type RetireGatewayKey } from "./retire.ts";
 import * as store from "./store.ts";
 
 /** Shorter than the client's timeout of 15 s. After this time the caller gets the current state and the work continues. */
-export const ENSURE_WAIT_MS = 12 * SECOND_MS;
+const ENSURE_WAIT_MS = 12 * SECOND_MS;
 /** Suggested retry delay when the answer is sent before the work is done. */
 const ASK_AGAIN_SECONDS = 2;
 

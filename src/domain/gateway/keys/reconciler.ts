@@ -14,7 +14,7 @@ import { systemActor } from "./key-changes.ts";
 import * as store from "./store.ts";
 
 /** Due keys read in one query. */
-export const DUE_BATCH = 200;
+const DUE_BATCH = 200;
 /** Due revocations handled in one run. */
 export const REVOCATION_BATCH = 100;
 

@@ -6,7 +6,7 @@ import { modelIdProblem } from "../../shared/model-ids.ts";
 import { GATEWAY_MODELS_MAX, type GovernanceConfig, type HarnessPolicy } from "../model.ts";
 
 /** @returns whether the list of every allowed harness has a model, and there is a harness */
-export const isEveryHarnessAssigned = ({
+const isEveryHarnessAssigned = ({
   allowed_harnesses,
   harnesses,
 }: Pick<GovernanceConfig, "allowed_harnesses" | "harnesses">): boolean =>

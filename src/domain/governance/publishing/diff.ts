@@ -1,7 +1,9 @@
 // The differences between two policies, place by place. Only administrators see values; logs and the audit log name places
 // only.
+import { isDeepStrictEqual } from "node:util";
+import { pointerOf } from "../../../platform/errors.ts";
 import type { Revision } from "../model.ts";
-import { displayPath, isSame, splitParts } from "./document-paths.ts";
+import { splitParts } from "./document-paths.ts";
 
 /** One place that differs; a side without a value there lacks its member. */
 export interface Change {
@@ -45,11 +47,11 @@ function compareAt(
   before: unknown,
   { after, changes }: { after: unknown; changes: Change[] },
 ): void {
-  if (isSame(before, after)) return;
+  if (isDeepStrictEqual(before, after)) return;
   const [from, to] = [splitParts(path, before), splitParts(path, after)];
   if (!from || !to || Array.isArray(before) !== Array.isArray(after) || isReordered(from, to)) {
     changes.push({
-      path: displayPath(path),
+      path: pointerOf(path),
       ...(before === undefined ? {} : { before }),
       ...(after === undefined ? {} : { after }),
     });
@@ -62,4 +64,4 @@ function compareAt(
 
 /** Lists with the same entries in another order. */
 const isReordered = (from: ReadonlyMap<string, unknown>, to: ReadonlyMap<string, unknown>): boolean =>
-  from.size === to.size && [...from].every(([name, value]) => isSame(value, to.get(name)));
+  from.size === to.size && [...from].every(([name, value]) => isDeepStrictEqual(value, to.get(name)));

@@ -1,12 +1,8 @@
 // Names places in a policy document for people and for merges: RFC 6901 pointers in which an entry of a list with names
 // (packages by id, MCP servers by name) is named, not numbered. Any other list is one value.
 
-import { isDeepStrictEqual } from "node:util";
-import { pointerOf, tokensOf } from "../../../platform/errors.ts";
+import { tokensOf } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
-
-/** @returns whether two JSON values are equal; the order of members does not count */
-export const isSame = (one: unknown, other: unknown): boolean => isDeepStrictEqual(one, other);
 
 /**
  * @param path place of the value in the document
@@ -45,9 +41,6 @@ export function changedPlaces(document: unknown): ValueAt {
     return value;
   };
 }
-
-/** @returns the path as it is shown and stored */
-export const displayPath = (path: readonly string[]): string => pointerOf(path);
 
 /** Entries of these lists are compared by this member, not by position. */
 function nameMemberOf(path: readonly string[]): "id" | "name" | undefined {

@@ -1,12 +1,12 @@
 // Stamps and checks complete documents, whoever wrote them, before they are published. Pure functions, because a thread may run
 // them (tasks.ts).
+import { isDeepStrictEqual } from "node:util";
 import type { Problem } from "../../../platform/errors.ts";
 import { extendHarnesses, type HarnessExtension } from "../../harnesses/harness-extension.ts";
 import { checkDocument } from "../document/check.ts";
 import { stamp, unstamped } from "../document/stamp.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { checkRanges } from "../versions/coverage.ts";
-import { isSame } from "./document-paths.ts";
 
 /** The inputs of stamping and checking, beside the document. */
 export interface FinalizeContext {
@@ -34,7 +34,7 @@ export function finalizeDocument(
   const stamped = finalizeUnchanged(document, { ...frame, problems });
   const harnesses = extendHarnesses(frame.extension);
   const known = [...problems, ...(base ? checkRanges(base, harnesses) : [])];
-  const isNew = (problem: Problem) => !known.some((one) => isSame(one, problem));
+  const isNew = (problem: Problem) => !known.some((one) => isDeepStrictEqual(one, problem));
   problems.push(...checkRanges(stamped, harnesses).filter(isNew));
   return stamped;
 }
@@ -54,7 +54,8 @@ export function finalizeUnchanged(
 
 /** @returns whether two stamped documents are the same to administrators */
 export const isSameDocument = (one: GovernanceConfig, other: GovernanceConfig): boolean =>
-  isSame(withoutRevisionFields(one), withoutRevisionFields(other)) && isSame(one.gateway, other.gateway);
+  isDeepStrictEqual(withoutRevisionFields(one), withoutRevisionFields(other)) &&
+  isDeepStrictEqual(one.gateway, other.gateway);
 
 /** @returns the administrators' members, without those that each revision adds */
 export const withoutRevisionFields = (document: GovernanceConfig): GovernanceConfig => ({

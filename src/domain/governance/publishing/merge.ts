@@ -1,6 +1,8 @@
 // Merges two authors of one policy: the deployment file and the dashboard. Takes the changes of both since the file was last
 // read. On a conflict the dashboard wins, and the place is recorded until both agree.
-import { changedPlaces, displayPath, isSame, joinParts, splitParts, type ValueAt } from "./document-paths.ts";
+import { isDeepStrictEqual } from "node:util";
+import { pointerOf } from "../../../platform/errors.ts";
+import { changedPlaces, joinParts, splitParts, type ValueAt } from "./document-paths.ts";
 
 /** The common base of both authors and the version of each. */
 export interface Versions<T> {
@@ -38,17 +40,17 @@ export const openConflicts = (
 const stillConflicting = (
   paths: readonly string[],
   { inForce, inFile }: { inForce: ValueAt; inFile: ValueAt },
-): string[] => [...new Set(paths)].filter((path) => !isSame(inForce(path), inFile(path)));
+): string[] => [...new Set(paths)].filter((path) => !isDeepStrictEqual(inForce(path), inFile(path)));
 
 /** `undefined` means that there was no value, or that it was removed. */
 function mergeAt(path: readonly string[], versions: Versions<unknown>, conflicts: string[]): unknown {
   const { baseline, current, wanted } = versions;
-  if (isSame(baseline, wanted) || isSame(current, wanted)) return current;
-  if (isSame(baseline, current)) return wanted;
+  if (isDeepStrictEqual(baseline, wanted) || isDeepStrictEqual(current, wanted)) return current;
+  if (isDeepStrictEqual(baseline, current)) return wanted;
   const ours = splitParts(path, current);
   const theirs = splitParts(path, wanted);
   if (!ours || !theirs || Array.isArray(current) !== Array.isArray(wanted)) {
-    conflicts.push(displayPath(path));
+    conflicts.push(pointerOf(path));
     return current;
   }
   const before = splitParts(path, baseline);

@@ -2,6 +2,7 @@
 // publisher.ts. Clients rely on the order of the checks: see publishing.test.ts.
 
 import { setImmediate } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { invariant, type Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 import { isHarnessKey } from "../../harnesses/harnesses.ts";
@@ -12,7 +13,6 @@ import { refuseProblems } from "../errors.ts";
 import type { GovernanceConfig, PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import { type Change, diffDocuments } from "./diff.ts";
-import { isSame } from "./document-paths.ts";
 import type { FinalizeContext } from "./finalize.ts";
 import type { Validated } from "./judged.ts";
 import type { ModelsPublication } from "./model-assignment.ts";
@@ -170,7 +170,7 @@ export class Publishing {
     refuseProblems(judged.problems);
     const document: GovernanceConfig = JSON.parse(judged.document);
     const audiences = audiencesFor(document);
-    if (judged.isUnchanged && isSame(base.audiences, audiences))
+    if (judged.isUnchanged && isDeepStrictEqual(base.audiences, audiences))
       return publisher.unchanged(base, { comment });
     await setImmediate();
     return await publisher.publish(actor, base, {

@@ -186,7 +186,7 @@ export const toAdminConfig = (
 });
 
 /** A harness without a policy has empty settings. */
-export const toHarnessConfig = (
+const toHarnessConfig = (
   { id, document }: Pick<Shown, "id" | "document">,
   harness: HarnessKey,
 ): Static<typeof HarnessManagedConfig> => {
@@ -205,9 +205,7 @@ export const toHarnessConfig = (
 };
 
 /** @returns every supported harness in each of the three maps */
-export function toHarnessConfigs(
-  revision: Pick<Shown, "id" | "document">,
-): Static<typeof HarnessManagedConfigs> {
+function toHarnessConfigs(revision: Pick<Shown, "id" | "document">): Static<typeof HarnessManagedConfigs> {
   const each = HARNESS_KEYS.map((key) => [key, toHarnessConfig(revision, key)] as const);
   const mapOf = <T>(pick: (config: Static<typeof HarnessManagedConfig>) => T): Record<string, T> =>
     Object.fromEntries(each.map(([key, config]) => [key, pick(config)]));

@@ -84,7 +84,7 @@ const MIGRATIONS: readonly string[] = [
 ];
 
 /** Version of the file that this program writes. */
-export const LOG_FILE_VERSION = MIGRATIONS.length;
+const LOG_FILE_VERSION = MIGRATIONS.length;
 
 /**
  * Opens or creates the file, readable by its owner only, and brings it to the present version.

@@ -259,7 +259,7 @@ const containsText = (q: string): SQL => {
  * LIKE ignores the case of ASCII letters only, so that each letter becomes the set of its cases.
  * @returns a pattern for GLOB that finds the literal text anywhere, without regard to letter case
  */
-export const globOf = (text: string): string => `*${[...text].map(setOf).join("")}*`;
+const globOf = (text: string): string => `*${[...text].map(setOf).join("")}*`;
 
 function setOf(character: string): string {
   const cases = new Set([character, character.toLowerCase(), character.toUpperCase()]);

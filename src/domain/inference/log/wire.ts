@@ -16,7 +16,7 @@ const CLAIM = "stated by the workstation, so it may be wrong";
 const claimed = () => nullable(Type.String({ description: CLAIM }));
 
 /** One request. */
-export const RequestLogItem = Type.Object({
+const RequestLogItem = Type.Object({
   id: Type.String({ format: "uuid" }),
   user_id: Type.String({ format: "uuid" }),
   user_email: Type.String({ format: "email", description: "`removed@invalid` for a removed user" }),

@@ -159,7 +159,7 @@ const harnessViews = ({ revision: { document }, harnesses }: Shown): ModelCatalo
     .map((harness) => assignmentView(harness, document));
 
 /** @returns the assignment of one agent; its newest generation says what it shows */
-export const assignmentView = (
+const assignmentView = (
   { key, label, generations }: Harness,
   document: Revision["document"],
 ): ModelCatalogView["harnesses"][number] => ({

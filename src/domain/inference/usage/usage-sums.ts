@@ -19,7 +19,7 @@ import * as store from "./store.ts";
 /** How long sums wait for the database, each of whose commits is flushed to the disk and replicated. */
 export const COUNT_EVERY_MS = 10 * SECOND_MS;
 /** How long sums stay in memory only, where they can be handed over. */
-export const HAND_OVER_EVERY_MS = SECOND_MS;
+const HAND_OVER_EVERY_MS = SECOND_MS;
 /** Sums in one transaction: a few milliseconds. */
 const FLUSH_ROWS = 500;
 

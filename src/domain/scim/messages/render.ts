@@ -15,8 +15,8 @@ export interface Shown {
 
 /** Attributes of a user that come from other resources. */
 export interface UserRelations {
-  /** JSON list; undefined if they are not shown */
-  groups: string | undefined;
+  /** undefined if they are not shown */
+  groups: readonly Named[] | undefined;
   /** the user that `manager.value` names */
   manager: Named | undefined;
 }
@@ -29,6 +29,7 @@ const NO_MEMBERS = '"members":[]';
 
 const CORE_SCHEMAS = JSON.stringify([CORE_USER]);
 const ALL_SCHEMAS = JSON.stringify([CORE_USER, ENTERPRISE_USER]);
+const GROUP_SCHEMAS = JSON.stringify([CORE_GROUP]);
 
 /** @returns whether the user names a manager */
 export const namesManager = ({ doc }: UserRow): boolean => doc.includes(MANAGER);
@@ -38,14 +39,21 @@ export function userJson(row: UserRow, { groups, manager }: UserRelations, { vie
   const doc = row.doc.includes(EMAILS) ? row.doc : JSON.stringify(shownDoc(JSON.parse(row.doc)));
   const [core, stored] = doc.slice(1, -1).split(EXTENSION);
   const extension = stored && shownExtension(stored, manager, baseUrl);
-  const meta = JSON.stringify(metaOf("User", row, baseUrl));
   const whole =
     `{"schemas":${extension ? ALL_SCHEMAS : CORE_SCHEMAS},"id":"${row.id}",${core}` +
-    `${groups ? `,"groups":${groups}` : ""}${extension ? EXTENSION + extension : ""},"meta":${meta}}`;
+    `${groups ? `,"groups":${groupList(groups, baseUrl)}` : ""}${extension ? EXTENSION + extension : ""}` +
+    `,"meta":${metaJson("User", row, baseUrl)}}`;
   if (view.isDefault) return whole;
   const shown = project(JSON.parse(whole), view.partsOf("User"));
   return JSON.stringify(ENTERPRISE_USER in shown ? shown : { ...shown, schemas: [CORE_USER] });
 }
+
+// Nothing but a name needs escaping: ids are ours, and an origin has no quotes.
+const groupList = (groups: readonly Named[], baseUrl: string): string =>
+  `[${groups.map((group) => groupReference(group, baseUrl)).join()}]`;
+
+const groupReference = ({ id, display }: Named, baseUrl: string): string =>
+  `{"value":"${id}","$ref":"${locationOf("Group", id, baseUrl)}","display":${JSON.stringify(display)},"type":"direct"}`;
 
 /** @returns JSON text of the extension with the computed parts of the manager; undefined if nothing of it remains */
 function shownExtension(stored: string, named: Named | undefined, baseUrl: string): string | undefined {
@@ -61,18 +69,17 @@ const referenceTo = ({ id, display }: Named, baseUrl: string): ScimObject => ({
   ...(display !== null && { displayName: display }),
 });
 
-function metaOf(
+function metaJson(
   resourceType: ResourceTypeName,
   { id, version, createdAtMs, updatedAtMs }: Pick<UserRow, "id" | "version" | "createdAtMs" | "updatedAtMs">,
   baseUrl: string,
-): ScimObject {
-  return {
-    resourceType,
-    created: new Date(createdAtMs).toISOString(),
-    lastModified: new Date(updatedAtMs).toISOString(),
-    version: etagOf(version),
-    location: locationOf(resourceType, id, baseUrl),
-  };
+): string {
+  const created = new Date(createdAtMs).toISOString();
+  const modified = updatedAtMs === createdAtMs ? created : new Date(updatedAtMs).toISOString();
+  return (
+    `{"resourceType":"${resourceType}","created":"${created}","lastModified":"${modified}",` +
+    `"version":${JSON.stringify(etagOf(version))},"location":"${locationOf(resourceType, id, baseUrl)}"}`
+  );
 }
 
 /** JSON text of a group; the members, separated by commas, go between `before` and `after`. */
@@ -86,16 +93,12 @@ export interface GroupFrame {
 /** @returns the text around the members, of which there may be too many for one text */
 export function groupFrame(row: GroupRow, { view, baseUrl }: Shown): GroupFrame {
   const { id, displayName, externalId } = row;
-  const whole: ScimObject = {
-    schemas: [CORE_GROUP],
-    id,
-    ...(externalId !== null && { externalId }),
-    displayName,
-    members: [],
-    meta: metaOf("Group", row, baseUrl),
-  };
+  const whole =
+    `{"schemas":${GROUP_SCHEMAS},"id":"${id}",` +
+    `${externalId === null ? "" : `"externalId":${JSON.stringify(externalId)},`}` +
+    `"displayName":${JSON.stringify(displayName)},${NO_MEMBERS},"meta":${metaJson("Group", row, baseUrl)}}`;
   const parts = view.partsOf("Group");
-  const text = JSON.stringify(view.isDefault ? whole : project(whole, parts));
+  const text = view.isDefault ? whole : JSON.stringify(project(JSON.parse(whole), parts));
   const membersAt = text.indexOf(NO_MEMBERS);
   const ofMember = parts.get("members");
   if (membersAt < 0 || !ofMember) return { before: text, members: undefined, after: "" };

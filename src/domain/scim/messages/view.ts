@@ -3,6 +3,7 @@
 import { scimInvalid } from "../errors.ts";
 import type { AskedView, ScimObject, ScimValue } from "../model.ts";
 import { type ResolvedPath, resolvePath } from "../schema/attribute-path.ts";
+import { isList } from "../schema/document.ts";
 import { type Attribute, COMMON_ATTRIBUTES, RESOURCE_TYPE } from "../schema/schema.ts";
 import { RESOURCE_TYPES, type ResourceTypeName } from "../wire.ts";
 
@@ -109,7 +110,7 @@ const DEFAULT_PARTS: Readonly<Record<ResourceTypeName, Parts>> = {
 };
 
 /** The parts that are shown by default. */
-export const DEFAULT_VIEW: View = viewOf((type) => DEFAULT_PARTS[type], {
+const DEFAULT_VIEW: View = viewOf((type) => DEFAULT_PARTS[type], {
   types: RESOURCE_TYPES,
   isDefault: true,
 });
@@ -184,4 +185,3 @@ function projectValue(value: ScimValue, parts: Parts): ScimValue | undefined {
 }
 
 // Array.isArray alone does not narrow read-only lists.
-const isList = (value: ScimValue): value is readonly ScimValue[] => Array.isArray(value);

@@ -5,7 +5,7 @@ import { type Attribute, COMMON_ATTRIBUTES, ENTERPRISE_SCHEMA, USER_SCHEMA } fro
 
 type ScimList = readonly ScimValue[];
 
-const isList = (value: ScimValue | undefined): value is ScimList => Array.isArray(value);
+export const isList = (value: ScimValue | undefined): value is ScimList => Array.isArray(value);
 
 /** @returns whether this is a complex value */
 export const isScimObject = (value: ScimValue | undefined): value is ScimObject =>

@@ -249,7 +249,7 @@ export const ENTERPRISE_SCHEMA: Schema = {
   ],
 };
 
-export const GROUP_SCHEMA: Schema = {
+const GROUP_SCHEMA: Schema = {
   id: CORE_GROUP,
   name: "Group",
   description: "A set of users. The configuration may map a role to it.",

@@ -14,10 +14,12 @@ import type { Shown } from "../messages/render.ts";
 import { readView } from "../messages/view.ts";
 import type { AskedList, ScimCaller, ScimSettings } from "../model.ts";
 import type { AttributePath } from "../schema/attribute-path.ts";
+import { renderUsers } from "../users/user-views.ts";
 import type { ResourceTypeName } from "../wire.ts";
 import { type FoundRow, type FoundRows, renderFound, rowsOver, takesTurns } from "./found-rows.ts";
 import { Scans } from "./scans.ts";
 import { type ListRequest, readListRequest, type SearchScope } from "./search-request.ts";
+import { type UserLookup, userLookupIn } from "./user-lookup.ts";
 
 export interface SearchDependencies {
   db: Db;
@@ -76,6 +78,8 @@ export class ScimSearch {
     const shown = { view: readView(scope, asked), baseUrl: baseUrl() };
     const request = readListRequest(scope, asked, pageMax);
     const { organizationId } = actor;
+    const lookup = scope === "User" ? userLookupIn(request) : undefined;
+    if (lookup) return this.#lookUp(lookup, { organizationId, shown });
     const parts = request.types
       .map((type) => {
         const filter = simplified(request.filters[type]);
@@ -84,6 +88,15 @@ export class ScimSearch {
       .filter(({ filter }) => !isNever(filter));
     const found = { request, parts, shown };
     return isImmediate(parts, request) ? this.#immediate(found) : this.#scan(found);
+  }
+
+  #lookUp(find: UserLookup, { organizationId, shown }: { organizationId: string; shown: Shown }): string {
+    const { db } = this.own;
+    const resources = db.readConsistently(() => {
+      const row = find(db.read, organizationId);
+      return row ? renderUsers(db.read, [row], shown) : [];
+    });
+    return listResponse({ totalResults: resources.length, startIndex: 1, resources });
   }
 
   /** `readConsistently` reads pages and totals at one moment; a page that takes several turns has a snapshot. */

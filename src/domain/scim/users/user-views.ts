@@ -5,14 +5,14 @@ import { locationOf } from "../messages/messages.ts";
 import { namesManager, type Shown, userJson } from "../messages/render.ts";
 import type { View } from "../messages/view.ts";
 import type { ScimAnswer, UserRow } from "../model.ts";
-import { managersOfUsers, type NamedOfUser, shownGroups } from "./users-store.ts";
+import { groupsOfUsers, managersOfUsers, type NamedOfUser } from "./users-store.ts";
 
 /** @returns JSON texts of the users, in their order, each with its groups and its manager */
 export function renderUsers(connection: Connection, rows: readonly UserRow[], shown: Shown): string[] {
   if (rows.length === 0) return [];
-  const { view, baseUrl } = shown;
+  const { view } = shown;
   const sequences = rows.map(({ sequence }) => sequence);
-  const groups = view.shows("groups") ? shownGroups(connection, { sequences, baseUrl }) : [];
+  const groups = view.shows("groups") ? groupsOfUsers(connection, sequences) : [];
   const managers = view.shows("manager") ? managerByUser(connection, rows) : NOBODY;
   return rows.map((row, at) => userJson(row, { groups: groups[at], manager: managers.get(row.id) }, shown));
 }

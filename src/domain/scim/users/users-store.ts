@@ -1,7 +1,6 @@
 // SQL of the rows of users and of their e-mails. members-store.ts has their groups; the folder search has searches.
 import { and, eq, isNotNull, ne, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
-import { locationOf } from "../messages/messages.ts";
 import type { Named, UserRow } from "../model.ts";
 import { scimGroupMembers, scimGroups, scimUserEmails, scimUserRevisions, scimUsers } from "../tables.ts";
 import { ENTERPRISE_USER } from "../wire.ts";
@@ -23,19 +22,39 @@ const named = sql.placeholder;
 const isTheUser = () =>
   and(eq(scimUsers.accountId, named("id")), eq(scimUsers.organizationId, named("organizationId")));
 
-const selectOne = statement((connection) =>
+const selectUser = (connection: Connection, same: SQL) =>
   connection
     .select(ROW)
     .from(scimUsers)
     .innerJoin(scimUserRevisions, eq(scimUserRevisions.sequence, scimUsers.sequence))
-    .where(isTheUser())
+    .where(and(eq(scimUsers.organizationId, named("organizationId")), same))
     .limit(1)
-    .prepare(),
+    .prepare();
+const selectById = statement((connection) => selectUser(connection, eq(scimUsers.accountId, named("id"))));
+const selectByName = statement((connection) =>
+  selectUser(connection, eq(scimUsers.userNameKey, named("userNameKey"))),
+);
+const selectByExternalId = statement((connection) =>
+  selectUser(connection, sql`${scimUsers.externalId} = ${named("externalId")}`),
 );
 
 /** @returns the user with an id, which is compared exactly */
 export const findUser = (connection: Connection, user: UserId): UserRow | undefined =>
-  selectOne(connection).get(user);
+  selectById(connection).get(user);
+
+/** @param userNameKey folded */
+export const findUserByName = (
+  connection: Connection,
+  organizationId: string,
+  userNameKey: string,
+): UserRow | undefined => selectByName(connection).get({ organizationId, userNameKey });
+
+/** @returns the user to whom a provider gave this id, which is compared exactly */
+export const findUserByExternalId = (
+  connection: Connection,
+  organizationId: string,
+  externalId: string,
+): UserRow | undefined => selectByExternalId(connection).get({ organizationId, externalId });
 
 const selectOther = (connection: Connection, same: SQL) =>
   connection
@@ -46,27 +65,27 @@ const selectOther = (connection: Connection, same: SQL) =>
     )
     .limit(1)
     .prepare();
-const selectByUserName = statement((connection) =>
+const selectOtherByName = statement((connection) =>
   selectOther(connection, eq(scimUsers.userNameKey, named("userNameKey"))),
 );
-const selectByExternalId = statement((connection) =>
+const selectOtherByExternalId = statement((connection) =>
   selectOther(connection, sql`${scimUsers.externalId} = ${named("externalId")}`),
 );
 
 /** @returns whether another user has the name */
 export const isUserNameTaken = (connection: Connection, asked: UserId & { userNameKey: string }): boolean =>
-  selectByUserName(connection).get(asked) !== undefined;
+  selectOtherByName(connection).get(asked) !== undefined;
 
 /** @returns whether another user has the provider's id */
 export const isExternalIdTaken = (connection: Connection, asked: UserId & { externalId: string }): boolean =>
-  selectByExternalId(connection).get(asked) !== undefined;
+  selectOtherByExternalId(connection).get(asked) !== undefined;
 
 /** @returns the id of the account to which a provider gave this id; compared exactly */
 export const accountByExternalId = (
   connection: Connection,
   organizationId: string,
   externalId: string,
-): string | undefined => selectByExternalId(connection).get({ organizationId, externalId, id: "" })?.id;
+): string | undefined => selectOtherByExternalId(connection).get({ organizationId, externalId, id: "" })?.id;
 
 /** @returns whether a provider gave the account an id */
 export const hasExternalId = (connection: Connection, organizationId: string, accountId: string): boolean =>
@@ -194,30 +213,44 @@ export function replaceEmails(tx: Tx, user: UserId, emails: readonly EmailColumn
   for (const [position, email] of emails.entries()) insertEmail(tx).run({ ...user, ...email, position });
 }
 
-const groupOfUser = sql`json_object('value', ${scimGroups.id}, '$ref', ${named("groupsUrl")} || ${scimGroups.id},
-  'display', ${scimGroups.displayName}, 'type', 'direct')`;
-/** In this order: SQLite would read every membership. */
-const groupsOfUser = sql<string>`(
-  SELECT json_group_array(${groupOfUser} ORDER BY ${scimGroups.displayName}, ${scimGroups.id})
-  FROM ${scimGroupMembers} CROSS JOIN ${scimGroups}
-  WHERE ${scimGroupMembers.userSequence} = value AND ${scimGroups.sequence} = ${scimGroupMembers.groupSequence})`;
+const GROUP = { id: scimGroups.id, display: scimGroups.displayName };
+const IN_ORDER = [scimGroups.displayName, scimGroups.id];
+const isOfMembership = eq(scimGroups.sequence, scimGroupMembers.groupSequence);
 
 const selectGroups = statement((connection) =>
   connection
-    .select({ groups: groupsOfUser })
-    .from(sql`json_each(${named("sequences")})`)
-    .orderBy(sql`key`)
+    .select(GROUP)
+    .from(scimGroupMembers)
+    .crossJoin(scimGroups)
+    .where(and(eq(scimGroupMembers.userSequence, named("sequence")), isOfMembership))
+    .orderBy(...IN_ORDER)
     .prepare(),
 );
 
-/** @returns for each of these users the JSON list of the user's groups, in the order of their names */
-export const shownGroups = (
+/** In this order: SQLite would read every membership. */
+const selectGroupsOfSome = statement((connection) =>
+  connection
+    .select({ at: sql<number>`key`, ...GROUP })
+    .from(sql`json_each(${named("sequences")})`)
+    .crossJoin(scimGroupMembers)
+    .crossJoin(scimGroups)
+    .where(and(eq(scimGroupMembers.userSequence, sql`value`), isOfMembership))
+    .orderBy(sql`key`, ...IN_ORDER)
+    .prepare(),
+);
+
+/** @returns the groups of each of these users, in the order of their names */
+export function groupsOfUsers(
   connection: Connection,
-  { sequences, baseUrl }: { sequences: readonly number[]; baseUrl: string },
-): readonly string[] =>
-  selectGroups(connection)
-    .all({ sequences: JSON.stringify(sequences), groupsUrl: locationOf("Group", "", baseUrl) })
-    .map(({ groups }) => groups);
+  sequences: readonly number[],
+): readonly (readonly Named[])[] {
+  const [sequence] = sequences;
+  if (sequences.length === 1) return [selectGroups(connection).all({ sequence })];
+  const groups: Named[][] = sequences.map(() => []);
+  const rows = selectGroupsOfSome(connection).all({ sequences: JSON.stringify(sequences) });
+  for (const row of rows) groups[row.at]?.push(row);
+  return groups;
+}
 
 /** A shown part of another resource. */
 export type NamedOfUser = Named & { userId: string };

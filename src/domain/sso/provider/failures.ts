@@ -7,7 +7,7 @@ import type { SsoReason } from "../model.ts";
 /** Characters of a provider's text that are logged. */
 export const LOGGED_TEXT_LENGTH_MAX = 200;
 /** A failure is repeated to everybody for this long before the provider is asked again. */
-export const FAILURE_REMEMBERED_SECONDS = 10;
+const FAILURE_REMEMBERED_SECONDS = 10;
 
 /** A clock that was set back must not prolong a pause. @returns whether less than the pause has passed since then */
 export function isWithin(pauseMs: number, atMs: number | undefined, clock: Clock): boolean {

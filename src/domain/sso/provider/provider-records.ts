@@ -8,8 +8,8 @@ import { isWithin } from "./failures.ts";
 import * as store from "./provider-store.ts";
 
 /** Errors and successes are written at most this often. */
-export const ERROR_PAUSE_MS = 10 * SECOND_MS;
-export const SUCCESS_PAUSE_MS = MINUTE_MS;
+const ERROR_PAUSE_MS = 10 * SECOND_MS;
+const SUCCESS_PAUSE_MS = MINUTE_MS;
 
 export interface ProviderRecord {
   /** reason of the last failure, unless a sign-in succeeded since */

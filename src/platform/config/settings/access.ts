@@ -3,13 +3,13 @@ import { integer } from "../types.ts";
 import { always, type Settings } from "./setting.ts";
 
 export const ACCESS_TOKEN_TTL_SECONDS = { min: 60, max: 3600 };
-export const REFRESH_TOKEN_TTL_SECONDS = { min: 3600, max: 31_536_000 };
-export const BROWSER_SESSION_TTL_SECONDS = { min: 300, max: 2_592_000 };
-export const DEVICE_CODE_TTL_SECONDS = { min: 60, max: 3600 };
-export const POLL_INTERVAL_SECONDS = { min: 1, max: 60 };
+const REFRESH_TOKEN_TTL_SECONDS = { min: 3600, max: 31_536_000 };
+const BROWSER_SESSION_TTL_SECONDS = { min: 300, max: 2_592_000 };
+const DEVICE_CODE_TTL_SECONDS = { min: 60, max: 3600 };
+const POLL_INTERVAL_SECONDS = { min: 1, max: 60 };
 export const SIGNING_KEY_ROTATION_DAYS = { min: 1, max: 365 };
 /** a token takes at most 64 bytes, so 64 MB are enough for a million workstations */
-export const TOKEN_MEMORY_MB = { min: 1, max: 4096 };
+const TOKEN_MEMORY_MB = { min: 1, max: 4096 };
 /** attempts in one window */
 export const ATTEMPTS = { min: 1, max: 100_000 };
 export const WINDOW_SECONDS = { min: 1, max: 86_400 };

@@ -3,16 +3,16 @@ import { issuerUrl } from "../addresses.ts";
 import { boolean, choice, formed, integer, list, map, path, text } from "../types.ts";
 import { always, optional, type Settings, sealed } from "./setting.ts";
 
-export const SCIM_PAGE = { min: 100, max: 1000 };
-export const SCIM_SCAN_ROWS = { min: 1000, max: 10_000_000 };
+const SCIM_PAGE = { min: 100, max: 1000 };
+const SCIM_SCAN_ROWS = { min: 1000, max: 10_000_000 };
 export const SCIM_REQUESTS = { min: 1, max: 100_000 };
 /** difference of clocks that is tolerated; a larger one is a fault that the operator should hear of */
-export const CLOCK_SKEW_SECONDS = { min: 0, max: 300 };
-export const MAX_AGE_SECONDS = { min: 0, max: 31_536_000 };
+const CLOCK_SKEW_SECONDS = { min: 0, max: 300 };
+const MAX_AGE_SECONDS = { min: 0, max: 31_536_000 };
 /** at most a year; 0 turns confirmation off */
-export const RECONFIRM_HOURS = { min: 0, max: 8784 };
+const RECONFIRM_HOURS = { min: 0, max: 8784 };
 /** OpenID Connect Core section 9 */
-export const CLIENT_AUTH_METHODS = ["client_secret_basic", "client_secret_post", "private_key_jwt"] as const;
+const CLIENT_AUTH_METHODS = ["client_secret_basic", "client_secret_post", "private_key_jwt"] as const;
 
 const providerId = formed(/^[a-z0-9-]{1,32}$/, {
   placeholder: "id",

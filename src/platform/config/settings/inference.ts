@@ -5,27 +5,27 @@ import { SIGNING_KEY_ROTATION_DAYS } from "./access.ts";
 import { always, optional, type Settings } from "./setting.ts";
 
 /** a cached inference token cannot be revoked, so it lives at most half a day */
-export const INFERENCE_TOKEN_TTL_SECONDS = { min: 60, max: 43_200 };
+const INFERENCE_TOKEN_TTL_SECONDS = { min: 60, max: 43_200 };
 export const PROXY_MODES = ["in-process", "external", "off"] as const;
 /** each request in progress takes two connections and some 65 KB */
 export const IN_FLIGHT = { min: 1, max: 20_000 };
-export const BODY_BYTES = { min: 1024, max: 268_435_456 };
+const BODY_BYTES = { min: 1024, max: 268_435_456 };
 /** 0: no body is read before it is sent */
 export const BUFFER_BYTES = { min: 0, max: 16_777_216 };
-export const BUFFER_TOTAL_BYTES = { min: 0, max: 4_294_967_296 };
-export const REQUEST_RATE = { min: 1, max: 100_000 };
-export const CONNECT_TIMEOUT_SECONDS = { min: 1, max: 60 };
+const BUFFER_TOTAL_BYTES = { min: 0, max: 4_294_967_296 };
+const REQUEST_RATE = { min: 1, max: 100_000 };
+const CONNECT_TIMEOUT_SECONDS = { min: 1, max: 60 };
 /** models may think for long before they answer */
-export const ANSWER_SECONDS = { min: 1, max: 3600 };
-export const STREAM_SECONDS = { min: 1, max: 86_400 };
+const ANSWER_SECONDS = { min: 1, max: 3600 };
+const STREAM_SECONDS = { min: 1, max: 86_400 };
 /** shorter than the time after which the service manager kills the service */
-export const DRAIN_SECONDS = { min: 0, max: 40 };
+const DRAIN_SECONDS = { min: 0, max: 40 };
 /** 0: no limit */
-export const DAILY_BUDGET = { min: 0, max: 1_000_000_000_000 };
-export const PARALLEL_REQUESTS = { min: 0, max: 20_000 };
-export const REQUEST_LOG_DAYS = { min: 1, max: 400 };
+const DAILY_BUDGET = { min: 0, max: 1_000_000_000_000 };
+const PARALLEL_REQUESTS = { min: 0, max: 20_000 };
+const REQUEST_LOG_DAYS = { min: 1, max: 400 };
 /** a row takes about a kilobyte in the queue */
-export const QUEUE_ROWS = { min: 100, max: 1_000_000 };
+const QUEUE_ROWS = { min: 100, max: 1_000_000 };
 /** facts about a caller that the upstream may get in headers */
 export const IDENTITY_FACTS = [
   "user_id",

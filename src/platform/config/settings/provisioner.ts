@@ -3,9 +3,9 @@ import { amount, boolean, formed, integer, list, path, text } from "../types.ts"
 import { always, optional, type Settings, sealed } from "./setting.ts";
 
 export const RECONCILE_TTL_SECONDS = { min: 1, max: 2_592_000 };
-export const MODEL_CATALOG_REFRESH_SECONDS = { min: 30, max: 86_400 };
-export const PROVISIONER_TIMEOUT_SECONDS = { min: 1, max: 60 };
-export const PROVISIONER_CONCURRENCY = { min: 1, max: 64 };
+const MODEL_CATALOG_REFRESH_SECONDS = { min: 30, max: 86_400 };
+const PROVISIONER_TIMEOUT_SECONDS = { min: 1, max: 60 };
+const PROVISIONER_CONCURRENCY = { min: 1, max: 64 };
 export const KEY_BUDGET = { max: 1_000_000_000 };
 export const KEY_RATE = { min: 1, max: 1_000_000_000 };
 

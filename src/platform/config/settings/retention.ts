@@ -3,8 +3,8 @@ import { integer } from "../types.ts";
 import { always, optional, type Settings } from "./setting.ts";
 
 /** The default is a year: longer than any leave, and the period of yearly reviews. A workstation that returns is listed again. */
-export const CLIENT_RETENTION_DAYS = { min: 1, max: 3650 };
-export const INVITATION_RETENTION_DAYS = { min: 1, max: 3650 };
+const CLIENT_RETENTION_DAYS = { min: 1, max: 3650 };
+const INVITATION_RETENTION_DAYS = { min: 1, max: 3650 };
 /** at least a month, so that a weekly export misses nothing; at most a hundred years */
 export const AUDIT_RETENTION_DAYS = { min: 30, max: 36_500 };
 

@@ -6,8 +6,8 @@ import { always, optional, type Settings, sealed } from "./setting.ts";
 
 export const ADMIN_PASSWORD_LENGTH_MIN = 12;
 /** at most a month, because an older backup is of little use; 0 turns scheduled backups off */
-export const BACKUP_EVERY_HOURS = { min: 0, max: 744 };
-export const BACKUPS_KEPT = { min: 1, max: 1000 };
+const BACKUP_EVERY_HOURS = { min: 0, max: 744 };
+const BACKUPS_KEPT = { min: 1, max: 1000 };
 export const REPLACED_KEPT_DAYS = { min: 1, max: 3650 };
 
 export const SERVICE_SETTINGS = {

@@ -2,13 +2,13 @@
 import { choice, integer } from "../types.ts";
 import { always, optional, type Settings } from "./setting.ts";
 
-export const SESSION_RETENTION_DAYS = { min: 1, max: 3650 };
+const SESSION_RETENTION_DAYS = { min: 1, max: 3650 };
 /** 0: an old version goes as soon as a new one is complete */
-export const SUPERSEDED_DAYS = { min: 0, max: 3650 };
-export const URL_TTL_SECONDS = { min: 60, max: 900 };
+const SUPERSEDED_DAYS = { min: 0, max: 3650 };
+const URL_TTL_SECONDS = { min: 60, max: 900 };
 /** each takes a connection and some megabytes of memory */
-export const UPLOADS_AT_ONCE = { min: 1, max: 1000 };
-export const TOTAL_BYTES = { min: 1, max: 1_125_899_906_842_624 };
+const UPLOADS_AT_ONCE = { min: 1, max: 1000 };
+const TOTAL_BYTES = { min: 1, max: 1_125_899_906_842_624 };
 
 export const SESSION_SETTINGS = {
   "blobs.store": always(

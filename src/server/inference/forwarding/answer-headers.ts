@@ -2,7 +2,7 @@
 // upstream or sets state in the client, and what names the inside of the gateway.
 import { namesIn } from "./request-headers.ts";
 
-export const REQUEST_ID_HEADER = "x-quartermaster-request-id";
+const REQUEST_ID_HEADER = "x-quartermaster-request-id";
 
 const DROPPED: ReadonlySet<string> = new Set([
   ...["connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"],

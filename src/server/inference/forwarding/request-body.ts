@@ -8,7 +8,7 @@ import { CallStopped, type OpenCall } from "./open-call.ts";
 /** Time without a byte from the client after which its request is refused. */
 export const CLIENT_SILENCE_MS = 30_000;
 /** Bytes of a streamed body that are searched for its model. */
-export const MODEL_SEARCH_BYTES = 64 * 1024;
+const MODEL_SEARCH_BYTES = 64 * 1024;
 /** Read in one call, which costs less and cannot tell progress: the silence limit applies to the body as a whole. */
 const SMALL_BYTES = 16 * 1024;
 

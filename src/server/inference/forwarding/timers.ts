@@ -11,8 +11,8 @@ import { CLIENT_SILENCE_MS } from "./request-body.ts";
 /** The longest delay until an exceeded limit is noticed. */
 export const BEAT_MS = 250;
 /** After this time without an event the head of an event stream is sent with a comment. */
-export const SHOW_HEAD_MS = SECOND_MS;
-export const EARLY_ROW_MS = MINUTE_MS;
+const SHOW_HEAD_MS = SECOND_MS;
+const EARLY_ROW_MS = MINUTE_MS;
 /**
  * After at least this many calls at once, memory is collected when the last one has ended: an idle process allocates nothing, so the
  * engine would keep what the calls held. It takes some 80 ms after 2,000 streams, when nobody waits for an answer of a model.

@@ -5,7 +5,7 @@ import { Hidden } from "../forms.tsx";
 import { asSentence } from "../words.ts";
 import { Fact, Time } from "./account-logins.tsx";
 
-export const KEY_ACTIONS = ["ensure", "validate", "rotate"] as const;
+const KEY_ACTIONS = ["ensure", "validate", "rotate"] as const;
 export type KeyAction = (typeof KEY_ACTIONS)[number];
 
 const STATES: Readonly<Record<GatewayKeyStatus["status"], string>> = {

@@ -102,6 +102,17 @@ describe("INF-48 gateway logs", () => {
     expect(await child.exited).toBe(0);
   });
 
+  test("tail says why a request was refused", async () => {
+    using own = await createInstallation();
+    const refused = { outcome: "refused", httpStatus: 502, refusal: "inference.upstream_redirect" } as const;
+    logOn(own, [rowOf(1), rowOf(2, refused)]);
+    const { stdout } = await own.run("gateway logs tail --no-follow");
+    expect(stdout.trimEnd().split("\n")).toEqual([
+      expect.stringMatching(/ 200 {2}complete .* out$/),
+      expect.stringMatching(/ 502 {2}refused .* out {2}inference\.upstream_redirect$/),
+    ]);
+  });
+
   test("export writes a file for each day that is over, and a repeated one continues", async () => {
     const folder = join(bench.folder, "logs");
     mkdirSync(folder);

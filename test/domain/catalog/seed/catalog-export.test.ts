@@ -3,7 +3,8 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ManagedPackage } from "../../../../src/domain/catalog/model.ts";
 import { parseCatalog } from "../../../../src/domain/catalog/seed/catalog-document.ts";
-import { catalogYaml, packageYaml } from "../../../../src/domain/catalog/seed/catalog-export.ts";
+import { catalogYaml } from "../../../../src/domain/catalog/seed/catalog-export.ts";
+import { yamlText } from "../../../../src/platform/text/yaml-write.ts";
 
 const managed = (members: Partial<ManagedPackage> = {}): ManagedPackage => ({
   id: "one",
@@ -83,5 +84,5 @@ test("an empty catalog is read back empty", () => {
 test("equal parts are written out, never as aliases", () => {
   const adapters = { codex: { plugin_dir: "p", plugins: [], helpers: {} } };
   const twice = { ...adapters, claude: adapters.codex };
-  expect(packageYaml(managed({ adapters: twice }))).not.toMatch(/[&*]/);
+  expect(yamlText(managed({ adapters: twice }))).not.toMatch(/[&*]/);
 });

@@ -23,7 +23,7 @@ const TEAM = {
   display: "Engineering",
   type: "direct",
 };
-const TEAMS = JSON.stringify([TEAM]);
+const TEAMS: readonly Named[] = [{ id: TEAM.value, display: TEAM.display }];
 
 type Computed = Partial<UserRelations>;
 
@@ -55,7 +55,7 @@ const textOf = (
   doc: ScimObject,
   { asked = {}, computed }: { asked?: AskedView; computed?: Computed } = {},
 ) => {
-  const related = { groups: "[]", manager: undefined, ...computed };
+  const related = { groups: [], manager: undefined, ...computed };
   return userJson(userRow(doc), related, { view: readView("User", asked), baseUrl: BASE });
 };
 const shown = (...given: Parameters<typeof textOf>): ScimObject => JSON.parse(textOf(...given));

@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { organizations } from "../../../../src/domain/identity/tables.ts";
 import { ScimError } from "../../../../src/domain/scim/errors.ts";
 import { WHOLE_GROUP_MEMBERS_MAX } from "../../../../src/domain/scim/groups/group-views.ts";
-import type { AskedList, ScimObject } from "../../../../src/domain/scim/model.ts";
+import type { AskedList, ScimCaller, ScimObject } from "../../../../src/domain/scim/model.ts";
 import { SCANS_WAITING_MAX, SLICE_ROWS } from "../../../../src/domain/scim/search/scans.ts";
 import { PAGE_DEFAULT, type SearchScope } from "../../../../src/domain/scim/search/search-request.ts";
 import { ENTERPRISE_USER } from "../../../../src/domain/scim/wire.ts";
@@ -298,16 +298,61 @@ describe("the name of a manager", () => {
   });
 });
 
+/** @returns a caller of an organization without users */
+async function addStranger({ caller, db, ids }: SearchWorld): Promise<ScimCaller> {
+  const organizationId = ids.uuid();
+  await db.write((tx) => {
+    tx.insert(organizations).values({ id: organizationId, name: "Other", createdAtMs: 0 }).run();
+  });
+  return { ...caller, actor: { ...caller.actor, organizationId } };
+}
+
+describe("a look-up of one user", () => {
+  test.each(["id", "userName", "externalId"])("by %s returns the same as other filters", async (name) => {
+    await using world = await createSearchWorld();
+    const [id = ""] = await world.addUsers({ userName: "Ada", active: true, externalId: "e1", title: "x" });
+    await world.addUsers({ userName: "bob", active: true, externalId: "E1" });
+    await world.addGroup('Engineers \u{1F600} "1"', [id]);
+    await world.addGroup("Engineers \uFF5E", [id]);
+    const filter = `${name} eq "${{ id, userName: "ADA", externalId: "e1" }[name]}"`;
+    const variants: readonly AskedList[] = [
+      {},
+      { count: 0 },
+      { count: 1 },
+      { startIndex: 2 },
+      { sortBy: "title", sortOrder: "descending" },
+      { attributes: ["groups.display", "title"] },
+      { excludedAttributes: ["groups"] },
+    ];
+    for (const asked of variants) {
+      const answer = await world.list("User", { ...asked, filter });
+      expect(answer).toEqual(await world.list("User", { ...asked, filter: `${filter} and active pr` }));
+      expect(answer.totalResults).toBe(1);
+    }
+    const stranger = await addStranger(world);
+    expect(JSON.parse(await listText(world.search.list(stranger, "User", { filter })))).toMatchObject({
+      totalResults: 0,
+      startIndex: 1,
+      itemsPerPage: 0,
+      Resources: [],
+    });
+  });
+
+  test("compares as the attribute does", async () => {
+    await using world = await createSearchWorld();
+    await world.addUsers({ userName: "Ada", active: true, externalId: "E1" });
+    expect(await world.found("User", 'userName eq "aDa"')).toHaveLength(1);
+    expect(await world.found("User", 'externalId eq "e1"')).toHaveLength(0);
+    expect(await world.found("User", 'name.givenName eq "Ada"')).toHaveLength(0);
+  });
+});
+
 describe("another organization", () => {
   test("has only its own resources", async () => {
     await using world = await createSearchWorld();
     const [id] = await world.addUsers({ userName: "ada", active: true, externalId: "e", displayName: "Ada" });
     const group = await world.addGroup("Engineers", [id ?? ""]);
-    const organizationId = world.ids.uuid();
-    await world.db.write((tx) => {
-      tx.insert(organizations).values({ id: organizationId, name: "Other", createdAtMs: 0 }).run();
-    });
-    const stranger = { ...world.caller, actor: { ...world.caller.actor, organizationId } };
+    const stranger = await addStranger(world);
     const filters = [
       undefined,
       ...["id pr", `id eq "${id}"`, `id eq "${group}"`, 'userName eq "ada"', 'externalId eq "e"'],

@@ -17,7 +17,7 @@ import {
   type ProvisionRequest,
 } from "../provisioner.ts";
 
-export const PROTOCOL_VERSION = 1;
+const PROTOCOL_VERSION = 1;
 /** Bytes on standard output. */
 export const ANSWER_BYTES_MAX = 1024 * 1024;
 export const EXTERNAL_ID_CHARS_MAX = 512;

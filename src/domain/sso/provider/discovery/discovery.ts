@@ -9,7 +9,7 @@ import { discoveryUrl, type ProviderMetadata, readMetadata } from "./metadata.ts
 /** After this time the document is fetched again, while the old one is still used. */
 export const METADATA_FRESH_MS = HOUR_MS;
 /** After this time the document is not used any more. */
-export const METADATA_KEPT_MS = 24 * HOUR_MS;
+const METADATA_KEPT_MS = 24 * HOUR_MS;
 
 /** A discovery document, as it was received. */
 export interface StoredMetadata {

@@ -9,7 +9,7 @@ const EVENT = "http://schemas.openid.net/event/backchannel-logout";
 /** The type is only recommended; a token of another explicit type is none of these. */
 const TYPES: readonly (string | undefined)[] = [undefined, "jwt", "logout+jwt", "application/logout+jwt"];
 /** A logout token is used at once, so that a used one need not be remembered for longer. */
-export const LOGOUT_TOKEN_AGE_MAX_MS = 10 * MINUTE_MS;
+const LOGOUT_TOKEN_AGE_MAX_MS = 10 * MINUTE_MS;
 
 /** A verified logout token. It names a subject, a session at the provider, or both. */
 export interface LogoutToken {

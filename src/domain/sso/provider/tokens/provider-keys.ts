@@ -16,9 +16,9 @@ import { isJsonObject } from "../../../../platform/text/json-object.ts";
 import { isWithin, providerInvalid, type Remembered, throwRemembered } from "../failures.ts";
 import { KnownHeaders } from "./known-headers.ts";
 
-export const KEYS_KEPT_MS = HOUR_MS;
+const KEYS_KEPT_MS = HOUR_MS;
 /** Fetches for unknown keys are at least this far apart. */
-export const UNKNOWN_KEY_PAUSE_MS = 10 * SECOND_MS;
+const UNKNOWN_KEY_PAUSE_MS = 10 * SECOND_MS;
 export const KEYS_MAX = 100;
 
 /** The algorithms that are accepted, whatever the provider offers: all are asymmetric. */
