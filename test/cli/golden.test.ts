@@ -595,9 +595,12 @@ test("gateway logs", async () => {
   bench.clock.advance(2 * DAY_MS);
   const exports = await transcript(bench, [
     "gateway logs export --out logs",
+    "gateway logs export --jsonl --out logs --dry-run",
     "gateway logs export --jsonl --out logs",
     "gateway logs export --jsonl --out logs --json",
     "gateway logs export --jsonl --out missing",
+    "gateway logs export --jsonl",
+    "gateway logs export --jsonl --store",
   ]);
   expectGolden("gateway-logs", [...lists, ...exports], replacements(bench));
 });

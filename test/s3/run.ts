@@ -1,5 +1,5 @@
-// `bun run test:s3`: the cases of every store, the addresses for workstations and the probe of `doctor` against versitygw, a real S3
-// server: in path style, over TLS with a private CA, and behind nginx with another public host. Needs `versitygw` on PATH, or at
+// `bun run test:s3`: the cases of every store, of exported request logs, the addresses for workstations and the probe of `doctor` against
+// versitygw, a real S3 server: in path style, over TLS with a private CA, and behind nginx with another public host. Needs `versitygw` on PATH, or at
 // $VERSITYGW (`go install github.com/versity/versitygw/cmd/versitygw@latest`), which is why `bun run test` leaves it out.
 import { mkdirSync, mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -7,17 +7,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkOf } from "../../src/app/doctor/finding.ts";
 import { checkBucket } from "../../src/app/doctor/object-store.ts";
-import { createS3Objects, type ObjectStore } from "../../src/domain/sessions/service.ts";
+import { LogArchive } from "../../src/domain/inference/log/log-archive.ts";
+import { createS3Objects } from "../../src/domain/sessions/service.ts";
 import type { Bucket } from "../../src/platform/object-store/bucket.ts";
 import { signUrl } from "../../src/platform/object-store/signature.ts";
 import { certify } from "../support/network/private-ca.ts";
+import { ARCHIVE_CASES } from "../support/object-store/archive-cases.ts";
 import { TEST_KEYS } from "../support/object-store/s3-server.ts";
-import {
-  ADDRESS_CASES,
-  artifactOf,
-  STORE_CASES,
-  type StoreCase,
-} from "../support/object-store/store-cases.ts";
+import { ADDRESS_CASES, artifactOf, STORE_CASES } from "../support/object-store/store-cases.ts";
 import { bucketAt, credentialsOf } from "../support/object-store/test-bucket.ts";
 
 const PATIENCE_MS = 10_000;
@@ -96,7 +93,10 @@ async function examine(
   { addresses, ca, publicEndpoint }: Examination,
 ): Promise<void> {
   const store = createS3Objects({ bucket, prefix: "captured/", clock });
-  for (const one of [...STORE_CASES, ...(addresses ? ADDRESS_CASES : [])]) await runCase(name, one, store);
+  for (const one of [...STORE_CASES, ...(addresses ? ADDRESS_CASES : [])])
+    await runCase(name, one, () => one.run(store));
+  const archive = new LogArchive({ bucket, name: "sessions", prefix: `${crypto.randomUUID()}/` });
+  for (const one of ARCHIVE_CASES) await runCase(name, one, () => one.run(archive));
   const fetchBytes = async (url: string) => {
     const response = await fetch(url, ca === undefined ? {} : { tls: { ca } });
     return { status: response.status, bytes: new Uint8Array(await response.arrayBuffer()) };
@@ -116,9 +116,13 @@ async function examine(
   );
 }
 
-async function runCase(name: string, { name: sentence, run }: StoreCase, store: ObjectStore): Promise<void> {
+async function runCase(
+  name: string,
+  { name: sentence }: { name: string },
+  run: () => Promise<void>,
+): Promise<void> {
   try {
-    await run(store);
+    await run();
     report(`${name}: ${sentence}`);
   } catch (error) {
     report(`${name}: ${sentence}`, String(error));

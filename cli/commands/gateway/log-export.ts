@@ -1,20 +1,17 @@
 // `gateway logs export`: one file for each day, JSON Lines or Parquet, which analysis engines read as they are.
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
 import { type ExportDay, exportDays, linesOf, pagesOfDay } from "../../../src/domain/inference/log/export.ts";
+import type { Content } from "../../../src/domain/inference/log/log-archive.ts";
 import { type RowView, toGapItem } from "../../../src/domain/inference/log/wire.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
-import { folderMissing, replaceFile } from "../../../src/platform/files/files.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { printable, printableJson } from "../../output/printable.ts";
 import { startProgress } from "../../output/progress.ts";
+import { type ExportTarget, targetOf } from "./export-target.ts";
 import { warnOfGaps } from "./log-reading.ts";
 import { periodOf } from "./period.ts";
 
-const FILE_MODE = 0o600;
-
-/** `open`: rows of the day may still come or change */
-type DayState = "written" | "kept" | "open";
+/** `open`: rows of the day may still come or change; `due`: would be written, but for `--dry-run` */
+type DayState = "written" | "kept" | "open" | "due";
 
 interface DayResult {
   day: string;
@@ -23,13 +20,12 @@ interface DayResult {
   state: DayState;
 }
 
-/** @throws DomainError `usage.format`, `request_log.invalid`, `file.*`, `storage.*` */
+/** @throws DomainError `usage.*`, `request_log.*`, `file.*`, `storage.*`, `object_store.*` */
 export async function exportLogs(call: Call): Promise<void> {
-  const { domain, context, output, text } = call;
+  const { domain, context, output, has } = call;
   const format = formatOf(call);
-  const folder = resolve(context.cwd, text("out") ?? "");
-  if (!existsSync(folder)) throw folderMissing(folder);
   const period = periodOf(call);
+  const target = await targetOf(call, MEDIA_TYPES[format]);
   const { days, gaps } = exportDays(domain.requestLogs, { period, nowMs: context.clock.nowMs() });
   const results: DayResult[] = [];
   const signal = context.stopSignal();
@@ -41,51 +37,79 @@ export async function exportLogs(call: Call): Promise<void> {
     });
     for (const day of days) {
       signal.throwIfAborted();
-      results.push(await exportDay(call, { day, folder, format }));
+      results.push(await exportDay(call, { day, target, format }));
       progress.advance(1);
     }
   }
-  output.result({ folder, days: results, gaps: gaps.map(toGapItem) }, summaryOf(results, folder));
+  const { folder } = target;
+  const isDryRun = has("dryRun");
+  output.result(
+    { ...(isDryRun && { dry_run: true }), folder, days: results, gaps: gaps.map(toGapItem) },
+    summaryOf(results, { folder, isDryRun }),
+  );
   warnOfGaps(call, gaps);
 }
 
 async function exportDay(
-  { domain, context, has }: Call,
-  { day, folder, format }: { day: ExportDay; folder: string; format: Format },
+  call: Call,
+  { day, target, format }: { day: ExportDay; target: ExportTarget; format: Format },
 ): Promise<DayResult> {
-  const file = join(folder, `requests-${day.day}.${format}`);
-  if (day.isOpen) return { day: day.day, file: null, rows: null, state: "open" };
-  if (existsSync(file) && !has("replace")) return { day: day.day, file, rows: null, state: "kept" };
+  const name = `requests-${day.day}.${format}`;
+  const known = { day: day.day, file: `${target.folder}/${name}`, rows: null };
+  if (day.isOpen) return { ...known, file: null, state: "open" };
+  if (!call.has("replace") && (await target.has(name))) return { ...known, state: "kept" };
+  if (call.has("dryRun")) return { ...known, state: "due" };
+  const { content, rows } = contentOf(call, { day, format });
+  await target.write(name, content);
+  return { ...known, rows: rows(), state: "written" };
+}
+
+/** @returns the bytes of a day, and a function that counts the rows of what was made last */
+function contentOf(
+  { domain, context }: Call,
+  { day, format }: { day: ExportDay; format: Format },
+): { content: Content; rows: () => number } {
   let rows = 0;
   const count = (more: number) => {
     context.stopSignal().throwIfAborted(); // the partial file is removed
     rows += more;
   };
-  const pages = pagesOfDay(domain.requestLogs, day, count);
-  const text = format === "parquet" ? await asParquet(pages) : printableLines(linesOf(pages));
-  await replaceFile(file, text, { mode: FILE_MODE });
-  return { day: day.day, file, rows, state: "written" };
+  const content = () => {
+    rows = 0;
+    const pages = pagesOfDay(domain.requestLogs, day, count);
+    return format === "parquet" ? asParquet(pages) : printableLines(linesOf(pages));
+  };
+  return { content, rows: () => rows };
 }
 
 /** Escapes what could be a terminal's command, as all output does: a file may be shown on a terminal. */
-async function* printableLines(lines: AsyncIterable<string>): AsyncGenerator<string> {
-  for await (const part of lines) yield printableJson(part);
+async function* printableLines(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  for await (const part of lines) yield Buffer.from(printableJson(part));
 }
 
-function summaryOf(results: readonly DayResult[], folder: string): string {
+function summaryOf(
+  results: readonly DayResult[],
+  { folder, isDryRun }: { folder: string; isDryRun: boolean },
+): string {
   if (results.length === 0) return "no requests in this period";
   const ofState = (state: DayState) => results.filter((result) => result.state === state);
   const rows = results.reduce((sum, result) => sum + (result.rows ?? 0), 0);
   const kept = ofState("kept").length;
   const open = ofState("open").map(({ day }) => day);
+  const done = isDryRun
+    ? `Would export ${ofState("due").length} days`
+    : `Exported ${rows} requests of ${ofState("written").length} days`;
   return [
-    `Exported ${rows} requests of ${ofState("written").length} days to ${printable(folder)}`,
+    `${done} to ${printable(folder)}`,
     ...(kept > 0 ? [`${kept} days have a file already; to write them again, pass --replace`] : []),
     ...(open.length > 0 ? [`not over yet: ${open.join(", ")}`] : []),
+    ...(isDryRun ? ["No changes made."] : []),
   ].join("\n");
 }
 
-type Format = "jsonl" | "parquet";
+/** by format */
+const MEDIA_TYPES = { jsonl: "application/x-ndjson", parquet: "application/vnd.apache.parquet" };
+type Format = keyof typeof MEDIA_TYPES;
 
 function formatOf({ has }: Call): Format {
   if (has("jsonl") === has("parquet"))
@@ -96,7 +120,7 @@ function formatOf({ has }: Call): Format {
 }
 
 /** The library is loaded only where it is used. */
-async function asParquet(pages: AsyncIterable<readonly RowView[]>): Promise<AsyncIterable<Uint8Array>> {
+async function* asParquet(pages: AsyncIterable<readonly RowView[]>): AsyncGenerator<Uint8Array> {
   const { parquetOf } = await import("../../../src/domain/inference/log/parquet.ts");
-  return parquetOf(pages);
+  yield* parquetOf(pages);
 }

@@ -88,16 +88,19 @@ const exporting = (group: CliCommand, context: Context): CliCommand =>
     group
       .command("export")
       .description(
-        "Writes one file for each day that is over, as JSON Lines or Parquet. A day that has a file is left as it is, so a repeated export continues.",
+        "Writes one file for each day that is over, as JSON Lines or Parquet, to a folder or to the object store. A day that has a file is left as it is, so a repeated export continues.",
       )
       .examples(
         "quartermaster gateway logs export --jsonl --out logs",
         "quartermaster gateway logs export --parquet --out logs --from 2027-06-01 --to 2027-06-30",
+        "quartermaster gateway logs export --parquet --store",
       )
       .option("--jsonl", "write JSON Lines")
       .option("--parquet", "write Parquet")
-      .requiredOption("--out <folder>", "existing folder for the files"),
+      .option("--out <folder>", "existing folder for the files")
+      .option("--store", "write to request-logs/ in the bucket of captured sessions"),
   )
     .option("--replace", "write days again that have a file")
+    .option("--dry-run", "show what would be done, and change nothing")
     .printsJson()
     .action(readingAction(context, async () => (await import("./log-export.ts")).exportLogs));

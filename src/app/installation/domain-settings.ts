@@ -1,5 +1,6 @@
 // Builds the settings of the domain from the configuration. What a reload may replace is read through functions.
 import type { DomainOptions } from "../../domain/domain.ts";
+import type { LogArchive } from "../../domain/inference/log/log-archive.ts";
 import type { ServiceLog } from "../../domain/inference/log/writing/running-log.ts";
 import type { HandOver } from "../../domain/inference/usage/usage-sums.ts";
 import type { SsoSettings } from "../../domain/sso/settings.ts";
@@ -110,9 +111,10 @@ export const recordsOf = (
     handOverUsage,
     isUsageCounter,
     onUsageFailure,
-  }: RecordOptions & { config: Config },
+    logArchive: archive,
+  }: RecordOptions & { config: Config; logArchive: LogArchive | undefined },
 ): DomainOptions["records"] => ({
-  requestLog: { file, retentionDays: config.get("gateway.request_logs.retention_days"), service },
+  requestLog: { file, retentionDays: config.get("gateway.request_logs.retention_days"), service, archive },
   budgets: {
     requestsPerDay: config.get("gateway.proxy.budgets.requests_per_day"),
     tokensPerDay: config.get("gateway.proxy.budgets.tokens_per_day"),

@@ -125,7 +125,12 @@ async function joinDomain(
     found: () => domain.sso.provider.destinations(),
   });
   const observe = options.observeObjectStore;
-  const { buckets, ...stores } = await openStores(directory, { config, clock, outbound, observe });
+  const { buckets, logArchive, ...stores } = await openStores(directory, {
+    config,
+    clock,
+    outbound,
+    observe,
+  });
   const roles = { mappings: mappingsIn(config.get("scim.group_role_mappings")) };
   const sso = { settings: ssoSettingsOf(config) };
   const domain: Domain = openDomain({
@@ -145,7 +150,7 @@ async function joinDomain(
     runTask,
     runCatalogTask,
     readHarnesses: () => readHarnessFacts(config),
-    records: recordsOf(directory, options),
+    records: recordsOf(directory, { ...options, logArchive }),
     settings: domainSettingsOf(config, { baseUrl, roles, sso }),
     secrets: { scimToken: config.get("scim.token") },
   });

@@ -2,6 +2,7 @@
 // platform/config/object-store-rules.ts has already checked that the settings are complete.
 import { readFileSync } from "node:fs";
 import { ARCHIVE_LIMITS } from "../../domain/catalog/archive/archive.ts";
+import { LogArchive } from "../../domain/inference/log/log-archive.ts";
 import { createS3Objects, type ObjectStore } from "../../domain/sessions/service.ts";
 import { type Blobs, openBlobs } from "../../platform/blobs/blobs.ts";
 import { keepInBucket } from "../../platform/blobs/bucket-blobs.ts";
@@ -85,6 +86,8 @@ export interface Stores {
   blobs: Blobs;
   sessionBlobs: Blobs;
   s3Objects: ObjectStore | undefined;
+  /** of the request log, in the bucket of captured sessions */
+  logArchive: LogArchive | undefined;
   buckets: Buckets;
 }
 
@@ -96,12 +99,15 @@ export async function openStores(
   const buckets = new Buckets(config, options);
   const local = await openBlobs(artifacts);
   const { sessions: bucket, packages } = buckets;
+  const prefix = config.get("blobs.s3.prefix") ?? "";
+  const name = config.get("blobs.s3.bucket") ?? "";
   const maxBytes = ARCHIVE_LIMITS.compressedBytesMax;
   const { clock } = options;
   return {
     blobs: packages ? keepInBucket(local, { bucket: packages, maxBytes }) : local,
     sessionBlobs: await openBlobs(sessions),
-    s3Objects: bucket && createS3Objects({ bucket, clock, prefix: config.get("blobs.s3.prefix") ?? "" }),
+    s3Objects: bucket && createS3Objects({ bucket, clock, prefix }),
+    logArchive: bucket && new LogArchive({ bucket, name, prefix }),
     buckets,
   };
 }
@@ -121,7 +127,11 @@ export function storeDestinations(config: Config): readonly Destination[] {
       ? []
       : [{ name, origin: bucketOrigin(origin, { bucket, pathStyle }), why }];
   return [
-    ...at(SESSION_BUCKET, { bucket: sessions, origin: endpoint, why: "keeps captured sessions" }),
+    ...at(SESSION_BUCKET, {
+      bucket: sessions,
+      origin: endpoint,
+      why: "keeps captured sessions and exported request logs",
+    }),
     ...at(PACKAGE_BUCKET, {
       bucket: config.get("blobs.s3.package_bucket"),
       origin: endpoint,

@@ -1,9 +1,9 @@
 // A bucket of an S3-compatible object store: addresses for clients, and the operations that the service itself needs. There is no
-// multipart upload, because no object is larger than 128 MiB. The domain decides which objects there are and what their keys mean.
+// multipart upload: a session has at most 128 MiB, and a day of the request log rarely as many. The domain decides which objects there are and what their keys mean.
 import { invariant } from "../errors.ts";
 import { invalid, refused, StoreFailure } from "./failures.ts";
 import { type ListedPage, parseListing } from "./listing.ts";
-import { bytesOf, type RequestDependencies, StoreRequests, TRANSFER_TIMEOUT_MS, textOf } from "./requests.ts";
+import { bytesOf, type RequestDependencies, StoreRequests, textOf, transferMs } from "./requests.ts";
 import { type Credentials, encodePath, signUrl } from "./signature.ts";
 
 /** Lifetime of the addresses that the service uses itself; clocks may differ by as much. */
@@ -106,10 +106,16 @@ export class Bucket {
     return { sizeBytes: Number(length), sha256: digestIn(response.headers.get("x-amz-checksum-sha256")) };
   }
 
-  /** @returns the bytes as they arrive, within TRANSFER_TIMEOUT_MS; undefined if there is no such object */
-  async read(key: string, signal?: AbortSignal): Promise<AsyncGenerator<Uint8Array> | undefined> {
-    const message = { ...this.#own({ method: "GET", key }), transferTimeoutMs: TRANSFER_TIMEOUT_MS, signal };
-    const response = await this.#requests.send("get", message);
+  /**
+   * @param limits the time is that of `transferMs`; give the size of an object that may exceed 128 MiB
+   * @returns the bytes as they arrive; undefined if there is no such object
+   */
+  async read(
+    key: string,
+    { signal, sizeBytes = 0 }: { signal?: AbortSignal | undefined; sizeBytes?: number } = {},
+  ): Promise<AsyncGenerator<Uint8Array> | undefined> {
+    const limits = { transferTimeoutMs: transferMs(sizeBytes), signal };
+    const response = await this.#requests.send("get", { ...this.#own({ method: "GET", key }), ...limits });
     return response && bytesOf(response);
   }
 
@@ -124,7 +130,7 @@ export class Bucket {
   ): Promise<void> {
     const headers = { ...this.#uploadHeaders(upload), "content-length": String(upload.sizeBytes) };
     const message = this.#own({ method: "PUT", key: upload.key, headers });
-    const limits = { transferTimeoutMs: TRANSFER_TIMEOUT_MS, signal };
+    const limits = { transferTimeoutMs: transferMs(upload.sizeBytes), signal };
     await this.#drained(await this.#requests.send("put", { ...message, ...limits, body }));
   }
 

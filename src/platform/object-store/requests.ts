@@ -9,8 +9,9 @@ import { errorCodeIn } from "./listing.ts";
 
 /** for the head of an answer, and for a body that is not an object; all attempts together */
 export const ANSWER_TIMEOUT_MS = 10 * SECOND_MS;
-/** for a whole object of 128 MiB, in either direction: 18 Mbit/s */
-export const TRANSFER_TIMEOUT_MS = OUTBOUND_TIMEOUT_MAX_MS;
+/** for a whole object of up to 128 MiB, in either direction: 18 Mbit/s */
+export const TRANSFER_TIMEOUT_MS = 60 * SECOND_MS;
+const TRANSFER_BYTES = 128 * 1024 * 1024;
 /** of an answer that is not an object: a list of 1,000 keys has at most about 1.5 MB */
 export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -50,10 +51,17 @@ export interface StoreMessage {
   headers?: Record<string, string>;
   /** pieces are sent once, as they come */
   body?: Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array>;
-  /** the limit of a transfer instead of that of an answer; 1 to TRANSFER_TIMEOUT_MS */
+  /** the limit of a transfer instead of that of an answer: `transferMs` */
   transferTimeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
 }
+
+/** @returns the time for a whole object, as long for each byte as TRANSFER_TIMEOUT_MS gives */
+export const transferMs = (sizeBytes: number): number =>
+  Math.min(
+    Math.max(TRANSFER_TIMEOUT_MS, Math.ceil((sizeBytes / TRANSFER_BYTES) * TRANSFER_TIMEOUT_MS)),
+    OUTBOUND_TIMEOUT_MAX_MS,
+  );
 
 export class StoreRequests {
   #clockOffsetMs: number | undefined;

@@ -3,13 +3,14 @@
 // HTTPS_PROXY, NO_PROXY) is used for listed peers, never for public hosts (public-https.ts).
 import type { LookupAddress } from "node:dns";
 import { isIP } from "node:net";
-import { SECOND_MS, within } from "../clock.ts";
+import { MINUTE_MS, SECOND_MS, within } from "../clock.ts";
 import { DomainError, invariant } from "../errors.ts";
 import { isLinkLocalAddress, publicUrl } from "./public-hosts.ts";
 import type { PublicHosts, PublicRequest } from "./public-https.ts";
 import { Upstream, type UpstreamOptions } from "./upstream.ts";
 
-export const OUTBOUND_TIMEOUT_MAX_MS = 60_000;
+/** for the largest object of a store; other callers set shorter ones */
+export const OUTBOUND_TIMEOUT_MAX_MS = 10 * MINUTE_MS;
 
 /** Origin of the destination that stands for every public host, for `download` only. */
 export const ANY_PUBLIC_HOST = "https://*";

@@ -3,6 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { type Bucket, KEY_BYTES_MAX, LIST_KEYS_MAX } from "../../../src/platform/object-store/bucket.ts";
+import { TRANSFER_TIMEOUT_MS, transferMs } from "../../../src/platform/object-store/requests.ts";
+import { OUTBOUND_TIMEOUT_MAX_MS } from "../../../src/platform/outbound/outbound.ts";
 import { refusalOf } from "../../support/object-store/refusal.ts";
 import { createS3Server, TEST_KEYS } from "../../support/object-store/s3-server.ts";
 import { bucketAt, credentialsOf } from "../../support/object-store/test-bucket.ts";
@@ -242,6 +244,17 @@ describe("addresses for clients", () => {
     expect((await fetch(url, { method: "PUT", headers, body: bytes })).status).toBe(200);
     await bucket.put(upload, bytes);
   });
+});
+
+test.each([
+  [0, TRANSFER_TIMEOUT_MS],
+  [128 * 1024 * 1024, TRANSFER_TIMEOUT_MS],
+  [256 * 1024 * 1024, 2 * TRANSFER_TIMEOUT_MS],
+  [1280 * 1024 * 1024 - 1, OUTBOUND_TIMEOUT_MAX_MS],
+  [1280 * 1024 * 1024, OUTBOUND_TIMEOUT_MAX_MS],
+  [1280 * 1024 * 1024 + 1, OUTBOUND_TIMEOUT_MAX_MS],
+])("a transfer of %p bytes may take %p ms", (sizeBytes, timeMs) => {
+  expect(transferMs(sizeBytes)).toBe(timeMs);
 });
 
 describe("credentials", () => {

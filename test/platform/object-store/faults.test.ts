@@ -116,7 +116,7 @@ describe("a store that does not answer", () => {
 
   test("the caller's signal ends a call with its own reason", async () => {
     await using server = await rawServer(() => {});
-    const reading = bucketAt(server.origin).read("k", AbortSignal.timeout(50));
+    const reading = bucketAt(server.origin).read("k", { signal: AbortSignal.timeout(50) });
     await expect(reading).rejects.toThrow("timed out");
   });
 });

@@ -75,6 +75,18 @@ test("SES-43 nothing is removed from a bucket until it is claimed", async () => 
   expect(await places(face)).toEqual([]);
 });
 
+test("SES-43 a sweep leaves exported request logs, which lie in the same bucket", async () => {
+  await using own = await bucketSite();
+  const { face } = own;
+  const key = "captured/request-logs/requests-2026-01-01.jsonl";
+  await leave(face, "rows", key);
+  await face.domain.sessions.sweep.claim();
+  face.world.clock.advance(2 * DAY_MS);
+  expect(await sweep(face)).toEqual({ found: 0, bytes: 0, removed: 0, isOurs: true });
+  const { active } = face.domain.sessions.stores;
+  expect(await active.inspect(key)).toMatchObject({ sizeBytes: 4 });
+});
+
 test(`SES-43 a sweep removes at most ${SWEEP_OBJECTS_MAX} objects`, async () => {
   await using face = await createSessionServer();
   face.world.clock.set(Date.now() + 2 * DAY_MS);

@@ -2,11 +2,11 @@
 // client would check it, and stored as an artifact, so that no workstation depends on the host. platform/outbound/outbound.ts
 // decides which hosts are public; the governance area publishes packages.
 import type { Blobs, StoredBlob } from "../../../platform/blobs/blobs.ts";
-import type { Clock } from "../../../platform/clock.ts";
+import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
 import { DomainError, invariant } from "../../../platform/errors.ts";
 import type { Ids } from "../../../platform/ids.ts";
-import { OUTBOUND_TIMEOUT_MAX_MS, type Outbound } from "../../../platform/outbound/outbound.ts";
+import type { Outbound } from "../../../platform/outbound/outbound.ts";
 import { publicUrl } from "../../../platform/outbound/public-hosts.ts";
 import type { Audit } from "../../audit/service.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -27,7 +27,7 @@ export type { SourceRequest } from "./source-request.ts";
 /** Name of all public hosts on the list of destinations; they are on it only if the setting allows them. */
 export const PUBLIC_SOURCES_DESTINATION = "package-sources";
 /** For all requests of one inspection together. */
-export const INSPECTION_TIMEOUT_MS = OUTBOUND_TIMEOUT_MAX_MS;
+export const INSPECTION_TIMEOUT_MS = MINUTE_MS;
 export const INSPECTIONS_AT_ONCE_MAX = 4;
 /** paths of the archive that an answer lists */
 export const PATHS_LISTED_MAX = 1_000;

@@ -11,6 +11,7 @@ import type { ErasedRows, OutsideData, Person } from "../../shared/personal-data
 import { dayOf } from "../usage/model.ts";
 import { hasUsageSince } from "../usage/store.ts";
 import { FileSource } from "./file-source.ts";
+import type { LogArchive } from "./log-archive.ts";
 import { openExistingLog } from "./log-file-store.ts";
 import { FACET_USERS_MAX, type FoundRows, type Gap, type LogFigures, type SeenValues } from "./model.ts";
 import { keptFrom, type LogQuery, readLogQuery, readUserId, refuse } from "./query.ts";
@@ -27,6 +28,8 @@ export interface RequestLogOptions {
   retentionDays: number;
   /** of a running service; without it the file itself is read */
   service?: ServiceLog | undefined;
+  /** undefined unless an S3-compatible store is configured */
+  archive?: LogArchive | undefined;
 }
 
 export interface RequestLogsDependencies extends RequestLogOptions {
@@ -53,10 +56,13 @@ export interface FacetQuery {
 export class RequestLogs implements OutsideData {
   /** the file, for commands */
   readonly file: FileSource;
+  /** takes exported days; see RequestLogOptions */
+  readonly archive: LogArchive | undefined;
   readonly #source: LogSource;
 
   constructor(private readonly own: RequestLogsDependencies) {
     this.file = new FileSource(own.file);
+    this.archive = own.archive;
     this.#source = own.service ?? this.file;
   }
 

@@ -26,7 +26,7 @@ export function createS3Objects({ bucket, prefix, clock }: S3ObjectsDependencies
     return seconds;
   };
   const open = async (place: string, signal: AbortSignal | undefined) => {
-    const bytes = await reached(bucket.read(place, signal));
+    const bytes = await reached(bucket.read(place, { signal }));
     return bytes && piecesOf(bytes);
   };
   return {
