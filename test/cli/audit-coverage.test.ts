@@ -3,7 +3,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
-import { cpSync, writeFileSync } from "node:fs";
+import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { processContext } from "../../cli/context.ts";
@@ -17,7 +17,7 @@ import { runJobsOn } from "../support/installed/installed-jobs.ts";
 import { addFactorOn, guessOn, logInOn } from "../support/installed/installed-login.ts";
 import { beginPolicyOn } from "../support/installed/installed-policy.ts";
 import { provisionOn } from "../support/installed/installed-provisioning.ts";
-import { captureOn, leaveObject, shareOn } from "../support/installed/installed-sessions.ts";
+import { captureOn, leaveObject, objectPathOf, shareOn } from "../support/installed/installed-sessions.ts";
 import { createS3Server, TEST_KEYS } from "../support/object-store/s3-server.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
@@ -286,6 +286,17 @@ const CHANGES: Readonly<Record<string, Change>> = {
     },
     leaves: ["captured_session.migrate"],
   },
+  "sessions verify": {
+    rest: async (bench) => {
+      await withSession(bench);
+      const path = objectPathOf(bench, "a session");
+      rmSync(path);
+      await bench.run("sessions verify");
+      writeFileSync(path, "a session");
+      return "";
+    },
+    leaves: ["captured_session.recover"],
+  },
   "sessions sweep": {
     rest: async (bench) => {
       leaveObject(bench);
@@ -388,7 +399,6 @@ const READS: Readonly<Record<string, string>> = {
   "clients show": "lab-1",
   "sessions list": "",
   "sessions show": "SESSION",
-  "sessions verify": "",
   "gateway models list": WITH_GATEWAY,
   "gateway logs list": "",
   "gateway logs tail": "--no-follow",

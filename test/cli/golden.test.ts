@@ -758,6 +758,7 @@ test("sessions", async () => {
   const digest = sha256Hex("the first session");
   writeFileSync(join(bench.data, "sessions/sha256", digest.slice(0, 2), digest), "the worst session");
   const gone = await transcript(bench, [
+    "sessions verify --dry-run",
     "sessions verify",
     "sessions verify --json",
     `sessions remove ${id} --dry-run --json`,

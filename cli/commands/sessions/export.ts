@@ -1,5 +1,5 @@
 // `sessions export`: the bytes of a session as its workstation uploaded them.
-import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { lstatSync } from "node:fs";
 import { resolve } from "node:path";
 import type { ReadObject } from "../../../src/domain/sessions/service.ts";
@@ -13,45 +13,81 @@ import { operatorAsViewer } from "./read.ts";
 
 const FILE_MODE = 0o600;
 
-/** @throws DomainError `file.exists`, `file.*`, `storage.full`, `sessions.damaged` and the errors of a download */
+/** The argument for stdout. */
+const STDOUT = "-";
+
+/** @throws DomainError `usage.*`, `file.*`, `storage.full`, `sessions.damaged` and the errors of a download */
 export async function exportSession(call: Call): Promise<void> {
-  const { domain, actor, context, output, args } = call;
+  const { context, output, args } = call;
   const [id = "", file = ""] = args;
+  if (file === STDOUT) return await exportToStdout(call, id);
+  if (file === "") throw noFile();
   const path = resolve(context.cwd, file);
   if (lstatSync(path, { throwIfNoEntry: false })) throw fileExists(file);
-  const found = await domain.sessions.downloads.read(actor, operatorAsViewer(call), id);
-  {
-    const total = found.sizeBytes;
-    using progress = startProgress(context, { label: "exporting the session", unit: "bytes", total });
-    await replaceFile(path, checked(found, progress, context.stopSignal()), { mode: FILE_MODE });
-  }
+  const found = await read(call, id);
+  await withProgress(call, found, (bytes) => replaceFile(path, bytes, { mode: FILE_MODE }));
   const { sizeBytes, sha256 } = found;
-  const done = `Exported ${bytesText(sizeBytes)} to ${printable(file)}\nsha256:${sha256}, as announced by its workstation`;
-  output.result({ id, file: path, size_bytes: sizeBytes, sha256 }, done);
+  output.result(
+    { id, file: path, size_bytes: sizeBytes, sha256 },
+    `Exported ${bytesText(sizeBytes)} to ${printable(file)}\n${digestText(found)}`,
+  );
 }
 
-/** Throws after the last byte if they are not what was uploaded, so that the partial file is removed. */
-async function* checked(
-  { bytes, sha256 }: ReadObject,
+/** Damaged bytes are found only after the last one was written: the exit code says so. */
+async function exportToStdout(call: Call, id: string): Promise<void> {
+  const { context, output } = call;
+  const { stdout } = context;
+  if (output.isJson) throw noDocument();
+  if (stdout.isTTY) throw binaryOnTerminal();
+  const found = await read(call, id);
+  await withProgress(call, found, async (bytes) => {
+    for await (const piece of bytes) if (!stdout.write(piece)) await once(stdout, "drain");
+  });
+  output.note(`Exported ${bytesText(found.sizeBytes)}\n${digestText(found)}`);
+}
+
+const read = (call: Call, id: string): Promise<ReadObject> =>
+  call.domain.sessions.downloads.read(call.actor, operatorAsViewer(call), id);
+
+async function withProgress(
+  { context }: Call,
+  { bytes, sizeBytes: total }: ReadObject,
+  write: (bytes: AsyncIterable<Uint8Array>) => Promise<void>,
+): Promise<void> {
+  using progress = startProgress(context, { label: "exporting the session", unit: "bytes", total });
+  await write(watched(bytes, progress, context.stopSignal()));
+}
+
+const digestText = ({ sha256 }: ReadObject): string => `sha256:${sha256}, as announced by its workstation`;
+
+async function* watched(
+  bytes: ReadObject["bytes"],
   progress: Progress,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  const hash = createHash("sha256");
   for await (const piece of bytes) {
     signal.throwIfAborted();
-    hash.update(piece);
     progress.advance(piece.byteLength);
     yield piece;
   }
-  if (hash.digest("hex") !== sha256) throw damaged();
 }
-
-const damaged = (): DomainError =>
-  new DomainError("unverified", "sessions.damaged", "the stored bytes do not have the digest of the upload", {
-    hint: "nothing was written; run: quartermaster sessions verify",
-  });
 
 const fileExists = (file: string): DomainError =>
   new DomainError("conflict", "file.exists", `the file ${file} already exists`, {
     hint: "choose another name",
+  });
+
+const noFile = (): DomainError =>
+  new DomainError("invalid", "usage.no_file", "the name of the file is empty", {
+    hint: "name a file to create, or - for stdout",
+  });
+
+const noDocument = (): DomainError =>
+  new DomainError("invalid", "usage.one_output", "stdout takes either the bytes or the JSON document", {
+    hint: "name a file, or leave out --json",
+  });
+
+const binaryOnTerminal = (): DomainError =>
+  new DomainError("invalid", "usage.binary_on_terminal", "the bytes of a session are not for a terminal", {
+    hint: "redirect stdout, as in: quartermaster sessions export SESSION - > session.tgz",
   });

@@ -60,21 +60,22 @@ const addReadingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .action(readingAction(context, async () => (await import("./read.ts")).show)),
   noun
     .command("export")
-    .description("Writes the current version of a session to a new file, and checks its digest.")
+    .description("Writes the current version of a session to a new file or to stdout, and checks its digest.")
     .examples(
       `quartermaster sessions export ${EXAMPLE_ID} session.tgz`,
-      `quartermaster sessions export ${EXAMPLE_ID} session.tgz --json`,
+      `quartermaster sessions export ${EXAMPLE_ID} - | tar -tz`,
     )
     .argument(...SESSION)
-    .argument("<file>", "file to create")
+    .argument("<file>", "file to create, or - for stdout")
     .printsJson()
     .action(domainAction(context, async () => (await import("./export.ts")).exportSession)),
   noun
     .command("verify")
-    .description("Reads every stored object again, and names those that are missing or damaged.")
-    .examples("quartermaster sessions verify", "quartermaster sessions verify --json")
+    .description("Reads every stored object again; records those that are missing or damaged as lost.")
+    .examples("quartermaster sessions verify --dry-run", "quartermaster sessions verify --json")
+    .option("--dry-run", "name them, and record nothing")
     .printsTable()
-    .action(readingAction(context, async () => (await import("./verify.ts")).verify)),
+    .action(domainAction(context, async () => (await import("./verify.ts")).verify)),
 ];
 
 const addHoldVerbs = (noun: CliCommand, context: Context): CliCommand[] => [

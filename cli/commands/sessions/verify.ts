@@ -1,4 +1,4 @@
-// `sessions verify`: checks the digest of every stored object.
+// `sessions verify`: checks the digest of every stored object, and records which are lost.
 import type { Damage } from "../../../src/domain/sessions/service.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { bytesText } from "../../../src/platform/files/disk.ts";
@@ -21,25 +21,36 @@ const VERIFIED_STATES = new Set(["complete", "superseded"]);
 /** @throws DomainError `sessions.damaged` after the report that lists them, `sessions.store_unavailable` */
 export async function verify(call: Call): Promise<void> {
   const { output } = call;
-  const { artifacts, bytes, damaged } = await readAll(call);
-  const totals = { checked: artifacts, bytes };
+  const isDryRun = call.has("dryRun");
+  const { artifacts, bytes, damaged, lost, recovered } = await readAll(call, isDryRun);
+  const totals = { checked: artifacts, bytes, lost, recovered, dry_run: isDryRun };
+  const whole = recovered === 0 ? "" : `; ${countText(recovered)} not lost any more`;
   if (damaged.length === 0)
-    return output.result({ items: [], ...totals }, `${countText(artifacts)} intact, ${bytesText(bytes)}`);
+    return output.result(
+      { items: [], ...totals },
+      `${countText(artifacts)} intact, ${bytesText(bytes)}${whole}`,
+    );
   output.list(damaged, { columns: COLUMNS, json: damageDocument, empty: "" }, totals);
-  const message = `${damaged.length} of ${countText(artifacts)} damaged or missing`;
+  const message = `${damaged.length} of ${countText(artifacts)} damaged or missing${whole}`;
   throw new DomainError("unverified", "sessions.damaged", message, {
-    hint: "remove these sessions with `quartermaster sessions remove`; their workstations can upload them again",
+    hint: isDryRun
+      ? "without --dry-run, their downloads answer 410 from then on, and workstations that announce them are asked for the bytes"
+      : "their downloads answer 410; the next upload of a session restores it, and `quartermaster sessions remove` removes it",
   });
 }
 
-async function readAll({ domain, actor, context }: Call) {
-  const kept = domain.sessions.totals().filter(({ state }) => VERIFIED_STATES.has(state));
+async function readAll({ domain, actor, context }: Call, isDryRun: boolean) {
+  const { totals, verification } = domain.sessions;
+  const kept = totals().filter(({ state }) => VERIFIED_STATES.has(state));
   const total = kept.reduce((sum, { bytes }) => sum + bytes, 0);
   using progress = startProgress(context, { label: "verifying captured sessions", unit: "bytes", total });
-  return await domain.sessions.verification.run(actor.organizationId, {
+  const reading = {
     signal: context.stopSignal(),
-    advance: (bytes) => progress.advance(bytes),
-  });
+    advance: (bytes: number) => progress.advance(bytes),
+  };
+  return isDryRun
+    ? await verification.look(actor.organizationId, reading)
+    : await verification.run(actor, reading);
 }
 
 const damageDocument = ({ artifact, fault }: Damage) => ({

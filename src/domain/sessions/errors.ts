@@ -159,6 +159,12 @@ export const sessionGone = (what: "expired" | "lost") =>
       : "the bytes of this session are lost; a new upload of it restores them",
   );
 
+/** For an operator who reads the bytes. */
+export const damagedBytes = () =>
+  new DomainError("unverified", "sessions.damaged", "the stored bytes do not have the digest of the upload", {
+    hint: "the session is recorded as lost now; its next upload restores it",
+  });
+
 export const onHold = () =>
   new DomainError(
     "conflict",

@@ -70,7 +70,7 @@ export type FileText = string | AsyncIterable<string | Uint8Array>;
 /**
  * Writes a file atomically: it is the old one or the complete new one, also after a power failure.
  * @throws DomainError `file.symbolic_link` for a link, whose target its creator has chosen; `file.not_regular` for a folder or
- *   a device; `file.missing` if the folder does not exist; `file.not_permitted`, `storage.full`
+ *   a device; `file.missing` if the folder does not exist; `file.no_new_files`, `file.not_permitted`, `storage.full`
  */
 export async function replaceFile(
   path: string,
@@ -90,7 +90,7 @@ export async function replaceFile(
     await using folder = await open(dirname(path), "r");
     await folder.sync();
   } catch (error) {
-    throw isMissing(error) ? folderMissing(dirname(path), error) : asFileError(error, path);
+    throw isMissing(error) ? await folderFault(dirname(path), error) : asFileError(error, path);
   }
 }
 
@@ -139,6 +139,19 @@ export const folderMissing = (folder: string, cause?: unknown): DomainError =>
     hint: "mount its disk, or make it first, or name a file elsewhere",
     cause,
   });
+
+/** A folder such as /proc exists, and yet reports every new file as missing. */
+async function folderFault(folder: string, cause: unknown): Promise<DomainError> {
+  const isThere = await stat(folder).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!isThere) return folderMissing(folder, cause);
+  return new DomainError("invalid", "file.no_new_files", `no file can be created in ${folder}`, {
+    hint: "name a file in another folder",
+    cause,
+  });
+}
 
 /** @returns the file system's error for `path` as a DomainError with a next step; any other error unchanged */
 export function asFileError(error: unknown, path: string): unknown {

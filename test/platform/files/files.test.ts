@@ -52,6 +52,11 @@ test("refuses a folder, a device and a missing folder, and leaves nothing behind
     reason: "file.missing",
     message: `there is no folder ${at("none")}`,
   });
+  await expect(write("/proc/out")).rejects.toMatchObject({
+    kind: "invalid",
+    reason: "file.no_new_files",
+    message: "no file can be created in /proc",
+  });
   expect(readdirSync(folder)).toEqual(["folder"]);
 });
 

@@ -83,5 +83,6 @@ test("SES-38 a version without its bytes, or with others, stays and is named", a
   await stores.of("local").remove(other?.place ?? "");
   const { objects, unmoved } = await own.move("s3");
   expect([objects, unmoved]).toMatchObject([2, [{ artifact: { id: other?.id }, fault: "missing" }]]);
+  expect(own.rows().filter(({ lostAtMs }) => lostAtMs !== null)).toMatchObject([{ id: other?.id }]);
   expect(own.rows().find(({ id }) => id === other?.id)?.store).toBe("local");
 });

@@ -1,5 +1,6 @@
 // Retention of captured sessions: what is removed when, what a hold keeps, and what readers are told afterwards.
 import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { eq } from "drizzle-orm";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import {
@@ -15,9 +16,11 @@ import {
   announcementOf,
   capture,
   createSessionServer,
+  pathIn,
   presign,
   upload,
 } from "../../support/content/sessions.ts";
+import { objectPathOf } from "../../support/installed/installed-sessions.ts";
 import type { TestServer } from "../../support/server.ts";
 
 const turn = ({ domain, world }: TestServer) =>
@@ -198,7 +201,7 @@ test("verification finds objects that are missing or differ", async () => {
   await capture(face, credential, "first");
   const second = await capture(face, credential, "second", { session_id: "other" });
   const verify = () =>
-    face.domain.sessions.verification.run(face.world.system.organizationId, {
+    face.domain.sessions.verification.run(face.world.system, {
       signal: new AbortController().signal,
       advance: () => {},
     });
@@ -210,4 +213,29 @@ test("verification finds objects that are missing or differ", async () => {
     .get();
   await face.domain.sessions.stores.active.remove(row?.place ?? "");
   expect((await verify()).damaged).toMatchObject([{ artifact: { id: second.uploadId }, fault: "missing" }]);
+});
+
+test("SES-57 what verification finds damaged is served to nobody, and the next announcement asks for it", async () => {
+  const { face, credential } = await site();
+  await using _ = face;
+  const { sessionId } = await capture(face, credential, "first");
+  const ask = () => face.request("POST", `/session-uploads/${sessionId}/download`, credential);
+  const { download_url: former } = await (await ask()).json();
+  const statusAt = async (url: string) => (await face.request("GET", pathIn(url))).status;
+  writeFileSync(objectPathOf({ data: face.world.directory }, "first"), "FIRST");
+  const announce = async () =>
+    (await (await presign(face, credential, announcementOf("first"))).json()).status;
+  expect([await statusAt(former), await announce()]).toEqual([200, "complete"]); // nobody has read the bytes yet
+  const reading = { signal: new AbortController().signal, advance: () => {} };
+  expect(await face.domain.sessions.verification.run(face.world.system, reading)).toMatchObject({ lost: 1 });
+  const refused = await ask();
+  expect([await statusAt(former), refused.status, (await refused.json()).reason]).toEqual([
+    410,
+    410,
+    "sessions.bytes_lost",
+  ]);
+  expect(await announce()).toBe("pending");
+  await capture(face, credential, "first");
+  const { download_url: url } = await (await ask()).json();
+  expect(await (await face.request("GET", pathIn(url))).text()).toBe("first");
 });

@@ -1,7 +1,7 @@
 // Sessions that a workstation captured and uploaded to a data directory, by the domain in this process: what the command line then
 // shows and removes.
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Actor } from "../../../src/domain/shared/actor.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
 import { sectionOf } from "../../domain/governance/governance-world.ts";
@@ -63,12 +63,17 @@ export const shareOn = (
     });
   });
 
+/** @returns the path of the object with these bytes in the local store */
+export function objectPathOf({ data }: Pick<DataInUse, "data">, bytes: string): string {
+  const digest = sha256Hex(bytes);
+  return join(data, "sessions/sha256", digest.slice(0, 2), digest);
+}
+
 /** Leaves an old object that no session names, as after a restore to before an upload. */
-export function leaveObject({ data }: Pick<DataInUse, "data">): void {
+export function leaveObject(place: Pick<DataInUse, "data">): void {
   const text = "bytes that no session names";
-  const digest = sha256Hex(text);
-  const folder = join(data, "sessions/sha256", digest.slice(0, 2));
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(join(folder, digest), text, { mode: 0o600 });
-  utimesSync(join(folder, digest), 0, 0);
+  const path = objectPathOf(place, text);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeFileSync(path, text, { mode: 0o600 });
+  utimesSync(path, 0, 0);
 }

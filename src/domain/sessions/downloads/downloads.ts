@@ -4,7 +4,14 @@ import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
-import { bytesMoved, bytesRemoved, linkRefused, sessionGone, sessionNotFound } from "../errors.ts";
+import {
+  bytesMoved,
+  bytesRemoved,
+  damagedBytes,
+  linkRefused,
+  sessionGone,
+  sessionNotFound,
+} from "../errors.ts";
 import type { ArtifactRow, SessionRow, Viewer } from "../model.ts";
 import { markLost } from "../objects/lost.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
@@ -25,8 +32,9 @@ export interface OpenedObject {
   fileName: string;
 }
 
-/** The bytes of a version, which may be damaged: compare their digest. */
+/** The bytes of a version. */
 export interface ReadObject extends Pick<ArtifactRow, "sizeBytes" | "sha256"> {
+  /** damaged ones are recorded as lost, and throw DomainError `sessions.damaged` after the last byte */
   bytes: AsyncIterable<Uint8Array>;
   /** ASCII without quotes */
   fileName: string;
@@ -68,8 +76,23 @@ export class Downloads {
     const event = { actor, action: "captured_session.export", target: session.id, after };
     await db.write((tx) => audit.record(tx, event), "unobserved");
     const { sizeBytes, sha256 } = artifact;
-    const bytes = objects.read(artifact.place);
+    const bytes = this.#proved(objects.read(artifact.place), artifact, actor);
     return { bytes, sizeBytes, sha256, fileName: fileNameOf(session) };
+  }
+
+  async *#proved(
+    bytes: AsyncIterable<Uint8Array>,
+    artifact: ArtifactRow,
+    actor: Actor,
+  ): AsyncGenerator<Uint8Array> {
+    const hasher = new Bun.CryptoHasher("sha256");
+    for await (const piece of bytes) {
+      hasher.update(piece);
+      yield piece;
+    }
+    if (hasher.digest("hex") === artifact.sha256) return;
+    await markLost(this.own, actor, artifact);
+    throw damagedBytes();
   }
 
   /**
@@ -84,6 +107,7 @@ export class Downloads {
     const isOver = clock.nowMs() >= expires * SECOND_MS;
     if (isOver || !links.isSigned({ method: "GET", object: artifact, expires }, signature))
       throw linkRefused();
+    if (artifact.lostAtMs !== null) throw sessionGone("lost");
     const digest = parseDigest(artifact.place);
     if ((await blobs.size(digest)) !== artifact.sizeBytes) {
       await markLost(this.own, holderOf(artifact), artifact);

@@ -1,15 +1,35 @@
-// SQL of objects that are found missing or damaged.
-import { and, eq, isNull } from "drizzle-orm";
+// SQL of objects that are found missing or damaged, and of those that are found whole again.
+import { and, eq, isNotNull, isNull } from "drizzle-orm";
 import type { Tx } from "../../../platform/database/database.ts";
 import { changesOf } from "../../../platform/database/drizzle.ts";
+import type { ArtifactRow } from "../model.ts";
 import { sessionArtifacts } from "../tables.ts";
 
-/** @returns false if that was known, or the artifact is gone */
-export const markLost = (tx: Tx, { id, nowMs }: { id: string; nowMs: number }): boolean =>
+type StoredObject = Pick<ArtifactRow, "id" | "store" | "place">;
+
+/** @returns false if that was known, or the artifact is gone or has moved to another store */
+export const markLost = (tx: Tx, { id, store, place }: StoredObject, nowMs: number): boolean =>
   changesOf(
     tx
       .update(sessionArtifacts)
       .set({ lostAtMs: nowMs })
-      .where(and(eq(sessionArtifacts.id, id), isNull(sessionArtifacts.lostAtMs)))
+      .where(
+        and(
+          eq(sessionArtifacts.id, id),
+          eq(sessionArtifacts.store, store),
+          eq(sessionArtifacts.place, place),
+          isNull(sessionArtifacts.lostAtMs),
+        ),
+      )
+      .run(),
+  ) > 0;
+
+/** @returns false if it was not lost, or the artifact is gone */
+export const markFound = (tx: Tx, id: string): boolean =>
+  changesOf(
+    tx
+      .update(sessionArtifacts)
+      .set({ lostAtMs: null })
+      .where(and(eq(sessionArtifacts.id, id), isNotNull(sessionArtifacts.lostAtMs)))
       .run(),
   ) > 0;

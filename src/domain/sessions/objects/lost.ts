@@ -1,19 +1,45 @@
 // Records that an object is missing or damaged. Its session answers 410 from then on, and the next presign asks for the bytes again.
+// An object can return: by an upload of equal bytes, or when an operator restores its file.
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import type { ArtifactRow } from "../model.ts";
 import * as store from "./lost-store.ts";
 
-/** Writes one audit entry for an artifact, however often it is found lost. */
+type Own = Pick<SessionsDependencies, "db" | "clock" | "audit">;
+
+/**
+ * Writes one audit entry for an artifact, however often it is found lost.
+ * @returns whether that is new
+ */
 export async function markLost(
-  { db, clock, audit }: Pick<SessionsDependencies, "db" | "clock" | "audit">,
+  { db, clock, audit }: Own,
   actor: Actor,
-  { id, sessionId, userId, sha256, store: kind }: ArtifactRow,
-): Promise<void> {
+  artifact: ArtifactRow,
+): Promise<boolean> {
   const nowMs = clock.nowMs();
-  await db.write((tx) => {
-    if (!store.markLost(tx, { id, nowMs })) return;
-    const after = { artifact_id: id, owner: userId, sha256, store: kind };
-    audit.record(tx, { actor, action: "captured_session.lose", target: sessionId, after });
+  return await db.write((tx) => {
+    if (!store.markLost(tx, artifact, nowMs)) return false;
+    const after = toAudit(artifact);
+    audit.record(tx, { actor, action: "captured_session.lose", target: artifact.sessionId, after });
+    return true;
   }, "unobserved");
 }
+
+/** The whole object of a lost artifact was read again. @returns whether that is new */
+export async function markFound(
+  { db, audit }: Pick<Own, "db" | "audit">,
+  actor: Actor,
+  artifact: ArtifactRow,
+): Promise<boolean> {
+  return await db.write((tx) => {
+    if (!store.markFound(tx, artifact.id)) return false;
+    const after = toAudit(artifact);
+    audit.record(tx, { actor, action: "captured_session.recover", target: artifact.sessionId, after });
+    return true;
+  }, "unobserved");
+}
+
+const toAudit = ({ id, userId, sha256, store: kind }: ArtifactRow) => ({
+  ...{ artifact_id: id, owner: userId },
+  ...{ sha256, store: kind },
+});

@@ -5,6 +5,7 @@ import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import type { ArtifactRow, StoreKind } from "../model.ts";
 import { findArtifact } from "../store.ts";
+import { markLost } from "./lost.ts";
 import * as store from "./moving-store.ts";
 import { markPlaces } from "./removal-store.ts";
 import type { Removals } from "./removals.ts";
@@ -56,7 +57,10 @@ export class Moving {
           signal.throwIfAborted();
           const outcome = await this.#move(artifact, to, signal);
           advance(artifact.sizeBytes);
-          if (outcome === "missing" || outcome === "differs") unmoved.push({ artifact, fault: outcome });
+          if (outcome === "missing" || outcome === "differs") {
+            await markLost(this.own, actor, artifact);
+            unmoved.push({ artifact, fault: outcome });
+          }
           if (outcome !== "moved") continue;
           objects += 1;
           bytes += artifact.sizeBytes;

@@ -1,7 +1,11 @@
-// Reads every stored object again and finds those that are missing or whose digest differs.
+// Reads every stored object again. An object that is missing or whose digest differs is lost from then on, and one that was lost and
+// is whole again can be downloaded.
+import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import { RETENTION_BATCH_ROWS } from "../limits.ts";
 import type { ArtifactRow } from "../model.ts";
+import { markFound, markLost } from "../objects/lost.ts";
+import { findArtifact } from "../store.ts";
 import { listStored } from "./retention-store.ts";
 
 /** A version whose bytes are not what its row says. */
@@ -15,36 +19,74 @@ export interface Verified {
   artifacts: number;
   bytes: number;
   damaged: readonly Damage[];
+  /** how many of those are marked lost by this run */
+  lost: number;
+  /** versions that were lost and are whole */
+  recovered: number;
 }
 
-export class Verification {
-  constructor(private readonly own: Pick<SessionsDependencies, "db" | "stores">) {}
+interface Reading {
+  signal: AbortSignal;
+  /** called with the bytes that were read */
+  advance(bytes: number): void;
+}
 
-  /**
-   * @param advance is called with the bytes that were read
-   * @throws DomainError `sessions.store_unavailable`
-   */
-  async run(
+type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "stores">;
+
+/** Every method throws DomainError `sessions.store_unavailable`. */
+export class Verification {
+  constructor(private readonly own: Own) {}
+
+  /** Changes nothing; `lost` and `recovered` are what `run` would mark. */
+  look(organizationId: string, reading: Reading): Promise<Verified> {
+    return this.#readAll(organizationId, reading, {
+      onDamage: async ({ artifact }) => artifact.lostAtMs === null,
+      onIntact: async ({ lostAtMs }) => lostAtMs !== null,
+    });
+  }
+
+  /** Marks what it finds, with an audit entry for each version that changes. */
+  run(actor: Actor, reading: Reading): Promise<Verified> {
+    return this.#readAll(actor.organizationId, reading, {
+      onDamage: ({ artifact }) => markLost(this.own, actor, artifact),
+      onIntact: async (artifact) =>
+        artifact.lostAtMs !== null && (await markFound(this.own, actor, artifact)),
+    });
+  }
+
+  /** @param marks return whether they change anything */
+  async #readAll(
     organizationId: string,
-    { signal, advance }: { signal: AbortSignal; advance: (bytes: number) => void },
+    { signal, advance }: Reading,
+    marks: { onDamage(damage: Damage): Promise<boolean>; onIntact(artifact: ArtifactRow): Promise<boolean> },
   ): Promise<Verified> {
     const { db, stores } = this.own;
     const damaged: Damage[] = [];
-    let [artifacts, bytes] = [0, 0];
+    const counts = { artifacts: 0, bytes: 0, lost: 0, recovered: 0 };
     for (let afterId = ""; ; ) {
       const rows = listStored(db.read, { organizationId, afterId, limit: RETENTION_BATCH_ROWS });
       for (const artifact of rows) {
         signal.throwIfAborted();
         const sha256 = await stores.of(artifact.store).hash(artifact.place, { signal });
-        if (sha256 !== artifact.sha256)
-          damaged.push({ artifact, fault: sha256 === undefined ? "missing" : "differs" });
-        artifacts += 1;
-        bytes += artifact.sizeBytes;
+        if (sha256 === artifact.sha256) counts.recovered += (await marks.onIntact(artifact)) ? 1 : 0;
+        else if (this.#isStillThere(artifact)) {
+          const damage: Damage = { artifact, fault: sha256 === undefined ? "missing" : "differs" };
+          damaged.push(damage);
+          counts.lost += (await marks.onDamage(damage)) ? 1 : 0;
+        }
+        counts.artifacts += 1;
+        counts.bytes += artifact.sizeBytes;
         advance(artifact.sizeBytes);
       }
       const last = rows.at(-1);
-      if (rows.length < RETENTION_BATCH_ROWS || !last) return { artifacts, bytes, damaged };
+      if (rows.length < RETENTION_BATCH_ROWS || !last) return { ...counts, damaged };
       afterId = last.id;
     }
+  }
+
+  /** Retention may have removed the version meanwhile, or `sessions migrate` may have moved it. */
+  #isStillThere(artifact: ArtifactRow): boolean {
+    const row = findArtifact(this.own.db.read, artifact);
+    return row?.store === artifact.store && row.place === artifact.place;
   }
 }

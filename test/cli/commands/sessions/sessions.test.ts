@@ -7,8 +7,9 @@ import { checkOf } from "../../../../src/app/doctor/finding.ts";
 import { judgeRoom } from "../../../../src/app/doctor/session-store.ts";
 import { DAY_MS } from "../../../../src/platform/clock.ts";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
+import { runCli, runOnTerminal } from "../../../support/cli/cli.ts";
 import { type Bench, createInstallation } from "../../../support/in-process.ts";
-import { captureOn, shareOn } from "../../../support/installed/installed-sessions.ts";
+import { captureOn, objectPathOf, shareOn } from "../../../support/installed/installed-sessions.ts";
 
 const BYTES = "the bytes of a captured session";
 const DIGEST = sha256Hex(BYTES);
@@ -21,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => bench[Symbol.dispose]());
 
-const objectPath = (): string => join(bench.data, "sessions/sha256", DIGEST.slice(0, 2), DIGEST);
+const objectPath = (): string => objectPathOf(bench, BYTES);
 const outcome = async (line: string) => {
   const { exitCode, stdout, stderr } = await bench.run(line);
   return { exitCode, stdout, stderr };
@@ -95,10 +96,43 @@ describe("SES-46 sessions export", () => {
     const before = readdirSync(bench.folder);
     expect(await outcome(`sessions export ${id} out.tgz`)).toMatchObject({ exitCode: 7 });
     writeFileSync(objectPath(), "shorter");
+    expect(await lossesOn(bench)).toBe(1);
     const lost = await outcome(`sessions export ${id} out.tgz`);
     expect(lost.stderr).toContain("the bytes of this session are lost");
     expect(readdirSync(bench.folder)).toEqual(before);
   });
+});
+
+describe("SES-46 sessions export to stdout", () => {
+  test("writes the bytes and nothing else, and leaves no file", async () => {
+    const { exitCode, stdout, stderr } = await bench.run(`sessions export ${id} -`);
+    expect([exitCode, stdout]).toEqual([0, BYTES]);
+    expect(stderr).toContain(DIGEST);
+    expect(readdirSync(bench.folder)).toEqual(["data"]);
+  });
+
+  test("refuses a terminal, and a JSON document beside the bytes", async () => {
+    const args = ["sessions", "export", id, "-", "--data-dir", bench.data];
+    const { screen, exitCode } = await runOnTerminal(args);
+    expect([exitCode, screen]).toEqual([2, expect.stringContaining("not for a terminal")]);
+    expect(await outcome(`sessions export ${id} - --json`)).toMatchObject({ exitCode: 2, stdout: "" });
+  });
+
+  test("ends with 7 if the bytes are damaged, and records it", async () => {
+    writeFileSync(objectPath(), BYTES.replace("bytes", "BYTES"));
+    expect(await outcome(`sessions export ${id} -`)).toMatchObject({ exitCode: 7 });
+    expect(await lossesOn(bench)).toBe(1);
+  });
+});
+
+test("SES-46 sessions export names an empty file name and a folder that takes no files", async () => {
+  const empty = await runCli(["sessions", "export", id, "", "--data-dir", bench.data]);
+  expect([empty.exitCode, empty.stderr]).toEqual([2, expect.stringContaining("name of the file is empty")]);
+  const proc = await outcome(`sessions export ${id} /proc/x`);
+  expect([proc.exitCode, proc.stderr]).toEqual([
+    2,
+    expect.stringContaining("no file can be created in /proc"),
+  ]);
 });
 
 describe("SES-46 sessions remove, hold and release", () => {
@@ -229,8 +263,7 @@ test("SES-37 users erase lists the sessions of a person and deletes their bytes 
   const erase = "users erase ana@example.org";
   await bench.json("users create ana@example.org --role member");
   await captureOn(bench, "of ana", { as: "ana@example.org", more: { session_id: "hers" } });
-  const digest = sha256Hex("of ana");
-  const file = join(bench.data, "sessions/sha256", digest.slice(0, 2), digest);
+  const file = objectPathOf(bench, "of ana");
   expect((await bench.run(`${erase} --dry-run`)).stdout).toContain("captured sessions: 1");
   expect(existsSync(file)).toBe(true);
   expect(await bench.json(`${erase} --confirm ana@example.org`)).toMatchObject({
@@ -242,13 +275,52 @@ test("SES-37 users erase lists the sessions of a person and deletes their bytes 
 });
 
 describe("SES-46 sessions verify", () => {
-  test("names missing and damaged objects and exits with 7", async () => {
-    expect(await bench.json("sessions verify")).toEqual({ items: [], checked: 1, bytes: BYTES.length });
-    writeFileSync(objectPath(), BYTES.replace("bytes", "BYTES"));
-    const { exitCode, stdout } = await outcome("sessions verify --json");
-    expect([exitCode, JSON.parse(stdout)]).toMatchObject([
-      7,
-      { items: [{ session_id: id, fault: "differs" }] },
+  const verified = async (options = "") => {
+    const { exitCode, stdout } = await bench.run(`sessions verify --json${options}`);
+    return [exitCode, JSON.parse(stdout)];
+  };
+
+  test("names missing and damaged objects, and exits with 7", async () => {
+    expect(await verified()).toEqual([
+      0,
+      { items: [], checked: 1, bytes: BYTES.length, lost: 0, recovered: 0, dry_run: false },
     ]);
+    writeFileSync(objectPath(), BYTES.replace("bytes", "BYTES"));
+    expect(await verified()).toMatchObject([7, { items: [{ session_id: id, fault: "differs" }] }]);
+    rmSync(objectPath());
+    expect(await verified()).toMatchObject([7, { items: [{ session_id: id, fault: "missing" }] }]);
+  });
+
+  test("SES-57 damaged bytes of equal size are lost from then on, until a good upload or a whole file", async () => {
+    const damaged = BYTES.replace("bytes", "BYTES");
+    writeFileSync(objectPath(), damaged);
+    expect(await verified(" --dry-run")).toMatchObject([7, { lost: 1, dry_run: true }]);
+    expect([await lossesOn(bench), await lostIn(bench)]).toEqual([0, 0]);
+    expect(await verified()).toMatchObject([7, { lost: 1, dry_run: false }]);
+    expect(await verified()).toMatchObject([7, { lost: 0 }]);
+    expect([await lossesOn(bench), await lostIn(bench)]).toEqual([1, 1]);
+    expect((await bench.run(`sessions export ${id} out.tgz`)).stderr).toContain(
+      "bytes of this session are lost",
+    );
+    writeFileSync(objectPath(), BYTES);
+    expect(await verified(" --dry-run")).toMatchObject([0, { recovered: 1 }]);
+    expect(await verified()).toMatchObject([0, { recovered: 1 }]);
+    const { items } = await bench.json("audit list --action captured_session.recover");
+    expect(items).toMatchObject([{ target: id, actor: { label: "olga" } }]);
+    expect([await lostIn(bench), (await verified())[1]]).toMatchObject([0, { recovered: 0 }]);
+    writeFileSync(objectPath(), damaged);
+    await verified();
+    expect((await captureOn(bench, BYTES)).sessionId).toBe(id);
+    expect(await bench.json(`sessions export ${id} out.tgz`)).toMatchObject({ sha256: DIGEST });
+    expect(readFileSync(objectPath(), "utf8")).toBe(BYTES);
   });
 });
+
+const lossesOn = async (own: Bench): Promise<number> =>
+  Object(await own.json("audit list --action captured_session.lose")).items.length;
+
+/** @returns how many versions of the session are lost */
+const lostIn = async (own: Bench): Promise<number> => {
+  using database = new Database(join(own.data, "quartermaster.db"), { readonly: true });
+  return Object(database.query("SELECT count(lost_at_ms) AS lost FROM session_artifacts").get()).lost;
+};
