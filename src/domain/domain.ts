@@ -150,7 +150,8 @@ export function openDomain({
   const shared = { ...machine, audit };
   const { limits } = settings;
   const isInstalled = () => identity.organization() !== undefined;
-  const auditLog = new AuditLog({ ...shared, isInstalled });
+  const addressOf = (id: string) => identity.findUserById(machine.db.read, id)?.email;
+  const auditLog = new AuditLog({ ...shared, isInstalled, addressOf });
   const { readHarnesses = () => BUILT_IN } = machine;
   const harnesses = new HarnessFacts({ ...shared, auditLog, read: readHarnesses });
   const idempotency = new Idempotency(machine);

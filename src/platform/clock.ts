@@ -36,3 +36,19 @@ export function fromStamp(stamp: string): number | undefined {
 
 /** @returns RFC 3339 in UTC with milliseconds, as every face shows time */
 export const toRfc3339 = (ms: number): string => new Date(ms).toISOString();
+
+const DATE = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?(?:Z|[+-]\d{2}:\d{2}))?$/;
+
+/**
+ * @param text `2027-06-30` (the beginning of that day in UTC) or an RFC 3339 time
+ * @returns UTC milliseconds; undefined for any other text
+ */
+export function parseExactTime(text: string): number | undefined {
+  const day = DATE.exec(text)?.[1];
+  const timeMs = isDay(day) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(timeMs) ? undefined : timeMs;
+}
+
+/** `Date` accepts February 30 and turns it into March 2. */
+const isDay = (day: string | undefined): boolean =>
+  day !== undefined && !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day);

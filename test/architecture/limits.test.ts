@@ -20,7 +20,6 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
     "KEYS_MAX of src/domain/access/authentication/verified-tokens.ts",
     "KNOWN_TOKENS_MAX of src/domain/inference/admission/token-verifier.ts",
     "LIFE_SECONDS_MAX of src/domain/access/authentication/verified-tokens.ts",
-    "NAMES_KEPT_MAX of cli/commands/audit/read.ts",
     "ORGANIZATIONS_MAX of src/domain/access/authentication/grant-holders.ts",
     "UNCHANGED_KEPT_MAX of src/server/routes/governance/governance.ts",
     "VERSIONS_KEPT_MAX of src/domain/clients/verdict/expectations.ts",

@@ -416,6 +416,7 @@ const READS: Readonly<Record<string, string>> = {
   "backup verify": "BACKUP",
   "migrate status": "",
   "audit list": "",
+  "audit show": "1",
   "audit verify": "",
   "audit export": "",
 };

@@ -613,6 +613,10 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["login_session.revoke"],
   },
+  "POST /admin/audit/verify": {
+    ask: asAdmin,
+    why: "it reads",
+  },
   "POST /admin/logins/:id/revoke": {
     async ask(site) {
       const { loginSessionId } = await site.signedIn("member");

@@ -33,6 +33,15 @@ export function addVerbs(noun: CliCommand, context: Context): void {
       .printsTable()
       .action(readingAction(context, async () => (await import("./read.ts")).list)),
     noun
+      .command("show")
+      .description(
+        "Shows one entry: the change, who made it, and the entries before and after it in the chain.",
+      )
+      .examples("quartermaster audit show 1204", "quartermaster audit show 1204 --json")
+      .argument("<id>", "id of the entry, as `audit list` shows it")
+      .printsJson()
+      .action(readingAction(context, async () => (await import("./read.ts")).show)),
+    noun
       .command("verify")
       .description("Checks the digest of every entry, and that each entry follows the one before it.")
       .examples("quartermaster audit verify", "quartermaster audit verify --json")

@@ -3,15 +3,20 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { AuditRow } from "../../../src/domain/audit/chain.ts";
+import {
+  entryDocument,
+  entryInChainDocument,
+  namedDocument,
+} from "../../../src/domain/audit/reading/entry-document.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { replaceFile } from "../../../src/platform/files/files.ts";
-import { isOwnId } from "../../../src/platform/ids.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
+import { detailsText } from "../../output/details.ts";
 import { printPages } from "../../output/list-pages.ts";
 import { printable, printableJson } from "../../output/printable.ts";
 import { type Progress, startProgress } from "../../output/progress.ts";
 import { parseTime } from "./time.ts";
-import { ENTRY_COLUMNS, entryDocument, type NamedEntry, namedDocument, nameInSummaries } from "./view.ts";
+import { ENTRY_COLUMNS, factsOf } from "./view.ts";
 
 const EXPORT_FILE_MODE = 0o600;
 
@@ -27,39 +32,20 @@ export async function list(call: Call): Promise<void> {
   };
   const { auditLog } = domain;
   const listing = { columns: ENTRY_COLUMNS, json: namedDocument, empty: "no entries" };
-  const named = namer(call);
   await printPages(
     call,
     (query) => {
       const page = auditLog.list(actor.organizationId, { ...wanted, ...query });
-      return { ...page, items: page.items.map(named) };
+      return { ...page, items: page.items.map((entry) => auditLog.named(entry)) };
     },
     listing,
   );
 }
 
-/** Targets whose user was looked up already; more users than this are looked up again. */
-const NAMES_KEPT_MAX = 10_000;
-
-/** @returns a function that adds the name of the target: from the change itself, or the address of the user with that id */
-function namer({ domain, actor }: Call): (entry: AuditRow) => NamedEntry {
-  const known = new Map<string, string | null>();
-  const userNamed = (target: string): string | null => {
-    if (!isOwnId(target)) return null;
-    const name = known.get(target) ?? addressOf(domain, actor.organizationId, target);
-    if (known.size < NAMES_KEPT_MAX) known.set(target, name);
-    return name;
-  };
-  return (entry) => ({ ...entry, targetName: nameInSummaries(entry) ?? userNamed(entry.target) });
-}
-
-function addressOf({ identity }: Call["domain"], organizationId: string, id: string): string | null {
-  try {
-    return identity.users.find(organizationId, id).email;
-  } catch (error) {
-    if (error instanceof DomainError && error.kind === "not_found") return null;
-    throw error;
-  }
+/** @throws DomainError `audit.not_found` */
+export async function show({ domain, actor, output, args: [id = ""] }: Call): Promise<void> {
+  const found = domain.auditLog.find(actor.organizationId, id);
+  output.result(entryInChainDocument(found), detailsText(factsOf(found)));
 }
 
 /**

@@ -1,18 +1,18 @@
 // `audit verify`: reads the whole audit log and reports the first entry that differs from what was recorded.
 import type { AuditRow } from "../../../src/domain/audit/chain.ts";
+import { digestText, verificationDocument } from "../../../src/domain/audit/reading/entry-document.ts";
 import type { Break, Verification } from "../../../src/domain/audit/verification.ts";
 import { toRfc3339 } from "../../../src/platform/clock.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { startProgress } from "../../output/progress.ts";
-import { digestText, entryDocument } from "./view.ts";
 
 /** @throws DomainError `audit.chain_broken` after the report */
 export async function verify(call: Call): Promise<void> {
   const { output } = call;
   const verification = await readAll(call);
   const { broken } = verification;
-  output.result(reportOf(verification), fittingText(verification));
+  output.result(verificationDocument(verification), fittingText(verification));
   if (broken === undefined) return;
   throw new DomainError("unverified", "audit.chain_broken", breakText(broken), {
     hint: "compare the log with an earlier export or with the log in a backup",
@@ -23,22 +23,6 @@ async function readAll({ domain, context }: Call): Promise<Verification> {
   const total = domain.auditLog.size();
   using progress = startProgress(context, { label: "verifying the audit log", unit: "entries", total });
   return await domain.auditLog.verify({ signal: context.stopSignal(), advance: progress.advance });
-}
-
-const reportOf = ({ entries, removed, last, broken }: Verification) => ({
-  verified: broken === undefined,
-  entries,
-  removed,
-  last_id: last?.id ?? null,
-  last_digest: last === undefined ? null : digestText(last.digest),
-  break: broken === undefined ? null : breakDocument(broken),
-});
-
-function breakDocument(broken: Break) {
-  if (broken.kind === "emptied") return broken;
-  return broken.kind === "cut_off"
-    ? { kind: broken.kind, recorded_up_to: broken.recordedUpTo }
-    : { kind: broken.kind, entry: entryDocument(broken.entry) };
 }
 
 function fittingText({ entries, removed, last }: Verification): string {

@@ -1,8 +1,7 @@
 // Parses `--expires`. The domain limits how far in the future the time may be.
 
-import { DAY_MS } from "../../../src/platform/clock.ts";
+import { DAY_MS, parseExactTime } from "../../../src/platform/clock.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
-import { parseExactTime } from "../../input/times.ts";
 
 const DAYS = /^(\d{1,6})d$/;
 

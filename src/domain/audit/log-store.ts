@@ -1,5 +1,5 @@
 // SQL that reads the audit log: pages with the newest entry first, and the chain in its order. Every filter has an index.
-import { and, asc, count, desc, eq, gt, gte, inArray, lt, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, between, count, desc, eq, gt, gte, inArray, lt, or, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement } from "../../platform/database/database.ts";
 import { named } from "../../platform/database/drizzle.ts";
 import type { AuditRow } from "./chain.ts";
@@ -16,9 +16,14 @@ export interface LogFilter {
   beforeMs?: number | undefined;
 }
 
+/** The place of an entry in the order of lists. */
+export type EntryPlace = Pick<AuditRow, "atMs" | "id">;
+
 export interface LogSlice {
   organizationId: string;
   filter: LogFilter;
+  /** the entry after which the list begins; undefined for the newest */
+  after?: EntryPlace | undefined;
   offset: number;
   limit: number;
 }
@@ -38,10 +43,29 @@ export const listEntries = (connection: Connection, { offset, limit, ...wanted }
 export const countEntries = (connection: Connection, wanted: Wanted): number =>
   connection.select({ total: count() }).from(auditEntries).where(matching(wanted)).get()?.total ?? 0;
 
-type Wanted = Pick<LogSlice, "organizationId" | "filter">;
+type Wanted = Pick<LogSlice, "organizationId" | "filter" | "after">;
 
-const matching = ({ organizationId, filter }: Wanted): SQL | undefined =>
-  and(eq(auditEntries.organizationId, organizationId), ...conditionsOf(filter));
+const matching = ({ organizationId, filter, after }: Wanted): SQL | undefined =>
+  and(
+    eq(auditEntries.organizationId, organizationId),
+    ...conditionsOf(filter),
+    after && sql`(${auditEntries.atMs}, ${auditEntries.id}) < (${after.atMs}, ${after.id})`,
+  );
+
+/** @returns the entry with that id and the ones next to it in the chain; ids are consecutive */
+export function listAround(
+  connection: Connection,
+  { organizationId, id }: { organizationId: string; id: number },
+): AuditRow[] {
+  const isOwn = eq(auditEntries.organizationId, organizationId);
+  return connection
+    .select()
+    .from(auditEntries)
+    .where(and(between(auditEntries.id, id - 1, id + 1), isOwn))
+    .orderBy(asc(auditEntries.id))
+    .limit(3)
+    .all();
+}
 
 const conditionsOf = (wanted: LogFilter): (SQL | undefined)[] => {
   const { actorId, actorLabel, action, target, sinceMs, beforeMs } = wanted;

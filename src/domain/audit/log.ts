@@ -6,13 +6,22 @@ import type { Db } from "../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../platform/errors.ts";
 import { isOwnId } from "../../platform/ids.ts";
 import type { Actor } from "../shared/actor.ts";
-import { offsetOf, type Page, type PageQuery, readPageQuery } from "../shared/page.ts";
+import {
+  type KeyedPage,
+  keyedPage,
+  offsetOf,
+  type Page,
+  type PageQuery,
+  readPageQuery,
+  refuseProblems,
+} from "../shared/page.ts";
 import type { AuditRow } from "./chain.ts";
 import * as store from "./log-store.ts";
+import { type EntryInChain, type NamedEntry, nameInSummaries } from "./reading/entry-document.ts";
 import { type AuditRetentionDependencies, forgetEntries } from "./retention.ts";
 import { type Verification, type VerifyOptions, verifyLog, WALK_ROWS } from "./verification.ts";
 
-export interface AuditQuery extends Omit<PageQuery, "q"> {
+export interface AuditFilter {
   /** id of a user, or the label that the log shows: an e-mail address, a login name, a token, a job; in any letter case */
   actor?: string | undefined;
   /** `noun.verb` */
@@ -25,6 +34,15 @@ export interface AuditQuery extends Omit<PageQuery, "q"> {
   beforeMs?: number | undefined;
 }
 
+export interface AuditQuery extends Omit<PageQuery, "q">, AuditFilter {}
+
+export interface KeyedAuditQuery extends AuditFilter {
+  /** the last entry of the previous page */
+  after?: store.EntryPlace | undefined;
+  /** number of entries of a page */
+  limit: number;
+}
+
 export interface WalkOptions {
   /** id of the entry after which the walk starts; 0 by default */
   after?: number;
@@ -35,11 +53,14 @@ export interface WalkOptions {
 export interface AuditLogDependencies extends AuditRetentionDependencies {
   /** @returns whether the installation has an organization, whose creation is the first entry; false if omitted */
   isInstalled?: () => boolean;
+  /** @returns the email address of the user with that id, to name the target of an entry; undefined if nobody has it */
+  addressOf?: (userId: string) => string | undefined;
 }
 
 /** All operations on `audit_entries` except appending. */
 export class AuditLog {
   readonly #db: Db;
+  #verifying: Promise<Verification> | undefined;
 
   constructor(private readonly own: AuditLogDependencies) {
     this.#db = own.db;
@@ -54,12 +75,9 @@ export class AuditLog {
     const request = readPageQuery(query, problems);
     if (sinceMs !== undefined && beforeMs !== undefined && sinceMs >= beforeMs)
       problems.push({ pointer: "/until", detail: "until must be later than since" });
-    if (problems.length > 0) {
-      const message = problems.map(({ detail }) => detail).join("; ");
-      throw new DomainError("invalid", "audit.invalid", message, { problems });
-    }
+    refuseProblems("audit.invalid", problems);
     const { action, target } = query;
-    const filter = { ...actorFilter(actor), action, target, sinceMs, beforeMs };
+    const filter = filterOf({ actor, action, target, sinceMs, beforeMs });
     const { page, perPage } = request;
     const slice = { organizationId, filter, offset: offsetOf(request), limit: perPage };
     return this.#db.readConsistently(() => ({
@@ -68,6 +86,38 @@ export class AuditLog {
       items: store.listEntries(this.#db.read, slice),
       total: known ?? store.countEntries(this.#db.read, slice),
     }));
+  }
+
+  /** @returns one page by key, newest first, whose targets have names where they are known */
+  listByKey(organizationId: string, { after, limit, ...wanted }: KeyedAuditQuery): KeyedPage<NamedEntry> {
+    const slice = { organizationId, filter: filterOf(wanted), after, offset: 0, limit: limit + 1 };
+    const rows = store.listEntries(this.#db.read, slice);
+    const page = keyedPage(rows, limit, cursorOf);
+    return { ...page, items: page.items.map((entry) => this.named(entry)) };
+  }
+
+  /**
+   * @param id as received; anything but the id of an entry of this organization is unknown
+   * @returns the entry with its neighbors in the chain
+   * @throws DomainError `audit.not_found`
+   */
+  find(organizationId: string, id: string): EntryInChain {
+    const place = /^\d{1,15}$/.test(id) ? Number(id) : 0;
+    return this.#db.readConsistently(() => {
+      const around = store.listAround(this.#db.read, { organizationId, id: place });
+      const entry = around.find((candidate) => candidate.id === place);
+      if (entry === undefined) throw entryNotFound();
+      const previous = around.find((candidate) => candidate.id < place) ?? null;
+      const next = around.find((candidate) => candidate.id > place) ?? null;
+      return { entry: this.named(entry), previous, next };
+    });
+  }
+
+  /** @returns the entry with the name of its target: from the change itself, or the address of the user with that id */
+  named(entry: AuditRow): NamedEntry {
+    const { target } = entry;
+    const address = () => (isOwnId(target) ? this.own.addressOf?.(target) : undefined);
+    return { ...entry, targetName: nameInSummaries(entry) ?? address() ?? null };
   }
 
   /** @returns whether one of the actions was recorded for a target, named by its id or by a field of `before` */
@@ -123,7 +173,30 @@ export class AuditLog {
   verify(options: Omit<VerifyOptions, "isInstalled"> = {}): Promise<Verification> {
     return verifyLog(this.#db, { ...options, isInstalled: this.own.isInstalled?.() ?? false });
   }
+
+  /** `verify` for callers who come at any time: while one verification runs, all of them wait for it. */
+  verifyTogether(): Promise<Verification> {
+    this.#verifying ??= this.verify().finally(() => {
+      this.#verifying = undefined;
+    });
+    return this.#verifying;
+  }
 }
+
+const cursorOf = ({ atMs, id }: store.EntryPlace): string => `${atMs}-${id}`;
+
+const filterOf = ({ actor, action, target, sinceMs, beforeMs }: AuditFilter): store.LogFilter => ({
+  ...actorFilter(actor),
+  action,
+  target,
+  sinceMs,
+  beforeMs,
+});
+
+const entryNotFound = (): DomainError =>
+  new DomainError("not_found", "audit.not_found", "the audit log has no entry with this id", {
+    hint: "retention may have removed it; look in an earlier export or in a backup",
+  });
 
 function actorFilter(actor: string | undefined): Pick<store.LogFilter, "actorId" | "actorLabel"> {
   if (actor === undefined) return {};

@@ -1,7 +1,7 @@
-// Paging and searching for all lists: numbered pages, a literal search text, and single values of a query. The store of each area orders and matches its
+// Paging and searching for all lists: numbered pages, pages by key, a literal search text, and single values of a query. The store of each area orders and matches its
 // rows.
 import { type TSchema, Type } from "@sinclair/typebox";
-import type { Problem } from "../../platform/errors.ts";
+import { DomainError, type Problem } from "../../platform/errors.ts";
 import { UUID_PATTERN } from "../../platform/ids.ts";
 
 export const PER_PAGE_MAX = 100;
@@ -115,3 +115,51 @@ export const toPageEnvelope = <T, W>(page: Page<T>, toItem: (item: T) => W) => (
   total: page.total,
   total_pages: Math.ceil(page.total / page.perPage),
 });
+
+/** One page of a list that is paged by key: it begins after the last item of the page before. */
+export interface KeyedPage<T> {
+  items: readonly T[];
+  /** `cursor` of the next page; null on the last one */
+  next: string | null;
+}
+
+/** @returns the number of items of a page by key, PER_PAGE_MAX when left out */
+export function readLimit(text: string | undefined, problems: Problem[]): number {
+  if (text === undefined) return PER_PAGE_MAX;
+  const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > PER_PAGE_MAX)
+    problems.push({ pointer: "/limit", detail: `limit must be a whole number from 1 to ${PER_PAGE_MAX}` });
+  return limit;
+}
+
+/**
+ * @param rows one more than the limit, if there are that many
+ * @param keyOf cursor behind an item
+ */
+export function keyedPage<T>(rows: readonly T[], limit: number, keyOf: (item: T) => string): KeyedPage<T> {
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  return { items, next: rows.length > limit && last !== undefined ? keyOf(last) : null };
+}
+
+/** @returns the schema of a page by key on the wire */
+export const keyedEnvelope = <T extends TSchema>(item: T) =>
+  Type.Object({
+    items: Type.Array(item),
+    next_cursor: Type.Union([Type.String(), Type.Null()], {
+      description: "`cursor` of the next page; null on the last",
+    }),
+  });
+
+/** @returns the page by key on the wire */
+export const toKeyedEnvelope = <T, W>({ items, next }: KeyedPage<T>, toItem: (item: T) => W) => ({
+  items: items.map(toItem),
+  next_cursor: next,
+});
+
+/** @throws DomainError of this reason that names every problem, unless there is none */
+export function refuseProblems(reason: string, problems: readonly Problem[]): void {
+  if (problems.length === 0) return;
+  const message = problems.map(({ detail }) => detail).join("; ");
+  throw new DomainError("invalid", reason, message, { problems });
+}

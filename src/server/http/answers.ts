@@ -98,3 +98,25 @@ export const plainText = (text: string, status = 200): Response =>
     status,
     headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" },
   });
+
+const encoder = new TextEncoder();
+
+/**
+ * @param lines complete lines, read only as fast as the caller takes them
+ * @returns 200 with JSON Lines and `Cache-Control: no-store`
+ */
+export function jsonLines(lines: AsyncGenerator<string>): Response {
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await lines.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      await lines.return(undefined);
+    },
+  });
+  return new Response(body, {
+    headers: { "content-type": "application/jsonl", "cache-control": "no-store" },
+  });
+}

@@ -29,6 +29,17 @@ export const PageParameters = {
   q: parameter({ maxLength: SEARCH_LENGTH_MAX, description: "Text to find, without regard to letter case" }),
 };
 
+/** Parameters of every list that is paged by key. */
+export const KeyedParameters = {
+  cursor: parameter({ description: "`next_cursor` of the previous page" }),
+  limit: parameter({
+    type: "integer",
+    minimum: 1,
+    maximum: PER_PAGE_MAX,
+    description: `${PER_PAGE_MAX} when left out`,
+  }),
+};
+
 interface PageValues {
   page?: string | undefined;
   per_page?: string | undefined;

@@ -17,6 +17,7 @@ import { meRoutes } from "./access/me.ts";
 import { oauthRoutes } from "./access/oauth.ts";
 import { providerLogoutRoutes } from "./access/provider-logout.ts";
 import { sessionRoutes } from "./access/session.ts";
+import { auditRoutes } from "./administration/audit.ts";
 import { brandingRoutes } from "./branding.ts";
 import { catalogRoutes } from "./catalog/catalog.ts";
 import { packageSourceRoutes } from "./catalog/package-sources.ts";
@@ -105,5 +106,6 @@ export function createRoutes(
     .use(gatewayProxyRoutes(context))
     .use(requestLogRoutes(context))
     .use(usageRoutes(context))
+    .use(auditRoutes(context))
     .use(scimRoutes(context, admission));
 }
