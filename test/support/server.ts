@@ -19,6 +19,7 @@ import type { Actor } from "../../src/domain/shared/actor.ts";
 import type { SsoObserver } from "../../src/domain/sso/service.ts";
 import type { CurrentSsoSettings } from "../../src/domain/sso/settings.ts";
 import { openBlobs } from "../../src/platform/blobs/blobs.ts";
+import type { OpenWriter } from "../../src/platform/blobs/piece-writer.ts";
 import { createPasswords } from "../../src/platform/crypto/passwords.ts";
 import { openSealing } from "../../src/platform/crypto/sealing.ts";
 import { openSnapshot } from "../../src/platform/database/snapshot.ts";
@@ -104,6 +105,8 @@ export interface TestServerOptions {
   sessions?: Partial<SessionSettings>;
   /** none when left out */
   s3Objects?: ObjectStore;
+  /** writes large uploads; inline when left out */
+  writeUploads?: OpenWriter;
   uploadTimes?: UploadTimes;
   /** the configuration file; none when left out */
   configuration?: () => Configuration;
@@ -247,7 +250,7 @@ async function joinDomain(
     clock,
     ids,
     blobs: await openBlobs(join(directory, "artifacts")),
-    sessionBlobs: await openBlobs(join(directory, "sessions")),
+    sessionBlobs: await openBlobs(join(directory, "sessions"), options.writeUploads),
     s3Objects: options.s3Objects,
     sealing: openSealing({ directory: join(directory, "keys"), ids }),
     passwords: createPasswords({ cost: { memoryKib: 8, passes: 1 } }),

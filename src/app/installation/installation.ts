@@ -7,6 +7,7 @@ import type { AttemptOwner, ProvisionerCall } from "../../domain/gateway/service
 import { type RunTask, runAtOnce } from "../../domain/governance/service.ts";
 import type { SsoObserver } from "../../domain/sso/service.ts";
 import type { SsoSettings } from "../../domain/sso/settings.ts";
+import type { OpenWriter } from "../../platform/blobs/piece-writer.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { Values } from "../../platform/config/table.ts";
@@ -80,6 +81,8 @@ export interface InstallationOptions extends RecordOptions {
   runCatalogTask?: RunCatalogTask;
   /** copies the write-ahead log into the database file; default: commits do */
   checkpoint?: (file: string) => Promise<LogState>;
+  /** writes large uploads; default: inline */
+  writeUploads?: OpenWriter;
 }
 
 /**
@@ -124,12 +127,9 @@ async function joinDomain(
     allowed: destinationsOf(config, config.has("gateway.type") ? baseUrl() : undefined),
     found: () => domain.sso.provider.destinations(),
   });
-  const observe = options.observeObjectStore;
+  const { observeObjectStore: observe, writeUploads } = options;
   const { buckets, logArchive, ...stores } = await openStores(directory, {
-    config,
-    clock,
-    outbound,
-    observe,
+    ...{ config, clock, outbound, observe, writeUploads },
   });
   const roles = { mappings: mappingsIn(config.get("scim.group_role_mappings")) };
   const sso = { settings: ssoSettingsOf(config) };

@@ -6,6 +6,7 @@ import { LogArchive } from "../../domain/inference/log/log-archive.ts";
 import { createS3Objects, type ObjectStore } from "../../domain/sessions/service.ts";
 import { type Blobs, openBlobs } from "../../platform/blobs/blobs.ts";
 import { keepInBucket } from "../../platform/blobs/bucket-blobs.ts";
+import type { OpenWriter } from "../../platform/blobs/piece-writer.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { SettingName } from "../../platform/config/table.ts";
@@ -94,7 +95,11 @@ export interface Stores {
 /** @throws DomainError `config.invalid` */
 export async function openStores(
   { artifacts, sessions }: Pick<DataDirectory, "artifacts" | "sessions">,
-  { config, ...options }: BucketsOptions & { config: Config },
+  {
+    config,
+    writeUploads,
+    ...options
+  }: BucketsOptions & { config: Config; writeUploads?: OpenWriter | undefined },
 ): Promise<Stores> {
   const buckets = new Buckets(config, options);
   const local = await openBlobs(artifacts);
@@ -105,7 +110,7 @@ export async function openStores(
   const { clock } = options;
   return {
     blobs: packages ? keepInBucket(local, { bucket: packages, maxBytes }) : local,
-    sessionBlobs: await openBlobs(sessions),
+    sessionBlobs: await openBlobs(sessions, writeUploads),
     s3Objects: bucket && createS3Objects({ bucket, clock, prefix }),
     logArchive: bucket && new LogArchive({ bucket, name, prefix }),
     buckets,

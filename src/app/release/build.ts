@@ -21,6 +21,7 @@ export const ENTRIES = [
   "src/app/backup/backup-worker.ts",
   "src/app/documents/document-worker.ts",
   "src/app/request-logs/log-worker.ts",
+  "src/platform/blobs/write-worker.ts",
   "src/platform/database/checkpoint-worker.ts",
 ];
 

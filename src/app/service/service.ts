@@ -5,6 +5,7 @@ import { Registry } from "prom-client";
 import type { Seeded } from "../../domain/catalog/service.ts";
 import type { BootstrapResult } from "../../domain/identity/service.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
+import { WriteThread } from "../../platform/blobs/write-thread.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { ConfigFile } from "../../platform/config/file.ts";
@@ -130,13 +131,12 @@ async function startWithListener(
   const { config, clock, ids, log, passwordCost } = options;
   const { baseUrl, listener } = door;
   const metrics = new Registry();
-  const observers = {
-    ...outsideObservers({ metrics, log }),
-  };
+  const observers = outsideObservers({ metrics, log });
   const runTask = createDocumentThreads();
   const checkpointThread = undo.use(new CheckpointThread());
   const checkpoint = (file: string) => checkpointThread.checkpoint(file);
-  const threads = { runTask, runCatalogTask: runTask, checkpoint };
+  const { open: writeUploads } = undo.use(new WriteThread());
+  const threads = { runTask, runCatalogTask: runTask, checkpoint, writeUploads };
   const requestLog = createServiceLog({ directory, config, clock, log, metrics });
   const records = recordsOf(requestLog, { config, log });
   const machine = { config, clock, ids, passwordCost, baseUrl, ...observers, ...threads, ...records };

@@ -2,12 +2,13 @@
 // when all of its bytes are on the disk, so listed files are complete even after a power failure. The domain decides which
 // files are needed, who may read them and what they must contain.
 import { constants, unlinkSync } from "node:fs";
-import { access, type FileHandle, lstat, mkdir, open, opendir, rename, rm, unlink } from "node:fs/promises";
+import { access, lstat, mkdir, open, opendir, rename, rm, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { codeOf, DomainError } from "../errors.ts";
 import { type DiskSpace, diskSpace, isNearlyFull } from "../files/disk.ts";
 import { readPieces } from "../files/files.ts";
 import { readOwnPieces } from "../own-files.ts";
+import { type OpenWriter, writeHere } from "./piece-writer.ts";
 
 declare const digestBrand: unique symbol;
 
@@ -25,6 +26,8 @@ export interface PutOptions {
   signal?: AbortSignal;
   /** writes over a stored file, which may be damaged or not durable yet */
   replaces?: boolean;
+  /** the stream never touches a piece again, so that a thread can have it */
+  givesAway?: boolean;
   /** reads the whole file before it is stored; if it throws, nothing is stored */
   check?: (bytes: AsyncIterable<Uint8Array>, digest: Digest) => Promise<void>;
 }
@@ -77,6 +80,9 @@ const TEMPORARY = /^put-(\d{1,10})-([0-9a-f]{8})-[0-9a-f-]{36}$/;
 const PROCESS_TAG = crypto.randomUUID().slice(0, 8);
 const DISK_FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
+/** Files of up to this size are written where `put` is called: waking a thread takes about as long. */
+export const INLINE_BYTES_MAX = 1024 ** 2;
+
 /** @throws DomainError `artifact.digest_invalid` unless `text` is 64 lower-case hexadecimal digits */
 export function parseDigest(text: string): Digest {
   if (isDigest(text)) return text;
@@ -89,8 +95,11 @@ export function parseDigest(text: string): Digest {
 
 const isDigest = (text: string): text is Digest => DIGEST.test(text);
 
-/** Opens the store in `directory`; creates it with mode 0700 if it does not exist. */
-export async function openBlobs(directory: string): Promise<Blobs> {
+/**
+ * Opens the store in `directory`; creates it with mode 0700 if it does not exist.
+ * @param writeElsewhere writes large files in a thread
+ */
+export async function openBlobs(directory: string, writeElsewhere = writeHere): Promise<Blobs> {
   const root = join(directory, "sha256");
   await mkdir(root, { recursive: true, mode: 0o700 });
   const path = (digest: Digest) => join(root, digest.slice(0, 2), digest);
@@ -104,7 +113,7 @@ export async function openBlobs(directory: string): Promise<Blobs> {
       return found && { sizeBytes: found.size, modifiedAtMs: Math.floor(found.mtimeMs) };
     },
     has: async (digest) => (await size(digest)) !== undefined,
-    put: (source, options) => put({ directory, path }, source, options),
+    put: (source, options) => put({ directory, path, writeElsewhere }, source, options),
     verify: (digest, options = {}) => verify(path(digest), digest, options.signal),
     remove: (digest) => remove(path(digest)),
     removeNow: (digest) => unlinkNow(path(digest)),
@@ -118,16 +127,21 @@ export async function openBlobs(directory: string): Promise<Blobs> {
 interface Place {
   directory: string;
   path(digest: Digest): string;
+  writeElsewhere: OpenWriter;
 }
 
 async function put(
-  { directory, path }: Place,
+  { directory, path, writeElsewhere }: Place,
   source: string | AsyncIterable<Uint8Array>,
   options: PutOptions,
 ): Promise<StoredBlob> {
+  const isForThread = options.givesAway === true && options.maxBytes > INLINE_BYTES_MAX;
   const temporary = join(directory, `put-${process.pid}-${PROCESS_TAG}-${crypto.randomUUID()}`);
   try {
-    const written = await writeTemporary(temporary, source, options);
+    const written = await writeTemporary(temporary, source, {
+      ...options,
+      openWriter: isForThread ? writeElsewhere : writeHere,
+    });
     refuseMismatch(written.digest, options.expectedDigest);
     await options.check?.(readOwnPieces(temporary), written.digest);
     options.signal?.throwIfAborted();
@@ -149,27 +163,21 @@ async function put(
 async function writeTemporary(
   temporary: string,
   source: string | AsyncIterable<Uint8Array>,
-  { maxBytes, onProgress, signal }: PutOptions,
+  { maxBytes, onProgress, signal, openWriter }: PutOptions & { openWriter: OpenWriter },
 ): Promise<{ digest: Digest; sizeBytes: number }> {
   await using file = await open(temporary, "wx", 0o600);
-  const hasher = new Bun.CryptoHasher("sha256");
+  await using writer = openWriter(file);
   let sizeBytes = 0;
   for await (const chunk of typeof source === "string" ? readFile(source) : source) {
     signal?.throwIfAborted();
     sizeBytes += chunk.byteLength;
     if (sizeBytes > maxBytes) throw tooLarge(maxBytes);
-    hasher.update(chunk);
-    await writeAll(file, chunk);
+    await writer.write(chunk);
     onProgress?.(sizeBytes);
   }
+  const digest = parseDigest(await writer.digest());
   await file.sync();
-  return { digest: parseDigest(hasher.digest("hex")), sizeBytes };
-}
-
-async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let offset = 0; offset < chunk.byteLength; ) {
-    offset += (await file.write(chunk, offset)).bytesWritten;
-  }
+  return { digest, sizeBytes };
 }
 
 async function* readFile(path: string): AsyncGenerator<Uint8Array> {

@@ -56,7 +56,7 @@ export class Receiving {
 
   /**
    * Stores the bytes durably and records it, or leaves nothing behind.
-   * @param body of exactly the announced size, or it throws
+   * @param body of exactly the announced size, or it throws; its pieces are not the caller's any more
    * @throws DomainError `sessions.busy`, `sessions.digest_mismatch`, `sessions.already_complete`, `artifact.disk_full`,
    *   `sessions.upload_not_found`; errors of the body
    */
@@ -74,7 +74,10 @@ export class Receiving {
     const { blobs, clock, db } = this.own;
     const expectedDigest = parseDigest(artifact.sha256);
     try {
-      await blobs.put(body, { expectedDigest, maxBytes: artifact.sizeBytes, replaces: true });
+      await blobs.put(body, {
+        ...{ expectedDigest, maxBytes: artifact.sizeBytes },
+        ...{ replaces: true, givesAway: true },
+      });
     } catch (error) {
       const reason = error instanceof DomainError ? error.reason : undefined;
       if (reason === "artifact.disk_full") throw diskFull(error);
