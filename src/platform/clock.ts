@@ -52,3 +52,13 @@ export function parseExactTime(text: string): number | undefined {
 /** `Date` accepts February 30 and turns it into March 2. */
 const isDay = (day: string | undefined): boolean =>
   day !== undefined && !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day);
+
+const DISTANCE = /^(\d{1,6})([dhm])$/;
+const UNITS_MS: Readonly<Record<string, number>> = { d: DAY_MS, h: HOUR_MS, m: MINUTE_MS };
+
+/** @returns the milliseconds of `7d`, `12h` or `30m`; undefined for any other text */
+export function parseDuration(text: string): number | undefined {
+  const [, amount, letter = ""] = DISTANCE.exec(text) ?? [];
+  const unitMs = UNITS_MS[letter];
+  return unitMs === undefined ? undefined : Number(amount) * unitMs;
+}

@@ -631,6 +631,8 @@ test("keys", async () => {
   const shown = await transcript(bench, [
     "keys list --config gateway.yaml",
     "keys list --wide --config gateway.yaml",
+    "keys list --expires-within 7d --config gateway.yaml",
+    "keys list --expires-within soon --config gateway.yaml",
     "keys list --state error --config gateway.yaml --json",
     "keys list --problems --config gateway.yaml",
     "keys list --q bob --config gateway.yaml",

@@ -792,6 +792,35 @@ const CASES: Readonly<Record<string, Case>> = {
     ask: async (site) => bearer((await withInferenceToken(site)).caller),
     leaves: ["gateway_key.revoke"],
   },
+  "POST /admin/gateway/keys/:user/ensure": {
+    site: sameGateway,
+    ask: async (site) => {
+      const { user } = await site.signedIn("member");
+      return asAdmin(site, { path: `/admin/gateway/keys/${user.id}/ensure` });
+    },
+    leaves: ["gateway_key.provision"],
+  },
+  "POST /admin/gateway/keys/:user/rotate": {
+    site: sameGateway,
+    ask: async (site) => {
+      const { user } = (await withInferenceToken(site)).caller;
+      return asAdmin(site, { path: `/admin/gateway/keys/${user.id}/rotate` });
+    },
+    leaves: ["gateway_key.provision"],
+  },
+  "POST /admin/gateway/keys/:user/revoke": {
+    site: sameGateway,
+    ask: async (site) => {
+      const { user } = (await withInferenceToken(site)).caller;
+      return asAdmin(site, { path: `/admin/gateway/keys/${user.id}/revoke` });
+    },
+    leaves: ["gateway_key.revoke"],
+  },
+  "POST /admin/gateway/keys/reconcile": {
+    site: sameGateway,
+    ask: asAdmin,
+    leaves: ["gateway_key.reconcile"],
+  },
   "POST /gateway/proxy/health": { site: sameGateway, ask: asAdmin, why: "a question" },
   "POST /gateway/session/revoke": {
     site: sameGateway,

@@ -1,8 +1,7 @@
 // Parses `--since` and `--until`.
 
-import { parseExactTime } from "../../../src/platform/clock.ts";
+import { parseDuration, parseExactTime } from "../../../src/platform/clock.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
-import { parseDuration } from "../../input/times.ts";
 
 /**
  * @param text `7d`, `12h` or `30m` ago, `2027-06-30` (the beginning of that day in UTC) or an RFC 3339 time

@@ -1,11 +1,12 @@
 // `keys ensure`, `keys rotate` and `keys revoke`. This process creates keys itself, under the same lease as the service. The service
 // carries out revocations at the gateway.
+import { keyDocument } from "../../../src/domain/gateway/administration/key-document.ts";
 import { ROTATION_OVERLAP_MS } from "../../../src/domain/gateway/model.ts";
 import type { User } from "../../../src/domain/identity/service.ts";
 import { MINUTE_MS } from "../../../src/platform/clock.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
-import { keyDocument, warnOfPendingRevocations } from "./view.ts";
+import { warnOfPendingRevocations } from "./view.ts";
 
 export async function ensure(call: Call): Promise<void> {
   const { domain, actor, output, has } = call;

@@ -1,12 +1,12 @@
 // Defines `quartermaster keys` and its verbs. The code of a verb is loaded when it runs.
 import { Option } from "commander";
+import { STORED_STATES } from "../../../src/domain/gateway/administration/stored-states.ts";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 import { addPageOptions } from "../../output/list-pages.ts";
-import { STORED_STATES } from "./states.ts";
 
 const USER = ["<user>", "e-mail address or id"] as const;
 const CONFIG = "--config /etc/quartermaster/quartermaster.yaml";
@@ -37,9 +37,11 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
       .examples(
         "quartermaster keys list --problems",
         "quartermaster keys list --state error --json",
+        "quartermaster keys list --expires-within 7d",
         "quartermaster keys list --q example.org --wide",
       )
       .addOption(new Option("--state <state>", "only keys in this state").choices(STORED_STATES))
+      .option("--expires-within <time>", "only keys that expire in this time: 7d, 12h or 30m")
       .option("--problems", "only keys whose last attempt failed or that the gateway reported invalid"),
   )
     .printsTable()

@@ -1,14 +1,20 @@
 // `keys list` and `keys show`: print the stored state without contacting the gateway.
+import { keyDocument } from "../../../src/domain/gateway/administration/key-document.ts";
+import { STORED_STATES } from "../../../src/domain/gateway/administration/stored-states.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { printPages } from "../../output/list-pages.ts";
-import { STORED_STATES } from "./states.ts";
-import { KEY_COLUMNS, keyDocument, keyText, warnOfPendingRevocations } from "./view.ts";
+import { expiresWithin } from "./expiry.ts";
+import { KEY_COLUMNS, keyText, warnOfPendingRevocations } from "./view.ts";
 
 export async function list(call: Call): Promise<void> {
   const { domain, actor, text, has } = call;
   const { directory, mode, figures } = domain.gateway;
   const state = STORED_STATES.find((name) => name === text("state"));
-  const wanted = { state, withProblem: has("problems") };
+  const wanted = {
+    state,
+    withProblem: has("problems"),
+    expiresWithinMs: expiresWithin(text("expiresWithin")),
+  };
   warnOfPendingRevocations(call);
   const listing = {
     columns: KEY_COLUMNS,

@@ -1,11 +1,11 @@
 // `keys reconcile`: reconciles every key in this process, even if a service is running, and lists failures.
 
+import { keyDocument } from "../../../src/domain/gateway/administration/key-document.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { SomeFailed } from "../../exit.ts";
 import { readPages } from "../../output/list-pages.ts";
 import { printable } from "../../output/printable.ts";
 import { type Progress, startProgress } from "../../output/progress.ts";
-import { keyDocument } from "./view.ts";
 
 export async function reconcile(call: Call): Promise<void> {
   const { domain, actor, context, output } = call;

@@ -1,9 +1,9 @@
-// Formats gateway keys as table columns, text and JSON, without secrets, and warns about pending revocations.
+// Formats gateway keys as table columns and text, without secrets, and warns about pending revocations.
 import type { KeyView } from "../../../src/domain/gateway/service.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isServiceRunning } from "../../data-directory/service-state.ts";
 import { colorOf } from "../../output/color.ts";
-import { dateOf, detailsText, timeOf } from "../../output/details.ts";
+import { dateOf, detailsText } from "../../output/details.ts";
 import type { Column } from "../../output/table.ts";
 
 export const KEY_COLUMNS: readonly Column<KeyView>[] = [
@@ -20,25 +20,6 @@ export const KEY_COLUMNS: readonly Column<KeyView>[] = [
   { header: "SEALED UNDER", value: ({ sealingKeyId }) => sealingKeyId, isWide: true },
   { header: "USER ID", value: ({ userId }) => userId, isWide: true },
 ];
-
-export const keyDocument = (key: KeyView) => ({
-  user_id: key.userId,
-  email: key.email,
-  state: key.state,
-  alias: key.alias,
-  external_id: key.externalId,
-  problem: key.problem,
-  problem_code: key.problemCode,
-  failures: key.failures,
-  next_attempt_at: timeOf(key.nextAttemptAtMs),
-  attempt_until: timeOf(key.attemptUntilMs),
-  expires_at: timeOf(key.expiresAtMs),
-  reconciled_at: timeOf(key.reconciledAtMs),
-  validated_at: timeOf(key.validatedAtMs),
-  invalidated_at: timeOf(key.invalidatedAtMs),
-  invalidation_reason: key.invalidationReason,
-  sealing_key_id: key.sealingKeyId,
-});
 
 /** @returns every fact about a key, one per line */
 export const keyText = (document: Readonly<Record<string, string | number | null>>): string =>

@@ -29,7 +29,7 @@ export function createGateway(dependencies: GatewayDependencies) {
   const { mode } = dependencies;
   const keys = new GatewayKeys(dependencies);
   const reconciler = mode && keys.attempts && new Reconciler(dependencies, mode, keys.attempts);
-  const directory = new KeyDirectory(dependencies.db);
+  const directory = new KeyDirectory(dependencies);
   return {
     mode,
     keys,

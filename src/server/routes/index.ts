@@ -18,6 +18,7 @@ import { oauthRoutes } from "./access/oauth.ts";
 import { providerLogoutRoutes } from "./access/provider-logout.ts";
 import { sessionRoutes } from "./access/session.ts";
 import { auditRoutes } from "./administration/audit.ts";
+import { adminGatewayKeyRoutes } from "./administration/gateway-keys.ts";
 import { brandingRoutes } from "./branding.ts";
 import { catalogRoutes } from "./catalog/catalog.ts";
 import { packageSourceRoutes } from "./catalog/package-sources.ts";
@@ -107,5 +108,6 @@ export function createRoutes(
     .use(requestLogRoutes(context))
     .use(usageRoutes(context))
     .use(auditRoutes(context))
+    .use(adminGatewayKeyRoutes(context))
     .use(scimRoutes(context, admission));
 }

@@ -79,7 +79,7 @@ export class KeyAdministration {
   async reconcile({ actor, signal, onBegin, onKey }: ReconcileOptions): Promise<Reconciled> {
     const { reconciler } = this.parts;
     if (!reconciler) throw gatewayOff();
-    onBegin(await this.#makeAllDue(actor));
+    onBegin(await this.makeAllDue(actor));
     const sum = { keys: 0, revocations: 0 };
     let done: Reconciled;
     do {
@@ -90,10 +90,16 @@ export class KeyAdministration {
     return sum;
   }
 
-  #makeAllDue(actor: Actor): Promise<Reconciled> {
-    const { db, clock, audit } = this.dependencies;
+  /**
+   * Makes every stored key and pending revocation due, so that the service reconciles them in the background.
+   * @returns the numbers that are due
+   * @throws DomainError `gateway.off`
+   */
+  async makeAllDue(actor: Actor): Promise<Reconciled> {
+    const { db, clock, audit, mode } = this.dependencies;
+    if (!mode) throw gatewayOff();
     const { organizationId } = actor;
-    return db.write((tx) => {
+    return await db.write((tx) => {
       const after = makeAllDue(tx, { organizationId, nowMs: clock.nowMs() });
       const action = "gateway_key.reconcile";
       audit.record(tx, { actor, action, target: organizationId, after: { ...after } });

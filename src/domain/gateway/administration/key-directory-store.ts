@@ -17,6 +17,9 @@ export interface KeyFilter {
   state?: KeyRow["state"] | undefined;
   /** only keys whose last attempt failed or that the gateway disowned */
   withProblem?: boolean | undefined;
+  userId?: string | undefined;
+  /** UTC milliseconds, included; only keys that expire by then */
+  expiresByMs?: number | undefined;
   /** part of the email address */
   q?: string | undefined;
 }
@@ -30,10 +33,12 @@ const BY_ADDRESS = { table: gatewayKeys, columns: [gatewayKeys.email, gatewayKey
 export function keysLike(
   connection: Connection,
   organizationId: string,
-  { state, withProblem, q }: KeyFilter,
+  { state, withProblem, userId, expiresByMs, q }: KeyFilter,
 ): OrderedRows<ShownKey> {
   const matching = and(
     state && eq(gatewayKeys.state, state),
+    userId === undefined ? undefined : eq(gatewayKeys.userId, userId),
+    expiresByMs === undefined ? undefined : lte(gatewayKeys.expiresAtMs, expiresByMs),
     withProblem === true
       ? or(isNotNull(gatewayKeys.problem), isNotNull(gatewayKeys.invalidationReason))
       : undefined,

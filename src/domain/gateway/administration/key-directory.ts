@@ -1,10 +1,19 @@
 // The operator's view of gateway keys: pages of keys, one user's key, pending revocations. Contains no secrets and makes no
 // network calls.
+import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
-import { DomainError, type Problem } from "../../../platform/errors.ts";
-import { runSynchronously } from "../../../platform/steps.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import { runInTurns, runSynchronously } from "../../../platform/steps.ts";
 import type { User } from "../../identity/service.ts";
-import { offsetOf, type Page, type PageQuery, readPageQuery } from "../../shared/page.ts";
+import {
+  type KeyedPage,
+  keyedPage,
+  offsetOf,
+  type Page,
+  type PageQuery,
+  readPageQuery,
+  refuseProblems,
+} from "../../shared/page.ts";
 import { pageInSteps } from "../../shared/page-steps.ts";
 import * as store from "../keys/store.ts";
 import { type KeyState, stateOf } from "../model.ts";
@@ -36,41 +45,82 @@ export interface KeyView {
   sealingKeyId: string | null;
 }
 
-export interface KeyQuery extends PageQuery, Omit<directoryStore.KeyFilter, "q"> {
+/** The place of a key in the order of lists. */
+export type KeyPlace = Pick<KeyView, "email" | "userId">;
+
+interface KeyWish extends Omit<directoryStore.KeyFilter, "q" | "expiresByMs"> {
+  expiresWithinMs?: number | undefined;
   /** the last key of the previous page; unlike a page number, it does not require scanning the earlier pages */
-  after?: Pick<KeyView, "email" | "userId"> | undefined;
+  after?: KeyPlace | undefined;
+}
+
+export interface KeyQuery extends PageQuery, KeyWish {}
+
+export interface KeyedKeyQuery extends KeyWish {
+  /** part of the email address */
+  q?: string | undefined;
+  /** number of keys of a page */
+  limit: number;
 }
 
 export class KeyDirectory {
-  constructor(private readonly db: Db) {}
+  constructor(private readonly own: { db: Db; clock: Clock }) {}
 
   /**
    * @returns stored keys, ordered by email address; users without a key are not listed
    * @throws DomainError `gateway_key.invalid`
    */
-  list(organizationId: string, { state, withProblem, after, ...query }: KeyQuery): Page<KeyView> {
+  list(organizationId: string, { after, ...query }: KeyQuery): Page<KeyView> {
     const problems: Problem[] = [];
     const request = readPageQuery(query, problems);
-    if (problems.length > 0) throw invalidQuery(problems);
+    refuseProblems("gateway_key.invalid", problems);
     const { page, perPage, q } = request;
-    const rows = directoryStore.keysLike(this.db.read, organizationId, { state, withProblem, q });
-    const place = after && { first: after.email, second: after.userId };
-    const slice = { after: place, offset: after ? 0 : offsetOf(request), limit: perPage, known: query.known };
+    const rows = this.#rowsLike(organizationId, { ...query, q });
+    const slice = {
+      after: placeOf(after),
+      offset: after ? 0 : offsetOf(request),
+      limit: perPage,
+      known: query.known,
+    };
     const { items, total } = runSynchronously(pageInSteps(rows, slice));
     return { page, perPage, total, items: items.map(viewOf) };
   }
 
+  /** @returns one page by key of stored keys, by email address; read in turns, because a rare text is searched for in all rows */
+  async listByKey(
+    organizationId: string,
+    { after, limit, ...wanted }: KeyedKeyQuery,
+  ): Promise<KeyedPage<KeyView>> {
+    const rows = this.#rowsLike(organizationId, wanted);
+    const window = { after: placeOf(after), offset: 0, limit: limit + 1, known: 0 };
+    const { items } = await runInTurns(pageInSteps(rows, window));
+    return keyedPage(items.map(viewOf), limit, keyCursor);
+  }
+
+  #rowsLike(organizationId: string, wanted: Omit<KeyedKeyQuery, "after" | "limit">) {
+    const { state, withProblem, userId, q, expiresWithinMs } = wanted;
+    const { db, clock } = this.own;
+    const expiresByMs = expiresWithinMs === undefined ? undefined : clock.nowMs() + expiresWithinMs;
+    return directoryStore.keysLike(db.read, organizationId, { state, withProblem, userId, q, expiresByMs });
+  }
+
   /** @returns the user's key; its state is `missing` for none */
   show({ id, email }: Pick<User, "id" | "email">): KeyView {
-    const row = store.findKey(this.db.read, id);
+    const row = store.findKey(this.own.db.read, id);
     return row ? viewOf(row) : { ...NO_KEY, userId: id, email };
   }
 
   /** @returns the number of the user's keys that still have to be revoked at the gateway */
   revocationsOf({ id }: Pick<User, "id">): number {
-    return directoryStore.countRevocationsOf(this.db.read, id);
+    return directoryStore.countRevocationsOf(this.own.db.read, id);
   }
 }
+
+/** @returns the cursor behind a key: keys are ordered by address, then by user */
+export const keyCursor = ({ email, userId }: KeyPlace): string =>
+  `${userId}.${Buffer.from(email).toString("base64url")}`;
+
+const placeOf = (after: KeyPlace | undefined) => after && { first: after.email, second: after.userId };
 
 const viewOf = (row: directoryStore.ShownKey): KeyView => ({
   userId: row.userId,
@@ -122,9 +172,4 @@ const PROBLEMS: Readonly<Record<ProvisionerCode, string>> = {
 function problemOf({ problem, problemCode, invalidationReason }: directoryStore.ShownKey): string | null {
   const code = PROVISIONER_CODES.find((known) => known === problemCode);
   return problem !== null && code ? PROBLEMS[code] : (problem ?? invalidationReason);
-}
-
-function invalidQuery(problems: readonly Problem[]): DomainError {
-  const message = problems.map(({ detail }) => detail).join("; ");
-  return new DomainError("invalid", "gateway_key.invalid", message, { problems });
 }
