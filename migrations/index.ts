@@ -26,6 +26,7 @@ import inferenceUsage from "./0023_inference_usage.sql" with { type: "text" };
 import usageBatch from "./0024_usage_batch.sql" with { type: "text" };
 import capturedSessions from "./0025_captured_sessions.sql" with { type: "text" };
 import sessionLists from "./0026_session_lists.sql" with { type: "text" };
+import sessionCounts from "./0027_session_counts.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -61,4 +62,5 @@ export const migrations: readonly Migration[] = [
   { id: 24, name: "usage_batch", sql: usageBatch },
   { id: 25, name: "captured_sessions", sql: capturedSessions },
   { id: 26, name: "session_lists", sql: sessionLists },
+  { id: 27, name: "session_counts", sql: sessionCounts },
 ];

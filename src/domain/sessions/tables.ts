@@ -1,4 +1,4 @@
-// The tables of captured sessions. Constraints, indexes and the triggers that keep `session_totals` are in the migrations.
+// The tables of captured sessions. Constraints, indexes and the triggers that keep totals and counts are in the migrations.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 const SHARING_MODES = ["private", "workspace", "selected"] as const;
@@ -109,4 +109,24 @@ export const sessionTotals = sqliteTable(
     bytes: integer("bytes").notNull(),
   },
   ({ store, state }) => [primaryKey({ columns: [store, state] })],
+);
+
+/** Numbers of sessions with a current artifact, by who sees them; triggers keep them. */
+export const sessionCounts = sqliteTable(
+  "session_counts",
+  {
+    /** the owner, the organization, or a recipient */
+    viewerId: text("viewer_id").notNull(),
+    /** the sharing mode; `granted` for a recipient */
+    mode: text("mode", { enum: [...SHARING_MODES, "granted"] }).notNull(),
+    /** empty for the organization */
+    ownerId: text("owner_id").notNull(),
+    harness: text("harness").notNull(),
+    /** of the last completion, in days since 1970 */
+    day: integer("day").notNull(),
+    sessions: integer("sessions").notNull(),
+  },
+  ({ viewerId, mode, ownerId, harness, day }) => [
+    primaryKey({ columns: [viewerId, mode, ownerId, harness, day] }),
+  ],
 );

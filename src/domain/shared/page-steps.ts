@@ -66,6 +66,8 @@ export function* pageInSteps<Row>(
   rows: OrderedRows<Row>,
   { after, offset, limit, known, countedMax = Number.POSITIVE_INFINITY }: PageWindow,
 ): Steps<{ items: Row[]; total: number }> {
+  if (rows.isComplete && known !== undefined && offset + limit <= STEP_ROWS)
+    return { items: limit > 0 ? rows.read({ after }, { offset, limit }) : [], total: known };
   const items: Row[] = [];
   let total = 0;
   const readSpan = (span: Span): boolean => {

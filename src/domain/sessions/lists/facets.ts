@@ -2,13 +2,13 @@
 import type { Problem } from "../../../platform/errors.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { readSearchText, readUuid } from "../../shared/page.ts";
-import { overSpans, STEP_ROWS } from "../../shared/page-steps.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import { refuseRequest } from "../errors.ts";
 import { FACET_USERS_MAX, MEMBERS_MAX } from "../limits.ts";
 import type { Viewer } from "../model.ts";
 import type { UserRef } from "../sharing/recipients.ts";
-import { harnessesIn, ownsVisible, type Scope, sessionsLike } from "./list-store.ts";
+import { harnessesIn, ownsVisible } from "./count-store.ts";
+import type { Scope } from "./list-store.ts";
 
 export interface FacetQuery {
   userQ?: string | undefined;
@@ -36,7 +36,7 @@ export class SessionFacetLists {
     refuseRequest(problems);
     const wanted = { isAmong: ownsVisible(viewer), q, selectedId, limit: FACET_USERS_MAX };
     const users = yield* this.own.identity.users.among(viewer.organizationId, wanted);
-    return { users: users.map(toUserRef), harnesses: yield* this.#harnesses(viewer) };
+    return { users: users.map(toUserRef), harnesses: harnessesIn(this.own.db.read, scopeOf(viewer)) };
   }
 
   /**
@@ -49,20 +49,9 @@ export class SessionFacetLists {
     refuseRequest(problems);
     return (yield* this.own.identity.users.colleagues(organizationId, wanted)).map(toUserRef);
   }
-
-  *#harnesses({ organizationId, userId, isAdministrator }: Viewer): Steps<string[]> {
-    if (isAdministrator) return harnessesIn(this.own.db.read, organizationId);
-    const scope: Scope = { kind: "visible", organizationId, userId };
-    const updated = { fromMs: undefined, beforeMs: undefined };
-    const everything = { q: undefined, harness: undefined, updated, sort: "updated_desc" } as const;
-    const sessions = sessionsLike(this.own.db.read, scope, everything);
-    const names = new Set<string>();
-    yield* overSpans(sessions, (span) => {
-      for (const { harness } of sessions.read(span, { offset: 0, limit: STEP_ROWS })) names.add(harness);
-      return true;
-    });
-    return [...names].sort();
-  }
 }
+
+const scopeOf = ({ organizationId, userId, isAdministrator }: Viewer): Scope =>
+  isAdministrator ? { kind: "organization", organizationId } : { kind: "visible", organizationId, userId };
 
 const toUserRef = ({ id, email }: UserRef): UserRef => ({ id, email });

@@ -1,18 +1,6 @@
 // SQL of the lists of sessions: which sessions a list has, in which order, and what it shows of each.
-import {
-  and,
-  asc,
-  count,
-  desc,
-  eq,
-  getTableColumns,
-  inArray,
-  isNotNull,
-  or,
-  type SQL,
-  sql,
-} from "drizzle-orm";
-import { type SQLiteColumn, unionAll } from "drizzle-orm/sqlite-core";
+import { and, asc, count, desc, eq, getTableColumns, inArray, isNotNull, type SQL, sql } from "drizzle-orm";
+import { unionAll } from "drizzle-orm/sqlite-core";
 import { type Connection, statement } from "../../../platform/database/database.ts";
 import { named } from "../../../platform/database/drizzle.ts";
 import {
@@ -24,7 +12,7 @@ import {
   type RowOrder,
 } from "../../shared/ordered-rows-store.ts";
 import type { OrderedRows, Span } from "../../shared/page-steps.ts";
-import type { ArtifactStatus, Viewer } from "../model.ts";
+import type { ArtifactStatus } from "../model.ts";
 import { capturedSessions, sessionArtifacts, sessionGrants } from "../tables.ts";
 import type { SessionFilter } from "./list-query.ts";
 
@@ -43,10 +31,9 @@ export interface SessionPlace {
   first: number;
   /** the id */
   second: string;
-  harness: string;
 }
 
-const PLACE = { first: updatedAtMs, second: id, harness };
+const PLACE = { first: updatedAtMs, second: id };
 const isCurrent = isNotNull(capturedSessions.currentArtifactId);
 // Words in the text of the statement, because a partial index is not used for a placeholder.
 const isWorkspace = sql`${sharingMode} = 'workspace'`;
@@ -65,12 +52,11 @@ export function sessionsLike(
     from: filter.updated.fromMs,
     before: filter.updated.beforeMs,
   };
-  if (scope.kind === "visible")
-    return visibleRows(connection, { scope, order, matching: matchingOf(filter) });
-  // The harness of a whole organization has an index of its own, the other conditions are checked row by row.
-  const hasIndex = scope.kind === "organization" && filter.status === undefined;
-  const within = hasIndex && filter.harness !== undefined ? eq(harness, filter.harness) : undefined;
+  // The harness of a listed session has indexes of its own, the other conditions are checked row by row.
+  const indexed = filter.status === undefined ? filter.harness : undefined;
+  const within = indexed === undefined ? undefined : eq(harness, indexed);
   const matching = matchingOf(within ? { ...filter, harness: undefined } : filter);
+  if (scope.kind === "visible") return visibleRows(connection, { scope, order, within, matching });
   return orderedRows(connection, {
     order,
     within: and(withinOf(scope, filter.status), within) ?? sql`TRUE`,
@@ -113,6 +99,7 @@ const matchingOf = ({ q, harness: wanted, isResumable }: SessionFilter): SQL | u
 interface VisibleList {
   scope: Extract<Scope, { kind: "visible" }>;
   order: RowOrder;
+  within: SQL | undefined;
   matching: SQL | undefined;
 }
 
@@ -122,27 +109,21 @@ interface VisibleList {
  */
 function visibleRows(
   connection: Connection,
-  { scope, order, matching }: VisibleList,
+  { scope, order, within, matching }: VisibleList,
 ): OrderedRows<SessionPlace> {
   type Bounds = Parameters<typeof isInSpan>[1];
   const granted: RowOrder = { ...order, columns: [sessionGrants.updatedAtMs, sessionGrants.sessionId] };
-  const conditions = (bounds: Bounds) => ({
-    own: and(eq(userId, scope.userId), isCurrent, sql`NOT ${isWorkspace}`, isInSpan(order, bounds), matching),
-    workspace: and(
-      eq(organizationId, scope.organizationId),
-      isCurrent,
-      isWorkspace,
-      isInSpan(order, bounds),
-      matching,
-    ),
-    granted: and(
-      eq(sessionGrants.userId, scope.userId),
-      isCurrent,
-      isSelected,
-      isInSpan(granted, bounds),
-      matching,
-    ),
-  });
+  const conditions = (bounds: Bounds) => {
+    const isListed = and(isCurrent, within, isInSpan(order, bounds), matching);
+    return {
+      own: and(eq(userId, scope.userId), sql`NOT ${isWorkspace}`, isListed),
+      workspace: and(eq(organizationId, scope.organizationId), isWorkspace, isListed),
+      granted: and(
+        eq(sessionGrants.userId, scope.userId),
+        ...[isCurrent, isSelected, isInSpan(granted, bounds), within, matching],
+      ),
+    };
+  };
   const isGranted = eq(id, sessionGrants.sessionId);
   const merged = (bounds: Bounds) => {
     const { own, workspace, granted: shared } = conditions(bounds);
@@ -229,26 +210,3 @@ const selectArtifacts = statement((connection) =>
 /** @returns versions of the session in any state, newest first */
 export const listArtifacts = (connection: Connection, wanted: { sessionId: string; limit: number }) =>
   selectArtifacts(connection).all(wanted);
-
-/** @returns a condition for the users who own a session that the viewer may see, for statements of other areas */
-export const ownsVisible =
-  ({ isAdministrator, userId: viewerId }: Viewer) =>
-  (owner: SQLiteColumn): SQL => {
-    const isShared = sql`(${isSelected} AND EXISTS (SELECT 1 FROM ${sessionGrants}
-      WHERE ${sessionGrants.sessionId} = ${id} AND ${sessionGrants.userId} = ${viewerId}))`;
-    const isSeen = isAdministrator ? undefined : or(eq(userId, viewerId), isWorkspace, isShared);
-    return sql`EXISTS (SELECT 1 FROM ${capturedSessions} WHERE ${and(eq(userId, owner), isCurrent, isSeen)})`;
-  };
-
-/** @returns the harnesses of an organization's sessions: one look into the index for each */
-export const harnessesIn = (connection: Connection, organization: string): string[] =>
-  connection
-    .all<{ name: string }>(sql`
-      WITH RECURSIVE names (name) AS (
-        SELECT min(${harness}) FROM ${capturedSessions} WHERE ${eq(organizationId, organization)} AND ${isCurrent}
-        UNION ALL
-        SELECT (SELECT min(${harness}) FROM ${capturedSessions}
-          WHERE ${eq(organizationId, organization)} AND ${isCurrent} AND ${harness} > name)
-        FROM names WHERE name IS NOT NULL)
-      SELECT name FROM names WHERE name IS NOT NULL`)
-    .map(({ name }) => name);

@@ -1,14 +1,16 @@
 // Lists of the sessions that a caller may see: numbered pages, pages behind a cursor, and portable sessions to resume.
 import type { Steps } from "../../../platform/steps.ts";
-import { offsetOf, type Page } from "../../shared/page.ts";
+import { offsetOf, type Page, type PageRequest } from "../../shared/page.ts";
 import { type PageWindow, pageInSteps } from "../../shared/page-steps.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import type { Viewer } from "../model.ts";
 import { Recipients } from "../sharing/recipients.ts";
-import { findSession, totals } from "../store.ts";
+import { findSession } from "../store.ts";
 import { mayView } from "../visibility.ts";
+import { countByDay } from "./count-store.ts";
 import { type ListRequest, readListQuery, type SessionFilter, type SessionQuery } from "./list-query.ts";
 import { type ListedSession, listedSessions, type Scope, sessionsLike } from "./list-store.ts";
+import { pageStart } from "./page-start.ts";
 
 /** A session as lists show it. */
 export interface SessionView extends ListedSession {
@@ -47,10 +49,18 @@ export class SessionLists {
     const scope = scopeOf(viewer, request);
     if (request.mode !== "numbered") return yield* this.#cursorPage(viewer, scope, request);
     const { filter, page } = request;
-    const offset = offsetOf(page);
-    const known = this.#knownTotal(scope, filter);
-    const { items, total } = yield* this.#page(scope, filter, { offset, limit: page.perPage, known });
+    const { items, total } = yield* this.#page(scope, filter, this.#numberedWindow(scope, filter, page));
     return { mode: "numbered", page: page.page, perPage: page.perPage, total, items };
+  }
+
+  /** Listed sessions are counted as they come and go, but not by their text or by versions that are not current. */
+  #numberedWindow(scope: Scope, filter: SessionFilter, page: PageRequest): PageWindow {
+    const offset = offsetOf(page);
+    if (filter.q !== undefined || filter.status !== undefined) return { offset, limit: page.perPage };
+    const days = countByDay(this.own.db.read, scope, filter);
+    const known = days.reduce((total, { sessions }) => total + sessions, 0);
+    const limit = Math.max(0, Math.min(page.perPage, known - offset));
+    return { ...pageStart(days, offset, filter.sort), limit, known };
   }
 
   /** @returns a session as lists show it */
@@ -84,9 +94,7 @@ export class SessionLists {
   ): Steps<{ items: SessionView[]; total: number }> {
     const { db } = this.own;
     const rows = sessionsLike(db.read, scope, filter);
-    // Without a condition to check, indexes alone tell the total: 100,000 sessions take some milliseconds.
-    const known = window.known ?? (rows.isComplete ? rows.count({}) : undefined);
-    const { items: places, total } = yield* pageInSteps(rows, { ...window, known });
+    const { items: places, total } = yield* pageInSteps(rows, window);
     const items: SessionView[] = [];
     for (const session of listedSessions(
       db.read,
@@ -96,16 +104,6 @@ export class SessionLists {
       yield;
     }
     return { items, total };
-  }
-
-  /** Every session of a list of all sessions has exactly one complete artifact, and those are counted as they come and go. */
-  #knownTotal(scope: Scope, { q, harness, status, updated }: SessionFilter): number | undefined {
-    const isWhole = [q, harness, status, updated.fromMs, updated.beforeMs].every(
-      (value) => value === undefined,
-    );
-    if (scope.kind !== "organization" || !isWhole) return undefined;
-    const complete = totals(this.own.db.read).filter(({ state }) => state === "complete");
-    return complete.reduce((sum, { artifacts }) => sum + artifacts, 0);
   }
 }
 

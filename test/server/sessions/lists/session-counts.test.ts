@@ -1,0 +1,127 @@
+// The kept numbers of sessions: after every kind of change they are what counting the rows gives, and pages begin where they say.
+import { expect, test } from "bun:test";
+import { eq, sql } from "drizzle-orm";
+import { pageStart } from "../../../../src/domain/sessions/lists/page-start.ts";
+import { capturedSessions, sessionArtifacts, sessionCounts } from "../../../../src/domain/sessions/tables.ts";
+import { DAY_MS } from "../../../../src/platform/clock.ts";
+import { capture, createSessionServer } from "../../../support/content/sessions.ts";
+import type { TestServer } from "../../../support/server.ts";
+
+const kept = ({ world }: TestServer) =>
+  world.db.read
+    .select()
+    .from(sessionCounts)
+    .all()
+    .map((row) => Object.values(row).join(" "))
+    .sort();
+
+const counted = ({ world }: TestServer) =>
+  world.db.read
+    .all<Record<string, string | number>>(sql`
+      WITH listed AS (SELECT *, updated_at_ms / ${DAY_MS} AS day FROM captured_sessions WHERE current_artifact_id IS NOT NULL),
+        seen (viewer, mode, owner, harness, day) AS (
+          SELECT organization_id, sharing_mode, '', harness, day FROM listed
+          UNION ALL SELECT user_id, sharing_mode, user_id, harness, day FROM listed
+          UNION ALL SELECT g.user_id, 'granted', l.user_id, harness, day FROM session_grants g JOIN listed l ON l.id = g.session_id
+            WHERE sharing_mode = 'selected')
+      SELECT viewer, mode, owner, harness, CAST(day AS INTEGER) AS day, count(*) AS sessions FROM seen GROUP BY 1, 2, 3, 4, 5`)
+    .map((row) => Object.values(row).join(" "))
+    .sort();
+
+test("SES-62 kept numbers of sessions follow completions, shares, expiry, removal and erasure", async () => {
+  await using face = await createSessionServer();
+  const [ada, ben, eve] = [
+    await face.signedIn("member"),
+    await face.signedIn("member"),
+    await face.signedIn("member"),
+  ];
+  const credential = { token: ada.accessToken };
+  const same = (rows: number) => {
+    expect(kept(face)).toEqual(counted(face));
+    expect(kept(face)).toHaveLength(rows);
+  };
+  const first = await capture(face, credential, "one", { session_id: "one" });
+  const second = await capture(face, credential, "two", {
+    session_id: "two",
+    harness: "kimi",
+    compatibility_profile: "legacy",
+    resumable: false,
+    artifact_format: "legacy-raw",
+  });
+  same(4);
+  const share = async (mode: string, ids: string[]) => {
+    const body = { mode, user_ids: ids };
+    const path = `/session-uploads/${first.sessionId}/sharing`;
+    expect((await face.request("PUT", path, { ...credential, body })).status).toBe(200);
+  };
+  await share("selected", [ben.user.id, eve.user.id]);
+  same(6);
+  await share("selected", [ben.user.id]);
+  same(5);
+  await face.world.db.write((tx) => {
+    tx.update(capturedSessions)
+      .set({ updatedAtMs: face.world.clock.nowMs() - DAY_MS })
+      .run();
+  });
+  same(5);
+  await capture(face, credential, "one again", { session_id: "one" });
+  same(5);
+  await share("workspace", []);
+  same(4);
+  await share("selected", [ben.user.id, eve.user.id]);
+  await face.domain.erasure.erase(
+    face.world.system,
+    face.domain.erasure.find(face.world.system, eve.user.id),
+  );
+  same(5);
+  await face.world.db.write((tx) => {
+    tx.update(sessionArtifacts).set({ expiresAtMs: 0 }).where(eq(sessionArtifacts.id, second.uploadId)).run();
+  });
+  await face.domain.sessions.retention.run(face.world.system, new AbortController().signal);
+  same(3);
+  await face.request("DELETE", `/session-uploads/${first.sessionId}`, credential);
+  same(0);
+});
+
+test("SES-62 a page begins in the day that has its first session", async () => {
+  const days = [
+    { day: 9, sessions: 2 },
+    { day: 7, sessions: 3 },
+  ];
+  const at = (day: number, offset: number) => ({ after: { first: day * DAY_MS, second: "" }, offset });
+  expect([0, 1, 2, 4, 5].map((offset) => pageStart(days, offset, "updated_desc"))).toEqual([
+    ...[at(10, 0), at(10, 1), at(8, 0), at(8, 2)],
+    { offset: 5 },
+  ]);
+  expect(pageStart(days.toReversed(), 3, "updated_asc")).toEqual(at(9, 0));
+});
+
+test("SES-62 pages over several days hold every session once, in both orders", async () => {
+  await using face = await createSessionServer();
+  const ada = await face.signedIn("member");
+  const credential = { token: ada.accessToken };
+  const ids: string[] = [];
+  for (const name of ["a", "b", "c", "d", "e"])
+    ids.unshift((await capture(face, credential, name, { session_id: name })).sessionId);
+  const midnight = Math.floor(face.world.clock.nowMs() / DAY_MS) * DAY_MS;
+  const times = [midnight, midnight - 1, midnight - DAY_MS, midnight - DAY_MS - 1, midnight - DAY_MS - 2];
+  await face.world.db.write((tx) => {
+    for (const [at, id] of ids.entries())
+      tx.update(capturedSessions)
+        .set({ updatedAtMs: times[at] ?? 0 })
+        .where(eq(capturedSessions.id, id))
+        .run();
+  });
+  const pages = async (sort: string) => {
+    const found: string[] = [];
+    for (let page = 1; page <= 6; page++) {
+      const path = `/session-uploads?page=${page}&per_page=1&sort=${sort}`;
+      const { items, total } = await (await face.request("GET", path, credential)).json();
+      expect(total).toBe(5);
+      found.push(...items.map(({ id }: { id: string }) => id));
+    }
+    return found;
+  };
+  expect(await pages("updated_desc")).toEqual(ids);
+  expect(await pages("updated_asc")).toEqual(ids.toReversed());
+});
