@@ -2,7 +2,7 @@
 // transaction, and other work runs whenever it yields. database.ts updates the revisions of caches.
 import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
-import { collectGarbage, collectNewGarbage } from "../memory/garbage.ts";
+import { collectNewGarbage } from "../memory/garbage.ts";
 import type { Steps } from "../steps.ts";
 import { type Checkpoints, commitToLog, flushLog } from "./checkpoints.ts";
 import { drizzleOver } from "./drizzle.ts";
@@ -137,7 +137,7 @@ export class WriteQueue {
     if (step.done) this.#end([step.value]);
     else this.#goOn(() => this.#proceed(steps, taken + 1), taken);
     if (taken % STEPS_PER_COLLECTION === 0) collectNewGarbage();
-    if (step.done && taken > STEPS_BEFORE_FULL_COLLECTION) setImmediate(collectGarbage);
+    if (step.done && taken > STEPS_BEFORE_FULL_COLLECTION) setImmediate(() => void Bun.gc(false));
   }
 
   #goOn(next: () => void, taken: number): void {

@@ -141,25 +141,15 @@ export const typedCodeCookie = (userCode: string, options: SessionCookieOptions)
   setOwn(USER_CODE_COOKIE, userCode, options);
 
 /** @returns the user code that waits for a sign-in, not verified */
-export const waitingCodeOf = (request: Request, baseUrl: string): string | undefined =>
-  cookieOf(request, ownCookieName(WAITING_CODE_COOKIE, baseUrl));
+export const waitingCodeOf = readOwn(WAITING_CODE_COOKIE);
 
 /**
  * The code fills in a field of a form that the user sends, and opens nothing by itself.
  * @param options.maxAgeSeconds 0 removes the cookie
  * @returns the Set-Cookie value that carries a typed user code through a sign-in
  */
-export const waitingCodeCookie = (
-  userCode: string,
-  { baseUrl, maxAgeSeconds }: SessionCookieOptions,
-): string =>
-  new Bun.Cookie(ownCookieName(WAITING_CODE_COOKIE, baseUrl), userCode, {
-    httpOnly: true,
-    path: "/",
-    sameSite: "lax",
-    secure: isSecure(baseUrl),
-    maxAge: maxAgeSeconds,
-  }).serialize();
+export const waitingCodeCookie = (userCode: string, options: SessionCookieOptions): string =>
+  setOwn(WAITING_CODE_COOKIE, userCode, options);
 
 /** @returns the token of a sign-in that waits for the second factor, not verified */
 export function attemptTokenOf(request: Request, baseUrl: string): Secret | undefined {

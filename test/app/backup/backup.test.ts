@@ -596,13 +596,13 @@ describe("scheduled backups", () => {
       registerBackupJob(scheduler, installation, { actor, clock, config, log });
       addBackupFigures(metrics, domain);
       await scheduler.runDue();
-      expect(await metrics.metrics()).toContain("backup_last_success_timestamp_seconds 0");
+      expect(await metrics.metrics()).toContain("backup_last_success_timestamp_seconds 0\n");
       for (let day = 0; day < 3; day++) {
         clock.advance(DAY_MS + HOUR_MS);
         await scheduler.runDue();
       }
       const atMs = clock.nowMs();
-      expect(await metrics.metrics()).toContain(`backup_last_success_timestamp_seconds ${atMs / 1000}`);
+      expect(await metrics.metrics()).toContain(`backup_last_success_timestamp_seconds ${atMs / 1000}\n`);
       expect(readdirSync(flags.backupDirectory)).toHaveLength(2);
       expect(domain.backups.last()).toMatchObject({ kind: "scheduled", createdAtMs: atMs });
       expect(domain.jobs.list().find(({ name }) => name === BACKUP_JOB)?.outcome).toBe("succeeded");

@@ -1,8 +1,17 @@
 // Our cookies: which name is read where, and with which attributes each is set.
 import { describe, expect, test } from "bun:test";
+import { ATTEMPT_TTL_MS } from "../../../src/domain/access/second-factor/model.ts";
+import { PROVIDER_ATTEMPT_TTL_MS } from "../../../src/domain/sso/browser/attempts.ts";
+import { SECOND_MS } from "../../../src/platform/clock.ts";
+import { Secret } from "../../../src/platform/secret.ts";
 import {
+  attemptCookie,
+  attemptsCookie,
+  attemptsOf,
+  attemptTokenOf,
   deviceCookie,
   deviceCookieOf,
+  expiredAttemptCookie,
   expiredSessionCookie,
   formCookie,
   formSecretOf,
@@ -63,15 +72,33 @@ describe("a cookie is set with the right name and attributes", () => {
       "__Host-",
       ["Max-Age=60", "SameSite=Lax"],
     ],
+    [
+      "sign-in attempts at the provider",
+      (base: string) => attemptsCookie(SECRET, base),
+      "quartermaster-sso",
+      "__Host-",
+      [`Max-Age=${PROVIDER_ATTEMPT_TTL_MS / SECOND_MS}`, "SameSite=Lax"],
+    ],
+    [
+      "second factor",
+      (base: string) => attemptCookie(new Secret(SECRET), base),
+      "quartermaster_sign_in",
+      "__Host-",
+      [`Max-Age=${ATTEMPT_TTL_MS / SECOND_MS}`, "SameSite=Lax"],
+    ],
   ])("%s", (_name, made, name, prefix, attributes) => {
     expect(partsOf(made(HTTP))).toEqual([`${name}=${SECRET}`, [...ours, ...attributes].sort()]);
     const secured = [...ours, "Secure", ...attributes].sort();
     expect(partsOf(made(HTTPS))).toEqual([`${prefix}${name}=${SECRET}`, secured]);
   });
 
-  test("session at sign-out", () => {
-    expect(expiredSessionCookie(HTTPS)).toStartWith(`__Secure-${SESSION}=; `);
-    expect(expiredSessionCookie(HTTPS)).toContain("Max-Age=0");
+  test.each([
+    ["session at sign-out", expiredSessionCookie(HTTPS), `__Secure-${SESSION}`],
+    ["sign-in attempts once none is left", attemptsCookie(undefined, HTTPS), "__Host-quartermaster-sso"],
+    ["second factor once it was given", expiredAttemptCookie(HTTPS), "__Host-quartermaster_sign_in"],
+  ])("%s", (_name, expired, name) => {
+    expect(expired).toStartWith(`${name}=; `);
+    expect(expired).toContain("Max-Age=0");
   });
 });
 
@@ -82,6 +109,13 @@ describe("a cookie is read only under the name that the base URL requires", () =
     ["device", deviceCookieOf, "quartermaster_device", "__Host-"],
     ["code", typedCodeOf, "quartermaster_user_code", "__Host-"],
     ["waiting code", waitingCodeOf, "quartermaster_waiting_code", "__Host-"],
+    ["sign-in attempts at the provider", attemptsOf, "quartermaster-sso", "__Host-"],
+    [
+      "second factor",
+      (request: Request, base: string) => attemptTokenOf(request, base)?.reveal(),
+      "quartermaster_sign_in",
+      "__Host-",
+    ],
   ] as const)("%s", (_name, read, name, prefix) => {
     const [bare, prefixed] = [`${name}=${SECRET}`, `${prefix}${name}=${SECRET}`].map((pair) =>
       requestWith(`a=b; ${pair}`),
