@@ -12,6 +12,7 @@ import {
 } from "../../src/domain/governance/wire.ts";
 import { BULK_REQUEST, CORE_GROUP, CORE_USER, PATCH_OP, SEARCH_REQUEST } from "../../src/domain/scim/wire.ts";
 import { ANY_PUBLIC_HOST, createOutbound } from "../../src/platform/outbound/outbound.ts";
+import { addJob, changeJob } from "../../src/platform/scheduler/store.ts";
 import type { Requirement } from "../../src/server/auth/guard.ts";
 import { reportWith } from "../domain/clients/policies.ts";
 import { managedText, packageOf } from "../domain/governance/governance-world.ts";
@@ -179,6 +180,17 @@ async function afterPassword(site: TestServer) {
   const browser = browse(site);
   const page = await browser.signIn(await browser.visit("/login"), CREDENTIAL);
   return { browser, page };
+}
+
+/** @returns the action on a job of its own, which is paused if it shall be resumed */
+async function onJob(site: TestServer, action: "run" | "pause" | "resume") {
+  const { world } = site;
+  const name = `job-${world.ids.uuid()}`;
+  await world.db.write((tx) => {
+    addJob(tx, name, world.clock.nowMs() + 1_000);
+    if (action === "resume") changeJob(tx, name, { paused: true });
+  });
+  return asAdmin(site, { path: `/admin/jobs/${name}/${action}` });
 }
 
 const NEW_PASSWORD = "an entirely new password";
@@ -612,6 +624,26 @@ const CASES: Readonly<Record<string, Case>> = {
       return { ...bearer(caller), path: `/me/logins/${caller.loginSessionId}` };
     },
     leaves: ["login_session.revoke"],
+  },
+  "POST /admin/jobs/:name/run": {
+    ask: (site) => onJob(site, "run"),
+    leaves: ["job.run"],
+  },
+  "POST /admin/jobs/:name/pause": {
+    ask: (site) => onJob(site, "pause"),
+    leaves: ["job.pause"],
+  },
+  "POST /admin/jobs/:name/resume": {
+    ask: (site) => onJob(site, "resume"),
+    leaves: ["job.resume"],
+  },
+  "POST /admin/keys/:kind/rotate": {
+    ask: (site) => asAdmin(site, { path: "/admin/keys/access_tokens/rotate" }),
+    leaves: ["signing_key.rotate"],
+  },
+  "POST /admin/keys/:kind/rotate, of the sealing key": {
+    ask: (site) => asAdmin(site, { path: "/admin/keys/sealing/rotate" }),
+    leaves: ["sealing_key.rotate"],
   },
   "POST /admin/audit/verify": {
     ask: asAdmin,

@@ -1,9 +1,10 @@
 // `jobs list`, `run`, `pause` and `resume`. Only the service runs jobs, so these verbs warn if no service is running.
+import { jobChangeDocument, jobDocument } from "../../../src/domain/system/job-document.ts";
 import type { JobAnswer, JobView } from "../../../src/domain/system/jobs.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isServiceRunning } from "../../data-directory/service-state.ts";
 import { colorOf } from "../../output/color.ts";
-import { dateOf, timeOf } from "../../output/details.ts";
+import { dateOf } from "../../output/details.ts";
 import type { Column } from "../../output/table.ts";
 
 const COLUMNS: readonly Column<JobView>[] = [
@@ -47,24 +48,5 @@ export async function resume(call: Call): Promise<void> {
 
 const NO_SERVICE = "no service runs on this data directory";
 
-const report = ({ output }: Call, { changed, job }: JobAnswer, text: string): void =>
-  output.result({ changed, job: jobDocument(job) }, text);
-
-export const jobDocument = ({
-  name,
-  state,
-  paused,
-  nextRunAtMs,
-  startedAtMs,
-  finishedAtMs,
-  ...last
-}: JobView) => ({
-  name,
-  state,
-  paused,
-  next_run_at: timeOf(nextRunAtMs),
-  started_at: timeOf(startedAtMs),
-  finished_at: timeOf(finishedAtMs),
-  outcome: last.outcome,
-  error: last.error,
-});
+const report = ({ output }: Call, answer: JobAnswer, text: string): void =>
+  output.result(jobChangeDocument(answer), text);

@@ -1,5 +1,6 @@
 // `sealing-keys list` and `sealing-keys rotate`. They never print the bytes of a key, which are in its file.
 import { basename } from "node:path";
+import { sealingKeyDocument } from "../../../src/domain/system/key-document.ts";
 import type { SealingKeyState } from "../../../src/domain/system/sealing-keys.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isServiceRunning } from "../../data-directory/service-state.ts";
@@ -17,7 +18,7 @@ const COLUMNS: readonly Column<SealingKeyState>[] = [
 
 export async function list({ domain, output }: Call): Promise<void> {
   const keys = domain.sealingKeys.list();
-  output.list(keys, { columns: COLUMNS, json: keyDocument, empty: "no sealing keys" });
+  output.list(keys, { columns: COLUMNS, json: sealingKeyDocument, empty: "no sealing keys" });
   for (const { id, state, path, total } of keys) {
     if (state === "missing") output.warning(`${id} is missing: ${MISSING}`);
     if (state === "old" && total === 0)
@@ -33,7 +34,7 @@ export async function rotate(call: Call): Promise<void> {
   const plan = { action: `create a new sealing key, ${path}`, details: DETAILS };
   if (!(await isConfirmed(context, command, plan))) return;
   const key = await domain.sealingKeys.rotate(actor);
-  output.result(keyDocument(key), `new secrets are sealed with ${key.id}, ${key.path}`);
+  output.result(sealingKeyDocument(key), `new secrets are sealed with ${key.id}, ${key.path}`);
   if (!isServiceRunning(call)) output.warning(NO_SERVICE);
 }
 
@@ -52,12 +53,3 @@ const amountsText = (secrets: SealingKeyState["secrets"]): string =>
     .filter(([, amount]) => amount > 0)
     .map(([noun, amount]) => `${amount} ${noun}`)
     .join(", ");
-
-const keyDocument = ({ id, state, source, path, secrets, total }: SealingKeyState) => ({
-  id,
-  state,
-  source,
-  path,
-  secrets,
-  total,
-});

@@ -1,16 +1,12 @@
 // `signing-keys list` and `signing-keys rotate`, for the keys of access tokens and for those of inference tokens.
-import type { SigningKeyView } from "../../../src/domain/access/service.ts";
 import { gatewayOff } from "../../../src/domain/gateway/keys/keys.ts";
+import { signingKeyDocument, type TokenKey } from "../../../src/domain/system/key-document.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
-import { dateOf, timeOf } from "../../output/details.ts";
+import { dateOf } from "../../output/details.ts";
 import type { Column } from "../../output/table.ts";
 
-interface Key extends SigningKeyView {
-  signs: "access_tokens" | "inference_tokens";
-}
-
-const COLUMNS: readonly Column<Key>[] = [
+const COLUMNS: readonly Column<TokenKey>[] = [
   { header: "KID", value: ({ kid }) => kid },
   { header: "SIGNS", value: ({ signs }) => signs.replace("_", " ") },
   { header: "ALGORITHM", value: ({ algorithm }) => algorithm },
@@ -21,14 +17,14 @@ const COLUMNS: readonly Column<Key>[] = [
 ];
 
 export async function list({ domain, output }: Call): Promise<void> {
-  const keys: Key[] = [
+  const keys: TokenKey[] = [
     ...domain.access.keys.list().map((key) => ({ ...key, signs: "access_tokens" as const })),
     ...(domain.inference.signingKeys?.list() ?? []).map((key) => ({
       ...key,
       signs: "inference_tokens" as const,
     })),
   ];
-  output.list(keys, { columns: COLUMNS, json: keyDocument, empty: "no signing keys" });
+  output.list(keys, { columns: COLUMNS, json: signingKeyDocument, empty: "no signing keys" });
 }
 
 export async function rotate({ domain, actor, context, command, output, has }: Call): Promise<void> {
@@ -39,15 +35,8 @@ export async function rotate({ domain, actor, context, command, output, has }: C
   const details = ["Existing tokens stay valid until they expire; no login ends."];
   if (!(await isConfirmed(context, command, { action, details }))) return;
   const key = await ring.rotate(actor);
-  output.result(keyDocument({ ...key, signs }), `new ${signs.replace("_", " ")} are signed with ${key.kid}`);
+  output.result(
+    signingKeyDocument({ ...key, signs }),
+    `new ${signs.replace("_", " ")} are signed with ${key.kid}`,
+  );
 }
-
-const keyDocument = ({ kid, signs, algorithm, state, ...times }: Key) => ({
-  kid,
-  signs,
-  algorithm,
-  state,
-  created_at: timeOf(times.createdAtMs),
-  retired_at: timeOf(times.retiredAtMs),
-  verifies_until: timeOf(times.verifiesUntilMs),
-});

@@ -2,6 +2,7 @@
 
 import { FACTOR_REMEDY, factorText } from "../../../src/app/doctor/second-factor.ts";
 import type { ExternalService } from "../../../src/app/installation/outside-services.ts";
+import { jobDocument } from "../../../src/domain/system/job-document.ts";
 import { isOverdue, type JobView } from "../../../src/domain/system/jobs.ts";
 import {
   PROXY_SETTING,
@@ -14,7 +15,6 @@ import { bytesText } from "../../../src/platform/files/disk.ts";
 import { COMMIT, VERSION } from "../../../src/platform/version.ts";
 import { ageText } from "../../output/age.ts";
 import { detailsText, type Fact, timeOf } from "../../output/details.ts";
-import { jobDocument } from "../jobs/verbs.ts";
 import { inferenceDocument, inferenceFacts } from "./inference.ts";
 import { modelFacts, modelsDocument } from "./models.ts";
 import type { Content, HarnessState, Machine, Status } from "./read.ts";

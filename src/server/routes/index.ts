@@ -19,6 +19,8 @@ import { providerLogoutRoutes } from "./access/provider-logout.ts";
 import { sessionRoutes } from "./access/session.ts";
 import { auditRoutes } from "./administration/audit.ts";
 import { adminGatewayKeyRoutes } from "./administration/gateway-keys.ts";
+import { jobRoutes } from "./administration/jobs.ts";
+import { serviceKeyRoutes } from "./administration/keys.ts";
 import { brandingRoutes } from "./branding.ts";
 import { catalogRoutes } from "./catalog/catalog.ts";
 import { packageSourceRoutes } from "./catalog/package-sources.ts";
@@ -108,6 +110,8 @@ export function createRoutes(
     .use(requestLogRoutes(context))
     .use(usageRoutes(context))
     .use(auditRoutes(context))
+    .use(jobRoutes(context))
+    .use(serviceKeyRoutes(context))
     .use(adminGatewayKeyRoutes(context))
     .use(scimRoutes(context, admission));
 }

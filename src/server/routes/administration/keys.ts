@@ -1,0 +1,63 @@
+// API for the keys of the service: those that sign tokens and those that seal secrets. No answer contains a key.
+import { Type } from "@sinclair/typebox";
+import type { Domain } from "../../../domain/domain.ts";
+import { gatewayOff } from "../../../domain/gateway/service.ts";
+import type { Actor } from "../../../domain/shared/actor.ts";
+import {
+  KeyList,
+  SealingKey,
+  SIGNED_TOKENS,
+  type SignedTokens,
+  SigningKey,
+  sealingKeyDocument,
+  signingKeyDocument,
+} from "../../../domain/system/key-document.ts";
+import { json } from "../../http/answers.ts";
+import { actorOf } from "../../http/exchange.ts";
+import { operationsOf } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const KeyPath = Type.Object({
+  kind: Type.Union([...SIGNED_TOKENS, "sealing" as const].map((kind) => Type.Literal(kind))),
+});
+const describe = operationsOf("Administration");
+const described = {
+  list: describe("listServiceKeys", "Keys that sign tokens and keys that seal secrets", {
+    200: { description: "All keys, without their bytes", schema: KeyList },
+  }),
+  rotate: describe("rotateServiceKey", "Make a new key of a kind; older tokens and secrets stay valid", {
+    200: { description: "The new key", schema: Type.Union([SigningKey, SealingKey]) },
+    409: { description: "Gateway mode is off, or the sealing key is given or missing" },
+  }),
+};
+
+/** @returns the operations on the keys of the service */
+export function serviceKeyRoutes({ guard, domain }: RouteContext) {
+  return createRouter(guard, "service-keys")
+    .get("/admin/keys", () => json(listKeys(domain)), { requires: "administrator", detail: described.list })
+    .post(
+      "/admin/keys/:kind/rotate",
+      async ({ request, params: { kind } }) => {
+        const actor = actorOf(request);
+        if (kind === "sealing") return json(sealingKeyDocument(await domain.sealingKeys.rotate(actor)));
+        return json(await rotate(domain, actor, kind));
+      },
+      { requires: "administrator", accepts: "nothing", params: KeyPath, detail: described.rotate },
+    );
+}
+
+const ringOf = ({ access, inference }: Domain, signs: SignedTokens) =>
+  signs === "access_tokens" ? access.keys : inference.signingKeys;
+
+const listKeys = (domain: Domain) => ({
+  signing_keys: SIGNED_TOKENS.flatMap((signs) =>
+    (ringOf(domain, signs)?.list() ?? []).map((key) => signingKeyDocument({ ...key, signs })),
+  ),
+  sealing_keys: domain.sealingKeys.list().map(sealingKeyDocument),
+});
+
+async function rotate(domain: Domain, actor: Actor, signs: SignedTokens) {
+  const ring = ringOf(domain, signs);
+  if (!ring) throw gatewayOff();
+  return signingKeyDocument({ ...(await ring.rotate(actor)), signs });
+}
