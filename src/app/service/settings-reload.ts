@@ -57,7 +57,7 @@ export async function reloadSettings({
     if (settings.length > 0) log.warning("config.restart_required", { settings });
   }
   if (tls) renewCertificate(tls, { log, listeners });
-  log.info("config.reloaded", { log_level: fresh?.get("log.level") });
+  if (fresh) log.info("config.reloaded", { log_level: fresh.get("log.level") });
   return fresh;
 }
 
