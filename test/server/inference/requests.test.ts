@@ -170,6 +170,14 @@ describe("the address (INF-18)", () => {
   });
 });
 
+test.each(["?a=%ff%FE&b=%c3&c=%ED%A0%80", "?a=%zz&b=%", "?%ff=%00%0a&&=&=%EF%BF%BD", "?", "?a=?b=%3f"])(
+  "INF-18 a query passes as it was sent, also where its percent sequences are not UTF-8: %s",
+  async (query) => {
+    const { exchange } = await send("", CHAT.path + query);
+    expect(exchange.target).toBe(`/gateway/base${CHAT.path}${query}`);
+  },
+);
+
 describe("the body (INF-19)", () => {
   const bodyOf = (length: number) => JSON.stringify({ model: "willow-2", input: "x".repeat(length - 31) });
 

@@ -178,7 +178,10 @@ function canNameAnotherModel({ url, headers }: Request): boolean {
   return isForm || new URLSearchParams(queryOf(url)).has("model");
 }
 
-/** @returns the query with its question mark, as it was sent; empty without one */
+/**
+ * @returns the query with its question mark, empty without one. Percent sequences are as they were sent. The runtime has encoded other
+ *   characters that a URL may not contain, and replaced bytes that are not UTF-8 (RFC 9112 section 3.2 allows neither).
+ */
 function queryOf(url: string): string {
   const at = url.indexOf("?");
   return at < 0 ? "" : url.slice(at);
