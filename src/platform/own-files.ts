@@ -83,6 +83,14 @@ export function refuseLink(path: string): void {
 }
 
 /**
+ * @throws DomainError `data_dir.not_regular` for a folder, a pipe or a device; the reader of a missing file or a link reports it
+ */
+export function refuseIrregular(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found && !found.isFile() && !found.isSymbolicLink()) throw notRegular(path);
+}
+
+/**
  * SQLite refuses a link anywhere in a path that it may not follow. The data directory itself may be a link, as with systemd's
  * DynamicUser=.
  * @returns the path with every link resolved except that of the file itself

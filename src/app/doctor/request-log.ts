@@ -1,10 +1,11 @@
 // Checks the file of the request log: that it can be read, and whether rows were dropped lately.
+import { lstatSync } from "node:fs";
 import { FileSource } from "../../domain/inference/log/file-source.ts";
 import type { DropCause, Gap } from "../../domain/inference/log/model.ts";
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
 import { DomainError } from "../../platform/errors.ts";
-import { bytesText, fileSizeOf } from "../../platform/files/disk.ts";
+import { bytesText } from "../../platform/files/disk.ts";
 import { type Check, checkOf, type Finding } from "./finding.ts";
 import { openReadable } from "./readable-database.ts";
 
@@ -26,13 +27,13 @@ export async function checkRequestLog(
   clock: Clock,
 ): Promise<Finding> {
   const file = directory.requestLogs;
-  const sizeBytes = fileSizeOf(file);
-  if (sizeBytes === 0) return check.ok("no requests are recorded");
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (!found || (found.isFile() && found.size === 0)) return check.ok("no requests are recorded");
   using readable = openReadable({ ...directory, database: file });
   try {
     const source = new FileSource(readable.directory.database, { untouched: true });
     const { oldestMs, gaps } = await source.figures(clock.nowMs() - LATELY_MS);
-    return judge(check, { oldestMs, gaps, sizeBytes });
+    return judge(check, { oldestMs, gaps, sizeBytes: found.size });
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     return checkOf("request_log").failed(

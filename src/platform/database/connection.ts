@@ -3,7 +3,7 @@
 import { constants, Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { withoutFolderLinks } from "../own-files.ts";
+import { refuseIrregular, withoutFolderLinks } from "../own-files.ts";
 import { CHECKPOINT_PAGES } from "./checkpoints.ts";
 import { openSqliteFile } from "./sqlite-file.ts";
 import { asStorageError, sqliteErrorIn } from "./storage-errors.ts";
@@ -49,6 +49,7 @@ export function openConnection(file: string, options: ConnectionOptions): Databa
   } = options;
   let connection: Database | undefined;
   try {
+    refuseIrregular(file); // opening a named pipe would wait for its other end for ever
     if (flags.create) makeOwnerOnly(file);
     if (flags.readonly) rollBackInterrupted(file);
     connection = untouched ? openUntouched(file) : openSqliteFile(file, flagsOf(flags));

@@ -1,6 +1,6 @@
 // The check of the request log: gaps of the last days, and a file that cannot be read. It changes nothing.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { checkOf } from "../../../src/app/doctor/finding.ts";
 import { checkRequestLog } from "../../../src/app/doctor/request-log.ts";
 import { DAY_MS } from "../../../src/platform/clock.ts";
@@ -48,6 +48,20 @@ test("INF-44 gaps of the last days are a warning with the cause of the last one"
     remedy: expect.stringContaining("df -h"),
   });
   expect(await look(START_MS + 8 * DAY_MS)).toMatchObject({ result: "ok" });
+});
+
+test("a named pipe or a folder in place of the file is named, and nothing waits for it", async () => {
+  const file = placesIn(data).requestLogs;
+  const make = [() => Bun.spawnSync(["mkfifo", file]), () => mkdirSync(file)];
+  for (const each of make) {
+    each();
+    expect(await look()).toMatchObject({
+      result: "failed",
+      detail: expect.stringContaining("is not a regular file"),
+      remedy: expect.stringContaining("move request-logs.db"),
+    });
+    rmSync(file, { recursive: true });
+  }
 });
 
 test("a file that is no database, or a link, is named with the way out", async () => {

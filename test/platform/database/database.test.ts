@@ -572,13 +572,14 @@ test("a database file without write permission is storage.not_permitted", async 
   expect(lines).toEqual(["storage.not_permitted: the database file is read-only"]);
 });
 
-test("a file that is not a database is storage.damaged, a directory and a missing folder are storage.failed, and each says what to do", () => {
+test("a file that is not a database, a directory, a named pipe and a missing folder have a reason each, and say what to do", () => {
   const directory = temporaryDirectory();
   const file = join(directory, "letter.txt");
   writeFileSync(file, "Dear operator, ".repeat(100));
   mkdirSync(join(directory, "folder"));
+  Bun.spawnSync(["mkfifo", join(directory, "pipe")]);
   const opening = (path: string) => Promise.resolve().then(() => openDatabase(path));
-  const all = ["letter.txt", "folder", "missing/quartermaster.db"].map((name) =>
+  const all = ["letter.txt", "folder", "pipe", "missing/quartermaster.db"].map((name) =>
     opening(join(directory, name)).catch((error: unknown) => error),
   );
   const failed = (hint: string, reason = "storage.failed") => ({
@@ -589,7 +590,8 @@ test("a file that is not a database is storage.damaged, a directory and a missin
     .then((errors) =>
       expect(errors).toMatchObject([
         failed("backup restore", "storage.damaged"),
-        failed("read and write"),
+        failed("put the file itself in its place", "data_dir.not_regular"),
+        failed("put the file itself in its place", "data_dir.not_regular"),
         failed("read and write"),
       ]),
     )
