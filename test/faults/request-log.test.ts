@@ -2,7 +2,7 @@
 // a full disk never reaches whoever hands rows over, and what was lost is shown once there is room again.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { copyFileSync, rmSync } from "node:fs";
+import { copyFileSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { FileSource } from "../../src/domain/inference/log/file-source.ts";
 import { NOTHING_FOUND, NOTHING_SEEN } from "../../src/domain/inference/log/model.ts";
@@ -62,6 +62,31 @@ test("INF-43 a killed process loses only rows of its last moments", async () => 
   const { total } = found(file);
   expect(total).toBeGreaterThanOrEqual(ROWS);
   expect(handed).toBeGreaterThan(ROWS);
+});
+
+test("INF-43 the process survives an index that others truncate between two batches, and no row is lost", async () => {
+  await using child = Bun.spawn([process.execPath, PROCESS, file, "10"], {
+    stdout: "pipe",
+    stderr: "inherit",
+    env: SHORT_LIVED,
+  });
+  const lines = figuresOf(child.stdout);
+  let written = 0;
+  for (let round = 0; round < 2; round += 1) {
+    // A batch has just been written, and the next one comes in 200 ms.
+    const { handed, rows } = await untilFigures(
+      lines,
+      (figures) => figures.rows < 20 && figures.handed > written + 300,
+    );
+    truncateSync(`${file}-shm`);
+    written = handed - rows;
+  }
+  await untilFigures(lines, ({ rows, handed }) => rows < 20 && handed > written + 300);
+  child.kill("SIGTERM");
+  await child.exited;
+  expect(child.signalCode).toBe("SIGTERM");
+  const { total } = found(file);
+  expect(total).toBeGreaterThanOrEqual(written);
 });
 
 const onSmallDisk = (script: string): string[] => [

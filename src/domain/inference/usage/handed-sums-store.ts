@@ -30,8 +30,11 @@ const KEY = MEMBERS.slice(0, KEY_COLUMNS)
   .map(([name]) => name)
   .join(", ");
 const ADDED = MEMBERS.slice(KEY_COLUMNS).map(([name]) => `${name} = ${name} + excluded.${name}`);
-const INSERT = `INSERT INTO usage_sums (batch, ${NAMES}) VALUES ('', ${MEMBERS.map(() => "?").join(", ")})
-  ON CONFLICT DO UPDATE SET ${ADDED.join(", ")}`;
+const GREATEST = MEMBERS.slice(KEY_COLUMNS).map(([name]) => `${name} = max(${name}, excluded.${name})`);
+const INSERT_INTO = `INSERT INTO usage_sums (batch, ${NAMES}) VALUES ('', ${MEMBERS.map(() => "?").join(", ")})
+  ON CONFLICT DO UPDATE SET`;
+const ADD = `${INSERT_INTO} ${ADDED.join(", ")}`;
+const RESTORE = `${INSERT_INTO} ${GREATEST.join(", ")}`;
 
 /** Works through one connection to the file. */
 export class HandedSums {
@@ -39,7 +42,16 @@ export class HandedSums {
 
   /** Adds the sums to those that wait, in one transaction. */
   handOver(deltas: readonly UsageDelta[]): void {
-    const insert = this.connection.query(INSERT);
+    this.#insert(ADD, deltas);
+  }
+
+  /** Leaves sums again that may be missing in the file. Those that it has are not added twice. */
+  restore(deltas: readonly UsageDelta[]): void {
+    if (deltas.length > 0) this.#insert(RESTORE, deltas);
+  }
+
+  #insert(sql: string, deltas: readonly UsageDelta[]): void {
+    const insert = this.connection.query(sql);
     this.connection
       .transaction(() => {
         for (const delta of deltas) insert.run(...MEMBERS.map(([, member]) => delta[member]));

@@ -1,15 +1,16 @@
 // The thread side of the request log: writes batches, removes old rows and searches, over one connection to the file. Batches
 // come first: searches and sweeps work in turns of some milliseconds, between which waiting batches are written.
-import { statSync } from "node:fs";
 import { asStorageError } from "../../../../platform/database/storage-errors.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import { collectGarbage } from "../../../../platform/memory/garbage.ts";
 import { runInTurns, type Steps } from "../../../../platform/steps.ts";
 import { HandedSums } from "../../usage/handed-sums-store.ts";
+import { KeptSums } from "../../usage/kept-sums.ts";
 import { FileSource } from "../file-source.ts";
 import { openLogFile } from "../log-file-store.ts";
 import { type DropCause, SEARCH_MS_MAX } from "../model.ts";
 import { LogReader } from "../search-store.ts";
+import { LogFiles, type OutsideChange } from "./log-files.ts";
 import { rowsInText } from "./row-text.ts";
 import { RowWriter } from "./rows-store.ts";
 import {
@@ -37,13 +38,15 @@ interface OpenFile {
   sums: HandedSums;
   writer: RowWriter;
   reader: LogReader;
-  /** to detect that the file was moved away or emptied */
-  identity: string;
+  files: LogFiles;
 }
 
 export class LogThread {
   #open: OpenFile | undefined;
   #searches = 0;
+  readonly #kept = new KeptSums();
+  /** not reported yet */
+  #changedOutside: string | undefined;
 
   constructor(private readonly options: LogThreadOptions) {}
 
@@ -64,7 +67,12 @@ export class LogThread {
 
   #write({ rows, gaps }: LogTasks["write"]["request"]): WriteResult {
     try {
-      return { isWritten: true, unfit: this.#file().writer.write(rowsInText(rows), gaps) };
+      const { writer, files } = this.#file();
+      const unfit = writer.write(rowsInText(rows), gaps);
+      files.grew();
+      const changedOutside = this.#changedOutside;
+      this.#changedOutside = undefined;
+      return { isWritten: true, unfit, changedOutside };
     } catch (thrown) {
       const error = asStorageError(thrown);
       const cause = causeOf(error);
@@ -80,12 +88,14 @@ export class LogThread {
       case "figures":
         return await this.#read(message);
       case "sweep":
-        return { removed: await runInTurns(sweep(this.#file().writer, message.request.beforeMs), 0) };
+        return {
+          removed: await runInTurns(this.#watched(sweep(this.#file().writer, message.request.beforeMs)), 0),
+        };
       case "close":
         this.#close();
         return null;
       default:
-        return performOnUsage(message, this.#file().sums);
+        return this.#performOnUsage(message);
     }
   }
 
@@ -109,21 +119,43 @@ export class LogThread {
     this.#searches += 1;
     try {
       const { searchMsMax = SEARCH_MS_MAX, turnMs } = this.options;
-      return await runInTurns(limited(steps, searchMsMax), turnMs);
+      return await runInTurns(limited(this.#watched(steps), searchMsMax), turnMs);
     } finally {
       this.#searches -= 1;
     }
   }
 
+  #performOnUsage(task: UsageTask): LogTasks[UsageTask["name"]]["result"] {
+    const { sums, files } = this.#file();
+    const result = performOnUsage(task, { sums, kept: this.#kept });
+    files.grew();
+    return result;
+  }
+
   /** Rows that go into a file that was moved, deleted or emptied would be lost. */
   #file(): OpenFile {
-    const { file } = this.options;
-    if (this.#open && identityOf(file) !== this.#open.identity) {
+    if (this.#look()?.isReopening) {
       this.#close();
       collectGarbage(); // compiled statements keep a closed connection, and its locks on the file, until they are collected
     }
-    this.#open ??= openFile(file);
+    this.#open ??= openFile(this.options.file, this.#kept);
     return this.#open;
+  }
+
+  #look(): OutsideChange | undefined {
+    const change = this.#open?.files.look();
+    this.#changedOutside = change?.what ?? this.#changedOutside;
+    return change;
+  }
+
+  /** Looks at the files before each step. */
+  *#watched<T>(steps: Steps<T>): Steps<T> {
+    for (;;) {
+      this.#look();
+      const step = steps.next();
+      if (step.done) return step.value;
+      yield;
+    }
   }
 
   #close(): void {
@@ -133,13 +165,15 @@ export class LogThread {
   }
 }
 
-function openFile(file: string): OpenFile {
+function openFile(file: string, kept: KeptSums): OpenFile {
   const connection = openLogFile(file);
+  const sums = new HandedSums(connection);
+  sums.restore(kept.all());
   return {
-    sums: new HandedSums(connection),
+    sums,
     writer: new RowWriter(connection),
     reader: new LogReader(connection),
-    identity: identityOf(file),
+    files: new LogFiles(file),
   };
 }
 
@@ -156,26 +190,26 @@ function readWithoutRoom(
 
 type UsageTask = Extract<ToThread, { name: "handOverUsage" | "takeUsage" | "removeUsage" | "waitingUsage" }>;
 
-function performOnUsage(task: UsageTask, sums: HandedSums): LogTasks[UsageTask["name"]]["result"] {
+function performOnUsage(
+  task: UsageTask,
+  { sums, kept }: { sums: HandedSums; kept: KeptSums },
+): LogTasks[UsageTask["name"]]["result"] {
   switch (task.name) {
     case "handOverUsage":
       sums.handOver(task.request.deltas);
+      kept.handedOver(task.request.deltas);
       return null;
-    case "takeUsage":
-      return sums.take(task.request.id) ?? null;
+    case "takeUsage": {
+      const batch = sums.take(task.request.id);
+      kept.took(batch?.deltas);
+      return batch ?? null;
+    }
     case "removeUsage":
       sums.remove(task.request.batch);
       return null;
     case "waitingUsage":
       return sums.waiting(task.request.day);
   }
-}
-
-/** The write-ahead log is deleted while others have it open only if somebody empties the file or removes it by hand. */
-function identityOf(file: string): string {
-  const found = statSync(file, { throwIfNoEntry: false });
-  const inodes = [found, statSync(`${file}-wal`, { throwIfNoEntry: false })].map((stats) => stats?.ino ?? 0);
-  return `${inodes} ${found?.size === 0 ? "empty" : ""}`;
 }
 
 function* sweep(writer: RowWriter, beforeMs: number): Steps<number> {

@@ -137,6 +137,7 @@ export class RequestQueue implements RequestLog {
       const result = await this.options.write({ rows: textOfRows(batch), gaps });
       this.#deaths = 0;
       if (result.isWritten) this.#written(batch, gaps, result.unfit);
+      if (result.isWritten) this.#report(result.changedOutside);
       else this.#failed(result.cause, result.error);
     } catch (error) {
       this.#deaths += 1;
@@ -151,6 +152,11 @@ export class RequestQueue implements RequestLog {
     this.#waiting = this.#waiting.slice(batch.length);
     for (const { cause, count } of gaps) this.#forgetGap(cause, count);
     for (let left = unfit; left > 0; left--) this.#drop(batch[0]?.row.occurredAtMs ?? 0, "broken");
+  }
+
+  #report(what: string | undefined): void {
+    if (what !== undefined)
+      this.options.log.warning("request_log.changed_outside", { what, next: "quartermaster doctor" });
   }
 
   /** Rows may have been dropped for the same cause while the gap was written. */

@@ -23,9 +23,12 @@ export interface LogTasks {
 
 export type LogTaskName = keyof LogTasks;
 
-/** A failed write changed nothing; the cause is undefined while another process holds the file. */
+/**
+ * A failed write changed nothing; the cause is undefined while another process holds the file. `changedOutside` says what others did to
+ * the files since the last write.
+ */
 export type WriteResult =
-  | { isWritten: true; unfit: number }
+  | { isWritten: true; unfit: number; changedOutside?: string | undefined }
   | { isWritten: false; cause: DropCause | undefined; error: string };
 
 /** A task; its answer has the same number. */

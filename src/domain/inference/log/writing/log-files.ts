@@ -1,0 +1,85 @@
+// The files of the request log while a connection has them open: the database, its write-ahead log (-wal) and the index of that
+// (-shm). SQLite expects that nobody else touches them. People and scripts do, so their changes are noticed before each task, and
+// repaired where that is possible.
+import { closeSync, openSync, statSync, writeSync } from "node:fs";
+
+/** SQLite file format, section 4.4: the two copies of the header. An index without them is made again from the write-ahead log. */
+const INDEX_HEADER_BYTES = 96;
+
+export interface OutsideChange {
+  /** for the log of the service */
+  what: string;
+  /** the files must be opened again */
+  isReopening: boolean;
+}
+
+const REPLACED = { what: "request-logs.db was moved, deleted or emptied", isReopening: true };
+const ROWS_LOST = {
+  what: "request-logs.db-wal was deleted or truncated; the latest rows may be lost",
+  isReopening: true,
+};
+const INDEX_REPLACED = { what: "request-logs.db-shm was deleted; no rows are lost", isReopening: true };
+const INDEX_CUT = { what: "request-logs.db-shm was truncated; no rows are lost", isReopening: false };
+
+interface Facts {
+  inode: number;
+  sizeBytes: number;
+}
+
+export class LogFiles {
+  readonly #database: Facts;
+  readonly #wal: Facts;
+  readonly #index: Facts;
+
+  /** Call it once a connection has opened the files. */
+  constructor(private readonly file: string) {
+    this.#database = factsOf(file);
+    this.#wal = factsOf(`${file}-wal`);
+    this.#index = factsOf(`${file}-shm`);
+  }
+
+  /** Notes that the files have grown. SQLite shrinks none of them while they are open. */
+  grew(): void {
+    for (const [known, end] of [
+      [this.#database, ""],
+      [this.#wal, "-wal"],
+      [this.#index, "-shm"],
+    ] as const)
+      known.sizeBytes = Math.max(known.sizeBytes, factsOf(this.file + end).sizeBytes);
+  }
+
+  /**
+   * Repairs the index: reading beyond the end of a mapped file ends the whole process with SIGBUS.
+   * @returns what others have changed; undefined if nothing
+   */
+  look(): OutsideChange | undefined {
+    const { file } = this;
+    const [database, wal, index] = [factsOf(file), factsOf(`${file}-wal`), factsOf(`${file}-shm`)];
+    const isIndexSame = index.inode === this.#index.inode;
+    const isIndexCut = isIndexSame && index.sizeBytes < this.#index.sizeBytes;
+    const isWalCut = wal.inode === this.#wal.inode && wal.sizeBytes < this.#wal.sizeBytes;
+    if (isIndexCut || (isIndexSame && isWalCut)) this.#resetIndex();
+    if (database.inode !== this.#database.inode) return REPLACED;
+    if (database.sizeBytes === 0 && this.#database.sizeBytes > 0) return REPLACED;
+    if (isWalCut || wal.inode !== this.#wal.inode) return ROWS_LOST;
+    if (!isIndexSame) return INDEX_REPLACED;
+    return isIndexCut ? INDEX_CUT : undefined;
+  }
+
+  /** Gives the index its length again, and has SQLite make it from the write-ahead log as that is now. */
+  #resetIndex(): void {
+    const descriptor = openSync(`${this.file}-shm`, "r+");
+    try {
+      writeSync(descriptor, new Uint8Array(1), 0, 1, Math.max(this.#index.sizeBytes, INDEX_HEADER_BYTES) - 1);
+      writeSync(descriptor, new Uint8Array(INDEX_HEADER_BYTES), 0, INDEX_HEADER_BYTES, 0);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+}
+
+/** @returns zeros for a missing file */
+function factsOf(path: string): Facts {
+  const { ino: inode = 0, size: sizeBytes = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
+  return { inode, sizeBytes };
+}

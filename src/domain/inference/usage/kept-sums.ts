@@ -1,0 +1,47 @@
+// A second copy of the sums that this process has left in the file of the request log, until it counts them. The file may be deleted
+// before that.
+import { addSums, type Sums, type UsageDelta } from "./model.ts";
+
+export class KeptSums {
+  readonly #sums = new Map<string, UsageDelta>();
+  /** a process that does not count never learns which sums were counted, so it keeps none */
+  #isCounting = false;
+
+  /** @returns what waits to be counted */
+  all(): UsageDelta[] {
+    return [...this.#sums.values()];
+  }
+
+  handedOver(deltas: readonly UsageDelta[]): void {
+    if (this.#isCounting) for (const delta of deltas) this.#add(delta);
+  }
+
+  /** @param taken what is counted now; undefined if nothing waits */
+  took(taken: readonly UsageDelta[] | undefined): void {
+    this.#isCounting = true;
+    if (taken === undefined) this.#sums.clear();
+    for (const delta of taken ?? [])
+      if (this.#sums.has(keyOf(delta))) this.#add({ ...delta, ...negated(delta) });
+  }
+
+  #add(delta: UsageDelta): void {
+    const key = keyOf(delta);
+    const sums = this.#sums.get(key);
+    if (!sums) this.#sums.set(key, { ...delta });
+    else addSums(sums, delta);
+    if (sums && sums.requests + sums.refused <= 0) this.#sums.delete(key);
+  }
+}
+
+const negated = (sums: Sums): Sums => ({
+  requests: -sums.requests,
+  refused: -sums.refused,
+  inputTokens: -sums.inputTokens,
+  outputTokens: -sums.outputTokens,
+  cacheReadTokens: -sums.cacheReadTokens,
+  cacheWriteTokens: -sums.cacheWriteTokens,
+  cost: -sums.cost,
+});
+
+const keyOf = ({ organizationId, day, userId, model, harness }: UsageDelta): string =>
+  JSON.stringify([organizationId, day, userId, model, harness]);
