@@ -1,6 +1,6 @@
 // Runs command lines in this very process on a data directory of their own, with a clock that stands still and ids that
 // count, so that all of what is printed can be compared. Signals and terminals need a real child: cli.ts.
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import type { CliCommand } from "../../cli/command.ts";
@@ -71,6 +71,16 @@ export async function createInstallation(): Promise<Bench> {
   const bench = benchWith(ids.goingOn());
   write(bench.data);
   return bench;
+}
+
+/**
+ * @returns a bench with the same files under another path, which no connection of this process has open: without it, a restore waits
+ *   for the garbage collection
+ */
+export function copyOf(other: Bench): Bench {
+  const copy = createBench();
+  cpSync(other.folder, copy.folder, { recursive: true });
+  return copy;
 }
 
 interface Surroundings extends BenchOptions, Partial<Pick<Context, "clock" | "ids" | "env">> {

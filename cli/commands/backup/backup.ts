@@ -17,11 +17,18 @@ export const register = (program: CliCommand): CliCommand =>
       "quartermaster backup restore backup-20270101T000000Z.qmb --dry-run",
     );
 
+const SETTINGS = [
+  "data_dir",
+  "backup.directory",
+  "backup.sessions",
+  "backup.keep_replaced",
+  "keys.sealing_key",
+] as const;
+
 /** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [creating, listing, verifying, restoring].map((verb) => verb(noun, context));
-  for (const verb of verbs)
-    addOptionsOf(verb, ["data_dir", "backup.directory", "backup.keep_replaced", "keys.sealing_key"]);
+  for (const verb of verbs) addOptionsOf(verb, SETTINGS);
 }
 
 const creating = (noun: CliCommand, context: Context): CliCommand =>

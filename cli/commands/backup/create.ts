@@ -1,4 +1,4 @@
-// `backup create`: writes the database and the artifacts to one file, and with --with-keys the keys to a second file.
+// `backup create`: writes the database, the artifacts and, with backup.sessions, captured sessions to one file, and with --with-keys the keys to a second file.
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import {
@@ -45,11 +45,17 @@ export async function create(call: SettingsCall): Promise<void> {
   if (failures.length > 0) throw new SomeFailed(failures.join("; "));
 }
 
-/** These problems do not stop the backup: a damaged artifact must not prevent all backups. */
+/** These problems do not stop the backup: a damaged file must not prevent all backups. */
 function failuresOf({ manifest, differences }: Backup): string[] {
   const { left_out: leftOut } = manifest.artifacts;
+  const sessions = manifest.sessions?.left_out ?? [];
   return [
     ...(leftOut.length > 0 ? [`damaged artifacts were left out: ${leftOut.join(", ")}`] : []),
+    ...(sessions.length > 0
+      ? [
+          `damaged files of captured sessions were left out: ${sessions.join(", ")}; run \`quartermaster sessions verify\``,
+        ]
+      : []),
     ...(differences.length > 0
       ? [
           `restore will refuse this backup because its database has foreign objects: ${differences.join(", ")}`,
@@ -80,6 +86,7 @@ async function make(
     kind: "manual",
     directory,
     ...aim,
+    withSessions: config.get("backup.sessions"),
     clock: context.clock,
     signal: watch.signal,
     onProgress: watch.onProgress,

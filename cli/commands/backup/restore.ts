@@ -25,7 +25,7 @@ import { operatorName } from "../../data-directory/with-domain.ts";
 import { isNameConfirmed, type Plan } from "../../input/prompt.ts";
 import { readSecret } from "../../input/secret-input.ts";
 import { watchTask } from "./progress.ts";
-import { amount, sessionsIn } from "./view.ts";
+import { amount } from "./view.ts";
 
 /** @throws DomainError `data_dir.in_use` while the service runs, `backup.*`, `schema.newer`, `keys.*`, `confirmation.*` */
 export async function restore(call: SettingsCall): Promise<void> {
@@ -134,15 +134,26 @@ function upgradeText({ path, schema, version }: Restorable, directory: DataDirec
 const missingText = (id: string): string =>
   `The sealing key ${id} is missing: secrets sealed with it cannot be read until its file is in keys/ (--keys restores it).`;
 
-const SESSIONS_NOTE =
-  "a backup has no files of captured sessions: `quartermaster sessions verify` lists those that are missing here";
+/** A restore leaves the object store as it is, and does not ask it. */
+const sessionNotes = ({ sessions, elsewhere }: Restored["absent"]): string[] => [
+  ...(sessions > 0
+    ? [
+        `${amount(sessions, "captured session")} without bytes: a download answers 410, and the next upload of a session restores it`,
+      ]
+    : []),
+  ...(elsewhere > 0
+    ? [
+        `${amount(elsewhere, "version")} of captured sessions in the object store: \`quartermaster sessions verify\` finds those that are missing there`,
+      ]
+    : []),
+];
 
 function report(
   { config, output }: SettingsCall,
   directory: DataDirectory,
   { backup, restored }: Read & { restored: Restored },
 ): void {
-  const { aside, schema, revoked } = restored;
+  const { aside, schema, revoked, absent } = restored;
   const keepDays = config.get("backup.keep_replaced");
   const undo = aside === undefined ? undefined : restoreCommand(join(aside, DATABASE_NAME), directory.path);
   const document = {
@@ -159,6 +170,7 @@ function report(
           device_logins: revoked.deviceLogins,
         }
       : null,
+    captured_sessions: { without_bytes: absent.sessions, in_object_store: absent.elsewhere },
     missing_sealing_key_ids: backup.missingKeys,
   };
   const lines = [
@@ -172,7 +184,7 @@ function report(
         ]),
   ];
   output.result(document, lines.join("\n"));
-  if (backup.manifest && sessionsIn(backup.manifest.database) > 0) output.note(SESSIONS_NOTE);
+  for (const text of sessionNotes(absent)) output.note(text);
   for (const text of upgradeText(backup, directory)) output.warning(text);
   for (const id of backup.missingKeys) output.warning(missingText(id));
 }

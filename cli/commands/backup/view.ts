@@ -8,31 +8,44 @@ export const manifestDocument = ({
   schema,
   database,
   artifacts,
-  ...rest
+  sessions,
+  sessions_elsewhere,
+  sealing_key_ids,
 }: Manifest) => ({
-  created_at,
-  version,
-  schema,
-  database,
-  artifacts,
-  captured_sessions: { count: sessionsIn(database), files_included: false },
-  sealing_key_ids: rest.sealing_key_ids,
+  ...{ created_at, version, schema, database, artifacts },
+  captured_sessions: {
+    count: sessionsIn(database),
+    files_included: sessions !== undefined,
+    files: sessions ?? null,
+    in_object_store: sessions_elsewhere ?? null,
+  },
+  sealing_key_ids,
 });
 
-/** @returns `schema 6, 1204 rows, 12 artifacts`, and how many captured sessions, whose files no backup has */
-export function contentsText({ schema, database, artifacts }: Manifest): string {
+/** @returns `schema 6, 1204 rows, 12 artifacts`, and how many captured sessions, with what the backup has of their files */
+export function contentsText(manifest: Manifest): string {
+  const { schema, database, artifacts } = manifest;
   const rows = Object.values(database.rows).reduce((sum, count) => sum + count, 0);
-  const sessions = sessionsIn(database);
   return [
     `schema ${schema}`,
     amount(rows, "row"),
     amount(artifacts.count, "artifact"),
-    ...(sessions > 0 ? [`${amount(sessions, "captured session")} without files`] : []),
+    ...sessionTexts(manifest),
   ].join(", ");
 }
 
+function sessionTexts({ database, sessions, sessions_elsewhere: elsewhere = 0 }: Manifest): string[] {
+  const count = sessionsIn(database);
+  if (count === 0) return [];
+  const files = sessions === undefined ? "no files (backup.sessions)" : amount(sessions.count, "file");
+  return [
+    `${amount(count, "captured session")} with ${files}`,
+    ...(elsewhere > 0 ? [`${amount(elsewhere, "version")} in the object store not included`] : []),
+  ];
+}
+
 /** A backup of an older schema has no such table. */
-export const sessionsIn = ({ rows }: Manifest["database"]): number => rows.captured_sessions ?? 0;
+const sessionsIn = ({ rows }: Manifest["database"]): number => rows.captured_sessions ?? 0;
 
 /** @returns `1 row`, `2 rows` */
 export const amount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

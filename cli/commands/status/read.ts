@@ -9,6 +9,7 @@ import {
 } from "../../../src/app/installation/outside-services.ts";
 import { ownProxyListener } from "../../../src/app/service/divided/division.ts";
 import type { Domain } from "../../../src/domain/domain.ts";
+import { keptIn } from "../../../src/domain/sessions/service.ts";
 import type { Config } from "../../../src/platform/config/config.ts";
 import {
   type DataDirectory,
@@ -123,13 +124,12 @@ const contentOf = (context: Context, config: Config) =>
   );
 
 /** Another machine is asked by `probeExternalServices`. */
-async function sessionsOf({ stores, storeState, totals }: Domain["sessions"]) {
-  const kept = totals().filter(({ state }) => state !== "failed");
+async function sessionsOf({ stores, storeState, totals, countLost }: Domain["sessions"]) {
   return {
     store: stores.active.kind,
     isUnusable: stores.active.kind === "local" && (await storeState()) === "unusable",
-    versions: kept.reduce((sum, { artifacts }) => sum + artifacts, 0),
-    bytes: kept.reduce((sum, { bytes }) => sum + bytes, 0),
+    kept: keptIn(totals()),
+    withoutBytes: countLost(),
   };
 }
 

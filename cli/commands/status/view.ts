@@ -1,5 +1,6 @@
 // Formats the screen of `status` as text and JSON. Problems are printed under the item they concern.
 
+import { sessionsText } from "../../../src/app/doctor/kept-sessions.ts";
 import { FACTOR_REMEDY, factorText } from "../../../src/app/doctor/second-factor.ts";
 import type { ExternalService } from "../../../src/app/installation/outside-services.ts";
 import { jobDocument } from "../../../src/domain/system/job-document.ts";
@@ -104,11 +105,12 @@ const contentFacts = (
   ],
 ];
 
-function sessionFacts({ store, isUnusable, versions, bytes }: Content["sessions"]): Fact[] {
-  const kept =
-    versions === 0 ? "none" : `${versions === 1 ? "1 version" : `${versions} versions`}, ${bytesText(bytes)}`;
+function sessionFacts({ store, isUnusable, kept, withoutBytes }: Content["sessions"]): Fact[] {
   return [
-    ["captured sessions", `${kept}; store ${store}`],
+    ["captured sessions", `${sessionsText(kept)}; store ${store}`],
+    ...(withoutBytes > 0
+      ? [fact(`${withoutBytes} without bytes, until their next upload; see sessions verify`)]
+      : []),
     ...(isUnusable ? [fact("the store cannot be used: uploads and downloads are refused")] : []),
   ];
 }
@@ -199,9 +201,10 @@ export function statusDocument({ nowMs, machine, content, outside, harnesses }: 
   };
 }
 
-const sessionsDocument = ({ isUnusable, ...sessions }: Content["sessions"]) => ({
-  ...sessions,
-  usable: !isUnusable,
+const sessionsDocument = ({ store, isUnusable, kept, withoutBytes }: Content["sessions"]) => ({
+  ...{ store, usable: !isUnusable },
+  ...kept,
+  without_bytes: withoutBytes,
 });
 
 function serviceDocument({ server }: Machine, nowMs: number): object {

@@ -6,6 +6,7 @@ import { databaseDamaged } from "../../domain/backup/errors.ts";
 import { type BackupKind, fileNameOf, keysPathOf, type Manifest } from "../../domain/backup/model.ts";
 import { requireRoom } from "../../domain/backup/room.ts";
 import type { MadeBackup } from "../../domain/backup/service.ts";
+import { type StoreTotals, sessionTotals } from "../../domain/sessions/service.ts";
 import { type Clock, toRfc3339 } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
@@ -17,6 +18,7 @@ import {
   type Inspected,
   removePartialCopies,
 } from "../../platform/database/maintenance/copy.ts";
+import { programSchema, schemaIn } from "../../platform/database/schema/schema.ts";
 import { codeOf, DomainError } from "../../platform/errors.ts";
 import { fileSizeOf, folderSizeOf } from "../../platform/files/disk.ts";
 import { asFileError, folderMissing } from "../../platform/files/files.ts";
@@ -30,6 +32,8 @@ export interface BackupRequest extends TaskOptions {
   /** absolute path that must not exist yet; without it, a name in `folder` is generated */
   target?: string | undefined;
   folder: string;
+  /** whether it holds the files of captured sessions too: `backup.sessions` */
+  withSessions: boolean;
   /** returns the ids of the keys that sealed data in that database needs */
   keyIdsIn(connection: Connection): readonly string[];
 }
@@ -49,12 +53,12 @@ export const backupFolder = (config: Config, directory: DataDirectory): string =
  * @throws DomainError `backup.*`, `file.*`, `storage.*`; the signal's reason. No file remains after an error
  */
 export async function makeBackup(request: BackupRequest): Promise<Backup> {
-  const { kind, directory, clock, keyIdsIn, signal, onProgress } = request;
+  const { kind, directory, clock, withSessions, signal, onProgress } = request;
   const createdAtMs = clock.nowMs();
   const target = request.target ?? unusedName(request, createdAtMs);
   refuseExisting(target);
   makeReady(dirname(target), directory);
-  const { copy: databaseBytes, needed } = roomFor(directory);
+  const { copy: databaseBytes, needed } = roomFor(directory, { withSessions });
   requireRoom(dirname(target), needed);
   const copy = `${target}.${process.pid}.copy.partial`;
   const partial = `${target}.${process.pid}.partial`;
@@ -70,9 +74,11 @@ export async function makeBackup(request: BackupRequest): Promise<Backup> {
       ...(organizationId !== undefined && { organization_id: organizationId }),
       schema,
       rows,
-      sealing_key_ids: [...keyIdsOf(copy, keyIdsIn)],
+      ...factsOf(copy, request),
     };
-    const packing = { database: copy, artifacts: directory.artifacts, target, partial, facts };
+    const { artifacts } = directory;
+    const sessions = withSessions ? directory.sessions : undefined;
+    const packing = { database: copy, artifacts, sessions, target, partial, facts };
     const report: typeof onProgress = (done, total) => onProgress?.(done, total, "packing the backup");
     const { manifest, sizeBytes } = await runTask("pack", packing, { signal, onProgress: report });
     const durationMs = Math.round(performance.now() - startedAtMs);
@@ -148,13 +154,39 @@ export function refuseExisting(target: string): void {
 }
 
 /** @returns bytes of the copied database, and of all files that exist at the same time: the copy and the packed backup */
-export function roomFor({ database, artifacts }: DataDirectory): { copy: number; needed: number } {
+export function roomFor(
+  { database, artifacts }: DataDirectory,
+  { withSessions }: Pick<BackupRequest, "withSessions">,
+): { copy: number; needed: number } {
   using connection = openConnection(database, { readonly: true });
   const copy = copyBytesOf(connection);
-  return { copy, needed: 2 * copy + folderSizeOf(artifacts) };
+  const sessionBytes = withSessions ? storedIn(database, "local").bytes : 0;
+  return { copy, needed: 2 * copy + folderSizeOf(artifacts) + sessionBytes };
 }
 
-function keyIdsOf(copy: string, keyIdsIn: BackupRequest["keyIdsIn"]): readonly string[] {
+/** What the manifest says of the copied database. */
+function factsOf(
+  copy: string,
+  { keyIdsIn }: Pick<BackupRequest, "keyIdsIn">,
+): Pick<Manifest, "sealing_key_ids" | "sessions_elsewhere"> {
   using connection = openConnection(copy, { readonly: true });
-  return keyIdsIn(drizzleOver(connection));
+  return {
+    sessions_elsewhere: storedIn(copy, "s3").artifacts,
+    sealing_key_ids: [...keyIdsIn(drizzleOver(connection))],
+  };
+}
+
+const STORED_STATES = new Set(["complete", "superseded", "stored"]);
+
+/** A database of another schema may not have the sums; the packer looks at the files again. */
+function storedIn(file: string, store: StoreTotals["store"]): Pick<StoreTotals, "artifacts" | "bytes"> {
+  const stored = { artifacts: 0, bytes: 0 };
+  if (schemaIn(file) !== programSchema()) return stored;
+  using connection = openConnection(file, { readonly: true });
+  for (const sum of sessionTotals(drizzleOver(connection))) {
+    if (sum.store !== store || !STORED_STATES.has(sum.state)) continue;
+    stored.artifacts += sum.artifacts;
+    stored.bytes += sum.bytes;
+  }
+  return stored;
 }

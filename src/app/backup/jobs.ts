@@ -37,6 +37,7 @@ export function registerBackupJob(
       const { manifest, differences, ...made } = await makeBackup({
         kind: "scheduled",
         ...{ directory, clock, folder, keyIdsIn, signal },
+        withSessions: config.get("backup.sessions"),
       });
       await domain.backups.recordMade(actor, made);
       const removed = removeOldBackups(folder, {
@@ -53,7 +54,7 @@ export function registerBackupJob(
         duration_ms: durationMs,
         removed: removed.length,
       });
-      const { left_out: leftOut } = manifest.artifacts;
+      const leftOut = [...manifest.artifacts.left_out, ...(manifest.sessions?.left_out ?? [])];
       if (differences.length > 0) log.warning("backup.foreign_objects", { differences: [...differences] });
       if (leftOut.length > 0) log.warning("backup.artifacts_skipped", { damaged: leftOut.length });
     },

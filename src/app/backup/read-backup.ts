@@ -32,6 +32,8 @@ export interface ReadRequest extends TaskOptions {
   folder: string;
   /** folder that receives the artifacts; without it they are only checked */
   artifacts?: string;
+  /** the same for the files of captured sessions, if the backup has them */
+  sessions?: string;
   clock: Clock;
 }
 
@@ -82,10 +84,14 @@ export async function readBackup({ folder, ...request }: ReadRequest): Promise<R
 
 async function copyInto(
   database: string,
-  { backup: { path, manifest }, artifacts, signal, onProgress }: Omit<ReadRequest, "folder">,
+  { backup: { path, manifest }, artifacts, sessions, signal, onProgress }: Omit<ReadRequest, "folder">,
 ): Promise<ReadBackup["rows"]> {
   if (manifest) {
-    const request = { path, database, ...(artifacts !== undefined && { artifacts }) };
+    const folders = {
+      ...(artifacts !== undefined && { artifacts }),
+      ...(sessions !== undefined && { sessions }),
+    };
+    const request = { path, database, ...folders };
     return (await runTask("unpack", request, { signal, onProgress })).database.rows;
   }
   const inspected = await runTask("copy", { from: realpathSync(path), to: database }, { signal });
@@ -95,8 +101,9 @@ async function copyInto(
 
 function refuseWithoutRoom(
   folder: string,
-  { backup: { manifest, sizeBytes }, artifacts }: Omit<ReadRequest, "folder">,
+  { backup: { manifest, sizeBytes }, artifacts, sessions }: Omit<ReadRequest, "folder">,
 ): void {
   const artifactBytes = artifacts === undefined ? 0 : (manifest?.artifacts.size_bytes ?? 0);
-  requireRoom(folder, (manifest?.database.size_bytes ?? sizeBytes) + artifactBytes);
+  const sessionBytes = sessions === undefined ? 0 : (manifest?.sessions?.size_bytes ?? 0);
+  requireRoom(folder, (manifest?.database.size_bytes ?? sizeBytes) + artifactBytes + sessionBytes);
 }

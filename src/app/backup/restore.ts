@@ -1,11 +1,12 @@
 // Restores a backup: reads and checks it in full beside the data, upgrades it to this program's schema, then swaps the database
 // while no process uses it and keeps the old one. domain/backup defines the content of a backup; data-swap.ts does the swap.
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { revokeEverything } from "../../domain/access/logins/logins.ts";
 import { createAudit } from "../../domain/audit/service.ts";
 import { Backups } from "../../domain/backup/service.ts";
 import { firstOrganization } from "../../domain/identity/store.ts";
+import { type Absent, recordAbsent } from "../../domain/sessions/service.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import { type Clock, toStamp } from "../../platform/clock.ts";
 import type { KeptKeys } from "../../platform/crypto/key-file.ts";
@@ -40,6 +41,8 @@ export interface Restored {
   aside: string | undefined;
   schema: number;
   revoked: { loginSessions: number; grants: number; deviceLogins: number } | undefined;
+  /** captured sessions whose bytes are not in the data directory */
+  absent: Absent;
 }
 
 /**
@@ -62,27 +65,32 @@ export async function restoreBackup(request: RestoreRequest): Promise<Restored> 
   const { directory, clock, ids, keys, signal } = request;
   const staging = stagingIn(directory, ids.uuid());
   try {
-    const read = { ...request, folder: staging, artifacts: join(staging, "artifacts") };
-    const { database, schema } = await readBackup(read);
-    const { organizationId, revoked } = await settle(request, database);
+    const files = { artifacts: join(staging, "artifacts"), sessions: join(staging, "sessions") };
+    const { database, schema } = await readBackup({ ...request, ...files, folder: staging });
+    const sizeOf = (digest: string) => sizeIn(files.sessions, digest) ?? sizeIn(directory.sessions, digest);
+    const { organizationId, ...settled } = await settle(request, { file: database, sizeOf });
     truncateWriteAheadLog(database);
     signal?.throwIfAborted();
     if (keys) importKeys({ directory, ids }, keys);
-    moveArtifacts(join(staging, "artifacts"), directory.artifacts);
+    moveFiles(files.artifacts, directory.artifacts);
+    moveFiles(files.sessions, directory.sessions);
     const aside = swapIn(directory, { staging, stamp: toStamp(clock.nowMs()) });
     markInstallation(directory, { organizationId, clock });
-    return { aside, schema, revoked };
+    return { aside, schema, ...settled };
   } finally {
     // An interrupted swap still needs this folder: the next process finishes it.
     if (!isSwapPending(directory)) rmSync(staging, { recursive: true, force: true });
   }
 }
 
-/** Makes the changes that the database needs before it goes live. */
+/**
+ * Makes the changes that the database needs before it goes live.
+ * @param sizeOf see recordAbsent
+ */
 async function settle(
   { backup, clock, ids, operator, revokeLogins }: RestoreRequest,
-  file: string,
-): Promise<{ organizationId: string; revoked: Restored["revoked"] }> {
+  { file, sizeOf }: { file: string; sizeOf: (digest: string) => number | undefined },
+): Promise<Pick<Restored, "revoked" | "absent"> & { organizationId: string }> {
   const db = openDatabase(file);
   try {
     const organization = firstOrganization(db.read);
@@ -91,7 +99,8 @@ async function settle(
     const audit = createAudit({ clock });
     await new Backups({ db, clock, ids, audit }).recordRestored(actor, backup);
     const revoked = revokeLogins ? await revokeEverything({ db, clock, audit }, actor) : undefined;
-    return { organizationId: organization.id, revoked };
+    const absent = await recordAbsent({ db, clock, audit }, actor, sizeOf);
+    return { organizationId: organization.id, revoked, absent };
   } finally {
     await db.close();
   }
@@ -107,8 +116,12 @@ function truncateWriteAheadLog(file: string): void {
   invariant(row?.busy === 0, "nobody reads a database that is made ready");
 }
 
-/** Artifacts are named by digest. An existing file is identical, or damaged and better replaced. */
-function moveArtifacts(from: string, to: string): void {
+/** @param digest 64 hexadecimal digits @returns bytes of the file; undefined if there is none */
+const sizeIn = (folder: string, digest: string): number | undefined =>
+  statSync(join(folder, "sha256", digest.slice(0, 2), digest), { throwIfNoEntry: false })?.size;
+
+/** Files are named by digest. An existing one is identical, or damaged and better replaced. */
+function moveFiles(from: string, to: string): void {
   const root = join(from, "sha256");
   if (!existsSync(root)) return;
   for (const shard of readdirSync(root)) {

@@ -1,22 +1,16 @@
 // Checks where captured sessions lie: whether the local store can be used and has room, and whether every store that rows name is
 // configured. buckets.ts tests the object store itself.
-import { keptFree } from "../../domain/sessions/service.ts";
+import { type Kept, keptFree, keptIn } from "../../domain/sessions/service.ts";
 import { bytesText, type DiskSpace } from "../../platform/files/disk.ts";
 import type { Examined } from "./content.ts";
 import type { Check, Finding } from "./finding.ts";
-
-interface Kept {
-  store: string;
-  state: string;
-  artifacts: number;
-  bytes: number;
-}
+import { sessionsText } from "./kept-sessions.ts";
 
 /** @throws DomainError `sessions.store_unset` if sessions lie in a store that is not configured */
 export async function checkSessionStore(check: Check, { domain, config }: Examined): Promise<Finding> {
-  const { stores, totals, storeState } = domain.sessions;
-  const kept = totals();
-  for (const { store } of kept.filter(({ artifacts }) => artifacts > 0)) stores.of(store);
+  const { stores, totals, storeState, countLost } = domain.sessions;
+  const sums = totals();
+  for (const { store } of sums.filter(({ artifacts }) => artifacts > 0)) stores.of(store);
   const { active } = stores;
   if (active.kind === "local" && (await storeState()) === "unusable")
     return check.failed(
@@ -24,7 +18,7 @@ export async function checkSessionStore(check: Check, { domain, config }: Examin
       "check the owner and mode of the folder sessions in the data directory",
     );
   return judgeRoom(check, {
-    ...{ kept, store: active.kind, space: active.space() },
+    ...{ kept: keptIn(sums), withoutBytes: countLost(), store: active.kind, space: active.space() },
     totalBytesMax: config.get("sessions.total_bytes_max"),
   });
 }
@@ -33,17 +27,17 @@ export async function checkSessionStore(check: Check, { domain, config }: Examin
 export function judgeRoom(
   check: Check,
   room: {
-    kept: readonly Kept[];
+    kept: Kept;
+    /** sessions that are lost */
+    withoutBytes: number;
     store: string;
     space: DiskSpace | undefined;
     totalBytesMax: number | undefined;
   },
 ): Finding {
-  const { kept, store, space, totalBytesMax } = room;
-  const bytes = kept.filter(({ state }) => state !== "failed").reduce((sum, row) => sum + row.bytes, 0);
-  const versions = kept.reduce((sum, { artifacts }) => sum + artifacts, 0);
-  const detail = `${versions === 1 ? "1 version" : `${versions} versions`}, ${bytesText(bytes)}; uploads go to the store ${store}`;
-  if (totalBytesMax !== undefined && bytes >= totalBytesMax)
+  const { kept, withoutBytes, store, space, totalBytesMax } = room;
+  const detail = `${sessionsText(kept)}; uploads go to the store ${store}`;
+  if (totalBytesMax !== undefined && kept.bytes + kept.announced.bytes >= totalBytesMax)
     return check.warning(
       `${detail}; sessions.total_bytes_max is reached, so uploads are refused`,
       "set sessions.total_bytes_max higher or sessions.retention_days lower; see: quartermaster sessions apply --dry-run",
@@ -52,6 +46,11 @@ export function judgeRoom(
     return check.warning(
       `${detail}; ${bytesText(space.availableBytes)} are free and ${bytesText(keptFree(space))} are kept free, so uploads are refused`,
       "free some space, or set sessions.retention_days lower; see: quartermaster sessions apply --dry-run",
+    );
+  if (withoutBytes > 0)
+    return check.warning(
+      `${detail}; ${withoutBytes === 1 ? "1 session has" : `${withoutBytes} sessions have`} no bytes, so a download answers 410`,
+      "the next upload of a session restores it; restore the files from a backup with them, then run: quartermaster sessions verify",
     );
   return check.ok(detail);
 }

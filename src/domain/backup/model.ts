@@ -1,5 +1,6 @@
-// The format of a backup: one tar file `.qmb` with a manifest, a copy of the database and every artifact. Names, the shape of
-// the manifest and limits; pack.ts writes the bytes and unpack.ts reads them.
+// The format of a backup: one tar file `.qmb` with a manifest, a copy of the database, every artifact and, if the operator wants
+// them, the files of captured sessions. Names, the shape of the manifest and limits; pack.ts writes the bytes and unpack.ts reads
+// them.
 import { type Static, Type } from "@sinclair/typebox";
 import { MINUTE_MS, toStamp } from "../../platform/clock.ts";
 import { upgradeCopyIn } from "../../platform/database/schema/schema.ts";
@@ -17,8 +18,9 @@ export function keysPathOf(backup: string): string {
 
 /** The manifest has this size from the start, so that the digests can be filled in once they are known. */
 export const MANIFEST_BYTES = 64 * 1024;
-export const FORMAT = 1;
-/** Damaged artifacts that are listed by name; `catalog verify` lists all. */
+/** without and with files of captured sessions, which earlier programs do not know */
+export const FORMAT = { plain: 1, withSessions: 2 } as const;
+/** Damaged files that are listed by name; `catalog verify` and `sessions verify` list all. */
 export const LEFT_OUT_MAX = 100;
 
 export const MANIFEST_NAME = "manifest.json";
@@ -30,8 +32,18 @@ const Count = Type.Integer({ minimum: 0 });
 const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
 const ShortText = Type.String({ minLength: 1, maxLength: 200 });
 
+/** Files of one folder, each named by its digest. */
+const Files = Type.Object({
+  count: Count,
+  size_bytes: Count,
+  /** of one line `digest size` for each, in their order */
+  sha256: Sha256,
+  /** digests of files that were damaged when the backup was created */
+  left_out: Type.Array(Sha256, { maxItems: LEFT_OUT_MAX }),
+});
+
 export const ManifestSchema = Type.Object({
-  format: Type.Literal(FORMAT),
+  format: Type.Union([Type.Literal(FORMAT.plain), Type.Literal(FORMAT.withSessions)]),
   /** RFC 3339 */
   created_at: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" }),
   version: ShortText,
@@ -45,19 +57,24 @@ export const ManifestSchema = Type.Object({
     /** of every table */
     rows: Type.Record(ShortText, Count),
   }),
-  artifacts: Type.Object({
-    count: Count,
-    size_bytes: Count,
-    /** of one line `digest size` for each, in their order */
-    sha256: Sha256,
-    /** digests of artifacts that were damaged when the backup was created */
-    left_out: Type.Array(Sha256, { maxItems: LEFT_OUT_MAX }),
-  }),
+  artifacts: Files,
+  /** files of captured sessions in the local store; absent if they are not in the backup */
+  sessions: Type.Optional(Files),
+  /** versions of captured sessions whose bytes lie in an object store, which no backup has */
+  sessions_elsewhere: Type.Optional(Count),
   /** of the keys that open the sealed values of the database; a backup does not contain the keys */
   sealing_key_ids: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 1000 }),
 });
 
 export type Manifest = Static<typeof ManifestSchema>;
+export type PackedFiles = Static<typeof Files>;
+
+/** The folders whose files a backup has; each has that name in the data directory too. */
+export type FileFolder = "artifacts" | "sessions";
+
+/** @returns the member of a file, which is also its path in the data directory */
+export const memberOf = (folder: FileFolder, digest: string): string =>
+  `${folder}/sha256/${digest.slice(0, 2)}/${digest}`;
 
 /** A backup that is newer than the clock by more than this is from the future: either clock was wrong. */
 export const FUTURE_TOLERANCE_MS = MINUTE_MS;

@@ -1,5 +1,5 @@
-// Writes the bytes of a backup: manifest, database and artifacts as one tar, in one pass, piece by piece, with all digests. It
-// is synchronous because it runs in a worker. The caller chooses the file and reports progress.
+// Writes the bytes of a backup: manifest, database, artifacts and files of captured sessions as one tar, in one pass, piece by piece,
+// with all digests. It is synchronous because it runs in a worker. The caller chooses the file and reports progress.
 import {
   closeSync,
   existsSync,
@@ -14,17 +14,20 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { invariant } from "../../platform/errors.ts";
+import { codeOf, invariant } from "../../platform/errors.ts";
 import { tarEnd, tarHeader, tarPadding } from "../../platform/files/tar.ts";
 import { flushToDisk, openOwnFile } from "../../platform/own-files.ts";
 import { damaged } from "./errors.ts";
 import {
   DATABASE_NAME,
+  type FileFolder,
   FORMAT,
   LEFT_OUT_MAX,
   MANIFEST_BYTES,
   MANIFEST_NAME,
   type Manifest,
+  memberOf,
+  type PackedFiles,
   SEAL_NAME,
 } from "./model.ts";
 import { requireRoom } from "./room.ts";
@@ -34,11 +37,13 @@ export interface PackRequest {
   database: string;
   /** folder of the artifacts */
   artifacts: string;
+  /** folder of captured sessions; without it they are left out */
+  sessions?: string | undefined;
   /** the finished file; it must not exist */
   target: string;
   /** its name until it is complete */
   partial: string;
-  facts: Pick<Manifest, "created_at" | "version" | "organization_id" | "schema" | "sealing_key_ids"> & {
+  facts: Omit<Manifest, "format" | "database" | "artifacts" | "sessions"> & {
     rows: Manifest["database"]["rows"];
   };
 }
@@ -62,11 +67,10 @@ const MODE = 0o600;
  * @throws DomainError `storage.full`
  */
 export function packBackup(request: PackRequest, progress: Progress = () => {}): Packed {
-  const { target, partial, facts } = request;
+  const { target, partial, facts, artifacts, sessions } = request;
   const { rows, ...told } = facts;
-  const artifacts = artifactsIn(request.artifacts);
-  const databaseBytes = statSync(request.database).size;
-  const totalBytes = artifacts.reduce((sum, { sizeBytes }) => sum + sizeBytes, databaseBytes);
+  const totalBytes =
+    statSync(request.database).size + bytesIn(artifacts) + (sessions === undefined ? 0 : bytesIn(sessions));
   const writer = new Writer(partial, {
     mtime: Math.floor(Date.parse(facts.created_at) / 1000),
     report: (doneBytes) => progress(doneBytes, totalBytes),
@@ -76,10 +80,11 @@ export function packBackup(request: PackRequest, progress: Progress = () => {}):
     const manifestAt = writer.reserve(MANIFEST_NAME, MANIFEST_BYTES);
     const database = writer.copy(DATABASE_NAME, request.database);
     const manifest: Manifest = {
-      format: FORMAT,
+      format: sessions === undefined ? FORMAT.plain : FORMAT.withSessions,
       ...told,
       database: { size_bytes: database.sizeBytes, sha256: database.sha256, rows },
-      artifacts: packArtifacts(writer, artifacts),
+      artifacts: packFiles(writer, "artifacts", artifacts),
+      ...(sessions !== undefined && { sessions: packFiles(writer, "sessions", sessions) }),
     };
     const sizeBytes = writer.finish(manifestBytes(manifest), manifestAt);
     renameSync(partial, target);
@@ -90,17 +95,20 @@ export function packBackup(request: PackRequest, progress: Progress = () => {}):
   }
 }
 
-function packArtifacts(writer: Writer, artifacts: readonly Artifact[]): Manifest["artifacts"] {
+function packFiles(writer: Writer, folder: FileFolder, path: string): PackedFiles {
   const lines = new Bun.CryptoHasher("sha256");
   const kept = { count: 0, size_bytes: 0 };
   const damaged: string[] = [];
-  for (const { digest, path } of artifacts) {
+  for (const file of filesIn(path)) {
+    const { digest } = file;
     const start = writer.position();
-    const { sizeBytes, sha256 } = writer.copy(nameOfArtifact(digest), path);
-    if (sha256 === digest) {
-      lines.update(`${digest} ${sizeBytes}\n`);
+    const copied =
+      folder === "sessions" ? copyIfThere(writer, file) : writer.copy(memberOf(folder, digest), file.path);
+    if (copied === undefined) continue;
+    if (copied.sha256 === digest) {
+      lines.update(`${digest} ${copied.sizeBytes}\n`);
       kept.count += 1;
-      kept.size_bytes += sizeBytes;
+      kept.size_bytes += copied.sizeBytes;
     } else {
       writer.rewind(start);
       damaged.push(digest);
@@ -109,30 +117,40 @@ function packArtifacts(writer: Writer, artifacts: readonly Artifact[]): Manifest
   return { ...kept, sha256: lines.digest("hex"), left_out: damaged.slice(0, LEFT_OUT_MAX) };
 }
 
-/** @returns the member of an artifact, which is also its path in the data directory */
-const nameOfArtifact = (digest: string): string => `artifacts/sha256/${digest.slice(0, 2)}/${digest}`;
-
-interface Artifact {
-  digest: string;
-  path: string;
-  sizeBytes: number;
+/** Retention removes captured sessions meanwhile. @returns undefined if the file is gone */
+function copyIfThere(writer: Writer, { digest, path }: StoredFile): Copied | undefined {
+  try {
+    return writer.copy(memberOf("sessions", digest), path);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
-/** Sorted by digest. A file with another kind of name is not a finished artifact. */
-function artifactsIn(directory: string): Artifact[] {
+interface StoredFile {
+  digest: string;
+  path: string;
+}
+
+interface Copied {
+  sizeBytes: number;
+  sha256: string;
+}
+
+/** Sorted by digest. A file with another kind of name is not a finished one. */
+function* filesIn(directory: string): Generator<StoredFile> {
   const root = join(directory, "sha256");
-  if (!existsSync(root)) return [];
-  return readdirSync(root)
-    .sort()
-    .flatMap((shard) =>
-      readdirSync(join(root, shard))
-        .sort()
-        .filter((name) => /^[0-9a-f]{64}$/.test(name) && name.startsWith(shard))
-        .map((digest) => {
-          const path = join(root, shard, digest);
-          return { digest, path, sizeBytes: statSync(path).size };
-        }),
-    );
+  if (!existsSync(root)) return;
+  for (const shard of readdirSync(root).sort())
+    for (const digest of readdirSync(join(root, shard)).sort())
+      if (/^[0-9a-f]{64}$/.test(digest) && digest.startsWith(shard))
+        yield { digest, path: join(root, shard, digest) };
+}
+
+function bytesIn(directory: string): number {
+  let bytes = 0;
+  for (const { path } of filesIn(directory)) bytes += statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return bytes;
 }
 
 /** Padded with spaces, which JSON allows at its end. */
@@ -175,7 +193,7 @@ class Writer {
     return at;
   }
 
-  copy(name: string, path: string): { sizeBytes: number; sha256: string } {
+  copy(name: string, path: string): Copied {
     const source = openOwnFile(path);
     try {
       const { size: sizeBytes } = fstatSync(source);

@@ -1,5 +1,5 @@
-// Reads the bytes of a backup: walks its members in their order, compares every digest, and copies database and artifacts to
-// the folders that the caller names. Synchronous, piece by piece, because it runs in a worker. Other files restore them.
+// Reads the bytes of a backup: walks its members in their order, compares every digest, and copies database and files to the
+// folders that the caller names. Synchronous, piece by piece, because it runs in a worker. Other files restore them.
 import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { Value } from "@sinclair/typebox/value";
@@ -11,10 +11,13 @@ import { damaged, notBackupFile } from "./errors.ts";
 import { assertUsableDatabase } from "./fitness.ts";
 import {
   DATABASE_NAME,
+  type FileFolder,
   MANIFEST_BYTES,
   MANIFEST_NAME,
   type Manifest,
   ManifestSchema,
+  memberOf,
+  type PackedFiles,
   SEAL_NAME,
 } from "./model.ts";
 import { PIECE_BYTES, type Progress } from "./pack.ts";
@@ -25,6 +28,8 @@ export interface UnpackRequest {
   database: string;
   /** folder that receives the artifacts as a data directory has them; without it they are only checked */
   artifacts?: string;
+  /** the same for captured sessions */
+  sessions?: string;
 }
 
 /**
@@ -35,7 +40,9 @@ export function unpackBackup(request: UnpackRequest, progress: Progress = () => 
   using reader = new Reader(request.path, progress);
   const manifest = reader.manifest();
   reader.expect(DATABASE_NAME, manifest.database, request.database);
-  readArtifacts(reader, manifest, request.artifacts);
+  readFiles(reader, manifest.artifacts, { folder: "artifacts", target: request.artifacts });
+  if (manifest.sessions)
+    readFiles(reader, manifest.sessions, { folder: "sessions", target: request.sessions });
   reader.finish();
   checkDatabase(request, manifest);
   return manifest;
@@ -53,26 +60,32 @@ export function readManifest(path: string): Manifest & { fileBytes: number } {
   return { ...manifest, fileBytes: reader.sizeBytes };
 }
 
-function readArtifacts(reader: Reader, { artifacts }: Manifest, folder: string | undefined): void {
+/** What one file of a folder is called in messages. */
+const NOUNS: Readonly<Record<FileFolder, string>> = { artifacts: "artifact", sessions: "captured session" };
+
+function readFiles(
+  reader: Reader,
+  files: PackedFiles,
+  { folder, target }: { folder: FileFolder; target: string | undefined },
+): void {
+  const noun = NOUNS[folder];
   const lines = new Bun.CryptoHasher("sha256");
   let [count, sizeBytes, last] = [0, 0, ""];
-  while (count < artifacts.count) {
+  while (count < files.count) {
     const { name, sizeBytes: bytes } = reader.next();
-    const [, shard = "", digest = ""] = /^artifacts\/sha256\/([0-9a-f]{2})\/([0-9a-f]{64})$/.exec(name) ?? [];
-    if (digest === "" || !digest.startsWith(shard)) throw reader.damaged(`${name} is no artifact`);
-    if (digest <= last) throw reader.damaged(`the artifact ${digest} is there twice, or in a wrong place`);
+    const digest = name.split("/").at(-1) ?? "";
+    if (!/^[0-9a-f]{64}$/.test(digest) || name !== memberOf(folder, digest))
+      throw reader.damaged(`${name} is no ${noun}`);
+    if (digest <= last) throw reader.damaged(`the ${noun} ${digest} is there twice, or in a wrong place`);
     last = digest;
-    const sha256 = reader.body(
-      bytes,
-      folder === undefined ? undefined : `${folder}/sha256/${shard}/${digest}`,
-    );
-    if (sha256 !== digest) throw reader.damaged(`the artifact ${digest} has other bytes`);
+    const path = target === undefined ? undefined : `${target}/sha256/${digest.slice(0, 2)}/${digest}`;
+    if (reader.body(bytes, path) !== digest) throw reader.damaged(`the ${noun} ${digest} has other bytes`);
     lines.update(`${digest} ${bytes}\n`);
     count += 1;
     sizeBytes += bytes;
   }
-  const isAsTold = lines.digest("hex") === artifacts.sha256 && sizeBytes === artifacts.size_bytes;
-  if (!isAsTold) throw reader.damaged("its artifacts are not those of its manifest");
+  const isAsTold = lines.digest("hex") === files.sha256 && sizeBytes === files.size_bytes;
+  if (!isAsTold) throw reader.damaged(`its ${noun}s are not those of its manifest`);
 }
 
 function checkDatabase({ path, database }: UnpackRequest, manifest: Manifest): void {

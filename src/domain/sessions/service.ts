@@ -17,6 +17,7 @@ import { createStores } from "./objects/object-stores.ts";
 import { Removals } from "./objects/removals.ts";
 import { SessionRemoval } from "./removal.ts";
 import { Retention } from "./retention/retention.ts";
+import { countLost } from "./retention/retention-store.ts";
 import { Sweep } from "./retention/sweep.ts";
 import { Verification } from "./retention/verification.ts";
 import { Sharing } from "./sharing/sharing.ts";
@@ -33,11 +34,12 @@ export type { Viewer } from "./model.ts";
 export type { Unmoved } from "./objects/moving.ts";
 export type { ObjectStore } from "./objects/object-store.ts";
 export { createS3Objects } from "./objects/s3-objects.ts";
+export { type Absent, recordAbsent } from "./retention/absence.ts";
 export type { Damage } from "./retention/verification.ts";
 export type { SessionSettings } from "./settings.ts";
+export { type Kept, keptIn, type StoreTotals, totals as sessionTotals } from "./store.ts";
 export type { Presigned } from "./uploads/presign.ts";
 export type { AddressParameters } from "./uploads/receiving.ts";
-
 export { keptFree } from "./uploads/room.ts";
 
 export type CapturedSessions = ReturnType<typeof createSessions>;
@@ -101,5 +103,8 @@ export function createSessions({ sessionBlobs: blobs, s3Objects, sealing, ...giv
 
     /** @returns number and bytes of artifacts by store and state */
     totals: () => totals(dependencies.db.read),
+
+    /** @returns the number of sessions that have no bytes: see objects/lost.ts */
+    countLost: () => countLost(dependencies.db.read),
   };
 }

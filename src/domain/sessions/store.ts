@@ -89,3 +89,28 @@ const selectTotals = statement((connection) =>
 );
 
 export const totals = (connection: Connection): StoreTotals[] => selectTotals(connection).all();
+
+/** What an installation holds of captured sessions. */
+export interface Kept {
+  /** versions whose bytes were uploaded, also those that are not completed yet */
+  versions: number;
+  bytes: number;
+  /** uploads that were announced and whose bytes have not arrived, as far as we know: of S3 we learn it at completion */
+  announced: { uploads: number; bytes: number };
+}
+
+/** @returns the sums of all stores; failed uploads have no bytes */
+export function keptIn(sums: readonly StoreTotals[]): Kept {
+  const kept: Kept = { versions: 0, bytes: 0, announced: { uploads: 0, bytes: 0 } };
+  for (const { state, artifacts, bytes } of sums) {
+    if (state === "failed") continue;
+    if (state === "pending") {
+      kept.announced.uploads += artifacts;
+      kept.announced.bytes += bytes;
+    } else {
+      kept.versions += artifacts;
+      kept.bytes += bytes;
+    }
+  }
+  return kept;
+}

@@ -26,7 +26,7 @@ beforeAll(async () => {
   bench = await createInstallation();
   const target = join(bench.folder, "whole.qmb");
   const directory = placesIn(bench.data);
-  const request = { kind: "manual", directory, folder: bench.folder, target } as const;
+  const request = { kind: "manual", directory, folder: bench.folder, target, withSessions: false } as const;
   const startedAtMs = performance.now();
   const { durationMs } = await makeBackup({ ...request, clock: bench.clock, keyIdsIn: () => [] });
   expect(durationMs).toBeWithin(0, performance.now() - startedAtMs + 1);
@@ -92,7 +92,13 @@ test("what is unpacked is readable by its owner only, and no file stays open", (
   writeFileSync(join(bench.data, shard, digest), bytes);
   const openBefore = readdirSync("/dev/fd").length;
   const database = join(unpacked, "q.db");
-  const { database: told, artifacts: _, format: __, ...facts } = unpackBackup({ path, database });
+  const {
+    database: told,
+    artifacts: _,
+    format: __,
+    sessions: ___,
+    ...facts
+  } = unpackBackup({ path, database });
   const packing = {
     database,
     target: again,
@@ -149,7 +155,7 @@ test("a backup needs room for a copy without free pages, for the pack of it, and
   copyDatabase(connection, target);
   const { size, mode } = statSync(target);
   expect(mode & 0o777).toBe(0o600);
-  const { copy, needed } = roomFor(directory);
+  const { copy, needed } = roomFor(directory, { withSessions: false });
   expect(copy).toBeWithin(size, size + 100_000); // the dropped table would be more
   expect(needed).toBe(2 * copy + folderSizeOf(directory.artifacts));
 });

@@ -37,7 +37,7 @@ import { createLog } from "../../../src/platform/observe/log.ts";
 import { createScheduler } from "../../../src/platform/scheduler/scheduler.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 import { changeManifest } from "../../support/content/backup-files.ts";
-import { type Bench, createBench, createInstallation, runHere } from "../../support/in-process.ts";
+import { type Bench, copyOf, createInstallation, runHere } from "../../support/in-process.ts";
 import { inInstallation, logInOn } from "../../support/installed/installed-login.ts";
 import { makeOlder, OLDER_SCHEMA } from "../../support/installed/older-installation.ts";
 
@@ -62,22 +62,19 @@ beforeAll(async () => {
 });
 afterAll(() => master[Symbol.dispose]());
 beforeEach(() => {
-  bench = copyOf(master);
+  takeCopyOf(master);
 });
 afterEach(() => bench[Symbol.dispose]());
 
-/** @returns a bench with the same files under another path; `backup` is the one in it */
-function copyOf(other: Bench): Bench {
-  const copy = createBench();
-  cpSync(other.folder, copy.folder, { recursive: true });
-  backup = join(copy.data, BACKUP);
-  return copy;
-}
-
-/** Goes on with a copy, which no connection of this process has open: without it, a restore waits for the garbage collection. */
+/** Goes on with a copy; `backup` is the one in it. */
 function moveToCopy(): void {
   using used = bench;
-  bench = copyOf(used);
+  takeCopyOf(used);
+}
+
+function takeCopyOf(other: Bench): void {
+  bench = copyOf(other);
+  backup = join(bench.data, BACKUP);
 }
 
 function emails(): unknown[] {

@@ -13,32 +13,52 @@ interface Captured {
   uploadId: string;
 }
 
-/**
- * Announces, uploads and completes as the user, after putting a policy in force that asks for captured sessions.
- * @param as address of the user
- * @param more members of the announcement
- */
+interface Capturing {
+  /** address of the user */
+  as?: string;
+  /** members of the announcement */
+  more?: object;
+}
+
+/** Announces, uploads and completes as the user, after putting a policy in force that asks for captured sessions. */
 export const captureOn = (
   place: DataInUse,
   bytes: string,
-  { as = "root@example.org", more = {} }: { as?: string; more?: object } = {},
+  { as = "root@example.org", more = {} }: Capturing = {},
 ): Promise<Captured> =>
   inInstallation(place, async ({ domain, organizationId }) => {
-    const { announcements, receiving, completion, artifact } = domain.sessions;
-    const user = domain.identity.users.find(organizationId, as);
-    const actor: Actor = { kind: "user", id: user.id, label: as, organizationId };
-    const policy = { session_upload: { presign_url: "https://qm.example.org/session-uploads/presign" } };
-    const input = JSON.stringify(sectionOf({ ...policy, allowed_harnesses: ["codex", "claude"] }));
-    const section = { input, variables: {}, linesOf: async () => [] };
-    await domain.governance.deployments.apply({ ...actor, kind: "operator" }, section);
-    const uploader = { actor, userId: user.id, organizationId };
-    const { uploadId } = await announcements.presign(uploader, announcementOf(bytes, more));
-    const announced = artifact({ organizationId, id: uploadId });
-    if (!announced) throw new Error("the announced upload is unknown");
+    const { receiving, completion } = domain.sessions;
+    const { announced, uploader } = await announce({ domain, organizationId }, bytes, { as, more });
     await receiving.receive(announced, oneByOne(bytes));
-    await completion.complete(actor, { ...uploader, isAdministrator: false }, uploadId);
-    return { sessionId: announced.sessionId, uploadId };
+    const viewer = { ...uploader, isAdministrator: false };
+    await completion.complete(uploader.actor, viewer, announced.id);
+    return { sessionId: announced.sessionId, uploadId: announced.id };
   });
+
+/** Announces an upload whose bytes never arrive. */
+export const announceOn = (place: DataInUse, bytes: string, more: object): Promise<unknown> =>
+  inInstallation(place, (installed) => announce(installed, bytes, { as: "root@example.org", more }));
+
+type Installed = Parameters<Parameters<typeof inInstallation>[1]>[0];
+
+async function announce(
+  { domain, organizationId }: Pick<Installed, "domain" | "organizationId">,
+  bytes: string,
+  { as, more }: Required<Capturing>,
+) {
+  const { announcements, artifact } = domain.sessions;
+  const user = domain.identity.users.find(organizationId, as);
+  const actor: Actor = { kind: "user", id: user.id, label: as, organizationId };
+  const policy = { session_upload: { presign_url: "https://qm.example.org/session-uploads/presign" } };
+  const input = JSON.stringify(sectionOf({ ...policy, allowed_harnesses: ["codex", "claude"] }));
+  const section = { input, variables: {}, linesOf: async () => [] };
+  await domain.governance.deployments.apply({ ...actor, kind: "operator" }, section);
+  const uploader = { actor, userId: user.id, organizationId };
+  const { uploadId } = await announcements.presign(uploader, announcementOf(bytes, more));
+  const announced = artifact({ organizationId, id: uploadId });
+  if (!announced) throw new Error("the announced upload is unknown");
+  return { announced, uploader };
+}
 
 async function* oneByOne(bytes: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(bytes);

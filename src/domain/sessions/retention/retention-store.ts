@@ -156,3 +156,11 @@ export const listStored = (
     .orderBy(asc(sessionArtifacts.id))
     .limit(limit)
     .all();
+
+/** @returns the number of sessions whose current version is lost */
+export const countLost = (connection: Connection): number =>
+  connection
+    .select({ sessions: count() })
+    .from(sessionArtifacts)
+    .where(and(isNotNull(sessionArtifacts.lostAtMs), eq(sessionArtifacts.status, "complete")))
+    .get()?.sessions ?? 0;

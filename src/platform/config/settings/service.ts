@@ -62,6 +62,11 @@ export const SERVICE_SETTINGS = {
     "7",
     "number of scheduled backups to keep; older ones are removed",
   ),
+  "backup.sessions": always(
+    boolean,
+    "no",
+    "whether backups hold the files of captured sessions in the data directory too; they are large and expire",
+  ),
   "backup.keep_replaced": always(
     integer(REPLACED_KEPT_DAYS),
     "30",

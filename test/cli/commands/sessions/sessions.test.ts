@@ -9,7 +9,12 @@ import { DAY_MS } from "../../../../src/platform/clock.ts";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
 import { runCli, runOnTerminal } from "../../../support/cli/cli.ts";
 import { type Bench, createInstallation } from "../../../support/in-process.ts";
-import { captureOn, objectPathOf, shareOn } from "../../../support/installed/installed-sessions.ts";
+import {
+  announceOn,
+  captureOn,
+  objectPathOf,
+  shareOn,
+} from "../../../support/installed/installed-sessions.ts";
 
 const BYTES = "the bytes of a captured session";
 const DIGEST = sha256Hex(BYTES);
@@ -201,10 +206,29 @@ describe("SES-46 doctor and status", () => {
     return checks.find(({ check }: { check: string }) => check === "session_store");
   };
 
-  test("say what is kept and where", async () => {
+  test("tell what is kept from what is only announced", async () => {
+    await announceOn(bench, "never to arrive", { session_id: "announced" });
     const { captured_sessions: kept } = await bench.json("status --offline-ok");
-    expect(kept).toEqual({ store: "local", usable: true, versions: 1, bytes: BYTES.length });
-    expect(await findingOf()).toMatchObject({ detail: expect.stringContaining("1 version, 31 B") });
+    expect(kept).toEqual({
+      ...{ store: "local", usable: true, versions: 1, bytes: BYTES.length },
+      announced: { uploads: 1, bytes: 15 },
+      without_bytes: 0,
+    });
+    const text = "1 version, 31 B; 1 upload of 15 B announced";
+    expect(await findingOf()).toMatchObject({ result: "ok", detail: expect.stringContaining(text) });
+    expect((await bench.run("status --offline-ok")).stdout).toContain(text);
+  });
+
+  test("name the number of sessions without bytes", async () => {
+    rmSync(objectPath());
+    await bench.run("sessions verify");
+    const { captured_sessions: kept } = await bench.json("status --offline-ok");
+    expect(kept).toMatchObject({ without_bytes: 1 });
+    expect((await bench.run("status --offline-ok")).stdout).toContain("1 without bytes");
+    expect(await findingOf()).toMatchObject({
+      result: "warning",
+      detail: expect.stringContaining("1 session has no bytes"),
+    });
   });
 
   test("doctor fails when sessions lie in a store that is not configured", async () => {
@@ -219,12 +243,15 @@ describe("SES-46 doctor and status", () => {
   const GIB = 1024 ** 3;
   const judged = (more: { availableBytes?: number; totalBytesMax?: number }) => {
     const { availableBytes = 500 * GIB, totalBytesMax } = more;
-    const kept = [
-      { store: "local", state: "complete", artifacts: 2, bytes: 100 },
-      { store: "local", state: "failed", artifacts: 1, bytes: 50 },
-    ];
+    const kept = { versions: 1, bytes: 60, announced: { uploads: 1, bytes: 40 } };
     const space = { availableBytes, sizeBytes: 10 * GIB };
-    return judgeRoom(checkOf("session_store"), { kept, store: "local", space, totalBytesMax }).result;
+    return judgeRoom(checkOf("session_store"), {
+      kept,
+      withoutBytes: 0,
+      store: "local",
+      space,
+      totalBytesMax,
+    }).result;
   };
 
   test("doctor warns when the quota or the free room refuses uploads", () => {
@@ -239,24 +266,6 @@ describe("SES-46 doctor and status", () => {
       "ok",
     ]);
   });
-});
-
-test("SES-39 a restored session without bytes says so, and a new upload brings it back", async () => {
-  expect(await bench.json("backup create all.qmb")).toMatchObject({
-    captured_sessions: { count: 1, files_included: false },
-  });
-  expect((await bench.run("backup verify all.qmb")).stdout).toContain("1 captured session without files");
-  rmSync(objectPath());
-  Bun.gc(true); // closes the connections of this process, which a restore waits for
-  const restored = await bench.run("backup restore all.qmb --confirm data");
-  expect([restored.exitCode, restored.stderr]).toEqual([
-    0,
-    expect.stringContaining("no files of captured sessions"),
-  ]);
-  const { exitCode, stderr } = await bench.run(`sessions export ${id} out.tgz`);
-  expect([exitCode, stderr]).toEqual([3, expect.stringContaining("a new upload of it restores them")]);
-  expect((await captureOn(bench, BYTES)).sessionId).toBe(id);
-  expect(await bench.json(`sessions export ${id} out.tgz`)).toMatchObject({ sha256: DIGEST });
 });
 
 test("SES-37 users erase lists the sessions of a person and deletes their bytes at once", async () => {

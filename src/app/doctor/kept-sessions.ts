@@ -1,0 +1,12 @@
+// What `doctor` and `status` say about the captured sessions of an installation.
+import type { Kept } from "../../domain/sessions/service.ts";
+import { bytesText } from "../../platform/files/disk.ts";
+
+/** @returns `2 versions, 12.0 KiB`, and what was announced in addition */
+export function sessionsText({ versions, bytes, announced }: Kept): string {
+  const kept =
+    versions === 0 ? "none" : `${versions === 1 ? "1 version" : `${versions} versions`}, ${bytesText(bytes)}`;
+  const { uploads } = announced;
+  if (uploads === 0) return kept;
+  return `${kept}; ${uploads === 1 ? "1 upload" : `${uploads} uploads`} of ${bytesText(announced.bytes)} announced`;
+}

@@ -1,0 +1,44 @@
+// Finds versions whose file is missing after a restore: a backup may have none, and retention may have removed files since.
+import type { Actor } from "../../shared/actor.ts";
+import type { SessionsDependencies } from "../dependencies.ts";
+import { RETENTION_BATCH_ROWS } from "../limits.ts";
+import { markLost } from "../objects/lost-store.ts";
+import { countLost, listStored } from "./retention-store.ts";
+
+export interface Absent {
+  /** sessions whose current version has no bytes here, those included that were lost before */
+  sessions: number;
+  /** versions in an object store, which is not asked */
+  elsewhere: number;
+}
+
+/**
+ * Marks versions of the local store as lost whose file is missing or has another size, with one audit entry for all.
+ * @param sizeOf of the file of a digest in bytes, undefined if there is none
+ */
+export async function recordAbsent(
+  { db, clock, audit }: Pick<SessionsDependencies, "db" | "clock" | "audit">,
+  actor: Actor,
+  sizeOf: (digest: string) => number | undefined,
+): Promise<Absent> {
+  const { organizationId } = actor;
+  let [lost, elsewhere] = [0, 0];
+  for (let afterId = ""; ; ) {
+    const rows = listStored(db.read, { organizationId, afterId, limit: RETENTION_BATCH_ROWS });
+    const absent = rows.filter((row) => row.store === "local" && sizeOf(row.place) !== row.sizeBytes);
+    lost += await db.write(
+      (tx) => absent.filter((row) => markLost(tx, row, clock.nowMs())).length,
+      "unobserved",
+    );
+    elsewhere += rows.filter(({ store }) => store !== "local").length;
+    const last = rows.at(-1);
+    if (rows.length < RETENTION_BATCH_ROWS || !last) break;
+    afterId = last.id;
+  }
+  const after = { versions: lost, cause: "restore" };
+  if (lost > 0)
+    await db.write((tx) => {
+      audit.record(tx, { actor, action: "captured_session.lose", target: organizationId, after });
+    }, "unobserved");
+  return { sessions: countLost(db.read), elsewhere };
+}

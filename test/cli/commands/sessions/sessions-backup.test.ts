@@ -1,0 +1,135 @@
+// Backups of captured sessions: with and without their files, and what a restore says of those that are missing.
+import { Database } from "bun:sqlite";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { FORMAT } from "../../../../src/domain/backup/model.ts";
+import { readManifest } from "../../../../src/domain/backup/unpack.ts";
+import { sha256Hex } from "../../../../src/platform/ids.ts";
+import { type Bench, copyOf, createInstallation } from "../../../support/in-process.ts";
+import { captureOn, objectPathOf } from "../../../support/installed/installed-sessions.ts";
+
+const [BYTES, OTHER] = ["the bytes of a captured session", "other bytes"];
+const YES = "--backup-sessions yes";
+
+let master: Bench;
+let bench: Bench;
+let id: string;
+beforeAll(async () => {
+  master = await createInstallation();
+  ({ sessionId: id } = await captureOn(master, BYTES));
+  await captureOn(master, OTHER, { more: { session_id: "other" } });
+});
+afterAll(() => master[Symbol.dispose]());
+beforeEach(() => {
+  bench = copyOf(master);
+});
+afterEach(() => bench[Symbol.dispose]());
+
+const paths = () => [BYTES, OTHER].map((bytes) => objectPathOf(bench, bytes));
+
+async function restore(file: string) {
+  {
+    using used = bench;
+    bench = copyOf(used);
+  }
+  const { captured_sessions: sessions } = await bench.json(`backup restore ${file} --confirm data`);
+  return sessions;
+}
+
+test("SES-39 by default a backup has no files of sessions, and says so", async () => {
+  expect(await bench.json("backup create all.qmb")).toMatchObject({
+    captured_sessions: { count: 2, files_included: false, files: null, in_object_store: 0 },
+  });
+  const text = "2 captured sessions with no files (backup.sessions)";
+  expect((await bench.run("backup verify all.qmb")).stdout).toContain(text);
+  expect(readManifest(join(bench.folder, "all.qmb")).format).toBe(FORMAT.plain);
+});
+
+test("SES-39 with backup.sessions a backup brings the files back", async () => {
+  const { size_bytes: plain } = Object(await bench.json("backup create plain.qmb"));
+  const made = Object(await bench.json(`backup create all.qmb ${YES}`));
+  const files = { count: 2, size_bytes: BYTES.length + OTHER.length, left_out: [] };
+  expect(made.captured_sessions).toMatchObject({ count: 2, files_included: true, files });
+  expect(made.size_bytes).toBe(plain + 2 * 1024); // header and one block each
+  expect((await bench.run("backup verify all.qmb")).stdout).toContain("2 captured sessions with 2 files");
+  expect(readManifest(join(bench.folder, "all.qmb")).format).toBe(FORMAT.withSessions);
+  rmSync(join(bench.data, "sessions"), { recursive: true });
+  expect(await restore("all.qmb")).toEqual({ without_bytes: 0, in_object_store: 0 });
+  expect(paths().map((path) => readFileSync(path, "utf8"))).toEqual([BYTES, OTHER]);
+  expect(await bench.json("sessions verify")).toMatchObject({ checked: 2, items: [] });
+  expect(readdirSync(bench.data).filter((name) => name.startsWith("restoring-"))).toEqual([]);
+});
+
+test("SES-39 a restore replaces a damaged file, and keeps files that the backup lacks", async () => {
+  await bench.json(`backup create all.qmb ${YES}`);
+  writeFileSync(paths()[0] ?? "", BYTES.toUpperCase());
+  await captureOn(bench, "a later session", { more: { session_id: "later" } });
+  await restore("all.qmb");
+  expect(readFileSync(paths()[0] ?? "", "utf8")).toBe(BYTES);
+  expect(existsSync(objectPathOf(bench, "a later session"))).toBe(true);
+});
+
+test("SES-39 after a restore a session without bytes is lost until its next upload", async () => {
+  await bench.json("backup create all.qmb");
+  const [path = "", other = ""] = paths();
+  rmSync(path);
+  writeFileSync(other, "shorter");
+  expect(await restore("all.qmb")).toEqual({ without_bytes: 2, in_object_store: 0 });
+  const { items } = await bench.json("audit list --action captured_session.lose");
+  expect(items).toMatchObject([{ after: { versions: 2, cause: "restore" } }]);
+  expect(await bench.json("status --offline-ok")).toMatchObject({ captured_sessions: { without_bytes: 2 } });
+  const { exitCode, stderr } = await bench.run(`sessions export ${id} out.tgz`);
+  expect([exitCode, stderr]).toEqual([3, expect.stringContaining("a new upload of it restores them")]);
+  expect((await captureOn(bench, BYTES)).sessionId).toBe(id);
+  expect(await bench.json(`sessions export ${id} out.tgz`)).toMatchObject({ sha256: sha256Hex(BYTES) });
+  expect(await bench.json("status --offline-ok")).toMatchObject({ captured_sessions: { without_bytes: 1 } });
+});
+
+test("SES-39 the text of a restore names sessions without bytes and versions that it did not look at", async () => {
+  using database = new Database(join(bench.data, "quartermaster.db"));
+  database.run("UPDATE session_artifacts SET store = 's3' WHERE session_id <> ?", [id]);
+  database.close();
+  const made = await bench.run(`backup create all.qmb ${YES}`);
+  expect(made.stdout).toContain(
+    "2 captured sessions with 2 files, 1 version in the object store not included",
+  );
+  rmSync(join(bench.folder, "all.qmb"));
+  await bench.json("backup create all.qmb");
+  for (const path of paths()) rmSync(path);
+  using copy = copyOf(bench);
+  const { stderr } = await copy.run("backup restore all.qmb --confirm data");
+  expect(stderr).toContain("1 captured session without bytes: a download answers 410");
+  expect(stderr).toContain("1 version of captured sessions in the object store");
+});
+
+test("SES-39 a damaged file is left out of the backup and named, and a partial one is no file", async () => {
+  const [path = ""] = paths();
+  writeFileSync(path, BYTES.toUpperCase());
+  writeFileSync(join(bench.data, "sessions", `put-1-0a1b2c3d-${crypto.randomUUID()}`), "partial");
+  const { exitCode, stdout, stderr } = await bench.run(`backup create all.qmb ${YES} --json`);
+  expect([exitCode, stderr]).toEqual([8, expect.stringContaining("quartermaster sessions verify")]);
+  const left_out = [sha256Hex(BYTES)];
+  expect(JSON.parse(stdout).captured_sessions.files).toMatchObject({ count: 1, left_out });
+  expect(await bench.run("backup verify all.qmb")).toMatchObject({ exitCode: 0 });
+});
+
+test("SES-39 a changed, missing or foreign file of a session makes the backup damaged", async () => {
+  await bench.json(`backup create all.qmb ${YES}`);
+  const whole = readFileSync(join(bench.folder, "all.qmb"));
+  const verdictOf = async (change: (bytes: Buffer) => void): Promise<string> => {
+    const bytes = Buffer.from(whole);
+    change(bytes);
+    writeFileSync(join(bench.folder, "changed.qmb"), bytes);
+    const { exitCode, stderr } = await bench.run("backup verify changed.qmb");
+    return `${exitCode} ${stderr}`;
+  };
+  const at = whole.indexOf(OTHER);
+  expect(await verdictOf((bytes) => bytes.write("OTHER", at))).toMatch(
+    /^7 .*captured session .* has other bytes/,
+  );
+  const name = whole.indexOf("sessions/sha256/");
+  expect(await verdictOf((bytes) => bytes.write("artifact", name))).toMatch(/^7 /);
+  const count = whole.indexOf('"count": 2');
+  expect(await verdictOf((bytes) => bytes.write('"count": 1', count))).toMatch(/^7 /);
+});
