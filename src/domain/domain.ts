@@ -80,6 +80,7 @@ import {
   type SsoDependencies,
   type SsoObserver,
 } from "./sso/service.ts";
+import { createExports } from "./system/exports.ts";
 import { Health } from "./system/health.ts";
 import { createJobs } from "./system/jobs.ts";
 import { SealingKeys } from "./system/sealing-keys.ts";
@@ -217,6 +218,7 @@ export function openDomain({
     backups: new Backups(shared),
     health: new Health({ ...shared, gateway, sessions, proxyHealth: inference.proxyHealth }),
     jobs: createJobs(shared),
+    exports: createExports(shared),
     untrustedProxies: createUntrustedProxies(machine),
     sealingKeys: new SealingKeys({ ...shared, secrets: secretsOf(machine) }),
   };

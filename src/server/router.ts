@@ -26,6 +26,10 @@ export interface RouteOptions {
   baseUrl(): string;
   /** the current configuration file; undefined if the service has none */
   configuration(): Promise<Configuration | undefined> | undefined;
+  /** whether there is a console; defaults to true */
+  hasConsole?: boolean | undefined;
+  /** addresses of users whose console reads everything and changes nothing, in lower case; nobody if omitted */
+  consoleAuditors?(): readonly string[];
   /** of the bodies of captured sessions; defaults to UPLOAD_TIMES */
   uploadTimes?: UploadTimes | undefined;
   /** what the inference proxy of this process does now; undefined while there is none */

@@ -159,7 +159,7 @@ const RULES: readonly Rule[] = [
   },
   {
     text: "outbound.ts is the only door for outgoing connections",
-    appliesTo: /^(?:src|cli|migrations)\//,
+    appliesTo: /^(?:src(?!\/server\/console\/browser)|cli|migrations)\//, // a browser runs the code of that folder
     except: {
       "src/platform/outbound/outbound.ts": "is that door",
       "src/platform/outbound/public-https.ts": "is the part of it that leads to public hosts",

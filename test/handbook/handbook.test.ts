@@ -78,10 +78,12 @@ describe("a drawing", () => {
 
   test("has the colors of the pages in both schemes, whose contrast has a test", () => {
     const styles = readFileSync(join(ROOT, "src/server/pages/style.css"), "utf8");
-    const byScheme = (text: string) =>
-      text.split("prefers-color-scheme: dark", 2).map((part) => new Set(part.match(/#[0-9a-f]{6}\b/g)));
-    const [light = new Set(), dark = new Set()] = byScheme(styles);
-    const [drawnLight = new Set(), drawnDark = new Set()] = byScheme(drawing);
+    const colors = [...styles.matchAll(/light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/g)];
+    const [light, dark] = [1, 2].map((scheme) => new Set(colors.map((found) => found[scheme])));
+    const [drawnLight, drawnDark] = drawing
+      .split("prefers-color-scheme: dark", 2)
+      .map((part) => new Set<string | undefined>(part.match(/#[0-9a-f]{6}\b/g)));
+    if (!light || !dark || !drawnLight || !drawnDark) throw new Error("a scheme is missing");
     expect([drawnLight.isSubsetOf(light), drawnDark.isSubsetOf(dark)]).toEqual([true, true]);
     expect(Math.min(drawnLight.size, drawnDark.size)).toBeGreaterThan(1);
   });

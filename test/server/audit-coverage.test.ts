@@ -454,6 +454,13 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["login_session.end"],
   },
+  "POST /console/theme": {
+    async ask(site) {
+      const browser = await signedInBrowser(site);
+      return filledIn(browser, await browser.visit("/console/audit"), { action: "/console/theme" });
+    },
+    why: "the choice is a cookie of the browser",
+  },
   "POST /login": {
     async ask(site) {
       await site.signedIn("member", { email: CREDENTIAL.email });

@@ -29,6 +29,7 @@ import { Secret } from "../../src/platform/secret.ts";
 import { sessionCookieName } from "../../src/server/auth/cookies.ts";
 import type { BodyTimes } from "../../src/server/http/exchange.ts";
 import { createReadiness } from "../../src/server/readiness.ts";
+import type { RouteOptions } from "../../src/server/router.ts";
 import type { UploadTimes } from "../../src/server/routes/sessions/upload-body.ts";
 import { createServer, type Server } from "../../src/server/server.ts";
 import { type Copy, remember } from "./content/copies.ts";
@@ -108,6 +109,9 @@ export interface TestServerOptions {
   /** writes large uploads; inline when left out */
   writeUploads?: OpenWriter;
   uploadTimes?: UploadTimes;
+  /** there is a console when left out */
+  hasConsole?: boolean;
+  consoleAuditors?: () => readonly string[];
   /** the configuration file; none when left out */
   configuration?: () => Configuration;
   /** of the configuration; SCIM_TOKEN when left out, none when undefined */
@@ -180,8 +184,10 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
   await domain.access.keys.ensure(world.system);
   await domain.inference.signingKeys?.ensure(world.system);
   const logged: Record<string, unknown>[] = [];
-  const { configuration, bodyTimes, proxyFigures, uploadTimes } = options;
-  const server = serve(world, { domain, logged, configuration, bodyTimes, proxyFigures, uploadTimes });
+  const { configuration, bodyTimes, proxyFigures, uploadTimes, hasConsole, consoleAuditors } = options;
+  const console = { hasConsole, ...(consoleAuditors && { consoleAuditors }) };
+  const served = { configuration, bodyTimes, proxyFigures, uploadTimes, console };
+  const server = serve(world, { domain, logged, ...served });
   const signInAgain = (user: User, signingIn: SigningIn = {}) => signIn({ world, domain }, user, signingIn);
   return {
     server,
@@ -291,6 +297,7 @@ interface Served extends Pick<TestServer, "domain" | "logged"> {
   bodyTimes: TestServerOptions["bodyTimes"];
   proxyFigures: TestServerOptions["proxyFigures"];
   uploadTimes: TestServerOptions["uploadTimes"];
+  console: Pick<RouteOptions, "hasConsole" | "consoleAuditors">;
 }
 
 function serve(world: World, { domain, logged, configuration, bodyTimes, ...served }: Served): Server {
@@ -313,6 +320,7 @@ function serve(world: World, { domain, logged, configuration, bodyTimes, ...serv
     baseUrl: domain.access.settings.baseUrl,
     configuration: async () => configuration?.(),
     uploadTimes: served.uploadTimes,
+    ...served.console,
     ...(bodyTimes && { bodyTimes }),
     ...(served.proxyFigures && { proxyFigures: served.proxyFigures }),
   });

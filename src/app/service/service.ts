@@ -231,7 +231,11 @@ function serverOf({ db, domain, directory }: Installation, parts: Parts): Server
   addInstallationFigures(metrics, { directory, readiness });
   const metricsToken = config.get("metrics.token");
   const configuration = () => configurationIn(config, parts.runTask);
-  const facts = { metrics, readiness, baseUrl, metricsToken, configuration, ...parts.forwarding };
+  const console = {
+    hasConsole: config.get("console.enabled"),
+    consoleAuditors: () => config.get("console.auditors").map((email) => email.toLowerCase()),
+  };
+  const facts = { metrics, readiness, baseUrl, metricsToken, configuration, ...console, ...parts.forwarding };
   return createServer({ domain, ...facts, clock, ids, log });
 }
 

@@ -55,6 +55,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "job.pause",
   "job.resume",
   "job.run",
+  "list.export",
   "login_session.confirm",
   "login_session.end",
   "login_session.open",

@@ -3,6 +3,7 @@
 // values; config/types.ts parses them.
 
 import { ACCESS_SETTINGS } from "./settings/access.ts";
+import { CONSOLE_SETTINGS } from "./settings/console.ts";
 import { CONTENT_SETTINGS } from "./settings/content.ts";
 import { GATEWAY_SETTINGS } from "./settings/gateway.ts";
 import { IDENTITY_SETTINGS } from "./settings/identity.ts";
@@ -17,6 +18,7 @@ import type { Setting, Settings } from "./settings/setting.ts";
 /** Every setting. The parts before the last dot are nested sections of the file. Each file in `settings/` lists its sections. */
 export const SETTINGS = {
   ...SERVICE_SETTINGS,
+  ...CONSOLE_SETTINGS,
   ...CONTENT_SETTINGS,
   ...RETENTION_SETTINGS,
   ...SESSION_SETTINGS,

@@ -82,7 +82,7 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
         invariant(sessionId, "a cookie stands for a login session");
         const isFromProvider = sessions.find(sessionToken)?.method === "oidc";
         const through = isFromProvider ? domain.sso.settings()?.providerName : undefined;
-        return { principal, sessionId, sessionToken, csrf: formTokenOf(sessionToken), through };
+        return { principal, sessionId, sessionToken, csrf: maskedToken(formTokenOf(sessionToken)), through };
       } catch (error) {
         if (error instanceof DomainError && error.kind === "unauthenticated") return undefined;
         throw error;
@@ -119,20 +119,21 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
       const known = formSecretOf(request, baseUrl());
       const secret = known ?? randomToken(ids);
       const cookies = known === undefined ? [formCookie(secret, baseUrl())] : [];
-      return { csrf: formTokenOf(secret), cookies };
+      return { csrf: maskedToken(formTokenOf(secret)), cookies };
     },
 
     /** @throws DomainError `access.foreign_origin`, `form.stale` unless one of our pages made the form for this visitor */
     checkForm(request: Request, csrf: string | undefined, visitor: Visitor): void {
       refuseForeignForm(request, baseUrl());
-      if (csrf === undefined || !equalInConstantTime(csrf, visitor.csrf)) throw formStale();
+      checkToken(csrf, formTokenOf(visitor.sessionToken));
     },
 
     /** Checks a form made by anonymousForm. @throws as checkForm */
     checkAnonymousForm(request: Request, csrf: string | undefined): void {
       refuseForeignForm(request, baseUrl());
       const secret = formSecretOf(request, baseUrl());
-      if (!csrf || !secret || !equalInConstantTime(csrf, formTokenOf(secret))) throw formStale();
+      if (!secret) throw formStale();
+      checkToken(csrf, formTokenOf(secret));
     },
   };
 }
@@ -143,13 +144,13 @@ const createAttempts = (baseUrl: RouteContext["baseUrl"]) => ({
   attempt(request: Request): BrowserAttempt | undefined {
     const token = attemptTokenOf(request, baseUrl());
     if (token === undefined) return undefined;
-    return { token, csrf: formTokenOf(token.reveal()), ...signingInBrowser(request, baseUrl()) };
+    return { token, csrf: maskedToken(formTokenOf(token.reveal())), ...signingInBrowser(request, baseUrl()) };
   },
 
   /** Checks a form of a sign-in that waits for the second factor. @throws as checkForm */
   checkAttemptForm(request: Request, csrf: string | undefined, attempt: BrowserAttempt): void {
     refuseForeignForm(request, baseUrl());
-    if (csrf === undefined || !equalInConstantTime(csrf, attempt.csrf)) throw formStale();
+    checkToken(csrf, formTokenOf(attempt.token.reveal()));
   },
 });
 
@@ -167,6 +168,28 @@ function signingInBrowser(request: Request, baseUrl: string) {
 
 /** The page contains the form token, so the token must not reveal the session secret. */
 const formTokenOf = (secret: string): string => sha256Hex(`csrf\0${secret}`);
+
+/**
+ * Pages are compressed, and what a page repeats can be guessed from its length (BREACH). So every page masks the token anew.
+ * @param token hexadecimal
+ * @returns the mask and the masked token, hexadecimal
+ */
+function maskedToken(token: string): string {
+  const plain = Buffer.from(token, "hex");
+  const mask = crypto.getRandomValues(Buffer.alloc(plain.length));
+  return Buffer.concat([mask, xor(plain, mask)]).toString("hex");
+}
+
+/** @throws DomainError `form.stale` */
+function checkToken(sent: string | undefined, token: string): void {
+  const bytes = Buffer.from(sent ?? "", "hex");
+  const half = bytes.length / 2;
+  const plain = xor(bytes.subarray(half), bytes.subarray(0, half)).toString("hex");
+  if (!equalInConstantTime(plain, token)) throw formStale();
+}
+
+const xor = (one: Buffer, other: Buffer): Buffer =>
+  Buffer.from(one.map((byte, at) => byte ^ (other[at] ?? 0)));
 
 /**
  * Our pages set `Referrer-Policy: no-referrer`, so browsers send `Origin: null` even for our own forms; in that case only the

@@ -26,6 +26,7 @@ import { catalogRoutes } from "./catalog/catalog.ts";
 import { packageSourceRoutes } from "./catalog/package-sources.ts";
 import { clientRoutes } from "./clients.ts";
 import { connectionRoutes } from "./connection.ts";
+import { consoleRoutes } from "./console/console-routes.ts";
 import { gatewayKeyRoutes, gatewayRoutes } from "./gateway/gateway.ts";
 import { gatewayProxyRoutes } from "./gateway/gateway-proxy.ts";
 import { inferenceRoutes } from "./gateway/inference.ts";
@@ -81,6 +82,7 @@ export function createRoutes(
     .use(deviceRoutes(context))
     .use(closedRoutes(context))
     .use(pageRoutes(context))
+    .use(consoleRoutes(context))
     .use(meRoutes(context))
     .use(ownLoginRoutes(context))
     .use(ownRecordRoutes(context))

@@ -370,7 +370,7 @@ const REQUIREMENTS: readonly (readonly [RegExp, Requirement | Readonly<Record<st
   [/^\/(?:health|ready|branding|connection|openapi\.json|\.well-known)(?:\/|$)/, "nobody"],
   [/^\/api\/(?:auth\/|(?:health|login-method)$)/, "nobody"],
   [
-    /^\/(?:$|(?:login|sign-out|signed-out|account|device|accept-invitation|set-password|help|assets)(?:\/|$))/,
+    /^\/(?:$|(?:login|sign-out|signed-out|account|console|device|accept-invitation|set-password|help|assets)(?:\/|$))/,
     "nobody",
   ],
 ];

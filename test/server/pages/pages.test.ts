@@ -493,13 +493,13 @@ describe("assets", () => {
   });
 });
 
-/** The custom properties of the n-th `:root` block: 0 light, 1 dark. */
-function paletteOf(scheme: number): ReadonlyMap<string, string> {
-  const block = [...styleSheetBody.matchAll(/:root\s*\{([^}]*)\}/g)][scheme]?.[1] ?? "";
-  return new Map(
-    [...block.matchAll(/--([\w-]+):\s*(#[0-9a-f]{6})/g)].map(([, name = "", hex = ""]) => [name, hex]),
+/** The custom properties of a scheme: 0 light, 1 dark. */
+const paletteOf = (scheme: 0 | 1): ReadonlyMap<string, string> =>
+  new Map(
+    [...styleSheetBody.matchAll(/--([\w-]+):\s*light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/g)].map(
+      ([, name = "", ...colors]) => [name, colors[scheme] ?? ""],
+    ),
   );
-}
 
 /** Relative luminance, WCAG 2.2. */
 function luminanceOf(hex: string): number {
@@ -518,7 +518,7 @@ function contrastOf(one: string, other: string): number {
 describe.each([
   ["light", 0],
   ["dark", 1],
-])("%s scheme", (_, scheme) => {
+] as const)("%s scheme", (_, scheme) => {
   const palette = paletteOf(scheme);
   const contrast = (front: string, back: string) =>
     contrastOf(palette.get(front) ?? "missing", palette.get(back) ?? "missing");

@@ -10,7 +10,7 @@ const OAUTH_PATHS = [`${ISSUER_PATH}/device`, `${ISSUER_PATH}/oauth2/`];
 const SCIM_PATHS = /^\/scim(?:\/|$)/;
 /** Paths that browsers visit. */
 const PAGE_PATHS =
-  /^\/(?:(?:sign-out|signed-out)\/?|(?:login|account|device|accept-invitation|set-password|help|api\/auth\/callback)(?:\/.*)?)?$/;
+  /^\/(?:(?:sign-out|signed-out)\/?|(?:login|account|console|device|accept-invitation|set-password|help|api\/auth\/callback)(?:\/.*)?)?$/;
 
 /** @returns whether the caller asks for HTML before JSON, as browsers do */
 export function prefersPage(request: Request): boolean {

@@ -1,0 +1,59 @@
+// Headers of console pages: content security policy with Trusted Types, no cache, and compression.
+import { contentSecurityPolicy } from "../pages/assets.ts";
+
+/** Smaller pages are sent as they are. */
+const COMPRESSED_BYTES_MIN = 1_024;
+const GZIP_LEVEL = 6;
+
+/** Everything that a console page may load comes from this origin. No text becomes a script or markup outside one named policy. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types quartermaster",
+];
+
+export interface HtmlOptions {
+  status?: number | undefined;
+  cookies?: readonly string[];
+  /** addresses of images on the page; only the origin of an https address is allowed beside this one */
+  images?: readonly (string | null)[];
+  isScriptFree?: boolean;
+}
+
+/** @returns the value of `Content-Security-Policy` for a console page */
+export function consolePolicy(images: readonly (string | null)[]): string {
+  const origins = images.flatMap((address) =>
+    address?.startsWith("https:") ? [URL.parse(address)?.origin ?? ""] : [],
+  );
+  return [...POLICY, ["img-src 'self' data:", ...new Set(origins)].join(" ").trim()].join("; ");
+}
+
+/** @returns the page, compressed if the browser asks for gzip. Tokens in pages are masked, so compression reveals none of them. */
+export function htmlAnswer(
+  request: Request,
+  html: string,
+  { status = 200, cookies = [], images = [], isScriptFree }: HtmlOptions = {},
+): Response {
+  const headers = new Headers({
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": isScriptFree ? contentSecurityPolicy : consolePolicy(images),
+    "cache-control": "no-store",
+    "cross-origin-opener-policy": "same-origin",
+    vary: "accept-encoding",
+  });
+  for (const cookie of cookies) headers.append("set-cookie", cookie);
+  const bytes = Buffer.from(html);
+  if (bytes.length < COMPRESSED_BYTES_MIN || !acceptsGzip(request))
+    return new Response(bytes, { status, headers });
+  headers.set("content-encoding", "gzip");
+  return new Response(Bun.gzipSync(bytes, { level: GZIP_LEVEL }), { status, headers });
+}
+
+const acceptsGzip = ({ headers }: Request): boolean =>
+  /(?:^|[,\s])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(headers.get("accept-encoding") ?? "");

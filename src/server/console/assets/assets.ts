@@ -1,0 +1,69 @@
+// The console's browser files under names that contain their digests. They are loaded with the server only: this module runs the
+// bundler when the service runs from source.
+import { brotliDecompressSync } from "node:zlib";
+import { invariant } from "../../../platform/errors.ts";
+import type { PreparedAnswer } from "../../http/conditional.ts";
+import { prepareAnswer } from "../../http/conditional.ts";
+import { browserFiles } from "./bundle.ts" with { type: "macro" };
+
+/** Path of every browser file, without its name. */
+export const CONSOLE_ASSETS_PATH = "/assets/console";
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+};
+const CACHE_CONTROL = "public, max-age=31536000, immutable";
+
+interface Asset {
+  compressed: PreparedAnswer;
+  /** made for the first browser without brotli */
+  plain(): PreparedAnswer;
+}
+
+const assets = new Map(browserFiles().map(({ name, brotli }) => [name, assetOf(name, brotli)]));
+
+/** Names of all files. */
+export const assetNames: readonly string[] = [...assets.keys()];
+
+/** Path of the script that every console page loads. */
+export const consoleScriptPath = pathOf("main-", ".js");
+/** Path of the console's style sheet. */
+export const consoleStylePath = pathOf("console-", ".css");
+
+/** @returns the file in the encoding that the browser reads; undefined if this version has no such file */
+export function findAsset(request: Request, name: string): PreparedAnswer | undefined {
+  const asset = assets.get(name);
+  if (!asset) return undefined;
+  return acceptsBrotli(request) ? asset.compressed : asset.plain();
+}
+
+function assetOf(name: string, base64: string): Asset {
+  const brotli = Buffer.from(base64, "base64");
+  const digest = /-([\w]+)\.\w+$/.exec(name)?.[1] ?? name;
+  const contentType = CONTENT_TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream";
+  const prepare = (bytes: Uint8Array<ArrayBuffer>, encoding: string, others: Record<string, string>) =>
+    prepareAnswer(bytes, {
+      contentType,
+      cacheControl: CACHE_CONTROL,
+      etag: `"${digest}${encoding}"`,
+      others: { vary: "accept-encoding", ...others },
+    });
+  let plain: PreparedAnswer | undefined;
+  return {
+    compressed: prepare(brotli, "-br", { "content-encoding": "br" }),
+    plain: () => {
+      plain ??= prepare(new Uint8Array(brotliDecompressSync(brotli)), "", {});
+      return plain;
+    },
+  };
+}
+
+function pathOf(start: string, end: string): string {
+  const name = assetNames.find((candidate) => candidate.startsWith(start) && candidate.endsWith(end));
+  invariant(name, `the browser files include ${start}…${end}`);
+  return `${CONSOLE_ASSETS_PATH}/${name}`;
+}
+
+const acceptsBrotli = ({ headers }: Request): boolean =>
+  /(?:^|[,\s])br(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))\s*(?:[;,]|$)/.test(headers.get("accept-encoding") ?? "");

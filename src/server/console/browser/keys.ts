@@ -1,0 +1,69 @@
+// Keyboard: two-letter ways to pages, rows, and search. Single letters never act inside of fields, and can be turned off on the
+// page of keys (WCAG 2.1.4).
+import { openPalette } from "./palette.ts";
+import { keysAreOn } from "./preferences.ts";
+
+/** Second letter after `g`. The page of keys lists them. */
+const PLACES: Readonly<Record<string, string>> = {
+  o: "/console",
+  p: "/console/policy",
+  c: "/console/clients",
+  u: "/console/users",
+  a: "/console/audit",
+  m: "/console/me",
+};
+const SEQUENCE_MS = 1_000;
+
+let startedAt = 0;
+
+/** Listens for keys of the whole page. */
+export function startKeys(): void {
+  document.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+      event.preventDefault();
+      openPalette();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target) || !keysAreOn()) return;
+    if (press(event.key, event.timeStamp)) event.preventDefault();
+  });
+}
+
+const isField = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable ||
+    target.matches("input, textarea, select, [role=textbox]") ||
+    target.shadowRoot !== null);
+
+/** @returns whether the key did something */
+function press(key: string, at: number): boolean {
+  if (at - startedAt < SEQUENCE_MS) {
+    startedAt = 0;
+    const place = PLACES[key];
+    if (place !== undefined) location.assign(place);
+    return place !== undefined;
+  }
+  if (key === "g") {
+    startedAt = at;
+    return true;
+  }
+  if (key === "?") location.assign("/console/help/keys");
+  else if (key === "/") document.querySelector<HTMLElement>("#search")?.focus();
+  else if (key === "j" || key === "k") moveRow(key === "j" ? 1 : -1);
+  else if (key === "x") currentRow()?.querySelector<HTMLInputElement>("input[type=checkbox]")?.click();
+  else if (key === "e") document.querySelector<HTMLAnchorElement>("a[data-edit]")?.click();
+  else return false;
+  return true;
+}
+
+const rows = (): Element[] => [...document.querySelectorAll("table.rows tbody tr")];
+const currentRow = (): Element | null => document.activeElement?.closest("table.rows tbody tr") ?? null;
+
+/** Focuses the first link of the next row, so that Enter opens it. */
+function moveRow(step: number): void {
+  const all = rows();
+  const row = currentRow();
+  const at = row ? all.indexOf(row) : -1;
+  const next = all[at < 0 ? (step > 0 ? 0 : all.length - 1) : at + step];
+  next?.querySelector<HTMLElement>("a, input")?.focus();
+}

@@ -1,0 +1,16 @@
+// The script of every console page. It improves pages that work without it: nothing here is needed to read or to change anything.
+import { startCopying } from "./copy.ts";
+import { startDialogs } from "./dialogs.ts";
+import { startForms } from "./forms.ts";
+import { startKeys } from "./keys.ts";
+import { startLive } from "./live.ts";
+import { rememberZone } from "./preferences.ts";
+import { startRegions } from "./regions.ts";
+
+rememberZone();
+startCopying();
+startRegions();
+startDialogs();
+startForms();
+startKeys();
+startLive();

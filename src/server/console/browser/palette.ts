@@ -1,0 +1,53 @@
+// The command palette: the search page in a dialog, filled while somebody types.
+import { fetchPage } from "./trusted-html.ts";
+
+const PAUSE_MS = 120;
+
+/** Opens the palette with the search form of the header; members have none. */
+export function openPalette(): void {
+  const form = document.querySelector<HTMLFormElement>(".search form");
+  if (!form || document.querySelector("dialog.palette")) return;
+  const dialog = document.createElement("dialog");
+  dialog.className = "palette";
+  dialog.setAttribute("aria-label", "Search");
+  const input = document.createElement("input");
+  input.type = "search";
+  input.maxLength = 200;
+  input.setAttribute("aria-label", "Search pages, workstations, people and more");
+  const results = document.createElement("div");
+  results.setAttribute("aria-live", "polite");
+  dialog.append(input, results);
+  dialog.addEventListener("close", () => dialog.remove());
+  input.addEventListener("input", () => ask(form.action, input.value, results));
+  dialog.addEventListener("keydown", (event) => move(event, dialog));
+  document.body.append(dialog);
+  dialog.showModal();
+  ask(form.action, "", results);
+}
+
+let asked = 0;
+
+function ask(action: string, text: string, results: Element): void {
+  asked += 1;
+  const own = asked;
+  setTimeout(async () => {
+    if (own !== asked) return;
+    try {
+      const { page } = await fetchPage(`${action}?q=${encodeURIComponent(text)}`);
+      const found = page.getElementById("results");
+      if (own === asked && found) results.replaceChildren(document.adoptNode(found));
+    } catch {
+      results.replaceChildren("The search does not answer.");
+    }
+  }, PAUSE_MS);
+}
+
+/** Arrows move between the field and the results. */
+function move(event: KeyboardEvent, dialog: HTMLDialogElement): void {
+  if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+  const stops = [...dialog.querySelectorAll<HTMLElement>("input, a")];
+  const focused = document.activeElement;
+  const at = focused instanceof HTMLElement ? stops.indexOf(focused) : -1;
+  stops[at + (event.key === "ArrowDown" ? 1 : -1)]?.focus();
+  event.preventDefault();
+}

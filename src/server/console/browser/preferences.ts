@@ -1,0 +1,20 @@
+// What this browser remembers: the time zone, for the server, and whether single-letter keys act.
+
+const YEAR_SECONDS = 31_536_000;
+const KEYS = "quartermaster-keys";
+
+/** Tells the server the zone in which times are shown from the next page on. */
+export function rememberZone(): void {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const wanted = `quartermaster_zone=${zone}`;
+  if (!zone || document.cookie.split("; ").includes(wanted)) return;
+  const secure = location.protocol === "https:" ? "; secure" : "";
+  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is missing in plain http
+  document.cookie = `${wanted}; path=/; max-age=${YEAR_SECONDS}; samesite=lax${secure}`;
+}
+
+/** @returns whether single-letter keys act */
+export const keysAreOn = (): boolean => localStorage.getItem(KEYS) !== "off";
+
+/** Turns single-letter keys on or off. */
+export const setKeys = (isOn: boolean): void => localStorage.setItem(KEYS, isOn ? "on" : "off");

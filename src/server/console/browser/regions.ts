@@ -1,0 +1,80 @@
+// Swaps the region of a list in place when its filters, order or page change, and keeps the address in step.
+import { Idiomorph } from "idiomorph";
+import { markCopyButtons } from "./copy.ts";
+import { fetchPage } from "./trusted-html.ts";
+
+let running: AbortController | undefined;
+
+/** Starts with links and forms inside of regions. Links and forms with `data-plain` keep the browser's own navigation. */
+export function startRegions(): void {
+  document.addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest("a") : null;
+    if (!link || event.defaultPrevented || hasModifier(event) || !isSwapLink(link)) return;
+    event.preventDefault();
+    void goTo(link.href);
+  });
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (!(form instanceof HTMLFormElement) || !form.matches("[data-swap]")) return;
+    event.preventDefault();
+    const query = new URLSearchParams();
+    for (const [name, value] of new FormData(form))
+      if (typeof value === "string" && value !== "") query.append(name, value);
+    void goTo(`${form.action.split("?")[0]}${query.size > 0 ? `?${query}` : ""}`);
+  });
+  window.addEventListener("popstate", () => void show(location.href));
+}
+
+const hasModifier = (event: MouseEvent): boolean =>
+  event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
+
+const isSwapLink = (link: HTMLAnchorElement): boolean =>
+  link.closest("[data-region]") !== null &&
+  link.pathname === location.pathname &&
+  link.origin === location.origin &&
+  !link.hasAttribute("download") &&
+  !link.hasAttribute("data-plain") &&
+  link.hash === "";
+
+async function goTo(address: string): Promise<void> {
+  const shown = await show(address);
+  if (shown !== undefined) history.pushState(null, "", shown);
+}
+
+/** Shows the regions of an address. @returns the address to put into the bar; undefined if the browser navigates by itself */
+async function show(address: string): Promise<string | undefined> {
+  running?.abort();
+  const own = new AbortController();
+  running = own;
+  const regions = [...document.querySelectorAll("[data-region]")];
+  for (const region of regions) region.setAttribute("aria-busy", "true");
+  try {
+    const { page, url } = await fetchPage(address, own.signal);
+    if (!swapRegions(page)) throw new Error("no region in common");
+    document.title = page.title;
+    return url;
+  } catch {
+    if (!own.signal.aborted) location.assign(address);
+    return undefined;
+  } finally {
+    for (const region of regions) region.removeAttribute("aria-busy");
+  }
+}
+
+/**
+ * Replaces the regions of this document by those of another one. Focus and typed text stay.
+ * @param isFree leaves out regions for which it is false
+ * @returns whether both documents have regions in common
+ */
+export function swapRegions(page: Document, isFree: (region: Element) => boolean = () => true): boolean {
+  let isAny = false;
+  for (const region of document.querySelectorAll("[data-region]")) {
+    const next = region.id === "" ? null : page.getElementById(region.id);
+    if (!next) continue;
+    isAny = true;
+    if (isFree(region))
+      void Idiomorph.morph(region, next, { morphStyle: "outerHTML", ignoreActiveValue: true });
+  }
+  markCopyButtons();
+  return isAny;
+}

@@ -1,0 +1,40 @@
+// The only place where text becomes markup. The policy allows it for documents that this origin sent.
+
+interface TrustedTypes {
+  createPolicy(
+    name: string,
+    rules: { createHTML(text: string): string },
+  ): { createHTML(text: string): string };
+}
+
+declare global {
+  interface Window {
+    trustedTypes?: TrustedTypes;
+  }
+}
+
+const asIs = { createHTML: (text: string): string => text };
+const policy = window.trustedTypes?.createPolicy("quartermaster", asIs) ?? asIs;
+
+/** A page that another navigation must show: the session ended, or the answer is no page. */
+export class NotThisPage extends Error {}
+
+/**
+ * Fetches a page of this origin.
+ * @returns the document, and the address that it came from
+ * @throws NotThisPage if it is no console page; TypeError without a connection
+ */
+export async function fetchPage(
+  address: string,
+  signal?: AbortSignal,
+): Promise<{ page: Document; url: string }> {
+  const url = new URL(address, location.href);
+  if (url.origin !== location.origin) throw new NotThisPage(address);
+  const answer = await fetch(url, { headers: { accept: "text/html" }, ...(signal && { signal }) });
+  const isPage = answer.headers.get("content-type")?.startsWith("text/html") ?? false;
+  const came = new URL(answer.url);
+  if (!isPage || came.origin !== location.origin || !came.pathname.startsWith("/console"))
+    throw new NotThisPage(address);
+  const page = new DOMParser().parseFromString(policy.createHTML(await answer.text()), "text/html");
+  return { page, url: answer.url };
+}

@@ -1,0 +1,159 @@
+// Answers console pages and forms: who reads them, who may change something, the frame around them, and what a refusal looks like.
+// Routes of the console hand their work to `show` and `act`; they decide nothing of this themselves.
+import { DomainError } from "../../platform/errors.ts";
+import type { Browser, Visitor } from "../auth/browser.ts";
+import { actorOf, exchangeOf, principalOf } from "../http/exchange.ts";
+import { type Failure, failureOf } from "../http/problems/problem.ts";
+import { formFailure, seeOther, signInPath } from "../pages/html.ts";
+import type { RouteContext } from "../router.ts";
+import { confirmPath, needsConfirmation } from "../routes/pages/factor-confirmation-pages.ts";
+import { htmlAnswer } from "./answer.ts";
+import { type Chrome, type ConsolePage, renderConsole } from "./frame/frame.tsx";
+import { type Feature, type Needs, navigationFor } from "./frame/navigation.ts";
+import { type Notice, noticeCookie, noticeOf, shownNoticeCookie } from "./frame/notice.ts";
+import { expiredPage, type Fields, failedPage, forbiddenPage, staleFormPage } from "./frame/refusals.tsx";
+import { languageOf, type Reader, themeOf, zoneOf } from "./reader.ts";
+
+/** An action is done: the browser goes on to a page, which shows the message. */
+export interface Done {
+  to: string;
+  notice?: string | Notice;
+  cookies?: readonly string[];
+}
+
+type Answer = ConsolePage | Response;
+
+interface Action {
+  needs: Needs;
+  /** address of the page that the form belongs to, for a reader whose sign-in must be confirmed */
+  back: string;
+}
+
+/** What routes of the console get. */
+export interface Console {
+  /** Answers a page. A reader who is not signed in goes to the sign-in page and comes back to the same address. */
+  show(request: Request, needs: Needs, work: (reader: Reader) => Answer | Promise<Answer>): Promise<Response>;
+  /** Answers a form, after its CSRF token. A refusal by the domain becomes a page; the work may catch it to show its form again. */
+  act(
+    request: Request,
+    fields: Fields,
+    action: Action,
+    work: (reader: Reader) => Done | Answer | Promise<Done | Answer>,
+  ): Promise<Response>;
+  has(feature: Feature): boolean;
+}
+
+/** @returns the functions that all routes of the console share */
+export function createConsole(context: RouteContext, browser: Browser): Console {
+  const { baseUrl } = context;
+  const { has, readerOf, answer } = createFrame(context, browser);
+
+  /** @returns the page of a refusal; bugs are answered by the server, which logs them */
+  const refuse = (reader: Reader, error: unknown): Response => {
+    const failure: Failure | undefined = failureOf(error);
+    if (!failure || failure.status >= 500) throw error;
+    const { requestId } = exchangeOf(reader.request);
+    return answer(reader, failedPage(formFailure(error, reader.request), { requestId, reader }));
+  };
+
+  const mayOpen = ({ readsAll }: Reader, needs: Needs): boolean => needs === "anyone" || readsAll;
+
+  return {
+    has,
+
+    async show(request, needs, work) {
+      const visitor = browser.visitor(request);
+      if (!visitor) {
+        const { pathname, search } = new URL(request.url);
+        return seeOther(signInPath(pathname + search));
+      }
+      const reader = readerOf(request, visitor);
+      if (!mayOpen(reader, needs)) return answer(reader, forbiddenPage("read"));
+      try {
+        return answer(reader, await work(reader));
+      } catch (error) {
+        return refuse(reader, error);
+      }
+    },
+
+    async act(request, fields, { needs, back }, work) {
+      const visitor = browser.visitor(request);
+      const path = new URL(request.url).pathname;
+      if (!visitor) return expiredPage({ path, back, fields, request, branding: browser.branding() });
+      const reader = readerOf(request, visitor);
+      if (!mayOpen(reader, needs)) return answer(reader, forbiddenPage("read"));
+      if (needs === "administrator" && !reader.mayAdminister) return answer(reader, forbiddenPage("change"));
+      try {
+        browser.checkForm(request, fields.csrf, visitor);
+      } catch (error) {
+        if (!(error instanceof DomainError) || error.reason !== "form.stale") throw error;
+        return answer(reader, staleFormPage({ reader, path, back, fields }));
+      }
+      try {
+        const done = await work(reader);
+        if (!("to" in done)) return answer(reader, done);
+        const notice =
+          typeof done.notice === "string" ? { kind: "done" as const, text: done.notice } : done.notice;
+        return seeOther(done.to, [
+          ...(done.cookies ?? []),
+          ...(notice ? [noticeCookie(notice, baseUrl())] : []),
+        ]);
+      } catch (error) {
+        if (needsConfirmation(error)) return seeOther(confirmPath(back));
+        return refuse(reader, error);
+      }
+    },
+  };
+}
+
+/** @returns functions that make a reader of a request, and an answer of a page */
+function createFrame(context: RouteContext, browser: Browser) {
+  const { domain, clock, baseUrl } = context;
+
+  const has = (feature: Feature): boolean =>
+    feature === "gateway" ? domain.gateway.mode !== undefined : true;
+
+  const readerOf = (request: Request, visitor: Visitor): Reader => {
+    const { organizationId, role, email } = visitor.principal;
+    const isAuditor = (context.consoleAuditors?.() ?? []).includes(email.toLowerCase());
+    return {
+      request,
+      url: new URL(request.url),
+      visitor,
+      actor: actorOf(request),
+      organizationId,
+      readsAll: role === "admin" || isAuditor,
+      mayAdminister: role === "admin" && !isAuditor,
+      csrf: visitor.csrf,
+      nowMs: clock.nowMs(),
+      zone: zoneOf(request),
+      theme: themeOf(request),
+      language: languageOf(request),
+    };
+  };
+
+  const chromeOf = ({ readsAll, organizationId }: Reader): Chrome => {
+    const current = readsAll ? domain.governance.revisions.current(organizationId) : undefined;
+    return {
+      branding: browser.branding(),
+      navigation: navigationFor(readsAll, has),
+      revision: current && { sequence: current.sequence, id: current.id },
+      problems: undefined,
+    };
+  };
+
+  const answer = (reader: Reader, page: Answer): Response => {
+    if (page instanceof Response) return page;
+    const notice = noticeOf(reader.request);
+    const chrome = chromeOf(reader);
+    const html = renderConsole(page, { reader, chrome, notice });
+    const cookies = [...(page.cookies ?? []), ...(notice ? [shownNoticeCookie(baseUrl())] : [])];
+    const { logoUrl, faviconUrl } = chrome.branding;
+    return htmlAnswer(reader.request, html, { ...page, cookies, images: [logoUrl, faviconUrl] });
+  };
+
+  return { has, readerOf, answer };
+}
+
+/** @returns the caller of a console page, for domain functions that need the whole principal */
+export const readerPrincipal = ({ request }: Reader) => principalOf(request);

@@ -1,0 +1,229 @@
+// The frame of every console page: skip link, header with search and account, navigation, one main landmark with one h1.
+/** @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
+import { renderToString } from "preact-render-to-string";
+import { VERSION } from "../../../platform/version.ts";
+import { iconPath, styleSheetPath } from "../../pages/assets.ts";
+import { Hidden } from "../../pages/forms.tsx";
+import type { Branding } from "../../pages/layout.tsx";
+import { roleText } from "../../pages/words.ts";
+import { consoleScriptPath, consoleStylePath } from "../assets/assets.ts";
+import { Copy, ReaderContext, Text } from "../parts/values.tsx";
+import type { Reader } from "../reader.ts";
+import { CONSOLE, isCurrent, type NavigationGroup } from "./navigation.ts";
+import type { Notice } from "./notice.ts";
+
+/** What the frame shows beside the page. */
+export interface Chrome {
+  branding: Branding;
+  navigation: readonly NavigationGroup[];
+  /** sequence and id of the revision in force */
+  revision: { sequence: number; id: string } | undefined;
+  /** number of problems, for administrators */
+  problems: number | undefined;
+}
+
+/** A page without its frame. */
+export interface ConsolePage {
+  /** text of the h1 and start of the document title */
+  title: string;
+  content: ComponentChildren;
+  /** 200 by default */
+  status?: number | undefined;
+  /** puts the error first in the document title */
+  isError?: boolean;
+  /** pages above this one, outermost first */
+  trail?: readonly { href: string; label: string }[];
+  /** events after which the script reads the page's live regions again */
+  live?: readonly LiveEvent[];
+  /** a page for a severe action loads no script */
+  isScriptFree?: boolean;
+  /** values of Set-Cookie */
+  cookies?: readonly string[];
+}
+
+/** Names of the events of `GET /admin/events`. */
+export type LiveEvent = "revision" | "clients" | "keys" | "jobs" | "problem";
+
+/** @returns the whole document */
+export function renderConsole(
+  page: ConsolePage,
+  { reader, chrome, notice }: { reader: Reader; chrome: Chrome; notice: Notice | undefined },
+): string {
+  const { branding } = chrome;
+  const title = `${page.isError ? "Error: " : ""}${page.title} – ${branding.organizationName}`;
+  const document = (
+    <html lang="en" data-theme={reader.theme}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content={reader.theme ?? "light dark"} />
+        <title>{title}</title>
+        <link rel="icon" href={branding.faviconUrl ?? iconPath} />
+        <link rel="stylesheet" href={styleSheetPath} />
+        <link rel="stylesheet" href={consoleStylePath} />
+        {page.isScriptFree ? null : <script type="module" src={consoleScriptPath} />}
+      </head>
+      <body class="console" data-live={page.live?.join(" ")}>
+        <ReaderContext.Provider value={reader}>
+          <a class="skip" href="#main">
+            Skip to the content
+          </a>
+          <Header reader={reader} chrome={chrome} />
+          <Navigation groups={chrome.navigation} path={reader.url.pathname} />
+          <main id="main" tabIndex={-1}>
+            <Trail trail={page.trail ?? []} />
+            <h1>{page.title}</h1>
+            {/* Always present, so that a screen reader announces a message that the script puts into it. */}
+            <div id="messages" role="status">
+              {notice && <p class={`notice ${notice.kind}`}>{notice.text}</p>}
+            </div>
+            {page.content}
+          </main>
+        </ReaderContext.Provider>
+      </body>
+    </html>
+  );
+  return `<!doctype html>${renderToString(document)}`;
+}
+
+function Header({ reader, chrome }: { reader: Reader; chrome: Chrome }) {
+  const { organizationName, logoUrl } = chrome.branding;
+  return (
+    <header class="console-head">
+      <a class="home" href={CONSOLE}>
+        <img class="logo" src={logoUrl ?? iconPath} alt="" />
+        <Text value={organizationName} />
+      </a>
+      {reader.readsAll && (
+        <search class="search">
+          <form action={`${CONSOLE}/search`}>
+            <label class="visually-hidden" for="search">
+              Search
+            </label>
+            <input
+              id="search"
+              type="search"
+              name="q"
+              placeholder="Search"
+              maxLength={200}
+              autocomplete="off"
+            />
+          </form>
+        </search>
+      )}
+      {chrome.problems === undefined ? null : <Health problems={chrome.problems} />}
+      {chrome.revision && (
+        <span class="revision">
+          r{chrome.revision.sequence} <Copy text={chrome.revision.id} what="revision id" />
+        </span>
+      )}
+      <AccountMenu reader={reader} />
+    </header>
+  );
+}
+
+function Health({ problems }: { problems: number }) {
+  const text = problems === 0 ? "No problems" : problems === 1 ? "1 problem" : `${problems} problems`;
+  return (
+    <a class={`health state ${problems === 0 ? "good" : "bad"}`} href={CONSOLE}>
+      {text}
+    </a>
+  );
+}
+
+function AccountMenu({ reader }: { reader: Reader }) {
+  const { email, role } = reader.visitor.principal;
+  return (
+    <details class="account-menu">
+      <summary>
+        <Text value={email} />
+      </summary>
+      <div class="menu">
+        <p>
+          {roleText(role)}, times in {reader.zone}
+        </p>
+        <a href={`${CONSOLE}/me/account`}>Account</a>
+        <a href="/help">Handbook</a>
+        <a href={`${CONSOLE}/help/keys`}>Keyboard</a>
+        <ThemeForm reader={reader} />
+        <form method="post" action="/sign-out">
+          <Hidden name="csrf" value={reader.csrf} />
+          <button class="button quiet" type="submit">
+            Sign out
+          </button>
+        </form>
+        <p class="hint">Quartermaster {VERSION}</p>
+      </div>
+    </details>
+  );
+}
+
+const THEME_LABELS = { system: "As the system", light: "Light", dark: "Dark" } as const;
+
+function ThemeForm({ reader }: { reader: Reader }) {
+  const { pathname, search } = reader.url;
+  return (
+    <form class="theme" method="post" action={`${CONSOLE}/theme`}>
+      <Hidden name="csrf" value={reader.csrf} />
+      <Hidden name="next" value={pathname + search} />
+      <fieldset>
+        <legend>Colors</legend>
+        {Object.entries(THEME_LABELS).map(([theme, label]) => (
+          <button
+            key={theme}
+            class="button quiet"
+            name="theme"
+            value={theme}
+            type="submit"
+            aria-pressed={(reader.theme ?? "system") === theme}
+          >
+            {label}
+          </button>
+        ))}
+      </fieldset>
+    </form>
+  );
+}
+
+/** Below 60 rem the list is folded, which works without a script; the style sheet shows it always above that. */
+function Navigation({ groups, path }: { groups: readonly NavigationGroup[]; path: string }) {
+  return (
+    <nav class="console-nav" aria-label="Console">
+      <details>
+        <summary>Menu</summary>
+        {groups.map(({ label, links }) => (
+          <div class="nav-group" key={label}>
+            <h2>{label}</h2>
+            <ul>
+              {links.map(({ href, label: text }) => (
+                <li key={href}>
+                  <a href={href} aria-current={isCurrent(href, path) ? "page" : undefined}>
+                    {text}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </details>
+    </nav>
+  );
+}
+
+function Trail({ trail }: { trail: NonNullable<ConsolePage["trail"]> }) {
+  if (trail.length === 0) return null;
+  return (
+    <nav class="trail" aria-label="Above this page">
+      <ol>
+        {trail.map(({ href, label }) => (
+          <li key={href}>
+            <a href={href}>
+              <Text value={label} />
+            </a>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}

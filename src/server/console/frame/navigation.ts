@@ -1,0 +1,42 @@
+// The navigation of the console: groups of pages, who may open them, and which feature they need. A page that is not listed here
+// is reached from another page.
+
+/** Who may open a page. */
+export type Needs = "anyone" | "administrator";
+
+export interface NavigationLink {
+  href: string;
+  label: string;
+}
+
+export interface NavigationGroup {
+  label: string;
+  needs: Needs;
+  /** omitted: always */
+  feature?: Feature;
+  links: readonly NavigationLink[];
+}
+
+/** Parts of the service that an installation may have turned off. */
+export type Feature = "sessions" | "gateway";
+
+/** Path of the console. */
+export const CONSOLE = "/console";
+
+const GROUPS: readonly NavigationGroup[] = [
+  {
+    label: "System",
+    needs: "administrator",
+    links: [{ href: `${CONSOLE}/audit`, label: "Audit log" }],
+  },
+];
+
+/** @returns the groups that this reader may open and this installation has */
+export const navigationFor = (readsAll: boolean, has: (feature: Feature) => boolean) =>
+  GROUPS.filter(
+    ({ needs, feature }) => (needs === "anyone" || readsAll) && (feature === undefined || has(feature)),
+  );
+
+/** @returns whether the link leads to the page or to one of the pages below it */
+export const isCurrent = (href: string, path: string): boolean =>
+  path === href || (href !== CONSOLE && href !== `${CONSOLE}/me` && path.startsWith(`${href}/`));

@@ -1,0 +1,151 @@
+// Pages of a refusal: wrong role, failed action, a form sent after the session ended, and a form that was made for an earlier one.
+/** @jsxImportSource preact */
+
+import type { Failure } from "../../http/problems/problem.ts";
+import { Hidden } from "../../pages/forms.tsx";
+import { signInPath } from "../../pages/html.ts";
+import { type Branding, renderPage } from "../../pages/layout.tsx";
+import { asSentence } from "../../pages/words.ts";
+import { htmlAnswer } from "../answer.ts";
+import { ConsoleForm } from "../parts/form.tsx";
+import type { Reader } from "../reader.ts";
+import type { ConsolePage } from "./frame.tsx";
+import { CONSOLE } from "./navigation.ts";
+
+const MAY = {
+  read: "This page is for administrators. An administrator of your organization can give you that role.",
+  change:
+    "Your console is read-only, because you are an auditor of this installation (setting console.auditors).",
+} as const;
+
+/** @param refused whether reading or changing was refused */
+export const forbiddenPage = (refused: keyof typeof MAY): ConsolePage => ({
+  title: refused === "read" ? "Administrators only" : "Read-only console",
+  status: 403,
+  content: (
+    <>
+      <p>{MAY[refused]}</p>
+      <p>
+        <a href={`${CONSOLE}/me`}>Go to your own pages</a>
+      </p>
+    </>
+  ),
+});
+
+/** What was refused, why, what to do next, and the request id. */
+export function failedPage(
+  { status, message, problems }: Failure,
+  { requestId, reader }: { requestId: string; reader: Reader },
+): ConsolePage {
+  const isRead = reader.request.method === "GET";
+  return {
+    title: status === 404 ? "Not found" : "Not possible",
+    status,
+    isError: true,
+    content: (
+      <>
+        <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+          <p>{asSentence(message)}</p>
+          {problems.length > 1 && (
+            <ul>
+              {problems.map(({ pointer, detail }) => (
+                <li key={pointer + detail}>{asSentence(detail)}</li>
+              ))}
+            </ul>
+          )}
+        </div>
+        <p>
+          <a href={isRead ? CONSOLE : reader.url.pathname}>{isRead ? "Go to the overview" : "Go back"}</a>
+        </p>
+        <p class="hint">
+          Request <code>{requestId}</code>
+        </p>
+      </>
+    ),
+  };
+}
+
+/** Fields of a console form, as they were sent. */
+export type Fields = Readonly<Record<string, string | undefined>>;
+
+/** Fields that are never sent back to a page. */
+const HELD_BACK = /password|secret|token|csrf|code|answer/i;
+
+interface Kept {
+  /** path that the form was sent to */
+  path: string;
+  /** path of the page with the form */
+  back: string;
+  fields: Fields;
+}
+
+const keptFields = (fields: Fields) =>
+  Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined || HELD_BACK.test(name) ? [] : [<Hidden key={name} name={name} value={value} />],
+  );
+
+/** The session ended while a form was filled in. The page holds the values; nothing is stored. */
+export function expiredPage({
+  path,
+  back,
+  fields,
+  branding,
+  request,
+}: Kept & { branding: Branding; request: Request }): Response {
+  const html = renderPage(
+    { title: "Sign in again", branding, error: "your session has ended" },
+    <>
+      <p>Your session has ended, so nothing was changed. What you entered is kept on this page.</p>
+      <ol>
+        <li>
+          <a href={signInPath("/console")} target="_blank" rel="noopener">
+            Sign in in a new tab
+          </a>
+          , with the same account.
+        </li>
+        <li>Come back to this tab and go on.</li>
+      </ol>
+      <form method="post" action={path}>
+        {keptFields(fields)}
+        <button class="button primary" type="submit">
+          Go on
+        </button>
+      </form>
+      <p class="following">
+        <a href={back}>Go back without sending</a>
+      </p>
+    </>,
+  );
+  return htmlAnswer(request, html, { status: 401, isScriptFree: true });
+}
+
+/** A form of an earlier session. Its values are shown to the person who entered them only. */
+export function staleFormPage({ reader, path, back, fields }: Kept & { reader: Reader }): ConsolePage {
+  const isOwn = fields.by === reader.visitor.principal.userId;
+  return {
+    title: isOwn ? "Send the form again?" : "This form is out of date",
+    status: 403,
+    isError: true,
+    content: isOwn ? (
+      <>
+        <p>
+          The form was made in an earlier session. Nothing was changed yet; what you entered is kept on this
+          page.
+        </p>
+        <ConsoleForm action={path}>
+          {keptFields({ ...fields, by: undefined })}
+          <a class="button" href={back}>
+            Cancel
+          </a>
+          <button class="button primary" type="submit">
+            Send again
+          </button>
+        </ConsoleForm>
+      </>
+    ) : (
+      <p>
+        Nothing was changed. <a href={back}>Open the form again</a>
+      </p>
+    ),
+  };
+}

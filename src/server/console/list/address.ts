@@ -1,0 +1,36 @@
+// The address of a list holds all of its state. These functions make addresses for links: same list, something changed.
+
+/** New values of parameters; undefined removes one. */
+export type Changes = Readonly<Record<string, string | number | undefined>>;
+
+/** Parameters that say where in the list the reader is. They go when the list itself changes. */
+const PLACES = ["page", "cursor", "known"];
+
+/**
+ * @param url of the page that is shown
+ * @returns path and query with these parameters changed
+ */
+export function addressWith(url: URL, changes: Changes): string {
+  const query = new URLSearchParams(url.search);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === "") query.delete(name);
+    else query.set(name, String(value));
+  }
+  return pathWith(url.pathname, query);
+}
+
+/** @returns addressWith, on the first page */
+export const fromStart = (url: URL, changes: Changes): string =>
+  addressWith(url, { ...Object.fromEntries(PLACES.map((name) => [name, undefined])), ...changes });
+
+/** @returns path and query of a form's address */
+export const pathWith = (path: string, query: URLSearchParams): string =>
+  query.size === 0 ? path : `${path}?${query}`;
+
+/** @returns the parameters of the address that have a value; the first of a repeated one */
+export const valuesOf = (url: URL): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...url.searchParams]
+      .reverse()
+      .flatMap(([name, value]) => (value.trim() === "" ? [] : [[name, value.trim()]])),
+  );

@@ -1,0 +1,26 @@
+// Days in filters are days of the reader's zone. The domain compares UTC milliseconds.
+import type { Problem } from "../../../platform/errors.ts";
+
+interface DayOptions {
+  /** of the parameter */
+  name: string;
+  /** IANA time zone */
+  zone: string;
+  /** receives what is wrong with the text */
+  problems: Problem[];
+}
+
+/**
+ * @param text `2027-06-30`
+ * @returns UTC milliseconds of the beginning of that day in the zone; undefined without a text, or with a problem
+ */
+export function dayIn(text: string | undefined, { name, zone, problems }: DayOptions): number | undefined {
+  if (text === undefined) return undefined;
+  try {
+    if (!/^\d{4}-\d\d-\d\d$/.test(text)) throw new RangeError("another form");
+    return Temporal.PlainDate.from(text).toZonedDateTime(zone).epochMilliseconds;
+  } catch {
+    problems.push({ pointer: `/${name}`, detail: `${name} must be a day such as 2027-06-30` });
+    return undefined;
+  }
+}

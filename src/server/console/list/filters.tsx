@@ -1,0 +1,145 @@
+// The filter form of a list, and the active filters as chips. Each chip is a link that removes its filter.
+/** @jsxImportSource preact */
+
+import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import { asSentence } from "../../pages/words.ts";
+import { Text, useReader } from "../parts/values.tsx";
+import { fromStart } from "./address.ts";
+import type { Filter, Values } from "./list.ts";
+
+interface FilterFormProps {
+  filters: readonly Filter[];
+  values: Values;
+  problems: readonly Problem[];
+}
+
+/** Parameters that stay when the filters change. */
+const KEPT = ["sort", "columns", "per_page"];
+
+export const PAGE_SIZES = [25, 50, 100] as const;
+
+/** A form with method GET: the address of its answer has the filters. */
+export function FilterForm({ filters, values, problems }: FilterFormProps) {
+  const { url } = useReader();
+  if (filters.length === 0) return null;
+  return (
+    <>
+      <search aria-label="Filters">
+        <form class="filters" action={url.pathname} data-swap>
+          {KEPT.map((name) =>
+            values[name] === undefined || name === "per_page" ? null : (
+              <input key={name} type="hidden" name={name} value={values[name]} />
+            ),
+          )}
+          {filters.map((filter) => (
+            <Control
+              key={filter.name}
+              filter={filter}
+              value={values[filter.name]}
+              problem={problems.find(({ pointer }) => pointer === `/${filter.name}`)}
+            />
+          ))}
+          <div class="filter">
+            <label for="filter-per_page">Rows</label>
+            <select id="filter-per_page" name="per_page">
+              {PAGE_SIZES.map((size) => (
+                <option
+                  key={size}
+                  value={size === PAGE_SIZES[0] ? "" : size}
+                  selected={values.per_page === String(size)}
+                >
+                  {size}
+                </option>
+              ))}
+            </select>
+          </div>
+          <button class="button" type="submit">
+            Apply
+          </button>
+        </form>
+      </search>
+      <Chips filters={filters} values={values} />
+    </>
+  );
+}
+
+function Control({
+  filter,
+  value = "",
+  problem,
+}: {
+  filter: Filter;
+  value: string | undefined;
+  problem: Problem | undefined;
+}) {
+  const { name, label, kind, choices = [], hint } = filter;
+  const id = `filter-${name}`;
+  const described = [hint && `${id}-hint`, problem && `${id}-error`].filter(Boolean).join(" ") || undefined;
+  const shared = { id, name, "aria-describedby": described, "aria-invalid": problem !== undefined };
+  return (
+    <div class={`filter ${kind}`}>
+      <label for={id}>{label}</label>
+      {kind === "choice" ? (
+        <select {...shared}>
+          <option value="">Any</option>
+          {choices.map((choice) => (
+            <option key={choice.value} value={choice.value} selected={choice.value === value}>
+              {choice.label}
+            </option>
+          ))}
+          {value !== "" && choices.every((choice) => choice.value !== value) && (
+            <option value={value} selected>
+              {value}
+            </option>
+          )}
+        </select>
+      ) : (
+        <input
+          {...shared}
+          type="search"
+          value={value}
+          maxLength={SEARCH_LENGTH_MAX}
+          placeholder={kind === "date" ? "YYYY-MM-DD" : undefined}
+          autocomplete="off"
+        />
+      )}
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {problem && (
+        <p class="field-error" id={`${id}-error`}>
+          {asSentence(problem.detail)}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Chips({ filters, values }: Omit<FilterFormProps, "problems">) {
+  const { url } = useReader();
+  const active = filters.flatMap(({ name, label, choices }) => {
+    const value = values[name];
+    if (value === undefined) return [];
+    const text = choices?.find((choice) => choice.value === value)?.label ?? value;
+    return [{ name, label, text }];
+  });
+  if (active.length === 0) return null;
+  return (
+    <ul class="chips" aria-label="Active filters">
+      {active.map(({ name, label, text }) => (
+        <li key={name}>
+          <a class="chip" href={fromStart(url, { [name]: undefined })}>
+            <span class="visually-hidden">Remove filter </span>
+            {label}: <Text value={text} /> <span aria-hidden="true">×</span>
+          </a>
+        </li>
+      ))}
+      <li>
+        <a href={url.pathname}>Clear all</a>
+      </li>
+    </ul>
+  );
+}

@@ -1,0 +1,260 @@
+// Draws a list: filters with chips, the table with its order and columns, selection, pages, and the same as a command. Everything
+// works as plain links and forms; the script only swaps the region in place.
+/** @jsxImportSource preact */
+import type { Problem } from "../../../platform/errors.ts";
+import { asSentence } from "../../pages/words.ts";
+import { AsCommand } from "../parts/command.tsx";
+import { Count, useReader } from "../parts/values.tsx";
+import { addressWith, fromStart } from "./address.ts";
+import { FilterForm } from "./filters.tsx";
+import { type Column, type List, listValues, type Paging, type Values } from "./list.ts";
+
+/** The status of a list page: 400 if its address has values that mean nothing. */
+export const listStatus = ({ problems = [] }: Pick<List<never>, "problems">): number =>
+  problems.length > 0 ? 400 : 200;
+
+/** A whole list. Its id is the region that the script swaps. */
+export function ListView<Row>({ list }: { list: List<Row> }) {
+  const reader = useReader();
+  const values = listValues(reader);
+  const { filters, rows, problems = [] } = list;
+  const isFiltered = filters.some(({ name }) => values[name] !== undefined);
+  return (
+    <div id="list" data-region>
+      <FilterForm filters={filters} values={values} problems={problems} />
+      <Total list={list} />
+      {problems.length > 0 ? (
+        <Problems problems={problems} />
+      ) : rows.length === 0 ? (
+        <div class="empty">
+          {isFiltered ? (
+            <>
+              <p>No {list.noun} match these filters.</p>
+              <a href={reader.url.pathname}>Clear all filters</a>
+            </>
+          ) : (
+            list.none
+          )}
+        </div>
+      ) : (
+        <Selectable list={list} />
+      )}
+      {problems.length === 0 && <Pages paging={list.paging} />}
+      <div class="list-foot">
+        {list.csvPath && rows.length > 0 && (
+          <a href={`${list.csvPath}${reader.url.search}`} download data-plain>
+            Download as CSV
+          </a>
+        )}
+        {rows.length > 0 && <ColumnChoice columns={list.columns} values={values} />}
+        <AsCommand command={list.command} api={list.api} />
+      </div>
+    </div>
+  );
+}
+
+const Problems = ({ problems }: { problems: readonly Problem[] }) => (
+  <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+    <h2>These filters cannot be used</h2>
+    <ul>
+      {problems.map(({ pointer, detail }) => (
+        <li key={pointer + detail}>
+          <a href={`#filter-${pointer.slice(1)}`}>{asSentence(detail)}</a>
+        </li>
+      ))}
+    </ul>
+  </div>
+);
+
+function Total<Row>({ list: { paging, noun, problems = [] } }: { list: List<Row> }) {
+  if (problems.length > 0 || paging.total === undefined) return null;
+  return (
+    <p class="total">
+      <Count value={paging.total} /> {noun}
+    </p>
+  );
+}
+
+/** Rows can be selected if something can be done with them. */
+function Selectable<Row>({ list }: { list: List<Row> }) {
+  const { url } = useReader();
+  if (!list.bulk) return <Table list={list} />;
+  const { path, actions } = list.bulk;
+  return (
+    <form class="selection" action={path} data-plain>
+      <input type="hidden" name="filter" value={url.search} />
+      <Table list={list} />
+      <div class="bulk">
+        <label>
+          <input type="checkbox" name="all" value="1" /> All that match, on every page
+        </label>
+        {actions.map(({ name, label }) => (
+          <button key={name} class="button quiet" name="act" value={name} type="submit">
+            {label}
+          </button>
+        ))}
+      </div>
+    </form>
+  );
+}
+
+/** @returns the columns that the address asks for; all of them without `columns` */
+export function chosenColumns<Row>(columns: readonly Column<Row>[], values: Values): readonly Column<Row>[] {
+  const names = values.columns?.split(",");
+  const chosen = columns.filter(({ name }) => names?.includes(name));
+  return chosen.length > 0 ? chosen : columns;
+}
+
+function Table<Row>({ list }: { list: List<Row> }) {
+  const reader = useReader();
+  const values = listValues(reader);
+  const columns = chosenColumns(list.columns, values);
+  const sort = values.sort ?? list.defaultSort;
+  return (
+    <table class="rows">
+      <caption class="visually-hidden">{list.noun}</caption>
+      <thead>
+        <tr>
+          {list.bulk && (
+            <th scope="col">
+              <span class="visually-hidden">Select</span>
+            </th>
+          )}
+          {columns.map((column) => (
+            <Heading key={column.name} column={column} sort={sort} />
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {list.rows.map((row) => {
+          const id = list.idOf(row);
+          return (
+            <tr key={id} id={`row-${id}`}>
+              {list.bulk && (
+                <td class="select">
+                  <input type="checkbox" name="id" value={id} aria-label="Select this row" />
+                </td>
+              )}
+              {columns.map(({ name, label, cell, isNumber }) => (
+                <td key={name} data-label={label} class={isNumber ? "number" : undefined}>
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+function Heading<Row>({ column, sort }: { column: Column<Row>; sort: string | undefined }) {
+  const { url } = useReader();
+  const { label, sort: own, isNumber } = column;
+  const kind = isNumber ? "number" : undefined;
+  if (own === undefined)
+    return (
+      <th scope="col" class={kind}>
+        {label}
+      </th>
+    );
+  const other = own.startsWith("-") ? own.slice(1) : `-${own}`;
+  const isSorted = sort === own || sort === other;
+  const isDescending = sort?.startsWith("-") ?? false;
+  const next = sort === own ? other : own;
+  return (
+    <th
+      scope="col"
+      class={kind}
+      aria-sort={isSorted ? (isDescending ? "descending" : "ascending") : undefined}
+    >
+      <a href={fromStart(url, { sort: next })}>{label}</a>
+    </th>
+  );
+}
+
+function Pages({ paging }: { paging: Paging }) {
+  const { url } = useReader();
+  const links = "page" in paging ? numberedLinks(url, paging) : keyedLinks(url, paging);
+  if (links.length === 0) return null;
+  return (
+    <nav class="pages" aria-label="Pages">
+      {"page" in paging && (
+        <span>
+          Page {paging.page} of {lastPage(paging)}
+        </span>
+      )}
+      {links.map(({ label, href }) => (
+        <a
+          key={label}
+          href={href}
+          rel={label === "Next" ? "next" : label === "Previous" ? "prev" : undefined}
+        >
+          {label}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+type Numbered = Extract<Paging, { page: number }>;
+
+/** @returns the number of the last page, at least 1 */
+export const lastPage = ({ total, perPage }: Pick<Numbered, "total" | "perPage">): number =>
+  Math.max(1, Math.ceil(total / perPage));
+
+function numberedLinks(url: URL, paging: Numbered) {
+  const { page, total } = paging;
+  const last = lastPage(paging);
+  // The total of the first page is reused, because counting a long list takes longer than reading a page of it.
+  const to = (target: number) =>
+    addressWith(url, { page: target === 1 ? undefined : target, known: target === 1 ? undefined : total });
+  return [
+    ...(page > 1
+      ? [
+          { label: "First", href: to(1) },
+          { label: "Previous", href: to(page - 1) },
+        ]
+      : []),
+    ...(page < last
+      ? [
+          { label: "Next", href: to(page + 1) },
+          { label: "Last", href: to(last) },
+        ]
+      : []),
+  ];
+}
+
+const keyedLinks = (url: URL, { next, isFirst }: Exclude<Paging, Numbered>) => [
+  ...(isFirst ? [] : [{ label: "First", href: fromStart(url, {}) }]),
+  ...(next === null ? [] : [{ label: "Next", href: addressWith(url, { cursor: next }) }]),
+];
+
+function ColumnChoice<Row>({ columns, values }: { columns: readonly Column<Row>[]; values: Values }) {
+  const { url } = useReader();
+  const chosen = chosenColumns(columns, values);
+  return (
+    <details class="columns">
+      <summary>Columns</summary>
+      <ul>
+        {columns.map((column) => {
+          const isShown = chosen.includes(column);
+          const others = columns.filter((other) => (other === column ? !isShown : chosen.includes(other)));
+          const names =
+            others.length === columns.length ? undefined : others.map(({ name }) => name).join(",");
+          return (
+            <li key={column.name}>
+              {isShown && chosen.length === 1 ? (
+                column.label
+              ) : (
+                <a href={addressWith(url, { columns: names })}>
+                  {isShown ? "Hide" : "Show"} {column.label}
+                </a>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </details>
+  );
+}

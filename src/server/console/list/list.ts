@@ -1,0 +1,95 @@
+// What a list page shows, and how its address is read. list-view.tsx draws it, csv.ts exports it.
+import type { ComponentChildren } from "preact";
+import { DomainError, type Problem } from "../../../platform/errors.ts";
+import type { Twin } from "../parts/command.tsx";
+import type { Reader } from "../reader.ts";
+import { valuesOf } from "./address.ts";
+
+/** A control of the filter form. Its name is the parameter of the address, and of the domain's query. */
+export interface Filter {
+  name: string;
+  label: string;
+  kind: "search" | "text" | "choice" | "date";
+  /** of a choice, without the empty one */
+  choices?: readonly { value: string; label: string }[];
+  hint?: string;
+}
+
+export interface Column<Row> {
+  /** of the parameter `columns` and of the CSV header */
+  name: string;
+  label: string;
+  cell(row: Row): ComponentChildren;
+  /** value in a CSV file; the column is not exported without it */
+  csv?(row: Row): string | number | boolean | null | undefined;
+  /** value of `sort` that orders by this column; with `-` before it, the other way round */
+  sort?: string;
+  isNumber?: boolean;
+}
+
+/** Where the reader is in the list. */
+export type Paging =
+  /** pages with numbers */
+  | { page: number; perPage: number; total: number }
+  /** pages by key; `next` is the cursor of the following page */
+  | { next: string | null; isFirst: boolean; total?: number | undefined };
+
+/** An action on selected rows. It leads to a confirmation page. */
+export interface BulkAction {
+  /** value of `act` */
+  name: string;
+  label: string;
+}
+
+export interface List<Row> extends Twin {
+  /** for example `workstations` */
+  noun: string;
+  filters: readonly Filter[];
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  idOf(row: Row): string;
+  paging: Paging;
+  /** what would fill the list, with the first step */
+  none: ComponentChildren;
+  /** problems of the address by parameter; the list then has no rows */
+  problems?: readonly Problem[];
+  /** order without `sort` in the address */
+  defaultSort?: string;
+  /** path of the CSV file; omitted if there is none */
+  csvPath?: string;
+  /** path of the confirmation page, and what can be done there */
+  bulk?: { path: string; actions: readonly BulkAction[] } | undefined;
+}
+
+/** Parameters of every list's address. */
+export type Values = Readonly<Record<string, string>>;
+
+/** @returns the parameters of the reader's address */
+export const listValues = ({ url }: Reader): Values => valuesOf(url);
+
+/** @returns the number in a parameter; NaN if it is none */
+export const numberIn = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+
+/** Either rows, or what is wrong with the address. */
+export type Found<Rows> =
+  | { rows: Rows; problems?: undefined }
+  | { rows?: undefined; problems: readonly Problem[] };
+
+/**
+ * Runs a query of the domain. Bad values of the address are shown next to their filters, with status 400.
+ * @param also problems that the page found itself
+ */
+export async function found<Rows>(
+  query: () => Rows | Promise<Rows>,
+  also: readonly Problem[] = [],
+): Promise<Found<Rows>> {
+  try {
+    const rows = await query();
+    return also.length > 0 ? { problems: also } : { rows };
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.kind !== "invalid") throw error;
+    const { problems, message } = error;
+    return { problems: [...also, ...(problems.length > 0 ? problems : [{ pointer: "", detail: message }])] };
+  }
+}

@@ -1,0 +1,57 @@
+// "As a command": the command line and the API request that do the same as a list or an action.
+/** @jsxImportSource preact */
+import { Copy } from "./values.tsx";
+
+/** The same request for a program. */
+export interface ApiCall {
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** with its query */
+  path: string;
+  body?: object | undefined;
+}
+
+export interface Twin {
+  /** words of the command after `quartermaster`; empty values are omitted by the caller. Never a secret. */
+  command?: readonly string[] | undefined;
+  api?: ApiCall | undefined;
+}
+
+/** @returns the word as a POSIX shell reads it back */
+export const shellWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+
+/** @returns the command line */
+export const commandLine = (words: readonly string[]): string =>
+  ["quartermaster", ...words].map(shellWord).join(" ");
+
+/** @returns `--name value` for each value that is given */
+export const options = (
+  values: Readonly<Record<string, string | number | boolean | undefined | null>>,
+): string[] =>
+  Object.entries(values).flatMap(([name, value]) => {
+    if (value === undefined || value === null || value === "" || value === false) return [];
+    return value === true ? [`--${name}`] : [`--${name}`, String(value)];
+  });
+
+/** A disclosure with the command and the request, each with a copy button. */
+export function AsCommand({ command, api }: Twin) {
+  if (command === undefined && api === undefined) return null;
+  const line = command && commandLine(command);
+  const call =
+    api && `${api.method} ${api.path}${api.body ? `\n\n${JSON.stringify(api.body, null, 2)}` : ""}`;
+  return (
+    <details class="twin">
+      <summary>As a command</summary>
+      {line && <Example label="On the server" text={line} />}
+      {call && <Example label="For a program" text={call} />}
+    </details>
+  );
+}
+
+const Example = ({ label, text }: { label: string; text: string }) => (
+  <div class="example">
+    <p class="hint">{label}</p>
+    <pre>{text}</pre>
+    <Copy text={text} what={label === "On the server" ? "command" : "request"} />
+  </div>
+);

@@ -1,0 +1,102 @@
+// Forms of the console: token, owner, fields with label, hint and error, and the confirmation page of an action.
+/** @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
+import { Hidden } from "../../pages/forms.tsx";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { AsCommand, type Twin } from "./command.tsx";
+import { useReader } from "./values.tsx";
+
+interface ConsoleFormProps {
+  /** own path that the form posts to */
+  action: string;
+  children: ComponentChildren;
+  class?: string;
+}
+
+/** A form with the CSRF token, and with the id of its reader: nobody else sends it on after a new sign-in. */
+export function ConsoleForm({ action, children, class: name }: ConsoleFormProps) {
+  const { csrf, visitor } = useReader();
+  return (
+    <form method="post" action={action} class={name}>
+      <Hidden name="csrf" value={csrf} />
+      <Hidden name="by" value={visitor.principal.userId} />
+      {children}
+    </form>
+  );
+}
+
+export interface Confirmation extends Twin {
+  title: string;
+  /** what happens and what does not, one paragraph each */
+  consequences: readonly ComponentChildren[];
+  /** own path that the form posts to */
+  action: string;
+  /** names and values that the form repeats */
+  fields?: Readonly<Record<string, string>>;
+  /** label of the button: the verb of the action */
+  verb: string;
+  /** path of the cancel link */
+  back: string;
+  /** text that must be typed, such as the address of the user */
+  typed?: string;
+  /** the last attempt typed something else */
+  error?: string | undefined;
+  trail?: ConsolePage["trail"];
+  /** the action cannot be undone */
+  isSevere?: boolean;
+}
+
+/** Name of the field with the typed text. */
+export const TYPED_FIELD = "typed";
+
+/** Asks before an action: names the thing, says what happens and what does not. Cancel comes first in the focus order. */
+export function confirmationPage(asked: Confirmation): ConsolePage {
+  const { title, consequences, action, fields = {}, verb, back, typed, error, isSevere } = asked;
+  return {
+    title,
+    isError: error !== undefined,
+    status: error === undefined ? 200 : 400,
+    ...(asked.trail && { trail: asked.trail }),
+    ...(isSevere && { isScriptFree: true }),
+    content: (
+      <div class="confirmation" data-dialog-content>
+        {error !== undefined && (
+          <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+            <a href={`#${TYPED_FIELD}`}>{error}</a>
+          </div>
+        )}
+        {consequences.map((sentence, index) => (
+          <p key={index}>{sentence}</p>
+        ))}
+        <ConsoleForm action={action}>
+          {Object.entries(fields).map(([name, value]) => (
+            <Hidden key={name} name={name} value={value} />
+          ))}
+          {typed !== undefined && (
+            <div class="field narrow">
+              <label for={TYPED_FIELD}>
+                Type <code>{typed}</code> to confirm
+              </label>
+              <input
+                id={TYPED_FIELD}
+                name={TYPED_FIELD}
+                autocomplete="off"
+                required
+                aria-invalid={error !== undefined}
+              />
+            </div>
+          )}
+          <div class="choices">
+            <a class="button" href={back} data-close>
+              Cancel
+            </a>
+            <button class="button danger" type="submit">
+              {verb}
+            </button>
+          </div>
+        </ConsoleForm>
+        <AsCommand command={asked.command} api={asked.api} />
+      </div>
+    ),
+  };
+}

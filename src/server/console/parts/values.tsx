@@ -1,0 +1,114 @@
+// Shows single values the same way on every page: times, numbers, sizes, ids, revisions, states, and texts that a workstation or a
+// provider reported.
+/** @jsxImportSource preact */
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import { invariant } from "../../../platform/errors.ts";
+import type { Reader } from "../reader.ts";
+import { exactTime, numberText, relativeTime, shortened, sizeText, visibleText } from "./texts.ts";
+
+/** The frame provides the reader to everything on a page. */
+export const ReaderContext = createContext<Reader | undefined>(undefined);
+
+/** @returns the reader of the page that is rendered */
+export function useReader(): Reader {
+  const reader = useContext(ReaderContext);
+  invariant(reader, "the frame provides the reader");
+  return reader;
+}
+
+/** A time in the reader's zone: `2 hours ago (Nov 23, 2026, 14:02 UTC)`, and after 7 days only the exact time. */
+export function Time({ at, none = "never" }: { at: number | string | null | undefined; none?: string }) {
+  const { nowMs, zone } = useReader();
+  if (at === null || at === undefined) return <span class="muted">{none}</span>;
+  const ms = typeof at === "number" ? at : Date.parse(at);
+  if (!Number.isFinite(ms)) return <Text value={String(at)} />;
+  const relative = relativeTime(ms, nowMs);
+  const exact = exactTime(ms, zone);
+  return (
+    <time datetime={new Date(ms).toISOString()}>
+      {relative === undefined ? (
+        exact
+      ) : (
+        <>
+          {relative} <span class="exact">({exact})</span>
+        </>
+      )}
+    </time>
+  );
+}
+
+/** A number with the reader's grouping. */
+export function Count({ value }: { value: number }) {
+  return <span class="number">{numberText(value, useReader().language)}</span>;
+}
+
+/** A size in B, KiB, MiB or GiB. */
+export function Size({ bytes }: { bytes: number }) {
+  return <span class="number">{sizeText(bytes, useReader().language)}</span>;
+}
+
+/** A text from outside: its direction is its own, and control characters are visible. */
+export function Text({ value, none = "–" }: { value: string | null | undefined; none?: string }) {
+  if (value === null || value === undefined || value === "") return <span class="muted">{none}</span>;
+  return <bdi>{visibleText(value)}</bdi>;
+}
+
+/** An id or digest, shortened in the middle; the copy button copies all of it. */
+export function Id({ value }: { value: string }) {
+  return (
+    <span class="id">
+      <code title={value}>{shortened(value)}</code>
+      <Copy text={value} what="id" />
+    </span>
+  );
+}
+
+/** A button that copies a text. It appears only where the script runs. */
+export function Copy({ text, what }: { text: string; what: string }) {
+  return (
+    <button class="copy" type="button" data-copy={text} hidden aria-label={`Copy ${what}`}>
+      Copy
+    </button>
+  );
+}
+
+/** How good a state is. A word always accompanies the color. */
+export type Tone = "good" | "attention" | "bad" | "neutral";
+
+/** A state as a word, with a shape and a color that repeat it. */
+export function State({ tone, children }: { tone: Tone; children: string }) {
+  return <span class={`state ${tone}`}>{children}</span>;
+}
+
+/** A revision as people name it, `r43`; the id is in its details. */
+export function Revision({
+  sequence,
+  href,
+}: {
+  sequence: number | null | undefined;
+  href?: string | undefined;
+}) {
+  if (sequence === null || sequence === undefined) return <span class="muted">none</span>;
+  return href === undefined ? <span>r{sequence}</span> : <a href={href}>r{sequence}</a>;
+}
+
+/** One named value. */
+export interface Fact {
+  label: string;
+  value: preact.ComponentChildren;
+}
+
+/** Named values side by side. */
+export function Facts({ facts }: { facts: readonly Fact[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(({ label, value }) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,16 @@
+// All routes of the console, which share one Console. `console.enabled: no` removes them.
+import { Elysia } from "elysia";
+import { createBrowser } from "../../auth/browser.ts";
+import { createConsole } from "../../console/console.ts";
+import type { RouteContext } from "../../router.ts";
+import { auditPages } from "./audit-pages.ts";
+import { framePages } from "./frame-pages.ts";
+
+/** @returns no routes if the installation has no console */
+export function consoleRoutes(context: RouteContext) {
+  if (context.hasConsole === false) return new Elysia({ name: "routes/console" });
+  const console = createConsole(context, createBrowser(context));
+  return new Elysia({ name: "routes/console" })
+    .use(framePages(context, console))
+    .use(auditPages(context, console));
+}

@@ -1,0 +1,67 @@
+// What every page of the console uses: its browser files, and the choice of colors.
+import { Type } from "@sinclair/typebox";
+import { readOwnPath } from "../../auth/own-path.ts";
+import { CONSOLE_ASSETS_PATH, findAsset } from "../../console/assets/assets.ts";
+import type { Console } from "../../console/console.ts";
+import { CONSOLE } from "../../console/frame/navigation.ts";
+import { THEME_COOKIE, THEMES } from "../../console/reader.ts";
+import { answerConditionally } from "../../http/conditional.ts";
+import { HttpError } from "../../http/problems/problem.ts";
+import { operation } from "../../openapi.ts";
+import { FormField, formOf, formOperation, formRoute } from "../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+/** Names of browser files are short. */
+const ASSET_NAME_LENGTH = 128;
+const THEME_SECONDS = 34_560_000; // 400 days, the longest that browsers keep a cookie
+
+const assetOperation = operation("getConsoleAsset", "Script or style sheet of the console", {
+  tags: ["Console"],
+  answers: {
+    200: {
+      description: "The file, which never changes",
+      schema: Type.String(),
+      mediaType: "text/javascript",
+    },
+    404: { description: "This version has no such file" },
+  },
+});
+
+/** @returns the routes of the frame */
+export function framePages({ guard, baseUrl }: RouteContext, console: Console) {
+  const themeCookie = (theme: string): string =>
+    new Bun.Cookie(THEME_COOKIE, theme, {
+      path: "/",
+      sameSite: "lax",
+      secure: baseUrl().startsWith("https:"),
+      maxAge: theme === "" ? 0 : THEME_SECONDS,
+    }).serialize();
+
+  return createRouter(guard, "console-frame")
+    .get(
+      `${CONSOLE_ASSETS_PATH}/:name`,
+      ({ request, params }) => {
+        const asset = findAsset(request, params.name);
+        if (!asset)
+          throw new HttpError(404, "console.no_asset", "this version of the service has no such file");
+        return answerConditionally(request, asset);
+      },
+      {
+        requires: "nobody",
+        params: Type.Object({ name: Type.String({ maxLength: ASSET_NAME_LENGTH }) }),
+        detail: assetOperation,
+      },
+    )
+    .post(
+      `${CONSOLE}/theme`,
+      ({ request, body }) =>
+        console.act(request, body, { needs: "anyone", back: CONSOLE }, () => {
+          const theme = THEMES.find((word) => word === body.theme) ?? "";
+          return { to: readOwnPath(body.next) ?? CONSOLE, cookies: [themeCookie(theme)] };
+        }),
+      formRoute(
+        formOf({ csrf: FormField, next: FormField, theme: FormField }),
+        formOperation("sendTheme", "Chooses light or dark colors for this browser"),
+      ),
+    );
+}

@@ -1,0 +1,150 @@
+// The frame of the console over the real domain: who may open pages, headers, forms of another session, and files of the browser.
+import { afterAll, describe, expect, test } from "bun:test";
+import { brotliDecompressSync } from "node:zlib";
+import { assetNames, consoleScriptPath } from "../../../src/server/console/assets/assets.ts";
+import { createTestServer } from "../../support/server.ts";
+
+const site = await createTestServer({ consoleAuditors: () => ["auditor@example.com"] });
+afterAll(() => site[Symbol.asyncDispose]());
+const admin = await site.signedIn("admin");
+const member = await site.signedIn("member");
+const auditor = await site.signedIn("member", { email: "auditor@example.com" });
+
+/** Paths that members may open; all other pages of the console are for administrators. */
+const ANYBODY = /^\/console(?:$|\/(?:me|sessions|theme|help)(?:\/|$|\.))/;
+
+const pages = site.server.routes.filter(
+  ({ method, path }) => method === "GET" && path.startsWith("/console"),
+);
+const statusOf = async (path: string, cookie?: string): Promise<number> => {
+  const answer = await site.request("GET", path, { ...(cookie && { cookie }) });
+  await answer.body?.cancel();
+  return answer.status;
+};
+
+const token = (html: string): string => /name="csrf" value="(\w+)"/.exec(html)?.[1] ?? "";
+const post = (cookie: string, fields: Record<string, string>) =>
+  site.request("POST", "/console/theme", {
+    cookie,
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams(fields).toString(),
+  });
+
+describe("CON-12 every page of the console", () => {
+  test("CON-13 leads a stranger to the sign-in page and back to the same address", async () => {
+    expect(pages.length).toBeGreaterThan(0);
+    for (const { path } of pages) {
+      const asked = `${path.replaceAll(/:\w+/g, "x")}?q=a%20b&page=2`;
+      const answer = await site.request("GET", asked, {});
+      expect([path, answer.status]).toEqual([path, 303]);
+      expect(answer.headers.get("location")).toBe(`/login?callbackURL=${encodeURIComponent(asked)}`);
+    }
+  });
+
+  test("is refused to members unless it is about themselves", async () => {
+    for (const { path } of pages.filter((page) => !ANYBODY.test(page.path)))
+      expect([path, await statusOf(path.replaceAll(/:\w+/g, "x"), member.cookie)]).toEqual([path, 403]);
+  });
+
+  test("is read by administrators and auditors", async () => {
+    for (const { path } of pages)
+      for (const { cookie } of [admin, auditor])
+        expect([403, 500]).not.toContain(await statusOf(path.replaceAll(/:\w+/g, "x"), cookie));
+  });
+});
+
+test("CON-140 CON-149 a page has the policy with one trusted type, and is never stored", async () => {
+  const { headers } = await site.request("GET", "/console/audit", { cookie: admin.cookie });
+  expect(headers.get("content-security-policy")).toBe(
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types quartermaster; img-src 'self' data:",
+  );
+  expect(headers.get("cache-control")).toBe("no-store");
+  expect(headers.get("cross-origin-opener-policy")).toBe("same-origin");
+  expect(headers.get("referrer-policy")).toBe("no-referrer");
+  expect(headers.get("x-content-type-options")).toBe("nosniff");
+});
+
+test("CON-139 a page is compressed for browsers that ask, and has the same content", async () => {
+  const ask = (encoding: string) =>
+    site.request("GET", "/console/audit", { cookie: admin.cookie, headers: { "accept-encoding": encoding } });
+  const [plain, packed] = [await ask("identity"), await ask("gzip, br")];
+  expect([plain.headers.get("content-encoding"), packed.headers.get("content-encoding")]).toEqual([
+    null,
+    "gzip",
+  ]);
+  const unpacked = Buffer.from(Bun.gunzipSync(await packed.bytes())).toString();
+  const masked = (html: string) => html.replaceAll(/[\da-f]{128}/g, "token");
+  expect(masked(unpacked)).toBe(masked(await plain.text()));
+});
+
+test("CON-143 the token of a form is masked anew on every page, and each mask is accepted", async () => {
+  const tokens = await Promise.all(
+    [1, 2].map(async () =>
+      token(await (await site.request("GET", "/console/audit", { cookie: admin.cookie })).text()),
+    ),
+  );
+  expect(new Set(tokens).size).toBe(2);
+  for (const csrf of tokens) expect((await post(admin.cookie, { csrf, theme: "dark" })).status).toBe(303);
+});
+
+describe("CON-119 a form", () => {
+  test("after the session ended keeps what was entered, except secrets", async () => {
+    const answer = await post("", { theme: "dark", next: "/console/audit", password: "hunter2", csrf: "x" });
+    const html = await answer.text();
+    expect(answer.status).toBe(401);
+    expect(html).toContain('name="theme" value="dark"');
+    expect(html).not.toContain("hunter2");
+  });
+
+  test("of an earlier session asks the same person again", async () => {
+    const answer = await post(member.cookie, { theme: "dark", csrf: "0", by: member.user.id });
+    const html = await answer.text();
+    expect([answer.status, html.includes('name="theme" value="dark"')]).toEqual([403, true]);
+    expect((await post(member.cookie, { theme: "dark", csrf: token(html) })).status).toBe(303);
+  });
+
+  test("of another person shows nothing of what they entered", async () => {
+    const answer = await post(member.cookie, { theme: "their choice", csrf: "0", by: admin.user.id });
+    expect([answer.status, (await answer.text()).includes("their choice")]).toEqual([403, false]);
+  });
+});
+
+describe("CON-8 the browser's files", () => {
+  test("are compressed, immutable, and answered with 304", async () => {
+    const ask = (headers: Record<string, string>) => site.request("GET", consoleScriptPath, { headers });
+    const packed = await ask({ "accept-encoding": "gzip, br" });
+    const etag = packed.headers.get("etag") ?? "";
+    expect(packed.headers.get("content-encoding")).toBe("br");
+    expect(packed.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    expect(packed.headers.get("vary")).toBe("accept-encoding");
+    expect(etag).toMatch(/^"[\w-]+"$/);
+    const plain = await ask({ "accept-encoding": "br;q=0" });
+    expect(plain.headers.get("content-encoding")).toBeNull();
+    expect(Buffer.from(brotliDecompressSync(await packed.bytes()))).toEqual(Buffer.from(await plain.bytes()));
+    const again = await ask({ "accept-encoding": "br", "if-none-match": etag });
+    expect([again.status, await again.text()]).toEqual([304, ""]);
+  });
+
+  test("CON-10 of another version are missing without an error page", async () => {
+    expect(await statusOf("/assets/console/main-0000.js")).toBe(404);
+  });
+
+  test("CON-134 CON-136 stay within 20 KB of script and 12 KB of style", async () => {
+    for (const name of assetNames) {
+      const answer = await site.request("GET", `/assets/console/${name}`, {
+        headers: { "accept-encoding": "br" },
+      });
+      expect((await answer.bytes()).length).toBeLessThan(name.endsWith(".css") ? 12_288 : 20_480);
+    }
+  });
+
+  test("CON-141 contain no way around the policy", async () => {
+    const script = await (await site.request("GET", consoleScriptPath, {})).text();
+    expect(script).not.toMatch(/\beval\(|new Function\(|document\.write/);
+  });
+});
+
+test("CON-3 an installation without a console has none of its routes", async () => {
+  await using without = await createTestServer({ hasConsole: false });
+  expect(without.server.routes.filter(({ path }) => path.startsWith("/console"))).toEqual([]);
+});
