@@ -50,15 +50,15 @@ export function numberText(value: number, language: string): string {
   return format.format(value);
 }
 
-const KIBIBYTE = 1024;
+const UNIT_STEP = 1024;
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
 
 /** @returns for example `1.4 MiB` */
 export function sizeText(bytes: number, language: string): string {
   let value = bytes;
   let unit = 0;
-  while (value >= KIBIBYTE && unit < UNITS.length - 1) {
-    value /= KIBIBYTE;
+  while (value >= UNIT_STEP && unit < UNITS.length - 1) {
+    value /= UNIT_STEP;
     unit += 1;
   }
   return `${numberText(value, language)} ${UNITS[unit]}`;
