@@ -27,6 +27,7 @@ import usageBatch from "./0024_usage_batch.sql" with { type: "text" };
 import capturedSessions from "./0025_captured_sessions.sql" with { type: "text" };
 import sessionLists from "./0026_session_lists.sql" with { type: "text" };
 import sessionCounts from "./0027_session_counts.sql" with { type: "text" };
+import sessionPending from "./0028_session_pending.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -63,4 +64,5 @@ export const migrations: readonly Migration[] = [
   { id: 25, name: "captured_sessions", sql: capturedSessions },
   { id: 26, name: "session_lists", sql: sessionLists },
   { id: 27, name: "session_counts", sql: sessionCounts },
+  { id: 28, name: "session_pending", sql: sessionPending },
 ];

@@ -98,6 +98,13 @@ export const sessionObjectRemovals = sqliteTable(
   ({ store, place }) => [primaryKey({ columns: [store, place] })],
 );
 
+/** Sums of a user's pending artifacts; triggers keep them. */
+export const sessionPending = sqliteTable("session_pending", {
+  userId: text("user_id").primaryKey(),
+  uploads: integer("uploads").notNull(),
+  bytes: integer("bytes").notNull(),
+});
+
 /** Sums of artifacts; triggers keep them. */
 export const sessionTotals = sqliteTable(
   "session_totals",

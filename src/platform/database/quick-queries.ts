@@ -1,14 +1,15 @@
-// SELECT statements of drizzle that are prepared to run many times. drizzle finds out for every value of every row how its column is
-// read, which takes longer than a look-up by key and leaves kilobytes of garbage; here it is found out once per statement.
-import type { Database, SQLQueryBindings, Statement } from "bun:sqlite";
-import { Column, is, NoopLogger, Placeholder } from "drizzle-orm";
+// Statements of drizzle that are prepared to run many times. drizzle finds out for every value of every row how its column is read,
+// and for every parameter how it is written, which takes longer than a look-up by key and leaves kilobytes of garbage; here it is
+// found out once per statement.
+import type { Changes, Database, SQLQueryBindings, Statement } from "bun:sqlite";
+import { Column, is, NoopLogger, Param, Placeholder } from "drizzle-orm";
 import { PreparedQuery, SQLiteBunSession } from "drizzle-orm/bun-sqlite";
 import type { PreparedQueryConfig, SelectedFieldsOrdered, SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 
 type Session = SQLiteBunSession<Record<string, never>, Record<string, never>>;
 type Config = Omit<PreparedQueryConfig, "run">;
 
-/** Leaves statements to drizzle that are no SELECT of plain columns, and those that run once. */
+/** Leaves statements to drizzle that return other than plain columns, and those that run once. */
 export class QuickSession extends SQLiteBunSession<Record<string, never>, Record<string, never>> {
   constructor(
     private readonly connection: Database,
@@ -19,6 +20,8 @@ export class QuickSession extends SQLiteBunSession<Record<string, never>, Record
 
   override prepareQuery<T extends Config>(...given: Parameters<Session["prepareQuery"]>): PreparedQuery<T> {
     const [{ sql, params }, fields, , , mapper] = given;
+    if (!fields && !mapper)
+      return new QuickChange<T>(given, this.connection.prepare(sql), params.map(writerOf));
     const members = mapper ? undefined : membersOf(fields);
     const parameters = parametersOf(params);
     if (!members || !parameters) return super.prepareQuery<T>(...given);
@@ -28,6 +31,24 @@ export class QuickSession extends SQLiteBunSession<Record<string, never>, Record
   override prepareOneTimeQuery(...given: Parameters<Session["prepareOneTimeQuery"]>) {
     const [query, fields, method, isArray, mapper] = given;
     return super.prepareQuery(query, fields, method, isArray, mapper);
+  }
+}
+
+/** @returns the value of one parameter */
+type Writer = (values: Values) => SQLQueryBindings;
+
+/** A statement that returns no rows. */
+class QuickChange<T extends Config> extends PreparedQuery<T> {
+  constructor(
+    [query, fields, method, isArray]: Parameters<Session["prepareQuery"]>,
+    private readonly statement: Statement<unknown, SQLQueryBindings[]>,
+    private readonly writers: readonly Writer[],
+  ) {
+    super(statement, query, new NoopLogger(), fields, method, isArray);
+  }
+
+  override run(values: Values = {}): Changes {
+    return this.statement.run(...this.writers.map((write) => write(values)));
   }
 }
 
@@ -102,6 +123,28 @@ function parametersOf(params: readonly unknown[]): Parameter[] | undefined {
     return isBinding(param) ? [{ value: param }] : [];
   });
   return parameters.length === params.length ? parameters : undefined;
+}
+
+function writerOf(param: unknown): Writer {
+  if (is(param, Placeholder)) return (values) => valueIn(values, param.name);
+  if (!is(param, Param) || !is(param.value, Placeholder)) return () => bindingOf(param);
+  const { encoder } = param;
+  const { name } = param.value;
+  if (encoder.mapToDriverValue === Column.prototype.mapToDriverValue)
+    return (values) => valueIn(values, name);
+  return (values) => bindingOf(encoder.mapToDriverValue(valueIn(values, name)));
+}
+
+function valueIn(values: Values, name: string): SQLQueryBindings {
+  const value = values[name];
+  if (value !== undefined) return value;
+  if (name in values) return null;
+  throw new Error(`a value is missing for ${name}`);
+}
+
+function bindingOf(value: unknown): SQLQueryBindings {
+  if (isBinding(value) || value instanceof Uint8Array) return value;
+  throw new Error(`no value for a database: ${typeof value}`);
 }
 
 const isBinding = (value: unknown): value is SQLQueryBindings =>

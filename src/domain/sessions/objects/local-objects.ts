@@ -2,6 +2,7 @@
 // give them. Owners of equal bytes share a file.
 import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import { DomainError } from "../../../platform/errors.ts";
+import type { DiskSpace } from "../../../platform/files/disk.ts";
 import type { ObjectLinks } from "./object-links.ts";
 import type { ObjectStore } from "./object-store.ts";
 
@@ -57,8 +58,20 @@ export const createLocalObjects = ({ blobs, links }: LocalObjectsDependencies): 
   },
   isOurs: async () => true,
   claim: async () => {},
-  space: () => blobs.space(),
+  space: briefly(() => blobs.space()),
 });
+
+/** Asking the file system takes as long as an announcement; in this time uploads take far less than the room they leave. */
+const SPACE_KNOWN_MS = 100;
+
+function briefly(ask: () => DiskSpace): () => DiskSpace {
+  let known: { space: DiskSpace; untilMs: number } | undefined;
+  return () => {
+    const nowMs = performance.now();
+    if (!known || nowMs >= known.untilMs) known = { space: ask(), untilMs: nowMs + SPACE_KNOWN_MS };
+    return known.space;
+  };
+}
 
 const folderUnusable = () =>
   new DomainError(

@@ -21,8 +21,8 @@ export class ObjectLinks {
   /** @returns the absolute address */
   urlOf(address: SignedAddress): string {
     const signature = this.own.sealing.mac(textOf(address), PURPOSE);
-    const query = new URLSearchParams({ expires: String(address.expires), signature });
-    return `${this.own.baseUrl()}${OBJECTS_PATH}/${address.object.id}?${query}`;
+    // base64url needs no escaping
+    return `${this.own.baseUrl()}${OBJECTS_PATH}/${address.object.id}?expires=${address.expires}&signature=${signature}`;
   }
 
   isSigned(address: SignedAddress, signature: string): boolean {

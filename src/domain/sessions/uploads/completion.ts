@@ -95,7 +95,9 @@ export class Completion {
     const { id } = artifact;
     const expiresAtMs = nowMs + settings.retentionDays * DAY_MS;
     if (!store.markComplete(tx, { id, nowMs, expiresAtMs })) throw bytesNotUploaded();
-    store.supersedeOthers(tx, artifact, { nowMs, expiresAtMs: nowMs + settings.supersededDays * DAY_MS });
+    const supersededUntilMs = nowMs + settings.supersededDays * DAY_MS;
+    if (session.currentArtifactId !== null)
+      store.supersedeOthers(tx, artifact, { nowMs, expiresAtMs: supersededUntilMs });
     const searchText = searchTextOf(session.nativeSessionId, artifact);
     store.promote(tx, {
       ...{ ...session, ...metadataOf(artifact) },

@@ -46,12 +46,7 @@ export class Announcements {
   async presign(uploader: Uploader, request: SessionUploadPresignRequest): Promise<Presigned> {
     const announcement = readAnnouncement(request, this.own.harnesses());
     this.#requirePolicy(uploader.organizationId, announcement.harness);
-    const complete = await this.#completeCopy(uploader, announcement);
-    if (complete) return { uploadId: complete.id, upload: undefined };
-    const outcome = await this.own.db.writeInCompany(
-      (tx) => this.#announce(tx, uploader, announcement),
-      "unobserved",
-    );
+    const outcome = await this.#stored(uploader, announcement);
     if (outcome.status === "complete") return { uploadId: outcome.id, upload: undefined };
     const expires = Math.floor(this.own.clock.nowMs() / SECOND_MS) + this.own.settings.urlTtlSeconds;
     return {
@@ -66,19 +61,16 @@ export class Announcements {
     if (!document.allowed_harnesses.some((allowed) => allowed === harness)) throw harnessNotAllowed(harness);
   }
 
-  /** @returns the artifact with these bytes, if it is the session's and its object is there */
-  async #completeCopy(
-    { userId, actor }: Uploader,
-    announcement: Announcement,
-  ): Promise<ArtifactRow | undefined> {
-    const { db, stores } = this.own;
-    const session = store.findNative(db.read, { userId, ...announcement });
-    const found = session && this.#validCopy(store.artifactsWith(db.read, keyOf(session, announcement)));
-    if (!found) return undefined;
-    const object = await stores.of(found.store).inspect(found.place);
+  /** @returns the complete artifact with these bytes if its object is there, else a pending one */
+  async #stored(uploader: Uploader, announcement: Announcement): Promise<ArtifactRow> {
+    const announce = () =>
+      this.own.db.writeInCompany((tx) => this.#announce(tx, uploader, announcement), "unobserved");
+    const found = await announce();
+    if (found.status !== "complete") return found;
+    const object = await this.own.stores.of(found.store).inspect(found.place);
     if (object?.sizeBytes === found.sizeBytes) return found;
-    await markLost(this.own, actor, found);
-    return undefined;
+    await markLost(this.own, uploader.actor, found);
+    return await announce();
   }
 
   #validCopy(artifacts: readonly ArtifactRow[]): ArtifactRow | undefined {
@@ -90,8 +82,9 @@ export class Announcements {
   }
 
   #announce(tx: Tx, uploader: Uploader, announcement: Announcement): ArtifactRow {
-    const session = this.#sessionOf(tx, uploader, announcement);
-    const artifacts = store.artifactsWith(tx, keyOf(session, announcement));
+    const found = store.findNative(tx, { userId: uploader.userId, ...announcement });
+    const session = found ?? this.#addSession(tx, uploader, announcement);
+    const artifacts = found ? store.artifactsWith(tx, keyOf(found, announcement)) : [];
     const complete = this.#validCopy(artifacts);
     if (complete) return complete;
     const known = artifacts.find(({ status }) => status === "pending" || status === "failed");
@@ -119,14 +112,12 @@ export class Announcements {
     requireRoom(tx, { sizeBytes: more, store: stores.active, totalBytesMax: settings.totalBytesMax });
   }
 
-  #sessionOf(tx: Tx, { userId, organizationId }: Uploader, announcement: Announcement): SessionRow {
+  #addSession(tx: Tx, { userId, organizationId }: Uploader, announcement: Announcement): SessionRow {
     const { harness, profile, nativeSessionId, metadata } = announcement;
-    const key = { userId, harness, profile, nativeSessionId };
-    const found = store.findNative(tx, key);
-    if (found) return found;
     const nowMs = this.own.clock.nowMs();
     const row: SessionRow = {
-      ...{ ...key, ...metadata, id: this.own.ids.uuid(), organizationId, sharingMode: "private" },
+      ...{ id: this.own.ids.uuid(), organizationId, userId, harness, profile, nativeSessionId },
+      ...{ ...metadata, sharingMode: "private" },
       searchText: searchTextOf(nativeSessionId, metadata),
       ...{ currentArtifactId: null, createdAtMs: nowMs, updatedAtMs: nowMs, heldAtMs: null, goneAtMs: null },
     };

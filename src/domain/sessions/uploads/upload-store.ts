@@ -1,10 +1,10 @@
 // SQL of uploads: announced sessions and artifacts, their limits, and each change of an artifact's state. A change names the state
 // that it leaves, so that of two callers one wins.
-import { and, count, eq, inArray, isNull, ne, sql, sum } from "drizzle-orm";
+import { and, eq, inArray, isNull, ne, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { changesOf, insertAll, named, updateAll } from "../../../platform/database/drizzle.ts";
 import { type ArtifactRow, metadataOf, type SessionRow } from "../model.ts";
-import { capturedSessions, sessionArtifacts, sessionGrants } from "../tables.ts";
+import { capturedSessions, sessionArtifacts, sessionGrants, sessionPending } from "../tables.ts";
 
 const selectNative = statement((connection) =>
   connection
@@ -82,17 +82,16 @@ export const announceAgain = (tx: Tx, row: ArtifactRow): void => void updateAnno
 
 const selectPending = statement((connection) =>
   connection
-    .select({ uploads: count(), bytes: sum(sessionArtifacts.sizeBytes).mapWith(Number) })
-    .from(sessionArtifacts)
-    .where(and(eq(sessionArtifacts.userId, named("userId")), eq(sessionArtifacts.status, "pending")))
+    .select({ uploads: sessionPending.uploads, bytes: sessionPending.bytes })
+    .from(sessionPending)
+    .where(eq(sessionPending.userId, named("userId")))
+    .limit(1)
     .prepare(),
 );
 
 /** @returns number and bytes of the user's pending uploads */
-export function pendingOf(connection: Connection, userId: string): { uploads: number; bytes: number } {
-  const { uploads = 0, bytes = 0 } = selectPending(connection).get({ userId }) ?? {};
-  return { uploads, bytes: bytes ?? 0 };
-}
+export const pendingOf = (connection: Connection, userId: string): { uploads: number; bytes: number } =>
+  selectPending(connection).get({ userId }) ?? { uploads: 0, bytes: 0 };
 
 const updateStored = statement((connection) =>
   connection
@@ -198,5 +197,6 @@ const updateGrants = statement((connection) =>
 /** What readers see of the session is what was announced with its new current artifact. */
 export function promote(tx: Tx, session: SessionRow): void {
   updateCurrent(tx).run({ ...session });
-  updateGrants(tx).run({ id: session.id, updatedAtMs: session.updatedAtMs });
+  if (session.sharingMode === "selected")
+    updateGrants(tx).run({ id: session.id, updatedAtMs: session.updatedAtMs });
 }

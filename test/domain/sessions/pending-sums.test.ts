@@ -1,0 +1,74 @@
+// The sums of each user's pending uploads, which the database keeps by itself, beside what a look at every upload gives.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { count, eq, sum } from "drizzle-orm";
+import { sessionArtifacts, sessionPending } from "../../../src/domain/sessions/tables.ts";
+import {
+  announcementOf,
+  createSessionServer,
+  type PresignedOnWire,
+  presign,
+  upload,
+} from "../../support/content/sessions.ts";
+import type { TestServer } from "../../support/server.ts";
+
+const BYTES = "the bytes of a session";
+
+let face: TestServer;
+let token: string;
+beforeAll(async () => {
+  face = await createSessionServer();
+  token = (await face.signedIn("member")).accessToken;
+});
+afterAll(() => face[Symbol.asyncDispose]());
+
+const kept = () => face.world.db.read.select().from(sessionPending).all();
+
+const counted = () =>
+  face.world.db.read
+    .select({
+      userId: sessionArtifacts.userId,
+      uploads: count(),
+      bytes: sum(sessionArtifacts.sizeBytes).mapWith(Number),
+    })
+    .from(sessionArtifacts)
+    .where(eq(sessionArtifacts.status, "pending"))
+    .groupBy(sessionArtifacts.userId)
+    .all();
+
+async function announce(at: number, more: object = {}): Promise<PresignedOnWire> {
+  const announcement = announcementOf(BYTES, { session_id: `native-${at}`, ...more });
+  return await (await presign(face, { token }, announcement)).json();
+}
+
+const remove = ({ upload_id: id }: PresignedOnWire) => {
+  const { organizationId } = face.world;
+  const sessionId = face.domain.sessions.artifact({ organizationId, id })?.sessionId;
+  return face.request("DELETE", `/session-uploads/${sessionId}`, { token });
+};
+
+test("SES-9 the sums of pending uploads follow every change of an upload", async () => {
+  const uploads: (number | undefined)[] = [];
+  const look = () => {
+    expect(kept()).toEqual(counted());
+    uploads.push(kept()[0]?.uploads);
+  };
+  const first = await announce(1);
+  look();
+  const second = await announce(2);
+  look();
+  await announce(2, { size_bytes: 1 });
+  look();
+  await announce(2);
+  await upload(face, second, BYTES.toUpperCase()); // fails
+  look();
+  await announce(2);
+  look();
+  await upload(face, first, BYTES);
+  await face.request("POST", first.complete_url, { token });
+  look();
+  await remove(second);
+  look();
+  await remove(first);
+  look();
+  expect(uploads).toEqual([1, 2, 2, 1, 2, 1, undefined, undefined]);
+});
