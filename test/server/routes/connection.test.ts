@@ -30,8 +30,11 @@ describe("the connection", () => {
     expect(await seen(NO_PROXIES)).toEqual({ address: "127.0.0.1", forwarding: "none" });
   });
 
-  test("behind a trusted proxy has the address that the proxy forwards", async () => {
-    expect(await seen(TRUSTING, SENT)).toEqual({ address: "203.0.113.7", forwarding: "trusted" });
+  test.each([
+    ["alone", SENT],
+    ["behind an unreadable one of the caller", { "x-forwarded-for": "unknown, 203.0.113.7" }],
+  ])("behind a trusted proxy has the address that the proxy forwards %s", async (_where, headers) => {
+    expect(await seen(TRUSTING, headers)).toEqual({ address: "203.0.113.7", forwarding: "trusted" });
   });
 
   test.each([

@@ -107,11 +107,9 @@ export function unrouted(method: string, allowed: readonly string[]): HttpError 
   );
 }
 
-/** Unwraps our own errors from the framework's, and maps database read errors as the write queue maps write errors. */
-function readable(thrown: unknown): unknown {
-  if (thrown instanceof Error && !isOurs(thrown) && isOurs(thrown.cause)) return thrown.cause;
-  return isOutOfMemory(thrown) ? outOfMemory(thrown) : asStorageError(thrown);
-}
+/** Maps errors of memory, and of reading the database as the write queue maps those of writing. */
+const readable = (thrown: unknown): unknown =>
+  isOutOfMemory(thrown) ? outOfMemory(thrown) : asStorageError(thrown);
 
 const EXHAUSTED = "memory.exhausted";
 /** Running requests release their memory within seconds. */
@@ -124,5 +122,3 @@ const outOfMemory = (cause: unknown): DomainError =>
     retryAfterSeconds: EXHAUSTED_RETRY_SECONDS,
     cause,
   });
-
-const isOurs = (error: unknown): boolean => error instanceof DomainError || error instanceof HttpError;

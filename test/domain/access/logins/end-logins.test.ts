@@ -8,6 +8,7 @@ import {
   endLoginSession,
   endLogins,
   endOtherSessions,
+  endProviderSessions,
 } from "../../../../src/domain/access/logins/end-logins.ts";
 import { deviceLogins, grants, loginSessions, refreshTokens } from "../../../../src/domain/access/tables.ts";
 import type { Tx } from "../../../../src/platform/database/database.ts";
@@ -161,4 +162,22 @@ test("ending the logins of several users together ends nobody else's", async () 
   const rowOf = (id: string) => world.db.read.select().from(grants).where(eq(grants.id, id)).all();
   expect(rowOf(first.id)).toMatchObject([{ revokedAtMs: START_MS + 5, revokedReason: "test" }]);
   expect(rowOf(other.id)).toMatchObject([{ revokedAtMs: null }]);
+});
+
+const PROVIDER = { issuer: "https://id.example.org/", providerSessionId: "one" };
+
+test.each([
+  ["one session at the provider", false, [2, 3, 3, 2]],
+  ["one session at the provider, with its workstations", true, [2, 2, 2, 2]],
+  ["a user's sessions", false, [1, 3, 3, 1]],
+  ["a user's sessions, with the workstations", true, [1, 1, 1, 1]],
+] as const)("a logout of %s ends what it decided, and nobody else's", async (what, endsGrants, left) => {
+  const { world, first } = await withLogins();
+  await using _ = world;
+  await world.db.write((tx) =>
+    tx.update(loginSessions).set(PROVIDER).where(eq(loginSessions.id, first.sid)).run(),
+  );
+  const whose = what.startsWith("one") ? PROVIDER : { userId: world.user.id };
+  await world.db.write((tx) => endProviderSessions(tx, { ...whose, endsGrants, ...ending }), "access");
+  expect(open(world)).toEqual([...left]);
 });

@@ -153,8 +153,8 @@ describe("on every listener, a slow body", () => {
       const form = "Content-Type: application/x-www-form-urlencoded";
       for (const [path, type, length, piece, name] of [
         ["/api/auth/sign-in/email", json, "Content-Length: 5000", "a", "request.too_slow"],
-        ["/api/auth/oauth2/token", form, CHUNKED, "1\r\na\r\n", "did not arrive"],
-        ["/login", form, "Content-Length: 5000", "a", "did not arrive"],
+        ["/api/auth/oauth2/token", form, CHUNKED, "1\r\na\r\n", "did not arrive within 0.25 seconds"],
+        ["/login", form, "Content-Length: 5000", "a", "did not arrive within 0.25 seconds"],
       ] as const) {
         const head = headOf(path, [type, length]);
         const { text, isClosed } = await talk(kind, [head, piece]);
