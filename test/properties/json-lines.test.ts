@@ -22,9 +22,10 @@ function pathsIn(value: unknown, path: readonly string[] = []): (readonly string
 test("lines in JSON are those of the same text read as YAML", () => {
   const documents = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }));
   const indents = fc.constantFrom(0, 1, "\t");
+  const ends = fc.constantFrom("\n", "\n\n");
   fc.assert(
-    fc.property(documents, indents, (document, indent) => {
-      const text = JSON.stringify(document, null, indent);
+    fc.property(documents, indents, ends, (document, indent, end) => {
+      const text = JSON.stringify(document, null, indent).replaceAll("\n", end);
       const paths = pathsIn(document);
       const problems = new ProblemList();
       const { linesOf } = readYamlText(Buffer.from(text + COMMENT), problems, BOUNDS);
