@@ -6,7 +6,7 @@ import { databaseDamaged } from "../../domain/backup/errors.ts";
 import { type BackupKind, fileNameOf, keysPathOf, type Manifest } from "../../domain/backup/model.ts";
 import { requireRoom } from "../../domain/backup/room.ts";
 import type { MadeBackup } from "../../domain/backup/service.ts";
-import { type StoreTotals, sessionTotals } from "../../domain/sessions/service.ts";
+import { type Kept, keptIn, type StoreTotals, sessionTotals } from "../../domain/sessions/service.ts";
 import { type Clock, toRfc3339 } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
@@ -171,22 +171,14 @@ function factsOf(
 ): Pick<Manifest, "sealing_key_ids" | "sessions_elsewhere"> {
   using connection = openConnection(copy, { readonly: true });
   return {
-    sessions_elsewhere: storedIn(copy, "s3").artifacts,
+    sessions_elsewhere: storedIn(copy, "s3").versions,
     sealing_key_ids: [...keyIdsIn(drizzleOver(connection))],
   };
 }
 
-const STORED_STATES = new Set(["complete", "superseded", "stored"]);
-
 /** A database of another schema may not have the sums; the packer looks at the files again. */
-function storedIn(file: string, store: StoreTotals["store"]): Pick<StoreTotals, "artifacts" | "bytes"> {
-  const stored = { artifacts: 0, bytes: 0 };
-  if (schemaIn(file) !== programSchema()) return stored;
+function storedIn(file: string, store: StoreTotals["store"]): Pick<Kept, "versions" | "bytes"> {
+  if (schemaIn(file) !== programSchema()) return { versions: 0, bytes: 0 };
   using connection = openConnection(file, { readonly: true });
-  for (const sum of sessionTotals(drizzleOver(connection))) {
-    if (sum.store !== store || !STORED_STATES.has(sum.state)) continue;
-    stored.artifacts += sum.artifacts;
-    stored.bytes += sum.bytes;
-  }
-  return stored;
+  return keptIn(sessionTotals(drizzleOver(connection)).filter((sum) => sum.store === store));
 }

@@ -17,6 +17,9 @@ interface Rule {
 /** One backup a day, and two hours to make it. */
 const BACKUP_SECONDS_MAX = 26 * 3600;
 
+/** Three turns of the retention job. */
+const REMOVAL_WAIT_SECONDS = 3 * 3600;
+
 const RULES: readonly Rule[] = [
   {
     alert: "QuartermasterDown",
@@ -95,6 +98,24 @@ const RULES: readonly Rule[] = [
     severity: "warning",
     summary: "{{ $labels.instance }} dropped rows of the request log within 15 minutes: {{ $labels.cause }}",
     action: "quartermaster doctor; quartermaster gateway logs list shows the gaps",
+  },
+  {
+    alert: "QuartermasterSessionsLost",
+    expr: 'sum by (instance) (increase(quartermaster_audit_entries_total{action="captured_session.lose"}[1h])) > 0',
+    for: "0m",
+    severity: "warning",
+    summary:
+      "Bytes of captured sessions at {{ $labels.instance }} were found missing or damaged within the hour",
+    action: "quartermaster doctor; quartermaster sessions verify; check the disk or the object store",
+  },
+  {
+    alert: "QuartermasterSessionsNotDeleted",
+    expr: `time() - (quartermaster_session_removal_waiting_since_timestamp_seconds > 0) > ${REMOVAL_WAIT_SECONDS}`,
+    for: "5m",
+    severity: "warning",
+    summary:
+      "Objects of captured sessions whose retention is over have waited for more than 3 hours to be deleted at {{ $labels.instance }}",
+    action: "quartermaster doctor; the log has object_store.request_failed if the object store refuses",
   },
   {
     alert: "QuartermasterDiskFilling",

@@ -198,8 +198,10 @@ test("OBS-6 the example alert rules are valid and query only existing metrics", 
     "BackupOld",
     "ProvisioningFails",
     "RequestLogDrops",
+    "SessionsLost",
+    "SessionsNotDeleted",
     "DiskFilling",
-  ]; // OBS-6
+  ]; // OBS-6, and SES-48 for sessions
   expect(rules.map(({ alert }) => alert)).toEqual(
     expect.arrayContaining(wanted.map((name) => `Quartermaster${name}`)),
   );

@@ -3,33 +3,108 @@ import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
 import { addSessionFigures } from "../../../src/app/service/jobs/session-jobs.ts";
 import {
+  diskFull,
+  storeUnavailable,
+  uploadNotFound,
+  uploadsBusy,
+} from "../../../src/domain/sessions/errors.ts";
+import { UPLOAD_WINDOW_MS } from "../../../src/domain/sessions/limits.ts";
+import { markPlaces } from "../../../src/domain/sessions/objects/removal-store.ts";
+import { UploadTally } from "../../../src/domain/sessions/uploads/tally.ts";
+import { HOUR_MS, SECOND_MS } from "../../../src/platform/clock.ts";
+import {
   announcementOf,
   capture,
   createSessionServer,
   type PresignedOnWire,
+  pathIn,
   presign,
   upload,
 } from "../../support/content/sessions.ts";
+import type { TestServer } from "../../support/server.ts";
 
-test("SES-48 uploads are counted by outcome, with the bytes of complete ones, starting at zero", async () => {
-  await using face = await createSessionServer();
-  const { accessToken: token } = await face.signedIn("member");
+const figuresOf = async (face: TestServer) => {
   const metrics = new Registry();
   addSessionFigures(metrics, face.domain.sessions);
-  const figures = async () =>
-    (await metrics.metrics()).split("\n").filter((line) => line.startsWith("quartermaster_session_upload"));
-  const expected = (complete: number, mismatch: number, bytes: number): string[] => [
-    `quartermaster_session_uploads_total{outcome="complete"} ${complete}`,
-    `quartermaster_session_uploads_total{outcome="digest_mismatch"} ${mismatch}`,
-    'quartermaster_session_uploads_total{outcome="content_differs"} 0',
-    `quartermaster_session_upload_bytes_total ${bytes}`,
-  ];
-  expect(await figures()).toEqual(expected(0, 0, 0));
+  const page = (await metrics.metrics()).split("\n");
+  return (name: string) =>
+    Object.fromEntries(
+      page
+        .map((line) => new RegExp(`^quartermaster_${name}(?:\\{\\w+="(\\w+)"\\})? (\\d+)$`).exec(line))
+        .flatMap((found) => (found ? [[found[1] ?? "", Number(found[2])]] : [])),
+    );
+};
+
+/** @returns the outcomes that were counted */
+const outcomesOf = async (face: TestServer) => {
+  const all = Object.entries((await figuresOf(face))("session_uploads_total"));
+  return Object.fromEntries(all.filter(([, uploads]) => uploads > 0));
+};
+
+const announced = async (face: TestServer, token: string, name: string): Promise<PresignedOnWire> =>
+  await (await presign(face, { token }, announcementOf(name, { session_id: name }))).json();
+
+test("SES-48 uploads are counted by outcome, with the bytes of complete ones, each outcome from zero", async () => {
+  await using face = await createSessionServer({ uploadTimes: { idleMs: 20, wholeMs: 1_000 } });
+  const { accessToken: token } = await face.signedIn("member");
+  const before = (await figuresOf(face))("session_uploads_total");
+  expect([Object.keys(before).length, ...new Set(Object.values(before))]).toEqual([12, 0]);
   await capture(face, { token }, "text");
-  const other = announcementOf("other", { session_id: "other" });
-  const presigned: PresignedOnWire = await (await presign(face, { token }, other)).json();
-  expect((await upload(face, presigned, "OTHER")).status).toBe(422);
-  expect(await figures()).toEqual(expected(1, 1, 4));
-  await capture(face, { token }, "more text", { session_id: "third" });
-  expect(await figures()).toEqual(expected(2, 1, 13));
+  await capture(face, { token }, "more text", { session_id: "second" });
+  expect((await figuresOf(face))("session_upload_bytes_total")).toEqual({ "": 13 });
+  const one = await announced(face, token, "other");
+  expect((await upload(face, one, "OTHER")).status).toBe(422);
+  const two = await announced(face, token, "another");
+  const altered = { ...two, upload_url: two.upload_url.replace(/.$/, (last) => (last === "A" ? "E" : "A")) };
+  expect((await upload(face, altered, "another")).status).toBe(403);
+  expect((await upload(face, two, "too long for it")).status).toBe(400);
+  expect((await upload(face, two, "cut", { "content-length": "7" })).status).toBe(400);
+  const silent = new ReadableStream<Uint8Array>();
+  const headers = { ...two.headers, "content-length": "7" };
+  const slow = await face.request("PUT", pathIn(two.upload_url), { body: silent, headers });
+  expect(slow.status).toBe(408);
+  const complete = () => face.request("POST", two.complete_url, { token });
+  expect((await complete()).status).toBe(400);
+  face.world.clock.advance(UPLOAD_WINDOW_MS);
+  expect((await complete()).status).toBe(400);
+  const counted = { complete: 2, digest_mismatch: 1, refused: 2, cut: 1, too_slow: 1 };
+  expect(await outcomesOf(face)).toEqual({ ...counted, not_uploaded: 1, window_over: 1 });
+});
+
+test.each([
+  ["busy", uploadsBusy()],
+  ["disk_full", diskFull(undefined)],
+  ["store_unavailable", storeUnavailable()],
+  ["refused", uploadNotFound()],
+  ["failed", new Error("a fault")],
+])("SES-48 an upload counts as %s by its error, which is passed on", async (outcome, error) => {
+  const tally = new UploadTally();
+  await expect(tally.watch(() => Promise.reject(error))).rejects.toBe(error);
+  expect(Object.entries(tally.outcomes).filter(([, uploads]) => uploads > 0)).toEqual([[outcome, 1]]);
+});
+
+test("SES-48 versions are counted by state, and bytes by store without those that are only announced", async () => {
+  await using face = await createSessionServer();
+  const { accessToken: token } = await face.signedIn("member");
+  const none = { pending: 0, stored: 0, complete: 0, superseded: 0, failed: 0 };
+  expect((await figuresOf(face))("sessions")).toEqual(none);
+  await capture(face, { token }, "text");
+  await announced(face, token, "announced");
+  await upload(face, await announced(face, token, "stored"), "stored");
+  expect((await figuresOf(face))("sessions")).toEqual({ ...none, pending: 1, stored: 1, complete: 1 });
+  expect((await figuresOf(face))("session_objects_bytes")).toEqual({ local: 10, s3: 0 });
+});
+
+test("SES-42 SES-48 objects that wait for their deletion are told since when", async () => {
+  await using face = await createSessionServer();
+  const { db, clock } = face.world;
+  const since = async () => (await figuresOf(face))("session_removal_waiting_since_timestamp_seconds")[""];
+  expect(await since()).toBe(0);
+  const markedAtMs = clock.nowMs();
+  const object = { store: "local", place: announcementOf("text").sha256, sizeBytes: 4 } as const;
+  await db.write((tx) => markPlaces(tx, [object], markedAtMs));
+  clock.advance(HOUR_MS);
+  expect(await since()).toBe(markedAtMs / SECOND_MS);
+  await face.domain.sessions.retention.run(face.world.system, new AbortController().signal);
+  expect(await since()).toBe(0);
 });

@@ -1,6 +1,8 @@
 // The jobs and metrics of captured sessions in the running service. domain/sessions/retention does the work.
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Domain } from "../../../domain/domain.ts";
+import { ARTIFACT_STATUSES } from "../../../domain/sessions/model.ts";
+import { keptIn } from "../../../domain/sessions/service.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/observe/log.ts";
@@ -8,6 +10,9 @@ import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
 
 const RETENTION = { everyMs: HOUR_MS, jitterMs: 30 * SECOND_MS, timeLimitMs: 2 * MINUTE_MS };
 const SWEEP = { everyMs: DAY_MS, jitterMs: 10 * MINUTE_MS, timeLimitMs: 10 * MINUTE_MS };
+
+/** `stored`: uploaded to the local store and not completed */
+const STATES = [...ARTIFACT_STATUSES, "stored"];
 
 /** What an operator does about a bucket that this service has not claimed. */
 const CLAIM = "quartermaster sessions sweep --dry-run";
@@ -49,7 +54,7 @@ export function registerSessionJobs(
 /** Adds what is kept, and how uploads end. */
 export function addSessionFigures(
   metrics: Registry,
-  sessions: Pick<Domain["sessions"], "totals" | "tally">,
+  sessions: Pick<Domain["sessions"], "totals" | "tally" | "removals">,
 ): void {
   new Counter({
     name: "quartermaster_session_uploads_total",
@@ -72,23 +77,34 @@ export function addSessionFigures(
     },
   });
   new Gauge({
-    name: "quartermaster_session_artifacts",
-    help: "Versions of captured sessions by state",
+    name: "quartermaster_sessions",
+    help: "Versions of captured sessions by state; each session has at most one that is complete",
     labelNames: ["state"],
     registers: [metrics],
     collect() {
       this.reset();
+      for (const state of STATES) this.set({ state }, 0);
       for (const { state, artifacts } of sessions.totals()) this.inc({ state }, artifacts);
     },
   });
   new Gauge({
     name: "quartermaster_session_objects_bytes",
-    help: "Bytes of captured sessions by store, pending uploads included",
+    help: "Bytes of captured sessions by store, without uploads that are only announced",
     labelNames: ["store"],
     registers: [metrics],
     collect() {
       this.reset();
-      for (const { store, bytes } of sessions.totals()) this.inc({ store }, bytes);
+      const totals = sessions.totals();
+      for (const wanted of ["local", "s3"])
+        this.set({ store: wanted }, keptIn(totals.filter(({ store }) => store === wanted)).bytes);
+    },
+  });
+  new Gauge({
+    name: "quartermaster_session_removal_waiting_since_timestamp_seconds",
+    help: "Time since when the oldest object of a removed session waits for its deletion, in seconds since 1970; 0 if none waits.",
+    registers: [metrics],
+    collect() {
+      this.set((sessions.removals.waitingSinceMs() ?? 0) / SECOND_MS);
     },
   });
 }

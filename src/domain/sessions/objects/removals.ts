@@ -36,6 +36,9 @@ export class Removals {
     return drained;
   }
 
+  /** @returns UTC milliseconds at which the oldest object was marked that is not deleted; undefined if there is none */
+  waitingSinceMs = (): number | undefined => store.marked(this.own.db.read, 1)[0]?.markedAtMs;
+
   /** @returns false if another artifact still names the object */
   async #remove(object: store.MarkedObject): Promise<boolean> {
     const { db, stores, blobs } = this.own;

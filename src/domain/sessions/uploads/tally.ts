@@ -1,10 +1,32 @@
 // Counts how uploads end in this process, for metrics.
 
-/** `digest_mismatch`: other bytes arrived than announced; `content_differs`: the store holds others than announced */
-export type UploadOutcome = "complete" | "digest_mismatch" | "content_differs";
+/**
+ * `digest_mismatch`: other bytes arrived than announced; `content_differs`: the store holds others than announced; `refused`: an
+ * address, a header or a caller is not accepted; `failed`: a fault of ours
+ */
+const NONE = {
+  ...{ complete: 0, digest_mismatch: 0, content_differs: 0 },
+  ...{ cut: 0, too_slow: 0, busy: 0, disk_full: 0, not_uploaded: 0, window_over: 0 },
+  ...{ store_unavailable: 0, refused: 0, failed: 0 },
+};
+
+export type UploadOutcome = keyof typeof NONE;
+
+/** Outcomes of refusals by their reason; `counted` are those that are counted where they are decided. */
+const BY_REASON: Readonly<Record<string, UploadOutcome | "counted">> = {
+  "sessions.digest_mismatch": "counted",
+  "sessions.content_differs": "counted",
+  "request.cut_short": "cut",
+  "request.too_slow": "too_slow",
+  "sessions.busy": "busy",
+  "artifact.disk_full": "disk_full",
+  "sessions.not_uploaded": "not_uploaded",
+  "sessions.window_over": "window_over",
+  "sessions.store_unavailable": "store_unavailable",
+};
 
 export class UploadTally {
-  readonly outcomes: Record<UploadOutcome, number> = { complete: 0, digest_mismatch: 0, content_differs: 0 };
+  readonly outcomes: Record<UploadOutcome, number> = { ...NONE };
   /** of complete uploads */
   bytes = 0;
 
@@ -12,4 +34,19 @@ export class UploadTally {
     this.outcomes[outcome] += 1;
     if (outcome === "complete") this.bytes += sizeBytes;
   }
+
+  /** Counts the upload if the work throws, by the reason of the refusal. */
+  async watch<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      const outcome = outcomeOf(error);
+      if (outcome !== "counted") this.add(outcome, 0);
+      throw error;
+    }
+  }
 }
+
+/** Every expected error of the domain and of its HTTP face has a reason. */
+const outcomeOf = (error: unknown): UploadOutcome | "counted" =>
+  error instanceof Error && "reason" in error ? (BY_REASON[String(error.reason)] ?? "refused") : "failed";

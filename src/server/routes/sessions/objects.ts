@@ -44,17 +44,18 @@ const described = {
 };
 
 export function sessionObjectRoutes({ guard, domain, baseUrl, uploadTimes }: RouteContext) {
-  const { receiving, downloads } = domain.sessions;
+  const { receiving, downloads, tally } = domain.sessions;
   return createRouter(guard, "session-objects")
     .put(
       "/session-objects/:id",
-      async ({ request, params, query }) => {
-        refuseForeignOrigin(request, baseUrl());
-        const announced = receiving.admit(addressOf(params.id, query));
-        requireAnnounced(request, announced);
-        await receiving.receive(announced, readUpload(request, announced.sizeBytes, uploadTimes));
-        return noContent();
-      },
+      ({ request, params, query }) =>
+        tally.watch(async () => {
+          refuseForeignOrigin(request, baseUrl());
+          const announced = receiving.admit(addressOf(params.id, query));
+          requireAnnounced(request, announced);
+          await receiving.receive(announced, readUpload(request, announced.sizeBytes, uploadTimes));
+          return noContent();
+        }),
       { requires: "nobody", accepts: "bytes", params: ObjectPath, query: ObjectQuery, detail: described.put },
     )
     .get(

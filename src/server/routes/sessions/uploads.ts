@@ -52,7 +52,7 @@ const described = {
 
 /** @returns the operations that change or fetch one session */
 export function sessionUploadRoutes({ guard, domain }: RouteContext) {
-  const { announcements, completion, downloads, removal } = domain.sessions;
+  const { announcements, completion, downloads, removal, tally } = domain.sessions;
   return createRouter(guard, "session-uploads")
     .post(
       "/session-uploads/presign",
@@ -72,8 +72,8 @@ export function sessionUploadRoutes({ guard, domain }: RouteContext) {
     .post(
       "/session-uploads/:id/complete",
       async ({ request, params }) => {
-        const id = await completion.complete(actorOf(request), viewerOf(request), params.id);
-        return json({ id, status: "complete" });
+        const completing = () => completion.complete(actorOf(request), viewerOf(request), params.id);
+        return json({ id: await tally.watch(completing), status: "complete" });
       },
       { requires: "session:write", accepts: "nothing", params: UploadPath, detail: described.complete },
     )
