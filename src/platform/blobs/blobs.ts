@@ -8,6 +8,7 @@ import { codeOf, DomainError } from "../errors.ts";
 import { type DiskSpace, diskSpace, isNearlyFull } from "../files/disk.ts";
 import { readPieces } from "../files/files.ts";
 import { readOwnPieces } from "../own-files.ts";
+import { isOwnProcessAlive } from "../process-life.ts";
 import { type OpenWriter, writeHere } from "./piece-writer.ts";
 
 declare const digestBrand: unique symbol;
@@ -261,15 +262,7 @@ async function sweepTemporary(directory: string): Promise<number> {
 function isLeftover(name: string): boolean {
   const [, pid, tag] = TEMPORARY.exec(name) ?? [];
   if (pid === undefined) return false;
-  return Number(pid) === process.pid ? tag !== PROCESS_TAG : !isRunning(Number(pid));
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return codeOf(error) !== "ESRCH";
-  }
+  return Number(pid) === process.pid ? tag !== PROCESS_TAG : !isOwnProcessAlive(Number(pid));
 }
 
 /** A link or a folder at the path of an artifact is not ours; storing the artifact again replaces it. */

@@ -239,6 +239,20 @@ describe("a process that is killed while storing", () => {
     expect(await blobs.sweepTemporary()).toBe(1);
   });
 
+  test("is recognized before its parent has asked how it ended, and when another program has its id", async () => {
+    // The shell becomes a program that asks nothing of the children it was left with.
+    const script = "sleep 0 & echo $!; exec sleep 60";
+    const parent = Bun.spawn(["sh", "-c", script], { stdout: "pipe" });
+    const { value } = await parent.stdout.getReader().read();
+    const ended = Number(Buffer.from(value ?? []).toString());
+    const stateOf = async () => (await readFile(`/proc/${ended}/stat`, "utf8")).split(") ")[1]?.[0];
+    while ((await stateOf()) !== "Z") await Bun.sleep(1);
+    for (const pid of [ended, parent.pid])
+      await writeFile(join(directory, `put-${pid}-00000000-${crypto.randomUUID()}`), "half");
+    expect(await blobs.sweepTemporary()).toBe(2);
+    parent.kill();
+  });
+
   test("is not confused with a store of this process that is still running", async () => {
     let swept: number | undefined;
     async function* source() {

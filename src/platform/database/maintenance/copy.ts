@@ -3,8 +3,8 @@
 import type { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf } from "../../errors.ts";
 import { openRegularFile } from "../../files/files.ts";
+import { isOwnProcessAlive } from "../../process-life.ts";
 import { openConnection } from "../connection.ts";
 import { schemaDifferences } from "../schema/schema-differences.ts";
 import { asStorageError, sqliteErrorIn } from "../storage-errors.ts";
@@ -121,15 +121,7 @@ export function removePartialCopies(folder: string): void {
   }
 }
 
-const isOver = (pid: number): boolean => pid === process.pid || !isRunning(pid);
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return codeOf(error) !== "ESRCH";
-  }
-}
+const isOver = (pid: number): boolean => pid === process.pid || !isOwnProcessAlive(pid);
 
 const MAGIC = "SQLite format 3\0";
 

@@ -1,0 +1,37 @@
+// Whether the process that began a file may still write it. A process id alone does not tell: the system gives the number of a
+// process that has ended to another program, and a killed process keeps its number until its parent has asked how it ended.
+import { readFileSync, readlinkSync } from "node:fs";
+import { basename } from "node:path";
+import { codeOf } from "./errors.ts";
+
+/** @returns false only if no process of this program has that id */
+export function isOwnProcessAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    return codeOf(error) !== "ESRCH";
+  }
+  return !hasEnded(pid) && !isOtherProgram(pid);
+}
+
+/** The state follows the name of the program, which may contain anything. */
+const hasEnded = (pid: number): boolean =>
+  orUndefined(() => readFileSync(`/proc/${pid}/stat`, "utf8"))
+    ?.split(") ")
+    .at(-1)
+    ?.startsWith("Z") ?? false;
+
+/** The file of a program that was replaced meanwhile has a mark behind its name. */
+function isOtherProgram(pid: number): boolean {
+  const path = orUndefined(() => readlinkSync(`/proc/${pid}/exe`));
+  return path !== undefined && basename(path.replace(/ \(deleted\)$/, "")) !== basename(process.execPath);
+}
+
+/** Not Linux, or hidden from us. */
+function orUndefined(read: () => string): string | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
