@@ -1,5 +1,4 @@
 // All routes of the server. They are listed by hand because a compiled executable has no folders to scan.
-import { Elysia } from "elysia";
 import { createGuard } from "../auth/guard.ts";
 import { canReadMetrics } from "../auth/metrics-access.ts";
 import { admitProxy } from "../auth/proxy-access.ts";
@@ -50,7 +49,10 @@ import { sessionSharingRoutes } from "./sessions/sharing.ts";
 import { sessionUploadRoutes } from "./sessions/uploads.ts";
 import { healthRoutes, openApiRoutes, systemRoutes } from "./system.ts";
 
-/** @param allRoutes the complete list of routes, called when the API document is requested */
+/**
+ * A list and not one instance that uses them, because Elysia makes every route again for each instance it is passed on to.
+ * @param allRoutes the complete list of routes, called when the API document is requested
+ */
 export function createRoutes(
   options: Omit<RouteContext, "guard" | "countFactor">,
   allRoutes: () => readonly DocumentedRoute[],
@@ -70,50 +72,51 @@ export function createRoutes(
       canReadMetrics(request, exchange, { token: metricsToken, origin: baseUrl() }),
   });
   const context: RouteContext = { ...options, guard, countFactor: createFactorMetrics(options.metrics) };
-  return new Elysia({ name: "routes" })
-    .use(healthRoutes(context))
-    .use(systemRoutes(context))
-    .use(openApiRoutes(context, allRoutes))
-    .use(connectionRoutes(context))
-    .use(discoveryRoutes(context))
-    .use(oauthRoutes(context))
-    .use(sessionRoutes(context))
-    .use(providerLogoutRoutes(context))
-    .use(deviceRoutes(context))
-    .use(closedRoutes(context))
-    .use(pageRoutes(context))
-    .use(consoleRoutes(context))
-    .use(meRoutes(context))
-    .use(ownLoginRoutes(context))
-    .use(ownRecordRoutes(context))
-    .use(adminLoginRoutes(context))
-    .use(catalogRoutes(context))
-    .use(packageSourceRoutes(context))
-    .use(governanceRoutes(context))
-    .use(artifactRoutes(context))
-    .use(harnessRoutes(context))
-    .use(governanceAdminRoutes(context))
-    .use(harnessAdminRoutes(context))
-    .use(clientRoutes(context))
-    .use(sessionUploadRoutes(context))
-    .use(sessionObjectRoutes(context))
-    .use(sessionListRoutes(context))
-    .use(sessionSharingRoutes(context))
-    .use(userRoutes(context))
-    .use(passwordLinkRoutes(context))
-    .use(invitationRoutes(context))
-    .use(identityRoutes(context))
-    .use(brandingRoutes(context))
-    .use(gatewayKeyRoutes(context))
-    .use(gatewayRoutes(context))
-    .use(gatewayModelRoutes(context))
-    .use(inferenceRoutes(context))
-    .use(gatewayProxyRoutes(context))
-    .use(requestLogRoutes(context))
-    .use(usageRoutes(context))
-    .use(auditRoutes(context))
-    .use(jobRoutes(context))
-    .use(serviceKeyRoutes(context))
-    .use(adminGatewayKeyRoutes(context))
-    .use(scimRoutes(context, admission));
+  return [
+    healthRoutes(context),
+    systemRoutes(context),
+    openApiRoutes(context, allRoutes),
+    connectionRoutes(context),
+    discoveryRoutes(context),
+    oauthRoutes(context),
+    sessionRoutes(context),
+    providerLogoutRoutes(context),
+    deviceRoutes(context),
+    closedRoutes(context),
+    ...pageRoutes(context),
+    consoleRoutes(context),
+    meRoutes(context),
+    ownLoginRoutes(context),
+    ownRecordRoutes(context),
+    adminLoginRoutes(context),
+    catalogRoutes(context),
+    packageSourceRoutes(context),
+    governanceRoutes(context),
+    artifactRoutes(context),
+    harnessRoutes(context),
+    governanceAdminRoutes(context),
+    harnessAdminRoutes(context),
+    clientRoutes(context),
+    sessionUploadRoutes(context),
+    sessionObjectRoutes(context),
+    sessionListRoutes(context),
+    sessionSharingRoutes(context),
+    userRoutes(context),
+    passwordLinkRoutes(context),
+    invitationRoutes(context),
+    identityRoutes(context),
+    brandingRoutes(context),
+    gatewayKeyRoutes(context),
+    gatewayRoutes(context),
+    gatewayModelRoutes(context),
+    inferenceRoutes(context),
+    gatewayProxyRoutes(context),
+    requestLogRoutes(context),
+    usageRoutes(context),
+    auditRoutes(context),
+    jobRoutes(context),
+    serviceKeyRoutes(context),
+    adminGatewayKeyRoutes(context),
+    scimRoutes(context, admission),
+  ];
 }

@@ -1,5 +1,4 @@
 // All HTML pages, which share one Browser.
-import { Elysia } from "elysia";
 import { createBrowser } from "../../auth/browser.ts";
 import type { RouteContext } from "../../router.ts";
 import { accountPages, assetRoutes, signInPages } from "./account-pages.ts";
@@ -17,23 +16,24 @@ import { setPasswordPages } from "./set-password-pages.ts";
 
 export function pageRoutes(context: RouteContext) {
   const browser = createBrowser(context);
-  return new Elysia({ name: "routes/pages" })
-    .use(assetRoutes(context))
-    .use(accountPages(context, browser))
-    .use(accountSettingsPages(context, browser))
-    .use(ownLoginPages(context, browser))
-    .use(ownKeyPages(context, browser))
-    .use(signInPages(context, browser))
-    .use(factorSignInPages(context, browser))
-    .use(firstFactorPages(context, browser))
-    .use(factorPages(context, browser))
-    .use(confirmationPages(context, browser))
-    .use(providerPages(context, browser))
-    .use(accountLinkPages(context, browser))
-    .use(codeEntryPages(context, browser))
-    .use(codeConfirmationPages(context, browser))
-    .use(approvalPages(context, browser))
-    .use(invitationPages(context, browser))
-    .use(setPasswordPages(context, browser))
-    .use(helpPages(context));
+  return [
+    assetRoutes(context),
+    accountPages(context, browser),
+    accountSettingsPages(context, browser),
+    ownLoginPages(context, browser),
+    ownKeyPages(context, browser),
+    signInPages(context, browser),
+    factorSignInPages(context, browser),
+    firstFactorPages(context, browser),
+    factorPages(context, browser),
+    confirmationPages(context, browser),
+    providerPages(context, browser),
+    accountLinkPages(context, browser),
+    codeEntryPages(context, browser),
+    codeConfirmationPages(context, browser),
+    approvalPages(context, browser),
+    invitationPages(context, browser),
+    setPasswordPages(context, browser),
+    helpPages(context),
+  ];
 }
