@@ -1,7 +1,8 @@
 // Token-bucket rate limits by key, kept in memory: a restart resets them. The access area has the limits that survive a
 // restart.
-import { LRUCache } from "lru-cache";
+import type { LRUCache } from "lru-cache";
 import { type Clock, SECOND_MS } from "./clock.ts";
+import { growingCache } from "./memory/growing-cache.ts";
 
 export interface RateLimit {
   perSecond: number;
@@ -33,7 +34,7 @@ interface Bucket {
 export type Buckets = LRUCache<string, Bucket>;
 
 /** @returns room for the buckets of `max` keys */
-export const createBuckets = (max = RATE_KEYS_MAX): Buckets => new LRUCache({ max });
+export const createBuckets = (max = RATE_KEYS_MAX): Buckets => growingCache(max);
 
 /** @returns a rate limiter in which every key starts with a full bucket */
 export function createRates(

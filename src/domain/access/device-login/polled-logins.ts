@@ -1,8 +1,9 @@
 // Caches device logins for polling, because a poll must not touch the disk. While nothing changes, only the first poll of a login
 // reads its row. The cache is reloaded when the revision changes, even by another process. A restart or an eviction lets one
 // early poll through.
-import { LRUCache } from "lru-cache";
+import type { LRUCache } from "lru-cache";
 import type { Db } from "../../../platform/database/database.ts";
+import { growingCache } from "../../../platform/memory/growing-cache.ts";
 import * as store from "./device-logins-store.ts";
 
 /** Maximum number of entries, about 500 bytes each. */
@@ -24,7 +25,7 @@ export class PolledLogins {
     private readonly db: Db,
     sizeMax = POLLED_LOGINS_MAX,
   ) {
-    this.#known = new LRUCache({ max: sizeMax });
+    this.#known = growingCache(sizeMax);
   }
 
   /** @returns the current state of the login of a device code */

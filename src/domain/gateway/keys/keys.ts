@@ -1,8 +1,8 @@
 // Operations on one user's gateway key, for the user and for administrators. A healthy key is answered from its row, without a
 // lock or a write. Everything else is an attempt (attempts.ts), and the caller waits for it for a bounded time.
-import { LRUCache } from "lru-cache";
 import { SECOND_MS, within } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
+import { growingCache } from "../../../platform/memory/growing-cache.ts";
 import type { User } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { GatewayDependencies } from "../dependencies.ts";
@@ -59,7 +59,7 @@ export class GatewayKeys {
   readonly #changes: KeyChanges;
   readonly #retire: RetireGatewayKey;
   /** Rows with the secret still sealed. Any change of keys, users or groups, also by another process, clears them. */
-  readonly #rows = new LRUCache<string, KeyRow>({ max: CACHED_ROWS_MAX });
+  readonly #rows = growingCache<KeyRow>(CACHED_ROWS_MAX);
   #revision = -1;
 
   constructor(private readonly dependencies: GatewayDependencies) {

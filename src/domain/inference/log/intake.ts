@@ -1,10 +1,10 @@
 // Takes the rows that a separate inference proxy sends: all of them or none.
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { LRUCache } from "lru-cache";
 import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { UUID_PATTERN } from "../../../platform/ids.ts";
+import { growingCache } from "../../../platform/memory/growing-cache.ts";
 import { PROBLEMS_MAX } from "../../../platform/text/problem-list.ts";
 import { invalidLog, refuse } from "./query.ts";
 import { NO_ANSWER, type RequestRow, type UsageCounter } from "./record.ts";
@@ -64,7 +64,7 @@ export interface IntakeDependencies {
 
 export class LogIntake {
   /** ids of the latest rows */
-  readonly #counted = new LRUCache<string, true>({ max: COUNTED_IDS_MAX });
+  readonly #counted = growingCache<true>(COUNTED_IDS_MAX);
 
   constructor(private readonly own: IntakeDependencies) {}
 

@@ -1,7 +1,7 @@
 // Remembers for some minutes whom the provider signed out, so that a sign-in that was on its way back at that time does not open a
 // session. In memory: a restart in these minutes forgets it, and then only the provider's next announcement ends such a session.
-import { LRUCache } from "lru-cache";
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
+import { growingCache } from "../../../platform/memory/growing-cache.ts";
 import { PROVIDER_ATTEMPT_TTL_MS } from "../browser/attempts.ts";
 import type { Person } from "../model.ts";
 
@@ -26,7 +26,7 @@ interface Announced {
 type Named = Pick<Person, "issuer" | "subject" | "providerSessionId" | "authTimeMs">;
 
 export class AnnouncedLogouts {
-  readonly #announced = new LRUCache<string, Announced>({ max: ANNOUNCED_MAX });
+  readonly #announced = growingCache<Announced>(ANNOUNCED_MAX);
 
   constructor(private readonly clock: Clock) {}
 

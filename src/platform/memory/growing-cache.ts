@@ -1,0 +1,10 @@
+// Caches with room for many entries, of which a process mostly has few.
+import { LRUCache } from "lru-cache";
+
+/**
+ * With `max`, LRUCache allocates its tables for all entries at once, which takes 0.2 ms and 1 MB for 50,000. With a size of 1 for
+ * each entry, the tables grow with the entries.
+ * @returns an empty cache; beyond `entriesMax` entries, the least recently used one is evicted
+ */
+export const growingCache = <V extends object | boolean>(entriesMax: number): LRUCache<string, V> =>
+  new LRUCache({ maxSize: entriesMax, sizeCalculation: () => 1 });
