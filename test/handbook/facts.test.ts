@@ -43,6 +43,7 @@ import {
 } from "../../src/domain/harnesses/harness-file.ts";
 import { HARNESS_KEYS } from "../../src/domain/harnesses/harnesses.ts";
 import { MODEL_STATES } from "../../src/domain/inference/models/model.ts";
+import { SECOND_NET_DAYS } from "../../src/domain/sessions/limits.ts";
 import { MODEL_ID_CHARACTERS_MAX } from "../../src/domain/shared/model-ids.ts";
 import { SSO_REASONS } from "../../src/domain/sso/service.ts";
 import { handbookText } from "../../src/handbook/chapters.ts";
@@ -76,6 +77,13 @@ const STATED: readonly (readonly [chapter: string, words: string])[] = [
   ["backups", `every ${fallback("backup.every_hours")} hours (\`backup.every_hours\`)`],
   ["backups", `the newest ${fallback("backup.keep")} (\`backup.keep\`)`],
   ["backups", `kept for ${fallback("backup.keep_replaced")} days (\`backup.keep_replaced\`)`],
+  // SES-45
+  ["object-store", `expire objects ${SECOND_NET_DAYS} days after \`sessions.retention_days\``],
+  [
+    "object-store",
+    `of ${fallback("sessions.retention_days")} days, after ${Number(fallback("sessions.retention_days")) + SECOND_NET_DAYS} days`,
+  ],
+  ["object-store", "useful only as a second net"],
   ["backups", `A backup (\`${BACKUP_SUFFIX}\`)`],
   ...[MANIFEST_NAME, DATABASE_NAME, SEAL_NAME].map((name) => ["backups", `| \`${name}\` |`] as const),
   ["gateway", `next attempt waits ${RETRY_BASE_MS / SECOND_MS} seconds`],

@@ -1,5 +1,7 @@
 // Checks where captured sessions lie: whether the local store can be used and has room, and whether every store that rows name is
 // configured. buckets.ts tests the object store itself.
+
+import { SECOND_NET_DAYS } from "../../domain/sessions/limits.ts";
 import { type Kept, keptFree, keptIn } from "../../domain/sessions/service.ts";
 import { bytesText, type DiskSpace } from "../../platform/files/disk.ts";
 import type { Examined } from "./content.ts";
@@ -20,6 +22,7 @@ export async function checkSessionStore(check: Check, { domain, config }: Examin
   return judgeRoom(check, {
     ...{ kept: keptIn(sums), withoutBytes: countLost(), store: active.kind, space: active.space() },
     totalBytesMax: config.get("sessions.total_bytes_max"),
+    ...(active.kind === "s3" && { netDays: config.get("sessions.retention_days") + SECOND_NET_DAYS }),
   });
 }
 
@@ -33,10 +36,16 @@ export function judgeRoom(
     store: string;
     space: DiskSpace | undefined;
     totalBytesMax: number | undefined;
+    /** earliest age in days at which a lifecycle rule of the bucket may remove an object; for the store s3 */
+    netDays?: number;
   },
 ): Finding {
-  const { kept, withoutBytes, store, space, totalBytesMax } = room;
-  const detail = `${sessionsText(kept)}; uploads go to the store ${store}`;
+  const { kept, withoutBytes, store, space, totalBytesMax, netDays } = room;
+  const net =
+    netDays === undefined
+      ? ""
+      : ` (a lifecycle rule of the bucket is only a second net: after ${netDays} days or more)`;
+  const detail = `${sessionsText(kept)}; uploads go to the store ${store}${net}`;
   if (totalBytesMax !== undefined && kept.bytes + kept.announced.bytes >= totalBytesMax)
     return check.warning(
       `${detail}; sessions.total_bytes_max is reached, so uploads are refused`,

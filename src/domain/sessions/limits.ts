@@ -59,3 +59,6 @@ export const RETENTION_TURN_MS = 30_000;
 export const RETENTION_BATCH_ROWS = 200;
 /** objects that one sweep removes */
 export const SWEEP_OBJECTS_MAX = 1_000;
+
+/** A lifecycle rule of the bucket waits at least this much longer than our own retention, so that it only removes what we left. */
+export const SECOND_NET_DAYS = 30;

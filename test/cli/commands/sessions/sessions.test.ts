@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, w
 import { join } from "node:path";
 import { checkOf } from "../../../../src/app/doctor/finding.ts";
 import { judgeRoom } from "../../../../src/app/doctor/session-store.ts";
+import { SECOND_NET_DAYS } from "../../../../src/domain/sessions/limits.ts";
 import { DAY_MS } from "../../../../src/platform/clock.ts";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
 import { runCli, runOnTerminal } from "../../../support/cli/cli.ts";
@@ -201,8 +202,8 @@ describe("SES-46 SES-40 sessions apply", () => {
 });
 
 describe("SES-46 doctor and status", () => {
-  const findingOf = async () => {
-    const { checks } = JSON.parse((await bench.run("doctor --offline-ok --json")).stdout);
+  const findingOf = async (options = "") => {
+    const { checks } = JSON.parse((await bench.run(`doctor --offline-ok --json${options}`)).stdout);
     return checks.find(({ check }: { check: string }) => check === "session_store");
   };
 
@@ -253,6 +254,20 @@ describe("SES-46 doctor and status", () => {
       totalBytesMax,
     }).result;
   };
+
+  test("SES-45 doctor says from which age on a lifecycle rule of the bucket may remove objects", async () => {
+    await bench.json(`sessions remove ${id} --yes`);
+    writeFileSync(join(bench.folder, "key"), "not-asked", { mode: 0o600 });
+    const files = "access_key_id_file: key, secret_access_key_file: key";
+    const store = `blobs: {store: s3, s3: {endpoint: 'http://127.0.0.1:9', region: x, bucket: sessions, ${files}}}`;
+    const net = `a lifecycle rule of the bucket is only a second net: after ${7 + SECOND_NET_DAYS} days or more`;
+    writeFileSync(
+      join(bench.folder, "store.yaml"),
+      `${store}\nsessions: {retention_days: 7, superseded_days: 7}\n`,
+    );
+    expect(await findingOf(" --config store.yaml")).toMatchObject({ detail: expect.stringContaining(net) });
+    expect(await findingOf()).toMatchObject({ detail: expect.not.stringContaining("lifecycle") });
+  });
 
   test("doctor warns when the quota or the free room refuses uploads", () => {
     expect([99, 100, 101].map((totalBytesMax) => judged({ totalBytesMax }))).toEqual([
