@@ -10,7 +10,7 @@ import { cleanEnvironment, onItsCore, type Running, script, startServer } from "
 import { addMembers, logIn, openBeside, startQuartermaster } from "../tools/installation.ts";
 import { bytesOf, type TransferPlan, type TransferResult } from "./transfer.ts";
 
-type Requests = TransferPlan["requests"];
+export type Requests = TransferPlan["requests"];
 
 export interface SessionSite extends AsyncDisposable {
   service: Running;
@@ -52,8 +52,14 @@ async function prepare(installation: ExistingInstallation, port: number): Promis
 
 const originOf = ({ port }: Running): string => `http://127.0.0.1:${port}`;
 
-/** @returns one announcement for each session, of the same bytes, spread over the users */
-export function announcements(site: SessionSite, sessions: number, sizeBytes: number): Requests {
+/**
+ * @param batch sessions of different batches are different ones
+ * @returns one announcement for each session, of the same bytes, spread over the users
+ */
+export function announcements(
+  site: SessionSite,
+  { sessions, sizeBytes, batch = 0 }: { sessions: number; sizeBytes: number; batch?: number },
+): Requests {
   const announced = announcementOf(bytesOf(sizeBytes));
   return Array.from({ length: sessions }, (_, at) => ({
     url: `${originOf(site.service)}/session-uploads/presign`,
@@ -62,7 +68,7 @@ export function announcements(site: SessionSite, sessions: number, sizeBytes: nu
       authorization: `Bearer ${site.tokens[at % site.tokens.length]}`,
       "content-type": "application/json",
     },
-    body: JSON.stringify({ ...announced, session_id: `native-${at}-${sizeBytes}` }),
+    body: JSON.stringify({ ...announced, session_id: `native-${at}-${sizeBytes}-${batch}` }),
   }));
 }
 
@@ -71,9 +77,10 @@ export interface Announced {
   complete: Requests[number];
 }
 
-export async function announce(site: SessionSite, sessions: number, sizeBytes: number): Promise<Announced[]> {
+/** Sends announcements one after the other. */
+export async function announce(site: SessionSite, requests: Requests): Promise<Announced[]> {
   const announced: Announced[] = [];
-  for (const { url, method, headers = {}, body = "" } of announcements(site, sessions, sizeBytes)) {
+  for (const { url, method, headers = {}, body = "" } of requests) {
     const answer = await fetch(url, { method, headers: { ...headers }, body });
     if (answer.status !== 200) throw new Error(await answer.text());
     const presigned = await answer.json();
@@ -100,8 +107,9 @@ export const bareDownload = ({ bare }: SessionSite, sizeBytes: number): Requests
   url: `${originOf(bare)}/${sha256Hex(bytesOf(sizeBytes))}`,
   method: "GET",
 });
-export const bareWrites = ({ bare }: SessionSite, count: number): Requests =>
-  Array.from({ length: count }, () => ({ url: originOf(bare), method: "POST", body: "{}" }));
+/** One durable row for each of the requests, which the bare server reads. */
+export const bareWrites = ({ bare }: SessionSite, requests: Requests): Requests =>
+  requests.map((request) => ({ body: "{}", ...request, url: originOf(bare) }));
 
 /** Runs one plan in a process of its own. @returns milliseconds @throws when an answer was another one than these */
 export async function transfer(plan: TransferPlan, wanted: number): Promise<number> {

@@ -32,7 +32,7 @@ const insertSession = statement((connection) =>
   connection.insert(capturedSessions).values(insertAll(capturedSessions)).prepare(),
 );
 
-export const addSession = (tx: Tx, row: SessionRow): void => void insertSession(tx).run({ ...row });
+export const addSession = (tx: Tx, row: SessionRow): void => void insertSession(tx).run(row);
 
 const selectArtifacts = statement((connection) =>
   connection
@@ -58,7 +58,7 @@ const insertArtifact = statement((connection) =>
   connection.insert(sessionArtifacts).values(insertAll(sessionArtifacts)).prepare(),
 );
 
-export const addArtifact = (tx: Tx, row: ArtifactRow): void => void insertArtifact(tx).run({ ...row });
+export const addArtifact = (tx: Tx, row: ArtifactRow): void => void insertArtifact(tx).run(row);
 
 const { sizeBytes, contentType, windowEndsAtMs, expiresAtMs } = sessionArtifacts;
 const announced = { sizeBytes, contentType, ...metadataOf(sessionArtifacts), windowEndsAtMs, expiresAtMs };
@@ -78,7 +78,7 @@ const updateAnnounced = statement((connection) =>
 );
 
 /** Announces an artifact again that is pending or has failed. */
-export const announceAgain = (tx: Tx, row: ArtifactRow): void => void updateAnnounced(tx).run({ ...row });
+export const announceAgain = (tx: Tx, row: ArtifactRow): void => void updateAnnounced(tx).run(row);
 
 const selectPending = statement((connection) =>
   connection
@@ -196,7 +196,7 @@ const updateGrants = statement((connection) =>
 
 /** What readers see of the session is what was announced with its new current artifact. */
 export function promote(tx: Tx, session: SessionRow): void {
-  updateCurrent(tx).run({ ...session });
+  updateCurrent(tx).run(session);
   if (session.sharingMode === "selected")
     updateGrants(tx).run({ id: session.id, updatedAtMs: session.updatedAtMs });
 }
