@@ -246,7 +246,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
   {
     file: "src/domain/access/device-login/pending-count.ts",
     contains: "this.#waiting.get(name) ?? 0",
-    kind: "dropped default",
     because: "a login is checked, and so counted, before it is added",
   },
   {
@@ -542,5 +541,11 @@ export const EQUIVALENT: readonly Equivalent[] = [
     kind: "changed number",
     contains: "return -1",
     because: "the caller looks at the sign only",
+  },
+  {
+    file: "src/domain/access/authentication/compact-table.ts",
+    contains: "words[at - HEAD_WORDS + EXPIRY] ?? 0",
+    kind: "dropped default",
+    because: "a row that was found has its words; the default is for the type",
   },
 ];

@@ -158,6 +158,7 @@ function joinParts(world: World, settings: AccessSettings) {
     tokens,
     sessions,
     verified,
+    holders,
     authenticator,
     isConfirmed,
   };

@@ -1,6 +1,7 @@
 // Bearer tokens and cookies to principals: what counts at once, what costs no query, and what is bounded.
 import { expect, spyOn, test } from "bun:test";
 import { eq, isNotNull } from "drizzle-orm";
+import { createAuthenticator } from "../../../../src/domain/access/authentication/authenticate.ts";
 import * as store from "../../../../src/domain/access/authentication/authenticate-store.ts";
 import { endGrant } from "../../../../src/domain/access/logins/end-logins.ts";
 import { grants, signingKeys } from "../../../../src/domain/access/tables.ts";
@@ -38,6 +39,28 @@ const openSession = (world: AccessWorld) =>
     (tx) => world.sessions.open(tx, world.user.id, { address: null, userAgent: "Browser/1" }),
     "access",
   );
+
+const FROM_PROVIDER = {
+  method: "oidc",
+  issuer: "https://id.example.org/",
+  providerSessionId: null,
+  authTimeMs: null,
+  acr: null,
+} as const;
+
+test.each([
+  ["the provider confirmed its user", FROM_PROVIDER, true, "let in"],
+  ["the provider did not confirm its user", FROM_PROVIDER, false, "unauthenticated access.session_invalid"],
+  ["it began with a password, whatever the provider confirmed", undefined, false, "let in"],
+] as const)("a browser session where %s: %#", async (_what, how, isConfirmed, expected) => {
+  await using world = await createAccessWorld();
+  const authenticator = createAuthenticator({ ...world, isConfirmed: () => isConfirmed });
+  const { token } = await world.db.write(
+    (tx) => world.sessions.open(tx, world.user.id, { address: null, userAgent: null }, how),
+    "access",
+  );
+  expect(await outcome(() => authenticator.session(token))).toBe(expected);
+});
 
 test("a bearer becomes a principal with the database's user and the token's scopes", async () => {
   await using world = await createAccessWorld();

@@ -58,6 +58,10 @@ test("finds what a map finds, whatever is added, replaced and removed", () => {
   );
 });
 
+test("an empty table takes no memory", () => {
+  expect(open().bytes).toBe(0);
+});
+
 test("an expired row is found until its slot is needed, with its expiry time", () => {
   const table = open();
   const key = randomKey();
