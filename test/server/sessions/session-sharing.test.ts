@@ -122,6 +122,11 @@ test("SES-26 each problem names its place and the wrong value, and only so many 
   expect(await detailsOf({ mode: "workspace", user_ids: ["x", "y"] })).toEqual([
     "user_ids is allowed only with the mode selected, and names 2 with workspace",
   ]);
+  expect(await detailsOf({ mode: 7, user_ids: [null, {}] })).toEqual([
+    "expected string, not number",
+    "expected string, not null",
+    "expected string, not object",
+  ]);
   const many = Array.from({ length: RECIPIENTS_MAX + 1 }, () => crypto.randomUUID());
   expect(await detailsOf({ mode: "selected", user_ids: many })).toEqual([
     `user_ids must name 1 to ${RECIPIENTS_MAX} users other than the owner, not ${RECIPIENTS_MAX + 1}`,

@@ -143,14 +143,28 @@ function collect(findings: Iterable<ValueError>, problems: Problem[]): boolean {
   return true;
 }
 
-/** Describes what is expected and never repeats the input, which may be a password in the wrong place. */
+const MISTYPED: ReadonlySet<ValueErrorType> = new Set([
+  ValueErrorType.Array,
+  ValueErrorType.Boolean,
+  ValueErrorType.Integer,
+  ValueErrorType.Number,
+  ValueErrorType.Object,
+  ValueErrorType.String,
+]);
+
+/**
+ * Describes what is expected, and of which type the value is. It never repeats the value, which may be a password in the wrong
+ * place.
+ */
 function detailOf({ message, schema, path, type, value }: ValueError): string {
   if (type === ValueErrorType.ObjectAdditionalProperties)
     return unknownMember(tokensOf(path).at(-1) ?? "", propertiesOf(schema));
   const types = typesOf(schema);
-  if (types.length > 0 && !types.includes(typeOf(value))) return `expected ${types.join(" or ")}`;
+  const found = typeOf(value);
+  if (types.length > 0 && !types.includes(found)) return `expected ${types.join(" or ")}, not ${found}`;
   if ("format" in schema) return `expected a string of the format ${schema.format}`;
-  return `${message.charAt(0).toLowerCase()}${message.slice(1)}`;
+  const detail = `${message.charAt(0).toLowerCase()}${message.slice(1)}`;
+  return MISTYPED.has(type) ? `${detail}, not ${found}` : detail;
 }
 
 /** @returns the JSON types of the members of a union; none if a member has no type */

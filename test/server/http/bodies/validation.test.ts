@@ -45,12 +45,12 @@ test.each<[object, string[]]>([
   [{ text: "long" }, ["/text expected string length less or equal to 3"]],
   [
     { list: [{ a: 1 }, { a: "x" }, {}] },
-    ["/list/1/a expected integer", "/list/2/a expected required property"],
+    ["/list/1/a expected integer, not string", "/list/2/a expected required property"],
   ],
   [{ nested: { text: "long" } }, ["/nested/text expected string length less or equal to 3"]],
-  [{ text: 1 }, ["/text expected null or string"]],
-  [{ nested: { text: null } }, ["/nested/text expected boolean or string"]],
-  [{ list: {} }, ["/list expected array or null"]],
+  [{ text: 1 }, ["/text expected null or string, not number"]],
+  [{ nested: { text: null } }, ["/nested/text expected boolean or string, not null"]],
+  [{ list: {} }, ["/list expected array or null, not object"]],
   [{ either: "neither" }, ["/either expected union value"]],
 ])("of %j", (value, problems) => {
   expect(problemsOf(value)).toEqual(problems);
@@ -59,14 +59,14 @@ test.each<[object, string[]]>([
 const integers = Type.Array(Type.Integer());
 
 test.each([
-  [1, "the body has one problem: /0: expected integer"],
-  [2, "the body has 2 problems: /0: expected integer; /1: expected integer"],
-  [PROBLEMS_MAX, `the body has ${PROBLEMS_MAX} problems: /0: expected integer; `],
-  [PROBLEMS_MAX + 1, `the body has ${PROBLEMS_MAX + 1} problems: /0: expected integer; `],
-  [PROBLEMS_COUNTED_MAX, `the body has ${PROBLEMS_COUNTED_MAX} problems: /0: expected integer; `],
+  [1, "the body has one problem: /0: expected integer, not string"],
+  [2, "the body has 2 problems: /0: expected integer, not string; /1: expected integer, not string"],
+  [PROBLEMS_MAX, `the body has ${PROBLEMS_MAX} problems: /0: expected integer, not string; `],
+  [PROBLEMS_MAX + 1, `the body has ${PROBLEMS_MAX + 1} problems: /0: expected integer, not string; `],
+  [PROBLEMS_COUNTED_MAX, `the body has ${PROBLEMS_COUNTED_MAX} problems: /0: expected integer, not string; `],
   [
     PROBLEMS_COUNTED_MAX + 1,
-    `the body has at least ${PROBLEMS_COUNTED_MAX} problems: /0: expected integer; `,
+    `the body has at least ${PROBLEMS_COUNTED_MAX} problems: /0: expected integer, not string; `,
   ],
 ])("the message about %i problems counts them", (count, message) => {
   const refusal = refusalOf(() => takeBodyCheck({ body: integers })(Array(count).fill("x")));
@@ -111,5 +111,5 @@ test("the framework leaves the body to this check", async () => {
     headers: { "content-type": "application/json" },
   });
   const answer = await app.handle(request);
-  expect(await answer.text()).toBe("the body has one problem: /text: expected null or string");
+  expect(await answer.text()).toBe("the body has one problem: /text: expected null or string, not number");
 });
