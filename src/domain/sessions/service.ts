@@ -8,6 +8,7 @@ import { Downloads } from "./downloads/downloads.ts";
 import { sessionDetail } from "./lists/detail.ts";
 import { SessionFacetLists } from "./lists/facets.ts";
 import { SessionLists } from "./lists/lists.ts";
+import { SearchIndex } from "./lists/search-index.ts";
 import type { Viewer } from "./model.ts";
 import { createLocalObjects } from "./objects/local-objects.ts";
 import { Moving } from "./objects/moving.ts";
@@ -86,6 +87,7 @@ export function createSessions({ sessionBlobs: blobs, s3Objects, sealing, ...giv
     storeState: () => storeState(stores.active, blobs),
     lists,
     facets: new SessionFacetLists(dependencies),
+    searchIndex: new SearchIndex(dependencies),
     sharing: new Sharing(dependencies),
     retention: new Retention({ ...dependencies, removals }),
     moving: new Moving({ ...dependencies, removals }),

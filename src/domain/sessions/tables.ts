@@ -32,6 +32,8 @@ export const capturedSessions = sqliteTable("captured_sessions", {
   ...metadata,
   /** native id, cwd, title and summary as `searchTextOf` folds them */
   searchText: text("search_text").notNull(),
+  /** of the text in the index of searches; null until a job has put it there */
+  searchNumber: integer("search_number"),
   /** null until an artifact is complete, and after the last one is removed */
   currentArtifactId: text("current_artifact_id"),
   sharingMode: text("sharing_mode", { enum: SHARING_MODES }).notNull(),

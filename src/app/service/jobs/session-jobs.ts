@@ -9,6 +9,7 @@ import type { Log } from "../../../platform/observe/log.ts";
 import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
 
 const RETENTION = { everyMs: HOUR_MS, jitterMs: 30 * SECOND_MS, timeLimitMs: 2 * MINUTE_MS };
+const SEARCH = { everyMs: MINUTE_MS, jitterMs: 10 * SECOND_MS, timeLimitMs: 10 * MINUTE_MS };
 const SWEEP = { everyMs: DAY_MS, jitterMs: 10 * MINUTE_MS, timeLimitMs: 10 * MINUTE_MS };
 
 /** `stored`: uploaded to the local store and not completed */
@@ -40,9 +41,17 @@ export function registerSessionJobs(
     },
   });
   scheduler.register({
+    ...SEARCH,
+    name: "session-search",
+    async run(signal) {
+      await sessions.searchIndex.add(signal);
+    },
+  });
+  scheduler.register({
     ...SWEEP,
     name: "session-sweep",
     async run(signal) {
+      await sessions.searchIndex.tidy(signal);
       const files = await sessions.sweepTemporary();
       const { isOurs, found, removed } = await sessions.sweep.run(actor, signal);
       if (!isOurs && found > 0) log.warning("captured_sessions.unclaimed", { objects: found, next: CLAIM });

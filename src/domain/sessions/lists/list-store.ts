@@ -15,6 +15,7 @@ import type { OrderedRows, Span } from "../../shared/page-steps.ts";
 import type { ArtifactStatus } from "../model.ts";
 import { capturedSessions, sessionArtifacts, sessionGrants } from "../tables.ts";
 import type { SessionFilter } from "./list-query.ts";
+import { isAmong, searched } from "./search-store.ts";
 
 const { id, organizationId, userId, harness, updatedAtMs, sharingMode, searchText } = capturedSessions;
 
@@ -52,6 +53,17 @@ export function sessionsLike(
     from: filter.updated.fromMs,
     before: filter.updated.beforeMs,
   };
+  const read = (where: SQL | undefined, { limit, offset }: { limit: number; offset: number }) =>
+    connection
+      .select(PLACE)
+      .from(capturedSessions)
+      .where(where)
+      .orderBy(...orderOf(order))
+      .limit(limit)
+      .offset(offset)
+      .all();
+  const found = searched(connection, scope, filter);
+  if (found) return orderedRows(connection, { order, within: isAmong(id, found), matching: undefined, read });
   // The harness of a listed session has indexes of its own, the other conditions are checked row by row.
   const indexed = filter.status === undefined ? filter.harness : undefined;
   const within = indexed === undefined ? undefined : eq(harness, indexed);
@@ -61,15 +73,7 @@ export function sessionsLike(
     order,
     within: and(withinOf(scope, filter.status), within) ?? sql`TRUE`,
     matching,
-    read: (where, { limit, offset }) =>
-      connection
-        .select(PLACE)
-        .from(capturedSessions)
-        .where(where)
-        .orderBy(...orderOf(order))
-        .limit(limit)
-        .offset(offset)
-        .all(),
+    read,
   });
 }
 
@@ -158,7 +162,7 @@ function visibleRows(
   };
 }
 
-const { searchText: _searchText, ...shown } = getTableColumns(capturedSessions);
+const { searchText: _searchText, searchNumber: _searchNumber, ...shown } = getTableColumns(capturedSessions);
 const current = {
   status: sessionArtifacts.status,
   sizeBytes: sessionArtifacts.sizeBytes,

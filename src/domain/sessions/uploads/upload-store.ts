@@ -178,10 +178,13 @@ const promoted = {
   updatedAtMs: capturedSessions.updatedAtMs,
 };
 
+/** A changed text must be indexed again. */
+const keptNumber = sql`CASE WHEN ${capturedSessions.searchText} = ${named("searchText")} THEN ${capturedSessions.searchNumber} END`;
+
 const updateCurrent = statement((connection) =>
   connection
     .update(capturedSessions)
-    .set({ ...updateAll(promoted), goneAtMs: null })
+    .set({ ...updateAll(promoted), searchNumber: keptNumber, goneAtMs: null })
     .where(eq(capturedSessions.id, named("id")))
     .prepare(),
 );

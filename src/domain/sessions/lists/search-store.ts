@@ -1,0 +1,134 @@
+// SQL of the index of texts: what it holds tells which sessions may have a text; the text of each is compared.
+import { and, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import type { Connection, Tx } from "../../../platform/database/database.ts";
+import { SEARCH_CANDIDATES_MAX, SEARCH_PARTS_MAX } from "../limits.ts";
+import { capturedSessions, sessionGrants } from "../tables.ts";
+import type { SessionFilter } from "./list-query.ts";
+import type { Scope } from "./list-store.ts";
+
+const { id, organizationId, userId, harness, sharingMode, searchText, searchNumber, resumable } =
+  capturedSessions;
+const isCurrent = isNotNull(capturedSessions.currentArtifactId);
+const isWaiting = and(isCurrent, isNull(searchNumber));
+
+/** Characters of an entry of the index. */
+const PART_LENGTH = 3;
+
+/**
+ * Evenly spread, so that a long text has few.
+ * @returns parts of a folded text that every text with it has; empty for a shorter one
+ */
+export function searchParts(text: string): string[] {
+  const characters = [...text];
+  const last = characters.length - PART_LENGTH;
+  if (last < 0) return [];
+  const count = Math.min(SEARCH_PARTS_MAX, last + 1);
+  const starts = Array.from({ length: count }, (_, at) => Math.round((at * last) / Math.max(1, count - 1)));
+  return [...new Set(starts.map((start) => characters.slice(start, start + PART_LENGTH).join("")))];
+}
+
+const quoted = (part: string): string => `"${part.replaceAll('"', '""')}"`;
+
+/** @returns a condition for the values of a column */
+export const isAmong = (column: SQLiteColumn, values: readonly (string | number)[]): SQL =>
+  sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;
+
+/**
+ * @returns the ids of the scope's sessions with the text; undefined without a text, if the text is too short for the index, if
+ *   too many sessions may have it, and in lists that also have sessions without a current artifact
+ */
+export function searched(
+  connection: Connection,
+  scope: Scope,
+  { q, harness: wanted, isResumable, status }: SessionFilter,
+): string[] | undefined {
+  const parts = q === undefined || status !== undefined ? [] : searchParts(q);
+  if (parts.length === 0) return undefined;
+  const numbers = candidates(connection, parts);
+  const waiting = connection
+    .select({ id })
+    .from(capturedSessions)
+    .where(isWaiting)
+    .limit(SEARCH_CANDIDATES_MAX + 1)
+    .all();
+  if (numbers.length + waiting.length > SEARCH_CANDIDATES_MAX) return undefined;
+  const matching = and(
+    ...[isCurrent, seenIn(scope), sql`instr(${searchText}, ${q}) > 0`],
+    wanted === undefined ? undefined : sql`+${harness} = ${wanted}`,
+    isResumable ? eq(resumable, true) : undefined,
+  );
+  const waitingIds = waiting.map((row) => row.id);
+  return [isAmong(searchNumber, numbers), isAmong(id, waitingIds)].flatMap((isCandidate) =>
+    connection
+      .select({ id })
+      .from(capturedSessions)
+      .where(and(isCandidate, matching))
+      .limit(SEARCH_CANDIDATES_MAX)
+      .all()
+      .map((row) => row.id),
+  );
+}
+
+const candidates = (connection: Connection, parts: readonly string[]): number[] =>
+  connection
+    .all<{ number: number }>(sql`
+      SELECT rowid AS number FROM session_search WHERE session_search MATCH ${parts.map(quoted).join(" ")}
+      LIMIT ${SEARCH_CANDIDATES_MAX + 1}`)
+    .map(({ number }) => number);
+
+/** Checks rows that are found by other columns: the plus keeps SQLite from indexes of these. */
+function seenIn(scope: Scope): SQL | undefined {
+  const isIn = sql`+${organizationId} = ${scope.organizationId}`;
+  if (scope.kind === "organization") return isIn;
+  const isOwn = sql`+${userId} = ${scope.userId}`;
+  if (scope.kind === "owner") return and(isIn, isOwn);
+  const isGranted = sql`EXISTS (SELECT 1 FROM ${sessionGrants}
+    WHERE ${sessionGrants.sessionId} = ${id} AND ${sessionGrants.userId} = ${scope.userId})`;
+  const isShared = sql`(${sharingMode} = 'workspace' OR ${sharingMode} = 'selected' AND ${isGranted})`;
+  return and(isIn, or(isOwn, isShared));
+}
+
+/** Texts and characters that one transaction adds: some milliseconds. */
+const BATCH_ROWS = 100;
+const BATCH_LENGTH = 30_000;
+
+/** Puts texts of listed sessions into the index. @returns how many; 0 at the end */
+export function indexTexts(tx: Tx): number {
+  const rows = tx
+    .select({ id, length: sql<number>`length(${searchText})` })
+    .from(capturedSessions)
+    .where(isWaiting)
+    .limit(BATCH_ROWS)
+    .all();
+  let length = 0;
+  const batch = rows.filter((row, at) => {
+    length += row.length;
+    return at === 0 || length <= BATCH_LENGTH;
+  });
+  if (batch.length === 0) return 0;
+  const ids = JSON.stringify(batch.map((row) => row.id));
+  const highest = tx
+    .select({ number: sql<number>`coalesce(max(${searchNumber}), 0)` })
+    .from(capturedSessions)
+    .where(isNotNull(searchNumber))
+    .get();
+  const last = highest?.number ?? 0;
+  tx.run(sql`UPDATE ${capturedSessions} SET search_number = ${last} + 1 + wanted.key
+    FROM json_each(${ids}) AS wanted WHERE ${id} = wanted.value`);
+  tx.run(sql`INSERT INTO session_search (rowid, text)
+    SELECT ${searchNumber}, ${searchText} FROM ${capturedSessions} WHERE ${searchNumber} > ${last}`);
+  return batch.length;
+}
+
+/**
+ * Merges a part of the index, which frees what removed sessions have left in it.
+ * @param pages negative to begin
+ * @returns whether there is more to merge
+ */
+export function mergeIndex(tx: Tx, pages: number): boolean {
+  const changes = () => tx.get<{ total: number }>(sql`SELECT total_changes() AS total`)?.total ?? 0;
+  const before = changes();
+  tx.run(sql`INSERT INTO session_search (session_search, rank) VALUES ('merge', ${pages})`);
+  return changes() - before > 1;
+}

@@ -1,0 +1,157 @@
+// The index of texts changes how a search finds sessions, never which: before and after texts are added, changed and removed.
+import { expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
+import { SEARCH_CANDIDATES_MAX, SEARCH_PARTS_MAX } from "../../../../src/domain/sessions/limits.ts";
+import { searchParts } from "../../../../src/domain/sessions/lists/search-store.ts";
+import { capturedSessions, sessionArtifacts } from "../../../../src/domain/sessions/tables.ts";
+import { capture, createSessionServer } from "../../../support/content/sessions.ts";
+import type { TestServer } from "../../../support/server.ts";
+
+const never = new AbortController().signal;
+const add = ({ domain }: TestServer) => domain.sessions.searchIndex.add(never);
+
+async function site() {
+  const face = await createSessionServer();
+  const [ada, ben, admin] = [
+    await face.signedIn("member"),
+    await face.signedIn("member"),
+    await face.signedIn("admin"),
+  ];
+  const find = async (q: string, { accessToken: token } = admin, more = "") => {
+    const path = `/session-uploads?q=${encodeURIComponent(q)}${more}`;
+    const { items, total } = await (await face.request("GET", path, { token })).json();
+    expect(items).toHaveLength(total ?? items.length);
+    return items.map((item: { native_session_id: string }) => item.native_session_id);
+  };
+  const captured = (name: string, title: string) =>
+    capture(face, { token: ada.accessToken }, `${name} ${title}`, { session_id: name, title });
+  const holds = (text: string) =>
+    face.world.db.read
+      .all<{ block: Uint8Array }>(sql`SELECT block FROM session_search_data`)
+      .some(({ block }) => Buffer.from(block).includes(text));
+  return { face, ada, ben, admin, find, captured, holds };
+}
+
+const ODD = ['say "hello" AND NOT this', "日本語のログ", "50%_*^-'\\ ( colon: )", "line\tbreak é 🦊🦊🦊"];
+
+test("SES-22 SES-62 a search finds literal text in any case, whether it is indexed or not", async () => {
+  const { face, find, captured } = await site();
+  await using _ = face;
+  for (const [at, title] of ODD.entries()) await captured(`s${at}`, title);
+  const check = async () => {
+    for (const [at, title] of ODD.entries()) {
+      expect(await find(title.toUpperCase())).toEqual([`s${at}`]);
+      const characters = [...title];
+      for (const length of [2, 3, 4, 7])
+        expect(
+          await find(
+            characters
+              .slice(1, length + 1)
+              .join("")
+              .trim(),
+          ),
+        ).toContain(`s${at}`);
+    }
+    expect(await find("hello this")).toEqual([]);
+  };
+  await check();
+  expect(await add(face)).toBe(ODD.length);
+  expect(await add(face)).toBe(0);
+  await check();
+  await captured("later", "hello later");
+  expect(await find("hello")).toEqual(["later", "s0"]);
+  expect(await find("HELLO", undefined, "&sort=updated_asc")).toEqual(["s0", "later"]);
+});
+
+test("SES-22 SES-51 an indexed search has the sessions that the caller sees, in each mode", async () => {
+  const { face, ada, ben, find, captured } = await site();
+  await using _ = face;
+  const shared = await captured("shared", "a lighthouse");
+  const named = await captured("named", "the lighthouse");
+  await captured("hidden", "lighthouse");
+  await add(face);
+  const share = (id: string, body: object) =>
+    face.request("PUT", `/session-uploads/${id}/sharing`, { token: ada.accessToken, body });
+  await share(shared.sessionId, { mode: "workspace" });
+  await share(named.sessionId, { mode: "selected", user_ids: [ben.user.id] });
+  expect(await find("lighthouse", ada)).toHaveLength(3);
+  expect((await find("lighthouse", ben)).sort()).toEqual(["named", "shared"]);
+  expect((await find("lighthouse", ben, "&resumable=true")).sort()).toEqual(["named", "shared"]);
+  expect(await find("lighthouse", undefined, `&user_id=${ben.user.id}`)).toEqual([]);
+  expect(await find("lighthouse", ben, "&harness=kimi")).toEqual([]);
+  expect(await find("lighthouse", undefined, "&page=1&per_page=1&updated_from=2999-01-01")).toEqual([]);
+});
+
+test("SES-37 SES-62 a changed or removed text is not found, and nothing of it stays in the index", async () => {
+  const { face, find, captured, holds } = await site();
+  await using _ = face;
+  const first = await captured("first", "zyxwv");
+  await captured("second", "qponm");
+  await add(face);
+  expect([holds("zyx"), holds("qpo")]).toEqual([true, true]);
+  await captured("first", "other");
+  expect([await find("zyxwv"), await find("other")]).toEqual([[], ["first"]]);
+  await add(face);
+  expect([await find("zyxwv"), await find("other")]).toEqual([[], ["first"]]);
+  await face.world.db.write((tx) => void tx.update(sessionArtifacts).set({ expiresAtMs: 0 }).run());
+  await face.domain.sessions.retention.run(face.world.system, never);
+  expect(await find("other")).toEqual([]);
+  const row = face.world.db.read.select().from(capturedSessions).get();
+  const wanted = face.domain.erasure.find(face.world.system, row?.userId ?? "");
+  await face.domain.erasure.erase(face.world.system, wanted);
+  await face.domain.sessions.searchIndex.tidy(never);
+  expect([holds("zyx"), holds("qpo"), holds("oth")]).toEqual([false, false, false]);
+  expect(first.sessionId).not.toBe("");
+});
+
+test(`SES-62 a text is looked up by at most ${SEARCH_PARTS_MAX} parts, from its first to its last character`, () => {
+  expect(["", "ab", "abc", "abcd", "aaaaa"].map(searchParts)).toEqual([
+    [],
+    [],
+    ["abc"],
+    ["abc", "bcd"],
+    ["aaa"],
+  ]);
+  const textOf = (parts: number) =>
+    String.fromCodePoint(...Array.from({ length: parts + 2 }, (_, at) => 0x4e00 + at));
+  for (const parts of [SEARCH_PARTS_MAX - 1, SEARCH_PARTS_MAX, SEARCH_PARTS_MAX + 1, 198]) {
+    const text = textOf(parts);
+    const found = searchParts(text);
+    expect(found).toHaveLength(Math.min(parts, SEARCH_PARTS_MAX));
+    expect([found[0], found.at(-1)]).toEqual([text.slice(0, 3), text.slice(-3)]);
+  }
+});
+
+test(`SES-62 more than ${SEARCH_CANDIDATES_MAX} sessions that may have the text are looked at in order`, async () => {
+  const { face, admin, captured } = await site();
+  await using _ = face;
+  await captured("first", "harbor");
+  const copy = (from: number, to: number) =>
+    face.world.db.write((tx) => {
+      const row = tx.select().from(capturedSessions).get();
+      const artifact = tx.select().from(sessionArtifacts).get();
+      if (!row || !artifact) throw new Error("one was captured");
+      for (let at = from; at < to; at++) {
+        const id = crypto.randomUUID();
+        const uploadId = crypto.randomUUID();
+        const copied = { ...row, id, nativeSessionId: id, searchNumber: null };
+        tx.insert(capturedSessions)
+          .values({ ...copied, currentArtifactId: null })
+          .run();
+        tx.insert(sessionArtifacts)
+          .values({ ...artifact, id: uploadId, sessionId: id, sha256: id })
+          .run();
+        tx.run(sql`UPDATE captured_sessions SET current_artifact_id = ${uploadId} WHERE id = ${id}`);
+      }
+    });
+  const { accessToken: token } = admin;
+  const total = async () =>
+    (await (await face.request("GET", "/session-uploads?q=harbor", { token })).json()).total;
+  await copy(1, SEARCH_CANDIDATES_MAX - 1);
+  for (const sessions of [-1, 0, 1].map((more) => SEARCH_CANDIDATES_MAX + more)) {
+    expect(await total()).toBe(sessions);
+    await copy(sessions, sessions + 1);
+  }
+  expect(await add(face)).toBe(SEARCH_CANDIDATES_MAX + 2);
+  expect(await total()).toBe(SEARCH_CANDIDATES_MAX + 2);
+}, 20_000);
