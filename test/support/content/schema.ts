@@ -19,11 +19,11 @@ export function schemaOf(connection: Database): Record<string, string> {
   return Object.fromEntries(rows.map(({ name, sql }) => [name, sql.replace(/\s+/g, " ")]));
 }
 
-/** @returns the tables of the product, without SQLite's own */
+/** @returns the tables of the product, without SQLite's own and without those of an index of texts */
 export const tablesOf = (connection: Database): string[] =>
   connection
     .query<{ name: string }, []>(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+      "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
     )
     .all()
     .map(({ name }) => name);
