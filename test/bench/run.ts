@@ -15,6 +15,7 @@ import { measureMigration } from "./migration.ts";
 import { measureOAuth } from "./oauth/oauth.ts";
 import { measureRequestLogs } from "./request-logs.ts";
 import { measureScim } from "./scim/scim.ts";
+import { measureSessionLists } from "./sessions/session-lists.ts";
 import { measureSessions } from "./sessions/sessions.ts";
 import { measureSso } from "./sso/sso.ts";
 import { measureTokens } from "./tokens/tokens.ts";
@@ -32,7 +33,8 @@ const PARTS: Readonly<Record<string, Part>> = {
   tokens: measureTokens,
   oauth: measureOAuth,
   scim: measureScim,
-  sessions: measureSessions,
+  sessions: async () => [...(await measureSessions()), ...(await measureSessionLists())],
+  "session-lists": measureSessionLists,
   sso: measureSso,
   writes: measureWrites,
   executable: measureExecutable,
@@ -41,7 +43,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   "request-logs": measureRequestLogs,
 };
 /** takes minutes of the whole machine */
-const ONLY_WHEN_NAMED = new Set(["backup", "migration", "request-logs", "fleet", "tokens"]);
+const ONLY_WHEN_NAMED = new Set(["session-lists", "backup", "migration", "request-logs", "fleet", "tokens"]);
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in PARTS));
