@@ -5,8 +5,7 @@ import { DAY_MS } from "../../../platform/clock.ts";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { Viewer } from "../model.ts";
 import { sessionCounts } from "../tables.ts";
-import type { SessionFilter } from "./list-query.ts";
-import type { Scope } from "./list-store.ts";
+import type { Scope, SessionFilter } from "./list-query.ts";
 
 const { viewerId, mode, ownerId, harness, day, sessions } = sessionCounts;
 

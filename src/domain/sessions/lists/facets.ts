@@ -8,7 +8,7 @@ import { FACET_USERS_MAX, MEMBERS_MAX } from "../limits.ts";
 import type { Viewer } from "../model.ts";
 import type { UserRef } from "../sharing/recipients.ts";
 import { harnessesIn, ownsVisible } from "./count-store.ts";
-import type { Scope } from "./list-store.ts";
+import type { Scope } from "./list-query.ts";
 
 export interface FacetQuery {
   userQ?: string | undefined;

@@ -33,6 +33,13 @@ export interface SessionFilter {
   sort: SessionSort;
 }
 
+/** The sessions among which a list looks. */
+export type Scope =
+  | { kind: "organization"; organizationId: string }
+  | { kind: "owner"; organizationId: string; userId: string }
+  /** own ones and those that are shared with the user */
+  | { kind: "visible"; organizationId: string; userId: string };
+
 export type ListRequest =
   | { mode: "numbered"; filter: SessionFilter; ownerId: string | undefined; page: PageRequest }
   | {

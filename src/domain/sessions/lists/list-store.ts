@@ -14,17 +14,10 @@ import {
 import type { OrderedRows, Span } from "../../shared/page-steps.ts";
 import type { ArtifactStatus } from "../model.ts";
 import { capturedSessions, sessionArtifacts, sessionGrants } from "../tables.ts";
-import type { SessionFilter } from "./list-query.ts";
+import type { Scope, SessionFilter } from "./list-query.ts";
 import { isAmong, searched } from "./search-store.ts";
 
 const { id, organizationId, userId, harness, updatedAtMs, sharingMode, searchText } = capturedSessions;
-
-/** The sessions among which a list looks. */
-export type Scope =
-  | { kind: "organization"; organizationId: string }
-  | { kind: "owner"; organizationId: string; userId: string }
-  /** own ones and those that are shared with the user */
-  | { kind: "visible"; organizationId: string; userId: string };
 
 /** A session in the order of a list: `first` and `second` are its place. */
 export interface SessionPlace {
@@ -35,6 +28,8 @@ export interface SessionPlace {
 }
 
 const PLACE = { first: updatedAtMs, second: id };
+/** The same values, from the table whose index has them in order: SQLite sorted all granted sessions otherwise. */
+const GRANTED_PLACE = { first: sessionGrants.updatedAtMs, second: sessionGrants.sessionId };
 const isCurrent = isNotNull(capturedSessions.currentArtifactId);
 // Words in the text of the statement, because a partial index is not used for a placeholder.
 const isWorkspace = sql`${sharingMode} = 'workspace'`;
@@ -66,7 +61,7 @@ export function sessionsLike(
   if (found) return orderedRows(connection, { order, within: isAmong(id, found), matching: undefined, read });
   // The harness of a listed session has indexes of its own, the other conditions are checked row by row.
   const indexed = filter.status === undefined ? filter.harness : undefined;
-  const within = indexed === undefined ? undefined : eq(harness, indexed);
+  const within = indexed === undefined ? undefined : isHarness(indexed);
   const matching = matchingOf(within ? { ...filter, harness: undefined } : filter);
   if (scope.kind === "visible") return visibleRows(connection, { scope, order, within, matching });
   return orderedRows(connection, {
@@ -76,6 +71,9 @@ export function sessionsLike(
     read,
   });
 }
+
+/** Without the hint SQLite takes an index without the harness and looks at every session for a rare one. */
+const isHarness = (wanted: string): SQL => sql`unlikely(${harness} = ${wanted})`;
 
 /** The plus keeps SQLite from an index of the organization, where it would look at every session. */
 function withinOf(
@@ -134,7 +132,11 @@ function visibleRows(
     return unionAll(
       connection.select(PLACE).from(capturedSessions).where(own),
       connection.select(PLACE).from(capturedSessions).where(workspace),
-      connection.select(PLACE).from(sessionGrants).innerJoin(capturedSessions, isGranted).where(shared),
+      connection
+        .select(GRANTED_PLACE)
+        .from(sessionGrants)
+        .innerJoin(capturedSessions, isGranted)
+        .where(shared),
     ).orderBy(...orderOf(order));
   };
   const { own, workspace, granted: shared } = conditions(NAMED);

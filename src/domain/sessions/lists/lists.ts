@@ -8,8 +8,14 @@ import { Recipients } from "../sharing/recipients.ts";
 import { findSession } from "../store.ts";
 import { mayView } from "../visibility.ts";
 import { countByDay } from "./count-store.ts";
-import { type ListRequest, readListQuery, type SessionFilter, type SessionQuery } from "./list-query.ts";
-import { type ListedSession, listedSessions, type Scope, sessionsLike } from "./list-store.ts";
+import {
+  type ListRequest,
+  readListQuery,
+  type Scope,
+  type SessionFilter,
+  type SessionQuery,
+} from "./list-query.ts";
+import { type ListedSession, listedSessions, sessionsLike } from "./list-store.ts";
 import { pageStart } from "./page-start.ts";
 
 /** A session as lists show it. */

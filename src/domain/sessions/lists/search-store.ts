@@ -4,8 +4,7 @@ import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { SEARCH_CANDIDATES_MAX, SEARCH_PARTS_MAX } from "../limits.ts";
 import { capturedSessions, sessionGrants } from "../tables.ts";
-import type { SessionFilter } from "./list-query.ts";
-import type { Scope } from "./list-store.ts";
+import type { Scope, SessionFilter } from "./list-query.ts";
 
 const { id, organizationId, userId, harness, sharingMode, searchText, searchNumber, resumable } =
   capturedSessions;
@@ -70,12 +69,19 @@ export function searched(
   );
 }
 
-const candidates = (connection: Connection, parts: readonly string[]): number[] =>
+/** Looks up rare parts only, if there are any: SQLite reads the whole list of each part otherwise. */
+function candidates(connection: Connection, parts: readonly string[]): number[] {
+  const rare = parts.filter((part) => numbersWith(connection, [part]).length <= SEARCH_CANDIDATES_MAX);
+  return numbersWith(connection, rare.length > 0 ? rare : parts);
+}
+
+/** @returns the numbers of texts with all the parts; of more than SEARCH_CANDIDATES_MAX one more */
+const numbersWith = (connection: Connection, parts: readonly string[]): number[] =>
   connection
-    .all<{ number: number }>(sql`
-      SELECT rowid AS number FROM session_search WHERE session_search MATCH ${parts.map(quoted).join(" ")}
+    .values<[number]>(sql`
+      SELECT rowid FROM session_search WHERE session_search MATCH ${parts.map(quoted).join(" ")}
       LIMIT ${SEARCH_CANDIDATES_MAX + 1}`)
-    .map(({ number }) => number);
+    .map(([number]) => number);
 
 /** Checks rows that are found by other columns: the plus keeps SQLite from indexes of these. */
 function seenIn(scope: Scope): SQL | undefined {
