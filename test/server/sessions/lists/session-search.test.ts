@@ -85,14 +85,14 @@ test("SES-22 SES-51 an indexed search has the sessions that the caller sees, in 
 test("SES-37 SES-62 a changed or removed text is not found, and nothing of it stays in the index", async () => {
   const { face, find, captured, holds } = await site();
   await using _ = face;
-  const first = await captured("first", "zyxwv");
-  await captured("second", "qponm");
+  const first = await captured("first", "zebra");
+  await captured("second", "quilt");
   await add(face);
-  expect([holds("zyx"), holds("qpo")]).toEqual([true, true]);
+  expect([holds("zeb"), holds("qui")]).toEqual([true, true]);
   await captured("first", "other");
-  expect([await find("zyxwv"), await find("other")]).toEqual([[], ["first"]]);
+  expect([await find("zebra"), await find("other")]).toEqual([[], ["first"]]);
   await add(face);
-  expect([await find("zyxwv"), await find("other")]).toEqual([[], ["first"]]);
+  expect([await find("zebra"), await find("other")]).toEqual([[], ["first"]]);
   await face.world.db.write((tx) => void tx.update(sessionArtifacts).set({ expiresAtMs: 0 }).run());
   await face.domain.sessions.retention.run(face.world.system, never);
   expect(await find("other")).toEqual([]);
@@ -100,7 +100,7 @@ test("SES-37 SES-62 a changed or removed text is not found, and nothing of it st
   const wanted = face.domain.erasure.find(face.world.system, row?.userId ?? "");
   await face.domain.erasure.erase(face.world.system, wanted);
   await face.domain.sessions.searchIndex.tidy(never);
-  expect([holds("zyx"), holds("qpo"), holds("oth")]).toEqual([false, false, false]);
+  expect([holds("zeb"), holds("qui"), holds("oth")]).toEqual([false, false, false]);
   expect(first.sessionId).not.toBe("");
 });
 
