@@ -1,10 +1,13 @@
 // Backups of captured sessions: with and without their files, and what a restore says of those that are missing.
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { roomFor } from "../../../../src/app/backup/backup.ts";
 import { FORMAT } from "../../../../src/domain/backup/model.ts";
-import { readManifest } from "../../../../src/domain/backup/unpack.ts";
+import { packBackup } from "../../../../src/domain/backup/pack.ts";
+import { readManifest, unpackBackup } from "../../../../src/domain/backup/unpack.ts";
+import { placesIn } from "../../../../src/platform/data-directory/data-directory.ts";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
 import { type Bench, copyOf, createInstallation } from "../../../support/in-process.ts";
 import { captureOn, objectPathOf } from "../../../support/installed/installed-sessions.ts";
@@ -132,4 +135,47 @@ test("SES-39 a changed, missing or foreign file of a session makes the backup da
   expect(await verdictOf((bytes) => bytes.write("artifact", name))).toMatch(/^7 /);
   const count = whole.indexOf('"count": 2');
   expect(await verdictOf((bytes) => bytes.write('"count": 1', count))).toMatch(/^7 /);
+});
+
+test("SES-39 a backup needs room for the stored files, and one that retention removes meanwhile is left out", async () => {
+  const directory = placesIn(bench.data);
+  const needed = (withSessions: boolean) => roomFor(directory, { withSessions }).needed;
+  expect(needed(true) - needed(false)).toBe(BYTES.length + OTHER.length);
+  await bench.json(`backup create all.qmb ${YES}`);
+  const database = join(bench.folder, "unpacked.db");
+  const all = unpackBackup({ path: join(bench.folder, "all.qmb"), database });
+  const { format: _, artifacts: __, sessions: ___, database: told, ...facts } = all;
+  const [first = "", second = ""] = ofOneFolder();
+  const target = join(bench.folder, "again.qmb");
+  const request = { ...directory, database, target, partial: `${target}.partial` };
+  const { manifest } = packBackup({ ...request, facts: { ...facts, rows: told.rows } }, () => {
+    if (readFileSync(`${target}.partial`).includes(first))
+      rmSync(objectPathOf(bench, second), { force: true });
+  });
+  expect(manifest.sessions).toMatchObject({ count: 3, left_out: [] });
+  expect(existsSync(objectPathOf(bench, second))).toBe(false);
+  expect(await bench.run("backup verify again.qmb")).toMatchObject({ exitCode: 0 });
+});
+
+/** @returns two stored texts whose files lie in one folder, in their order there */
+function ofOneFolder(): string[] {
+  const texts = Array.from({ length: 1_000 }, (_, index) => `text ${index}`);
+  const shardOf = (text: string) => sha256Hex(text).slice(0, 2);
+  const pair = texts.filter((text) => shardOf(text) === shardOf("text 0")).slice(0, 2);
+  for (const text of pair) {
+    mkdirSync(dirname(objectPathOf(bench, text)), { recursive: true });
+    writeFileSync(objectPathOf(bench, text), text);
+  }
+  return pair.sort((one, other) => (sha256Hex(one) < sha256Hex(other) ? -1 : 1));
+}
+
+test("SES-39 the list of backups names the number of their session files", async () => {
+  await bench.json("backup create plain.qmb");
+  await bench.json(`backup create all.qmb ${YES}`);
+  const { items } = await bench.json(`backup list --backup-directory ${bench.folder}`);
+  const filesOf = ({ name, session_files }: { name: string; session_files: unknown }) => [
+    name,
+    session_files,
+  ];
+  expect(Object.fromEntries(Object(items).map(filesOf))).toEqual({ "plain.qmb": null, "all.qmb": 2 });
 });
