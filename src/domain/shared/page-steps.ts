@@ -71,6 +71,10 @@ export function* pageInSteps<Row>(
   const items: Row[] = [];
   let total = 0;
   const readSpan = (span: Span): boolean => {
+    if (known !== undefined && offset === 0) {
+      items.push(...rows.read(span, { offset, limit: limit - items.length }));
+      return items.length < limit;
+    }
     const matching = rows.isComplete && span.upTo ? STEP_ROWS : rows.count(span);
     const left = limit - items.length;
     if (left > 0 && total + matching > offset)
