@@ -1,7 +1,8 @@
 // Our cookies. The contract defines the session cookie's name and attributes. The form cookie binds a form of a signed-out
 // visitor to the browser that loaded it. The device cookie marks a browser that has signed in before
 // (sign-in/device-cookie.ts). The code cookie holds the typed user code that a browser is about to confirm, and the waiting code
-// cookie one that was typed after the session ended, until the next sign-in. The attempt cookie stands for a sign-in that waits for the second factor. The provider cookie holds sign-ins under way at the identity provider.
+// cookie one that was typed after the session ended, until the next sign-in. The attempt cookie stands for a sign-in that waits for the second factor. The provider cookie holds sign-ins under way at the identity provider. The notice cookie holds a message for the
+// next page of the console (console/frame/notice.ts).
 import { ATTEMPT_TTL_MS } from "../../domain/access/second-factor/model.ts";
 import { SESSION_COOKIE } from "../../domain/access/wire.ts";
 import { PROVIDER_ATTEMPT_TTL_MS } from "../../domain/sso/browser/attempts.ts";
@@ -16,6 +17,7 @@ const WAITING_CODE_COOKIE = "quartermaster_waiting_code";
 /** Browsers cap cookie lifetimes at 400 days (RFC 6265bis section 5.5). */
 const DEVICE_COOKIE_MAX_AGE_SECONDS = (400 * DAY_MS) / SECOND_MS;
 const PROVIDER_COOKIE = "quartermaster-sso";
+const NOTICE_COOKIE = "quartermaster_notice";
 const FORM_SECRET = /^[A-Za-z0-9_-]{43}$/;
 
 const isSecure = (baseUrl: string): boolean => baseUrl.startsWith("https:");
@@ -164,3 +166,10 @@ export const attemptCookie = (token: Secret, baseUrl: string): string =>
 /** @returns the Set-Cookie value that ends it */
 export const expiredAttemptCookie = (baseUrl: string): string =>
   setOwn(ATTEMPT_COOKIE, "", { baseUrl, maxAgeSeconds: 0 });
+
+/** @returns the message that waits for the next page of the console, not verified */
+export const waitingNoticeOf = readOwn(NOTICE_COOKIE);
+
+/** @returns the Set-Cookie value that carries a message to the next page of the console */
+export const waitingNoticeCookie = (message: string, options: SessionCookieOptions): string =>
+  setOwn(NOTICE_COOKIE, message, options);

@@ -144,7 +144,7 @@ function createFrame(context: RouteContext, browser: Browser) {
 
   const answer = (reader: Reader, page: Answer): Response => {
     if (page instanceof Response) return page;
-    const notice = noticeOf(reader.request);
+    const notice = noticeOf(reader.request, baseUrl());
     const chrome = chromeOf(reader);
     const html = renderConsole(page, { reader, chrome, notice });
     const cookies = [...(page.cookies ?? []), ...(notice ? [shownNoticeCookie(baseUrl())] : [])];

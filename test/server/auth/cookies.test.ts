@@ -22,6 +22,8 @@ import {
   typedCodeOf,
   waitingCodeCookie,
   waitingCodeOf,
+  waitingNoticeCookie,
+  waitingNoticeOf,
 } from "../../../src/server/auth/cookies.ts";
 
 const HTTP = "http://127.0.0.1:8080";
@@ -73,6 +75,13 @@ describe("a cookie is set with the right name and attributes", () => {
       ["Max-Age=60", "SameSite=Lax"],
     ],
     [
+      "message of the console",
+      (base: string) => waitingNoticeCookie(SECRET, options(base)),
+      "quartermaster_notice",
+      "__Host-",
+      ["Max-Age=60", "SameSite=Lax"],
+    ],
+    [
       "sign-in attempts at the provider",
       (base: string) => attemptsCookie(SECRET, base),
       "quartermaster-sso",
@@ -109,6 +118,7 @@ describe("a cookie is read only under the name that the base URL requires", () =
     ["device", deviceCookieOf, "quartermaster_device", "__Host-"],
     ["code", typedCodeOf, "quartermaster_user_code", "__Host-"],
     ["waiting code", waitingCodeOf, "quartermaster_waiting_code", "__Host-"],
+    ["message of the console", waitingNoticeOf, "quartermaster_notice", "__Host-"],
     ["sign-in attempts at the provider", attemptsOf, "quartermaster-sso", "__Host-"],
     [
       "second factor",

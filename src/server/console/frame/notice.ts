@@ -1,8 +1,8 @@
 // A message about the last action, shown on the next page. A cookie carries it over the redirect, so that it is in no address and
 // reloading does not repeat it.
 import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { waitingNoticeCookie, waitingNoticeOf } from "../../auth/cookies.ts";
 
-const NOTICE_COOKIE = "quartermaster_notice";
 /** A redirect takes seconds. */
 const NOTICE_SECONDS = 60;
 /** Longer messages are cut: browsers drop cookies of more than 4 KiB. */
@@ -16,19 +16,17 @@ export interface Notice {
 /** @returns the Set-Cookie value that shows the message on the next page */
 export function noticeCookie({ kind, text }: Notice, baseUrl: string): string {
   const cut = text.length > NOTICE_CHARACTERS ? `${text.slice(0, NOTICE_CHARACTERS - 1)}…` : text;
-  return cookie(
-    Buffer.from(JSON.stringify({ kind, text: cut })).toString("base64url"),
-    NOTICE_SECONDS,
-    baseUrl,
-  );
+  const message = Buffer.from(JSON.stringify({ kind, text: cut })).toString("base64url");
+  return waitingNoticeCookie(message, { baseUrl, maxAgeSeconds: NOTICE_SECONDS });
 }
 
 /** @returns the Set-Cookie value after the message was shown */
-export const shownNoticeCookie = (baseUrl: string): string => cookie("", 0, baseUrl);
+export const shownNoticeCookie = (baseUrl: string): string =>
+  waitingNoticeCookie("", { baseUrl, maxAgeSeconds: 0 });
 
 /** @returns the message that waits for this page */
-export function noticeOf({ headers }: Request): Notice | undefined {
-  const value = new Bun.CookieMap(headers.get("cookie") ?? "").get(NOTICE_COOKIE);
+export function noticeOf(request: Request, baseUrl: string): Notice | undefined {
+  const value = waitingNoticeOf(request, baseUrl);
   if (!value) return undefined;
   try {
     const notice: unknown = JSON.parse(Buffer.from(value, "base64url").toString());
@@ -39,12 +37,3 @@ export function noticeOf({ headers }: Request): Notice | undefined {
     return undefined; // not ours
   }
 }
-
-const cookie = (value: string, maxAge: number, baseUrl: string): string =>
-  new Bun.Cookie(NOTICE_COOKIE, value, {
-    httpOnly: true,
-    path: "/console",
-    sameSite: "lax",
-    secure: baseUrl.startsWith("https:"),
-    maxAge,
-  }).serialize();
