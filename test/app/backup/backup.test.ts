@@ -89,6 +89,21 @@ test.each([
   expect(() => unpackBackup({ path, database: `${path}.db` })).toThrow("is no artifact");
 });
 
+test.each([
+  ["digest", { sha256: "0".repeat(64) }],
+  ["size", { size_bytes: 1 }],
+])("DAT-4 a backup whose manifest has another %s of the artifacts is refused", (what, told) => {
+  const path = join(bench.folder, `told-${what}.qmb`);
+  copyFileSync(backup.path, path);
+  changeManifest(path, (text) => {
+    const manifest = JSON.parse(text);
+    return JSON.stringify({ ...manifest, artifacts: { ...manifest.artifacts, ...told } });
+  });
+  expect(() => unpackBackup({ path, database: `${path}.db` })).toThrow(
+    "its artifacts are not those of its manifest",
+  );
+});
+
 function putArtifact(bytes: Uint8Array): string {
   const digest = sha256Hex(bytes);
   const shard = join(bench.data, "artifacts/sha256", digest.slice(0, 2));
@@ -288,8 +303,10 @@ describe("a backup", () => {
   });
 
   test("omits and reports a damaged artifact so that backups continue", async () => {
-    const path = putArtifact(Buffer.from("soon to be damaged"));
-    writeFileSync(path, "longer than it was before, and something else");
+    const texts = Array.from({ length: 50 }, (_, at) => `soon to be damaged: ${at}`);
+    const [last = ""] = texts.toSorted((one, other) => (sha256Hex(one) > sha256Hex(other) ? -1 : 1));
+    const path = putArtifact(Buffer.from(last));
+    writeFileSync(path, Buffer.alloc(20_000)); // longer than what follows the artifacts
     const made = await make({ target: join(folder, "left-out.qmb") });
     rmSync(path);
     expect(made.manifest.artifacts).toMatchObject({
@@ -297,6 +314,7 @@ describe("a backup", () => {
       left_out: [path.split("/").at(-1) ?? ""],
     });
     expect(refusalOf(made.path)).toBe("accepted");
+    expect(statSync(made.path).size).toBe(made.sizeBytes);
     expect(2 * LEFT_OUT_MAX * 66).toBeLessThan(MANIFEST_BYTES / 2);
   });
 });

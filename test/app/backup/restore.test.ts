@@ -150,15 +150,19 @@ describe("a restore", () => {
     expect(JSON.stringify(items)).not.toMatch(/"(active|pending|approved)"/);
   });
 
-  test("restores artifacts, including one damaged since the backup", async () => {
+  test("restores artifacts, including one damaged and one lost since the backup", async () => {
     cpSync(join(import.meta.dir, "../../../src/domain/catalog/example"), bench.folder, { recursive: true });
     await bench.json("catalog seed catalog.yaml");
     await bench.json("backup create artifacts.qmb");
     moveToCopy();
-    const shard = join(bench.data, "artifacts/sha256/fb");
-    for (const name of readdirSync(shard)) writeFileSync(join(shard, name), "damaged");
+    const shards = join(bench.data, "artifacts/sha256");
+    const [damaged = "", lost = ""] = readdirSync(shards);
+    for (const name of readdirSync(join(shards, damaged)))
+      writeFileSync(join(shards, damaged, name), "damaged");
+    rmSync(join(shards, lost), { recursive: true });
     await bench.json(`backup restore artifacts.qmb ${restore}`);
     expect(await outcomeOf("catalog verify")).toBe("0");
+    expect(statSync(join(shards, lost)).mode & 0o777).toBe(0o700);
   });
 
   test("DAT-6 of an older schema is migrated to that of the program", async () => {
