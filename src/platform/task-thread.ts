@@ -81,6 +81,15 @@ export function answer(run: () => unknown): void {
   }
 }
 
+/** `answer` for work that takes several turns. */
+export async function answerLater(run: () => Promise<unknown>): Promise<void> {
+  try {
+    parentPort?.postMessage({ result: await run() });
+  } catch (error) {
+    parentPort?.postMessage(failureOf(error));
+  }
+}
+
 /** In the thread: sends a report to `onProgress`. */
 export const reportProgress = (progress: unknown): void => parentPort?.postMessage({ progress });
 

@@ -4,6 +4,7 @@ import type { Registry } from "prom-client";
 import type { Domain } from "../domain/domain.ts";
 import type { ProxyFigures } from "../domain/gateway/status.ts";
 import type { Configuration } from "../domain/governance/service.ts";
+import type { Operations } from "../domain/system/operations.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Ids } from "../platform/ids.ts";
 import type { Secret } from "../platform/secret.ts";
@@ -32,6 +33,8 @@ export interface RouteOptions {
   consoleAuditors?(): readonly string[];
   /** of the bodies of captured sessions; defaults to UPLOAD_TIMES */
   uploadTimes?: UploadTimes | undefined;
+  /** settings, checks and backups of the running service */
+  operations: Operations;
   /** what the inference proxy of this process does now; undefined while there is none */
   proxyFigures?(): ProxyFigures | undefined;
   /** whether a second process of this installation forwards inference now */

@@ -652,6 +652,19 @@ const CASES: Readonly<Record<string, Case>> = {
     ask: (site) => asAdmin(site, { path: "/admin/keys/sealing/rotate" }),
     leaves: ["sealing_key.rotate"],
   },
+  "POST /admin/backups": {
+    ask: asAdmin,
+    leaves: ["backup.create"],
+  },
+  "POST /admin/backups/:id/verify": {
+    async ask(site) {
+      const caller = await site.signedIn("admin");
+      const made = await site.request("POST", "/admin/backups", bearer(caller));
+      const { id } = await made.json();
+      return { ...bearer(caller), path: `/admin/backups/${id}/verify` };
+    },
+    why: "it reads",
+  },
   "POST /admin/audit/verify": {
     ask: asAdmin,
     why: "it reads",

@@ -2,6 +2,8 @@
 
 import { join } from "node:path";
 import { Registry } from "prom-client";
+import { diagnoseShallow } from "../../src/app/operations/doctor-thread.ts";
+import { createOperations } from "../../src/app/operations/operations.ts";
 import { startLogThread } from "../../src/app/request-logs/start-log-thread.ts";
 import type { AccessSettings, LimitSettings } from "../../src/domain/access/service.ts";
 import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../src/domain/access/wire.ts";
@@ -20,8 +22,10 @@ import type { SsoObserver } from "../../src/domain/sso/service.ts";
 import type { CurrentSsoSettings } from "../../src/domain/sso/settings.ts";
 import { openBlobs } from "../../src/platform/blobs/blobs.ts";
 import type { OpenWriter } from "../../src/platform/blobs/piece-writer.ts";
+import { loadConfig } from "../../src/platform/config/config.ts";
 import { createPasswords } from "../../src/platform/crypto/passwords.ts";
 import { openSealing } from "../../src/platform/crypto/sealing.ts";
+import { placesIn } from "../../src/platform/data-directory/data-directory.ts";
 import { openSnapshot } from "../../src/platform/database/snapshot.ts";
 import { createLog } from "../../src/platform/observe/log.ts";
 import { createOutbound, type Outbound } from "../../src/platform/outbound/outbound.ts";
@@ -303,11 +307,18 @@ interface Served extends Pick<TestServer, "domain" | "logged"> {
 function serve(world: World, { domain, logged, configuration, bodyTimes, ...served }: Served): Server {
   const { db, clock, ids } = world;
   const write = (line: string) => void logged.push(JSON.parse(line));
+  const log = createLog({ level: "debug", format: "json", write, clock });
+  const config = loadConfig({ flags: { dataDir: world.directory }, env: {}, cwd: world.directory });
+  const diagnose = () => diagnoseShallow({ config, clock, ids });
   return createServer({
+    operations: createOperations(
+      { directory: placesIn(world.directory), domain },
+      { config, clock, log, diagnose },
+    ),
     domain,
     clock,
     ids,
-    log: createLog({ level: "debug", format: "json", write, clock }),
+    log,
     metrics: new Registry(),
     metricsToken: new Secret(METRICS_TOKEN),
     readiness: createReadiness({

@@ -8,7 +8,7 @@ import type { Config } from "../../platform/config/config.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { Scheduler } from "../../platform/scheduler/scheduler.ts";
 import type { Installation } from "../installation/installation.ts";
-import { backupFolder, makeBackup } from "./backup.ts";
+import { type Backup, backupFolder, makeBackup } from "./backup.ts";
 import { removeReplacedDatabases } from "./replaced-databases.ts";
 import { removeOldBackups } from "./retention.ts";
 
@@ -54,11 +54,19 @@ export function registerBackupJob(
         duration_ms: durationMs,
         removed: removed.length,
       });
-      const leftOut = [...manifest.artifacts.left_out, ...(manifest.sessions?.left_out ?? [])];
-      if (differences.length > 0) log.warning("backup.foreign_objects", { differences: [...differences] });
-      if (leftOut.length > 0) log.warning("backup.artifacts_skipped", { damaged: leftOut.length });
+      warnOfFlaws({ manifest, differences }, log);
     },
   });
+}
+
+/** Logs why a restore would refuse the backup, and how much it lacks. */
+export function warnOfFlaws(
+  { manifest, differences }: Pick<Backup, "manifest" | "differences">,
+  log: Pick<Log, "warning">,
+): void {
+  const leftOut = [...manifest.artifacts.left_out, ...(manifest.sessions?.left_out ?? [])];
+  if (differences.length > 0) log.warning("backup.foreign_objects", { differences: [...differences] });
+  if (leftOut.length > 0) log.warning("backup.artifacts_skipped", { damaged: leftOut.length });
 }
 
 const REPLACED_JOB = "replaced-data";

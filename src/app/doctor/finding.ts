@@ -1,19 +1,12 @@
 // The result of a `doctor` check. A check that throws counts as failed, with the error as its detail.
 
+import type { CheckFinding } from "../../domain/system/operations.ts";
 import { asStorageError, RESTORE } from "../../platform/database/storage-errors.ts";
 import { DomainError } from "../../platform/errors.ts";
 
-export type Result = "ok" | "warning" | "failed" | "skipped";
-
-export interface Finding {
-  /** name of the check in snake_case; for an outside service, the name of the service */
-  check: string;
-  result: Result;
-  /** what the check found */
-  detail: string;
-  /** how to fix it; null if there is nothing to fix */
-  remedy: string | null;
-}
+/** The result of one check. */
+export type Finding = CheckFinding;
+export type Result = Finding["result"];
 
 /** Creates findings under the name of one check. */
 export interface Check {

@@ -19,6 +19,7 @@ const NAME = "quartermaster";
 export const ENTRIES = [
   "src/main.ts",
   "src/app/backup/backup-worker.ts",
+  "src/app/operations/doctor-worker.ts",
   "src/app/documents/document-worker.ts",
   "src/app/request-logs/log-worker.ts",
   "src/platform/blobs/write-worker.ts",

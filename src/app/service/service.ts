@@ -5,6 +5,7 @@ import { Registry } from "prom-client";
 import type { Seeded } from "../../domain/catalog/service.ts";
 import type { BootstrapResult } from "../../domain/identity/service.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
+import type { Operations } from "../../domain/system/operations.ts";
 import { WriteThread } from "../../platform/blobs/write-thread.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
@@ -43,6 +44,7 @@ import { type Installation, openInstallation } from "../installation/installatio
 import { assertDatabaseNotLost, openForStart } from "../installation/lost-database.ts";
 import { proxySettingsOf } from "../installation/proxy-settings.ts";
 import { beginInstallation } from "../installation/setup.ts";
+import { createOperations } from "../operations/operations.ts";
 import { createServiceLog, keepRecords, recordsOf } from "../request-logs/service-log.ts";
 import { lockOwnListener, problemsOfDivision } from "./divided/division.ts";
 import { type InferencePlace, openDoor, type ServiceDoor } from "./door.ts";
@@ -154,8 +156,7 @@ async function startWithListener(
   logGovernance(log, await applyGovernance(installation, { config, file, actor, runTask }));
   await startGatewayWork(installation.domain, log);
   await installation.domain.sessions.sweepTemporary();
-  watchKeys(metrics, installation.domain.gateway);
-  watchProviderKeys(metrics, installation.domain.sso);
+  watchAllKeys(metrics, installation);
 
   const scheduler = createScheduler({ db: installation.db, clock, ids, log, metrics });
   const { deviceLoginsExpired } = addAuditFigures(metrics, installation.domain.auditLog);
@@ -170,13 +171,13 @@ async function startWithListener(
       isForwardedElsewhere: () => options.only === "control" && findForwarder(directory) !== undefined,
     },
   };
-  const parts = { ...options, ...figures, metrics, scheduler, baseUrl, runTask };
+  const operations = undo.use(createOperations(installation, options));
+  const parts = { ...options, ...figures, operations, metrics, scheduler, baseUrl, runTask };
   const server = serverOf(installation, parts);
   const settings = options.only === "control" ? undefined : proxySettingsOf(config);
-  const { domain } = installation;
   const inference = startInference({ ...parts, ...installation, requestLog, settings });
   door.open(server, inference?.handler);
-  const { untrustedProxies } = domain;
+  const { untrustedProxies } = installation.domain;
   await untrustedProxies.forgetTrusted(trustIn(config.get("server.trusted_proxies")));
   reportUntrustedProxy(door.untrusted, untrustedProxies, log);
   await scheduler.takeOverLeases();
@@ -194,6 +195,7 @@ async function startWithListener(
   const reload = async () => {
     const reading = config.readFileAgain(runTask);
     const fresh = await reloadSettings({ config, log, reading, ...door, ...installation });
+    operations.useSettings(fresh);
     await reloadProvider(installation, { fresh, actor, log });
     await reloadHarnesses(installation, { actor, log });
     await reloadCatalog(installation, { config, actor, log, reading });
@@ -202,6 +204,11 @@ async function startWithListener(
   };
   const vitals = livenessOf(installation, scheduler);
   return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, vitals, reload };
+}
+
+function watchAllKeys(metrics: Registry, { domain }: Installation): void {
+  watchKeys(metrics, domain.gateway);
+  watchProviderKeys(metrics, domain.sso);
 }
 
 /** Other requests finish while inference drains, so they get what it has left of their time. */
@@ -214,12 +221,13 @@ interface Parts extends ServiceOptions {
   scheduler: Scheduler;
   runTask: RunDocumentTask;
   baseUrl(): string;
+  operations: Operations;
   isStopping(): boolean;
   forwarding: Pick<RouteOptions, "proxyFigures" | "isForwardedElsewhere">;
 }
 
 function serverOf({ db, domain, directory }: Installation, parts: Parts): Server {
-  const { config, clock, ids, log, metrics, scheduler, baseUrl, isStopping } = parts;
+  const { config, clock, ids, log, metrics, scheduler, baseUrl, operations, isStopping } = parts;
   const readiness = createReadiness({
     db,
     clock,
@@ -235,7 +243,16 @@ function serverOf({ db, domain, directory }: Installation, parts: Parts): Server
     hasConsole: config.get("console.enabled"),
     consoleAuditors: () => config.get("console.auditors").map((email) => email.toLowerCase()),
   };
-  const facts = { metrics, readiness, baseUrl, metricsToken, configuration, ...console, ...parts.forwarding };
+  const facts = {
+    metrics,
+    readiness,
+    baseUrl,
+    metricsToken,
+    configuration,
+    ...console,
+    operations,
+    ...parts.forwarding,
+  };
   return createServer({ domain, ...facts, clock, ids, log });
 }
 

@@ -58,6 +58,12 @@ export class Config {
     return this.rowOf(name).origin !== "default";
   }
 
+  /** @returns where the settings come from, secrets included, so that a thread can load the same ones */
+  sources(): ConfigInputs {
+    const { flags, env, cwd } = this.#inputs;
+    return { flags, env, cwd };
+  }
+
   /** @returns the text of an environment variable that a setting names; a blank variable counts as absent */
   variable(name: string): string | undefined {
     return variableIn(this.#inputs.env, name);

@@ -18,6 +18,7 @@ import { providerLogoutRoutes } from "./access/provider-logout.ts";
 import { sessionRoutes } from "./access/session.ts";
 import { auditRoutes } from "./administration/audit.ts";
 import { adminGatewayKeyRoutes } from "./administration/gateway-keys.ts";
+import { installationRoutes } from "./administration/installation.ts";
 import { jobRoutes } from "./administration/jobs.ts";
 import { serviceKeyRoutes } from "./administration/keys.ts";
 import { brandingRoutes } from "./branding.ts";
@@ -115,6 +116,7 @@ export function createRoutes(
     usageRoutes(context),
     auditRoutes(context),
     jobRoutes(context),
+    installationRoutes(context),
     serviceKeyRoutes(context),
     adminGatewayKeyRoutes(context),
     scimRoutes(context, admission),

@@ -1,0 +1,11 @@
+// Entry point of the thread that runs the checks of doctor for a running service, which goes on answering meanwhile.
+import { workerData } from "node:worker_threads";
+import { systemClock } from "../../platform/clock.ts";
+import { loadConfig } from "../../platform/config/config.ts";
+import type { ConfigInputs } from "../../platform/config/sources.ts";
+import { systemIds } from "../../platform/ids.ts";
+import { answerLater } from "../../platform/task-thread.ts";
+import { diagnoseShallow } from "./doctor-thread.ts";
+
+const inputs: ConfigInputs = workerData;
+void answerLater(() => diagnoseShallow({ config: loadConfig(inputs), clock: systemClock, ids: systemIds }));

@@ -1,0 +1,82 @@
+// What a running service offers its faces beside the domain: settings, the checks of doctor, and backups.
+import type { Diagnosis, Operations, Setting } from "../../domain/system/operations.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { type Config, describe } from "../../platform/config/config.ts";
+import { settingOf } from "../../platform/config/table.ts";
+import type { Log } from "../../platform/observe/log.ts";
+import type { Finding } from "../doctor/finding.ts";
+import type { Installation } from "../installation/installation.ts";
+import { RELOADABLE_SETTINGS, RELOADABLE_TLS_SETTINGS } from "../service/settings-reload.ts";
+import { BackupWork } from "./backups.ts";
+import { diagnoseInThread } from "./doctor-thread.ts";
+
+/** Findings this old are shown again, because every page of the console shows whether there is a problem. */
+export const DIAGNOSIS_KEPT_MS = 15_000;
+
+export interface OperationsOptions {
+  /** in force since the start */
+  config: Config;
+  clock: Clock;
+  log: Pick<Log, "info" | "warning" | "error">;
+  /** runs the checks of doctor; in a thread when left out */
+  diagnose?: () => Promise<Finding[]>;
+}
+
+export interface ServiceOperations extends Operations, Disposable {
+  /** Shows the settings of a reload, as far as a reload applies them. */
+  useSettings(fresh: Config | undefined): void;
+}
+
+/** @returns the operations of a service; disposing them ends a backup that is being made */
+export function createOperations(
+  installation: Pick<Installation, "directory" | "domain">,
+  options: OperationsOptions,
+): ServiceOperations {
+  const { config } = options;
+  const backups = new BackupWork(installation, options);
+  let fresh = config;
+  return {
+    backups,
+    settings: () => ({ file: config.file ?? null, items: settingsOf(config, fresh) }),
+    diagnose: keepingDiagnosis(options),
+    useSettings(read = fresh) {
+      fresh = read;
+    },
+    [Symbol.dispose]: () => backups.stop(),
+  };
+}
+
+const isReloadable = (name: Setting["key"]): boolean =>
+  [...RELOADABLE_SETTINGS, ...RELOADABLE_TLS_SETTINGS].some((reloadable) => reloadable === name);
+
+/** @param fresh has the values that a reload put in force */
+const settingsOf = (config: Config, fresh: Config): Setting[] =>
+  describe(config).map(({ key, doc }) => {
+    const { value, origin } = (isReloadable(key) ? fresh : config).rowOf(key);
+    const secret = settingOf(key).credential !== undefined;
+    return { key, value, origin, about: doc, secret, needs_restart: !isReloadable(key) };
+  });
+
+/** @returns a function that runs the checks at most once in DIAGNOSIS_KEPT_MS; callers meanwhile get the same findings */
+function keepingDiagnosis({
+  config,
+  clock,
+  diagnose = () => diagnoseInThread(config),
+}: OperationsOptions): () => Promise<Diagnosis> {
+  let kept: { untilMs: number; diagnosis: Promise<Diagnosis> } | undefined;
+  return () => {
+    if (kept && performance.now() < kept.untilMs) return kept.diagnosis;
+    const diagnosis = diagnose().then((findings) => ({ atMs: clock.nowMs(), findings }));
+    const own = { untilMs: Number.POSITIVE_INFINITY, diagnosis };
+    kept = own;
+    diagnosis.then(
+      () => {
+        own.untilMs = performance.now() + DIAGNOSIS_KEPT_MS;
+      },
+      () => {
+        own.untilMs = 0;
+      },
+    );
+    return diagnosis;
+  };
+}

@@ -1,0 +1,138 @@
+// What the faces of a running service offer that lies outside the domain: settings, the checks of doctor, and backup files.
+// src/app/operations does the work; the server and its pages know only these shapes.
+import { type Static, Type } from "@sinclair/typebox";
+import type { Actor } from "../shared/actor.ts";
+
+const Time = Type.String({ format: "date-time" });
+const TimeOrNull = Type.Union([Time, Type.Null()]);
+const TextOrNull = Type.Union([Type.String(), Type.Null()]);
+const CountOrNull = Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]);
+
+export const Setting = Type.Object({
+  key: Type.String(),
+  value: Type.String({ description: "In force; a secret is only `set` or `unset`" }),
+  origin: Type.String({
+    description: "flag, environment, credential, secret file, default, or file with its line",
+  }),
+  about: Type.String(),
+  secret: Type.Boolean(),
+  needs_restart: Type.Boolean({ description: "whether a change takes effect only at a restart" }),
+});
+export type Setting = Static<typeof Setting>;
+
+export const SettingList = Type.Object({ file: TextOrNull, items: Type.Array(Setting) });
+
+export const Finding = Type.Object({
+  check: Type.String({ description: "Name of the check in snake_case, or of an outside service" }),
+  result: Type.Union(["ok", "warning", "failed", "skipped"].map((result) => Type.Literal(result))),
+  detail: Type.String(),
+  remedy: Type.Union([Type.String(), Type.Null()], { description: "null if there is nothing to fix" }),
+});
+
+/** The result of one check. */
+export interface CheckFinding {
+  /** name of the check in snake_case; for an outside service, the name of the service */
+  check: string;
+  result: "ok" | "warning" | "failed" | "skipped";
+  /** what the check found */
+  detail: string;
+  /** how to fix it; null if there is nothing to fix */
+  remedy: string | null;
+}
+
+/** The findings of all checks but the deep ones, and when they were made. */
+export interface Diagnosis {
+  atMs: number;
+  findings: readonly CheckFinding[];
+}
+
+export const DiagnosisDocument = Type.Object({
+  healthy: Type.Boolean({ description: "whether no check failed" }),
+  at: Time,
+  checks: Type.Array(Finding),
+});
+
+const BackupVerification = Type.Object({
+  state: Type.Union(["running", "intact", "damaged"].map((state) => Type.Literal(state))),
+  at: Time,
+  problem: TextOrNull,
+});
+
+export interface BackupCheck {
+  state: "running" | "intact" | "damaged";
+  /** RFC 3339: when it began or ended */
+  at: string;
+  problem: string | null;
+}
+
+export const BackupFile = Type.Object({
+  id: Type.String({ description: "Name of the file" }),
+  path: Type.String(),
+  kind: Type.String({ description: "manual, scheduled or upgrade" }),
+  created_at: TimeOrNull,
+  size_bytes: Type.Integer({ minimum: 0 }),
+  schema: CountOrNull,
+  version: TextOrNull,
+  sealing_key_ids: Type.Array(Type.String()),
+  problem: TextOrNull,
+  verification: Type.Union([BackupVerification, Type.Null()], {
+    description: "the last one since the service started",
+  }),
+});
+
+/** One file in the folder of backups. */
+export interface BackupFileView {
+  /** name of the file */
+  id: string;
+  path: string;
+  kind: string;
+  created_at: string | null;
+  size_bytes: number;
+  schema: number | null;
+  version: string | null;
+  sealing_key_ids: readonly string[];
+  /** why the file cannot be read */
+  problem: string | null;
+  verification: BackupCheck | null;
+}
+
+export const BackupList = Type.Object({
+  folder: Type.String(),
+  making: Type.Boolean({ description: "whether a backup is being made at the request of somebody" }),
+  failure: Type.Union([Type.Object({ at: Time, detail: Type.String() }), Type.Null()], {
+    description: "why the last backup that somebody asked for failed",
+  }),
+  items: Type.Array(BackupFile),
+});
+
+export interface BackupListView {
+  folder: string;
+  making: boolean;
+  failure: { at: string; detail: string } | null;
+  items: readonly BackupFileView[];
+}
+
+export interface BackupOperations {
+  /** @returns the files in the folder, newest first */
+  list(): BackupListView;
+  /**
+   * Makes a backup and records it.
+   * @returns the file; undefined if it takes longer than a request may
+   * @throws DomainError `backup.*`, `file.*`, `storage.*`
+   */
+  create(actor: Actor): Promise<BackupFileView | undefined>;
+  /**
+   * Reads a whole backup as a restore would.
+   * @param id name of the file
+   * @throws DomainError `backup.not_found`
+   */
+  verify(id: string): Promise<BackupCheck>;
+}
+
+export interface Operations {
+  backups: BackupOperations;
+  /** @returns every setting in force, in the order of the table; the file, if there is one */
+  settings(): { file: string | null; items: Setting[] };
+  /** @returns the findings of a few seconds ago or new ones, without the deep checks */
+  diagnose(): Promise<Diagnosis>;
+}

@@ -1,0 +1,79 @@
+// API for the running installation: its settings, the checks of doctor, and its backups. Restoring is left to the command line,
+// because the service must not run meanwhile.
+import { Type } from "@sinclair/typebox";
+import { BackupFile, BackupList, DiagnosisDocument, SettingList } from "../../../domain/system/operations.ts";
+import { toRfc3339 } from "../../../platform/clock.ts";
+import { json } from "../../http/answers.ts";
+import { actorOf } from "../../http/exchange.ts";
+import { operationsOf } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const BackupPath = Type.Object({ id: Type.String() });
+const Started = Type.Object({ state: Type.Literal("running") });
+
+const describe = operationsOf("Administration");
+const described = {
+  settings: describe("listSettings", "Every setting in force and where it comes from", {
+    200: { description: "Settings; secrets only as set or unset", schema: SettingList },
+  }),
+  doctor: describe(
+    "getDiagnosis",
+    "The findings of every check but the deep ones, some seconds old at most",
+    {
+      200: { description: "Findings", schema: DiagnosisDocument },
+    },
+  ),
+  backups: describe("listBackups", "The files in the folder of backups, newest first", {
+    200: { description: "Backups", schema: BackupList },
+  }),
+  create: describe("createBackup", "Make a backup now", {
+    201: { description: "Made", schema: BackupFile },
+    202: { description: "It takes longer; the list has it when it is done", schema: Started },
+    409: { description: "A backup is being made already" },
+    503: { description: "There is no room, or the service stops" },
+  }),
+  verify: describe("verifyBackup", "Read a whole backup as a restore would", {
+    200: {
+      description: "The outcome; `running` if it takes longer",
+      schema: BackupFile.properties.verification,
+    },
+  }),
+};
+
+/** @returns the operations on the running installation */
+export function installationRoutes({ guard, operations }: RouteContext) {
+  const { backups } = operations;
+
+  return createRouter(guard, "installation")
+    .get("/admin/settings", () => json(operations.settings()), {
+      requires: "administrator",
+      detail: described.settings,
+    })
+    .get(
+      "/admin/doctor",
+      async () => {
+        const { atMs, findings } = await operations.diagnose();
+        const healthy = findings.every(({ result }) => result !== "failed");
+        return json({ healthy, at: toRfc3339(atMs), checks: findings });
+      },
+      { requires: "administrator", detail: described.doctor },
+    )
+    .get("/admin/backups", () => json(backups.list()), {
+      requires: "administrator",
+      detail: described.backups,
+    })
+    .post(
+      "/admin/backups",
+      async ({ request }) => {
+        const made = await backups.create(actorOf(request));
+        return made ? json(made, { status: 201 }) : json({ state: "running" }, { status: 202 });
+      },
+      { requires: "administrator", accepts: "nothing", detail: described.create },
+    )
+    .post("/admin/backups/:id/verify", async ({ params }) => json(await backups.verify(params.id)), {
+      requires: "administrator",
+      accepts: "nothing",
+      params: BackupPath,
+      detail: described.verify,
+    });
+}

@@ -1,0 +1,70 @@
+// Settings, checks and backups of the running installation through the API.
+
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createTestServer } from "../../../support/server.ts";
+
+async function createSite() {
+  const face = await createTestServer();
+  const { accessToken: token } = await face.signedIn("admin");
+  const ask = async (method: string, path: string) => {
+    const answer = await face.request(method, path, { token });
+    return { status: answer.status, body: await answer.json() };
+  };
+  return { ...face, ask };
+}
+
+test("settings show value and origin, and secrets only as set or unset", async () => {
+  await using site = await createSite();
+  const { body } = await site.ask("GET", "/admin/settings");
+  const settingOf = (wanted: string) => body.items.find(({ key }: { key: string }) => key === wanted);
+  expect(body.file).toBeNull();
+  expect(settingOf("data_dir")).toMatchObject({ value: site.world.directory, origin: "flag" });
+  expect(settingOf("log.level")).toMatchObject({ origin: "default", needs_restart: false });
+  expect(settingOf("server.listen")).toMatchObject({ needs_restart: true });
+  expect(settingOf("scim.token")).toMatchObject({ value: "unset", secret: true });
+});
+
+test("the diagnosis has the findings of every check with their remedies, and is kept for some seconds", async () => {
+  await using site = await createSite();
+  const { status, body } = await site.ask("GET", "/admin/doctor");
+  expect(status).toBe(200);
+  expect(body.checks).toContainEqual(
+    expect.objectContaining({ check: "disk", detail: expect.any(String), result: expect.any(String) }),
+  );
+  site.world.clock.advance(1_000);
+  expect((await site.ask("GET", "/admin/doctor")).body.at).toBe(body.at);
+});
+
+test("a backup is made, listed and verified, and a damaged one is found", async () => {
+  await using site = await createSite();
+  expect((await site.ask("GET", "/admin/backups")).body).toMatchObject({ making: false, items: [] });
+  const made = await site.ask("POST", "/admin/backups");
+  expect([made.status, made.body.kind, made.body.problem]).toEqual([201, "manual", null]);
+  const { id, path } = made.body;
+  expect((await site.ask("POST", `/admin/backups/${id}/verify`)).body).toMatchObject({ state: "intact" });
+  const { items } = (await site.ask("GET", "/admin/backups")).body;
+  expect(items).toMatchObject([{ id, verification: { state: "intact", problem: null } }]);
+  writeFileSync(path, "no backup");
+  expect((await site.ask("POST", `/admin/backups/${id}/verify`)).body).toMatchObject({
+    state: "damaged",
+    problem: expect.any(String),
+  });
+  for (const other of [
+    "none.qmb",
+    encodeURIComponent("../quartermaster.db"),
+    encodeURIComponent("/etc/passwd"),
+  ])
+    expect(await site.ask("POST", `/admin/backups/${other}/verify`)).toMatchObject({
+      status: 404,
+      body: { reason: "backup.not_found" },
+    });
+});
+
+test("a backup that cannot be made is refused, and the list says why", async () => {
+  await using site = await createSite();
+  writeFileSync(join(site.world.directory, "backups"), "in the way");
+  const { status, body } = await site.ask("POST", "/admin/backups");
+  expect([status, body.reason]).toEqual([400, "file.not_a_folder"]);
+});
