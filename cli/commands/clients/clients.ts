@@ -6,7 +6,7 @@ import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 import { addPageOptions } from "../../output/list-pages.ts";
-import { HEALTHS } from "./health-values.ts";
+import { COUNT_KINDS, HEALTHS, SORTS } from "./choices.ts";
 
 const CLIENT = "id, host name or instance id";
 const STALE = ["--stale <days>", "workstations that have not reported for this long, such as 90d"] as const;
@@ -33,11 +33,17 @@ const addReadingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
         "quartermaster clients list --health attention",
         "quartermaster clients list --user ana@example.org --json",
         "quartermaster clients list --stale 90d --wide",
+        "quartermaster clients list --summary --sort host_asc --json",
       )
       .option("--user <user>", "workstations of this user: e-mail address or id")
       .addOption(new Option("--health <health>", "only workstations with this health").choices(HEALTHS))
       .option("--harness <name>", "workstations that report this harness")
-      .option(...STALE),
+      .option("--revision <id>", "workstations that report this revision")
+      .option("--client-version <version>", "workstations with this version of the client")
+      .option("--platform <platform>", "workstations that report this platform")
+      .option(...STALE)
+      .addOption(new Option("--sort <order>", "order of the list (default: last_seen_desc)").choices(SORTS))
+      .option("--summary", "count harnesses and packages instead of listing them"),
   )
     .printsTable()
     .action(readingAction(context, async () => (await import("./read.ts")).list)),
@@ -48,6 +54,13 @@ const addReadingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .argument("<client>", CLIENT)
     .printsJson()
     .action(readingAction(context, async () => (await import("./read.ts")).show)),
+  noun
+    .command("counts")
+    .description("Counts workstations by health and by the versions of their harnesses.")
+    .examples("quartermaster clients counts", "quartermaster clients counts --by health --json")
+    .option("--by <kinds>", `one or more of ${COUNT_KINDS.join(", ")}, separated by commas (default: all)`)
+    .printsJson()
+    .action(readingAction(context, async () => (await import("./counts.ts")).counts)),
 ];
 
 const addRemovalVerbs = (noun: CliCommand, context: Context): CliCommand[] => [

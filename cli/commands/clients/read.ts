@@ -1,29 +1,42 @@
 // `clients list` and `clients show`.
+import { toClientDocument, toClientSummary } from "../../../src/domain/clients/inventory/documents.ts";
 import type { ClientQuery, ClientView } from "../../../src/domain/clients/service.ts";
+import { runSynchronously } from "../../../src/platform/steps.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { printPages, readPages } from "../../output/list-pages.ts";
 import { parseSeenBefore } from "./stale.ts";
-import { CLIENT_COLUMNS, clientDocument, clientText } from "./view.ts";
+import { CLIENT_COLUMNS, clientText, SUMMARY_COLUMNS } from "./view.ts";
 
 export async function list(call: Call): Promise<void> {
-  const { domain, actor, context, text } = call;
+  const { domain, actor, context, text, has } = call;
   const reference = text("user");
   const wanted: ClientQuery = {
     userId:
       reference === undefined ? undefined : domain.identity.users.find(actor.organizationId, reference).id,
     health: text("health"),
     harness: text("harness"),
+    revision: text("revision"),
+    clientVersion: text("client-version"),
+    platform: text("platform"),
+    sort: text("sort"),
     seenBeforeMs: parseSeenBefore(text("stale"), context.clock.nowMs()),
   };
   const more = { current_revision: domain.governance.revisions.current(actor.organizationId)?.id ?? null };
   const { inventory } = domain.clients;
+  const empty = "no workstations";
+  if (has("summary")) {
+    const summaries = (query: ClientQuery) =>
+      runSynchronously(inventory.summaries(actor.organizationId, { ...wanted, ...query }));
+    const listing = { columns: SUMMARY_COLUMNS, json: toClientSummary, empty, more };
+    return await printPages(call, (query, after) => summaries({ ...query, after }), listing);
+  }
   await printPages(
     call,
     (query, after) => inventory.list(actor.organizationId, { ...wanted, ...query, after }),
     {
       columns: CLIENT_COLUMNS,
-      json: clientDocument,
-      empty: "no workstations",
+      json: toClientDocument,
+      empty,
       more,
     },
   );
@@ -31,7 +44,7 @@ export async function list(call: Call): Promise<void> {
 
 export async function show({ domain, actor, output, context, args: [reference = ""] }: Call): Promise<void> {
   const client = domain.clients.inventory.find(actor.organizationId, reference);
-  output.result(clientDocument(client), clientText(client, context.clock.nowMs()));
+  output.result(toClientDocument(client), clientText(client, context.clock.nowMs()));
 }
 
 /** @returns the matching clients, limited by the page options */

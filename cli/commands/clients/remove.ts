@@ -1,6 +1,7 @@
 // `clients remove` and `clients revoke`: one client, or all clients that have not been seen for some time. A running server
 // refuses the next request of a revoked client.
 
+import { toClientDocument } from "../../../src/domain/clients/inventory/documents.ts";
 import type { ClientView, RemovalKind } from "../../../src/domain/clients/service.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { nameList } from "../../../src/platform/text/name-list.ts";
@@ -9,7 +10,7 @@ import { isConfirmed } from "../../input/prompt.ts";
 import { ageText } from "../../output/age.ts";
 import { readClients } from "./read.ts";
 import { parseSeenBefore } from "./stale.ts";
-import { clientDocument, nameOf } from "./view.ts";
+import { nameOf } from "./view.ts";
 
 /** Clients that a plan lists by name; it only counts the others. */
 const NAMED_MAX = 10;
@@ -41,7 +42,7 @@ async function removeOne(call: Call, verb: RemovalKind, reference: string): Prom
   const details = [sentenceOf(client, context.clock.nowMs()), ...consequences(call, verb, client)];
   if (!(await isConfirmed(context, command, { action, details }))) return;
   await removals[verb](actor, client.id);
-  output.result({ changed: true, client: clientDocument(client) }, `${DONE[verb]} ${nameOf(client)}`);
+  output.result({ changed: true, client: toClientDocument(client) }, `${DONE[verb]} ${nameOf(client)}`);
 }
 
 /** Audit actions that make each verb a no-op. A removed client can still be revoked, because it still has its login. */

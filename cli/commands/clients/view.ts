@@ -1,5 +1,6 @@
 // Formats clients as table columns, text and JSON. Facts reported by the client are printed unchanged.
-import { type ClientView, toAdminClientStatus } from "../../../src/domain/clients/inventory.ts";
+import { toClientDocument } from "../../../src/domain/clients/inventory/documents.ts";
+import type { ClientSummary, ClientView } from "../../../src/domain/clients/service.ts";
 import { isJsonObject } from "../../../src/platform/text/json-object.ts";
 import { colorOf } from "../../output/color.ts";
 import { detailsText } from "../../output/details.ts";
@@ -20,17 +21,25 @@ export const CLIENT_COLUMNS: readonly Column<ClientView>[] = [
   { header: "FIRST SEEN", value: ({ firstSeenAtMs }) => new Date(firstSeenAtMs), isWide: true },
 ];
 
-/** @returns the members of the API, and the login of the client */
-export const clientDocument = (client: ClientView) => ({
-  ...toAdminClientStatus(client),
-  user_id: client.userId,
-  login_session_id: client.loginSessionId,
-  grant_id: client.grantId,
-});
+export const SUMMARY_COLUMNS: readonly Column<ClientSummary>[] = [
+  { header: "ID", value: ({ id }) => id, isWhole: true },
+  { header: "USER", value: ({ userEmail }) => userEmail },
+  { header: "HOST", value: ({ hostname }) => hostname },
+  { header: "HEALTH", value: ({ health }) => health, color: ({ health }) => colorOf(health) },
+  { header: "HARNESSES", value: (row) => shareText(row.harnessesReconciled, row.harnessesWanted) },
+  { header: "PACKAGES", value: (row) => shareText(row.packagesApplied, row.packagesReported) },
+  { header: "CLIENT", value: ({ clientVersion }) => clientVersion },
+  { header: "PLATFORM", value: platformOf },
+  { header: "SEEN", value: ({ lastSeenAtMs }) => new Date(lastSeenAtMs) },
+  { header: "REVISION", value: ({ configRevision }) => configRevision, isWide: true },
+];
+
+const shareText = (done: number | null, all: number | null): string | null =>
+  done === null || all === null ? null : `${done} of ${all}`;
 
 /** @returns every fact about a client, one per line, then the reasons of its health, its harnesses and its packages */
 export function clientText(client: ClientView, nowMs: number): string {
-  const { harnesses, packages, status_reasons: reasons, ...facts } = clientDocument(client);
+  const { harnesses, packages, status_reasons: reasons, ...facts } = toClientDocument(client);
   const style = { wide: true, columns: undefined, nowMs };
   const named = harnesses.map((entry) => (isJsonObject(entry) ? entry : { name: entry }));
   return [
@@ -72,7 +81,7 @@ function inShort([first, ...others]: readonly string[]): string | undefined {
   return first === undefined || others.length === 0 ? first : `${first} (+${others.length})`;
 }
 
-function platformOf({ platform, architecture }: ClientView): string {
+function platformOf({ platform, architecture }: ClientSummary): string {
   return architecture === null ? platform : `${platform}-${architecture}`;
 }
 

@@ -27,6 +27,9 @@ export const CLIENTS_PER_USER_MAX = 256;
 /** A client without a report for this many days is stale. */
 export const STALE_AFTER_DAYS = 30;
 
+/** The longest time without a report that a filter takes, in days. */
+export const NOT_SEEN_DAYS_MAX = 99_999;
+
 /** Harness names listed in the facets. */
 export const FACET_HARNESSES_MAX = 1_000;
 export const FACET_USERS_MAX = 10;
@@ -34,3 +37,12 @@ export const FACET_USERS_MAX = 10;
 export const REFERENCE_MATCHES_MAX = 10;
 /** Records that a job or a bulk operation handles in one transaction. */
 export const BATCH_ROWS = 100;
+
+/** Characters of a harness version that is counted; longer ones count as unreadable. */
+export const COUNTED_VERSION_LENGTH_MAX = 64;
+/** Versions of harnesses listed in the counts; the others are counted together. */
+export const COUNTED_VERSIONS_MAX = 1_000;
+/** Matching records after which a list of summaries stops counting. */
+export const SUMMARIES_COUNTED_MAX = 10_000;
+/** Matching records that a list in another order than by time sorts itself. */
+export const SORTED_ROWS_MAX = 1_000;

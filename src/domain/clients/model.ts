@@ -1,11 +1,9 @@
-// Types and wire schemas of the inventory: what a workstation reports and what administrators read.
+// Types of the inventory, and the wire schema of what a workstation reports. inventory/documents.ts has what administrators read.
 // Limits are in limits.ts, verdicts in verdict/verdict.ts, and the definition of health in inventory-store.ts.
 import { type SchemaOptions, type Static, Type } from "@sinclair/typebox";
-import { pageEnvelope } from "../shared/page.ts";
 import {
   ENTRY_BYTES_MAX,
   ERROR_LENGTH_MAX,
-  FACET_USERS_MAX,
   HARNESS_NAME_LENGTH_MAX,
   HARNESSES_MAX,
   HOSTNAME_LENGTH_MAX,
@@ -14,7 +12,6 @@ import {
   PACKAGES_MAX,
   PLATFORM_LENGTH_MAX,
   REVISION_LENGTH_MAX,
-  STALE_AFTER_DAYS,
   VERSION_LENGTH_MAX,
 } from "./limits.ts";
 
@@ -29,8 +26,24 @@ export type Health = (typeof HEALTHS)[number];
 const ACTIVITIES = ["recent", "stale"] as const;
 export type Activity = (typeof ACTIVITIES)[number];
 
-export const SORTS = ["last_seen_desc", "last_seen_asc"] as const;
+export const SORTS = [
+  "last_seen_desc",
+  "last_seen_asc",
+  "host_asc",
+  "host_desc",
+  "user_asc",
+  "user_desc",
+  "version_asc",
+  "version_desc",
+] as const;
 export type Sort = (typeof SORTS)[number];
+
+/** What a list shows of each client. */
+export const VIEWS = ["full", "summary"] as const;
+
+/** By what clients are counted. */
+export const COUNT_KINDS = ["health", "harness_version"] as const;
+export type CountKind = (typeof COUNT_KINDS)[number];
 
 /** Accepts unknown members, so that newer clients can add some. */
 const OPEN = { additionalProperties: true };
@@ -156,42 +169,3 @@ export interface Judgment {
   /** sorted and distinct; at most REASONS_MAX, plus one that counts the rest */
   reasons: readonly string[];
 }
-
-const nullableText = Type.Union([Type.String(), Type.Null()]);
-const Time = Type.String({ format: "date-time" });
-const Uuid = Type.String({ format: "uuid" });
-
-/** One record of the inventory, on the wire. */
-export const AdminClientStatus = Type.Object({
-  id: Uuid,
-  user_email: Type.String(),
-  instance_id: Type.String(),
-  hostname: nullableText,
-  client_version: Type.String(),
-  platform: Type.String(),
-  architecture: nullableText,
-  config_revision: nullableText,
-  applied: Type.Boolean(),
-  files_ok: Type.Boolean(),
-  harnesses: Type.Array(Type.Unknown(), { description: "As reported." }),
-  packages: Type.Array(Type.Unknown(), { description: "As reported." }),
-  error: nullableText,
-  status: Type.Union(HEALTHS.map((health) => Type.Literal(health))),
-  status_reasons: Type.Array(Type.String(), { description: "Sorted, distinct." }),
-  first_seen_at: Time,
-  last_seen_at: Time,
-  activity_status: Type.Union(
-    ACTIVITIES.map((activity) => Type.Literal(activity)),
-    { description: `Stale from ${STALE_AFTER_DAYS} days without a report.` },
-  ),
-});
-export const AdminClientStatusPage = Type.Composite([
-  pageEnvelope(AdminClientStatus),
-  Type.Object({ current_revision: nullableText }),
-]);
-
-export const ClientFacets = Type.Object({
-  users: Type.Array(Type.Object({ id: Uuid, email: Type.String() }), { maxItems: FACET_USERS_MAX }),
-  harnesses: Type.Array(Type.String(), { uniqueItems: true, description: "Sorted." }),
-});
-export type ClientFacets = Static<typeof ClientFacets>;

@@ -6,6 +6,7 @@ import type { Db, Tx } from "../../platform/database/database.ts";
 import { runInBatches } from "../../platform/steps.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Actor } from "../shared/actor.ts";
+import { figuresOf } from "./inventory-figures.ts";
 import { BATCH_ROWS } from "./limits.ts";
 import type { Reported } from "./model.ts";
 import * as store from "./store.ts";
@@ -64,12 +65,16 @@ export class VerdictRenewal {
   async #renew(rows: readonly store.ReportRow[], rules: string): Promise<number> {
     await setImmediate(); // let requests run between two batches
     if (rows.length === 0) return 0;
-    const renewed = rows.map((row) => ({ row, ...this.own.judge(reportedIn(row)) }));
+    const renewed = rows.map((row) => ({ row, judgment: this.#judge(reportedIn(row), rules) }));
     await this.own.db.write((tx) => {
-      for (const { row, verdict, reasons } of renewed)
-        store.updateVerdict(tx, row, { verdict, reasons: JSON.stringify(reasons), judgedBy: rules });
+      for (const { row, judgment } of renewed) store.updateVerdict(tx, row, judgment);
     }, "clients");
     return rows.length;
+  }
+
+  #judge(reported: Reported, rules: string): store.JudgmentRow {
+    const { verdict, reasons } = this.own.judge(reported);
+    return { verdict, reasons: JSON.stringify(reasons), judgedBy: rules, ...figuresOf(reported) };
   }
 }
 

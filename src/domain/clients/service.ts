@@ -9,7 +9,8 @@ import type { Governance } from "../governance/service.ts";
 import type { Harness } from "../harnesses/harnesses.ts";
 import type { Identity } from "../identity/service.ts";
 import type { Actor } from "../shared/actor.ts";
-import { Inventory } from "./inventory.ts";
+import { Inventory } from "./inventory/inventory.ts";
+import { figuresOf } from "./inventory-figures.ts";
 import type { ClientStatusReport, Reporter } from "./model.ts";
 import { ClientRemovals, type EndLogin } from "./removal.ts";
 import { type ReadReport, readReport } from "./report.ts";
@@ -18,7 +19,13 @@ import * as store from "./store.ts";
 import type { CheckVersion } from "./verdict/expectations.ts";
 import { createJudge, rulesOf } from "./verdict/judge.ts";
 
-export type { ClientQuery, ClientView } from "./inventory.ts";
+export type {
+  ClientFilterQuery,
+  ClientPage,
+  ClientQuery,
+  ClientSummary,
+  ClientView,
+} from "./inventory/inventory.ts";
 export type { RemovalKind } from "./removal.ts";
 
 export interface ClientsDependencies {
@@ -61,7 +68,7 @@ export function createClients(dependencies: ClientsDependencies) {
       const read = readReport(reporter, report);
       const { verdict, reasons } = judge(read);
       const nowMs = clock.nowMs();
-      const judged = { verdict, reasons: JSON.stringify(reasons), judgedBy: rules() };
+      const judged = { verdict, reasons: JSON.stringify(reasons), judgedBy: rules(), ...figuresOf(read) };
       const row = { ...rowOf(read), ...judged, id: ids.uuid(), firstSeenAtMs: nowMs, lastSeenAtMs: nowMs };
       await db.writeInCompany((tx) => store.put(tx, row), "clients");
     },

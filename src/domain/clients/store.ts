@@ -1,5 +1,5 @@
 // SQL that stores and removes reports and updates their verdicts. Lists and lookups are in inventory-store.ts.
-import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, or } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, or, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { changesOf, insertAll, named, overwriteAll, updateAll } from "../../platform/database/drizzle.ts";
 import { moveRevision } from "../../platform/database/moved-topics.ts";
@@ -17,9 +17,12 @@ const {
   firstSeenAtMs: _first,
   ...changing
 } = getTableColumns(clientReports);
-const { judgedBy, ...reported } = changing;
+const { judgedBy, hostname, clientVersion, ...reported } = changing;
 
-/** The common case: a known installation, judged under the same rules. Half the work of the upsert: two indexes stay unchanged. */
+/**
+ * The common case: a known installation that was judged under the same rules and has kept its name and version. Less than half the
+ * work of the upsert: all indexes but one stay unchanged.
+ */
 const rewrite = statement((connection) =>
   connection
     .update(clientReports)
@@ -29,6 +32,8 @@ const rewrite = statement((connection) =>
         eq(clientReports.userId, named("userId")),
         eq(clientReports.instanceId, named("instanceId")),
         eq(judgedBy, named("judgedBy")),
+        eq(clientVersion, named("clientVersion")),
+        sql`${hostname} IS ${named("hostname")}`,
       ),
     )
     .prepare(),
@@ -153,10 +158,24 @@ export const listOutdatedVerdicts = (
     .limit(limit)
     .all();
 
+const {
+  verdict,
+  reasons,
+  harnessesWanted,
+  harnessesReconciled,
+  packagesReported,
+  packagesApplied,
+  harnessVersions,
+} = reported;
+const figures = { harnessesWanted, harnessesReconciled, packagesReported, packagesApplied, harnessVersions };
+
+/** What is worked out from a report. */
+export type JudgmentRow = Pick<ReportRow, "verdict" | "reasons" | "judgedBy" | keyof typeof figures>;
+
 const updateJudgment = statement((connection) =>
   connection
     .update(clientReports)
-    .set(updateAll({ verdict: clientReports.verdict, reasons: clientReports.reasons, judgedBy }))
+    .set(updateAll({ verdict, reasons, judgedBy, ...figures }))
     .where(and(eq(clientReports.id, named("id")), eq(clientReports.lastSeenAtMs, named("lastSeenAtMs"))))
     .prepare(),
 );
@@ -165,7 +184,7 @@ const updateJudgment = statement((connection) =>
 export function updateVerdict(
   tx: Tx,
   { id, lastSeenAtMs }: Pick<ReportRow, "id" | "lastSeenAtMs">,
-  judgment: Pick<ReportRow, "verdict" | "reasons" | "judgedBy">,
+  judgment: JudgmentRow,
 ): void {
   updateJudgment(tx).run({ id, lastSeenAtMs, ...judgment });
 }

@@ -33,4 +33,11 @@ export const clientReports = sqliteTable("client_reports", {
   /** JSON lists, as reported */
   harnesses: text("harnesses").notNull(),
   packages: text("packages").notNull(),
+  /** what lists show of the inventory, see inventory-figures.ts; null until a report from before schema 30 is judged again */
+  harnessesWanted: integer("harnesses_wanted"),
+  harnessesReconciled: integer("harnesses_reconciled"),
+  packagesReported: integer("packages_reported"),
+  packagesApplied: integer("packages_applied"),
+  /** JSON list of pairs of harness and version, sorted */
+  harnessVersions: text("harness_versions"),
 });

@@ -22,6 +22,7 @@ import { likePattern } from "../shared/page.ts";
 import type { OrderedRows } from "../shared/page-steps.ts";
 import type { Organization, ProvisioningSource, Role, SignInUser, User, UserStatus } from "./model.ts";
 import { organizations, users } from "./tables.ts";
+import type { UserCondition } from "./users/conditions-store.ts";
 
 /** The id of a row and of the organization it must belong to. */
 export interface RowId {
@@ -223,18 +224,6 @@ export const activeUsersExcept = (
   );
   return usersInOrder(connection, organizationId, matching);
 };
-
-/** A condition on a column with ids of users, for statements of other areas. */
-export type UserCondition = (userId: SQLiteColumn) => SQL;
-
-/**
- * @param text folded
- * @returns a condition for users whose address contains it, in any status
- */
-export const hasAddressLike =
-  (text: string): UserCondition =>
-  (userId) =>
-    sql`EXISTS (SELECT 1 FROM ${users} WHERE ${users.id} = ${userId} AND ${contains(emailKey, text)})`;
 
 export interface AmongUsers {
   /** selects the users */

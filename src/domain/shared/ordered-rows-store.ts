@@ -1,13 +1,15 @@
 // SQL for a list in the order of two columns, for page-steps.ts. The list's own store names table, columns and conditions.
-import { and, asc, count, desc, type Placeholder, type SQL, sql } from "drizzle-orm";
-import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { and, asc, count, desc, is, type Placeholder, SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn, SQLiteSelect, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../platform/database/database.ts";
 import type { OrderedRows, Span } from "./page-steps.ts";
 
 export interface RowOrder {
   table: SQLiteTable;
-  /** text or whole numbers, then text that makes the place unique */
-  columns: readonly [SQLiteColumn, SQLiteColumn];
+  /** a table that has the first column, with one row for each row of `table` */
+  joined?: { table: SQLiteTable; on: SQL } | undefined;
+  /** text or whole numbers, then text that makes the place unique; text if it is no column of a drizzle table */
+  columns: readonly [SQLiteColumn | SQL, SQLiteColumn];
   isDescending?: boolean;
   /** bounds of the first column */
   from?: string | number | undefined;
@@ -27,9 +29,7 @@ export interface OrderedList<Row> {
 /** @returns the list for `pageInSteps`; its statements are compiled once, because a long list takes many steps */
 export function orderedRows<Row>(connection: Connection, list: OrderedList<Row>): OrderedRows<Row> {
   const { order, within, matching } = list;
-  const counted = connection
-    .select({ total: count() })
-    .from(order.table)
+  const counted = joinedBy(order, connection.select({ total: count() }).from(order.table).$dynamic())
     .where(and(within, isInSpan(order, NAMED), matching))
     .prepare();
   return {
@@ -46,9 +46,8 @@ export function placesOf(
   { order, within }: Pick<OrderedList<unknown>, "order" | "within">,
 ): OrderedRows<unknown>["placeAhead"] {
   const { table, columns } = order;
-  const ahead = connection
-    .select({ first: sql<string | number>`${columns[0]}`, second: sql<string>`${columns[1]}` })
-    .from(table)
+  const place = { first: sql<string | number>`${columns[0]}`, second: sql<string>`${columns[1]}` };
+  const ahead = joinedBy(order, connection.select(place).from(table).$dynamic())
     .where(and(within, isInSpan(order, NAMED)))
     .orderBy(...orderOf(order))
     .limit(1)
@@ -56,6 +55,15 @@ export function placesOf(
     .prepare();
   return (after, rows) => ahead.get({ ...boundsOf(order, { after }), skipped: rows - 1 });
 }
+
+/** @returns the statement over the tables of the order */
+export const joinedBy = <Select extends SQLiteSelect>(
+  { joined }: Pick<RowOrder, "joined">,
+  rows: Select,
+): Select => {
+  if (joined) rows.innerJoin(joined.table, joined.on);
+  return rows;
+};
 
 /** @returns the ORDER BY of the list */
 export const orderOf = ({ columns, isDescending }: RowOrder): SQL[] =>
@@ -80,7 +88,7 @@ export function boundsOf(
   { columns, isDescending, from, before }: RowOrder,
   { after, upTo }: Span,
 ): Bounds<string | number> {
-  const type = columns[0].dataType === "number" ? "number" : "text";
+  const type = is(columns[0], SQL) || columns[0].dataType !== "number" ? "text" : "number";
   const lowest = { first: from ?? LOWEST[type], second: LOWEST.text };
   const highest =
     before === undefined

@@ -55,7 +55,7 @@ export interface PageWindow {
   /** the total, if it is known or not wanted: then nothing behind the page is read */
   known?: number | undefined;
   /** counting stops soon after this total; without it, every row is counted */
-  countedMax?: number;
+  countedMax?: number | undefined;
 }
 
 /**

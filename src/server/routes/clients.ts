@@ -1,21 +1,33 @@
 // Reports of workstations, and the inventory for administrators. The clients area evaluates reports.
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import type { Principal } from "../../domain/access/service.ts";
-import { toAdminClientStatus } from "../../domain/clients/inventory.ts";
 import {
   AdminClientStatusPage,
+  ClientCounts,
+  ClientDetail,
   ClientFacets,
+  ClientSummaryPage,
+  toAdminClientStatus,
+  toClientCounts,
+  toClientDocument,
+  toClientSummary,
+} from "../../domain/clients/inventory/documents.ts";
+import { NOT_SEEN_DAYS_MAX, STALE_AFTER_DAYS } from "../../domain/clients/limits.ts";
+import {
   ClientStatusReport,
+  COUNT_KINDS,
   HEALTHS,
   type Reporter,
   SORTS,
+  VIEWS,
 } from "../../domain/clients/model.ts";
+import type { ClientQuery } from "../../domain/clients/service.ts";
 import { SEARCH_LENGTH_MAX, toPageEnvelope } from "../../domain/shared/page.ts";
 import { invariant } from "../../platform/errors.ts";
 import { runInTurns } from "../../platform/steps.ts";
 import { json, noContent } from "../http/answers.ts";
 import { actorOf, principalOf } from "../http/exchange.ts";
-import { PageParameters, parameter, toPageQuery } from "../http/paging.ts";
+import { PageParameters, parameter, toPageQuery, toWholeNumber } from "../http/paging.ts";
 import { operation, operationsOf } from "../openapi.ts";
 import { createRouter, type RouteContext } from "../router.ts";
 
@@ -30,7 +42,30 @@ const ClientParameters = Type.Object(
     health: parameter({ type: "string", enum: HEALTHS }),
     last_seen_from: day("First day in UTC"),
     last_seen_to: day("Last day in UTC"),
+    revision: parameter({ type: "string", description: "Exact id of the reported revision" }),
+    client_version: parameter({ type: "string", description: "Exact reported version of the client" }),
+    platform: parameter({ type: "string", description: "Exact reported platform" }),
+    stale: parameter({
+      enum: ["true", "false"],
+      description: `Without a report for ${STALE_AFTER_DAYS} days, or not`,
+    }),
+    not_seen_for_days: parameter({ type: "integer", minimum: 1, maximum: NOT_SEEN_DAYS_MAX }),
     sort: parameter({ type: "string", enum: SORTS, description: `${SORTS[0]} when left out` }),
+    cursor: parameter({ type: "string", description: "`next_cursor` of the previous page, instead of page" }),
+    view: parameter({
+      enum: VIEWS,
+      description: "summary: without the reported inventories; full when left out",
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const CountParameters = Type.Object(
+  {
+    by: parameter({
+      type: "string",
+      description: `One or more of ${COUNT_KINDS.join(", ")}, separated by commas; all when left out`,
+    }),
   },
   { additionalProperties: false },
 );
@@ -58,8 +93,21 @@ const described = {
     answers: { 204: { description: "Recorded" } },
   }),
   listClientStatus: documented("listClientStatus", "Workstations of the organization", {
-    200: { description: "Numbered page", schema: AdminClientStatusPage },
+    200: {
+      description: "One page; with view=summary a page of summaries",
+      schema: Type.Union([AdminClientStatusPage, ClientSummaryPage]),
+    },
   }),
+  getClientStatus: documented("getClientStatus", "One workstation, with the login that reported it", {
+    200: { description: "The workstation", schema: ClientDetail },
+  }),
+  countClientStatus: documented(
+    "countClientStatus",
+    "Workstations by health and by version of their harnesses",
+    {
+      200: { description: "The wanted counts", schema: ClientCounts },
+    },
+  ),
   getClientStatusFacets: documented("getClientStatusFacets", "Users and harnesses among the reports", {
     200: { description: "Facets", schema: ClientFacets },
   }),
@@ -89,12 +137,15 @@ export function clientRoutes({ guard, domain }: RouteContext) {
     .get(
       "/admin/client-status",
       async ({ request, query }) => {
-        const { user_id: userId, harness, health, last_seen_from: from, last_seen_to: to, sort } = query;
-        const wanted = { ...toPageQuery(query), userId, harness, health, lastSeen: { from, to }, sort };
         const { organizationId } = principalOf(request);
-        const page = await runInTurns(clients.inventory.listInSteps(organizationId, wanted));
-        const envelope = toPageEnvelope(page, toAdminClientStatus);
-        return json({ ...envelope, current_revision: page.currentRevision });
+        const wanted = toClientQuery(query);
+        if (query.view !== "summary") {
+          const page = await runInTurns(clients.inventory.listInSteps(organizationId, wanted));
+          return json({ ...toPageEnvelope(page, toAdminClientStatus), ...membersOf(page) });
+        }
+        const page = await runInTurns(clients.inventory.summaries(organizationId, wanted));
+        const more = { ...membersOf(page), total_is_exact: page.isTotalExact };
+        return json({ ...toPageEnvelope(page, toClientSummary), ...more });
       },
       {
         requires: "administrator",
@@ -115,6 +166,27 @@ export function clientRoutes({ guard, domain }: RouteContext) {
         detail: described.getClientStatusFacets,
       },
     )
+    .get(
+      "/admin/client-status/counts",
+      async ({ request, query }) => {
+        const { organizationId } = principalOf(request);
+        return json(toClientCounts(await runInTurns(clients.inventory.countedBy(organizationId, query.by))));
+      },
+      { requires: "administrator", query: CountParameters, detail: described.countClientStatus },
+    )
+    .get(
+      "/admin/client-status/:id",
+      ({ request, params }) => {
+        const { organizationId } = principalOf(request);
+        const client = clients.inventory.byId(organizationId, String(params.id));
+        return json({
+          ...toClientDocument(client),
+          current_revision: domain.governance.revisions.current(organizationId)?.id ?? null,
+          companions: clients.inventory.companions(client),
+        });
+      },
+      { requires: "administrator", params: ClientPath, detail: described.getClientStatus },
+    )
     .delete(
       "/admin/client-status/:id",
       async ({ request, params }) => {
@@ -129,6 +201,27 @@ export function clientRoutes({ guard, domain }: RouteContext) {
       },
     );
 }
+
+const membersOf = ({ currentRevision, next }: { currentRevision: string | null; next: string | null }) => ({
+  current_revision: currentRevision,
+  next_cursor: next,
+});
+
+const toClientQuery = (query: Static<typeof ClientParameters>): ClientQuery => ({
+  ...toPageQuery(query),
+  userId: query.user_id,
+  harness: query.harness,
+  health: query.health,
+  revision: query.revision,
+  clientVersion: query.client_version,
+  platform: query.platform,
+  lastSeen: { from: query.last_seen_from, to: query.last_seen_to },
+  stale: query.stale,
+  notSeenForDays: toWholeNumber(query.not_seen_for_days),
+  sort: query.sort,
+  view: query.view,
+  cursor: query.cursor,
+});
 
 function reporterOf({ userId, organizationId, sid, sessionId, grantId }: Principal): Reporter {
   const loginSessionId = sid ?? sessionId;

@@ -1,7 +1,6 @@
 // What callers may see about themselves: their workstations, and how the policy applies to them.
 import { type Static, Type } from "@sinclair/typebox";
-import { toAdminClientStatus } from "../../domain/clients/inventory.ts";
-import { AdminClientStatusPage } from "../../domain/clients/model.ts";
+import { AdminClientStatusPage, toAdminClientStatus } from "../../domain/clients/inventory/documents.ts";
 import type { Explanation } from "../../domain/governance/service.ts";
 import { HARNESS_KEYS } from "../../domain/harnesses/harnesses.ts";
 import { toPageEnvelope } from "../../domain/shared/page.ts";

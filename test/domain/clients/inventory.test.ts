@@ -1,6 +1,6 @@
 // The inventory: health as one thing wherever it shows, filters, order, facets, look-ups, and verdicts that live on.
 import { describe, expect, test } from "bun:test";
-import type { FacetQuery } from "../../../src/domain/clients/inventory.ts";
+import type { FacetQuery } from "../../../src/domain/clients/inventory/inventory.ts";
 import {
   FACET_HARNESSES_MAX,
   FACET_USERS_MAX,

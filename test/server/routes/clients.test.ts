@@ -2,6 +2,13 @@
 import { describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import {
+  AdminClientStatusPage,
+  ClientCounts,
+  ClientDetail,
+  ClientFacets,
+  ClientSummaryPage,
+} from "../../../src/domain/clients/inventory/documents.ts";
+import {
   ERROR_LENGTH_MAX,
   HARNESS_NAME_LENGTH_MAX,
   HARNESSES_MAX,
@@ -12,7 +19,6 @@ import {
   REVISION_LENGTH_MAX,
   VERSION_LENGTH_MAX,
 } from "../../../src/domain/clients/limits.ts";
-import { AdminClientStatusPage, ClientFacets } from "../../../src/domain/clients/model.ts";
 import { clientReports } from "../../../src/domain/clients/tables.ts";
 import { BODY_BYTES_MAX } from "../../../src/server/http/bodies/body.ts";
 import { createClientsWorld } from "../../domain/clients/clients-world.ts";
@@ -209,7 +215,54 @@ describe("the inventory", () => {
       total: 1,
       total_pages: 1,
       current_revision: revision,
+      next_cursor: null,
     });
+  });
+
+  test("shows summaries on request, and one workstation with its login and companions", async () => {
+    await using clients = await asAdministrator();
+    const revision = await clients.publish();
+    for (const instance_id of ["one", "two"])
+      await post(clients, clients.ana, reportWith({ instance_id, config_revision: revision }));
+    const page = await (await clients.ask("GET", "?view=summary&sort=host_asc&per_page=1")).json();
+    expect(Value.Errors(ClientSummaryPage, page).First()).toBeUndefined();
+    expect([page.total, page.total_is_exact]).toEqual([2, true]);
+    const query = `?view=summary&sort=host_asc&per_page=1&cursor=${page.next_cursor}`;
+    const second = await (await clients.ask("GET", query)).json();
+    expect(second).toMatchObject({ total: 2, next_cursor: null });
+    const [{ id }, companion] = [page.items[0], second.items[0]];
+    expect(page.items).toMatchObject([
+      {
+        user_id: clients.ana.user.id,
+        harnesses: { wanted: 1, reconciled: 1 },
+        packages: { reported: 1, applied: 1 },
+      },
+    ]);
+    const one = await (await clients.ask("GET", `/${id.toUpperCase()}`)).json();
+    expect(Value.Errors(ClientDetail, one).First()).toBeUndefined();
+    expect(one).toMatchObject({
+      id,
+      current_revision: revision,
+      companions: [{ id: companion.id, hostname: "lab-14" }],
+      login_session_id: clients.ana.loginSessionId,
+    });
+    for (const unknown of [clients.world.ids.uuid(), "lab-14", "%00"])
+      expect((await clients.ask("GET", `/${unknown}`)).status).toBe(404);
+  });
+
+  test("is counted by health and by version of the harnesses", async () => {
+    await using clients = await asAdministrator();
+    await post(clients, clients.ana, reportWith());
+    const health = { current: 0, outdated: 1, attention: 0 };
+    const counts = await (await clients.ask("GET", "/counts")).json();
+    expect(Value.Errors(ClientCounts, counts).First()).toBeUndefined();
+    expect(counts).toMatchObject({
+      health,
+      harness_version: { items: [{ harness: "codex", workstations: 1 }] },
+    });
+    expect(await (await clients.ask("GET", "/counts?by=health")).json()).toEqual({ health });
+    const wrong = await clients.ask("GET", "/counts?by=health,age");
+    expect(await wrong.json()).toMatchObject({ status: 400, errors: [{ pointer: "/by" }] });
   });
 
   test("accepts every filter in the query", async () => {
@@ -320,6 +373,8 @@ describe("the inventory", () => {
     for (const [method, path] of [
       ["GET", ""],
       ["GET", "/facets"],
+      ["GET", "/counts"],
+      ["GET", `/${id}`],
       ["DELETE", `/${id}`],
     ] as const)
       expect((await clients.ask(method, path, { token })).status).toBe(403);

@@ -19,8 +19,8 @@ export interface JudgingDependencies {
 /** Revisions whose expectations are cached. A fleet reports on the current revision and a few before it. */
 const EXPECTATIONS_KEPT_MAX = 32;
 
-/** Increment this when verdict.ts or checkVersion starts to judge the same report differently. */
-const RULES_EDITION = 1;
+/** Increment this when verdict.ts, checkVersion or inventory-figures.ts starts to treat the same report differently. */
+const RULES_EDITION = 2;
 
 const named = new WeakMap<readonly Harness[], string>();
 

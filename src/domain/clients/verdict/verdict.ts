@@ -9,7 +9,8 @@ import type { Expectations, ExpectedPackage, HarnessExpectations } from "./expec
 
 /** The one error text that is not a problem: clients send it until they have applied a new revision. */
 const NOT_YET_CURRENT = "configuration is not current";
-const APPLIED = "applied";
+/** The state of a healthy package. */
+export const APPLIED = "applied";
 
 /** @returns the revision the report is about; undefined for none */
 export const targetOf = ({ attempt, configRevision }: Reported): string | undefined =>
@@ -75,11 +76,11 @@ function versionReasons({ harnesses }: Reported, { harness, expected }: Scope): 
 }
 
 function versionProblem(
-  { client_supported: isSupported, version, raw_version: raw }: Readonly<Record<string, unknown>>,
+  entry: Readonly<Record<string, unknown>>,
   expected: HarnessExpectations,
 ): string | undefined {
-  if (isSupported === false) return "the client does not support it";
-  const text = textOf(version) || textOf(raw);
+  if (entry.client_supported === false) return "the client does not support it";
+  const text = reportedVersionOf(entry);
   return text === "" ? "no version was reported" : expected.versionFault(text);
 }
 
@@ -88,6 +89,10 @@ export const VERSION_TEXT_MAX = 256;
 
 const textOf = (given: unknown): string =>
   typeof given === "string" ? given.trim().slice(0, VERSION_TEXT_MAX) : "";
+
+/** @returns the version that an entry of a harness reports, or the text it was read from; empty for none */
+export const reportedVersionOf = ({ version, raw_version: raw }: Readonly<Record<string, unknown>>): string =>
+  textOf(version) || textOf(raw);
 
 function packageReasons(reported: Reported, { harness, expected }: Scope): string[] {
   const { packages, userId } = reported;

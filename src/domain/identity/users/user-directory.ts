@@ -18,6 +18,7 @@ import {
   type User,
 } from "../model.ts";
 import * as store from "../store.ts";
+import { addressOrder, hasAddressLike, type UserCondition } from "./conditions-store.ts";
 
 export interface UserQuery extends PageQuery {
   role?: string | undefined;
@@ -138,9 +139,12 @@ export class UserDirectory {
   }
 
   /** @returns a condition for the users whose address contains the text in any case, for statements of other areas */
-  hasAddressLike(text: string): store.UserCondition {
-    return store.hasAddressLike(emailKey(text));
+  hasAddressLike(text: string): UserCondition {
+    return hasAddressLike(emailKey(text));
   }
+
+  /** The order of another area's rows by the address of their user. */
+  readonly byAddress = addressOrder;
 
   /**
    * Finds users among those that another area's condition selects, in any status.
@@ -158,7 +162,7 @@ export class UserDirectory {
 }
 
 export interface WantedUsers {
-  isAmong: store.UserCondition;
+  isAmong: UserCondition;
   q: string | undefined;
   selectedId: string | undefined;
   limit: number;

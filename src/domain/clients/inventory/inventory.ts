@@ -1,0 +1,149 @@
+// The administrator's view of the inventory: lists (lists.ts), facets, single records and counts. service.ts receives reports;
+// removal.ts removes records.
+import type { Problem } from "../../../platform/errors.ts";
+import { runSynchronously, type Steps } from "../../../platform/steps.ts";
+import { readSearchText, readUuid } from "../../shared/page.ts";
+import { overSpans } from "../../shared/page-steps.ts";
+import { clientAmbiguous, clientNotFound, refuseQuery } from "../errors.ts";
+import { FACET_HARNESSES_MAX, FACET_USERS_MAX, REFERENCE_MATCHES_MAX } from "../limits.ts";
+import { HEALTHS, type Health } from "../model.ts";
+import { type HarnessVersions, harnessVersionsIn } from "./harness-versions.ts";
+import * as store from "./inventory-store.ts";
+import { readCountKinds } from "./list-query.ts";
+import { byBytes, ClientLists, type ClientView } from "./lists.ts";
+
+export type { ClientFilterQuery, ClientQuery } from "./list-query.ts";
+export type { ClientPage, ClientSummary, ClientView } from "./lists.ts";
+
+export interface FacetQuery {
+  userQ?: string | undefined;
+  selectedUserId?: string | undefined;
+}
+
+/** The wanted counts. */
+export interface ClientCounted {
+  health: Readonly<Record<Health, number>> | undefined;
+  versions: HarnessVersions | undefined;
+}
+
+export interface ClientFacets {
+  users: { id: string; email: string }[];
+  harnesses: string[];
+}
+
+export class Inventory extends ClientLists {
+  /**
+   * @returns up to FACET_USERS_MAX users who have reported, the selected one first, and up to FACET_HARNESSES_MAX harnesses
+   * @throws DomainError `client.invalid`
+   */
+  *facets(organizationId: string, { userQ, selectedUserId: selectedId }: FacetQuery): Steps<ClientFacets> {
+    const searching: Problem[] = [];
+    const q = readSearchText(userQ, searching);
+    const problems = searching.map(({ detail }) => ({ pointer: "/user_q", detail: `user_${detail}` }));
+    const id = readUuid(selectedId, "selected_user_id", problems);
+    refuseQuery(problems);
+    const wanted = { isAmong: store.hasReported, q, selectedId: id, limit: FACET_USERS_MAX };
+    const users = yield* this.own.identity.users.among(organizationId, wanted);
+    return {
+      users: users.map(({ id, email }) => ({ id, email })),
+      harnesses: yield* this.#harnessNames(organizationId),
+    };
+  }
+
+  *#harnessNames(organizationId: string): Steps<string[]> {
+    const { read } = this.own.db;
+    const listsIn = store.harnessLists(read, organizationId);
+    const lists = new Set<string>();
+    yield* overSpans({ placeAhead: store.reportPlaces(read, organizationId) }, (span) => {
+      for (const list of listsIn(span)) lists.add(list);
+      return true;
+    });
+    const names = new Set([...lists].flatMap((list): string[] => JSON.parse(list)));
+    return [...names].sort(byBytes).slice(0, FACET_HARNESSES_MAX);
+  }
+
+  /** @returns the workstation that last reported with each grant; grants that never reported are absent */
+  reporters(wanted: { organizationId: string; userId: string; grantIds: readonly string[] }) {
+    const rows = store.listReporters(this.own.db.read, wanted).toReversed();
+    return new Map(rows.map((row) => [row.grantId, row]));
+  }
+
+  /**
+   * @param reference id, instance id, or host name (case-insensitive)
+   * @throws DomainError `client.not_found`, `client.ambiguous`
+   */
+  find(organizationId: string, reference: string): ClientView {
+    const { read } = this.own.db;
+    const inForce = this.inForce(organizationId);
+    const known = store.findReport(read, { organizationId, id: reference.toLowerCase() }, inForce);
+    if (known) return this.viewOf(known);
+    const limit = REFERENCE_MATCHES_MAX;
+    const named = store.findNamed(read, { organizationId, name: reference }, { inForce, limit });
+    const [row, ...others] = named;
+    if (!row) throw clientNotFound(reference);
+    if (others.length > 0) throw clientAmbiguous(named.map(({ id }) => id));
+    return this.viewOf(row);
+  }
+
+  /**
+   * @param id in any letter case
+   * @throws DomainError `client.not_found`
+   */
+  byId(organizationId: string, id: string): ClientView {
+    const row = store.findReport(
+      this.own.db.read,
+      { organizationId, id: id.toLowerCase() },
+      this.inForce(organizationId),
+    );
+    if (!row) throw clientNotFound(id);
+    return this.viewOf(row);
+  }
+
+  /** @returns the user's other clients whose logins were approved from the same browser sign-in */
+  companions(client: ClientView): { id: string; hostname: string | null }[] {
+    return store.listCompanions(this.own.db.read, client);
+  }
+
+  /** See `countsInSteps`. */
+  counts(organizationId: string): Readonly<Record<Health, number>> {
+    return runSynchronously(this.countsInSteps(organizationId));
+  }
+
+  /** @returns the number of clients per health */
+  *countsInSteps(organizationId: string): Steps<Readonly<Record<Health, number>>> {
+    const { read } = this.own.db;
+    const countIn = store.healthCounter(read, { organizationId, inForce: this.inForce(organizationId) });
+    const counts: Record<Health, number> = { current: 0, outdated: 0, attention: 0 };
+    yield* overSpans({ placeAhead: store.reportPlaces(read, organizationId) }, (span) => {
+      const counted = countIn(span);
+      for (const health of HEALTHS) counts[health] += counted[health];
+      return true;
+    });
+    return counts;
+  }
+
+  /**
+   * @param by kinds of counts, separated by commas; all for undefined
+   * @throws DomainError `client.invalid`
+   */
+  *countedBy(organizationId: string, by: string | undefined): Steps<ClientCounted> {
+    const kinds = readCountKinds(by);
+    return {
+      health: kinds.has("health") ? yield* this.countsInSteps(organizationId) : undefined,
+      versions: kinds.has("harness_version") ? yield* this.versionsInSteps(organizationId) : undefined,
+    };
+  }
+
+  /** @returns how many clients have which version of a harness installed, by harness and version */
+  *versionsInSteps(organizationId: string): Steps<HarnessVersions> {
+    const { read } = this.own.db;
+    const listsIn = store.versionLists(read, organizationId);
+    const counts = new Map<string | null, number>();
+    yield* overSpans({ placeAhead: store.reportPlaces(read, organizationId) }, (span) => {
+      for (const { versions, clients } of listsIn(span))
+        counts.set(versions, (counts.get(versions) ?? 0) + clients);
+      return true;
+    });
+    return harnessVersionsIn(counts);
+  }
+}

@@ -1,0 +1,224 @@
+// SQL of the lists of workstations: which records a list has, in which order, and what it shows of each. Defines health once for
+// lists, lookups and counts.
+import { and, eq, getTableColumns, or, type SQL, type SQLWrapper, sql } from "drizzle-orm";
+import type { SQLiteColumn, SQLiteSelect } from "drizzle-orm/sqlite-core";
+import type { Connection } from "../../../platform/database/database.ts";
+import type { Identity } from "../../identity/service.ts";
+import { joinedBy, orderedRows, orderOf, type RowOrder } from "../../shared/ordered-rows-store.ts";
+import { likePattern } from "../../shared/page.ts";
+import type { OrderedRows } from "../../shared/page-steps.ts";
+import { type Health, SORTS, type Sort } from "../model.ts";
+import { clientReports } from "../tables.ts";
+
+const { judgedBy, harnessNames, attempt, ...columns } = getTableColumns(clientReports);
+const { harnesses, packages, reasons, error, harnessVersions, ...narrow } = columns;
+
+/** What a list of whole records shows. */
+const WHOLE = { ...narrow, harnesses, packages, reasons, error };
+/** What a list of summaries shows: nothing that a workstation may have made long. */
+const SUMMARY = narrow;
+
+/**
+ * The health of a client, as one SQL expression for both the value and the filter. An unknown verdict counts as outdated.
+ * Health is computed on read, so that publishing a revision changes the health of the whole fleet without writing rows.
+ * @param inForce id of the current revision
+ */
+export const healthSince = (inForce: string | null): SQL<Health> => sql`CASE
+  WHEN ${columns.verdict} = 'differs' THEN 'attention'
+  WHEN ${columns.verdict} = 'matches' AND ${columns.configRevision} = ${inForce} THEN 'current'
+  ELSE 'outdated' END`;
+
+export interface InventoryFilter {
+  /** `hasAddress` is a condition for the users whose address contains the text */
+  q?: { text: string; hasAddress: (userId: SQLiteColumn) => SQL } | undefined;
+  userId?: string | undefined;
+  harness?: string | undefined;
+  health?: Health | undefined;
+  revision?: string | undefined;
+  clientVersion?: string | undefined;
+  platform?: string | undefined;
+  seenFromMs?: number | undefined;
+  seenBeforeMs?: number | undefined;
+}
+
+export interface WantedReports {
+  filter: InventoryFilter;
+  inForce: string | null;
+  sort: Sort;
+  byAddress: Identity["users"]["byAddress"];
+}
+
+/** A record, its health, and its value of the column by which the list is ordered. */
+export type InventoryRow = ReturnType<typeof readWhole>[number];
+export type SummaryRow = ReturnType<typeof readSummaries>[number];
+
+/** Derived by SQLite: see the migration. */
+const derived = (name: "host_key" | "version_key"): SQL => sql`${clientReports}.${sql.identifier(name)}`;
+
+const FIRST_COLUMNS = {
+  last_seen: columns.lastSeenAtMs,
+  host: derived("host_key"),
+  version: derived("version_key"),
+} as const;
+
+export const NEWEST_FIRST: RowOrder = {
+  table: clientReports,
+  columns: [columns.lastSeenAtMs, columns.id],
+  isDescending: true,
+};
+
+/** The order in which rows are read: the wanted one, or by time, where an index has the columns of all conditions. */
+export type Walk = "as_wanted" | "by_time";
+
+function orderFor({ sort, byAddress, filter }: WantedReports): RowOrder {
+  const [, field, direction] = /^(last_seen|host|version|user)_(asc|desc)$/.exec(sort) ?? [];
+  const shared = { table: clientReports, isDescending: direction === "desc" };
+  if (field === "user")
+    return { ...shared, joined: byAddress.joinedTo(columns.userId), columns: [byAddress.key, columns.id] };
+  if (field === "host" || field === "version")
+    return { ...shared, columns: [FIRST_COLUMNS[field], columns.id] };
+  const { seenFromMs: from, seenBeforeMs: before } = filter;
+  return { ...NEWEST_FIRST, isDescending: shared.isDescending, from, before };
+}
+
+type Read<Row> = (connection: Connection, selection: Selection) => Row[];
+
+interface Selection extends Pick<RowOrder, "joined"> {
+  where: SQL | undefined;
+  inForce: string | null;
+  order: RowOrder;
+  /** the first column of the wanted order, which may be another one */
+  key: SQLWrapper;
+  offset: number;
+  limit: number;
+}
+
+/** @returns whole records in the order of the walk, then by id */
+export const reportsLike = (
+  connection: Connection,
+  organizationId: string,
+  wanted: WantedReports,
+  walk: Walk = "as_wanted",
+): OrderedRows<InventoryRow> => rowsLike(connection, organizationId, { wanted, walk, read: readWhole });
+
+/** @returns summaries in the order of the walk, then by id */
+export const summariesLike = (
+  connection: Connection,
+  organizationId: string,
+  wanted: WantedReports,
+  walk: Walk = "as_wanted",
+): OrderedRows<SummaryRow> => rowsLike(connection, organizationId, { wanted, walk, read: readSummaries });
+
+function rowsLike<Row>(
+  connection: Connection,
+  organizationId: string,
+  { wanted, walk, read }: { wanted: WantedReports; walk: Walk; read: Read<Row> },
+): OrderedRows<Row> {
+  const walked = walk === "by_time" ? { ...wanted, sort: SORTS[0] } : wanted;
+  const order = orderFor(walked);
+  const { inForce } = wanted;
+  const {
+    joined,
+    columns: [key],
+  } = orderFor(wanted);
+  return orderedRows(connection, {
+    order,
+    within: withinOf(organizationId, walked),
+    matching: matchingOf(wanted, order),
+    read: (where, window) => read(connection, { where, inForce, order, joined, key, ...window }),
+  });
+}
+
+/** A user has few records. The plus keeps SQLite from the indexes of the organization, where it would look at every record. */
+function withinOf(organizationId: string, { filter, sort, byAddress }: WantedReports): SQL {
+  const isIn = eq(columns.organizationId, organizationId);
+  const isInAnyOrder = sql`+${columns.organizationId} = ${organizationId}`;
+  if (filter.userId !== undefined) return sql`${and(eq(columns.userId, filter.userId), isInAnyOrder)}`;
+  return sort.startsWith("user_") ? sql`${and(byAddress.isIn(organizationId), isInAnyOrder)}` : isIn;
+}
+
+/** @returns the conditions that neither the place in the order nor `withinOf` has; undefined for none */
+function matchingOf({ filter, inForce }: WantedReports, order: RowOrder): SQL | undefined {
+  const { seenFromMs, seenBeforeMs, userId: _, ...others } = filter;
+  const isOrderedByTime = order.columns[0] === columns.lastSeenAtMs;
+  return conditionOf(isOrderedByTime ? others : { ...others, seenFromMs, seenBeforeMs }, inForce);
+}
+
+/** @returns a condition for the records that match the filter; undefined for all */
+export const conditionOf = (
+  {
+    q,
+    userId,
+    harness,
+    health,
+    revision,
+    clientVersion,
+    platform,
+    seenFromMs,
+    seenBeforeMs,
+  }: InventoryFilter,
+  inForce: string | null,
+): SQL | undefined =>
+  and(
+    userId === undefined ? undefined : eq(columns.userId, userId),
+    q &&
+      or(
+        contains(columns.hostname, q.text),
+        contains(columns.instanceId, q.text),
+        q.hasAddress(columns.userId),
+      ),
+    harness === undefined
+      ? undefined
+      : sql`EXISTS (SELECT 1 FROM json_each(${harnessNames}) WHERE value = ${harness})`,
+    health === undefined ? undefined : eq(healthSince(inForce), health),
+    revision === undefined ? undefined : eq(columns.configRevision, revision),
+    clientVersion === undefined ? undefined : eq(columns.clientVersion, clientVersion),
+    platform === undefined ? undefined : eq(columns.platform, platform),
+    seenFromMs === undefined ? undefined : sql`${columns.lastSeenAtMs} >= ${seenFromMs}`,
+    seenBeforeMs === undefined ? undefined : sql`${columns.lastSeenAtMs} < ${seenBeforeMs}`,
+  );
+
+const contains = (column: SQLWrapper, text: string): SQL =>
+  sql`${column} LIKE ${likePattern(text)} ESCAPE '\\'`;
+
+const readWhole = (connection: Connection, selection: Selection) =>
+  selected(
+    connection
+      .select({ ...WHOLE, ...computed(selection) })
+      .from(clientReports)
+      .$dynamic(),
+    selection,
+  ).all();
+
+const readSummaries = (connection: Connection, selection: Selection) =>
+  selected(
+    connection
+      .select({ ...SUMMARY, ...computed(selection) })
+      .from(clientReports)
+      .$dynamic(),
+    selection,
+  ).all();
+
+const computed = ({ inForce, key }: Selection) => ({
+  health: healthSince(inForce),
+  orderKey: sql<string | number>`${key}`,
+});
+
+function selected<Select extends SQLiteSelect>(
+  rows: Select,
+  { where, order, joined, offset, limit }: Selection,
+): Select {
+  joinedBy({ joined }, rows)
+    .where(where)
+    .orderBy(...orderOf(order))
+    .limit(limit)
+    .offset(offset);
+  return rows;
+}
+
+/** @returns whole records, most recently seen first, for look-ups */
+export const recordsWhere = (
+  connection: Connection,
+  { where, inForce, limit }: Pick<Selection, "where" | "inForce" | "limit">,
+): InventoryRow[] =>
+  readWhole(connection, { where, inForce, limit, order: NEWEST_FIRST, key: columns.lastSeenAtMs, offset: 0 });

@@ -1,0 +1,237 @@
+// The lists of the inventory: whole records and summaries, by page number or from a cursor on. inventory.ts has single records and
+// counts.
+import { type Clock, DAY_MS } from "../../../platform/clock.ts";
+import type { Connection, Db } from "../../../platform/database/database.ts";
+import { runSynchronously, type Steps } from "../../../platform/steps.ts";
+import type { Identity } from "../../identity/service.ts";
+import { offsetOf, type Page } from "../../shared/page.ts";
+import {
+  type OrderedRows,
+  type PageWindow,
+  type Place,
+  pageInSteps,
+  RowTotals,
+} from "../../shared/page-steps.ts";
+import { SORTED_ROWS_MAX, STALE_AFTER_DAYS, SUMMARIES_COUNTED_MAX } from "../limits.ts";
+import { type Activity, SORTS } from "../model.ts";
+import { cursorText } from "./cursor.ts";
+import { type ClientQuery, type Reading, readClientQuery } from "./list-query.ts";
+import {
+  type InventoryRow,
+  reportsLike,
+  type SummaryRow,
+  summariesLike,
+  type Walk,
+  type WantedReports,
+} from "./list-store.ts";
+
+export interface InventoryDependencies {
+  db: Db;
+  clock: Clock;
+  identity: Pick<Identity, "users" | "findUserById">;
+  /** @returns id of the current revision; undefined before the first start */
+  revisionInForce(organizationId: string): string | undefined;
+}
+
+/** One workstation of a user, with its last report. */
+export interface ClientView extends Omit<InventoryRow, "harnesses" | "packages" | "reasons"> {
+  userEmail: string;
+  activity: Activity;
+  harnesses: readonly unknown[];
+  packages: readonly unknown[];
+  reasons: readonly string[];
+}
+
+/** One workstation without what it reported of its inventory. */
+export interface ClientSummary extends SummaryRow {
+  userEmail: string;
+  activity: Activity;
+}
+
+export interface ClientPage<View = ClientView> extends Page<View> {
+  /** whether `total` is the number of matching clients; otherwise there are more */
+  isTotalExact: boolean;
+  /** `cursor` of the next page; null on the last */
+  next: string | null;
+  /** null before the first revision */
+  currentRevision: string | null;
+}
+
+interface PageKind<Row> {
+  rowsLike(
+    connection: Connection,
+    organizationId: string,
+    wanted: WantedReports,
+    walk?: Walk,
+  ): OrderedRows<Row>;
+  countedMax?: number | undefined;
+}
+
+interface ReadingPage<Row> {
+  wanted: WantedReports;
+  rowsLike: PageKind<Row>["rowsLike"];
+  window: PageWindow;
+}
+
+interface Found<Row> {
+  items: Row[];
+  total: number;
+  isExact: boolean;
+}
+
+/** Operations in steps are for callers who let the event loop turn. */
+export class ClientLists {
+  readonly #totals: RowTotals;
+
+  constructor(protected readonly own: InventoryDependencies) {
+    this.#totals = new RowTotals(own.db, "client_rows");
+  }
+
+  /** See `listInSteps`. */
+  list(organizationId: string, query: ClientQuery): ClientPage {
+    return runSynchronously(this.listInSteps(organizationId, query));
+  }
+
+  /**
+   * @returns clients in the wanted order with everything they reported; `q` searches host name, instance id and the user's email
+   *   address. The total is exact.
+   * @throws DomainError `client.invalid`
+   */
+  *listInSteps(organizationId: string, query: ClientQuery): Steps<ClientPage> {
+    const page = yield* this.#page(organizationId, query, { rowsLike: reportsLike });
+    return { ...page, items: page.items.map((row) => this.viewOf(row)) };
+  }
+
+  /**
+   * @returns clients in the wanted order without their inventories; a total above SUMMARIES_COUNTED_MAX is a bound if there is a filter
+   * @throws DomainError `client.invalid`
+   */
+  *summaries(organizationId: string, query: ClientQuery): Steps<ClientPage<ClientSummary>> {
+    const countedMax = query.isWalk ? undefined : SUMMARIES_COUNTED_MAX;
+    const page = yield* this.#page(organizationId, query, { rowsLike: summariesLike, countedMax });
+    return { ...page, items: page.items.map((row) => ({ ...row, ...this.#aboutUser(row) })) };
+  }
+
+  *#page<Row extends SummaryRow>(
+    organizationId: string,
+    query: ClientQuery,
+    { rowsLike, countedMax = Number.POSITIVE_INFINITY }: PageKind<Row>,
+  ): Steps<ClientPage<Row>> {
+    const { filter, sort, after, known, isKnownExact, ...request } = readClientQuery(query, this.#reading());
+    const { page, perPage } = request;
+    const currentRevision = this.inForce(organizationId);
+    const wanted = { filter, sort, inForce: currentRevision, byAddress: this.own.identity.users.byAddress };
+    const offset = after ? 0 : offsetOf(request);
+    const max = Math.max(countedMax, offset + perPage);
+    const window = { after, offset, limit: perPage + 1, known, countedMax: max };
+    const { items: found, total, isExact } = yield* this.#read(organizationId, { wanted, rowsLike, window });
+    const items = found.slice(0, perPage);
+    const [last] = items.slice(-1);
+    const counted =
+      known === undefined ? { known: isExact ? total : max, isExact } : { known, isExact: isKnownExact };
+    const place = last && { first: last.orderKey, second: last.id };
+    const next = place && found.length > perPage ? cursorText(sort, { place, ...counted }) : null;
+    return {
+      page,
+      perPage,
+      total: counted.known,
+      isTotalExact: counted.isExact,
+      items,
+      next,
+      currentRevision,
+    };
+  }
+
+  *#read<Row extends SummaryRow>(organizationId: string, reading: ReadingPage<Row>): Steps<Found<Row>> {
+    const { wanted, rowsLike, window } = reading;
+    const { read } = this.own.db;
+    const rows = rowsLike(read, organizationId, wanted);
+    const isWhole = Object.values(wanted.filter).every((value) => value === undefined);
+    if (isWhole) {
+      const known = window.known ?? (yield* this.#totals.of(organizationId, rows));
+      return { ...(yield* pageInSteps(rows, { ...window, known })), isExact: true };
+    }
+    const isByTime = wanted.sort.startsWith("last_seen_") || wanted.filter.userId !== undefined;
+    if (!isByTime && (window.known ?? 0) <= SORTED_ROWS_MAX)
+      return yield* this.#sorted(organizationId, reading);
+    return exactly(yield* pageInSteps(rows, window), window);
+  }
+
+  /** Few matching rows are found in the order of time and sorted here; in another order, every row would be read for them. */
+  *#sorted<Row extends SummaryRow>(
+    organizationId: string,
+    { wanted, rowsLike, window }: ReadingPage<Row>,
+  ): Steps<Found<Row>> {
+    const { read } = this.own.db;
+    const { countedMax } = window;
+    const rows = rowsLike(read, organizationId, wanted, "by_time");
+    const found = yield* pageInSteps(rows, { offset: 0, limit: SORTED_ROWS_MAX, countedMax });
+    const { total } = found;
+    if (total > SORTED_ROWS_MAX) {
+      const inOrder = rowsLike(read, organizationId, wanted);
+      return exactly({ ...(yield* pageInSteps(inOrder, { ...window, known: total })), total }, window);
+    }
+    return {
+      items: pageOf(found.items, { ...window, isDescending: wanted.sort.endsWith("_desc") }),
+      total,
+      isExact: true,
+    };
+  }
+
+  /** @returns the number of clients; it is counted again only after one was added or removed */
+  total(organizationId: string): number {
+    const { byAddress } = this.own.identity.users;
+    const wanted = { filter: {}, sort: SORTS[0], inForce: null, byAddress };
+    const rows = summariesLike(this.own.db.read, organizationId, wanted);
+    return runSynchronously(this.#totals.of(organizationId, rows));
+  }
+
+  protected inForce(organizationId: string): string | null {
+    return this.own.revisionInForce(organizationId) ?? null;
+  }
+
+  #reading(): Reading {
+    const { clock, identity } = this.own;
+    return { nowMs: clock.nowMs(), hasAddressLike: (text) => identity.users.hasAddressLike(text) };
+  }
+
+  #aboutUser({ userId, lastSeenAtMs }: SummaryRow): Pick<ClientView, "userEmail" | "activity"> {
+    const { identity, db, clock } = this.own;
+    const isStale = clock.nowMs() - lastSeenAtMs >= STALE_AFTER_DAYS * DAY_MS;
+    const userEmail = identity.findUserById(db.read, userId)?.email ?? "";
+    return { userEmail, activity: isStale ? "stale" : "recent" };
+  }
+
+  protected viewOf({ harnesses, packages, reasons, ...row }: InventoryRow): ClientView {
+    return {
+      ...row,
+      ...this.#aboutUser(row),
+      harnesses: JSON.parse(harnesses),
+      packages: JSON.parse(packages),
+      reasons: JSON.parse(reasons),
+    };
+  }
+}
+
+const exactly = <Row>(
+  found: Omit<Found<Row>, "isExact">,
+  { countedMax = Number.POSITIVE_INFINITY }: PageWindow,
+): Found<Row> => ({ ...found, isExact: found.total <= countedMax });
+
+/** @returns the rows of a page among all matching ones, in the order of SQLite */
+function pageOf<Row extends SummaryRow>(
+  rows: readonly Row[],
+  { after, offset, limit, isDescending }: PageWindow & { isDescending: boolean },
+): Row[] {
+  const sign = isDescending ? -1 : 1;
+  const inOrder = (one: Place, other: Place): number =>
+    sign * (byBytes(String(one.first), String(other.first)) || byBytes(one.second, other.second));
+  const placeOf = ({ orderKey, id }: Row): Place => ({ first: orderKey, second: id });
+  const sorted = [...rows].sort((one, other) => inOrder(placeOf(one), placeOf(other)));
+  const behind = after ? sorted.filter((row) => inOrder(placeOf(row), after) > 0) : sorted;
+  return behind.slice(offset, offset + limit);
+}
+
+/** The order of SQLite, which differs from the one of JavaScript for characters outside the basic plane. */
+export const byBytes = (one: string, other: string): number =>
+  Buffer.compare(Buffer.from(one), Buffer.from(other));
