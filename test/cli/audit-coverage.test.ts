@@ -395,6 +395,7 @@ const READS: Readonly<Record<string, string>> = {
   "harnesses list": "",
   "harnesses check": "harnesses.yaml",
   "harnesses sign": "harnesses.yaml --signing-key-file signer.pem",
+  "clients counts": "",
   "clients list": "",
   "clients show": "lab-1",
   "sessions list": "",

@@ -30,7 +30,6 @@ const addReadingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
       .command("list")
       .description("Lists workstations, most recently seen first.")
       .examples(
-        "quartermaster clients list --health attention",
         "quartermaster clients list --user ana@example.org --json",
         "quartermaster clients list --stale 90d --wide",
         "quartermaster clients list --summary --sort host_asc --json",

@@ -23,7 +23,7 @@ export type Verdict = (typeof VERDICTS)[number];
 export const HEALTHS = ["current", "outdated", "attention"] as const;
 export type Health = (typeof HEALTHS)[number];
 
-const ACTIVITIES = ["recent", "stale"] as const;
+export const ACTIVITIES = ["recent", "stale"] as const;
 export type Activity = (typeof ACTIVITIES)[number];
 
 export const SORTS = [

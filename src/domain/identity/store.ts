@@ -13,14 +13,13 @@ import {
   type SQL,
   sql,
 } from "drizzle-orm";
-import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { named } from "../../platform/database/drizzle.ts";
 import { moveRevision } from "../../platform/database/moved-topics.ts";
 import { type OrderedList, orderedRows, orderOf } from "../shared/ordered-rows-store.ts";
-import { likePattern } from "../shared/page.ts";
 import type { OrderedRows } from "../shared/page-steps.ts";
 import type { Organization, ProvisioningSource, Role, SignInUser, User, UserStatus } from "./model.ts";
+import { contains } from "./search-store.ts";
 import { organizations, users } from "./tables.ts";
 import type { UserCondition } from "./users/conditions-store.ts";
 
@@ -256,10 +255,6 @@ export const findAmong = (connection: Connection, row: RowId, isAmong: UserCondi
     .where(and(isRow(row), isAmong(users.id)))
     .limit(1)
     .get();
-
-/** Matches the text literally. Folded columns need folded text; ASCII case is ignored in any case. */
-export const contains = (column: SQLiteColumn, text: string): SQL =>
-  sql`${column} LIKE ${likePattern(text)} ESCAPE '\\'`;
 
 const usersInOrder = (
   connection: Connection,

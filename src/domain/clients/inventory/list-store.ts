@@ -3,7 +3,6 @@
 import { and, eq, getTableColumns, or, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteSelect } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../../platform/database/database.ts";
-import type { Identity } from "../../identity/service.ts";
 import { joinedBy, orderedRows, orderOf, type RowOrder } from "../../shared/ordered-rows-store.ts";
 import { likePattern } from "../../shared/page.ts";
 import type { OrderedRows } from "../../shared/page-steps.ts";
@@ -45,7 +44,12 @@ export interface WantedReports {
   filter: InventoryFilter;
   inForce: string | null;
   sort: Sort;
-  byAddress: Identity["users"]["byAddress"];
+  /** the identity area's order by address */
+  byAddress: {
+    key: SQLiteColumn;
+    joinedTo(userId: SQLiteColumn): NonNullable<RowOrder["joined"]>;
+    isIn(organizationId: string): SQL;
+  };
 }
 
 /** A record, its health, and its value of the column by which the list is ordered. */

@@ -4,7 +4,8 @@ import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { orderedRows, orderOf } from "../../shared/ordered-rows-store.ts";
 import type { OrderedRows } from "../../shared/page-steps.ts";
 import type { Invitation, Role } from "../model.ts";
-import { contains, type RowId } from "../store.ts";
+import { contains } from "../search-store.ts";
+import type { RowId } from "../store.ts";
 import { invitations, users } from "../tables.ts";
 
 export interface InvitationFilter {

@@ -1,7 +1,7 @@
 // SQL about users for statements of other areas.
 import { eq, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import { contains } from "../store.ts";
+import { contains } from "../search-store.ts";
 import { users } from "../tables.ts";
 
 /** A condition on a column with ids of users. */
