@@ -1,8 +1,8 @@
 // Files addressed by the SHA-256 of their bytes: `<directory>/sha256/ab/<64 hex digits>`. A file appears under its digest only
 // when all of its bytes are on the disk, so listed files are complete even after a power failure. The domain decides which
 // files are needed, who may read them and what they must contain.
-import { constants, unlinkSync } from "node:fs";
-import { access, lstat, mkdir, open, opendir, rename, rm, unlink } from "node:fs/promises";
+import { constants, lstatSync, unlinkSync } from "node:fs";
+import { access, mkdir, open, opendir, rename, rm, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { codeOf, DomainError } from "../errors.ts";
 import { type DiskSpace, diskSpace, isNearlyFull } from "../files/disk.ts";
@@ -104,13 +104,13 @@ export async function openBlobs(directory: string, writeElsewhere = writeHere): 
   const root = join(directory, "sha256");
   await mkdir(root, { recursive: true, mode: 0o700 });
   const path = (digest: Digest) => join(root, digest.slice(0, 2), digest);
-  const size = async (digest: Digest) => (await statOrMissing(path(digest)))?.size;
+  const size = async (digest: Digest) => statOrMissing(path(digest))?.size;
   return {
     path,
     read: (digest) => readOwnPieces(path(digest)),
     size,
     stat: async (digest) => {
-      const found = await statOrMissing(path(digest));
+      const found = statOrMissing(path(digest));
       return found && { sizeBytes: found.size, modifiedAtMs: Math.floor(found.mtimeMs) };
     },
     has: async (digest) => (await size(digest)) !== undefined,
@@ -147,7 +147,7 @@ async function put(
     await options.check?.(readOwnPieces(temporary), written.digest);
     options.signal?.throwIfAborted();
     const target = path(written.digest);
-    const isNew = (await statOrMissing(target)) === undefined;
+    const isNew = statOrMissing(target) === undefined;
     if (isNew || options.replaces) await moveDurably(temporary, target);
     return { ...written, isNew };
   } catch (error) {
@@ -220,7 +220,7 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 async function verify(path: string, digest: Digest, signal: AbortSignal | undefined) {
-  if (!(await statOrMissing(path))) return "missing";
+  if (!statOrMissing(path)) return "missing";
   const hasher = new Bun.CryptoHasher("sha256");
   for await (const chunk of readOwnPieces(path)) {
     signal?.throwIfAborted();
@@ -265,9 +265,12 @@ function isLeftover(name: string): boolean {
   return Number(pid) === process.pid ? tag !== PROCESS_TAG : !isOwnProcessAlive(Number(pid));
 }
 
-/** A link or a folder at the path of an artifact is not ours; storing the artifact again replaces it. */
-async function statOrMissing(path: string): Promise<{ size: number; mtimeMs: number } | undefined> {
-  const found = await lstat(path).catch(undefinedIfMissing);
+/**
+ * A link or a folder at the path of an artifact is not ours; storing the artifact again replaces it. Handing this to a thread of the
+ * runtime would take several times as long as the answer.
+ */
+function statOrMissing(path: string): { size: number; mtimeMs: number } | undefined {
+  const found = lstatSync(path, { throwIfNoEntry: false });
   return found?.isFile() ? found : undefined;
 }
 
