@@ -140,6 +140,18 @@ function filledIn(
   return { path: action, cookie, ...form({ ...formTo(page, action).fields, ...fields }, headers) };
 }
 
+/** @returns what an administrator sends with a form of the console. The form is on the page at its own path if none is named. */
+async function onConsole(
+  site: TestServer,
+  { action, page = action, fields = {} }: { action: string; page?: string; fields?: Record<string, string> },
+) {
+  const { cookie } = await site.signedIn("admin");
+  const browser = browse(site);
+  const { name, value } = Bun.Cookie.parse(cookie);
+  browser.cookies.set(name, value);
+  return filledIn(browser, await browser.visit(page), { action, fields });
+}
+
 /** @returns the decision on a device login as the page at that path sends it */
 async function decided(site: TestServer, pathOf: (login: Awaited<ReturnType<typeof begin>>) => string) {
   const browser = await signedInBrowser(site);
@@ -460,6 +472,10 @@ const CASES: Readonly<Record<string, Case>> = {
       return filledIn(browser, await browser.visit("/console/audit"), { action: "/console/theme" });
     },
     why: "the choice is a cookie of the browser",
+  },
+  "POST /console/audit/verify": {
+    ask: (site) => onConsole(site, { page: "/console/audit", action: "/console/audit/verify" }),
+    why: "only reads the log",
   },
   "POST /login": {
     async ask(site) {

@@ -50,6 +50,17 @@ export interface WalkOptions {
   signal?: AbortSignal;
 }
 
+export interface PastVerification {
+  /** UTC milliseconds */
+  atMs: number;
+  verification: Verification;
+}
+
+export interface VerificationState {
+  last: PastVerification | undefined;
+  isRunning: boolean;
+}
+
 export interface AuditLogDependencies extends AuditRetentionDependencies {
   /** @returns whether the installation has an organization, whose creation is the first entry; false if omitted */
   isInstalled?: () => boolean;
@@ -61,6 +72,7 @@ export interface AuditLogDependencies extends AuditRetentionDependencies {
 export class AuditLog {
   readonly #db: Db;
   #verifying: Promise<Verification> | undefined;
+  #verified: PastVerification | undefined;
 
   constructor(private readonly own: AuditLogDependencies) {
     this.#db = own.db;
@@ -176,10 +188,21 @@ export class AuditLog {
 
   /** `verify` for callers who come at any time: while one verification runs, all of them wait for it. */
   verifyTogether(): Promise<Verification> {
-    this.#verifying ??= this.verify().finally(() => {
+    this.#verifying ??= this.#verifyAndKeep().finally(() => {
       this.#verifying = undefined;
     });
     return this.#verifying;
+  }
+
+  /** @returns the last outcome of `verifyTogether` in this process, and whether one runs now */
+  get verificationState(): VerificationState {
+    return { last: this.#verified, isRunning: this.#verifying !== undefined };
+  }
+
+  async #verifyAndKeep(): Promise<Verification> {
+    const verification = await this.verify();
+    this.#verified = { atMs: this.own.clock.nowMs(), verification };
+    return verification;
   }
 }
 

@@ -148,7 +148,7 @@ export function nameInSummaries({ before, after }: Pick<AuditRow, "before" | "af
 export const digestText = (hex: string): string | null => (hex === "" ? null : `sha256:${hex}`);
 
 /** Returns the raw text if it is not JSON, so that an entry that was tampered with can still be shown. */
-function summaryIn(text: string | null): unknown {
+export function summaryIn(text: string | null): unknown {
   try {
     return text === null ? null : JSON.parse(text);
   } catch {

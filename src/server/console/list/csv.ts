@@ -1,6 +1,8 @@
 // A list as a CSV file (RFC 4180): UTF-8, a header row, times in RFC 3339. Rows are streamed page by page, so that memory does not
 // grow with their number, and the export is recorded in the audit log.
 import { setImmediate } from "node:timers/promises";
+import { Type } from "@sinclair/typebox";
+import { operation } from "../../openapi.ts";
 import type { Column } from "./list.ts";
 
 /** A longer file is cut, and its last line says so. */
@@ -73,3 +75,12 @@ export function csvAnswer<Row>(file: CsvFile<Row>): Response {
     },
   });
 }
+
+const csvFile = { description: "The file", schema: Type.String(), mediaType: "text/csv" };
+
+/** Options of the route of a CSV file. Like a page, it looks up the visitor itself. */
+export const csvRoute = (operationId: string, summary: string) =>
+  ({
+    requires: "nobody",
+    detail: operation(operationId, summary, { tags: ["Console"], answers: { 200: csvFile } }),
+  }) as const;

@@ -2,18 +2,24 @@
 /** @jsxImportSource preact */
 
 import { AUDIT_ACTIONS } from "../../../domain/audit/actions.ts";
-import type { AuditRow } from "../../../domain/audit/chain.ts";
-import type { Page } from "../../../domain/shared/page.ts";
+import type { VerificationState } from "../../../domain/audit/log.ts";
+import type { NamedEntry } from "../../../domain/audit/reading/entry-document.ts";
+import type { KeyedPage } from "../../../domain/shared/page.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
+import { pathWith } from "../list/address.ts";
 import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
+import { shortened } from "../parts/texts.ts";
 import { Id, Text, Time } from "../parts/values.tsx";
+import { ChainState } from "./audit-chain.tsx";
+import { outcomeText, targetPage } from "./audit-changes.ts";
 
 export const AUDIT_PATH = `${CONSOLE}/audit`;
+export const AUDIT_CSV_PATH = `${CONSOLE}/audit.csv`;
 
 const FILTERS: readonly Filter[] = [
   { name: "actor", label: "Actor", kind: "text", hint: "Address or id" },
@@ -28,7 +34,7 @@ const FILTERS: readonly Filter[] = [
   { name: "until", label: "Until", kind: "date" },
 ];
 
-export const AUDIT_COLUMNS: readonly Column<AuditRow>[] = [
+export const AUDIT_COLUMNS: readonly Column<NamedEntry>[] = [
   {
     name: "at",
     label: "When",
@@ -54,8 +60,14 @@ export const AUDIT_COLUMNS: readonly Column<AuditRow>[] = [
   {
     name: "target",
     label: "Target",
-    cell: ({ target }) => <Id value={target} />,
+    cell: (entry) => <Target entry={entry} />,
     csv: ({ target }) => target,
+  },
+  {
+    name: "outcome",
+    label: "Outcome",
+    cell: (entry) => <Text value={outcomeText(entry)} />,
+    csv: outcomeText,
   },
   {
     name: "address",
@@ -65,30 +77,54 @@ export const AUDIT_COLUMNS: readonly Column<AuditRow>[] = [
   },
 ];
 
+/** The name of the target if it has one, as a link where a page shows it. */
+export function Target({ entry }: { entry: NamedEntry }) {
+  const page = targetPage(entry);
+  const { target, targetName } = entry;
+  if (page === undefined) return targetName === null ? <Id value={target} /> : <Text value={targetName} />;
+  return (
+    <a href={page}>
+      <Text value={targetName ?? shortened(target)} />
+    </a>
+  );
+}
+
 interface AuditListProps {
   values: Values;
-  page: Page<AuditRow> | undefined;
+  chain: VerificationState;
+  page: KeyedPage<NamedEntry> | undefined;
   problems?: readonly Problem[] | undefined;
 }
 
 /** @returns the page of the audit log */
-export function auditListPage({ values, page, problems = [] }: AuditListProps): ConsolePage {
-  const { actor, action, target, since, until } = values;
-  const list: List<AuditRow> = {
+export function auditListPage({ values, page, chain, problems = [] }: AuditListProps): ConsolePage {
+  const { actor, action, target, since, until, cursor, per_page: limit } = values;
+  const query = new URLSearchParams(valuesGiven({ actor, action, target, since, until, cursor, limit }));
+  const list: List<NamedEntry> = {
     noun: "entries",
     filters: FILTERS,
     columns: AUDIT_COLUMNS,
     rows: page?.items ?? [],
     idOf: ({ id }) => String(id),
-    paging: page ?? { page: 1, perPage: 1, total: 0 },
+    paging: { next: page?.next ?? null, isFirst: cursor === undefined },
     none: <p>The audit log has no entries yet. Every change of this installation adds one.</p>,
     problems,
+    csvPath: AUDIT_CSV_PATH,
     command: ["audit", "list", ...options({ actor, action, target, since, until })],
+    api: { method: "GET", path: pathWith("/admin/audit", query) },
   };
   return {
     title: "Audit log",
     status: listStatus(list),
     isError: problems.length > 0,
-    content: <ListView list={list} />,
+    content: (
+      <>
+        <ChainState chain={chain} />
+        <ListView list={list} />
+      </>
+    ),
   };
 }
+
+const valuesGiven = (values: Record<string, string | undefined>): [string, string][] =>
+  Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));

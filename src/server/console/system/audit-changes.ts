@@ -1,0 +1,72 @@
+// What an audit entry changed, member by member of its summaries, and where its target is shown.
+import type { AuditRow } from "../../../domain/audit/chain.ts";
+import { summaryIn } from "../../../domain/audit/reading/entry-document.ts";
+import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { CONSOLE } from "../frame/navigation.ts";
+
+export interface Change {
+  /** of the member */
+  name: string;
+  /** undefined if the summary has no such member */
+  before: string | undefined;
+  after: string | undefined;
+}
+
+type Summaries = Pick<AuditRow, "before" | "after">;
+
+/** @returns every member of the summaries, those of `after` first */
+export function changesOf({ before, after }: Summaries): Change[] {
+  const [old, fresh] = [membersOf(before), membersOf(after)];
+  const names = new Set([...Object.keys(fresh), ...Object.keys(old)]);
+  return [...names].map((name) => ({ name, before: textIn(old, name), after: textIn(fresh, name) }));
+}
+
+export const isChanged = ({ before, after }: Change): boolean => before !== after;
+
+/** Changes that the outcome names; the rest are counted. */
+const NAMED_CHANGES = 2;
+/** Longer values are cut in the outcome. */
+const VALUE_CHARACTERS = 48;
+
+/** @returns the change in one line, for example `role: member → admin`; `done` if the entry has no summaries */
+export function outcomeText(entry: Summaries): string {
+  const changed = changesOf(entry).filter(isChanged);
+  if (changed.length === 0) return "done";
+  const named = changed
+    .slice(0, NAMED_CHANGES)
+    .map(({ name, before, after }) => `${name}: ${[before, after].flatMap(cut).join(" → ")}`);
+  const others = changed.length - named.length;
+  return [...named, ...(others > 0 ? [`${others} more`] : [])].join("; ");
+}
+
+/** Pages of targets, by the first word of the action. */
+const PAGES: ReadonlyMap<string, (target: string) => string> = new Map();
+
+/** @returns the page that shows the target of an action; undefined if there is none */
+export const targetPage = ({ action, target }: Pick<AuditRow, "action" | "target">): string | undefined =>
+  PAGES.get(action.split(".", 1)[0] ?? "")?.(encodeURIComponent(target));
+
+/** @returns the list of all entries about a target */
+export const entriesAbout = (target: string): string => `${CONSOLE}/audit?${new URLSearchParams({ target })}`;
+
+/** A summary that is no object was tampered with; it is shown whole. */
+function membersOf(text: string | null): Record<string, unknown> {
+  const summary = summaryIn(text);
+  if (isJsonObject(summary)) return summary;
+  return summary === null ? {} : { content: summary };
+}
+
+const textIn = (members: Record<string, unknown>, name: string): string | undefined =>
+  Object.hasOwn(members, name) ? valueText(members[name]) : undefined;
+
+function valueText(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value === null) return "none";
+  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(valueText).join(", ");
+  return JSON.stringify(value);
+}
+
+const cut = (value: string | undefined): string[] =>
+  value === undefined
+    ? []
+    : [value.length > VALUE_CHARACTERS ? `${value.slice(0, VALUE_CHARACTERS - 1)}…` : value];

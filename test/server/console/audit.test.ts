@@ -1,0 +1,120 @@
+// CON-90: the audit log in the console, over the real domain.
+import { afterAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { auditEntries } from "../../../src/domain/audit/tables.ts";
+import { consoleBrowser } from "../../support/browser/console-browser.ts";
+import { formTo } from "../../support/browser/form-browser.ts";
+import { createTestServer } from "../../support/server.ts";
+
+const HOSTILE = `<script>alert(1)</script> "quoted" 'single' \0 \u202e${"\u0301".repeat(500)} ${"x".repeat(16_384)}`;
+
+const site = await createTestServer({ consoleAuditors: () => ["auditor@example.com"] });
+afterAll(() => site[Symbol.asyncDispose]());
+const { world } = site;
+const admin = await site.signedIn("admin", { email: "root@example.com" });
+const browser = consoleBrowser(site, admin);
+const auditor = consoleBrowser(site, await site.signedIn("member", { email: "auditor@example.com" }));
+
+await world.db.write((tx) => {
+  const actor = { ...admin.actor, requestId: "req-17", credential: "grant:17" };
+  for (let number = 1; number <= 30; number += 1)
+    world.audit.record(tx, { actor, action: "job.run", target: `job-${number}` });
+  world.audit.record(tx, {
+    ...{ actor, action: "user.update", target: HOSTILE },
+    before: { email: "ana@example.org", role: "member", status: "active" },
+    after: { email: "ana@example.org", role: HOSTILE, status: "active" },
+  });
+});
+const newest = site.domain.auditLog.lastId();
+const rowsIn = (html: string): number => html.match(/<tr id="row-/g)?.length ?? 0;
+
+describe("CON-90 the audit log", () => {
+  test("is paged by key, with a link to the first and the next page", async () => {
+    const first = await browser.visit("/console/audit?action=job.run");
+    expect(rowsIn(first.html)).toBe(25);
+    const [, next = ""] = /href="([^"]+)" rel="next"/.exec(first.html) ?? [];
+    const second = await browser.visit(next.replaceAll("&amp;", "&"));
+    expect(rowsIn(second.html)).toBe(5);
+    expect(second.html).toContain(">First</a>");
+    expect(second.html).not.toContain('rel="next"');
+  });
+
+  test("shows the change in words, and everything from outside as text", async () => {
+    const { html } = await browser.visit("/console/audit?action=user.update");
+    expect(rowsIn(html)).toBe(1);
+    expect(html).toContain("role: member → ");
+    expect(html).not.toContain("<script>alert");
+  });
+
+  test("CON-22 names bad values beside their filters", async () => {
+    const bad = "since=2027-02-31&until=x&action=user.explode&cursor=x&per_page=1000";
+    const { status, html } = await browser.visit(`/console/audit?${bad}`);
+    expect([status, rowsIn(html)]).toEqual([400, 0]);
+    for (const name of ["since", "until", "action", "per_page"])
+      expect(html).toContain(`href="#filter-${name}"`);
+  });
+
+  test("says if nothing matches, and how to see everything", async () => {
+    const { status, html } = await browser.visit("/console/audit?actor=nobody@example.org");
+    expect([status, rowsIn(html)]).toEqual([200, 0]);
+    expect(html).toContain("Clear all filters");
+  });
+
+  test("CON-24 is exported with its filters, and the export is recorded", async () => {
+    const file = await browser.request("/console/audit.csv?action=job.run");
+    expect(file.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+    const lines = (await file.text()).trimEnd().split("\r\n");
+    expect(lines[0]).toBe("at,actor,action,target,outcome,address");
+    expect(lines).toHaveLength(31);
+    const { organizationId } = admin.actor;
+    const [entry] = site.domain.auditLog.listByKey(organizationId, { action: "list.export", limit: 1 }).items;
+    expect(JSON.parse(entry?.after ?? "")).toEqual({ filter: "?action=job.run", rows: 30 });
+  });
+
+  test("CON-24 is not exported with filters that mean nothing", async () => {
+    expect((await browser.request("/console/audit.csv?since=x")).status).toBe(400);
+  });
+});
+
+describe("CON-90 one audit entry", () => {
+  test("has its change, request, credential and neighbors", async () => {
+    const { status, html } = await browser.visit(`/console/audit/${newest}`);
+    expect(status).toBe(200);
+    expect(html).toContain("<del><bdi>member</bdi></del>");
+    expect(html).not.toContain("<del><bdi>active</bdi></del>");
+    for (const text of ["req-17", "grant:17", `/console/audit/${newest - 1}"`, "Follows the entry before it"])
+      expect(html).toContain(text);
+    expect(html).not.toContain("<script>alert");
+  });
+
+  test.each(["0", "999999", "x", "1e3", "%00"])("that does not exist is not found: %s", async (id) => {
+    expect((await browser.visit(`/console/audit/${id}`)).status).toBe(404);
+  });
+});
+
+describe("CON-90 the chain", () => {
+  const verify = async () =>
+    browser.submit(formTo(await browser.visit("/console/audit"), "/console/audit/verify"), {});
+
+  test("is verified on request, and the page keeps the outcome", async () => {
+    expect((await browser.visit("/console/audit")).html).toContain("Not verified");
+    expect((await verify()).html).toContain("The chain is intact.");
+    expect((await browser.visit("/console/audit")).html).toContain(">Intact</span>");
+  });
+
+  test("is verified by administrators only, while auditors see the outcome and the command", async () => {
+    const { html, forms } = await auditor.visit("/console/audit");
+    expect(html).toContain("quartermaster audit verify");
+    expect(forms.map(({ action }) => action)).not.toContain("/console/audit/verify");
+  });
+
+  test("that is broken names the entry", async () => {
+    await world.db.write((tx) =>
+      tx.update(auditEntries).set({ before: "tampered" }).where(eq(auditEntries.id, newest)).run(),
+    );
+    const { html } = await verify();
+    expect(html).toContain(">Broken</span>");
+    expect(html).toContain(`Entry ${newest} (user.update by root@example.com`);
+    expect((await browser.visit(`/console/audit/${newest}`)).html).toContain("<bdi>tampered</bdi>");
+  });
+});
