@@ -57,7 +57,7 @@ export interface ProxyService {
 export async function startProxyService(options: ProxyServiceOptions): Promise<ProxyService> {
   const { config, clock, log } = options;
   assertStartable(config, clock, problemsOfDivision(config, "proxy"));
-  const directory = directoryToExamine(options);
+  const directory = directoryWithDatabase(options);
   assertAccessible(directory);
   await using undo = new AsyncDisposableStack();
   undo.defer(lockOwnListener(directory, options));
@@ -66,6 +66,17 @@ export async function startProxyService(options: ProxyServiceOptions): Promise<P
   const service = await forwardAt(door, directory, { ...options, undo });
   const onStop = undo.move();
   return { ...service, stop: () => onStop.disposeAsync() };
+}
+
+/** A lost database is for the operator to repair; this process only waits until it is back, so its service manager tries again. */
+function directoryWithDatabase(options: ProxyServiceOptions): DataDirectory {
+  try {
+    return directoryToExamine(options);
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.reason !== "data_dir.database_lost") throw error;
+    const { reason, message, hint = "" } = error;
+    throw new DomainError("unavailable", reason, message, { hint, cause: error });
+  }
 }
 
 async function forwardAt(

@@ -283,4 +283,11 @@ describe("INF-62 a process that only forwards does not start", () => {
     change("INSERT INTO schema_migrations VALUES (9999, 'later', '', 0, '9.0.0')");
     expect(await fail(bench.data, GATEWAY)).toEqual(refusal(4, "newer"));
   });
+
+  test("while the database is missing, with an exit code after which its unit tries again", async () => {
+    using bench = await createInstallation();
+    const database = join(bench.data, "quartermaster.db");
+    renameSync(database, `${database}.moved`);
+    expect(await fail(bench.data, GATEWAY)).toEqual(refusal(6, "is missing or empty"));
+  });
 });
