@@ -20,6 +20,7 @@ import type { CheckVersion } from "./verdict/expectations.ts";
 import { createJudge, rulesOf } from "./verdict/judge.ts";
 
 export type {
+  ClientFacets,
   ClientFilterQuery,
   ClientPage,
   ClientQuery,

@@ -24,6 +24,8 @@ export interface ClientFilterQuery {
   /** `true` or `false`: seen within STALE_AFTER_DAYS or not */
   stale?: string | undefined;
   notSeenForDays?: number | undefined;
+  /** UTC milliseconds, included; overrides the beginning of `lastSeen` */
+  seenFromMs?: number | undefined;
   /** UTC milliseconds, exclusive; overrides the end of `lastSeen` */
   seenBeforeMs?: number | undefined;
 }
@@ -102,7 +104,7 @@ export function readClientFilter(
     revision,
     clientVersion,
     platform,
-    seenFromMs: latest(days.fromMs, stale === "false" ? staleMs : undefined),
+    seenFromMs: latest(query.seenFromMs ?? days.fromMs, stale === "false" ? staleMs : undefined),
     seenBeforeMs: earliest(
       query.seenBeforeMs ?? days.beforeMs,
       stale === "true" ? staleMs : undefined,

@@ -25,6 +25,11 @@ export const CONSOLE = "/console";
 
 const GROUPS: readonly NavigationGroup[] = [
   {
+    label: "Fleet",
+    needs: "administrator",
+    links: [{ href: `${CONSOLE}/clients`, label: "Workstations" }],
+  },
+  {
     label: "System",
     needs: "administrator",
     links: [{ href: `${CONSOLE}/audit`, label: "Audit log" }],

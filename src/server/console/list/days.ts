@@ -14,11 +14,22 @@ interface DayOptions {
  * @param text `2027-06-30`
  * @returns UTC milliseconds of the beginning of that day in the zone; undefined without a text, or with a problem
  */
-export function dayIn(text: string | undefined, { name, zone, problems }: DayOptions): number | undefined {
+export const dayIn = (text: string | undefined, options: DayOptions): number | undefined =>
+  startOf(text, options, 0);
+
+/** @returns UTC milliseconds of the end of that day in the zone, which is the beginning of the next one */
+export const dayEndIn = (text: string | undefined, options: DayOptions): number | undefined =>
+  startOf(text, options, 1);
+
+function startOf(
+  text: string | undefined,
+  { name, zone, problems }: DayOptions,
+  daysLater: number,
+): number | undefined {
   if (text === undefined) return undefined;
   try {
     if (!/^\d{4}-\d\d-\d\d$/.test(text)) throw new RangeError("another form");
-    return Temporal.PlainDate.from(text).toZonedDateTime(zone).epochMilliseconds;
+    return Temporal.PlainDate.from(text).add({ days: daysLater }).toZonedDateTime(zone).epochMilliseconds;
   } catch {
     problems.push({ pointer: `/${name}`, detail: `${name} must be a day such as 2027-06-30` });
     return undefined;

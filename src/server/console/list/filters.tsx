@@ -5,8 +5,8 @@ import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { asSentence } from "../../pages/words.ts";
 import { Text, useReader } from "../parts/values.tsx";
-import { fromStart } from "./address.ts";
-import type { Filter, Values } from "./list.ts";
+import { addressWith, fromStart } from "./address.ts";
+import { ALL_FILTERS, type Filter, hasAllFilters, type Values } from "./list.ts";
 
 interface FilterFormProps {
   filters: readonly Filter[];
@@ -15,7 +15,7 @@ interface FilterFormProps {
 }
 
 /** Parameters that stay when the filters change. */
-const KEPT = ["sort", "columns", "per_page"];
+const KEPT = ["sort", "columns", "per_page", ALL_FILTERS.name];
 
 export const PAGE_SIZES = [25, 50, 100] as const;
 
@@ -23,6 +23,8 @@ export const PAGE_SIZES = [25, 50, 100] as const;
 export function FilterForm({ filters, values, problems }: FilterFormProps) {
   const { url } = useReader();
   if (filters.length === 0) return null;
+  const isWhole = hasAllFilters(values);
+  const isShown = ({ name, isRare }: Filter) => !isRare || isWhole || values[name] !== undefined;
   return (
     <>
       <search aria-label="Filters">
@@ -32,7 +34,7 @@ export function FilterForm({ filters, values, problems }: FilterFormProps) {
               <input key={name} type="hidden" name={name} value={values[name]} />
             ),
           )}
-          {filters.map((filter) => (
+          {filters.filter(isShown).map((filter) => (
             <Control
               key={filter.name}
               filter={filter}
@@ -57,6 +59,14 @@ export function FilterForm({ filters, values, problems }: FilterFormProps) {
           <button class="button" type="submit">
             Apply
           </button>
+          {filters.some(({ isRare }) => isRare) && (
+            <a
+              class="more"
+              href={addressWith(url, { [ALL_FILTERS.name]: isWhole ? undefined : ALL_FILTERS.value })}
+            >
+              {isWhole ? "Fewer filters" : "More filters"}
+            </a>
+          )}
         </form>
       </search>
       <Chips filters={filters} values={values} />

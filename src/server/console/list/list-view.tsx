@@ -70,6 +70,7 @@ function Total<Row>({ list: { paging, noun, problems = [] } }: { list: List<Row>
   if (problems.length > 0 || paging.total === undefined) return null;
   return (
     <p class="total">
+      {"isBound" in paging && paging.isBound && "More than "}
       <Count value={paging.total} /> {noun}
     </p>
   );
@@ -135,8 +136,8 @@ function Table<Row>({ list }: { list: List<Row> }) {
                   <input type="checkbox" name="id" value={id} aria-label="Select this row" />
                 </td>
               )}
-              {columns.map(({ name, label, cell, isNumber }) => (
-                <td key={name} data-label={label} class={isNumber ? "number" : undefined}>
+              {columns.map(({ name, label, cell, isNumber, isWide }) => (
+                <td key={name} data-label={label} class={isNumber ? "number" : isWide ? "wide" : undefined}>
                   {cell(row)}
                 </td>
               ))}

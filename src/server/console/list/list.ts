@@ -13,7 +13,15 @@ export interface Filter {
   /** of a choice, without the empty one */
   choices?: readonly { value: string; label: string }[];
   hint?: string;
+  /** hidden behind "More filters" while it has no value */
+  isRare?: boolean;
 }
+
+/** Parameter that shows the rare filters too. Pages read what such filters offer only then. */
+export const ALL_FILTERS = { name: "filters", value: "all" } as const;
+
+/** @returns whether the reader opened the rare filters */
+export const hasAllFilters = (values: Values): boolean => values[ALL_FILTERS.name] === ALL_FILTERS.value;
 
 export interface Column<Row> {
   /** of the parameter `columns` and of the CSV header */
@@ -25,14 +33,16 @@ export interface Column<Row> {
   /** value of `sort` that orders by this column; with `-` before it, the other way round */
   sort?: string;
   isNumber?: boolean;
+  /** keeps room for a name, where other columns may shrink to single words */
+  isWide?: boolean;
 }
 
 /** Where the reader is in the list. */
 export type Paging =
   /** pages with numbers */
   | { page: number; perPage: number; total: number }
-  /** pages by key; `next` is the cursor of the following page */
-  | { next: string | null; isFirst: boolean; total?: number | undefined };
+  /** pages by key; `next` is the cursor of the following page; a total that `isBound` means more than that */
+  | { next: string | null; isFirst: boolean; total?: number | undefined; isBound?: boolean };
 
 /** An action on selected rows. It leads to a confirmation page. */
 export interface BulkAction {

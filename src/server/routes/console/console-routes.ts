@@ -4,6 +4,7 @@ import { createBrowser } from "../../auth/browser.ts";
 import { createConsole } from "../../console/console.ts";
 import type { RouteContext } from "../../router.ts";
 import { auditPages } from "./audit-pages.ts";
+import { fleetPages } from "./fleet-pages.ts";
 import { framePages } from "./frame-pages.ts";
 
 /** @returns no routes if the installation has no console */
@@ -12,5 +13,6 @@ export function consoleRoutes(context: RouteContext) {
   const console = createConsole(context, createBrowser(context));
   return new Elysia({ name: "routes/console" })
     .use(framePages(context, console))
+    .use(fleetPages(context, console))
     .use(auditPages(context, console));
 }

@@ -1,0 +1,236 @@
+// The workstations as a list: filters, columns, and the same as a command. It shows summaries, never a reported inventory.
+/** @jsxImportSource preact */
+
+import { HEALTHS } from "../../../domain/clients/model.ts";
+import type { ClientFacets, ClientPage, ClientSummary } from "../../../domain/clients/service.ts";
+import { toRfc3339 } from "../../../platform/clock.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { CONSOLE } from "../frame/navigation.ts";
+import type { Column, Filter, List, Paging, Values } from "../list/list.ts";
+import { ListView, listStatus } from "../list/list-view.tsx";
+import { options } from "../parts/command.tsx";
+import { Text, Time } from "../parts/values.tsx";
+import { HealthState, platformText, ReportedRevision, Share, shareText } from "./client-values.tsx";
+import { HEALTH_WORDS, RECENT_WORD, STALE_WORD } from "./words.ts";
+
+export const CLIENTS_PATH = `${CONSOLE}/clients`;
+export const CLIENTS_CSV_PATH = `${CLIENTS_PATH}.csv`;
+
+/** @returns path of the page about one workstation */
+export const clientPath = (id: string): string => `${CLIENTS_PATH}/${id}`;
+/** @returns path of the page about a user */
+export const userPath = (id: string): string => `${CONSOLE}/users/${id}`;
+
+/** Longer lists are paged by key, because a page far behind would be found by counting the rows before it. */
+const NUMBERED_ROWS = 10_000;
+
+/** A row, with the number of the revision that it reports. */
+export interface ClientRow extends ClientSummary {
+  /** undefined for a revision that is none of the newest */
+  sequence: number | undefined;
+}
+
+/** @param facets of the reported workstations; undefined while the rare filters are closed */
+function filtersWith(facets: ClientFacets | undefined): Filter[] {
+  const harnesses = facets?.harnesses.map((value) => ({ value, label: value }));
+  return [
+    { name: "q", label: "Search", kind: "search", hint: "Host, instance id or address" },
+    { name: "user", label: "User", kind: "text", hint: "Address or id" },
+    {
+      name: "health",
+      label: "State",
+      kind: "choice",
+      choices: HEALTHS.map((value) => ({ value, label: HEALTH_WORDS[value].label })),
+    },
+    {
+      name: "stale",
+      label: "Last report",
+      kind: "choice",
+      choices: [
+        { value: "false", label: RECENT_WORD },
+        { value: "true", label: STALE_WORD },
+      ],
+    },
+    {
+      name: "harness",
+      label: "Harness",
+      isRare: true,
+      ...(harnesses ? { kind: "choice", choices: harnesses } : { kind: "text" }),
+    },
+    { name: "revision", label: "Revision", kind: "text", hint: "r43, or its id", isRare: true },
+    { name: "client_version", label: "Client version", kind: "text", isRare: true },
+    { name: "platform", label: "Platform", kind: "text", isRare: true },
+    { name: "last_seen_from", label: "Seen from", kind: "date", isRare: true },
+    { name: "last_seen_to", label: "Seen until", kind: "date", isRare: true },
+    { name: "not_seen_for_days", label: "Not seen for", kind: "text", hint: "Days", isRare: true },
+  ];
+}
+
+export const CLIENT_COLUMNS: readonly Column<ClientRow>[] = [
+  {
+    name: "host",
+    label: "Host",
+    sort: "host",
+    isWide: true,
+    cell: ({ id, hostname, instanceId }) => (
+      <a href={clientPath(id)}>
+        <Text value={hostname ?? instanceId} />
+      </a>
+    ),
+    csv: ({ hostname }) => hostname,
+  },
+  {
+    name: "user",
+    label: "User",
+    sort: "user",
+    isWide: true,
+    cell: ({ userId, userEmail }) => (
+      <a href={userPath(userId)}>
+        <Text value={userEmail} />
+      </a>
+    ),
+    csv: ({ userEmail }) => userEmail,
+  },
+  {
+    name: "state",
+    label: "State",
+    cell: ({ health }) => <HealthState health={health} />,
+    csv: ({ health }) => health,
+  },
+  {
+    name: "client",
+    label: "Client",
+    sort: "-version",
+    cell: ({ clientVersion, platform, architecture }) => (
+      <>
+        <Text value={clientVersion} />{" "}
+        <span class="detail">
+          <Text value={platformText(platform, architecture)} />
+        </span>
+      </>
+    ),
+    csv: ({ clientVersion }) => clientVersion,
+  },
+  {
+    name: "harnesses",
+    label: "Harnesses",
+    cell: ({ harnessesReconciled, harnessesWanted }) => (
+      <Share done={harnessesReconciled} all={harnessesWanted} />
+    ),
+    csv: ({ harnessesReconciled, harnessesWanted }) => shareText(harnessesReconciled, harnessesWanted),
+  },
+  {
+    name: "packages",
+    label: "Packages",
+    cell: ({ packagesApplied, packagesReported }) => <Share done={packagesApplied} all={packagesReported} />,
+    csv: ({ packagesApplied, packagesReported }) => shareText(packagesApplied, packagesReported),
+  },
+  {
+    name: "revision",
+    label: "Revision",
+    cell: ({ sequence, configRevision }) => <ReportedRevision sequence={sequence} id={configRevision} />,
+    csv: ({ configRevision }) => configRevision,
+  },
+  {
+    name: "last_seen",
+    label: "Last seen",
+    sort: "-last_seen",
+    cell: ({ lastSeenAtMs }) => <Time at={lastSeenAtMs} />,
+    csv: ({ lastSeenAtMs }) => toRfc3339(lastSeenAtMs),
+  },
+];
+
+/** What only the file has. */
+export const CLIENT_CSV_COLUMNS: readonly Column<ClientRow>[] = [
+  fileColumn("id", ({ id }) => id),
+  ...CLIENT_COLUMNS,
+  fileColumn("platform", ({ platform, architecture }) => platformText(platform, architecture)),
+  fileColumn("instance_id", ({ instanceId }) => instanceId),
+  fileColumn("first_seen", ({ firstSeenAtMs }) => toRfc3339(firstSeenAtMs)),
+];
+
+function fileColumn(name: string, csv: (row: ClientRow) => string): Column<ClientRow> {
+  return { name, label: name, cell: csv, csv };
+}
+
+interface ClientListProps {
+  values: Values;
+  page: ClientPage<ClientRow> | undefined;
+  /** query of the list as the API takes it */
+  query: Readonly<Record<string, string>>;
+  facets: ClientFacets | undefined;
+  problems?: readonly Problem[] | undefined;
+}
+
+/** @returns the page of workstations */
+export function clientListPage({ values, page, query, facets, problems = [] }: ClientListProps): ConsolePage {
+  const list: List<ClientRow> = {
+    noun: "workstations",
+    filters: filtersWith(facets),
+    columns: CLIENT_COLUMNS,
+    rows: page?.items ?? [],
+    idOf: ({ id }) => id,
+    paging: page ? pagingOf(page, values) : { page: 1, perPage: 1, total: 0 },
+    none: <NoneYet />,
+    problems,
+    defaultSort: "-last_seen",
+    csvPath: CLIENTS_CSV_PATH,
+    command: commandOf(query),
+    api: {
+      method: "GET",
+      path: `/admin/client-status?${new URLSearchParams({ view: "summary", ...query })}`,
+    },
+  };
+  return {
+    title: "Workstations",
+    status: listStatus(list),
+    isError: problems.length > 0,
+    content: <ListView list={list} />,
+  };
+}
+
+/** @returns the command; undefined if it has no such filter */
+function commandOf({
+  user_id: user,
+  harness,
+  health,
+  revision,
+  client_version,
+  platform,
+  sort,
+  not_seen_for_days: days,
+  ...others
+}: Values) {
+  const isWhole = Object.keys(others).every((name) => name === "per_page");
+  if (!isWhole) return undefined;
+  const stale = days && `${days}d`;
+  return [
+    "clients",
+    "list",
+    "--summary",
+    ...options({ user, harness, health, revision, "client-version": client_version, platform, stale, sort }),
+  ];
+}
+
+function pagingOf(
+  { page, perPage, total, isTotalExact, next }: ClientPage<ClientRow>,
+  values: Values,
+): Paging {
+  const isNumbered = isTotalExact && total <= NUMBERED_ROWS && values.cursor === undefined;
+  if (isNumbered) return { page, perPage, total };
+  return { next, isFirst: values.cursor === undefined && page === 1, total, isBound: !isTotalExact };
+}
+
+const NoneYet = () => (
+  <>
+    <p>
+      No workstation has reported yet. A workstation appears here after its first report, which follows its
+      sign-in.
+    </p>
+    <p>
+      To check that workstations can reach this service, run <code>quartermaster probe</code> on one of them:
+      see <a href="/help/workstations">Workstations in the handbook</a>.
+    </p>
+  </>
+);

@@ -1,0 +1,30 @@
+// Values of a workstation as the fleet's pages show them.
+/** @jsxImportSource preact */
+import type { Health } from "../../../domain/clients/model.ts";
+import { Id, Revision, State } from "../parts/values.tsx";
+import { HEALTH_WORDS } from "./words.ts";
+
+export function HealthState({ health }: { health: Health }) {
+  const { tone, label } = HEALTH_WORDS[health];
+  return <State tone={tone}>{label}</State>;
+}
+
+/** @returns for example `linux-x86_64` */
+export const platformText = (platform: string, architecture: string | null): string =>
+  architecture === null ? platform : `${platform}-${architecture}`;
+
+/** @returns for example `2 of 3`; undefined until a report of an earlier release is counted */
+export const shareText = (done: number | null, all: number | null): string | undefined =>
+  done === null || all === null ? undefined : `${done} of ${all}`;
+
+/** How many of them are in order. */
+export function Share({ done, all }: { done: number | null; all: number | null }) {
+  if (all === 0) return <span class="muted">none</span>;
+  return <>{shareText(done, all) ?? <span class="muted">not counted yet</span>}</>;
+}
+
+/** The revision that a workstation reports: its number, or its id if it is none of the newest. */
+export function ReportedRevision({ sequence, id }: { sequence: number | undefined; id: string | null }) {
+  if (id === null || sequence !== undefined) return <Revision sequence={sequence} />;
+  return <Id value={id} />;
+}

@@ -1,0 +1,107 @@
+// What the address of a list of workstations asks the domain for.
+import type { ClientQuery } from "../../../domain/clients/service.ts";
+import type { Domain } from "../../../domain/domain.ts";
+import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
+import { DomainError, type Problem } from "../../../platform/errors.ts";
+import { runInTurns } from "../../../platform/steps.ts";
+import { quoted } from "../../../platform/text/problem-list.ts";
+import { dayEndIn, dayIn } from "../../console/list/days.ts";
+import { numberIn, type Values } from "../../console/list/list.ts";
+import type { Reader } from "../../console/reader.ts";
+
+/** Users that a problem proposes. */
+const PROPOSED = 5;
+
+export interface FleetQuery {
+  query: ClientQuery;
+  problems: Problem[];
+}
+
+/** Reads the filters of a list's address. @returns the query without order and page */
+export async function fleetFilter(
+  domain: Domain,
+  values: Values,
+  { organizationId, zone }: Reader,
+): Promise<FleetQuery> {
+  const problems: Problem[] = [];
+  const { q, health, stale, harness, platform, client_version: clientVersion } = values;
+  const query = {
+    ...{ q, health, stale, harness, platform, clientVersion },
+    userId: await userIdOf(domain, { organizationId, text: values.user, problems }),
+    revision: revisionIdOf(domain, { organizationId, text: values.revision, problems }),
+    seenFromMs: dayIn(values.last_seen_from, { name: "last_seen_from", zone, problems }),
+    seenBeforeMs: dayEndIn(values.last_seen_to, { name: "last_seen_to", zone, problems }),
+    notSeenForDays: numberIn(values.not_seen_for_days),
+  };
+  return { query, problems };
+}
+
+/** @returns order and place of a list's address */
+export const fleetPlace = ({ sort, page, per_page: perPage, known, cursor }: Values): ClientQuery => ({
+  sort: sort && sortOf(sort),
+  page: numberIn(page),
+  perPage: numberIn(perPage),
+  known: numberIn(known),
+  cursor,
+});
+
+/** The address has `-host`, the domain `host_desc`. */
+const sortOf = (sort: string): string => (sort.startsWith("-") ? `${sort.slice(1)}_desc` : `${sort}_asc`);
+
+/** @returns the query as the API takes it; times of a filter by day are left out, because the API's days are those of UTC */
+export const apiQuery = ({
+  query,
+  sort,
+}: {
+  query: ClientQuery;
+  sort: string | undefined;
+}): Record<string, string> => {
+  const { q, userId, harness, health, revision, clientVersion, platform, stale, notSeenForDays } = query;
+  const named = {
+    ...{ q, user_id: userId, harness, health, revision, client_version: clientVersion, platform, stale },
+    not_seen_for_days: notSeenForDays?.toString(),
+    sort: sort && sortOf(sort),
+  };
+  return Object.fromEntries(
+    Object.entries(named).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+};
+
+interface Named {
+  organizationId: string;
+  text: string | undefined;
+  problems: Problem[];
+}
+
+async function userIdOf(
+  { identity }: Domain,
+  { organizationId, text, problems }: Named,
+): Promise<string | undefined> {
+  if (text === undefined) return undefined;
+  try {
+    return identity.users.find(organizationId, text.toLowerCase()).id;
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+  }
+  const isSearchable = text.length <= SEARCH_LENGTH_MAX && !text.includes("\0");
+  const wanted = { q: isSearchable ? text : undefined, of: "", limit: PROPOSED };
+  const others = isSearchable ? await runInTurns(identity.users.colleagues(organizationId, wanted)) : [];
+  const proposal = others.length > 0 ? `; did you mean ${others.map(({ email }) => email).join(", ")}` : "";
+  problems.push({
+    pointer: "/user",
+    detail: `no user has the address or id ${quoted(text)}${proposal}${proposal && "?"}`,
+  });
+  return undefined;
+}
+
+function revisionIdOf({ governance }: Domain, { organizationId, text, problems }: Named): string | undefined {
+  const sequence = /^r?(\d{1,15})$/.exec(text ?? "")?.[1];
+  if (text === undefined || sequence === undefined) return text;
+  try {
+    return governance.revisions.named(organizationId, sequence).id;
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    problems.push({ pointer: "/revision", detail: `there is no revision r${sequence}` });
+    return undefined;
+  }
+}

@@ -1,0 +1,144 @@
+// The workstations in the console: the list with its filters, pages and file.
+import { afterAll, describe, expect, test } from "bun:test";
+import { auditEntries } from "../../../src/domain/audit/tables.ts";
+import { STALE_AFTER_DAYS } from "../../../src/domain/clients/limits.ts";
+import { DAY_MS } from "../../../src/platform/clock.ts";
+import { createClientsWorld } from "../../domain/clients/clients-world.ts";
+import { reportedHarness } from "../../domain/clients/policies.ts";
+
+const HOSTILE = `<script>alert("x")</script>\u202E\u0000${"e\u0301\u0301".repeat(20)}`;
+
+const site = await createClientsWorld();
+afterAll(() => site[Symbol.asyncDispose]());
+let admin = await site.signedIn("admin");
+
+const get = (path: string) => site.request("GET", path, { cookie: admin.cookie });
+const shown = async (path: string) => {
+  const answer = await get(path);
+  return { status: answer.status, html: await answer.text() };
+};
+/** @returns the hosts of the rows, in order */
+const hostsAt = async (query: string): Promise<string[]> =>
+  [
+    ...(await shown(`/console/clients?${query}`)).html.matchAll(
+      /data-label="Host"[^>]*><a [^>]*><bdi>([^<]*)/g,
+    ),
+  ].map(([, host = ""]) => host);
+
+const { html: emptyList } = await shown("/console/clients");
+const former = await site.publish();
+await site.report({ instance_id: "old", hostname: "lab-09", config_revision: former });
+site.world.clock.advance((STALE_AFTER_DAYS + 1) * DAY_MS);
+admin = await site.signInAgain(admin.user);
+const current = await site.publish();
+await site.report({
+  instance_id: "a",
+  hostname: "lab-14",
+  config_revision: current,
+  client_version: "0.2.0",
+});
+site.world.clock.advance(1_000);
+const failing = {
+  config_revision: current,
+  platform: "macos",
+  files_ok: false,
+  harnesses: [reportedHarness({ name: "claude" })],
+};
+await site.report({ instance_id: "b", hostname: "lab-15", ...failing });
+
+test("CON-28 without a workstation, the page says what would fill it", () => {
+  expect(emptyList).toContain("No workstation has reported yet");
+});
+
+describe("CON-40 the list of workstations", () => {
+  test("shows state, share of packages, revision and client of each, last seen first", async () => {
+    const { html, status } = await shown("/console/clients");
+    expect(status).toBe(200);
+    expect(await hostsAt("")).toEqual(["lab-15", "lab-14", "lab-09"]);
+    for (const text of ["Needs attention", "Up to date", "macos-x86_64", "r2", "ana@example.org", "1 of 1"])
+      expect(html).toContain(text);
+  });
+
+  test.each([
+    ["health=attention", ["lab-15"]],
+    ["health=outdated", ["lab-09"]],
+    ["stale=true", ["lab-09"]],
+    ["not_seen_for_days=30", ["lab-09"]],
+    ["revision=r1", ["lab-09"]],
+    ["client_version=0.2.0", ["lab-14"]],
+    ["platform=macos", ["lab-15"]],
+    ["harness=claude", ["lab-15"]],
+    ["user=ANA%40example.org&sort=host", ["lab-09", "lab-14", "lab-15"]],
+    ["sort=-version", ["lab-14", "lab-15", "lab-09"]],
+    ["q=LAB-1&sort=-host", ["lab-15", "lab-14"]],
+    ["last_seen_from=2026-01-02", ["lab-15", "lab-14"]],
+    ["last_seen_to=2026-01-01", ["lab-09"]],
+    ["page=99", ["lab-15", "lab-14", "lab-09"]],
+  ])("finds by %s", async (query, hosts) => {
+    const answer = await get(`/console/clients?${query}`);
+    const to = answer.headers.get("location");
+    expect(await hostsAt(to === null ? query : (to.split("?")[1] ?? ""))).toEqual(hosts);
+  });
+
+  test.each([
+    ["user=an", "did you mean ana@example.org?"],
+    ["user=nobody%40example.org", "no user has the address or id"],
+    ["revision=r99", "there is no revision r99"],
+    ["health=fine", "health must be one of"],
+    ["stale=yes", "stale must be one of"],
+    ["not_seen_for_days=0", "not_seen_for_days must be"],
+    ["last_seen_from=2026-02-30", "last_seen_from must be a day"],
+    ["sort=color", "sort must be one of"],
+    ["q=%00", "q must not contain"],
+    ["cursor=x", "cursor must be"],
+    ["page=x&per_page=1000", "per_page must be"],
+  ])("CON-22 says what is wrong with %s", async (query, problem) => {
+    const { status, html } = await shown(`/console/clients?${query}`);
+    expect([status, html.toLowerCase().includes(problem.toLowerCase())]).toEqual([400, true]);
+    expect(html).not.toContain("<td");
+  });
+
+  test("CON-41 offers the reported harnesses once the filters are open, and keeps a value of a closed filter", async () => {
+    const option = '<option value="codex">codex</option>';
+    expect((await shown("/console/clients")).html).not.toContain(option);
+    expect((await shown("/console/clients?filters=all")).html).toContain(option);
+    expect((await shown("/console/clients?harness=codex")).html).toContain('name="harness"');
+  });
+
+  test("CON-17 shows the command and the request with ids filled in", async () => {
+    const { html } = await shown("/console/clients?revision=r1&health=outdated&sort=host");
+    expect(html).toContain(`clients list --summary --health outdated --revision ${former} --sort host_asc`);
+    expect(html).toContain(`/admin/client-status?view=summary&amp;health=outdated&amp;revision=${former}`);
+  });
+
+  test("CON-24 is exported whole with its filters, and the export is recorded", async () => {
+    const answer = await get("/console/clients.csv?harness=codex&sort=host");
+    expect(answer.headers.get("content-disposition")).toBe('attachment; filename="workstations.csv"');
+    const [head, ...rows] = (await answer.text()).trim().split("\r\n");
+    expect(head).toBe(
+      "id,host,user,state,client,harnesses,packages,revision,last_seen,platform,instance_id,first_seen",
+    );
+    expect(rows.map((row) => row.split(",")[1])).toEqual(["lab-09", "lab-14"]);
+    const entry = site.world.db.read.select().from(auditEntries).all().at(-1);
+    expect(entry).toMatchObject({ action: "list.export", target: "clients" });
+    expect(entry?.after).toContain('"rows":2');
+    expect((await get("/console/clients.csv?health=fine")).headers.get("location")).toBe(
+      "/console/clients?health=fine",
+    );
+  });
+
+  test("CON-117 shows a hostile report as text", async () => {
+    const text = HOSTILE.slice(0, 128);
+    await site.report({
+      instance_id: "x",
+      hostname: text,
+      client_version: text,
+      platform: "=1+1",
+      config_revision: text,
+    });
+    const { html } = await shown("/console/clients?q=script");
+    expect(html).not.toContain("<script>alert");
+    expect(html).toContain("&lt;script>alert(&quot;x&quot;)&lt;/script>[U+202E]␀");
+    expect(await (await get("/console/clients.csv?q=script")).text()).toContain(",'=1+1");
+  });
+});
