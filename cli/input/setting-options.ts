@@ -26,6 +26,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Server settings:": ["server"],
   "Log and metrics settings:": ["log", "metrics"],
   "Backup settings:": ["backup"],
+  "Console settings:": ["console"],
   "Catalog and harness settings:": ["catalog", "harnesses", "package"],
   "Retention settings:": ["clients", "invitations", "audit"],
   "Session and object store settings:": ["blobs", "sessions"],

@@ -364,7 +364,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "POST /session-uploads/presign": {
     site: sameSessions,
     ask: async (site) => ({ ...(await asMember(site)), body: announcementOf("text") }),
-    changes: ["captured_sessions", "session_artifacts", "session_totals"],
+    changes: ["captured_sessions", "session_artifacts", "session_pending", "session_totals"],
     why: "nobody sees an upload before it is complete",
   },
   "PUT /session-objects/:id": {

@@ -38,7 +38,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
         "Shows one entry: the change, who made it, and the entries before and after it in the chain.",
       )
       .examples("quartermaster audit show 1204", "quartermaster audit show 1204 --json")
-      .argument("<id>", "id of the entry, as `audit list` shows it")
+      .argument("<entry>", "id of the entry, as `audit list` shows it")
       .printsJson()
       .action(readingAction(context, async () => (await import("./read.ts")).show)),
     noun

@@ -35,7 +35,6 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
       .command("list")
       .description("Lists keys by e-mail address, with the last problem and the time of the next attempt.")
       .examples(
-        "quartermaster keys list --problems",
         "quartermaster keys list --state error --json",
         "quartermaster keys list --expires-within 7d",
         "quartermaster keys list --q example.org --wide",
