@@ -34,6 +34,8 @@ export interface UserFilter {
   role?: Role | undefined;
   status?: UserStatus | undefined;
   provisioningSource?: ProvisioningSource | undefined;
+  /** of other areas; all must hold */
+  conditions?: readonly UserCondition[] | undefined;
 }
 
 /** The columns that a service may change; the id never changes. */
@@ -186,12 +188,19 @@ export const usersLike = (
 export const presentUsers = (connection: Connection, organizationId: string): OrderedRows<User> =>
   usersInOrder(connection, organizationId, ne(users.status, "removed"));
 
-const conditionsOf = ({ q, role, status, provisioningSource }: UserFilter): SQL | undefined =>
+const conditionsOf = ({
+  q,
+  role,
+  status,
+  provisioningSource,
+  conditions = [],
+}: UserFilter): SQL | undefined =>
   and(
     q === undefined ? undefined : or(contains(emailKey, q), contains(users.subject, q)),
     role && eq(users.role, role),
     status && eq(users.status, status),
     provisioningSource && eq(users.provisioningSource, provisioningSource),
+    ...conditions.map((holds) => holds(users.id)),
   );
 
 /** Selected users who are not removed. */

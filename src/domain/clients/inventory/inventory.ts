@@ -11,6 +11,7 @@ import { type HarnessVersions, harnessVersionsIn } from "./harness-versions.ts";
 import * as store from "./inventory-store.ts";
 import { readCountKinds } from "./list-query.ts";
 import { byBytes, ClientLists, type ClientView } from "./lists.ts";
+import { figuresOfUsers, hasNoneSince, type UserFigures } from "./user-figures-store.ts";
 
 export type { ClientFilterQuery, ClientQuery } from "./list-query.ts";
 export type { ClientPage, ClientSummary, ClientView } from "./lists.ts";
@@ -61,6 +62,14 @@ export class Inventory extends ClientLists {
     const names = new Set([...lists].flatMap((list): string[] => JSON.parse(list)));
     return [...names].sort(byBytes).slice(0, FACET_HARNESSES_MAX);
   }
+
+  /** @returns how many workstations each user has, and when one was last seen; users without one are absent */
+  ofUsers(organizationId: string, userIds: readonly string[]): ReadonlyMap<string, UserFigures> {
+    return figuresOfUsers(this.own.db.read, { organizationId, userIds });
+  }
+
+  /** A condition for users without a workstation that reported at this time or later; 0 means at any time. */
+  readonly hasNoneSince = hasNoneSince;
 
   /** @returns the workstation that last reported with each grant; grants that never reported are absent */
   reporters(wanted: { organizationId: string; userId: string; grantIds: readonly string[] }) {

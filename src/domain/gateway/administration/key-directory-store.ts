@@ -1,5 +1,5 @@
 // SQL for the operator's view of gateway keys, and for marking all of them as due. store.ts and attempts.ts handle due keys.
-import { and, count, eq, getTableColumns, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
+import { and, count, eq, getTableColumns, inArray, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { orderedRows, orderOf } from "../../shared/ordered-rows-store.ts";
 import { likePattern } from "../../shared/page.ts";
@@ -59,6 +59,17 @@ export function keysLike(
         .all(),
   });
 }
+
+/** @returns the stored state of each user's key; users without one are absent */
+export const statesOf = (connection: Connection, userIds: readonly string[]) =>
+  new Map(
+    connection
+      .select({ userId: gatewayKeys.userId, state: gatewayKeys.state })
+      .from(gatewayKeys)
+      .where(inArray(gatewayKeys.userId, [...userIds]))
+      .all()
+      .map(({ userId, state }) => [userId, state]),
+  );
 
 /** @returns the number of pending revocations of this user's keys */
 export const countRevocationsOf = (connection: Connection, userId: string): number =>

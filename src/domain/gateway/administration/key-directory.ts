@@ -104,6 +104,11 @@ export class KeyDirectory {
     return directoryStore.keysLike(db.read, organizationId, { state, withProblem, userId, q, expiresByMs });
   }
 
+  /** @returns the states of keys by user; users without a key are absent */
+  statesOf(userIds: readonly string[]): ReadonlyMap<string, KeyState> {
+    return directoryStore.statesOf(this.own.db.read, userIds);
+  }
+
   /** @returns the user's key; its state is `missing` for none */
   show({ id, email }: Pick<User, "id" | "email">): KeyView {
     const row = store.findKey(this.own.db.read, id);

@@ -24,6 +24,8 @@ export interface UserQuery extends PageQuery {
   role?: string | undefined;
   status?: string | undefined;
   provisioningSource?: string | undefined;
+  /** of other areas; all must hold */
+  conditions?: readonly UserCondition[] | undefined;
   /** the last user of the previous page; unlike a page number, it does not require scanning the earlier pages */
   after?: Pick<User, "id" | "email"> | undefined;
 }
@@ -54,7 +56,8 @@ export class UserDirectory {
   *listInSteps(organizationId: string, { after, ...query }: UserQuery): Steps<Page<User>> {
     const problems: Problem[] = [];
     const request = readPageQuery(query, problems);
-    const filter = { ...readUserFilter(query, problems), q: request.q && emailKey(request.q) };
+    const { conditions } = query;
+    const filter = { ...readUserFilter(query, problems), conditions, q: request.q && emailKey(request.q) };
     refuseInvalid(problems);
     const { page, perPage } = request;
     const rows = store.usersLike(this.dependencies.db.read, organizationId, filter);

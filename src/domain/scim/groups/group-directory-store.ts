@@ -82,5 +82,14 @@ export function listMembers(
   return { items, total };
 }
 
+/** A condition for users who are members of the group, to embed in another area's statement. */
+export const hasMember =
+  (groupId: string) =>
+  (userId: SQLiteColumn): SQL =>
+    sql`EXISTS (SELECT 1 FROM ${scimUsers}
+      JOIN ${scimGroupMembers} ON ${scimGroupMembers.userSequence} = ${scimUsers.sequence}
+      JOIN ${scimGroups} ON ${scimGroups.sequence} = ${scimGroupMembers.groupSequence}
+      WHERE ${scimUsers.accountId} = ${userId} AND ${scimGroups.id} = ${groupId})`;
+
 const contains = (column: SQLiteColumn, text: string): SQL =>
   sql`${column} LIKE ${likePattern(text)} ESCAPE '\\'`;

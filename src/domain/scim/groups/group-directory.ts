@@ -35,6 +35,9 @@ export class GroupDirectory {
     return group;
   }
 
+  /** A condition for the members of a group from `show`, for statements of other areas. */
+  readonly hasMember = store.hasMember;
+
   /**
    * @param groupId from `show`
    * @returns members in the order in which the users were created, as the identity provider sees them

@@ -30,6 +30,11 @@ const GROUPS: readonly NavigationGroup[] = [
     links: [{ href: `${CONSOLE}/clients`, label: "Workstations" }],
   },
   {
+    label: "People",
+    needs: "administrator",
+    links: [{ href: `${CONSOLE}/users`, label: "Users" }],
+  },
+  {
     label: "System",
     needs: "administrator",
     links: [{ href: `${CONSOLE}/audit`, label: "Audit log" }],

@@ -53,6 +53,20 @@ async function* csvText<Row>({ columns, pages, recordExport, rowsMax = CSV_ROWS_
   }
 }
 
+/**
+ * Walks a list by key.
+ * @param read returns the rows behind a row, or the first rows; none at the end
+ * @returns all pages; the first one is read before this returns, so that a wrong filter is answered before the file begins
+ */
+export async function walkPages<Row>(
+  read: (after: Row | undefined) => Promise<readonly Row[]>,
+): Promise<AsyncIterable<readonly Row[]>> {
+  const first = await read(undefined);
+  return (async function* () {
+    for (let rows = first; rows.length > 0; rows = await read(rows.at(-1))) yield rows;
+  })();
+}
+
 /** @returns the file as a download */
 export function csvAnswer<Row>(file: CsvFile<Row>): Response {
   const lines = csvText(file);

@@ -1,9 +1,10 @@
 // What a list page shows, and how its address is read. list-view.tsx draws it, csv.ts exports it.
 import type { ComponentChildren } from "preact";
+import type { Page } from "../../../domain/shared/page.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import type { Twin } from "../parts/command.tsx";
 import type { Reader } from "../reader.ts";
-import { valuesOf } from "./address.ts";
+import { addressWith, valuesOf } from "./address.ts";
 
 /** A control of the filter form. Its name is the parameter of the address, and of the domain's query. */
 export interface Filter {
@@ -80,6 +81,23 @@ export const listValues = ({ url }: Reader): Values => valuesOf(url);
 /** @returns the number in a parameter; NaN if it is none */
 export const numberIn = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+
+/** @returns which page of numbered pages the address asks for; a total that is no number is counted anew */
+export function placeIn({ page, per_page: perPage, known }: Values) {
+  const total = numberIn(known);
+  return {
+    page: numberIn(page),
+    perPage: numberIn(perPage),
+    known: Number.isNaN(total) ? undefined : total,
+  };
+}
+
+/** @returns the address of the last page, if this one is behind it; the rows are counted anew there */
+export function lastPageAddress({ url }: Reader, { items, page, perPage, total }: Page<unknown>) {
+  if (items.length > 0 || page === 1) return undefined;
+  const last = Math.max(1, Math.ceil(total / perPage));
+  return addressWith(url, { page: last === 1 ? undefined : last, known: undefined });
+}
 
 /** Either rows, or what is wrong with the address. */
 export type Found<Rows> =

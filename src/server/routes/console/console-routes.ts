@@ -6,6 +6,7 @@ import type { RouteContext } from "../../router.ts";
 import { auditPages } from "./audit-pages.ts";
 import { fleetPages } from "./fleet-pages.ts";
 import { framePages } from "./frame-pages.ts";
+import { peoplePages } from "./people/people-pages.ts";
 
 /** @returns no routes if the installation has no console */
 export function consoleRoutes(context: RouteContext) {
@@ -14,5 +15,6 @@ export function consoleRoutes(context: RouteContext) {
   return new Elysia({ name: "routes/console" })
     .use(framePages(context, console))
     .use(fleetPages(context, console))
+    .use(peoplePages(context, console))
     .use(auditPages(context, console));
 }

@@ -1,0 +1,35 @@
+// SQL about the workstations of users, for lists of users: how many each has, when one was last seen, and conditions for statements
+// of other areas. Each reads the index by user.
+import { and, count, eq, inArray, max, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import type { Connection } from "../../../platform/database/database.ts";
+import { clientReports } from "../tables.ts";
+
+/** What a list of users shows of workstations. */
+export interface UserFigures {
+  workstations: number;
+  /** last report of any of them, UTC milliseconds; null if there is none */
+  lastSeenAtMs: number | null;
+}
+
+const { userId: ofUser, organizationId: ofOrganization, lastSeenAtMs } = clientReports;
+
+/** @returns the figures by user; users without a workstation are absent */
+export function figuresOfUsers(
+  connection: Connection,
+  { organizationId, userIds }: { organizationId: string; userIds: readonly string[] },
+): ReadonlyMap<string, UserFigures> {
+  const rows = connection
+    .select({ userId: ofUser, workstations: count(), lastSeenAtMs: max(lastSeenAtMs) })
+    .from(clientReports)
+    .where(and(inArray(ofUser, [...userIds]), eq(ofOrganization, organizationId)))
+    .groupBy(ofUser)
+    .all();
+  return new Map(rows.map(({ userId, ...figures }) => [userId, figures]));
+}
+
+/** A condition for users without a workstation that reported at this time or later; 0 means at any time. */
+export const hasNoneSince =
+  (ms: number) =>
+  (userId: SQLiteColumn): SQL =>
+    sql`NOT EXISTS (SELECT 1 FROM ${clientReports} WHERE ${ofUser} = ${userId} AND ${lastSeenAtMs} >= ${ms})`;

@@ -1,0 +1,166 @@
+// The list of users: filters, columns, and the same as a command.
+/** @jsxImportSource preact */
+import type { UserFigures } from "../../../domain/clients/inventory/user-figures-store.ts";
+import type { KeyState } from "../../../domain/gateway/model.ts";
+import { PROVISIONING_SOURCES, ROLES, USER_STATUSES, type User } from "../../../domain/identity/model.ts";
+import type { Page } from "../../../domain/shared/page.ts";
+import { toRfc3339 } from "../../../platform/clock.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import { roleText } from "../../pages/words.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { pathWith } from "../list/address.ts";
+import type { Column, Filter, List, Values } from "../list/list.ts";
+import { ListView, listStatus } from "../list/list-view.tsx";
+import { options, type Twin } from "../parts/command.tsx";
+import { Count, State, Text, Time } from "../parts/values.tsx";
+import { INVITATIONS_PATH, KEY_LABELS, SOURCE_LABELS, STATUS_LABELS, USERS_PATH, userPath } from "./words.ts";
+
+/** One row. */
+export interface ListedUser extends User, UserFigures {
+  key: KeyState;
+}
+
+/** Days of the filter for users who were not seen lately. */
+export const NOT_SEEN_DAYS = ["7", "30", "90"] as const;
+/** Value of the filter for users without a workstation. */
+export const NO_WORKSTATION = "none";
+
+const FILTERS: readonly Filter[] = [
+  { name: "q", label: "Search", kind: "search", hint: "Part of an address" },
+  {
+    name: "role",
+    label: "Role",
+    kind: "choice",
+    choices: ROLES.map((value) => ({ value, label: roleText(value) })),
+  },
+  {
+    name: "status",
+    label: "Status",
+    kind: "choice",
+    choices: USER_STATUSES.map((value) => ({ value, label: STATUS_LABELS[value].label })),
+  },
+  {
+    name: "provisioning_source",
+    label: "Managed by",
+    kind: "choice",
+    choices: PROVISIONING_SOURCES.map((value) => ({ value, label: SOURCE_LABELS[value] })),
+  },
+  { name: "group", label: "Group", kind: "text", hint: "Name or id", isRare: true },
+  {
+    name: "workstations",
+    label: "Workstations",
+    kind: "choice",
+    choices: [{ value: NO_WORKSTATION, label: "None" }],
+    isRare: true,
+  },
+  {
+    name: "not_seen",
+    label: "Not seen for",
+    kind: "choice",
+    choices: NOT_SEEN_DAYS.map((value) => ({ value, label: `${value} days` })),
+    isRare: true,
+  },
+];
+
+const COLUMNS: readonly Column<ListedUser>[] = [
+  {
+    name: "email",
+    label: "Address",
+    cell: ({ id, email }) => (
+      <a href={userPath(id)}>
+        <Text value={email} />
+      </a>
+    ),
+    csv: ({ email }) => email,
+    isWide: true,
+  },
+  {
+    name: "role",
+    label: "Role",
+    cell: ({ role }) => roleText(role),
+    csv: ({ role }) => role,
+  },
+  {
+    name: "status",
+    label: "Status",
+    cell: ({ status }) => <State tone={STATUS_LABELS[status].tone}>{STATUS_LABELS[status].label}</State>,
+    csv: ({ status }) => status,
+  },
+  {
+    name: "source",
+    label: "Managed by",
+    cell: ({ provisioningSource }) => SOURCE_LABELS[provisioningSource],
+    csv: ({ provisioningSource }) => provisioningSource,
+  },
+  {
+    name: "last_seen_at",
+    label: "Last seen",
+    cell: ({ lastSeenAtMs }) => <Time at={lastSeenAtMs} />,
+    csv: ({ lastSeenAtMs }) => (lastSeenAtMs === null ? "" : toRfc3339(lastSeenAtMs)),
+  },
+  {
+    name: "workstations",
+    label: "Workstations",
+    cell: ({ workstations }) => <Count value={workstations} />,
+    csv: ({ workstations }) => workstations,
+    isNumber: true,
+  },
+];
+
+const KEY_COLUMN: Column<ListedUser> = {
+  name: "key",
+  label: "Gateway key",
+  cell: ({ key }) => <State tone={KEY_LABELS[key].tone}>{KEY_LABELS[key].label}</State>,
+  csv: ({ key }) => key,
+};
+
+/** @returns the columns of this installation */
+export const userColumns = (hasGateway: boolean): readonly Column<ListedUser>[] =>
+  hasGateway ? [...COLUMNS, KEY_COLUMN] : COLUMNS;
+
+interface UserListProps {
+  values: Values;
+  page: Page<ListedUser> | undefined;
+  problems?: readonly Problem[] | undefined;
+  hasGateway: boolean;
+}
+
+/** @returns the page of all users */
+export function userListPage({ values, page, problems = [], hasGateway }: UserListProps): ConsolePage {
+  const list: List<ListedUser> = {
+    noun: "users",
+    filters: FILTERS,
+    columns: userColumns(hasGateway),
+    rows: page?.items ?? [],
+    idOf: ({ id }) => id,
+    paging: page ?? { page: 1, perPage: 1, total: 0 },
+    none: (
+      <p>
+        There are no users yet. <a href={INVITATIONS_PATH}>Invite the first one</a>.
+      </p>
+    ),
+    problems,
+    csvPath: `${USERS_PATH}.csv`,
+    ...twinOf(values),
+  };
+  return {
+    title: "Users",
+    status: listStatus(list),
+    isError: problems.length > 0,
+    content: <ListView list={list} />,
+  };
+}
+
+/** The command and the API have no filter by group or workstation, so these lists have no twin. */
+function twinOf({ q, role, status, provisioning_source, group, workstations, not_seen }: Values): Twin {
+  if (group ?? workstations ?? not_seen) return {};
+  const query = new URLSearchParams(
+    Object.entries({ q, role, status, provisioning_source }).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
+    ),
+  );
+  return {
+    command: ["users", "list", ...options({ q, role, status, source: provisioning_source })],
+    api: { method: "GET", path: pathWith("/admin/users", query) },
+  };
+}

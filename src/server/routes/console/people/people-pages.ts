@@ -1,0 +1,9 @@
+// The pages about people: users.
+import { Elysia } from "elysia";
+import type { Console } from "../../../console/console.ts";
+import type { RouteContext } from "../../../router.ts";
+import { userListPages } from "./user-list-pages.ts";
+
+/** @returns all pages about people */
+export const peoplePages = (context: RouteContext, console: Console) =>
+  new Elysia({ name: "routes/console-people" }).use(userListPages(context, console));
