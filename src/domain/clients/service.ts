@@ -27,6 +27,7 @@ export type {
   ClientSummary,
   ClientView,
 } from "./inventory/inventory.ts";
+export type { UserFigures } from "./inventory/user-figures-store.ts";
 export type { RemovalKind } from "./removal.ts";
 
 export interface ClientsDependencies {

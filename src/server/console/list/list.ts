@@ -92,11 +92,12 @@ export function placeIn({ page, per_page: perPage, known }: Values) {
   };
 }
 
-/** @returns the address of the last page, if this one is behind it; the rows are counted anew there */
+/** @returns the address of the last page, if this one is behind it; the same page first if its total was not counted now */
 export function lastPageAddress({ url }: Reader, { items, page, perPage, total }: Page<unknown>) {
   if (items.length > 0 || page === 1) return undefined;
   const last = Math.max(1, Math.ceil(total / perPage));
-  return addressWith(url, { page: last === 1 ? undefined : last, known: undefined });
+  if (url.searchParams.has("known")) return addressWith(url, { known: undefined });
+  return addressWith(url, { page: last === 1 ? undefined : last });
 }
 
 /** Either rows, or what is wrong with the address. */

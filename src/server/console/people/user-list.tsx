@@ -1,6 +1,6 @@
 // The list of users: filters, columns, and the same as a command.
 /** @jsxImportSource preact */
-import type { UserFigures } from "../../../domain/clients/inventory/user-figures-store.ts";
+import type { UserFigures } from "../../../domain/clients/service.ts";
 import type { KeyState } from "../../../domain/gateway/model.ts";
 import { PROVISIONING_SOURCES, ROLES, USER_STATUSES, type User } from "../../../domain/identity/model.ts";
 import type { Page } from "../../../domain/shared/page.ts";

@@ -19,7 +19,7 @@ export const STATUS_LABELS: Readonly<Record<UserStatus, { label: string; tone: T
 };
 
 export const SOURCE_LABELS: Readonly<Record<ProvisioningSource, string>> = {
-  local: "This installation",
+  local: "Local",
   scim: "Identity provider",
 };
 

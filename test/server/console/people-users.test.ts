@@ -1,0 +1,122 @@
+// The list of users in the console, over the real domain with gateway mode on.
+import { afterAll, describe, expect, test } from "bun:test";
+import { CORE_GROUP, CORE_USER } from "../../../src/domain/scim/wire.ts";
+import { DAY_MS } from "../../../src/platform/clock.ts";
+import { reportWith } from "../../domain/clients/policies.ts";
+import { createGatewayServer } from "../../support/gateway/gateway-server.ts";
+import { SCIM_TOKEN } from "../../support/server.ts";
+
+const site = await createGatewayServer();
+afterAll(() => site[Symbol.asyncDispose]());
+const admin = await site.signedIn("admin", { email: "=admin@example.com" });
+const ana = await site.signedIn("member", { email: "ana@example.com" });
+await site.signedIn("member", { email: "bob@example.com" });
+const { organizationId } = site.world;
+
+const reportFrom = (instance: string) =>
+  site.request("POST", "/client-status", {
+    token: ana.accessToken,
+    body: reportWith({ instance_id: instance }),
+  });
+await reportFrom("one");
+await reportFrom("two");
+
+const provision = async (path: string, body: object) =>
+  (
+    await site.request("POST", `/scim/v2/${path}`, {
+      token: SCIM_TOKEN,
+      body: JSON.stringify(body),
+      headers: { "content-type": "application/scim+json" },
+    })
+  ).json();
+const HOSTILE = "<script>alert(1)</script>\u202e\u0301";
+const { id: member } = await provision("Users", { schemas: [CORE_USER], userName: "cleo@example.com" });
+await provision("Groups", { schemas: [CORE_GROUP], displayName: HOSTILE, members: [{ value: member }] });
+
+const read = async (query: string, cookie = admin.cookie) => {
+  const answer = await site.request("GET", `/console/users${query}`, { cookie });
+  return { status: answer.status, headers: answer.headers, html: await answer.text() };
+};
+const rowsIn = (html: string): string[] =>
+  [...html.matchAll(/<tr id="row-[\w-]+">(.*?)<\/tr>/gs)].map(([, row = ""]) =>
+    [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)]
+      .map(([, cell = ""]) => cell.replaceAll(/<[^>]+>/g, ""))
+      .join(" | "),
+  );
+const addressesIn = (html: string): string[] => rowsIn(html).map((row) => row.split(" | ")[0] ?? "");
+
+describe("CON-70 the list of users", () => {
+  test("shows role, status, source, last report, workstations and key of each user", async () => {
+    const { status, html } = await read("");
+    const rows = rowsIn(html);
+    expect(status).toBe(200);
+    expect(rows[0]).toBe("=admin@example.com | Administrator | Active | Local | never | 0 | None");
+    expect(rows[1]).toMatch(/^ana@example.com \| Member \| Active \| Local \| just now \(.*\) \| 2 \| None$/);
+    expect(rows[3]).toBe("cleo@example.com | Member | Active | Identity provider | never | 0 | None");
+  });
+
+  test.each([
+    ["?q=ANA", ["ana@example.com"]],
+    ["?role=admin", ["=admin@example.com"]],
+    ["?provisioning_source=scim", ["cleo@example.com"]],
+    ["?workstations=none&role=member", ["bob@example.com", "cleo@example.com"]],
+    ["?not_seen=7&role=member", ["bob@example.com", "cleo@example.com"]],
+    [`?group=${encodeURIComponent(HOSTILE)}`, ["cleo@example.com"]],
+    ["?status=suspended", []],
+  ])("finds %p", async (query, expected) => {
+    const { status, html } = await read(query);
+    expect([status, addressesIn(html)]).toEqual([200, expected]);
+    if (expected.length === 0) expect(html).toContain("No users match these filters.");
+  });
+
+  test("counts a user as not seen when the last report is old enough", async () => {
+    site.world.clock.advance(8 * DAY_MS);
+    const { html } = await read("?not_seen=7&q=ana", (await site.signInAgain(admin.user)).cookie);
+    site.world.clock.advance(-8 * DAY_MS);
+    expect(addressesIn(html)).toEqual(["ana@example.com"]);
+  });
+
+  test("CON-22 names every value that means nothing, with 400 and no rows", async () => {
+    const { status, html } = await read(
+      "?role=x&not_seen=3&workstations=many&group=nobody&per_page=0&page=x",
+    );
+    expect([status, rowsIn(html)]).toEqual([400, []]);
+    for (const name of ["role", "not_seen", "workstations", "group"])
+      expect(html).toContain(`id="filter-${name}-error"`);
+  });
+
+  test("CON-22 leads from a page behind the end to the last one", async () => {
+    const { status, headers } = await read("?page=7&q=example");
+    expect([status, headers.get("location")]).toEqual([303, "/console/users?q=example"]);
+    const counted = await read("?page=7&known=999&q=example");
+    expect(counted.headers.get("location")).toBe("/console/users?page=7&q=example");
+  });
+
+  test("CON-117 shows hostile texts of the address as text", async () => {
+    const { status, html } = await read(`?q=${encodeURIComponent(HOSTILE)}`);
+    expect([status, html.includes("<script>alert"), html.includes("&lt;script>")]).toEqual([
+      200,
+      false,
+      true,
+    ]);
+  });
+
+  test("CON-17 shows the command only if it lists the same users", async () => {
+    expect((await read("?role=admin&q=a%27b")).html).toContain(
+      "quartermaster users list --q &#39;a&#39;\\&#39;&#39;b&#39; --role admin".replaceAll("&#39;", "'"),
+    );
+    expect((await read("?workstations=none")).html).not.toContain("As a command");
+  });
+
+  test("CON-24 downloads the users that match, and records it", async () => {
+    const { headers, html } = await read(".csv?status=active");
+    const [head, first, ...others] = html.trimEnd().split("\r\n");
+    expect(headers.get("content-disposition")).toBe('attachment; filename="users.csv"');
+    expect(head).toBe("email,role,status,source,last_seen_at,workstations,key");
+    expect(first).toBe("'=admin@example.com,admin,active,local,,0,missing");
+    expect(others).toHaveLength(3);
+    const [entry] = site.domain.auditLog.list(organizationId, { action: "list.export" }).items;
+    expect(JSON.parse(entry?.after ?? "")).toEqual({ filter: "?status=active", rows: 4 });
+    expect((await read(".csv?role=x")).status).toBe(400);
+  });
+});
