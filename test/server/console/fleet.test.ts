@@ -1,10 +1,12 @@
-// The workstations in the console: the list with its filters, pages and file.
+// The workstations in the console: the list with its filters, pages and file, and the page of one.
 import { afterAll, describe, expect, test } from "bun:test";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { STALE_AFTER_DAYS } from "../../../src/domain/clients/limits.ts";
 import { DAY_MS } from "../../../src/platform/clock.ts";
+import { COMPARED_ROWS_MAX, comparisonOf } from "../../../src/server/console/fleet/comparison.ts";
+import { remedyOf } from "../../../src/server/console/fleet/words.ts";
 import { createClientsWorld } from "../../domain/clients/clients-world.ts";
-import { reportedHarness } from "../../domain/clients/policies.ts";
+import { reportedHarness, reportedPackage, reportWith } from "../../domain/clients/policies.ts";
 
 const HOSTILE = `<script>alert("x")</script>\u202E\u0000${"e\u0301\u0301".repeat(20)}`;
 
@@ -141,4 +143,119 @@ describe("CON-40 the list of workstations", () => {
     expect(html).toContain("&lt;script>alert(&quot;x&quot;)&lt;/script>[U+202E]␀");
     expect(await (await get("/console/clients.csv?q=script")).text()).toContain(",'=1+1");
   });
+});
+
+describe("CON-42 the page of a workstation", () => {
+  const { inventory } = site.domain.clients;
+  const pageOf = (reference: string) =>
+    shown(`/console/clients/${inventory.find(site.organizationId, reference).id}`);
+
+  test("says what to do about each reason", async () => {
+    const { html } = await pageOf("lab-15");
+    expect(html).toContain("Managed files are missing or were changed");
+    expect(html).toContain("its client writes the files again");
+    const late = await pageOf("lab-09");
+    expect(late.html).toContain("fetches revision r2");
+    expect(late.html).toContain("has not reported for a long time");
+    expect((await pageOf("lab-14")).html).toContain("reports no problem");
+  });
+
+  test("compares harnesses and packages with the current policy, and names its lines", async () => {
+    const odd = {
+      harnesses: [
+        reportedHarness({ version: "latest" }),
+        reportedHarness({ name: "vim" }),
+        { name: "kimi", installed: false },
+      ],
+    };
+    await site.report({
+      instance_id: "c",
+      hostname: "lab-16",
+      packages: [reportedPackage({ id: "extra" })],
+      ...odd,
+    });
+    const { html } = await pageOf("lab-16");
+    const rows = [...html.matchAll(/<tr><td data-label="(?:Harness|Package)">.*?<\/tr>/gs)].map(([row]) =>
+      row
+        .replaceAll(/<[^>]*>/g, " ")
+        .replaceAll(/\s+/g, " ")
+        .trim(),
+    );
+    expect(rows).toEqual([
+      "codex latest – Applied allowed",
+      "vim 0.145.0 – Applied not a harness that the policy can manage",
+      "kimi not installed – not allowed",
+      "review codex Missing – 1.0.0 line 9",
+      "extra codex Applied 1.0.0 ababab…ababab Copy not wanted",
+    ]);
+    expect(html).toContain("quartermaster policy explain --user ana@example.org --harness codex");
+  });
+
+  test("shows the login that reported, and links to the owner and to the workstations of the same login", async () => {
+    const bob = await site.signedIn("member", { email: "bob@example.org" });
+    for (const instance_id of ["bob-1", "bob-2"])
+      await site.request("POST", "/client-status", {
+        token: bob.accessToken,
+        body: reportWith({ instance_id, hostname: instance_id }),
+      });
+    const { html } = await pageOf("bob-1");
+    expect(html).toContain(`href="/console/users/${bob.user.id}"`);
+    expect(html).toContain(
+      `href="/console/clients/${inventory.find(site.organizationId, "bob-2").id}"><bdi>bob-2`,
+    );
+    expect(html).toMatch(/<dt>Kind<\/dt><dd>Workstation/);
+  });
+
+  test("lists the problems first and counts packages above the limit of the table", () => {
+    const packages = Array.from({ length: COMPARED_ROWS_MAX + 1 }, (_, at) =>
+      reportedPackage({ id: `p-${at}` }),
+    );
+    const compared = (count: number) =>
+      comparisonOf({ harnesses: [], packages: packages.slice(0, count) }, () => undefined);
+    for (const [count, more] of [
+      [COMPARED_ROWS_MAX - 1, 0],
+      [COMPARED_ROWS_MAX, 0],
+      [COMPARED_ROWS_MAX + 1, 1],
+    ] as const)
+      expect([compared(count).packages.length, compared(count).morePackages]).toEqual([count - more, more]);
+  });
+
+  test("folds an error of 16 KiB, and shows it as text", async () => {
+    const error = `<script>${"e".repeat(16_000)}`;
+    await site.report({
+      instance_id: "d",
+      hostname: "lab-17",
+      error,
+      config_revision: site.domain.governance.revisions.current(site.organizationId)?.id ?? null,
+    });
+    const { html } = await pageOf("lab-17");
+    expect(html).not.toContain("<script>e");
+    expect(html).toContain('<details class="long">');
+  });
+
+  test("of an id that is none of ours is not found", async () => {
+    expect((await shown("/console/clients/nope")).status).toBe(404);
+  });
+});
+
+test.each([
+  "no revision of the policy was applied yet",
+  "the revision x is not one of this organization",
+  "the revision x is not applied",
+  "managed files are missing or were changed",
+  "codex: the client does not support it",
+  "codex: no version was reported",
+  "codex: version 0.1.0 does not satisfy the required >=1.0.0",
+  "codex: version 0.1.0 is older than any that is known",
+  "codex: version 9.0.0 is not certified; certified are versions below 2.0.0",
+  "review (codex): has no archive for linux-x86_64",
+  "review (codex): is missing",
+  "review (codex): is not expected",
+  "review (codex): is reported twice",
+  "review (codex): is failed: no space left",
+  "review (codex): has another version than 1.0.0",
+  "review (codex): has another digest than the policy names",
+  "and 12 more",
+])("CON-42 knows what to do about: %s", (reason) => {
+  expect(remedyOf(reason)).not.toBe(remedyOf("an error of the client"));
 });

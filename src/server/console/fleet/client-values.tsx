@@ -1,7 +1,7 @@
 // Values of a workstation as the fleet's pages show them.
 /** @jsxImportSource preact */
 import type { Health } from "../../../domain/clients/model.ts";
-import { Id, Revision, State } from "../parts/values.tsx";
+import { Id, Revision, State, Text } from "../parts/values.tsx";
 import { HEALTH_WORDS } from "./words.ts";
 
 export function HealthState({ health }: { health: Health }) {
@@ -27,4 +27,20 @@ export function Share({ done, all }: { done: number | null; all: number | null }
 export function ReportedRevision({ sequence, id }: { sequence: number | undefined; id: string | null }) {
   if (id === null || sequence !== undefined) return <Revision sequence={sequence} />;
   return <Id value={id} />;
+}
+
+/** Longer texts are folded. */
+const SHOWN_CHARACTERS = 240;
+
+/** A text of a workstation, which may be very long. */
+export function LongText({ value }: { value: string }) {
+  if (value.length <= SHOWN_CHARACTERS) return <Text value={value} />;
+  return (
+    <details class="long">
+      <summary>
+        <Text value={`${value.slice(0, SHOWN_CHARACTERS)}…`} />
+      </summary>
+      <Text value={value} />
+    </details>
+  );
 }

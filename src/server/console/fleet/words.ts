@@ -11,3 +11,60 @@ export const HEALTH_WORDS: Readonly<Record<Health, { tone: Tone; label: string }
 
 export const STALE_WORD = `Not seen for ${STALE_AFTER_DAYS} days`;
 export const RECENT_WORD = `Seen within ${STALE_AFTER_DAYS} days`;
+
+const START = "Start the harness on the workstation";
+
+/** What to do about a reason of verdict.ts, by how it reads. The first that fits counts. */
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [/^no revision of the policy was applied yet$/, `${START}: its client fetches the policy first.`],
+  [
+    /^the revision .* is not one of this organization$/s,
+    `The policy is from another service, or this service was restored from an older backup. ${START}: its client fetches the current policy.`,
+  ],
+  [
+    /^the revision .* is not applied$/s,
+    `${START} again. If its client refuses the policy, its error is listed here too.`,
+  ],
+  [
+    /^managed files are missing or were changed$/,
+    `${START}: its client writes the files again. If this returns, somebody or another program changes them.`,
+  ],
+  [/: the client does not support it$/, "Update the client on the workstation."],
+  [
+    /: no version was reported$/,
+    "Check on the workstation that the harness starts. The client could not read its version.",
+  ],
+  [
+    / has no archive for \S+$/,
+    "Publish the package with an archive for this platform, or take this user out of its audience.",
+  ],
+  [/\): is missing$/, `${START}: its client installs missing packages.`],
+  [
+    /\): is not expected$/,
+    `The policy does not give this package to this user. ${START}: its client removes the package.`,
+  ],
+  [/\): is reported twice$/, "Update the client on the workstation."],
+  [/\): has another version than /, `${START}: its client installs the version of the policy.`],
+  [
+    /\): has another digest than the policy names$/,
+    `The installed package is not the one of the policy. ${START}: its client installs it again.`,
+  ],
+  [/\): is [^:]+/, `${START} again. If the package fails again, correct the cause that the client names.`],
+  [
+    /^[\w-]+: .*(?:is not a full version|does not satisfy the required|older than any that is known|is not certified)/s,
+    "Install an allowed version on the workstation, or change the versions that the policy allows.",
+  ],
+  [/^and \d+ more$/, "Correct the reasons above first."],
+];
+
+/** @returns what to do about a reason; every other reason is an error of the client */
+export const remedyOf = (reason: string): string =>
+  REMEDIES.find(([form]) => form.test(reason))?.[1] ??
+  "The client reports this error. Correct its cause on the workstation, then start the harness again.";
+
+/** @returns what to do about a workstation that has an older revision and no other problem */
+export const outdatedRemedy = (current: number): string =>
+  `${START}: its client fetches revision r${current}. Workstations that run fetch it by themselves.`;
+
+export const STALE_REMEDY =
+  "If the workstation is no longer used, remove it from the inventory. If it is lost, revoke it to end its login.";

@@ -6,7 +6,7 @@ import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 import { quoted } from "../../../platform/text/problem-list.ts";
 import { dayEndIn, dayIn } from "../../console/list/days.ts";
-import { numberIn, type Values } from "../../console/list/list.ts";
+import { numberIn, placeIn, type Values } from "../../console/list/list.ts";
 import type { Reader } from "../../console/reader.ts";
 
 /** Users that a problem proposes. */
@@ -37,12 +37,10 @@ export async function fleetFilter(
 }
 
 /** @returns order and place of a list's address */
-export const fleetPlace = ({ sort, page, per_page: perPage, known, cursor }: Values): ClientQuery => ({
-  sort: sort && sortOf(sort),
-  page: numberIn(page),
-  perPage: numberIn(perPage),
-  known: numberIn(known),
-  cursor,
+export const fleetPlace = (values: Values): ClientQuery => ({
+  ...placeIn(values),
+  sort: values.sort && sortOf(values.sort),
+  cursor: values.cursor,
 });
 
 /** The address has `-host`, the domain `host_desc`. */

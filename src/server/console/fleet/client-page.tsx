@@ -1,0 +1,156 @@
+// One workstation: its state with what to do, what it reported beside what the policy wants, its login, and its owner.
+/** @jsxImportSource preact */
+import type { LoginView } from "../../../domain/access/logins/logins.ts";
+import type { ClientView } from "../../../domain/clients/service.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { AsCommand } from "../parts/command.tsx";
+import { visibleText } from "../parts/texts.ts";
+import { type Fact, Facts, Id, Revision, Text, Time } from "../parts/values.tsx";
+import { CLIENTS_PATH, clientPath, userPath } from "./client-list.tsx";
+import { HealthState, LongText, platformText, ReportedRevision } from "./client-values.tsx";
+import { ComparedHarnesses, ComparedPackages } from "./compared-tables.tsx";
+import type { Comparison } from "./comparison.ts";
+import { outdatedRemedy, remedyOf, STALE_REMEDY } from "./words.ts";
+
+export interface ShownClient {
+  client: ClientView;
+  /** number of the reported revision, if it is one of the newest */
+  sequence: number | undefined;
+  /** number of the current revision; undefined before the first one */
+  current: number | undefined;
+  comparison: Comparison;
+  /** the login of the last report; undefined if it is no longer kept */
+  login: LoginView | undefined;
+  companions: readonly { id: string; hostname: string | null }[];
+  mayAdminister: boolean;
+}
+
+/** @returns the name of a workstation, which is what it reported */
+export const clientName = ({ hostname, instanceId }: Pick<ClientView, "hostname" | "instanceId">): string =>
+  visibleText(hostname ?? instanceId);
+
+/** @returns the page of one workstation */
+export function clientPage(shown: ShownClient): ConsolePage {
+  const { client, comparison, current } = shown;
+  return {
+    title: clientName(client),
+    trail: [{ href: CLIENTS_PATH, label: "Workstations" }],
+    content: (
+      <>
+        <Facts facts={factsOf(shown)} />
+        <Verdict shown={shown} />
+        <section>
+          <h2>Harnesses</h2>
+          <ComparedHarnesses harnesses={comparison.harnesses} user={client.userEmail} current={current} />
+        </section>
+        <section>
+          <h2>Packages</h2>
+          <ComparedPackages comparison={comparison} current={current} />
+        </section>
+        <Login shown={shown} />
+        <div class="list-foot">
+          <AsCommand
+            command={["clients", "show", client.id]}
+            api={{ method: "GET", path: `/admin/client-status/${client.id}` }}
+          />
+        </div>
+      </>
+    ),
+  };
+}
+
+function factsOf({ client, sequence, current }: ShownClient): Fact[] {
+  return [
+    { label: "State", value: <HealthState health={client.health} /> },
+    {
+      label: "Owner",
+      value: (
+        <a href={userPath(client.userId)}>
+          <Text value={client.userEmail} />
+        </a>
+      ),
+    },
+    { label: "Last seen", value: <Time at={client.lastSeenAtMs} /> },
+    { label: "First seen", value: <Time at={client.firstSeenAtMs} /> },
+    { label: "Revision", value: <ReportedRevision sequence={sequence} id={client.configRevision} /> },
+    { label: "Current revision", value: <Revision sequence={current} /> },
+    { label: "Client", value: <Text value={client.clientVersion} /> },
+    { label: "Platform", value: <Text value={platformText(client.platform, client.architecture)} /> },
+    { label: "Instance", value: <Text value={client.instanceId} /> },
+    { label: "Id", value: <Id value={client.id} /> },
+  ];
+}
+
+/** Every reason, each with what to do. */
+function Verdict({ shown: { client, current } }: { shown: ShownClient }) {
+  const isLate = client.health === "outdated" && client.verdict === "matches" && current !== undefined;
+  const isFine = client.health === "current" && client.activity === "recent";
+  return (
+    <section>
+      <h2>{isFine ? "Nothing to do" : "What to do"}</h2>
+      {isFine && <p>This workstation has the current policy and reports no problem.</p>}
+      <ul class="reasons">
+        {client.reasons.map((reason) => (
+          <Reason key={reason} what={reason} remedy={remedyOf(reason)} />
+        ))}
+        {isLate && (
+          <Reason
+            what="the policy of this workstation is an older revision"
+            remedy={outdatedRemedy(current)}
+          />
+        )}
+        {client.activity === "stale" && (
+          <Reason what="this workstation has not reported for a long time" remedy={STALE_REMEDY} />
+        )}
+      </ul>
+    </section>
+  );
+}
+
+const Reason = ({ what, remedy }: { what: string; remedy: string }) => (
+  <li>
+    <strong>
+      <LongText value={capitalized(what)} />
+    </strong>
+    <p>{remedy}</p>
+  </li>
+);
+
+/** Names of packages and harnesses keep their letters. */
+const capitalized = (text: string): string =>
+  /^\S+(?: \(\S+\))?:/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+
+function Login({ shown: { login, companions } }: { shown: ShownClient }) {
+  return (
+    <section>
+      <h2>Login</h2>
+      {login === undefined ? (
+        <p class="muted">The login of the last report is no longer kept.</p>
+      ) : (
+        <Facts
+          facts={[
+            { label: "State", value: <span>{login.state === "active" ? "Active" : "Ended"}</span> },
+            { label: "Since", value: <Time at={login.createdAtMs} /> },
+            { label: "Last used", value: <Time at={login.usedAtMs} /> },
+            { label: "Address", value: <Text value={login.address} /> },
+            { label: "Kind", value: login.kind === "grant" ? "Workstation" : "Browser" },
+          ]}
+        />
+      )}
+      {companions.length > 0 && (
+        <>
+          <p>The same sign-in approved these workstations:</p>
+          <ul class="chips">
+            {companions.map(({ id, hostname }) => (
+              <li key={id}>
+                <a href={clientPath(id)}>
+                  <Text value={hostname ?? id} />
+                </a>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,197 @@
+// Tables of one workstation's page: what it reported beside what the current policy wants.
+/** @jsxImportSource preact */
+import { AsCommand, options } from "../parts/command.tsx";
+import { Id, State, Text } from "../parts/values.tsx";
+import { LongText } from "./client-values.tsx";
+import type { ComparedHarness, ComparedPackage, Comparison } from "./comparison.ts";
+
+interface HarnessesProps {
+  harnesses: readonly ComparedHarness[];
+  /** address of the owner */
+  user: string;
+  current: number | undefined;
+}
+
+export function ComparedHarnesses({ harnesses, user, current }: HarnessesProps) {
+  if (harnesses.length === 0)
+    return (
+      <p class="muted">
+        The last report names no harness. A harness is reported once its client has found it.
+      </p>
+    );
+  return (
+    <>
+      <table class="rows">
+        <caption class="visually-hidden">harnesses as reported, and what the policy says</caption>
+        <thead>
+          <tr>
+            <th scope="col">Harness</th>
+            <th scope="col">Installed</th>
+            <th scope="col">Profile</th>
+            <th scope="col">Settings</th>
+            <th scope="col">{wantedBy(current)}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {harnesses.map((harness, index) => (
+            <HarnessRow key={index} harness={harness} />
+          ))}
+        </tbody>
+      </table>
+      <PolicyLines harnesses={harnesses} user={user} current={current} />
+    </>
+  );
+}
+
+const wantedBy = (current: number | undefined): string =>
+  current === undefined ? "Policy" : `Policy r${current}`;
+
+function HarnessRow({ harness }: { harness: ComparedHarness }) {
+  const { name, version, path, profile, error, isInstalled, isReconciled } = harness;
+  return (
+    <tr>
+      <td data-label="Harness">
+        <Text value={name} />
+      </td>
+      <td data-label="Installed">
+        {isInstalled ? <Text value={version} none="version unknown" /> : "not installed"}{" "}
+        {path !== "" && (
+          <span class="detail">
+            <Text value={path} />
+          </span>
+        )}
+      </td>
+      <td data-label="Profile">
+        <Text value={profile} />
+      </td>
+      <td data-label="Settings">
+        {isInstalled && (
+          <State tone={isReconciled ? "good" : "attention"}>{isReconciled ? "Applied" : "Not applied"}</State>
+        )}{" "}
+        {error !== "" && (
+          <div class="detail">
+            <LongText value={error} />
+          </div>
+        )}
+      </td>
+      <td data-label="Policy">{policyText(harness)}</td>
+    </tr>
+  );
+}
+
+function policyText({ wanted, isInstalled }: ComparedHarness): string {
+  if (wanted === undefined) return "not a harness that the policy can manage";
+  if (!wanted.isAllowed) return "not allowed";
+  const refusal = isInstalled ? wanted.versionRefusal : undefined;
+  return refusal ?? "allowed";
+}
+
+/** Where the policy sets the values of each harness. The values are on no page of the fleet, because some are secrets. */
+function PolicyLines({ harnesses, user, current }: HarnessesProps) {
+  const governed = harnesses.filter(({ wanted }) => wanted?.isAllowed === true);
+  if (governed.length === 0) return null;
+  return (
+    <details>
+      <summary>Lines of the policy {current !== undefined && `r${current}`} behind it</summary>
+      {governed.map(({ name, version, wanted }) => (
+        <div key={name}>
+          <h3>{name}</h3>
+          {wanted?.values.length === 0 && <p class="muted">The policy sets no value of this harness.</p>}
+          <ul>
+            {wanted?.values.map(({ pointer, line }) => (
+              <li key={pointer}>
+                <code>{pointer}</code> {line !== undefined && <span class="muted">line {line}</span>}
+              </li>
+            ))}
+          </ul>
+          <AsCommand
+            command={[
+              "policy",
+              "explain",
+              ...options({
+                user,
+                harness: name,
+                installed: wanted?.versionRefusal === undefined ? version : "",
+              }),
+            ]}
+          />
+        </div>
+      ))}
+    </details>
+  );
+}
+
+export function ComparedPackages({
+  comparison,
+  current,
+}: {
+  comparison: Comparison;
+  current: number | undefined;
+}) {
+  const { packages, morePackages } = comparison;
+  if (packages.length === 0)
+    return <p class="muted">The last report names no package, and the policy wants none here.</p>;
+  return (
+    <>
+      <table class="rows">
+        <caption class="visually-hidden">packages as reported, and what the policy wants</caption>
+        <thead>
+          <tr>
+            <th scope="col">Package</th>
+            <th scope="col">Harness</th>
+            <th scope="col">State</th>
+            <th scope="col">Reported</th>
+            <th scope="col">{wantedBy(current)}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {packages.map((row, index) => (
+            <PackageRow key={index} row={row} />
+          ))}
+        </tbody>
+      </table>
+      {morePackages > 0 && <p class="hint">{morePackages} more, which the command below shows.</p>}
+    </>
+  );
+}
+
+function PackageRow({ row: { id, harness, reported, wanted, isInOrder } }: { row: ComparedPackage }) {
+  return (
+    <tr>
+      <td data-label="Package">
+        <Text value={id} />
+      </td>
+      <td data-label="Harness">
+        <Text value={harness} />
+      </td>
+      <td data-label="State">
+        <State tone={isInOrder ? "good" : "attention"}>
+          {reported ? stateText(reported.state) : "Missing"}
+        </State>{" "}
+        {reported && reported.error !== "" && (
+          <div class="detail">
+            <LongText value={reported.error} />
+          </div>
+        )}
+      </td>
+      <td data-label="Reported">
+        <Text value={reported?.version} />{" "}
+        {reported && reported.digest !== "" && <Id value={reported.digest} />}
+      </td>
+      <td data-label="Policy">
+        {wanted ? (
+          <>
+            {wanted.version} {wanted.line !== undefined && <span class="detail">line {wanted.line}</span>}
+          </>
+        ) : (
+          "not wanted"
+        )}
+      </td>
+    </tr>
+  );
+}
+
+const STATE_LENGTH = 64;
+
+const stateText = (state: string): string =>
+  state === "" ? "No state" : `${state.charAt(0).toUpperCase()}${state.slice(1, STATE_LENGTH)}`;

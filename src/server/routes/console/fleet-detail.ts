@@ -1,0 +1,52 @@
+// What the page of one workstation shows: its report, what the policy says for its user, its login and its companions.
+import type { LoginView } from "../../../domain/access/logins/logins.ts";
+import type { ClientView } from "../../../domain/clients/service.ts";
+import type { Domain } from "../../../domain/domain.ts";
+import { parseVersion } from "../../../domain/shared/exact-version.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { ShownClient } from "../../console/fleet/client-page.tsx";
+import { comparisonOf, type Explain } from "../../console/fleet/comparison.ts";
+import type { Reader } from "../../console/reader.ts";
+
+/** @throws DomainError `client.not_found` */
+export function shownClient(
+  domain: Domain,
+  { organizationId, mayAdminister }: Reader,
+  id: string,
+): ShownClient {
+  const { inventory } = domain.clients;
+  const client = inventory.byId(organizationId, id);
+  return {
+    client,
+    sequence:
+      client.configRevision === null
+        ? undefined
+        : domain.governance.revisions.find(organizationId, client.configRevision)?.sequence,
+    current: domain.governance.revisions.current(organizationId)?.sequence,
+    comparison: comparisonOf(client, explainTo(domain, client)),
+    login: loginOf(domain, client),
+    companions: inventory.companions(client),
+    mayAdminister,
+  };
+}
+
+/** Harnesses and versions are as reported, so they may be unknown. */
+const explainTo =
+  ({ governance }: Domain, { organizationId, userId }: ClientView): Explain =>
+  (harness, reported) => {
+    const version = parseVersion(reported) ? reported : undefined;
+    return orUndefined(() => governance.explain({ organizationId }, { userId, harness, version }));
+  };
+
+const loginOf = ({ access }: Domain, { grantId, loginSessionId }: ClientView): LoginView | undefined =>
+  orUndefined(() => access.logins.show(grantId ?? loginSessionId));
+
+/** @returns undefined for what the domain does not find */
+function orUndefined<Value>(find: () => Value): Value | undefined {
+  try {
+    return find();
+  } catch (error) {
+    if (error instanceof DomainError) return undefined;
+    throw error;
+  }
+}
