@@ -481,6 +481,15 @@ const CASES: Readonly<Record<string, Case>> = {
     ask: (site) => onConsole(site, { page: "/console/audit", action: "/console/audit/verify" }),
     why: "only reads the log",
   },
+  "POST /console/system/jobs/:name": {
+    async ask(site) {
+      const { path = "" } = await onJob(site, "pause");
+      const [, name = ""] = /jobs\/([^/]+)/.exec(path) ?? [];
+      const action = `/console/system/jobs/${name}`;
+      return onConsole(site, { page: "/console/system/jobs", action, fields: { act: "pause" } });
+    },
+    leaves: ["job.pause"],
+  },
   "POST /login": {
     async ask(site) {
       await site.signedIn("member", { email: CREDENTIAL.email });

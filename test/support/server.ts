@@ -312,7 +312,7 @@ function serve(world: World, { domain, logged, configuration, bodyTimes, ...serv
   const diagnose = () => diagnoseShallow({ config, clock, ids });
   return createServer({
     operations: createOperations(
-      { directory: placesIn(world.directory), domain },
+      { directory: placesIn(world.directory), domain, outbound: createOutbound({ allowed: [] }) },
       { config, clock, log, diagnose },
     ),
     domain,

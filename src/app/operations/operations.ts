@@ -1,9 +1,12 @@
 // What a running service offers its faces beside the domain: settings, the checks of doctor, and backups.
-import type { Diagnosis, Operations, Setting } from "../../domain/system/operations.ts";
+import type { Diagnosis, MachineFacts, Operations, Setting } from "../../domain/system/operations.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { type Config, describe } from "../../platform/config/config.ts";
 import { settingOf } from "../../platform/config/table.ts";
+import { programSchema } from "../../platform/database/schema/schema.ts";
+import { diskSpace, fileSizeOf } from "../../platform/files/disk.ts";
 import type { Log } from "../../platform/observe/log.ts";
+import { COMMIT, VERSION } from "../../platform/version.ts";
 import type { Finding } from "../doctor/finding.ts";
 import type { Installation } from "../installation/installation.ts";
 import { RELOADABLE_SETTINGS, RELOADABLE_TLS_SETTINGS } from "../service/settings-reload.ts";
@@ -29,15 +32,17 @@ export interface ServiceOperations extends Operations, Disposable {
 
 /** @returns the operations of a service; disposing them ends a backup that is being made */
 export function createOperations(
-  installation: Pick<Installation, "directory" | "domain">,
+  installation: Pick<Installation, "directory" | "domain" | "outbound">,
   options: OperationsOptions,
 ): ServiceOperations {
-  const { config } = options;
+  const { config, clock } = options;
+  const startedAtMs = clock.nowMs();
   const backups = new BackupWork(installation, options);
   let fresh = config;
   return {
     backups,
     settings: () => ({ file: config.file ?? null, items: settingsOf(config, fresh) }),
+    machine: () => ({ ...machineOf(installation), startedAtMs }),
     diagnose: keepingDiagnosis(options),
     useSettings(read = fresh) {
       fresh = read;
@@ -45,6 +50,21 @@ export function createOperations(
     [Symbol.dispose]: () => backups.stop(),
   };
 }
+
+const machineOf = ({
+  directory,
+  outbound,
+}: Pick<Installation, "directory" | "outbound">): Omit<MachineFacts, "startedAtMs"> => ({
+  version: VERSION,
+  commit: COMMIT,
+  schema: programSchema(),
+  directory: directory.path,
+  disk: diskSpace(directory.path),
+  databaseBytes: fileSizeOf(directory.database),
+  walBytes: fileSizeOf(`${directory.database}-wal`),
+  requestLogBytes: fileSizeOf(directory.requestLogs),
+  destinations: outbound.list(),
+});
 
 const isReloadable = (name: Setting["key"]): boolean =>
   [...RELOADABLE_SETTINGS, ...RELOADABLE_TLS_SETTINGS].some((reloadable) => reloadable === name);

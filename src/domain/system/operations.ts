@@ -129,10 +129,28 @@ export interface BackupOperations {
   verify(id: string): Promise<BackupCheck>;
 }
 
+/** The running service and the machine below it. Sizes in bytes. */
+export interface MachineFacts {
+  version: string;
+  commit: string;
+  schema: number;
+  /** UTC milliseconds */
+  startedAtMs: number;
+  directory: string;
+  disk: { sizeBytes: number; availableBytes: number };
+  databaseBytes: number;
+  /** of the write-ahead log */
+  walBytes: number;
+  requestLogBytes: number;
+  /** peers that the configuration allows outgoing connections to */
+  destinations: readonly { name: string; origin: string; why: string }[];
+}
+
 export interface Operations {
   backups: BackupOperations;
   /** @returns every setting in force, in the order of the table; the file, if there is one */
   settings(): { file: string | null; items: Setting[] };
+  machine(): MachineFacts;
   /** @returns the findings of a few seconds ago or new ones, without the deep checks */
   diagnose(): Promise<Diagnosis>;
 }

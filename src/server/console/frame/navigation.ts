@@ -37,7 +37,11 @@ const GROUPS: readonly NavigationGroup[] = [
   {
     label: "System",
     needs: "administrator",
-    links: [{ href: `${CONSOLE}/audit`, label: "Audit log" }],
+    links: [
+      { href: `${CONSOLE}/system`, label: "Installation" },
+      { href: `${CONSOLE}/system/jobs`, label: "Jobs" },
+      { href: `${CONSOLE}/audit`, label: "Audit log" },
+    ],
   },
 ];
 
@@ -49,4 +53,7 @@ export const navigationFor = (readsAll: boolean, has: (feature: Feature) => bool
 
 /** @returns whether the link leads to the page or to one of the pages below it */
 export const isCurrent = (href: string, path: string): boolean =>
-  path === href || (href !== CONSOLE && href !== `${CONSOLE}/me` && path.startsWith(`${href}/`));
+  path === href || (!PARENTS.includes(href) && path.startsWith(`${href}/`));
+
+/** Pages below these have links of their own. */
+const PARENTS: readonly string[] = [CONSOLE, `${CONSOLE}/me`, `${CONSOLE}/system`];

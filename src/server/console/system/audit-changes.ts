@@ -40,7 +40,9 @@ export function outcomeText(entry: Summaries): string {
 }
 
 /** Pages of targets, by the first word of the action. */
-const PAGES: ReadonlyMap<string, (target: string) => string> = new Map();
+const PAGES: ReadonlyMap<string, (target: string) => string> = new Map([
+  ["job", (target: string) => `${CONSOLE}/system/jobs#row-${target}`],
+]);
 
 /** @returns the page that shows the target of an action; undefined if there is none */
 export const targetPage = ({ action, target }: Pick<AuditRow, "action" | "target">): string | undefined =>

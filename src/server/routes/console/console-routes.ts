@@ -6,6 +6,8 @@ import type { RouteContext } from "../../router.ts";
 import { auditPages } from "./audit-pages.ts";
 import { fleetPages } from "./fleet-pages.ts";
 import { framePages } from "./frame-pages.ts";
+import { installationPages } from "./installation-pages.ts";
+import { jobPages } from "./job-pages.ts";
 import { peoplePages } from "./people/people-pages.ts";
 
 /** @returns no routes if the installation has no console */
@@ -16,5 +18,8 @@ export function consoleRoutes(context: RouteContext) {
     .use(framePages(context, console))
     .use(fleetPages(context, console))
     .use(peoplePages(context, console))
-    .use(auditPages(context, console));
+    .use(auditPages(context, console))
+    .use(auditPages(context, console))
+    .use(installationPages(context, console))
+    .use(jobPages(context, console));
 }

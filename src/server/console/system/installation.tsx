@@ -1,0 +1,200 @@
+// The installation: findings of doctor with their remedies, the running service, disk and sizes, and the destinations it may call.
+/** @jsxImportSource preact */
+import type { CheckFinding, Diagnosis, MachineFacts } from "../../../domain/system/operations.ts";
+import { asSentence } from "../../pages/words.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { CONSOLE } from "../frame/navigation.ts";
+import { AsCommand } from "../parts/command.tsx";
+import { percentText } from "../parts/texts.ts";
+import { Copy, Count, type Fact, Facts, Id, Size, State, Text, Time, type Tone } from "../parts/values.tsx";
+
+export const SYSTEM_PATH = `${CONSOLE}/system`;
+
+interface InstallationProps {
+  diagnosis: Diagnosis;
+  machine: MachineFacts;
+}
+
+/** @returns the page of the installation */
+export const installationPage = ({ diagnosis, machine }: InstallationProps): ConsolePage => ({
+  title: "Installation",
+  content: (
+    <>
+      <section>
+        <h2>Checks</h2>
+        <Checks diagnosis={diagnosis} />
+      </section>
+      <section>
+        <h2>Service</h2>
+        <Facts facts={factsOf(machine)} />
+      </section>
+      <section>
+        <h2>Outgoing connections</h2>
+        <Destinations destinations={machine.destinations} />
+      </section>
+    </>
+  ),
+});
+
+const TONES: Readonly<Record<CheckFinding["result"], Tone>> = {
+  failed: "bad",
+  warning: "attention",
+  skipped: "neutral",
+  ok: "good",
+};
+const WORDS = { failed: "Failed", warning: "Warning", skipped: "Skipped", ok: "OK" } as const;
+const PROBLEMS = ["failed", "warning"] as const;
+const OTHERS = ["skipped", "ok"] as const;
+
+function Checks({ diagnosis: { atMs, findings } }: { diagnosis: Diagnosis }) {
+  const having = (results: readonly CheckFinding["result"][]) =>
+    results.flatMap((wanted) => findings.filter(({ result }) => result === wanted));
+  const [bad, others] = [having(PROBLEMS), having(OTHERS)];
+  return (
+    <>
+      <p>
+        {bad.length === 0 ? (
+          "No check found a problem. "
+        ) : (
+          <>
+            <Count value={bad.length} /> of <Count value={findings.length} /> checks need attention.{" "}
+          </>
+        )}
+        Checked <Time at={atMs} />.
+      </p>
+      {bad.length > 0 && <Findings findings={bad} caption="Checks that need attention" />}
+      {others.length > 0 && (
+        <details>
+          <summary>
+            {others.length} other {others.length === 1 ? "check" : "checks"}
+          </summary>
+          <Findings findings={others} caption="Checks without a problem" />
+        </details>
+      )}
+      <p class="hint">
+        These checks take moments. The deep checks read every page of the database, every artifact and the
+        whole audit log, which can take minutes, so they run on the server:{" "}
+        <code>quartermaster doctor --deep</code> <Copy text="quartermaster doctor --deep" what="command" />
+      </p>
+      <AsCommand command={["doctor"]} api={{ method: "GET", path: "/admin/doctor" }} />
+    </>
+  );
+}
+
+const Findings = ({ findings, caption }: { findings: readonly CheckFinding[]; caption: string }) => (
+  <table class="rows">
+    <caption class="visually-hidden">{caption}</caption>
+    <thead>
+      <tr>
+        <th scope="col">Result</th>
+        <th scope="col">Check</th>
+        <th scope="col">Found</th>
+        <th scope="col">What to do</th>
+      </tr>
+    </thead>
+    <tbody>
+      {findings.map(({ check, result, detail, remedy }, index) => (
+        <tr key={index}>
+          <td data-label="Result">
+            <State tone={TONES[result]}>{WORDS[result]}</State>
+          </td>
+          <td data-label="Check">
+            <Text value={check.replaceAll("_", " ")} />
+          </td>
+          <td data-label="Found">
+            <Text value={detail} />
+          </td>
+          <td data-label="What to do">
+            {remedy === null ? <Text value={null} /> : <Remedy text={remedy} />}
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+/** A command inside of a remedy, up to its next clause. */
+const COMMAND = /`?(quartermaster [a-z][^;`,]*)`?/;
+
+/** The remedy, whose command can be copied. */
+function Remedy({ text }: { text: string }) {
+  const found = COMMAND.exec(text);
+  const command = found?.[1]?.trim();
+  if (!found || command === undefined) return <Text value={asSentence(text)} />;
+  const before = text.slice(0, found.index);
+  const after = text.slice(found.index + found[0].length);
+  return (
+    <>
+      {before !== "" && (
+        <>
+          <Text value={`${before.charAt(0).toUpperCase()}${before.slice(1)}`} />{" "}
+        </>
+      )}
+      <code>
+        <Text value={command} />
+      </code>{" "}
+      <Copy text={command} what="command" />
+      {after !== "" && <Text value={after} />}
+    </>
+  );
+}
+
+function factsOf(machine: MachineFacts): Fact[] {
+  const { sizeBytes, availableBytes } = machine.disk;
+  return [
+    { label: "Version", value: machine.version },
+    { label: "Commit", value: <Id value={machine.commit} /> },
+    { label: "Schema", value: machine.schema },
+    { label: "Running since", value: <Time at={machine.startedAtMs} /> },
+    { label: "Data directory", value: <Text value={machine.directory} /> },
+    {
+      label: "Free disk space",
+      value: (
+        <>
+          <Size bytes={availableBytes} /> of <Size bytes={sizeBytes} />,{" "}
+          {percentText(availableBytes, sizeBytes)}
+        </>
+      ),
+    },
+    { label: "Database", value: <Size bytes={machine.databaseBytes} /> },
+    { label: "Write-ahead log", value: <Size bytes={machine.walBytes} /> },
+    { label: "Request log", value: <Size bytes={machine.requestLogBytes} /> },
+  ];
+}
+
+function Destinations({ destinations }: Pick<MachineFacts, "destinations">) {
+  return (
+    <>
+      {destinations.length === 0 ? (
+        <p>The settings allow no outgoing connection, so the service never makes one.</p>
+      ) : (
+        <table class="rows">
+          <caption class="visually-hidden">Destinations that the settings allow</caption>
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">Address</th>
+              <th scope="col">Why</th>
+            </tr>
+          </thead>
+          <tbody>
+            {destinations.map(({ name, origin, why }) => (
+              <tr key={name}>
+                <td data-label="Name">
+                  <Text value={name} />
+                </td>
+                <td data-label="Address">
+                  <Text value={origin} />
+                </td>
+                <td data-label="Why">
+                  <Text value={why} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <AsCommand command={["config", "show", "--outgoing"]} />
+    </>
+  );
+}

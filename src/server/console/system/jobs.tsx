@@ -1,0 +1,150 @@
+// The scheduled jobs: what each does, its last result, when it runs next, and the buttons that run, pause and resume it.
+/** @jsxImportSource preact */
+import type { JobView } from "../../../domain/system/jobs.ts";
+import { MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { CONSOLE } from "../frame/navigation.ts";
+import { AsCommand } from "../parts/command.tsx";
+import { ConsoleForm } from "../parts/form.tsx";
+import { State, Text, Time, type Tone, useReader } from "../parts/values.tsx";
+import { JOB_TEXTS } from "./words.ts";
+
+export const JOBS_PATH = `${CONSOLE}/system/jobs`;
+export const JOB_ACTIONS = ["run", "pause", "resume"] as const;
+export type JobAction = (typeof JOB_ACTIONS)[number];
+
+/** @returns the page of the jobs */
+export const jobsPage = (jobs: readonly JobView[]): ConsolePage => ({
+  title: "Jobs",
+  live: ["jobs"],
+  content: (
+    <>
+      <div id="jobs" data-region>
+        {jobs.length === 0 ? (
+          <div class="empty">
+            <p>There are no jobs yet. The service makes them when it first runs.</p>
+          </div>
+        ) : (
+          <Jobs jobs={jobs} />
+        )}
+      </div>
+      <AsCommand command={["jobs", "list"]} api={{ method: "GET", path: "/admin/jobs" }} />
+    </>
+  ),
+});
+
+function Jobs({ jobs }: { jobs: readonly JobView[] }) {
+  const { mayAdminister } = useReader();
+  return (
+    <table class="rows">
+      <caption class="visually-hidden">Jobs by name</caption>
+      <thead>
+        <tr>
+          <th scope="col">Job</th>
+          <th scope="col">State</th>
+          <th scope="col">Last result</th>
+          <th scope="col">Took</th>
+          <th scope="col">Next run</th>
+          {mayAdminister && <th scope="col">Actions</th>}
+        </tr>
+      </thead>
+      <tbody>
+        {jobs.map((job) => (
+          <tr key={job.name} id={`row-${job.name}`}>
+            <td data-label="Job">
+              <code>{job.name}</code>
+              <div class="muted">{JOB_TEXTS.get(job.name)}</div>
+            </td>
+            <td data-label="State">
+              <JobState job={job} />
+            </td>
+            <td data-label="Last result">
+              <LastResult job={job} />
+            </td>
+            <td data-label="Took">
+              <Text value={durationText(job)} />
+            </td>
+            <td data-label="Next run">
+              {job.paused ? <span class="muted">not while paused</span> : <Time at={job.nextRunAtMs} />}
+            </td>
+            {mayAdminister && (
+              <td data-label="Actions">
+                <Actions job={job} />
+              </td>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const STATES: Readonly<Record<JobView["state"], [Tone, string]>> = {
+  running: ["neutral", "Running"],
+  paused: ["attention", "Paused"],
+  due: ["neutral", "Due"],
+  waiting: ["good", "Waiting"],
+};
+
+function JobState({ job: { state, paused } }: { job: JobView }) {
+  const [tone, word] = STATES[state];
+  return <State tone={tone}>{paused && state === "running" ? "Running, then paused" : word}</State>;
+}
+
+function LastResult({ job: { finishedAtMs, outcome, error } }: { job: JobView }) {
+  if (finishedAtMs === null || outcome === null) return <span class="muted">has not run yet</span>;
+  return (
+    <>
+      <State tone={outcome === "succeeded" ? "good" : "bad"}>
+        {outcome === "succeeded" ? "Succeeded" : "Failed"}
+      </State>{" "}
+      <Time at={finishedAtMs} />
+      {error !== null && (
+        <div>
+          <Text value={error} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** @returns how long the last complete run took */
+function durationText({ startedAtMs, finishedAtMs }: JobView): string | null {
+  if (startedAtMs === null || finishedAtMs === null || finishedAtMs < startedAtMs) return null;
+  const ms = finishedAtMs - startedAtMs;
+  if (ms < SECOND_MS) return `${ms} ms`;
+  return ms < MINUTE_MS ? `${Math.round(ms / SECOND_MS)} s` : `${Math.round(ms / MINUTE_MS)} min`;
+}
+
+/** The next run says why a job cannot be run now. */
+function Actions({ job: { name, state, paused } }: { job: JobView }) {
+  const actions: { act: JobAction; label: string }[] = [
+    ...(state === "waiting" ? [{ act: "run" as const, label: "Run now" }] : []),
+    paused ? { act: "resume", label: "Resume" } : { act: "pause", label: "Pause" },
+  ];
+  return (
+    <>
+      <ConsoleForm action={`${JOBS_PATH}/${name}`} class="choices">
+        {actions.map(({ act, label }) => (
+          <button
+            key={act}
+            class="button quiet"
+            name="act"
+            value={act}
+            type="submit"
+            aria-label={`${label}: ${name}`}
+          >
+            {label}
+          </button>
+        ))}
+      </ConsoleForm>
+      {actions.map(({ act }) => (
+        <AsCommand
+          key={act}
+          command={["jobs", act, name]}
+          api={{ method: "POST", path: `/admin/jobs/${name}/${act}` }}
+        />
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,23 @@
+// Sentences of the system pages.
+
+/** What the jobs of the service do, by name. */
+export const JOB_TEXTS: ReadonlyMap<string, string> = new Map([
+  ["access-sweep", "Removes logins, codes and links that have expired"],
+  ["audit-retention", "Removes audit entries that are older than the settings keep them"],
+  ["backup", "Makes a backup and removes old ones"],
+  ["client-retention", "Removes workstations that were not seen for as long as the settings say"],
+  ["client-verdicts", "Judges workstations again whose health may have changed without a report"],
+  ["gateway-reconcile", "Compares gateway keys with the gateway and repairs differences"],
+  ["invitation-retention", "Removes old invitations"],
+  ["model-catalog", "Reads the models that the gateway offers"],
+  ["replaced-data", "Removes data that a restore replaced"],
+  ["request-log-retention", "Removes old rows of the request log"],
+  ["sealing-rewrap", "Seals older secrets again under the current sealing key"],
+  ["session-retention", "Removes captured sessions whose retention has ended"],
+  ["session-search", "Adds captured sessions to the search index"],
+  ["session-sweep", "Removes files of captured sessions that nothing refers to"],
+  [
+    "signing-key-rotation",
+    "Makes a new signing key when the current one is old enough, and removes dead ones",
+  ],
+]);

@@ -1,0 +1,95 @@
+// CON-91, CON-92: the pages about the installation, over the real domain.
+import { afterAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { addJob } from "../../../src/platform/scheduler/store.ts";
+import { jobs } from "../../../src/platform/scheduler/tables.ts";
+import { consoleBrowser } from "../../support/browser/console-browser.ts";
+import { formTo } from "../../support/browser/form-browser.ts";
+import { createTestServer } from "../../support/server.ts";
+
+const site = await createTestServer({ consoleAuditors: () => ["auditor@example.com"] });
+afterAll(() => site[Symbol.asyncDispose]());
+const { world, domain } = site;
+const admin = await site.signedIn("admin");
+const browser = consoleBrowser(site, admin);
+const auditor = consoleBrowser(site, await site.signedIn("member", { email: "auditor@example.com" }));
+
+const newestEntry = () =>
+  domain.auditLog.listByKey(admin.actor.organizationId, { limit: 1 }).items[0] ?? { action: "", target: "" };
+
+describe("CON-91 the installation", () => {
+  test("shows problems with their remedies, the service, the disk and outgoing connections", async () => {
+    const { status, html } = await browser.visit("/console/system");
+    expect(status).toBe(200);
+    expect(html).toContain("no backup has been made yet");
+    expect(html).toContain('data-copy="quartermaster backup create"');
+    expect(html).toContain("quartermaster doctor --deep");
+    for (const label of [
+      "Version",
+      "Schema",
+      "Running since",
+      "Free disk space",
+      "Write-ahead log",
+      "Request log",
+    ])
+      expect(html).toContain(`<dt>${label}</dt>`);
+    expect(html).toContain("The settings allow no outgoing connection");
+  });
+});
+
+describe("CON-92 the jobs", () => {
+  const later = world.clock.nowMs() + 3_600_000;
+  const act = async (name: string, action: string) =>
+    browser.submit(formTo(await browser.visit("/console/system/jobs"), `/console/system/jobs/${name}`), {
+      act: action,
+    });
+
+  test("that do not exist yet are explained", async () => {
+    expect((await browser.visit("/console/system/jobs")).html).toContain("There are no jobs yet.");
+  });
+
+  test("are shown with what they do, their last result and its error as text", async () => {
+    const nowMs = world.clock.nowMs();
+    await world.db.write((tx) => {
+      for (const name of ["access-sweep", "backup"]) addJob(tx, name, later);
+      const ran = { lastStartedAtMs: nowMs - 2_000, lastFinishedAtMs: nowMs, lastOutcome: "failed" } as const;
+      tx.update(jobs)
+        .set({ ...ran, lastError: "<script>alert(1)</script>\u202e" })
+        .where(eq(jobs.name, "backup"))
+        .run();
+    });
+    const { html } = await browser.visit("/console/system/jobs");
+    for (const text of [
+      "Removes logins, codes and links that have expired",
+      "has not run yet",
+      ">Failed<",
+      ">2 s<",
+    ])
+      expect(html).toContain(text);
+    expect(html).not.toContain("<script>alert");
+    expect(html).toContain("quartermaster jobs run backup");
+  });
+
+  test.each([
+    ["run", "starts within two seconds", "job.run"],
+    ["pause", "is paused", "job.pause"],
+    ["resume", "is resumed", "job.resume"],
+  ])("can be told to %s, which is recorded", async (action, text, entry) => {
+    expect((await act("access-sweep", action)).html).toContain(`access-sweep ${text}`);
+    expect(newestEntry()).toMatchObject({ action: entry, target: "access-sweep" });
+  });
+
+  test("say if nothing changed, and refuse unknown actions and jobs", async () => {
+    expect((await act("backup", "resume")).html).toContain("Nothing changed");
+    expect((await act("backup", "explode")).status).toBe(400);
+    const form = formTo(await browser.visit("/console/system/jobs"), "/console/system/jobs/backup");
+    const unknown = { ...form, action: "/console/system/jobs/unknown" };
+    expect((await browser.submit(unknown, { act: "run" })).status).toBe(404);
+  });
+
+  test("are read by auditors, who get no buttons", async () => {
+    const { html, forms } = await auditor.visit("/console/system/jobs");
+    expect(html).toContain("access-sweep");
+    expect(forms.filter(({ action }) => action.startsWith("/console/system"))).toEqual([]);
+  });
+});
