@@ -1,8 +1,8 @@
 // What every page looks like to people who need it otherwise: WCAG 2.2 AA as axe-core measures it, in both schemes, on a
 // narrow screen, enlarged, and with the colors of the system. The pages have no scripts; only the measuring has.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import axe from "axe-core";
 import type { Page } from "playwright-core";
+import { expectAccessible } from "../support/browser/accessible.ts";
 import {
   type Account,
   changePassword,
@@ -152,18 +152,6 @@ const scenes: Scene[] = [
   { title: "Page not found", after: "", open: (page) => page.goto("/device/a/b/c") },
 ];
 
-/** @returns one line for each rule that is broken */
-async function violations(page: Page, options: axe.RunOptions): Promise<string[]> {
-  const report = await page.evaluate((run) => axe.run(document, run), options);
-  return report.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`);
-}
-
-const AA = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-
-/** @returns how many pixels lie beyond the window's side */
-const overflow = (page: Page): Promise<number> =>
-  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-
 describe.each(scenes)("the page '$title'$after", ({ title, as, open }) => {
   test("WEB-4 meets WCAG 2.2 AA in both schemes, at 320 pixels, with text at 200 % and in forced colors", async () => {
     // Without motion, or colors would be measured on their way from one scheme to the other.
@@ -174,35 +162,6 @@ describe.each(scenes)("the page '$title'$after", ({ title, as, open }) => {
     await page.emulateMedia({ colorScheme: "light", forcedColors: "none" });
     await open(page);
     expect(await heading(page)).toBe(title);
-    await page.evaluate(axe.source);
-    expect(await violations(page, { runOnly: AA })).toEqual([]);
-
-    await page.emulateMedia({ colorScheme: "dark" });
-    expect(await violations(page, { runOnly: ["color-contrast"] })).toEqual([]);
-
-    await page.setViewportSize({ width: 320, height: 640 });
-    expect(await overflow(page)).toBe(0);
-    // Text alone at 200 %, as a browser's font setting does it, on half the screen that zooming leaves.
-    await page.setViewportSize({ width: 640, height: 640 });
-    await page.evaluate(() => document.documentElement.style.setProperty("font-size", "200%"));
-    expect(await overflow(page)).toBe(0);
-    await page.evaluate(() => document.documentElement.style.removeProperty("font-size"));
-
-    // What is only told apart by a background is lost when the system chooses the colors: an edge has to remain.
-    await page.emulateMedia({ forcedColors: "active" });
-    const flat = await page
-      .locator("button, a.button, input:not([type=hidden]), .error-summary, .warning")
-      .evaluateAll((controls) =>
-        controls
-          .filter((control) => {
-            const { borderTopStyle, borderTopWidth, borderTopColor, backgroundColor } =
-              getComputedStyle(control);
-            return (
-              borderTopStyle === "none" || borderTopWidth === "0px" || borderTopColor === backgroundColor
-            );
-          })
-          .map((control) => control.outerHTML),
-      );
-    expect(flat).toEqual([]);
+    await expectAccessible(page);
   });
 });

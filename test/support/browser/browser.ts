@@ -60,6 +60,8 @@ export interface Account {
 
 export interface Site extends AsyncDisposable {
   baseUrl: string;
+  /** for what no page can do */
+  server: ListeningServer;
   admin: Account;
   /** A browser without scripts unless the options say otherwise. */
   visitor(options?: VisitorOptions): Promise<Visitor>;
@@ -82,7 +84,9 @@ export interface Site extends AsyncDisposable {
  * Starts server and browser; `await using` or `Symbol.asyncDispose` ends both.
  * @param options `localhost` as the host is a secure context with a name, where browsers offer passkeys
  */
-export async function openSite(options: Pick<ListeningOptions, "host" | "sso"> = {}): Promise<Site> {
+export async function openSite(
+  options: Pick<ListeningOptions, "host" | "sso" | "consoleAuditors"> = {},
+): Promise<Site> {
   await using started = new AsyncDisposableStack();
   const limits = { userCodeGuessesPerUser: 5 };
   const found = () => server.domain.sso.provider.destinations();
@@ -108,6 +112,7 @@ export async function openSite(options: Pick<ListeningOptions, "host" | "sso"> =
   const running = started.move();
   return {
     baseUrl,
+    server,
     admin,
     visitor: async ({ as, ...options } = {}) => {
       const visitor = idle.take(options) ?? (await open(options));

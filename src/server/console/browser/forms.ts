@@ -4,7 +4,7 @@
 export function startForms(): void {
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    if (!(form instanceof HTMLFormElement) || form.method !== "post") return;
+    if (!(form instanceof HTMLFormElement) || form.getAttribute("method") !== "post") return;
     if (form.dataset.sending === "yes") {
       event.preventDefault();
       return;

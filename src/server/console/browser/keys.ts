@@ -14,7 +14,7 @@ const PLACES: Readonly<Record<string, string>> = {
 };
 const SEQUENCE_MS = 1_000;
 
-let startedAt = 0;
+let startedAt = Number.NEGATIVE_INFINITY;
 
 /** Listens for keys of the whole page. */
 export function startKeys(): void {
@@ -38,7 +38,7 @@ const isField = (target: EventTarget | null): boolean =>
 /** @returns whether the key did something */
 function press(key: string, at: number): boolean {
   if (at - startedAt < SEQUENCE_MS) {
-    startedAt = 0;
+    startedAt = Number.NEGATIVE_INFINITY;
     const place = PLACES[key];
     if (place !== undefined) location.assign(place);
     return place !== undefined;

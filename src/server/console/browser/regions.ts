@@ -20,7 +20,8 @@ export function startRegions(): void {
     const query = new URLSearchParams();
     for (const [name, value] of new FormData(form))
       if (typeof value === "string" && value !== "") query.append(name, value);
-    void goTo(`${form.action.split("?")[0]}${query.size > 0 ? `?${query}` : ""}`);
+    // Not form.action: a field of that name hides it.
+    void goTo(`${form.getAttribute("action") ?? ""}${query.size > 0 ? `?${query}` : ""}`);
   });
   window.addEventListener("popstate", () => void show(location.href));
 }

@@ -1,0 +1,37 @@
+// The console in a real browser: every page is accessible, and works without a complaint of the browser.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { expectAccessible } from "../../support/browser/accessible.ts";
+import { type Account, heading, openSite, type Site } from "../../support/browser/browser.ts";
+import { LOOKS_AT_ALL, SCENES, seedConsole } from "./scenes.ts";
+
+const AUDITOR = "auditor@example.com";
+
+let site: Site;
+let accounts: Record<"admin" | "member" | "auditor", Account>;
+beforeAll(async () => {
+  site = await openSite({ consoleAuditors: () => [AUDITOR] });
+  const [member, auditor] = [await site.member("member@example.com"), await site.member(AUDITOR)];
+  accounts = { admin: site.admin, member, auditor };
+  await seedConsole(site);
+});
+afterAll(() => site[Symbol.asyncDispose]());
+afterEach(() => expect(site.takeComplaints()).toEqual([]));
+
+const measured = { javaScriptEnabled: true, reducedMotion: "reduce" } as const;
+
+describe.each(SCENES)("the page $title $state", ({ title, as = "admin", open }) => {
+  test("CON-110 CON-111 CON-152 is accessible in both schemes, narrow, enlarged and in forced colors", async () => {
+    await using visitor = await site.visitor({ ...measured, as: accounts[as] });
+    const { page } = visitor;
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await page.emulateMedia({ colorScheme: "light", forcedColors: "none" });
+    await (typeof open === "string" ? page.goto(open) : open(page, site));
+    expect(await heading(page)).toBe(title);
+    await expectAccessible(page);
+    if (!LOOKS_AT_ALL) return;
+    await page.setViewportSize({ width: 320, height: 720 });
+    await page.evaluate(() => document.documentElement.setAttribute("dir", "rtl"));
+    const beyond = await page.evaluate(() => Math.min(0, document.body.getBoundingClientRect().left));
+    expect(beyond).toBe(0);
+  });
+});

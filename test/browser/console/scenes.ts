@@ -1,0 +1,38 @@
+// Every page of the console in every state that a person can meet. The first scene of a page is in the suite; `bun run test:browser`
+// looks at all of them.
+import type { Page } from "playwright-core";
+import type { Site } from "../../support/browser/browser.ts";
+import { frameArea } from "./areas/frame.ts";
+
+export interface Scene {
+  /** text of the h1 */
+  title: string;
+  /** tells the states of a page apart; the first scene of a page has none */
+  state?: string;
+  as?: "admin" | "member" | "auditor";
+  /** path, or a function that leads the tab there */
+  open: string | ((page: Page, site: Site) => Promise<unknown>);
+}
+
+export interface Area {
+  /** Puts rows behind the pages: a few, and some with texts that are long, foreign or hostile. */
+  seed?(site: Site): Promise<void>;
+  scenes: readonly Scene[];
+}
+
+/** One file for each part of the navigation. */
+const AREAS: readonly Area[] = [frameArea];
+
+/** Whether all states are looked at, and not only one of each page. */
+export const LOOKS_AT_ALL = process.env.QUARTERMASTER_BROWSER_SCENES === "all";
+
+const seeds = AREAS.flatMap(({ seed }) => seed ?? []);
+
+/** Seeds the rows of all areas. */
+export async function seedConsole(site: Site): Promise<void> {
+  for (const seed of seeds) await seed(site);
+}
+
+export const SCENES: readonly Scene[] = AREAS.flatMap(({ scenes }) => scenes).filter(
+  ({ state }) => LOOKS_AT_ALL || state === undefined,
+);

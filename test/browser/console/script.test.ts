@@ -1,0 +1,78 @@
+// What the script adds to the pages of the console: regions swapped in place, copy buttons, the zone of the reader, keys, colors.
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { heading, openSite, type Site } from "../../support/browser/browser.ts";
+
+let site: Site;
+beforeAll(async () => {
+  site = await openSite();
+});
+afterAll(() => site[Symbol.asyncDispose]());
+afterEach(() => expect(site.takeComplaints()).toEqual([]));
+
+const scripted = () => site.visitor({ javaScriptEnabled: true, as: site.admin, timezoneId: "Europe/Zurich" });
+
+test("CON-21 a filter swaps the list in place, and the address, the title and the way back follow", async () => {
+  await using visitor = await scripted();
+  const { page } = visitor;
+  await page.goto("/console/audit");
+  await page.evaluate(() => document.body.setAttribute("data-same-document", ""));
+  await page.getByLabel("Actor").fill("nobody");
+  await page.getByRole("button", { name: "Apply" }).click();
+  await page.getByText("No entries match these filters.").waitFor();
+  expect(new URL(page.url()).search).toBe("?actor=nobody");
+  expect(await page.locator("[data-same-document]").count()).toBe(1);
+  await page.goBack();
+  await page.getByText("No entries match these filters.").waitFor({ state: "detached" });
+  expect(new URL(page.url()).search).toBe("");
+  await page.goForward();
+  await page.getByRole("link", { name: /Remove filter/ }).click();
+  await page.locator("table.rows").waitFor();
+  expect(await page.locator("[data-same-document]").count()).toBe(1);
+});
+
+test("CON-114 times are in the reader's zone from the second page on", async () => {
+  await using visitor = await scripted();
+  const { page } = visitor;
+  await page.goto("/console/audit");
+  expect(await page.locator("td time").first().textContent()).toContain("UTC");
+  await page.reload();
+  expect(await page.locator("td time").first().textContent()).toMatch(/GMT\+[12]/);
+});
+
+test("CON-112 the chosen colors are in the first answer, and outlast the visit", async () => {
+  await using visitor = await scripted();
+  const { page } = visitor;
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.goto("/console/audit?sort=-at");
+  await page.locator(".account-menu summary").click();
+  await page.getByRole("button", { name: "Dark", exact: true }).click();
+  await page.waitForURL("**/console/audit?sort=-at");
+  expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
+  expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe("rgb(29, 32, 36)");
+});
+
+test("CON-113 keys lead to pages and rows, and never act inside of fields", async () => {
+  await using visitor = await scripted();
+  const { page } = visitor;
+  await page.goto("/console/audit");
+  await page.keyboard.press("j");
+  expect(await page.evaluate(() => document.activeElement?.closest("tbody tr")?.id)).toMatch(/^row-/);
+  await page.keyboard.press("/");
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe("search");
+  await page.keyboard.type("ga");
+  expect(new URL(page.url()).pathname).toBe("/console/audit");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("g");
+  await Promise.all([page.waitForURL("**/console/audit"), page.keyboard.press("a")]);
+  expect(await heading(page)).toBe("Audit log");
+});
+
+test("CON-15 the skip link comes first and leads to the content", async () => {
+  await using visitor = await site.visitor({ as: site.admin });
+  const { page } = visitor;
+  await page.goto("/console/audit");
+  await page.keyboard.press("Tab");
+  expect(await page.locator(":focus").textContent()).toBe("Skip to the content");
+  await page.keyboard.press("Enter");
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
+});
