@@ -698,6 +698,20 @@ const CASES: Readonly<Record<string, Case>> = {
     ask: asAdmin,
     why: "it reads",
   },
+  "POST /admin/scim/tokens": {
+    ask: (site) => asAdmin(site, { body: { label: "entra" } }),
+    leaves: ["scim_token.create"],
+  },
+  "DELETE /admin/scim/tokens/:id": {
+    async ask(site) {
+      const { view } = await site.domain.scim.tokens.create(site.world.system, {
+        label: "entra",
+        profile: "entra",
+      });
+      return asAdmin(site, { path: `/admin/scim/tokens/${view.id}` });
+    },
+    leaves: ["scim_token.revoke"],
+  },
   "POST /admin/logins/:id/revoke": {
     async ask(site) {
       const { loginSessionId } = await site.signedIn("member");

@@ -1,7 +1,8 @@
 // `groups list` and `groups show`.
+import { groupDocument, memberDocument } from "../../../src/domain/scim/groups/group-document.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { printPages, readPages } from "../../output/list-pages.ts";
-import { GROUP_COLUMNS, groupDocument, groupText, memberDocument } from "./view.ts";
+import { GROUP_COLUMNS, groupText } from "./view.ts";
 
 export async function list(call: Call): Promise<void> {
   const { domain, actor } = call;

@@ -1,11 +1,11 @@
 // `scim status`: one screen with the latest refused requests; `--json` has all that are stored. Warnings go to stderr, or into the
 // document under `--json`.
 import type { Refusal } from "../../../src/domain/scim/status/refusals.ts";
+import { statusDocument } from "../../../src/domain/scim/status/status-document.ts";
 import type { ScimTokenView } from "../../../src/domain/scim/tokens/tokens.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
-import { dateOf, detailsText, type Fact, timeOf } from "../../output/details.ts";
+import { dateOf, detailsText, type Fact } from "../../output/details.ts";
 import { type Column, tableText } from "../../output/table.ts";
-import { tokenDocument } from "./view.ts";
 
 /** Refused requests shown on the screen. */
 const SHOWN_MAX = 10;
@@ -21,16 +21,7 @@ const REFUSAL_COLUMNS: readonly Column<Refusal>[] = [
 
 export async function status({ domain, actor, output, context }: Call): Promise<void> {
   const found = domain.scim.status(actor.organizationId);
-  const { users, suspendedUsers, cannotSignIn, groups, tokens, refusals, warnings } = found;
-  const document = {
-    users,
-    suspended_users: suspendedUsers,
-    users_that_cannot_sign_in: cannotSignIn,
-    groups,
-    tokens: tokens.map(tokenDocument),
-    refusals: refusals.map(refusalDocument),
-    warnings,
-  };
+  const { users, suspendedUsers, groups, tokens, refusals, warnings } = found;
   const facts: Fact[] = [
     ["users", users],
     ["suspended users", suspendedUsers],
@@ -39,20 +30,12 @@ export async function status({ domain, actor, output, context }: Call): Promise<
   ];
   const style = { wide: false, columns: undefined, nowMs: context.clock.nowMs() };
   const table = tableText(refusals.slice(0, SHOWN_MAX), REFUSAL_COLUMNS, style);
-  output.result(document, [detailsText(facts), ...(refusals.length > 0 ? [table] : [])].join("\n\n"));
+  output.result(
+    statusDocument(found),
+    [detailsText(facts), ...(refusals.length > 0 ? [table] : [])].join("\n\n"),
+  );
   if (!output.isJson) for (const warning of warnings) output.warning(warning);
 }
 
 const nameOf = ({ label, state }: ScimTokenView): string =>
   state === "active" ? label : `${label} (${state})`;
-
-const refusalDocument = ({ atMs, requestId, actor, method, route, status, scimType, detail }: Refusal) => ({
-  at: timeOf(atMs),
-  request_id: requestId,
-  actor,
-  method,
-  route,
-  status,
-  scim_type: scimType,
-  detail,
-});

@@ -1,10 +1,11 @@
 // `scim tokens create`, `list` and `revoke`. A new token is printed once, with nothing else on stdout.
+import { tokenDocument } from "../../../src/domain/scim/tokens/token-document.ts";
 import type { ScimTokenView } from "../../../src/domain/scim/tokens/tokens.ts";
 import { toRfc3339 } from "../../../src/platform/clock.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { parseExpiry } from "./expiry.ts";
-import { TOKEN_COLUMNS, tokenDocument } from "./view.ts";
+import { TOKEN_COLUMNS } from "./view.ts";
 
 export async function create({
   domain,

@@ -1,6 +1,6 @@
-// Formats SCIM tokens as table columns and JSON, without the secret.
+// Formats SCIM tokens as table columns, without the secret.
 import type { ScimTokenView } from "../../../src/domain/scim/tokens/tokens.ts";
-import { dateOf, timeOf } from "../../output/details.ts";
+import { dateOf } from "../../output/details.ts";
 import type { Column } from "../../output/table.ts";
 
 export const TOKEN_COLUMNS: readonly Column<ScimTokenView>[] = [
@@ -15,16 +15,3 @@ export const TOKEN_COLUMNS: readonly Column<ScimTokenView>[] = [
   { header: "CREATED BY", value: ({ createdBy }) => createdBy, isWide: true },
   { header: "REVOKED", value: ({ revokedAtMs }) => dateOf(revokedAtMs), isWide: true },
 ];
-
-export const tokenDocument = (token: ScimTokenView) => ({
-  id: token.id,
-  label: token.label,
-  prefix: token.prefix,
-  profile: token.profile,
-  state: token.state,
-  created_by: token.createdBy,
-  created_at: timeOf(token.createdAtMs),
-  expires_at: timeOf(token.expiresAtMs),
-  last_used_at: timeOf(token.lastUsedAtMs),
-  revoked_at: timeOf(token.revokedAtMs),
-});

@@ -40,6 +40,7 @@ import { harnessRoutes } from "./governance/harnesses.ts";
 import { identityRoutes } from "./identity/identity.ts";
 import { invitationRoutes } from "./identity/invitations.ts";
 import { passwordLinkRoutes } from "./identity/password-links.ts";
+import { provisioningRoutes } from "./identity/provisioning.ts";
 import { userRoutes } from "./identity/users.ts";
 import { ownRecordRoutes } from "./own-records.ts";
 import { pageRoutes } from "./pages/pages.ts";
@@ -106,6 +107,7 @@ export function createRoutes(
     passwordLinkRoutes(context),
     invitationRoutes(context),
     identityRoutes(context),
+    provisioningRoutes(context),
     brandingRoutes(context),
     gatewayKeyRoutes(context),
     gatewayRoutes(context),
