@@ -490,6 +490,13 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["job.pause"],
   },
+  "POST /console/users/:id/:action": {
+    async ask(site) {
+      const { user } = await site.signedIn("member");
+      return onConsole(site, { action: `/console/users/${user.id}/suspend` });
+    },
+    leaves: ["user.update"],
+  },
   "POST /login": {
     async ask(site) {
       await site.signedIn("member", { email: CREDENTIAL.email });

@@ -160,6 +160,11 @@ export class Users extends UserDirectory {
     }, "access");
   }
 
+  /** Throws what `revokeLogins` would throw, and changes nothing. */
+  checkRevokeLogins(actor: Actor, id: string): void {
+    presentUser(this.dependencies.db.read, actor, id);
+  }
+
   /**
    * Sets or generates a new password, ends the user's logins, and clears the count of wrong passwords. Only the operator
    * may reset a protected administrator's password, which restores access after a lost password. A provisioned user may have a

@@ -82,6 +82,17 @@ export function listMembers(
   return { items, total };
 }
 
+/** @returns the groups of a user by folded name */
+export const listGroupsOf = (connection: Connection, userId: string) =>
+  connection
+    .select({ id: scimGroups.id, displayName: scimGroups.displayName })
+    .from(scimUsers)
+    .innerJoin(scimGroupMembers, eq(scimGroupMembers.userSequence, scimUsers.sequence))
+    .innerJoin(scimGroups, eq(scimGroups.sequence, scimGroupMembers.groupSequence))
+    .where(eq(scimUsers.accountId, userId))
+    .orderBy(asc(displayNameKey))
+    .all();
+
 /** A condition for users who are members of the group, to embed in another area's statement. */
 export const hasMember =
   (groupId: string) =>

@@ -35,6 +35,11 @@ export class GroupDirectory {
     return group;
   }
 
+  /** @returns the groups of a user by folded name */
+  groupsOf(userId: string): Pick<GroupRow, "id" | "displayName">[] {
+    return store.listGroupsOf(this.db.read, userId);
+  }
+
   /** A condition for the members of a group from `show`, for statements of other areas. */
   readonly hasMember = store.hasMember;
 

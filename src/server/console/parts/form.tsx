@@ -62,7 +62,7 @@ export function confirmationPage(asked: Confirmation): ConsolePage {
       <div class="confirmation" data-dialog-content>
         {error !== undefined && (
           <div class="error-summary" role="alert" tabIndex={-1} autofocus>
-            <a href={`#${TYPED_FIELD}`}>{error}</a>
+            {typed === undefined ? <p>{error}</p> : <a href={`#${TYPED_FIELD}`}>{error}</a>}
           </div>
         )}
         {consequences.map((sentence, index) => (

@@ -2,8 +2,13 @@
 import { Elysia } from "elysia";
 import type { Console } from "../../../console/console.ts";
 import type { RouteContext } from "../../../router.ts";
+import { userActionPages } from "./user-action-pages.ts";
 import { userListPages } from "./user-list-pages.ts";
+import { userPages } from "./user-pages.ts";
 
 /** @returns all pages about people */
 export const peoplePages = (context: RouteContext, console: Console) =>
-  new Elysia({ name: "routes/console-people" }).use(userListPages(context, console));
+  new Elysia({ name: "routes/console-people" })
+    .use(userListPages(context, console))
+    .use(userPages(context, console))
+    .use(userActionPages(context, console));

@@ -1,0 +1,34 @@
+// Shows a secret link once, on the answer to the form that made it. The link is in no address, and nothing stores the page.
+/** @jsxImportSource preact */
+import type { ConsolePage } from "../frame/frame.tsx";
+import { Copy, Time } from "../parts/values.tsx";
+
+export interface OnceLink {
+  title: string;
+  /** what the link is for, and for whom */
+  children: string;
+  link: string;
+  expiresAtMs: number;
+  back: { href: string; label: string };
+}
+
+/** @returns the page with the link */
+export const linkPage = ({ title, children, link, expiresAtMs, back }: OnceLink): ConsolePage => ({
+  title,
+  trail: [back],
+  content: (
+    <>
+      <p>{children} The link is shown only now. Quartermaster sends no mail: send it yourself.</p>
+      <div class="example">
+        <pre>{link}</pre>
+        <Copy text={link} what="link" />
+      </div>
+      <p>
+        It works once, until <Time at={expiresAtMs} />. Whoever has it can use it.
+      </p>
+      <p>
+        <a href={back.href}>Back</a>
+      </p>
+    </>
+  ),
+});

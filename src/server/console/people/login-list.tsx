@@ -1,0 +1,75 @@
+// Logins as a table: on the page of a user, and in the list of all logins.
+/** @jsxImportSource preact */
+import type { LoginKind, LoginState, LoginView } from "../../../domain/access/logins/logins.ts";
+import { browserText } from "../../pages/user-agent.ts";
+import { State, Text, Time, type Tone } from "../parts/values.tsx";
+
+export const LOGIN_KIND_LABELS: Readonly<Record<LoginKind, string>> = {
+  device_login: "Waiting workstation",
+  login_session: "Browser",
+  grant: "Workstation",
+};
+
+export const LOGIN_STATES: Readonly<Record<LoginState, { label: string; tone: Tone }>> = {
+  pending: { label: "Waiting for approval", tone: "attention" },
+  approved: { label: "Approved", tone: "neutral" },
+  refused: { label: "Refused", tone: "neutral" },
+  redeemed: { label: "Used", tone: "neutral" },
+  active: { label: "In use", tone: "good" },
+  expired: { label: "Expired", tone: "neutral" },
+  ended: { label: "Ended", tone: "neutral" },
+  revoked: { label: "Ended", tone: "neutral" },
+};
+
+/** What a login is: its kind, and the browser that it belongs to. */
+export function LoginName({ login: { kind, userAgent } }: { login: LoginView }) {
+  return (
+    <>
+      {LOGIN_KIND_LABELS[kind]}
+      {userAgent !== null && (
+        <>
+          {": "}
+          <Text value={browserText(userAgent)} />
+        </>
+      )}
+    </>
+  );
+}
+
+export function LoginTable({ logins }: { logins: readonly LoginView[] }) {
+  return (
+    <table class="rows">
+      <caption class="visually-hidden">Logins</caption>
+      <thead>
+        <tr>
+          <th scope="col">Login</th>
+          <th scope="col">State</th>
+          <th scope="col">Address</th>
+          <th scope="col">Since</th>
+          <th scope="col">Last used</th>
+        </tr>
+      </thead>
+      <tbody>
+        {logins.map((login) => (
+          <tr key={login.id}>
+            <td data-label="Login">
+              <LoginName login={login} />
+            </td>
+            <td data-label="State">
+              <State tone={LOGIN_STATES[login.state].tone}>{LOGIN_STATES[login.state].label}</State>
+            </td>
+            <td data-label="Address">
+              <Text value={login.address} />
+            </td>
+            <td data-label="Since">
+              <Time at={login.createdAtMs} />
+            </td>
+            <td data-label="Last used">
+              <Time at={login.usedAtMs} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

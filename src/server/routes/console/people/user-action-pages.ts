@@ -1,0 +1,105 @@
+// What administrators do with one user in the console: a confirmation page for each action, and the action itself.
+import { passwordUrl, type User } from "../../../../domain/identity/model.ts";
+import { readWord } from "../../../../domain/shared/page.ts";
+import { DomainError } from "../../../../platform/errors.ts";
+import type { Console, Done } from "../../../console/console.ts";
+import type { ConsolePage } from "../../../console/frame/frame.tsx";
+import { confirmationPage } from "../../../console/parts/form.tsx";
+import { linkPage } from "../../../console/people/link-page.tsx";
+import {
+  doneText,
+  refuseUnlessFitting,
+  USER_ACTIONS,
+  type UserAction,
+  userConfirmation,
+} from "../../../console/people/user-actions.ts";
+import { USERS_PATH, userPath } from "../../../console/people/words.ts";
+import type { Reader } from "../../../console/reader.ts";
+import { HttpError } from "../../../http/problems/problem.ts";
+import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../../router.ts";
+import { createActionCheck } from "./user-pages.ts";
+
+const Confirmed = formOf({ csrf: FormField, by: FormField, version: FormField, typed: FormField });
+const CHANGED = "This user was changed after the page was opened. Read it again before you go on.";
+
+/** @returns the confirmation pages and the actions on one user */
+export function userActionPages(context: RouteContext, console: Console) {
+  const { users } = context.domain.identity;
+  const checkAction = createActionCheck(context.domain.identity);
+  const perform = createPerform(context);
+
+  const confirmationOf = (user: User, action: UserAction, error?: string): ConsolePage => {
+    const invitations = users.countSentInvitations(user.organizationId, user.id);
+    return confirmationPage(userConfirmation(user, { action, invitations, ...(error && { error }) }));
+  };
+
+  return createRouter(context.guard, "console-user-actions")
+    .get(
+      `${USERS_PATH}/:id/:action`,
+      ({ request, params }) =>
+        console.show(request, "administrator", (reader) => {
+          const action = actionIn(params.action);
+          const user = users.show(reader.organizationId, params.id);
+          checkAction(reader, user, action);
+          refuseUnlessFitting(user, action);
+          return confirmationOf(user, action);
+        }),
+      pageRoute("showUserActionPage", "Asks before an action on a user"),
+    )
+    .post(
+      `${USERS_PATH}/:id/:action`,
+      ({ request, params, body }) => {
+        const needed = { needs: "administrator", back: userPath(params.id) } as const;
+        return console.act(request, body, needed, async (reader) => {
+          const action = actionIn(params.action);
+          const user = users.show(reader.organizationId, params.id);
+          checkAction(reader, user, action);
+          refuseUnlessFitting(user, action);
+          if (action === "remove" && body.typed !== user.email)
+            return confirmationOf(user, action, "Type the address exactly as it is shown");
+          if (body.version !== String(user.updatedAtMs)) return confirmationOf(user, action, CHANGED);
+          return await perform(reader, user, action);
+        });
+      },
+      formRoute(Confirmed, formOperation("sendUserAction", "Changes the role or access of a user")),
+    );
+}
+
+function actionIn(text: string): UserAction {
+  const action = readWord(text, { name: "action", words: USER_ACTIONS, problems: [] });
+  if (action === undefined) throw new HttpError(404, "console.no_page", "there is no such page");
+  return action;
+}
+
+/** @returns a function that does it; the user must still be the one of the confirmation page */
+function createPerform({ domain, baseUrl }: RouteContext) {
+  const { users, passwordLinks } = domain.identity;
+
+  return async ({ actor }: Reader, user: User, action: UserAction): Promise<Done | ConsolePage> => {
+    const { id } = user;
+    const expect = ({ updatedAtMs }: User): void => {
+      if (updatedAtMs !== user.updatedAtMs) throw new DomainError("conflict", "user.changed", CHANGED);
+    };
+    if (action === "password-link") {
+      const { token, expiresAtMs } = await passwordLinks.create(actor, id);
+      return linkPage({
+        title: "Link to set a password",
+        children: `With this link, ${user.email} sets a new password.`,
+        link: passwordUrl(baseUrl(), token).reveal(),
+        expiresAtMs,
+        back: { href: userPath(id), label: user.email },
+      });
+    }
+    const doing: Readonly<Record<Exclude<UserAction, "password-link">, () => Promise<unknown>>> = {
+      "make-administrator": () => users.update(actor, id, { role: "admin", expect }),
+      "make-member": () => users.update(actor, id, { role: "member", expect }),
+      suspend: () => users.update(actor, id, { status: "suspended", expect }),
+      resume: () => users.update(actor, id, { status: "active", expect }),
+      "end-logins": () => users.revokeLogins(actor, id),
+      remove: () => users.remove(actor, id, expect),
+    };
+    await doing[action]();
+    return { to: userPath(id), notice: doneText(user, action) };
+  };
+}

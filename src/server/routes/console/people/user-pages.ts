@@ -1,0 +1,95 @@
+// The page of one user in the console.
+import type { LoginView } from "../../../../domain/access/logins/logins.ts";
+import { hiddenPackages } from "../../../../domain/governance/delivery/audiences.ts";
+import type { User } from "../../../../domain/identity/model.ts";
+import { DomainError } from "../../../../platform/errors.ts";
+import { runInTurns } from "../../../../platform/steps.ts";
+import type { Console } from "../../../console/console.ts";
+import { actionsFor, type UserAction } from "../../../console/people/user-actions.ts";
+import { userPage } from "../../../console/people/user-page.tsx";
+import { USERS_PATH } from "../../../console/people/words.ts";
+import type { Reader } from "../../../console/reader.ts";
+import { pageRoute } from "../../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../../router.ts";
+
+/** Workstations, logins and audit entries on the page; links lead to all of them. */
+const ROWS_SHOWN = 5;
+
+/** @returns the page of one user */
+export function userPages({ guard, domain }: RouteContext, console: Console) {
+  const { identity, governance, gateway, access, auditLog, clients, scim } = domain;
+  const checkAction = createActionCheck(identity);
+
+  const packagesOf = ({ organizationId, id }: User) => {
+    const revision = governance.revisions.current(organizationId);
+    if (!revision) return { shown: 0, hidden: [] };
+    const hidden = hiddenPackages(revision, id);
+    return { shown: revision.document.packages.length - hidden.length, hidden };
+  };
+
+  return createRouter(guard, "console-user").get(
+    `${USERS_PATH}/:id`,
+    ({ request, params }) =>
+      console.show(request, "administrator", async (reader) => {
+        const { organizationId } = reader;
+        const user = identity.users.show(organizationId, params.id);
+        const wanted = { userId: user.id, perPage: ROWS_SHOWN };
+        const workstations = await runInTurns(clients.inventory.summaries(organizationId, wanted));
+        const logins = access.logins.list({ userId: user.id, limit: ROWS_SHOWN });
+        const entries = { limit: ROWS_SHOWN };
+        return userPage({
+          user,
+          actions: actionsOf(reader, user, checkAction),
+          workstations: { rows: workstations.items, hasMore: workstations.next !== null },
+          logins: someOf(logins),
+          key: gateway.mode && gateway.directory.show(user),
+          groups: scim.directory.groupsOf(user.id),
+          packages: packagesOf(user),
+          invitations: identity.users.countSentInvitations(organizationId, user.id),
+          about: auditLog.listByKey(organizationId, { ...entries, target: user.id }).items,
+          by: auditLog.listByKey(organizationId, { ...entries, actor: user.id }).items,
+        });
+      }),
+    pageRoute("showUserPage", "One user"),
+  );
+}
+
+const someOf = ({ items, next }: { items: readonly LoginView[]; next: string | null }) => ({
+  rows: items,
+  hasMore: next !== null,
+});
+
+type CheckAction = ReturnType<typeof createActionCheck>;
+
+/** @returns a function that throws what the action would throw, and changes nothing */
+export const createActionCheck =
+  ({ users, passwordLinks }: RouteContext["domain"]["identity"]) =>
+  ({ actor }: Pick<Reader, "actor">, { id }: User, action: UserAction): void => {
+    const check: Readonly<Record<UserAction, () => void>> = {
+      "make-administrator": () => users.checkUpdate(actor, id, { role: "admin" }),
+      "make-member": () => users.checkUpdate(actor, id, { role: "member" }),
+      suspend: () => users.checkUpdate(actor, id, { status: "suspended" }),
+      resume: () => users.checkUpdate(actor, id, { status: "active" }),
+      "end-logins": () => users.checkRevokeLogins(actor, id),
+      "password-link": () => passwordLinks.checkCreate(actor, id),
+      remove: () => users.checkRemove(actor, id),
+    };
+    check[action]();
+  };
+
+function actionsOf(reader: Reader, user: User, checkAction: CheckAction) {
+  if (!reader.mayAdminister) return [];
+  const actions = user.status === "removed" ? [] : actionsFor(user);
+  return actions.map((action) => ({ action, refusal: refusalOf(() => checkAction(reader, user, action)) }));
+}
+
+/** @returns why it is refused; undefined if it is not */
+function refusalOf(check: () => void): string | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.kind !== "conflict") throw error;
+    return error.message;
+  }
+}

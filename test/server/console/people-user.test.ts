@@ -1,0 +1,129 @@
+// The page of one user in the console, and what administrators do there.
+import { afterAll, describe, expect, test } from "bun:test";
+import { CORE_USER } from "../../../src/domain/scim/wire.ts";
+import { createTestServer, SCIM_TOKEN } from "../../support/server.ts";
+
+const site = await createTestServer({ consoleAuditors: () => ["auditor@example.com"] });
+afterAll(() => site[Symbol.asyncDispose]());
+const admin = await site.signedIn("admin", { email: "admin@example.com" });
+const auditor = await site.signedIn("admin", { email: "auditor@example.com" });
+const { users } = site.domain.identity;
+const { organizationId } = site.world;
+
+const read = async (path: string, cookie = admin.cookie) => {
+  const answer = await site.request("GET", `/console/users/${path}`, { cookie });
+  return { status: answer.status, headers: answer.headers, html: await answer.text() };
+};
+const hidden = (html: string, name: string): string =>
+  new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? "";
+/** Opens the confirmation page and sends its form. */
+const act = async (path: string, fields: Record<string, string> = {}) => {
+  const { html } = await read(path);
+  const form = { csrf: hidden(html, "csrf"), version: hidden(html, "version"), ...fields };
+  const answer = await site.request("POST", `/console/users/${path}`, {
+    cookie: admin.cookie,
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams(form).toString(),
+  });
+  return { status: answer.status, headers: answer.headers, html: await answer.text() };
+};
+const member = async (email: string) => (await site.signedIn("member", { email })).user;
+const actionsOf = (target: string) =>
+  site.domain.auditLog.list(organizationId, { target }).items.map(({ action }) => action);
+
+describe("CON-71 the page of a user", () => {
+  test("shows facts, logins, packages, and the audit log about the user", async () => {
+    const ana = await member("ana@example.com");
+    const { status, html } = await read(ana.id);
+    expect(status).toBe(200);
+    for (const text of ["ana@example.com", "In use", "Browser", "user.create", "quartermaster users show"])
+      expect(html).toContain(text);
+    expect(html).toContain(`href="/console/users/${ana.id}/suspend" data-dialog`);
+  });
+
+  test("offers auditors no action", async () => {
+    const { html } = await read(admin.user.id, auditor.cookie);
+    expect(html).not.toContain("<h2>Actions</h2>");
+  });
+
+  test.each([
+    ["suspend", (status: string) => status === "suspended", "user.update"],
+    ["make-administrator", (_: string, role: string) => role === "admin", "user.update"],
+    ["end-logins", (status: string) => status === "active", "user.revoke_logins"],
+  ])("%p changes the user after the confirmation", async (action, holds, entry) => {
+    const { id } = await member(`${action}@example.com`);
+    const { status, headers } = await act(`${id}/${action}`);
+    const { status: state, role } = users.show(organizationId, id);
+    expect([status, headers.get("location"), holds(state, role)]).toEqual([
+      303,
+      `/console/users/${id}`,
+      true,
+    ]);
+    expect(actionsOf(id)).toContain(entry);
+  });
+
+  test("CON-98 removal needs the address, and says what stays", async () => {
+    const { id, email } = await member("gone@example.com");
+    expect((await read(`${id}/remove`)).html).toContain("Their history, workstations and sessions stay.");
+    const wrong = await act(`${id}/remove`, { typed: "GONE" });
+    expect([wrong.status, wrong.html.includes("Type the address exactly")]).toEqual([400, true]);
+    expect(users.show(organizationId, id).status).toBe("active");
+    expect((await act(`${id}/remove`, { typed: email })).status).toBe(303);
+    expect(users.show(organizationId, id).status).toBe("removed");
+    expect((await read(id)).html).not.toContain("data-dialog");
+  });
+
+  test("CON-145 a link to set a password is on the answer only, which nothing stores", async () => {
+    const { id } = await member("link@example.com");
+    const { status, headers, html } = await act(`${id}/password-link`);
+    expect([status, headers.get("cache-control")]).toEqual([200, "no-store"]);
+    const token = /set-password\?token=([\w-]{43})/.exec(html)?.[1] ?? "";
+    expect(token).not.toBe("");
+    expect((await read(id)).html).not.toContain(token);
+    expect(JSON.stringify([site.logged, site.domain.auditLog.list(organizationId, {}).items])).not.toContain(
+      token,
+    );
+  });
+
+  test("CON-118 a change by somebody else meanwhile is not overwritten", async () => {
+    const { id } = await member("raced@example.com");
+    const { html } = await read(`${id}/make-administrator`);
+    site.world.clock.advance(1_000);
+    await users.setStatus(site.world.system, id, "suspended");
+    const answer = await act(`${id}/make-administrator`, { version: hidden(html, "version") });
+    expect([answer.status, answer.html.includes("was changed after the page was opened")]).toEqual([
+      400,
+      true,
+    ]);
+    expect(users.show(organizationId, id).role).toBe("member");
+  });
+});
+
+describe("CON-72 guards are shown before", () => {
+  test("on the own account", async () => {
+    const { html } = await read(admin.user.id);
+    expect(html).toContain("This is your own account; ask another administrator.");
+    expect(html).toContain('disabled aria-describedby="reason-0"');
+    expect((await act(`${admin.user.id}/suspend`)).status).toBe(409);
+  });
+
+  test("on a user of an identity provider, whose logins can still be ended", async () => {
+    await site.request("POST", "/scim/v2/Users", {
+      token: SCIM_TOKEN,
+      body: JSON.stringify({ schemas: [CORE_USER], userName: "managed@example.com" }),
+      headers: { "content-type": "application/scim+json" },
+    });
+    const { id } = users.find(organizationId, "managed@example.com");
+    const { html } = await read(id);
+    expect(html).toContain("This user is managed by the identity provider (SCIM); change it there.");
+    expect(html).toContain(`href="/console/users/${id}/end-logins" data-dialog`);
+    expect(html).not.toContain(`/${id}/suspend`);
+  });
+
+  test("and an action that does not fit any more is refused with what is so", async () => {
+    const { id } = await member("fits@example.com");
+    const { status, html } = await read(`${id}/resume`);
+    expect([status, html.includes("This user is not suspended.")]).toEqual([409, true]);
+    expect([(await read(`${id}/nonsense`)).status, (await read("x/suspend")).status]).toEqual([404, 404]);
+  });
+});
