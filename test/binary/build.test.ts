@@ -119,7 +119,7 @@ describe("the build", () => {
     return folder;
   };
 
-  test("replaces the folder's content with the executable and its checksum, identical for every folder", () => {
+  test("CON-155 replaces the folder's content with the executable and its checksum, identical for every folder", () => {
     const folder = join(directory, "dist");
     writeFileSync(join(newFolder(folder), "stale"), "");
     build({ directory: folder });

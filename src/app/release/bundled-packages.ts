@@ -20,17 +20,23 @@ export interface BundledPackage {
 const LICENSE_FILE = /^(?:licen[cs]e|copying)(?:\.(?:md|txt))?$/i;
 const PACKAGE_FOLDER = /^.*node_modules\/(?:@[^/]+\/)?[^/]+\//;
 
+/** What the bundler makes one output of. */
+export interface Bundle {
+  /** entry points, relative to the root of the repository */
+  entries: readonly string[];
+  target: "bun" | "browser";
+}
+
 /**
  * @param root of the repository, with its packages installed
- * @param entries entry points of the executable, relative to the root
- * @returns the packages by name and version
+ * @returns the packages of all bundles by name and version
  * @throws Error if the bundler fails, or if a package differs from the lock file
  */
-export async function bundledPackages(root: string, entries: readonly string[]): Promise<BundledPackage[]> {
-  const inputs = await inputsOf(root, entries);
+export async function bundledPackages(root: string, bundles: readonly Bundle[]): Promise<BundledPackage[]> {
+  const inputs = (await Promise.all(bundles.map((bundle) => inputsOf(root, bundle)))).flat();
   const pinned = pinnedIn(join(root, "bun.lock"));
   const found = new Map<string, BundledPackage>();
-  for (const [path, { imports }] of Object.entries(inputs)) {
+  for (const [path, { imports }] of inputs) {
     const folder = folderOf(path);
     if (folder === undefined) continue;
     const known = found.get(folder) ?? packageIn(join(root, folder), pinned);
@@ -53,16 +59,16 @@ export const identityOf = ({ name, version }: Pick<BundledPackage, "name" | "ver
 
 const folderOf = (path: string): string | undefined => PACKAGE_FOLDER.exec(path)?.[0];
 
-async function inputsOf(root: string, entries: readonly string[]) {
+async function inputsOf(root: string, { entries, target }: Bundle) {
   const built = await Bun.build({
     entrypoints: entries.map((entry) => join(root, entry)),
     root,
-    target: "bun",
+    target,
     metafile: true,
     splitting: true,
   });
   invariant(built.metafile, "the bundler was asked what it took in");
-  return built.metafile.inputs;
+  return Object.entries(built.metafile.inputs);
 }
 
 function packageIn(folder: string, pinned: ReadonlyMap<string, string>): BundledPackage {

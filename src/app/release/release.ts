@@ -14,8 +14,9 @@ import { type FileSigner, fileSigner } from "../../platform/crypto/file-signatur
 import { tarEnd, tarHeader, tarPadding } from "../../platform/files/tar.ts";
 import { sha256Hex } from "../../platform/ids.ts";
 import { Secret } from "../../platform/secret.ts";
+import { BROWSER_ENTRIES } from "../../server/console/assets/bundle.ts";
 import { build, ENTRIES } from "./build.ts";
-import { bundledPackages } from "./bundled-packages.ts";
+import { type Bundle, bundledPackages } from "./bundled-packages.ts";
 import { exampleConfig } from "./example-config.ts";
 import { sbomText } from "./sbom.ts";
 import { thirdPartyText, verifyText } from "./texts.ts";
@@ -26,6 +27,12 @@ const INSTALLED = "/usr/local/bin/quartermaster";
 const SUMS = "SHA256SUMS";
 const CHAPTERS_FOLDER = "src/handbook/chapters/";
 const CHAPTER_FOLDERS = /src\/handbook\/chapters\/(?:[a-z]+\/(?=[a-z-]+\.md))?/g;
+
+/** What a release contains of packages: in the program, and in the code for browsers that it serves. */
+export const BUNDLES: readonly Bundle[] = [
+  { target: "bun", entries: ENTRIES },
+  { target: "browser", entries: BROWSER_ENTRIES.map((entry) => `src/server/console/browser/${entry}`) },
+];
 
 /** Files that the executable prints itself, with the command for each. */
 const PRINTED: Readonly<Record<string, readonly string[]>> = {
@@ -74,7 +81,7 @@ export async function makeRelease({ directory, executable, signer }: ReleaseOpti
   addText("example/quartermaster.yaml", exampleConfig());
   addText("README.md", readme());
   for (const [file, text] of handbookFiles()) addText(`handbook/${file}`, text);
-  const packages = await bundledPackages(ROOT, ENTRIES);
+  const packages = await bundledPackages(ROOT, BUNDLES);
   const product = {
     ...{ version: facts.version, commit: facts.commit, builtAt: facts.build_time ?? undefined },
     ...{ sha256: sha256Hex(readFileSync(executable)), runtime: Bun.version },

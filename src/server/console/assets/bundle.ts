@@ -19,6 +19,7 @@ export interface BrowserFile {
 }
 
 /**
+ * Paths are relative to the sources, because the bundler's digests cover them: another clone gives the same names.
  * A macro cannot use Bun.build, so the bundler runs as a process.
  * @returns the files, ordered by name: the same bytes for the same sources
  * @throws Error with the bundler's output
@@ -26,10 +27,11 @@ export interface BrowserFile {
 export function browserFiles(): BrowserFile[] {
   const folder = mkdtempSync(join(tmpdir(), "quartermaster-browser-"));
   try {
-    const entries = BROWSER_ENTRIES.map((entry) => join(import.meta.dir, "../browser", entry));
+    const cwd = join(import.meta.dir, "../browser");
     const naming = ["--entry-naming=[name]-[hash].[ext]", "--chunk-naming=[name]-[hash].[ext]"];
     const flags = ["--target=browser", "--production", "--splitting", `--outdir=${folder}`, ...naming];
-    const { exitCode, stderr } = Bun.spawnSync([process.execPath, "build", ...entries, ...flags]);
+    const entries = BROWSER_ENTRIES.map((entry) => `./${entry}`);
+    const { exitCode, stderr } = Bun.spawnSync([process.execPath, "build", ...entries, ...flags], { cwd });
     if (exitCode !== 0) throw new Error(`the browser code cannot be bundled:\n${stderr}`);
     return readdirSync(folder)
       .sort()

@@ -1,0 +1,81 @@
+// The console's browser files inside the executable: finished, complete, and the same wherever they are built.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { brotliDecompressSync } from "node:zlib";
+import { bundledPackages } from "../../src/app/release/bundled-packages.ts";
+import { BUNDLES } from "../../src/app/release/release.ts";
+import { CONSOLE_ASSETS_PATH } from "../../src/server/console/assets/assets.ts";
+import { type BrowserFile, browserFiles } from "../../src/server/console/assets/bundle.ts";
+import { builtExecutable } from "../support/cli/executable.ts";
+import { type RunningService, startService } from "../support/running-service.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const BUNDLER = "src/server/console/assets/bundle.ts";
+const SOURCES = ["src/server/console/assets", "src/server/console/browser"];
+
+/** What the executable had more than the runtime before it had a console, at commit 65388a50. */
+const BYTES_WITHOUT_CONSOLE = 23_593_256;
+const GROWTH_BYTES_MAX = 3_000_000;
+
+let directory: string;
+let service: RunningService;
+const files = browserFiles();
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
+  const empty = join(directory, "empty");
+  mkdirSync(empty);
+  service = await startService({ args: ["--data-dir", join(directory, "data")], cwd: empty });
+});
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true });
+});
+
+const ask = ({ name }: BrowserFile, headers: Record<string, string>) =>
+  fetch(`${service.baseUrl}${CONSOLE_ASSETS_PATH}/${name}`, { headers, decompress: false });
+
+describe("CON-155 the executable", () => {
+  test("serves every browser file from an empty directory, compressed and plain, and answers 304", async () => {
+    for (const file of files) {
+      const packed = await ask(file, { "accept-encoding": "br" });
+      expect([packed.status, packed.headers.get("content-encoding")]).toEqual([200, "br"]);
+      expect(Buffer.from(await packed.bytes()).toString("base64")).toBe(file.brotli);
+      const plain = await ask(file, { "accept-encoding": "identity" });
+      expect(plain.headers.get("content-encoding")).toBeNull();
+      expect(Buffer.from(await plain.bytes())).toEqual(
+        brotliDecompressSync(Buffer.from(file.brotli, "base64")),
+      );
+      for (const [answer, encoding] of [
+        [packed, "br"],
+        [plain, "identity"],
+      ] as const) {
+        const etag = answer.headers.get("etag") ?? "";
+        expect(etag).toMatch(/^"[^"]+"$/);
+        const again = await ask(file, { "accept-encoding": encoding, "if-none-match": etag });
+        expect([again.status, await again.text()]).toEqual([304, ""]);
+      }
+    }
+    expect(readdirSync(join(directory, "empty"))).toEqual([]);
+  });
+
+  test("CON-138 is at most 3 MB larger than without a console", () => {
+    const bytes = statSync(builtExecutable()).size - statSync(process.execPath).size;
+    expect(bytes).toBeLessThanOrEqual(BYTES_WITHOUT_CONSOLE + GROWTH_BYTES_MAX);
+  });
+});
+
+test("CON-155 another folder with the same sources gives the same browser files", async () => {
+  const copy = join(directory, "copy");
+  const packages = await bundledPackages(
+    ROOT,
+    BUNDLES.filter(({ target }) => target === "browser"),
+  );
+  for (const path of [...SOURCES, ...packages.map(({ name }) => `node_modules/${name}`)])
+    cpSync(join(ROOT, path), join(copy, path), { recursive: true });
+  const elsewhere: { browserFiles: typeof browserFiles } = await import(join(copy, BUNDLER));
+  expect(elsewhere.browserFiles()).toEqual(files);
+});
