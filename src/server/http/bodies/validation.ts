@@ -44,9 +44,16 @@ export function createAddressCheck(route: Schemas): (context: AddressParts) => v
   const checkQuery = createCheck(route.query, "query");
   const declared = new Set(propertiesOf(route.query));
   return ({ request, params, query }) => {
+    refuseUndecoded(params);
     checkPath(params);
     checkQuery(query, declared.size === 0 ? [] : repeatedIn(request.url, declared).map(repeated));
   };
+}
+
+/** The framework hands a path parameter that is not percent-encoded UTF-8 on as null, whatever the schema says. */
+function refuseUndecoded(params: unknown): void {
+  for (const value of Object.values(Object(params)))
+    if (value === null) throw new HttpError(400, "request.malformed", "the path is not percent-encoded UTF-8");
 }
 
 interface AddressParts {
