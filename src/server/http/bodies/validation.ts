@@ -53,7 +53,8 @@ export function createAddressCheck(route: Schemas): (context: AddressParts) => v
 /** The framework hands a path parameter that is not percent-encoded UTF-8 on as null, whatever the schema says. */
 function refuseUndecoded(params: unknown): void {
   for (const value of Object.values(Object(params)))
-    if (value === null) throw new HttpError(400, "request.malformed", "the path is not percent-encoded UTF-8");
+    if (value === null)
+      throw new HttpError(400, "request.malformed", "the path is not percent-encoded UTF-8");
 }
 
 interface AddressParts {
