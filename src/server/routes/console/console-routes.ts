@@ -19,7 +19,6 @@ export function consoleRoutes(context: RouteContext) {
     .use(fleetPages(context, console))
     .use(peoplePages(context, console))
     .use(auditPages(context, console))
-    .use(auditPages(context, console))
     .use(installationPages(context, console))
     .use(jobPages(context, console));
 }
