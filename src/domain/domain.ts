@@ -220,7 +220,7 @@ export function openDomain({
     jobs: createJobs(shared),
     exports: createExports(shared),
     untrustedProxies: createUntrustedProxies(machine),
-    sealingKeys: new SealingKeys({ ...shared, secrets: secretsOf(machine) }),
+    sealingKeys: new SealingKeys({ ...shared, requireConfirmation, secrets: secretsOf(machine) }),
   };
 }
 

@@ -39,6 +39,11 @@ export interface SealingKeysDependencies {
   sealing: Sealing;
   /** all sealed values, of every area */
   secrets: readonly SealedSecrets[];
+  /**
+   * Asks a browser session again before the key file is made, which no rollback removes; access provides it.
+   * @throws DomainError `access.confirmation_needed`, `access.second_factor_enrollment_needed`
+   */
+  requireConfirmation(connection: Connection, actor: Actor): void;
 }
 
 export class SealingKeys {
@@ -82,13 +87,14 @@ export class SealingKeys {
 
   /**
    * Creates a key file that seals all new values, in every process. The service then seals older values again under it.
-   * @throws DomainError `sealing.key_provided`, `sealing.key_missing`, `sealing.names_foreign`
+   * @throws DomainError `sealing.key_provided`, `sealing.key_missing`, `sealing.names_foreign`; those of `requireConfirmation`
    */
   async rotate(actor: Actor): Promise<SealingKeyState> {
     this.checkRotate();
     const { db, clock, audit, sealing } = this.own;
     // Sealing happens under the write lock, so every later writer sees the new file.
     const id = await db.write((tx) => {
+      this.own.requireConfirmation(tx, actor);
       const before = { id: sealing.activeKey().id };
       const after = { id: sealing.addKey().id };
       changeJob(tx, REWRAP_JOB, { nextRunAtMs: clock.nowMs() });

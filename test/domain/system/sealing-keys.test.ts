@@ -40,6 +40,7 @@ async function createSealingWorld(): Promise<SealingWorld> {
 
 const keysOf = (world: GatewayWorld, sealing: Sealing = world.sealing): SealingKeys =>
   new SealingKeys({
+    requireConfirmation: () => {},
     ...world,
     sealing,
     secrets: [accessSecrets({ sealing }), ...gatewaySecrets({ sealing })],
