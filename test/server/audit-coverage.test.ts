@@ -497,6 +497,22 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["user.update"],
   },
+  "POST /console/system/backups": {
+    ask: (site) => onConsole(site, { action: "/console/system/backups" }),
+    leaves: ["backup.create"],
+  },
+  "POST /console/system/backups/verify": {
+    async ask(site) {
+      await site.request("POST", "/admin/backups", bearer(await site.signedIn("admin")));
+      return onConsole(site, { page: "/console/system/backups", action: "/console/system/backups/verify" });
+    },
+    why: "it reads",
+  },
+  "POST /console/system/keys/:kind/rotate": {
+    ask: (site) =>
+      onConsole(site, { action: "/console/system/keys/access_tokens/rotate", fields: { typed: "rotate" } }),
+    leaves: ["signing_key.rotate"],
+  },
   "POST /login": {
     async ask(site) {
       await site.signedIn("member", { email: CREDENTIAL.email });

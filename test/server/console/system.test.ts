@@ -1,4 +1,4 @@
-// CON-91, CON-92: the pages about the installation, over the real domain.
+// CON-91 to CON-94: the pages about the installation, over the real domain.
 import { afterAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { addJob } from "../../../src/platform/scheduler/store.ts";
@@ -91,5 +91,85 @@ describe("CON-92 the jobs", () => {
     const { html, forms } = await auditor.visit("/console/system/jobs");
     expect(html).toContain("access-sweep");
     expect(forms.filter(({ action }) => action.startsWith("/console/system"))).toEqual([]);
+  });
+});
+
+describe("CON-93 the backups", () => {
+  test("are made and verified, and the restore is shown as a command with the reason", async () => {
+    const empty = await browser.visit("/console/system/backups");
+    expect(empty.html).toContain("has no backup yet");
+    const made = await browser.submit(formTo(empty, "/console/system/backups"), {});
+    expect(made.html).toMatch(/Made backup-\w+\.qmb\./);
+    expect(made.html).toContain("no service may run meanwhile");
+    expect(made.html).toMatch(/quartermaster backup restore \S+\.qmb --dry-run/);
+    expect(newestEntry().action).toBe("backup.create");
+    const verified = await browser.submit(formTo(made, "/console/system/backups/verify"), {});
+    expect(verified.html).toMatch(/backup-\w+\.qmb is intact\./);
+    expect(verified.html).toContain(">Intact</span>");
+  });
+
+  test("that do not exist cannot be verified", async () => {
+    const form = formTo(await browser.visit("/console/system/backups"), "/console/system/backups/verify");
+    for (const id of ["", "../quartermaster.db", "<script>alert(1)</script>"]) {
+      const { status, html } = await browser.submit(form, { id });
+      expect([status, html.includes("<script>alert")]).toEqual([404, false]);
+    }
+  });
+
+  test("are read by auditors, who get no buttons", async () => {
+    const { html, forms } = await auditor.visit("/console/system/backups");
+    expect(html).toContain(".qmb");
+    expect(forms.filter(({ action }) => action.startsWith("/console/system"))).toEqual([]);
+  });
+});
+
+describe("CON-94 the keys", () => {
+  test("are listed with their state and what lies under them, without a key", async () => {
+    const { html } = await browser.visit("/console/system/keys");
+    for (const text of [
+      ">Signs</span>",
+      ">Seals</span>",
+      "Gateway mode is off",
+      "/console/system/keys/sealing/rotate",
+    ])
+      expect(html).toContain(text);
+    expect(html).not.toMatch(/PRIVATE KEY|"d":/);
+  });
+
+  test.each([
+    ["access_tokens", "signing_key.rotate"],
+    ["sealing", "sealing_key.rotate"],
+  ])("of %s are rotated after the word was typed", async (kind, entry) => {
+    const path = `/console/system/keys/${kind}/rotate`;
+    const asked = await browser.visit(path);
+    expect(asked.html).not.toContain("<script");
+    const refused = await browser.submit(formTo(asked, path), { typed: "yes" });
+    expect([refused.status, newestEntry().action === entry]).toEqual([400, false]);
+    expect(refused.html).toContain("Type rotate to confirm.");
+    const done = await browser.submit(formTo(refused, path), { typed: " rotate " });
+    expect(done.html).toContain("The new key is in use.");
+    expect(newestEntry().action).toBe(entry);
+  });
+
+  test("CON-146 are not rotated by a browser that was not confirmed lately where a second factor is demanded", async () => {
+    await using strict = await createTestServer({ access: { secondFactor: "everyone" } });
+    const caller = await strict.signedIn("admin");
+    const before = strict.domain.sealingKeys.list().length;
+    const strictBrowser = consoleBrowser(strict, caller);
+    for (const kind of ["access_tokens", "sealing"]) {
+      const path = `/console/system/keys/${kind}/rotate`;
+      const answer = await strictBrowser.submit(formTo(await strictBrowser.visit(path), path), {
+        typed: "rotate",
+      });
+      expect(answer.html).not.toContain("The new key is in use.");
+    }
+    expect(strict.domain.sealingKeys.list()).toHaveLength(before);
+  });
+
+  test("of another kind do not exist, and gateway keys are refused without a gateway", async () => {
+    expect((await browser.visit("/console/system/keys/x/rotate")).status).toBe(404);
+    const path = "/console/system/keys/inference_tokens/rotate";
+    const answer = await browser.submit(formTo(await browser.visit(path), path), { typed: "rotate" });
+    expect([answer.status, answer.heading]).toEqual([409, "Not possible"]);
   });
 });

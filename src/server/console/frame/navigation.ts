@@ -40,6 +40,8 @@ const GROUPS: readonly NavigationGroup[] = [
     links: [
       { href: `${CONSOLE}/system`, label: "Installation" },
       { href: `${CONSOLE}/system/jobs`, label: "Jobs" },
+      { href: `${CONSOLE}/system/backups`, label: "Backups" },
+      { href: `${CONSOLE}/system/keys`, label: "Keys" },
       { href: `${CONSOLE}/audit`, label: "Audit log" },
     ],
   },

@@ -41,6 +41,10 @@ export function outcomeText(entry: Summaries): string {
 
 /** Pages of targets, by the first word of the action. */
 const PAGES: ReadonlyMap<string, (target: string) => string> = new Map([
+  ["backup", () => `${CONSOLE}/system/backups`],
+  ["gateway_signing_key", () => `${CONSOLE}/system/keys`],
+  ["sealing_key", () => `${CONSOLE}/system/keys`],
+  ["signing_key", () => `${CONSOLE}/system/keys`],
   ["job", (target: string) => `${CONSOLE}/system/jobs#row-${target}`],
 ]);
 

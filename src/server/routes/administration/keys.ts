@@ -11,6 +11,7 @@ import {
   SigningKey,
   sealingKeyDocument,
   signingKeyDocument,
+  type TokenKey,
 } from "../../../domain/system/key-document.ts";
 import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
@@ -40,7 +41,7 @@ export function serviceKeyRoutes({ guard, domain }: RouteContext) {
       async ({ request, params: { kind } }) => {
         const actor = actorOf(request);
         if (kind === "sealing") return json(sealingKeyDocument(await domain.sealingKeys.rotate(actor)));
-        return json(await rotate(domain, actor, kind));
+        return json(signingKeyDocument(await rotateTokenKey(domain, actor, kind)));
       },
       { requires: "administrator", accepts: "nothing", params: KeyPath, detail: described.rotate },
     );
@@ -49,15 +50,20 @@ export function serviceKeyRoutes({ guard, domain }: RouteContext) {
 const ringOf = ({ access, inference }: Domain, signs: SignedTokens) =>
   signs === "access_tokens" ? access.keys : inference.signingKeys;
 
+/** @returns the keys that sign these tokens; undefined if the service signs none */
+export const tokenKeysOf = (domain: Domain, signs: SignedTokens): TokenKey[] | undefined =>
+  ringOf(domain, signs)
+    ?.list()
+    .map((key) => ({ ...key, signs }));
+
 const listKeys = (domain: Domain) => ({
-  signing_keys: SIGNED_TOKENS.flatMap((signs) =>
-    (ringOf(domain, signs)?.list() ?? []).map((key) => signingKeyDocument({ ...key, signs })),
-  ),
+  signing_keys: SIGNED_TOKENS.flatMap((signs) => (tokenKeysOf(domain, signs) ?? []).map(signingKeyDocument)),
   sealing_keys: domain.sealingKeys.list().map(sealingKeyDocument),
 });
 
-async function rotate(domain: Domain, actor: Actor, signs: SignedTokens) {
+/** @throws DomainError `gateway.off`, and what a rotation throws */
+export async function rotateTokenKey(domain: Domain, actor: Actor, signs: SignedTokens): Promise<TokenKey> {
   const ring = ringOf(domain, signs);
   if (!ring) throw gatewayOff();
-  return signingKeyDocument({ ...(await ring.rotate(actor)), signs });
+  return { ...(await ring.rotate(actor)), signs };
 }

@@ -4,10 +4,12 @@ import { createBrowser } from "../../auth/browser.ts";
 import { createConsole } from "../../console/console.ts";
 import type { RouteContext } from "../../router.ts";
 import { auditPages } from "./audit-pages.ts";
+import { backupPages } from "./backup-pages.ts";
 import { fleetPages } from "./fleet-pages.ts";
 import { framePages } from "./frame-pages.ts";
 import { installationPages } from "./installation-pages.ts";
 import { jobPages } from "./job-pages.ts";
+import { keyPages } from "./key-pages.ts";
 import { peoplePages } from "./people/people-pages.ts";
 
 /** @returns no routes if the installation has no console */
@@ -20,5 +22,7 @@ export function consoleRoutes(context: RouteContext) {
     .use(peoplePages(context, console))
     .use(auditPages(context, console))
     .use(installationPages(context, console))
-    .use(jobPages(context, console));
+    .use(jobPages(context, console))
+    .use(backupPages(context, console))
+    .use(keyPages(context, console));
 }

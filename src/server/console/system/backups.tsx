@@ -1,0 +1,163 @@
+// The backups: what is in their folder, whether each is intact, and the buttons that make and verify one. A restore replaces the
+// database below the service, so the page shows its command only.
+/** @jsxImportSource preact */
+import type { BackupCheck, BackupFileView, BackupListView } from "../../../domain/system/operations.ts";
+import { Hidden } from "../../pages/forms.tsx";
+import { asSentence } from "../../pages/words.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { CONSOLE } from "../frame/navigation.ts";
+import { AsCommand } from "../parts/command.tsx";
+import { ConsoleForm } from "../parts/form.tsx";
+import { Id, Size, State, Text, Time, type Tone, useReader } from "../parts/values.tsx";
+
+export const BACKUPS_PATH = `${CONSOLE}/system/backups`;
+
+/** @returns the page of the backups */
+export const backupsPage = ({ folder, making, failure, items }: BackupListView): ConsolePage => ({
+  title: "Backups",
+  content: (
+    <>
+      {failure !== null && (
+        <p class="notice attention">
+          The last backup that was asked for failed, <Time at={failure.at} />:{" "}
+          <Text value={asSentence(failure.detail)} />
+        </p>
+      )}
+      <Make isMaking={making} folder={folder} />
+      {items.length === 0 ? (
+        <div class="empty">
+          <p>
+            The folder <Text value={folder} /> has no backup yet. Make one now, or let the job{" "}
+            <a href={`${CONSOLE}/system/jobs#row-backup`}>backup</a> make one at its next run.
+          </p>
+        </div>
+      ) : (
+        <Files items={items} />
+      )}
+      <AsCommand command={["backup", "list"]} api={{ method: "GET", path: "/admin/backups" }} />
+      <section>
+        <h2>Restore</h2>
+        <p>
+          A restore replaces the database, so no service may run meanwhile and nobody is signed in who could
+          press a button. Stop the service, and run the command of the backup on the server.{" "}
+          <code>--dry-run</code> shows first what would change, and the replaced data is kept.
+        </p>
+      </section>
+    </>
+  ),
+});
+
+function Make({ isMaking, folder }: { isMaking: boolean; folder: string }) {
+  const { mayAdminister } = useReader();
+  return (
+    <div class="panel">
+      <p>
+        {isMaking ? "A backup is being made. Load this page again to see it." : <>Backups are kept in </>}
+        {!isMaking && <Text value={folder} />}
+      </p>
+      {mayAdminister && !isMaking && (
+        <ConsoleForm action={BACKUPS_PATH}>
+          <button class="button" type="submit">
+            Make a backup now
+          </button>
+        </ConsoleForm>
+      )}
+      <AsCommand command={["backup", "create"]} api={{ method: "POST", path: "/admin/backups" }} />
+    </div>
+  );
+}
+
+const Files = ({ items }: Pick<BackupListView, "items">) => (
+  <table class="rows">
+    <caption class="visually-hidden">Backups, newest first</caption>
+    <thead>
+      <tr>
+        <th scope="col">Made</th>
+        <th scope="col">File</th>
+        <th scope="col">Size</th>
+        <th scope="col">Verified</th>
+        <th scope="col">Sealing keys needed</th>
+        <th scope="col">Actions</th>
+      </tr>
+    </thead>
+    <tbody>
+      {items.map((item) => (
+        <File key={item.id} item={item} />
+      ))}
+    </tbody>
+  </table>
+);
+
+function File({ item }: { item: BackupFileView }) {
+  const { mayAdminister } = useReader();
+  const { id, path, kind, version, schema, verification, sealing_key_ids: keys } = item;
+  return (
+    <tr>
+      <td data-label="Made">
+        <Time at={item.created_at} none="unknown" />
+        <div class="muted">
+          {kind}
+          {version !== null && `, version ${version}`}
+          {schema !== null && `, schema ${schema}`}
+        </div>
+      </td>
+      <td data-label="File">
+        <Text value={path} />
+      </td>
+      <td data-label="Size">
+        <Size bytes={item.size_bytes} />
+      </td>
+      <td data-label="Verified">
+        {item.problem === null ? <Verified check={verification} /> : <Unreadable problem={item.problem} />}
+      </td>
+      <td data-label="Sealing keys needed">
+        {keys.length === 0 ? <Text value={null} /> : keys.map((key) => <Id key={key} value={key} />)}
+      </td>
+      <td data-label="Actions">
+        {mayAdminister && verification?.state !== "running" && (
+          <ConsoleForm action={`${BACKUPS_PATH}/verify`}>
+            <Hidden name="id" value={id} />
+            <button class="button quiet" type="submit" aria-label={`Verify ${id}`}>
+              Verify
+            </button>
+          </ConsoleForm>
+        )}
+        <AsCommand
+          command={["backup", "verify", path]}
+          api={{ method: "POST", path: `/admin/backups/${encodeURIComponent(id)}/verify` }}
+        />
+        <details class="twin">
+          <summary>Restore</summary>
+          <AsCommand command={["backup", "restore", path, "--dry-run"]} />
+        </details>
+      </td>
+    </tr>
+  );
+}
+
+const Unreadable = ({ problem }: { problem: string }) => (
+  <>
+    <State tone="bad">Unreadable</State> <Text value={asSentence(problem)} />
+  </>
+);
+
+const CHECKS: Readonly<Record<BackupCheck["state"], [Tone, string]>> = {
+  running: ["neutral", "Verifying"],
+  intact: ["good", "Intact"],
+  damaged: ["bad", "Damaged"],
+};
+
+function Verified({ check }: { check: BackupCheck | null }) {
+  if (check === null) return <span class="muted">not since the service started</span>;
+  const [tone, word] = CHECKS[check.state];
+  return (
+    <>
+      <State tone={tone}>{word}</State> <Time at={check.at} />
+      {check.problem !== null && (
+        <div>
+          <Text value={asSentence(check.problem)} />
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,50 @@
+// The backups of the installation in the console.
+import type { Console, Done } from "../../console/console.ts";
+import { BACKUPS_PATH, backupsPage } from "../../console/system/backups.tsx";
+import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+/** @returns the page of the backups and its forms */
+export function backupPages({ guard, operations: { backups } }: RouteContext, console: Console) {
+  const action = { needs: "administrator", back: BACKUPS_PATH } as const;
+  const done = (notice: NonNullable<Done["notice"]>): Done => ({ to: BACKUPS_PATH, notice });
+
+  return createRouter(guard, "console-backups")
+    .get(
+      BACKUPS_PATH,
+      ({ request }) => console.show(request, "administrator", () => backupsPage(backups.list())),
+      pageRoute("showBackups", "The files in the folder of backups"),
+    )
+    .post(
+      BACKUPS_PATH,
+      ({ request, body }) =>
+        console.act(request, body, action, async ({ actor }) => {
+          const made = await backups.create(actor);
+          return done(
+            made ? `Made ${made.id}.` : "The backup takes longer. This page lists it when it is done.",
+          );
+        }),
+      formRoute(
+        formOf({ csrf: FormField, by: FormField }),
+        formOperation("sendBackup", "Makes a backup now"),
+      ),
+    )
+    .post(
+      `${BACKUPS_PATH}/verify`,
+      ({ request, body }) =>
+        console.act(request, body, action, async () => {
+          const { state, problem } = await backups.verify(body.id ?? "");
+          if (state === "damaged")
+            return done({ kind: "attention", text: `${body.id} is damaged: ${problem}.` });
+          return done(
+            state === "intact"
+              ? `${body.id} is intact.`
+              : "The verification goes on. This page will have its outcome.",
+          );
+        }),
+      formRoute(
+        formOf({ csrf: FormField, by: FormField, id: FormField }),
+        formOperation("sendBackupVerification", "Reads a whole backup as a restore would"),
+      ),
+    );
+}
