@@ -66,10 +66,10 @@ export function sizeText(bytes: number, language: string): string {
 
 /** @returns a whole percentage that is 0 or 100 only if the share is exactly that */
 export function percentText(part: number, whole: number): string {
-  if (whole === 0) return "0 %";
+  if (whole === 0) return "0%";
   const rounded = Math.round((100 * part) / whole);
   const bounded = Math.min(part < whole ? 99 : 100, Math.max(part > 0 ? 1 : 0, rounded));
-  return `${bounded} %`;
+  return `${bounded}%`;
 }
 
 /** Characters at each end of a shortened id. */
