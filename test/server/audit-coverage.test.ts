@@ -490,6 +490,18 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["job.pause"],
   },
+  "POST /console/invitations": {
+    ask: (site) =>
+      onConsole(site, { action: "/console/invitations", fields: { addresses: "new@example.com" } }),
+    leaves: ["invitation.create"],
+  },
+  "POST /console/invitations/:id/:action": {
+    async ask(site) {
+      const { invitation } = await invite(site);
+      return onConsole(site, { action: `/console/invitations/${invitation.id}/cancel` });
+    },
+    leaves: ["invitation.cancel"],
+  },
   "POST /console/users/:id/:action": {
     async ask(site) {
       const { user } = await site.signedIn("member");

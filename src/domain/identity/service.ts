@@ -43,6 +43,9 @@ export function createIdentity(given: IdentityDependencies) {
     external: new ExternalUsers(dependencies, enrol),
     ownPasswords: createOwnPasswords(dependencies),
 
+    /** @returns whether people can be invited: not where an identity provider delivers them */
+    canInvite: (): boolean => settings.invites,
+
     /** Removes invitations after their retention; a job of the service: see invitation-retention.ts. */
     forgetInvitations: forgetInvitations.bind(undefined, dependencies),
 

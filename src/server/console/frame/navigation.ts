@@ -32,7 +32,10 @@ const GROUPS: readonly NavigationGroup[] = [
   {
     label: "People",
     needs: "administrator",
-    links: [{ href: `${CONSOLE}/users`, label: "Users" }],
+    links: [
+      { href: `${CONSOLE}/users`, label: "Users" },
+      { href: `${CONSOLE}/invitations`, label: "Invitations" },
+    ],
   },
   {
     label: "System",

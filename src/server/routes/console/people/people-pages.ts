@@ -2,6 +2,7 @@
 import { Elysia } from "elysia";
 import type { Console } from "../../../console/console.ts";
 import type { RouteContext } from "../../../router.ts";
+import { invitationPages } from "./invitation-pages.ts";
 import { userActionPages } from "./user-action-pages.ts";
 import { userListPages } from "./user-list-pages.ts";
 import { userPages } from "./user-pages.ts";
@@ -11,4 +12,5 @@ export const peoplePages = (context: RouteContext, console: Console) =>
   new Elysia({ name: "routes/console-people" })
     .use(userListPages(context, console))
     .use(userPages(context, console))
-    .use(userActionPages(context, console));
+    .use(userActionPages(context, console))
+    .use(invitationPages(context, console));

@@ -1,0 +1,230 @@
+// The list of invitations, the form that creates them, and what each line of that form led to.
+/** @jsxImportSource preact */
+import { INVITATION_FILTERS, type Invitation, isOpen, ROLES } from "../../../domain/identity/model.ts";
+import type { Page } from "../../../domain/shared/page.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import { Hidden } from "../../pages/forms.tsx";
+import { asSentence, roleText } from "../../pages/words.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { pathWith } from "../list/address.ts";
+import type { Column, Filter, List, Values } from "../list/list.ts";
+import { ListView, listStatus } from "../list/list-view.tsx";
+import { options } from "../parts/command.tsx";
+import { ConsoleForm } from "../parts/form.tsx";
+import { Copy, State, Text, Time, type Tone, useReader } from "../parts/values.tsx";
+import { INVITATION_ACTION_LABELS, INVITATION_ACTIONS, invitationActionPath } from "./invitation-words.ts";
+import { INVITATIONS_PATH } from "./words.ts";
+
+/** Addresses that one form may have. */
+export const INVITED_AT_ONCE_MAX = 100;
+
+const FILTERS: readonly Filter[] = [
+  { name: "q", label: "Search", kind: "search", hint: "Part of an address" },
+  {
+    name: "role",
+    label: "Role",
+    kind: "choice",
+    choices: ROLES.map((value) => ({ value, label: roleText(value) })),
+  },
+  {
+    name: "status",
+    label: "Status",
+    kind: "choice",
+    choices: INVITATION_FILTERS.map((value) => ({ value, label: "Not accepted yet" })),
+  },
+];
+
+const COLUMNS: readonly Column<Invitation>[] = [
+  { name: "email", label: "Address", cell: ({ email }) => <Text value={email} />, isWide: true },
+  { name: "role", label: "Role", cell: ({ role }) => roleText(role) },
+  { name: "status", label: "Status", cell: (invitation) => <Status invitation={invitation} /> },
+  { name: "expires_at", label: "Expires", cell: ({ expiresAtMs }) => <Time at={expiresAtMs} /> },
+  { name: "inviter", label: "Invited by", cell: ({ inviterEmail }) => <Text value={inviterEmail} /> },
+];
+
+const ACTIONS_COLUMN: Column<Invitation> = {
+  name: "actions",
+  label: "Actions",
+  cell: ({ id, email, status }) =>
+    status === "pending" &&
+    INVITATION_ACTIONS.map((action, index) => (
+      <>
+        {index > 0 && " · "}
+        <a key={action} href={invitationActionPath(id, action)} data-dialog>
+          {INVITATION_ACTION_LABELS[action]}
+          <span class="visually-hidden"> for {email}</span>
+        </a>
+      </>
+    )),
+};
+
+const STATUSES: Readonly<Record<Invitation["status"] | "expired", { label: string; tone: Tone }>> = {
+  pending: { label: "Waiting", tone: "attention" },
+  accepted: { label: "Accepted", tone: "good" },
+  canceled: { label: "Canceled", tone: "neutral" },
+  expired: { label: "Expired", tone: "neutral" },
+};
+
+function Status({ invitation }: { invitation: Invitation }) {
+  const { nowMs } = useReader();
+  const isExpired = invitation.status === "pending" && !isOpen(invitation, nowMs);
+  const { label, tone } = STATUSES[isExpired ? "expired" : invitation.status];
+  return <State tone={tone}>{label}</State>;
+}
+
+/** What the form has, and why it cannot be used. */
+export interface InvitationForm {
+  /** key with which a repeated form invites nobody twice */
+  once: string;
+  addresses?: string | undefined;
+  role?: string | undefined;
+  error?: string | undefined;
+}
+
+interface InvitationListProps {
+  values: Values;
+  page: Page<Invitation> | undefined;
+  problems?: readonly Problem[] | undefined;
+  /** why nobody can be invited */
+  closed: string | undefined;
+  /** undefined for readers who change nothing */
+  form: InvitationForm | undefined;
+}
+
+/** @returns the page of all invitations */
+export function invitationListPage(props: InvitationListProps): ConsolePage {
+  const { values, page, problems = [], closed, form } = props;
+  const { q, role, status } = values;
+  const query = Object.entries({ q, role, status }).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  const list: List<Invitation> = {
+    noun: "invitations",
+    filters: FILTERS,
+    columns: form && !closed ? [...COLUMNS, ACTIONS_COLUMN] : COLUMNS,
+    rows: page?.items ?? [],
+    idOf: ({ id }) => id,
+    paging: page ?? { page: 1, perPage: 1, total: 0 },
+    none: <p>Nobody has been invited yet. Invite the first person with the form above.</p>,
+    problems,
+    command: ["invitations", "list", ...options({ q, role, status })],
+    api: { method: "GET", path: pathWith("/admin/invitations", new URLSearchParams(query)) },
+  };
+  const isError = problems.length > 0 || form?.error !== undefined;
+  return {
+    title: "Invitations",
+    status: form?.error === undefined ? listStatus(list) : 400,
+    isError,
+    content: (
+      <>
+        {closed !== undefined && <p class="notice attention">Nobody can be invited: {closed}.</p>}
+        {form && closed === undefined && <NewInvitations form={form} />}
+        <ListView list={list} />
+      </>
+    ),
+  };
+}
+
+function NewInvitations({
+  form: { once, addresses = "", role = "member", error },
+}: {
+  form: InvitationForm;
+}) {
+  return (
+    <details class="invite" open={error !== undefined || addresses !== ""}>
+      <summary>Invite people</summary>
+      <ConsoleForm action={INVITATIONS_PATH}>
+        <Hidden name="once" value={once} />
+        <div class="field">
+          <label for="addresses">Addresses</label>
+          <p class="hint" id="addresses-hint">
+            One or up to {INVITED_AT_ONCE_MAX}, one on each line. The links are shown once, for you to send.
+          </p>
+          {error !== undefined && (
+            <p class="field-error" id="addresses-error">
+              {error}
+            </p>
+          )}
+          <textarea
+            id="addresses"
+            name="addresses"
+            rows={4}
+            required
+            aria-invalid={error !== undefined}
+            aria-describedby={error === undefined ? "addresses-hint" : "addresses-hint addresses-error"}
+          >
+            {addresses}
+          </textarea>
+        </div>
+        <div class="field narrow">
+          <label for="role">Role</label>
+          <select id="role" name="role">
+            {ROLES.toReversed().map((value) => (
+              <option key={value} value={value} selected={value === role}>
+                {roleText(value)}
+              </option>
+            ))}
+          </select>
+        </div>
+        <button class="button primary" type="submit">
+          Invite
+        </button>
+      </ConsoleForm>
+    </details>
+  );
+}
+
+/** What became of one line. */
+export type InvitationResult = { address: string } & ({ link: string } | { refusal: string });
+
+/** @returns the answer to the form: a link or a reason for each address */
+export const invitationResultPage = (results: readonly InvitationResult[]): ConsolePage => {
+  const invited = results.filter((result) => "link" in result).length;
+  return {
+    title: invited === 1 ? "1 person invited" : `${invited} people invited`,
+    trail: [{ href: INVITATIONS_PATH, label: "Invitations" }],
+    content: (
+      <>
+        {invited > 0 && (
+          <p>
+            The links are shown only now and work for 24 hours. Quartermaster sends no mail: send them
+            yourself, each to its own person.
+          </p>
+        )}
+        <table class="rows">
+          <caption class="visually-hidden">Results</caption>
+          <thead>
+            <tr>
+              <th scope="col">Address</th>
+              <th scope="col">Result</th>
+            </tr>
+          </thead>
+          <tbody>
+            {results.map((result, index) => (
+              <tr key={index}>
+                <td data-label="Address" class="wide">
+                  <Text value={result.address} />
+                </td>
+                <td data-label="Result">
+                  {"link" in result ? (
+                    <>
+                      <code>{result.link}</code>{" "}
+                      <Copy text={result.link} what={`link for ${result.address}`} />
+                    </>
+                  ) : (
+                    <>
+                      <State tone="bad">Not invited</State> {asSentence(result.refusal)}
+                    </>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        <p>
+          <a href={INVITATIONS_PATH}>All invitations</a>
+        </p>
+      </>
+    ),
+  };
+};

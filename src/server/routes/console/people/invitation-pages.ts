@@ -1,0 +1,180 @@
+// Invitations in the console: the list, creating many at once, and what can be done with one.
+import { invitationUrl } from "../../../../domain/identity/model.ts";
+import { readWord } from "../../../../domain/shared/page.ts";
+import { DomainError } from "../../../../platform/errors.ts";
+import { runInTurns } from "../../../../platform/steps.ts";
+import type { Console } from "../../../console/console.ts";
+import { found, lastPageAddress, listValues, placeIn } from "../../../console/list/list.ts";
+import { confirmationPage } from "../../../console/parts/form.tsx";
+import {
+  INVITED_AT_ONCE_MAX,
+  type InvitationForm,
+  type InvitationResult,
+  invitationListPage,
+  invitationResultPage,
+} from "../../../console/people/invitation-list.tsx";
+import {
+  INVITATION_ACTIONS,
+  type InvitationAction,
+  invitationConfirmation,
+} from "../../../console/people/invitation-words.ts";
+import { linkPage } from "../../../console/people/link-page.tsx";
+import { INVITATIONS_PATH } from "../../../console/people/words.ts";
+import type { Reader } from "../../../console/reader.ts";
+import { HttpError } from "../../../http/problems/problem.ts";
+import { FormField, formOf, formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../../router.ts";
+import { needsConfirmation } from "../../pages/factor-confirmation-pages.ts";
+
+const NewInvitations = formOf({
+  csrf: FormField,
+  by: FormField,
+  once: FormField,
+  addresses: FormField,
+  role: FormField,
+});
+const Confirmed = formOf({ csrf: FormField, by: FormField, once: FormField });
+const NEEDED = { needs: "administrator", back: INVITATIONS_PATH } as const;
+
+/** @returns the list of invitations and the actions on them */
+export function invitationPages(context: RouteContext, console: Console) {
+  const { identity } = context.domain;
+  const { invitations } = identity;
+  const inviteAll = createInviteAll(context);
+  const perform = createPerform(context);
+
+  const showList = async (reader: Reader, sent?: InvitationForm) => {
+    const values = sent ? {} : listValues(reader);
+    const { q, role, status } = values;
+    const wanted = { q, role, status, ...placeIn(values) };
+    const { rows, problems } = await found(() =>
+      runInTurns(invitations.listInSteps(reader.organizationId, wanted)),
+    );
+    const last = rows && lastPageAddress(reader, rows);
+    if (last !== undefined) return seeOther(last);
+    const form = sent ?? { once: crypto.randomUUID() };
+    const closed = identity.canInvite() ? undefined : CLOSED;
+    return invitationListPage({
+      ...{ values, page: rows, problems, closed },
+      form: reader.mayAdminister ? form : undefined,
+    });
+  };
+
+  return createRouter(context.guard, "console-invitations")
+    .get(
+      INVITATIONS_PATH,
+      ({ request }) => console.show(request, "administrator", (reader) => showList(reader)),
+      pageRoute("showInvitationsPage", "Invitations as a list"),
+    )
+    .post(
+      INVITATIONS_PATH,
+      ({ request, body }) =>
+        console.act(request, body, NEEDED, async (reader) => {
+          const { once = crypto.randomUUID(), addresses: text, role = "member" } = body;
+          const addresses = addressesIn(text ?? "");
+          const error = problemOf(addresses);
+          if (error !== undefined) return showList(reader, { once, addresses: text, role, error });
+          return invitationResultPage(await inviteAll(reader, { addresses, role, once }));
+        }),
+      formRoute(NewInvitations, formOperation("sendInvitations", "Invites addresses and shows their links")),
+    )
+    .get(
+      `${INVITATIONS_PATH}/:id/:action`,
+      ({ request, params }) =>
+        console.show(request, "administrator", (reader) => {
+          const invitation = invitations.show(reader.organizationId, params.id);
+          const once = crypto.randomUUID();
+          return confirmationPage(invitationConfirmation(invitation, actionIn(params.action), once));
+        }),
+      pageRoute("showInvitationActionPage", "Asks before an action on an invitation"),
+    )
+    .post(
+      `${INVITATIONS_PATH}/:id/:action`,
+      ({ request, params, body }) =>
+        console.act(request, body, NEEDED, (reader) =>
+          perform[actionIn(params.action)](reader, params.id, body.once),
+        ),
+      formRoute(Confirmed, formOperation("sendInvitationAction", "Renews or cancels an invitation")),
+    );
+}
+
+const CLOSED = "sign-in is managed by the identity provider. Add people there";
+
+/** @returns the pasted addresses: separated by spaces, commas, semicolons or lines, with or without angle brackets; each once */
+const addressesIn = (text: string): string[] => [
+  ...new Set(
+    text
+      .split(/[\s,;]+/)
+      .map((word) => word.replace(/^<(.*)>$/, "$1"))
+      .filter((word) => word !== ""),
+  ),
+];
+
+function problemOf(addresses: readonly string[]): string | undefined {
+  if (addresses.length === 0) return "Enter at least one address.";
+  if (addresses.length <= INVITED_AT_ONCE_MAX) return undefined;
+  return `These are ${addresses.length} addresses. Invite at most ${INVITED_AT_ONCE_MAX} at once.`;
+}
+
+function actionIn(text: string): InvitationAction {
+  const action = readWord(text, { name: "action", words: INVITATION_ACTIONS, problems: [] });
+  if (action === undefined) throw new HttpError(404, "console.no_page", "there is no such page");
+  return action;
+}
+
+interface Invited {
+  addresses: readonly string[];
+  role: string;
+  /** key of the form */
+  once: string;
+}
+
+/** @returns a function that invites one address after the other, in their order; a repeated form gets the same links */
+function createInviteAll({ domain, baseUrl }: RouteContext) {
+  const inviteOne = async ({ actor }: Reader, email: string, invited: Omit<Invited, "addresses">) => {
+    const { role, once } = invited;
+    const wanted = { email, role, idempotencyKey: once };
+    const { token } = await domain.identity.invitations.create(actor, wanted);
+    return invitationUrl(baseUrl(), token).reveal();
+  };
+
+  return async (reader: Reader, { addresses, role, once }: Invited): Promise<InvitationResult[]> => {
+    const results: InvitationResult[] = [];
+    for (const [index, address] of addresses.entries()) {
+      try {
+        const link = await inviteOne(reader, address, { role, once: `${once}:${index}` });
+        results.push({ address, link });
+      } catch (error) {
+        if (!(error instanceof DomainError) || needsConfirmation(error)) throw error;
+        results.push({ address, refusal: error.message });
+      }
+    }
+    return results;
+  };
+}
+
+/** @returns what each action does with an invitation */
+function createPerform({ domain, baseUrl }: RouteContext) {
+  const { invitations } = domain.identity;
+  return {
+    "new-link": async ({ actor }: Reader, id: string, once: string | undefined) => {
+      const { invitation, token } = await invitations.regenerate(actor, id, { idempotencyKey: once });
+      return linkPage({
+        title: "New invitation link",
+        children: `With this link, ${invitation.email} joins this installation.`,
+        link: invitationUrl(baseUrl(), token).reveal(),
+        expiresAtMs: invitation.expiresAtMs,
+        back: { href: INVITATIONS_PATH, label: "Invitations" },
+      });
+    },
+    extend: async ({ actor }: Reader, id: string) => {
+      const { email } = await invitations.resend(actor, id);
+      return { to: INVITATIONS_PATH, notice: `The link of ${email} works for another 24 hours.` };
+    },
+    cancel: async ({ actor, organizationId }: Reader, id: string) => {
+      const { email } = invitations.show(organizationId, id);
+      await invitations.cancel(actor, id);
+      return { to: INVITATIONS_PATH, notice: `The invitation of ${email} is canceled.` };
+    },
+  };
+}

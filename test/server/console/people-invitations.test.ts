@@ -1,0 +1,108 @@
+// Invitations in the console.
+import { afterAll, describe, expect, test } from "bun:test";
+import { INVITED_AT_ONCE_MAX } from "../../../src/server/console/people/invitation-list.tsx";
+import { createTestServer } from "../../support/server.ts";
+
+const site = await createTestServer({ limits: { invitationsPerActor: INVITED_AT_ONCE_MAX + 20 } });
+afterAll(() => site[Symbol.asyncDispose]());
+const admin = await site.signedIn("admin", { email: "admin@example.com" });
+const { invitations } = site.domain.identity;
+const { organizationId } = site.world;
+
+const read = async (path = "", { request } = site, { cookie } = admin) => {
+  const answer = await request("GET", `/console/invitations${path}`, { cookie });
+  return { status: answer.status, html: await answer.text() };
+};
+const hidden = (html: string, name: string): string =>
+  new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? "";
+/** Opens the page at the path and sends its form, twice if asked. */
+const send = async (path: string, fields: Record<string, string> = {}, times = 1) => {
+  const { html } = await read(path);
+  const form = { csrf: hidden(html, "csrf"), once: hidden(html, "once"), ...fields };
+  const answers = [];
+  for (let time = 0; time < times; time += 1) {
+    const answer = await site.request("POST", `/console/invitations${path}`, {
+      cookie: admin.cookie,
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams(form).toString(),
+    });
+    answers.push({ status: answer.status, headers: answer.headers, html: await answer.text() });
+  }
+  return answers;
+};
+const linksIn = (html: string): string[] => [
+  ...new Set([...html.matchAll(/accept-invitation\?token=([\w-]{43})/g)].map(([, token = ""]) => token)),
+];
+const invitationOf = (email: string) => {
+  const [found] = invitations.list(organizationId, { q: email }).items;
+  if (!found) throw new Error(`${email} is not invited`);
+  return found;
+};
+
+describe("CON-73 invitations", () => {
+  test("show what would fill the list", async () => {
+    const { status, html } = await read();
+    expect([status, html.includes("Nobody has been invited yet.")]).toEqual([200, true]);
+  });
+
+  test("are made for pasted addresses, with a result for each, once however often the form is sent", async () => {
+    const addresses = "ana@example.com, <bob@example.com>;\r\nana@example.com\n admin@example.com <script>x";
+    const [first, again] = await send("", { addresses, role: "member" }, 2);
+    expect([first?.status, first?.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    expect(first?.html).toContain("2 people invited");
+    expect(first?.html).toContain("Admin@example.com already belongs to a user.");
+    expect(first?.html).toContain("&lt;script>x");
+    expect(linksIn(first?.html ?? "")).toHaveLength(2);
+    expect(linksIn(again?.html ?? "")).toEqual(linksIn(first?.html ?? ""));
+    expect(invitations.list(organizationId, {}).total).toBe(2);
+    const { html } = await read();
+    expect([html.includes("bob@example.com"), linksIn(html)]).toEqual([true, []]);
+    expect((await read("?q=ana&role=member&status=outstanding")).html).not.toContain("bob@example.com");
+    expect((await read("?role=x")).status).toBe(400);
+  });
+
+  test.each([
+    [INVITED_AT_ONCE_MAX - 1, 200],
+    [INVITED_AT_ONCE_MAX, 200],
+    [INVITED_AT_ONCE_MAX + 1, 400],
+    [0, 400],
+  ])("%p addresses are answered with %p", async (count, status) => {
+    const words = Array.from({ length: count }, (_, index) => `no-address-${index}`);
+    const [answer] = await send("", { addresses: words.join("\n") });
+    expect(answer?.status).toBe(status);
+    if (count > INVITED_AT_ONCE_MAX) {
+      expect(answer?.html).toContain("These are 101 addresses. Invite at most 100 at once.");
+      expect(answer?.html).toContain("no-address-100</textarea>");
+    }
+  });
+
+  test("CON-145 get a new link once however often the form is sent, and the old one stops working", async () => {
+    const { id } = invitationOf("bob@example.com");
+    expect((await read(`/${id}/new-link`)).html).toContain("The old one stops working now.");
+    const [first, again] = await send(`/${id}/new-link`, {}, 2);
+    expect(linksIn(first?.html ?? "")).toHaveLength(1);
+    expect(linksIn(again?.html ?? "")).toEqual(linksIn(first?.html ?? ""));
+  });
+
+  test("are extended and canceled after a confirmation", async () => {
+    const { id, expiresAtMs } = invitationOf("ana@example.com");
+    site.world.clock.advance(60_000);
+    const [extended] = await send(`/${id}/extend`);
+    expect([extended?.status, invitations.show(organizationId, id).expiresAtMs]).toEqual([
+      303,
+      expiresAtMs + 60_000,
+    ]);
+    await send(`/${id}/cancel`);
+    expect(invitations.show(organizationId, id).status).toBe("canceled");
+    const [late] = await send(`/${id}/extend`);
+    expect([late?.status, late?.html.includes("was accepted or canceled")]).toEqual([409, true]);
+    expect([(await read(`/${id}/x`)).status, (await read("/x/cancel")).status]).toEqual([404, 404]);
+  });
+
+  test("say why they are closed where an identity provider signs people in", async () => {
+    await using closed = await createTestServer({ identity: { mode: "oidc" } });
+    const { html } = await read("", closed, await closed.signedIn("admin"));
+    expect(html).toContain("sign-in is managed by the identity provider");
+    expect(html).not.toContain("Invite people");
+  });
+});
