@@ -1,10 +1,11 @@
-// CON-91 to CON-94: the pages about the installation, over the real domain.
+// CON-91 to CON-96: the pages about the installation, over the real domain.
 import { afterAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { addJob } from "../../../src/platform/scheduler/store.ts";
 import { jobs } from "../../../src/platform/scheduler/tables.ts";
 import { consoleBrowser } from "../../support/browser/console-browser.ts";
 import { formTo } from "../../support/browser/form-browser.ts";
+import { publishFirst } from "../../support/content/policy.ts";
 import { createTestServer } from "../../support/server.ts";
 
 const site = await createTestServer({ consoleAuditors: () => ["auditor@example.com"] });
@@ -171,5 +172,37 @@ describe("CON-94 the keys", () => {
     const path = "/console/system/keys/inference_tokens/rotate";
     const answer = await browser.submit(formTo(await browser.visit(path), path), { typed: "rotate" });
     expect([answer.status, answer.heading]).toEqual([409, "Not possible"]);
+  });
+});
+
+describe("CON-95 the settings", () => {
+  test("have value, origin and effect, and secrets only as set or unset", async () => {
+    const { status, html } = await browser.visit("/console/system/settings");
+    expect(status).toBe(200);
+    expect(html.match(/<td data-label="Setting">/g)?.length).toBeGreaterThan(50);
+    expect(html).toContain("after a restart");
+    expect(html).toContain("<bdi>unset</bdi>");
+  });
+});
+
+describe("CON-96 the configuration export", () => {
+  test("says what to do while no policy is published", async () => {
+    const { status, html } = await browser.visit("/console/system/export");
+    expect([status, html.includes("quartermaster policy apply FILE")]).toEqual([200, true]);
+  });
+
+  test("is a file without secrets, and lists the places of what was left out", async () => {
+    const content = JSON.stringify({
+      scim: { token: "sk-very-secret" },
+      server: { listen: "</pre><script>" },
+    });
+    await using other = await createTestServer({ configuration: () => ({ content, secrets: [] }) });
+    await publishFirst(other);
+    const { html } = await consoleBrowser(other, await other.signedIn("admin")).visit(
+      "/console/system/export",
+    );
+    expect(html).toContain("<bdi>/scim/token</bdi>");
+    expect(html).not.toContain("sk-very-secret");
+    expect(html).not.toContain("<script>");
   });
 });

@@ -45,6 +45,8 @@ const GROUPS: readonly NavigationGroup[] = [
       { href: `${CONSOLE}/system/jobs`, label: "Jobs" },
       { href: `${CONSOLE}/system/backups`, label: "Backups" },
       { href: `${CONSOLE}/system/keys`, label: "Keys" },
+      { href: `${CONSOLE}/system/settings`, label: "Settings" },
+      { href: `${CONSOLE}/system/export`, label: "Export" },
       { href: `${CONSOLE}/audit`, label: "Audit log" },
     ],
   },

@@ -1,17 +1,44 @@
-// Pages about the running installation that change nothing.
+// Pages about the running installation that change nothing: its checks, its settings, and its configuration as a file.
+import { Value } from "@sinclair/typebox/value";
+import { DeploymentConfigExport } from "../../../domain/governance/reading/admin-view.ts";
 import type { Console } from "../../console/console.ts";
 import { installationPage, SYSTEM_PATH } from "../../console/system/installation.tsx";
+import { EXPORT_PATH, exportPage, SETTINGS_PATH, settingsPage } from "../../console/system/settings.tsx";
 import { pageRoute } from "../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
 /** @returns the pages of the installation */
-export function installationPages({ guard, operations }: RouteContext, console: Console) {
-  return createRouter(guard, "console-installation").get(
-    SYSTEM_PATH,
-    ({ request }) =>
-      console.show(request, "administrator", async () =>
-        installationPage({ diagnosis: await operations.diagnose(), machine: operations.machine() }),
-      ),
-    pageRoute("showInstallation", "Checks, service, disk and outgoing connections"),
-  );
+export function installationPages(context: RouteContext, console: Console) {
+  const { guard, operations, domain, configuration } = context;
+  const { views, revisions } = domain.governance;
+
+  /** @returns the export of the policy in force; undefined if none is published */
+  const exportedOf = async (organizationId: string) => {
+    if (revisions.current(organizationId) === undefined) return undefined;
+    const bytes = await views.exported(revisions.inForce(organizationId), await configuration());
+    return Value.Parse(DeploymentConfigExport, JSON.parse(Buffer.from(bytes).toString()));
+  };
+
+  return createRouter(guard, "console-installation")
+    .get(
+      SYSTEM_PATH,
+      ({ request }) =>
+        console.show(request, "administrator", async () =>
+          installationPage({ diagnosis: await operations.diagnose(), machine: operations.machine() }),
+        ),
+      pageRoute("showInstallation", "Checks, service, disk and outgoing connections"),
+    )
+    .get(
+      SETTINGS_PATH,
+      ({ request }) => console.show(request, "administrator", () => settingsPage(operations.settings())),
+      pageRoute("showSettings", "Every setting in force and where it comes from"),
+    )
+    .get(
+      EXPORT_PATH,
+      ({ request }) =>
+        console.show(request, "administrator", async ({ organizationId }) =>
+          exportPage(await exportedOf(organizationId)),
+        ),
+      pageRoute("showConfigurationExport", "The configuration as a file, without its secrets"),
+    );
 }
