@@ -14,7 +14,7 @@ import {
 
 let site: Site;
 beforeAll(async () => {
-  site = await openSite();
+  site = await openSite({ hasConsole: false });
 });
 afterAll(() => site[Symbol.asyncDispose]());
 afterEach(() => expect(site.takeComplaints()).toEqual([]));

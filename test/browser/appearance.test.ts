@@ -16,7 +16,7 @@ import {
 let site: Site;
 let member: Account;
 beforeAll(async () => {
-  site = await openSite();
+  site = await openSite({ hasConsole: false });
   member = await site.member("member@example.com");
 });
 afterAll(() => site[Symbol.asyncDispose]());

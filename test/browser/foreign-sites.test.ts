@@ -9,7 +9,7 @@ let site: Site;
 let hostile: Server<undefined>;
 let hostilePage = "";
 beforeAll(async () => {
-  site = await openSite();
+  site = await openSite({ hasConsole: false });
   hostile = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,

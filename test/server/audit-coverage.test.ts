@@ -152,6 +152,19 @@ async function onConsole(
   return filledIn(browser, await browser.visit(page), { action, fields });
 }
 
+/** @returns what the browser sends as a form of its own pages */
+async function ownForm(
+  browser: FormBrowser,
+  { action, fields }: { action: string; fields?: Record<string, string> },
+) {
+  const page = await browser.visit("/console/me");
+  return filledIn(
+    browser,
+    { ...page, forms: [{ ...formTo(page, "/sign-out"), action }] },
+    { action, ...(fields && { fields }) },
+  );
+}
+
 /** @returns the decision on a device login as the page at that path sends it */
 async function decided(site: TestServer, pathOf: (login: Awaited<ReturnType<typeof begin>>) => string) {
   const browser = await signedInBrowser(site);
@@ -207,18 +220,18 @@ async function onJob(site: TestServer, action: "run" | "pause" | "resume") {
 
 const NEW_PASSWORD = "an entirely new password";
 
-/** @returns a form of the account settings as a signed-in member sends it */
-async function onAccountPage(site: TestServer, filling: { action: string; fields?: Record<string, string> }) {
-  const browser = await signedInBrowser(site);
-  return filledIn(browser, await browser.visit("/account"), filling);
-}
+/** @returns a form about their own account as a signed-in member sends it */
+const onAccountPage = async (
+  site: TestServer,
+  filling: { action: string; fields?: Record<string, string> },
+) => ownForm(await signedInBrowser(site), filling);
 
-/** @returns a form about the gateway key, on that page, of a member who has a key */
-async function withKeyOnAccountPage(site: TestServer, path: string, action: string) {
+/** @returns the same, about the gateway key of a member who has one */
+async function withOwnKey(site: TestServer, action: string) {
   const browser = await signedInBrowser(site);
-  const page = await browser.visit("/account");
-  await browser.submit(formTo(page, "/account/gateway-key/ensure"), {});
-  return filledIn(browser, await browser.visit(path), { action: `/account/gateway-key/${action}` });
+  const page = await browser.visit("/console/me/key");
+  await browser.submit(formTo(page, "/console/me/key/ensure"), {});
+  return ownForm(browser, { action });
 }
 
 const SCIM_JSON = { "content-type": "application/scim+json" };
@@ -650,7 +663,7 @@ const CASES: Readonly<Record<string, Case>> = {
       const browser = await signedInBrowser(site);
       const [workstation] = site.domain.access.logins.list({ kind: "grant" }).items;
       const action = `/account/logins/${workstation?.id}/end`;
-      return filledIn(browser, await browser.visit("/account"), { action });
+      return ownForm(browser, { action });
     },
     leaves: ["grant.revoke"],
   },
@@ -669,17 +682,66 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "POST /account/gateway-key/validate": {
     site: sharedServer(createGatewayServer), // the gateway goes on knowing the keys of its users
-    ask: (site) => withKeyOnAccountPage(site, "/account", "validate"),
+    ask: (site) => withOwnKey(site, "/account/gateway-key/validate"),
     why: "asks the gateway whether the key is still good",
   },
   "POST /account/gateway-key/rotate": {
     site: sharedServer(createGatewayServer), // the gateway goes on knowing the keys of its users
-    ask: (site) => withKeyOnAccountPage(site, "/account", "rotate"),
+    ask: (site) => withOwnKey(site, "/account/gateway-key/rotate"),
     leaves: ["gateway_key.provision"],
   },
   "POST /account/gateway-key/revoke": {
     site: sameGateway,
-    ask: (site) => withKeyOnAccountPage(site, "/account/gateway-key/revoke", "revoke"),
+    ask: (site) => withOwnKey(site, "/account/gateway-key/revoke"),
+    leaves: ["gateway_key.revoke"],
+  },
+  "POST /console/me/account/password": {
+    async ask(site) {
+      const fields = { current_password: PASSWORD, new_password: NEW_PASSWORD };
+      return onAccountPage(site, { action: "/console/me/account/password", fields });
+    },
+    leaves: ["user.change_password"],
+  },
+  "POST /console/me/logins/:id/end": {
+    async ask(site) {
+      const browser = await signedInBrowser(site);
+      const [workstation] = site.domain.access.logins.list({ kind: "grant" }).items;
+      return ownForm(browser, { action: `/console/me/logins/${workstation?.id}/end` });
+    },
+    leaves: ["grant.revoke"],
+  },
+  "POST /console/me/logins/end-others": {
+    ask: (site) => onAccountPage(site, { action: "/console/me/logins/end-others" }),
+    leaves: ["user.revoke_logins"],
+  },
+  "POST /console/me/workstations/:id/sign-out": {
+    async ask(site) {
+      const { accessToken: token } = await site.signedIn("member", { email: CREDENTIAL.email });
+      await site.request("POST", "/client-status", { token, body: reportWith() });
+      const [client] = site.domain.clients.inventory.list(site.world.organizationId, {}).items;
+      const { browser } = await afterPassword(site);
+      return ownForm(browser, { action: `/console/me/workstations/${client?.id}/sign-out` });
+    },
+    leaves: ["grant.revoke"],
+  },
+  "POST /console/me/key/ensure": {
+    site: sameGateway,
+    ask: (site) => onAccountPage(site, { action: "/console/me/key/ensure" }),
+    leaves: ["gateway_key.provision"],
+  },
+  "POST /console/me/key/validate": {
+    site: sharedServer(createGatewayServer), // the gateway goes on knowing the keys of its users
+    ask: (site) => withOwnKey(site, "/console/me/key/validate"),
+    why: "asks the gateway whether the key is still good",
+  },
+  "POST /console/me/key/rotate": {
+    site: sharedServer(createGatewayServer), // the gateway goes on knowing the keys of its users
+    ask: (site) => withOwnKey(site, "/console/me/key/rotate"),
+    leaves: ["gateway_key.provision"],
+  },
+  "POST /console/me/key/revoke": {
+    site: sameGateway,
+    ask: (site) => withOwnKey(site, "/console/me/key/revoke"),
     leaves: ["gateway_key.revoke"],
   },
   "POST /me/password": {

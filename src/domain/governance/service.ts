@@ -10,7 +10,13 @@ import { Deployments } from "./publishing/deployment.ts";
 import { Documents } from "./publishing/documents.ts";
 import { Publisher } from "./publishing/publisher.ts";
 import { Publishing } from "./publishing/publishing.ts";
-import { type Explanation, explain, type Question } from "./reading/explain.ts";
+import {
+  type Explanation,
+  explain,
+  type PolicySummary,
+  type Question,
+  summarize,
+} from "./reading/explain.ts";
 import { Revisions } from "./reading/revisions.ts";
 import { Views } from "./reading/views.ts";
 
@@ -21,7 +27,7 @@ export type { DeploymentOutcome, DeploymentSection } from "./publishing/deployme
 export type { Change } from "./publishing/diff.ts";
 export type { DocumentPlan, DocumentSource } from "./publishing/documents.ts";
 export { readHarnessKey } from "./publishing/publications.ts";
-export type { Explanation } from "./reading/explain.ts";
+export type { Explanation, PolicySummary } from "./reading/explain.ts";
 export type { Configuration } from "./reading/export.ts";
 export type { RevisionSummary } from "./store.ts";
 export { type RunTask, runAtOnce } from "./tasks.ts";
@@ -50,6 +56,12 @@ export function createGovernance(dependencies: GovernanceDependencies) {
      */
     explain({ organizationId }: Pick<Actor, "organizationId">, question: Question): Explanation {
       return explain(revisions.inForce(organizationId), question, () => dependencies.harnesses.harnesses());
+    },
+
+    /** @returns what the policy in force means for a user, in a few figures; undefined before the first revision */
+    summarize(organizationId: string, userId: string): PolicySummary | undefined {
+      const current = revisions.current(organizationId);
+      return current && summarize(current, userId);
     },
   };
 }

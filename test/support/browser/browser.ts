@@ -85,7 +85,7 @@ export interface Site extends AsyncDisposable {
  * @param options `localhost` as the host is a secure context with a name, where browsers offer passkeys
  */
 export async function openSite(
-  options: Pick<ListeningOptions, "host" | "sso" | "consoleAuditors"> = {},
+  options: Pick<ListeningOptions, "host" | "sso" | "hasConsole" | "consoleAuditors"> = {},
 ): Promise<Site> {
   await using started = new AsyncDisposableStack();
   const limits = { userCodeGuessesPerUser: 5 };

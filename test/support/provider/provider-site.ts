@@ -22,7 +22,12 @@ export async function createProviderSite(
   const idp = await createLyingProvider({ nowMs: () => site.world.clock.nowMs() });
   let current: SsoSettings | undefined = idp.settings(settings);
   const outbound = createOutbound({ allowed: [], found: () => site.domain.sso.provider.destinations() });
-  const site: TestServer = await createTestServer({ ...options, outbound, sso: () => current });
+  const site: TestServer = await createTestServer({
+    hasConsole: false,
+    ...options,
+    outbound,
+    sso: () => current,
+  });
   return Object.assign(site, {
     idp,
     configure: (changes: Partial<SsoSettings> | undefined) => {

@@ -44,6 +44,22 @@ export const endOtherSessions = (
 };
 
 /**
+ * Ends every login of a user but one browser session: the other browsers, all workstations, also those that this browser approved,
+ * and the device logins that are being decided.
+ */
+export function endOtherLogins(
+  tx: Tx,
+  { userId, sessionId, reason, nowMs }: Ending & { userId: string; sessionId: string },
+): EndedLogins {
+  store.removeAttempts(tx, { userId });
+  return {
+    loginSessions: endOtherSessions(tx, { userId, sessionId, nowMs }),
+    grants: store.revokeGrants(tx, { userId }, { reason, nowMs }),
+    deviceLogins: store.removeDeviceLogins(tx, { userId }),
+  };
+}
+
+/**
  * Ends the browser sessions that began with one session at a provider (see ProviderSession), or every browser session of a user, and the device logins that
  * they are deciding. Grants end only if asked, because a logout in a browser does not concern workstations.
  * @returns how many were open

@@ -64,3 +64,25 @@ export function countApproved(
     .all();
   return new Map(rows.map(({ id, total }) => [id, total]));
 }
+
+/** @returns those of the grants that are active and belong to the user; for one page of workstations */
+export function listLiveGrants(
+  connection: Connection,
+  { userId, grantIds }: { userId: string; grantIds: readonly string[] },
+  nowMs: number,
+): string[] {
+  const rows = connection
+    .select({ id: grants.id })
+    .from(grants)
+    .where(
+      and(
+        inArray(grants.id, [...grantIds]),
+        eq(grants.userId, userId),
+        isNull(grants.revokedAtMs),
+        gt(grants.expiresAtMs, nowMs),
+      ),
+    )
+    .limit(LOGINS_PER_PAGE_MAX)
+    .all();
+  return rows.map(({ id }) => id);
+}

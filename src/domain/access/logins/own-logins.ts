@@ -1,12 +1,13 @@
 // Users list and end their own logins here. password-change.ts changes their password; logins.ts and end-logins.ts define what a
 // login is and what ends together.
 import type { Clock } from "../../../platform/clock.ts";
-import type { Db } from "../../../platform/database/database.ts";
+import type { Db, Tx } from "../../../platform/database/database.ts";
 import { invariant } from "../../../platform/errors.ts";
 import type { Audit } from "../../audit/service.ts";
 import type { Actor } from "../../shared/actor.ts";
-import { type EndedLogins, endLogins } from "./end-logins.ts";
-import { type LoginPage, type LoginQuery, type Logins, summaryOf } from "./logins.ts";
+import { loginNotFound } from "../errors.ts";
+import { type EndedLogins, endLogins, endOtherLogins } from "./end-logins.ts";
+import { type LoginPage, type LoginQuery, type Logins, type LoginView, summaryOf } from "./logins.ts";
 import * as store from "./own-logins-store.ts";
 
 export interface OwnLoginsDependencies {
@@ -22,6 +23,13 @@ export class OwnLogins {
   /** @throws DomainError `logins.invalid` */
   list(actor: Actor, query: Omit<LoginQuery, "userId" | "show">): LoginPage {
     return this.own.logins.list({ ...query, userId: userIdOf(actor) });
+  }
+
+  /** @throws DomainError `login.not_found`, also for another user's login */
+  show(actor: Actor, id: string): LoginView {
+    const login = this.own.logins.show(id);
+    if (login.user?.id !== userIdOf(actor)) throw loginNotFound();
+    return login;
   }
 
   /** @returns how many logins of the actor are active */
@@ -42,14 +50,42 @@ export class OwnLogins {
     await this.own.logins.revoke(actor, id, { userId: userIdOf(actor), reason: "revoked_by_user" });
   }
 
+  /** @returns those of the grants with which a workstation of the actor is signed in */
+  liveGrants(actor: Actor, grantIds: readonly string[]): ReadonlySet<string> {
+    const { db, clock } = this.own;
+    return new Set(store.listLiveGrants(db.read, { userId: userIdOf(actor), grantIds }, clock.nowMs()));
+  }
+
   /** Ends every login of the actor, including the one that makes the request. @returns how many were active */
   endAll(actor: Actor): Promise<EndedLogins> {
+    return this.#endMany(actor, (tx, ending) => {
+      const ended = store.countLive(tx, ending.userId, ending.nowMs);
+      endLogins(tx, ending);
+      return ended;
+    });
+  }
+
+  /**
+   * Ends every login of the actor but one browser session, and all workstations.
+   * @param sessionId of the browser that stays signed in
+   * @returns how many were active
+   */
+  endOthers(actor: Actor, sessionId: string): Promise<EndedLogins> {
+    return this.#endMany(actor, (tx, ending) => {
+      const { loginSessions, ...others } = store.countLive(tx, ending.userId, ending.nowMs);
+      endOtherLogins(tx, { ...ending, sessionId });
+      return { ...others, loginSessions: Math.max(0, loginSessions - 1) };
+    });
+  }
+
+  #endMany(
+    actor: Actor,
+    end: (tx: Tx, ending: { userId: string; reason: string; nowMs: number }) => EndedLogins,
+  ): Promise<EndedLogins> {
     const { db, clock, audit } = this.own;
     const userId = userIdOf(actor);
     return db.write((tx) => {
-      const nowMs = clock.nowMs();
-      const ended = store.countLive(tx, userId, nowMs);
-      endLogins(tx, { userId, reason: "revoked_by_user", nowMs });
+      const ended = end(tx, { userId, reason: "revoked_by_user", nowMs: clock.nowMs() });
       audit.record(tx, { actor, action: "user.revoke_logins", target: userId, after: summaryOf(ended) });
       return ended;
     }, "access");

@@ -108,6 +108,13 @@ export class Inventory extends ClientLists {
     return this.viewOf(row);
   }
 
+  /** See `byId`. @throws DomainError `client.not_found`, also for a client of another user */
+  ownById(organizationId: string, { id, userId }: { id: string; userId: string }): ClientView {
+    const client = this.byId(organizationId, id);
+    if (client.userId !== userId) throw clientNotFound(id);
+    return client;
+  }
+
   /** @returns the user's other clients whose logins were approved from the same browser sign-in */
   companions(client: ClientView): { id: string; hostname: string | null }[] {
     return store.listCompanions(this.own.db.read, client);

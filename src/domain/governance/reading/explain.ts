@@ -4,7 +4,7 @@
 import { DomainError, pointerOf } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { quoted } from "../../../platform/text/problem-list.ts";
-import type { Harness, HarnessKey } from "../../harnesses/harnesses.ts";
+import { HARNESS_KEYS, type Harness, type HarnessKey } from "../../harnesses/harnesses.ts";
 import { parseVersion } from "../../shared/exact-version.ts";
 import { hiddenPackages } from "../delivery/audiences.ts";
 import { withoutUndeliveredModels } from "../document/model-lists.ts";
@@ -75,6 +75,33 @@ export function explain(
     versionRefusal: version === undefined ? undefined : checkVersion(harnesses(), policy, harness, version),
     values: policy ? valuesOf(policy, ["harnesses", harness], lineOf) : [],
     packages: packagesOf(revision, { ...question, harness }, lineOf),
+  };
+}
+
+/** What a user meets of a revision, in a few figures. */
+export interface PolicySummary {
+  revision: Pick<Revision, "id" | "sequence" | "createdAtMs">;
+  /** harnesses that may run, in published order */
+  allowed: readonly HarnessKey[];
+  /** whether workstations refuse to run on a stale policy */
+  isRequired: boolean;
+  /** number of packages that are installed for the user for at least one of these harnesses */
+  packages: number;
+}
+
+/** @returns the effect of the revision on the user, without values and lines */
+export function summarize(revision: Revision, userId: string): PolicySummary {
+  const { document, id, sequence, createdAtMs } = revision;
+  const hidden = new Set(hiddenPackages(revision, userId));
+  const allowed = HARNESS_KEYS.filter((harness) => document.allowed_harnesses.includes(harness));
+  const isInstalled = (managed: Revision["document"]["packages"][number]): boolean =>
+    !hidden.has(managed.id) &&
+    allowed.some((harness) => stateOf(revision, managed, { userId, harness }) === "installed");
+  return {
+    revision: { id, sequence, createdAtMs },
+    allowed,
+    isRequired: document.required,
+    packages: document.packages.filter(isInstalled).length,
   };
 }
 

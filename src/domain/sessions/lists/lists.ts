@@ -69,6 +69,13 @@ export class SessionLists {
     return { ...pageStart(days, offset, filter.sort), limit, known };
   }
 
+  /** @returns the number of sessions that the viewer owns */
+  countOwn({ organizationId, userId }: Pick<Viewer, "organizationId" | "userId">): number {
+    const filter = readListQuery({ page: 1 }).filter;
+    const days = countByDay(this.own.db.read, { kind: "owner", organizationId, userId }, filter);
+    return days.reduce((total, { sessions }) => total + sessions, 0);
+  }
+
   /** @returns a session as lists show it */
   *view(session: ListedSession): Steps<SessionView> {
     const { identity, db } = this.own;

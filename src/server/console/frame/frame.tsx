@@ -161,7 +161,8 @@ function AccountMenu({ reader }: { reader: Reader }) {
 
 const THEME_LABELS = { system: "As the system", light: "Light", dark: "Dark" } as const;
 
-function ThemeForm({ reader }: { reader: Reader }) {
+/** Chooses the colors of this browser and comes back to the page. */
+export function ThemeForm({ reader }: { reader: Reader }) {
   const { pathname, search } = reader.url;
   return (
     <form class="theme" method="post" action={`${CONSOLE}/theme`}>

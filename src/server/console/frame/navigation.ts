@@ -7,6 +7,8 @@ export type Needs = "anyone" | "administrator";
 export interface NavigationLink {
   href: string;
   label: string;
+  /** omitted: always */
+  feature?: Feature;
 }
 
 export interface NavigationGroup {
@@ -24,6 +26,18 @@ export type Feature = "sessions" | "gateway";
 export const CONSOLE = "/console";
 
 const GROUPS: readonly NavigationGroup[] = [
+  {
+    label: "Mine",
+    needs: "anyone",
+    links: [
+      { href: `${CONSOLE}/me`, label: "Start page" },
+      { href: `${CONSOLE}/me/policy`, label: "My policy" },
+      { href: `${CONSOLE}/me/workstations`, label: "My workstations" },
+      { href: `${CONSOLE}/me/key`, label: "My gateway key", feature: "gateway" },
+      { href: `${CONSOLE}/me/logins`, label: "My logins" },
+      { href: `${CONSOLE}/me/account`, label: "My account" },
+    ],
+  },
   {
     label: "Fleet",
     needs: "administrator",
@@ -53,10 +67,13 @@ const GROUPS: readonly NavigationGroup[] = [
 ];
 
 /** @returns the groups that this reader may open and this installation has */
-export const navigationFor = (readsAll: boolean, has: (feature: Feature) => boolean) =>
-  GROUPS.filter(
-    ({ needs, feature }) => (needs === "anyone" || readsAll) && (feature === undefined || has(feature)),
-  );
+export function navigationFor(readsAll: boolean, has: (feature: Feature) => boolean): NavigationGroup[] {
+  const isThere = ({ feature }: { feature?: Feature }) => feature === undefined || has(feature);
+  return GROUPS.filter((group) => (group.needs === "anyone" || readsAll) && isThere(group)).map((group) => ({
+    ...group,
+    links: group.links.filter(isThere),
+  }));
+}
 
 /** @returns whether the link leads to the page or to one of the pages below it */
 export const isCurrent = (href: string, path: string): boolean =>

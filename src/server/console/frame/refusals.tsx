@@ -32,6 +32,28 @@ export const forbiddenPage = (refused: keyof typeof MAY): ConsolePage => ({
   ),
 });
 
+/**
+ * A part of the service that is turned off.
+ * @param setting that turns it on; only people who read the pages of administrators are told
+ */
+export const featureOffPage = (
+  title: string,
+  { setting, reader }: { setting: string; reader: Reader },
+): ConsolePage => ({
+  title,
+  status: 404,
+  content: (
+    <>
+      <p>This installation does not have this part.</p>
+      {reader.readsAll && (
+        <p>
+          The setting <code>{setting}</code> turns it on.
+        </p>
+      )}
+    </>
+  ),
+});
+
 /** What was refused, why, what to do next, and the request id. */
 export function failedPage(
   { status, message, problems }: Failure,

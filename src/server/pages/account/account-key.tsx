@@ -4,28 +4,7 @@ import type { GatewayKeyStatus } from "../../../domain/gateway/keys/key-status.t
 import { Hidden } from "../forms.tsx";
 import { asSentence } from "../words.ts";
 import { Fact, Time } from "./account-logins.tsx";
-
-const KEY_ACTIONS = ["ensure", "validate", "rotate"] as const;
-export type KeyAction = (typeof KEY_ACTIONS)[number];
-
-const STATES: Readonly<Record<GatewayKeyStatus["status"], string>> = {
-  ready: "You have a working key.",
-  missing: "You have no key. Your workstation requests one when it needs it.",
-  recovering: "Your key is being created. Reload this page in a moment.",
-  error: "You have no working key: the last attempt to create one failed.",
-  invalid: "The gateway no longer accepts your key.",
-};
-
-const ACTIONS: Readonly<Record<GatewayKeyStatus["status"], readonly [KeyAction, string][]>> = {
-  ready: [
-    ["validate", "Check key"],
-    ["rotate", "Replace key"],
-  ],
-  missing: [["ensure", "Get a key"]],
-  recovering: [],
-  error: [["ensure", "Try again"]],
-  invalid: [["ensure", "Get a new key"]],
-};
+import { KEY_ACTIONS_IN, KEY_SENTENCES, keyProblem } from "./key-words.ts";
 
 /** Posts `csrf` to /account/gateway-key/ACTION. */
 export function GatewayKey({ status: key, csrf }: { status: GatewayKeyStatus; csrf: string }) {
@@ -34,11 +13,11 @@ export function GatewayKey({ status: key, csrf }: { status: GatewayKeyStatus; cs
       <h2 id="gateway-key-title">Gateway key</h2>
       {key.enabled ? (
         <>
-          <p>{STATES[key.status]}</p>
-          <Problem {...key} />
+          <p>{KEY_SENTENCES[key.status]}</p>
+          <Problem status={key} />
           <Facts {...key} />
           <div class="choices narrow">
-            {ACTIONS[key.status].map(([action, label]) => (
+            {KEY_ACTIONS_IN[key.status].map(([action, label]) => (
               <form key={action} method="post" action={`/account/gateway-key/${action}`}>
                 <Hidden name="csrf" value={csrf} />
                 <button class="button" type="submit">
@@ -60,12 +39,12 @@ export function GatewayKey({ status: key, csrf }: { status: GatewayKeyStatus; cs
   );
 }
 
-function Problem({ status, error, invalidation_reason: reason }: GatewayKeyStatus) {
-  const problem = status === "invalid" ? (reason ?? error) : error;
+function Problem({ status: key }: { status: GatewayKeyStatus }) {
+  const problem = keyProblem(key);
   if (problem === null) return null;
   return (
     <p class="warning">
-      {status === "ready" ? "The last check failed, but the key still works. " : null}
+      {key.status === "ready" ? "The last check failed, but the key still works. " : null}
       {asSentence(problem)}
     </p>
   );

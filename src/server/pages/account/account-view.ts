@@ -8,8 +8,9 @@ import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Browser, Visitor } from "../../auth/browser.ts";
 import { actorOf } from "../../http/exchange.ts";
 import type { RouteContext } from "../../router.ts";
-import type { AccountSettingsProps, AdminLink, LoginCounts, PasswordError } from "./account.tsx";
+import type { AccountSettingsProps, AdminLink, LoginCounts } from "./account.tsx";
 import type { BrowserRow, Rows, WorkstationRow } from "./account-logins.tsx";
+import type { PasswordError } from "./password-fields.tsx";
 
 export const ACCOUNT_PATH = "/account";
 /** Rows per list and page. */
@@ -33,10 +34,13 @@ const ADMIN_LINKS: readonly AdminLink[] = [
   { href: "/openapi.json", name: "API description (OpenAPI)" },
 ];
 
+/** Confirms a new password. */
+export const PASSWORD_CHANGED =
+  "Your password was changed, and every other browser was signed out. Workstations stay signed in; those that were approved in another browser must sign in again to use the gateway.";
+
 /** Confirmation texts by the keyword in the redirect's query. */
 const NOTICES = {
-  password:
-    "Your password was changed, and every other browser was signed out. Workstations stay signed in; those that were approved in another browser must sign in again to use the gateway.",
+  password: PASSWORD_CHANGED,
   login: "The login has ended.",
   key: "The current state of your gateway key is shown below.",
 } as const;
@@ -141,7 +145,8 @@ export function createAccountView({ domain }: Pick<RouteContext, "domain">, brow
   };
 }
 
-const factorsIn = (view: FactorsView | undefined): number | undefined =>
+/** @returns the number of second factors; undefined where there are none to manage */
+export const factorsIn = (view: FactorsView | undefined): number | undefined =>
   view && view.passkeys.length + (view.authenticatorApp ? 1 : 0);
 
 const timesOf = ({ usedAtMs, expiresAtMs }: LoginView) => ({

@@ -2,7 +2,7 @@
 // administrators. Routes and domain decide what is shown and allowed.
 /** @jsxImportSource preact */
 import type { GatewayKeyStatus } from "../../../domain/gateway/keys/key-status.ts";
-import { ErrorSummary, Field, Hidden, SignOutForm } from "../forms.tsx";
+import { ErrorSummary, Hidden, SignOutForm } from "../forms.tsx";
 import { type Branding, renderPage } from "../layout.tsx";
 import { countText, roleText } from "../words.ts";
 import { GatewayKey } from "./account-key.tsx";
@@ -13,6 +13,7 @@ import {
   type WorkstationRow,
   Workstations,
 } from "./account-logins.tsx";
+import { PasswordFields, type PasswordProps } from "./password-fields.tsx";
 
 export interface LoginCounts {
   browsers: number;
@@ -43,17 +44,6 @@ export interface AccountSettingsProps {
   /** empty for members */
   adminLinks: readonly AdminLink[];
   branding: Branding;
-}
-
-export interface PasswordProps {
-  /** characters */
-  minimumLength: number;
-  error?: PasswordError | undefined;
-}
-
-export interface PasswordError {
-  field: "current_password" | "new_password";
-  message: string;
 }
 
 /** Forms post to /account/password, /account/logins/ID/end, /account/gateway-key/ACTION and /sign-out. */
@@ -121,57 +111,12 @@ function Password({ password, email, csrf }: PasswordSectionProps) {
       {password === undefined ? (
         <p>Your organization manages how you sign in, so there is no password to change here.</p>
       ) : (
-        <PasswordForm {...{ ...password, email, csrf }} />
+        <form class="narrow" method="post" action="/account/password">
+          <Hidden name="csrf" value={csrf} />
+          <PasswordFields {...password} email={email} />
+        </form>
       )}
     </section>
-  );
-}
-
-function PasswordForm({
-  minimumLength,
-  error,
-  email,
-  csrf,
-}: PasswordProps & { email: string; csrf: string }) {
-  const errorOf = (field: PasswordError["field"]) => (error?.field === field ? error.message : undefined);
-  return (
-    <form class="narrow" method="post" action="/account/password">
-      <Hidden name="csrf" value={csrf} />
-      {/* For password managers: it tells them whose password this is. Nothing reads it. */}
-      <input type="hidden" name="username" value={email} autocomplete="username" />
-      <Field id="current_password" label="Current password" error={errorOf("current_password")}>
-        {(described) => (
-          <input
-            {...described}
-            type="password"
-            name="current_password"
-            autocomplete="current-password"
-            required
-          />
-        )}
-      </Field>
-      <Field
-        id="new_password"
-        label="New password"
-        hint={`At least ${minimumLength} characters. Several words work well.`}
-        error={errorOf("new_password")}
-      >
-        {(described) => (
-          <input
-            {...described}
-            type="password"
-            name="new_password"
-            autocomplete="new-password"
-            minLength={minimumLength}
-            required
-          />
-        )}
-      </Field>
-      <p class="hint">Changing it signs every other browser out. Workstations stay signed in.</p>
-      <button class="button primary" type="submit">
-        Change password
-      </button>
-    </form>
   );
 }
 

@@ -10,14 +10,17 @@ import { framePages } from "./frame-pages.ts";
 import { installationPages } from "./installation-pages.ts";
 import { jobPages } from "./job-pages.ts";
 import { keyPages } from "./key-pages.ts";
+import { ownPages } from "./own/own-pages.ts";
 import { peoplePages } from "./people/people-pages.ts";
 
 /** @returns no routes if the installation has no console */
 export function consoleRoutes(context: RouteContext) {
   if (context.hasConsole === false) return new Elysia({ name: "routes/console" });
-  const console = createConsole(context, createBrowser(context));
+  const browser = createBrowser(context);
+  const console = createConsole(context, browser);
   return new Elysia({ name: "routes/console" })
     .use(framePages(context, console))
+    .use(ownPages(context, console, browser))
     .use(fleetPages(context, console))
     .use(peoplePages(context, console))
     .use(auditPages(context, console))

@@ -7,6 +7,7 @@ import { Secret } from "../../../platform/secret.ts";
 import type { Browser, Visitor } from "../../auth/browser.ts";
 import { attemptCookie, expiredSessionCookie } from "../../auth/cookies.ts";
 import { readOwnPath } from "../../auth/own-path.ts";
+import { CONSOLE } from "../../console/frame/navigation.ts";
 import { answerConditionally, prepareAnswer } from "../../http/conditional.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { operation } from "../../openapi.ts";
@@ -119,7 +120,7 @@ interface Wanted {
 }
 
 /** @returns the landing page and sign-out */
-export function accountPages({ guard, domain, baseUrl }: RouteContext, browser: Browser) {
+export function accountPages({ guard, domain, baseUrl, hasConsole }: RouteContext, browser: Browser) {
   const { sessions } = domain.access;
 
   /** @returns where the session at the provider ends, if signing out here shall end it too and the provider answers */
@@ -140,6 +141,7 @@ export function accountPages({ guard, domain, baseUrl }: RouteContext, browser: 
       ({ request }) => {
         const visitor = browser.visitor(request);
         if (!visitor) return seeOther("/login");
+        if (hasConsole !== false) return seeOther(CONSOLE);
         const { csrf, principal } = visitor;
         const { email, role } = principal;
         return page(accountPage({ email, role, csrf, branding: browser.branding() }));

@@ -3,14 +3,10 @@
 import { Secret } from "../../../platform/secret.ts";
 import type { Browser, Visitor } from "../../auth/browser.ts";
 import { expiredSessionCookie } from "../../auth/cookies.ts";
+import { ME_PATH } from "../../console/own/words.ts";
 import { actorOf } from "../../http/exchange.ts";
 import type { Failure } from "../../http/problems/problem.ts";
-import {
-  accountSettingsPage,
-  type PasswordError,
-  signedOutEverywherePage,
-  signOutText,
-} from "../../pages/account/account.tsx";
+import { accountSettingsPage, signedOutEverywherePage, signOutText } from "../../pages/account/account.tsx";
 import {
   ACCOUNT_PATH,
   accountPathAfter,
@@ -18,6 +14,7 @@ import {
   noticeOf,
   pathOf,
 } from "../../pages/account/account-view.ts";
+import { passwordErrorOf } from "../../pages/account/password-fields.tsx";
 import { confirmationPage } from "../../pages/confirmation.tsx";
 import {
   FormField,
@@ -43,7 +40,7 @@ export function accountSettingsPages(context: RouteContext, browser: Browser) {
   const view = createAccountView(context, browser);
 
   const refused = (request: Request, visitor: Visitor, failure: Failure): Response => {
-    const passwordError = errorOf(failure);
+    const passwordError = passwordErrorOf(failure);
     const html = accountSettingsPage(view.settings(request, visitor, { query: {}, passwordError }));
     return page(html, { failure });
   };
@@ -52,6 +49,7 @@ export function accountSettingsPages(context: RouteContext, browser: Browser) {
     .get(
       ACCOUNT_PATH,
       ({ request, query }) => {
+        if (context.hasConsole !== false) return seeOther(ME_PATH);
         const visitor = browser.visitor(request);
         if (!visitor) return seeOther(signInPath(pathOf(query)));
         const notice = noticeOf(query.done);
@@ -85,12 +83,6 @@ export function accountSettingsPages(context: RouteContext, browser: Browser) {
       ),
     );
 }
-
-/** Selects the field that the user has to correct. */
-const errorOf = ({ reason, message, problems }: Failure): PasswordError =>
-  reason === "identity.invalid"
-    ? { field: "new_password", message: problems.map(({ detail }) => detail).join("; ") }
-    : { field: "current_password", message };
 
 /** @returns the forms that end one login or all of them */
 export function ownLoginPages(context: RouteContext, browser: Browser) {

@@ -4,6 +4,7 @@ import { ProvisionerError } from "../../../domain/gateway/provisioners/provision
 import type { Browser } from "../../auth/browser.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { ACCOUNT_PATH, accountPathAfter } from "../../pages/account/account-view.ts";
+import { REVOKING_OWN_KEY } from "../../pages/account/key-words.ts";
 import { confirmationPage } from "../../pages/confirmation.tsx";
 import { FormField, formOf, formOperation, page, pageRoute, seeOther, signInPath } from "../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
@@ -70,10 +71,7 @@ export function ownKeyPages({ guard, domain }: RouteContext, browser: Browser) {
 
 const REVOCATION = {
   title: "Revoke your gateway key?",
-  consequences: [
-    "The next request of a running agent fails. The gateway revokes the key as soon as it is reachable.",
-    "You stay signed in. A workstation that needs a key gets a new one.",
-  ],
+  consequences: REVOKING_OWN_KEY,
   action: `${KEY_PATH}/revoke`,
   verb: "Revoke key",
   back: ACCOUNT_PATH,

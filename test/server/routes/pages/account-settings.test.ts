@@ -18,7 +18,7 @@ import {
 } from "../../../support/server.ts";
 import { sharedServer } from "../../../support/shared.ts";
 
-const sameServer = sharedServer(createTestServer);
+const sameServer = sharedServer(() => createTestServer({ hasConsole: false }));
 
 const ADA = { email: "ada@example.com", password: PASSWORD };
 const NEXT = "an entirely new password";
@@ -253,14 +253,14 @@ describe("the account settings", () => {
 
 describe("the gateway key on the account settings", () => {
   test("is shown as off without gateway mode", async () => {
-    await using site = await createTestServer();
+    await using site = await createTestServer({ hasConsole: false });
     const { cookie } = await site.signedIn("member");
     const html = await (await site.request("GET", "/account", { cookie })).text();
     expect(html).toContain("Gateway mode is off, so you do not need a key.");
   });
 
   test("can be created, checked, replaced and revoked, and is never shown", async () => {
-    await using site = await createGatewayServer();
+    await using site = await createGatewayServer({ hasConsole: false });
     await site.signedIn("member", { email: ADA.email });
     const browser = await signedIn(site);
     let page = await browser.visit("/account");
@@ -279,7 +279,7 @@ describe("the gateway key on the account settings", () => {
   });
 
   test("shows the gateway's refusal and how to try again", async () => {
-    await using site = await createGatewayServer();
+    await using site = await createGatewayServer({ hasConsole: false });
     const { domain, world } = site;
     const password = new Secret(PASSWORD);
     await domain.identity.users.create(world.system, { email: ADA.email, role: "member", password });

@@ -12,7 +12,7 @@ import { FormBrowser, formTo, type Page } from "../../../support/browser/form-br
 import { ADDRESS, BASE_URL, createTestServer, PASSWORD, type TestServer } from "../../../support/server.ts";
 import { sharedServer } from "../../../support/shared.ts";
 
-const sameServer = sharedServer(createTestServer);
+const sameServer = sharedServer(() => createTestServer({ hasConsole: false }));
 
 const ADA = { email: "ada@example.com", password: PASSWORD };
 const EVE = { email: "eve@example.com", password: PASSWORD };
@@ -30,7 +30,7 @@ const browse = (server: TestServer): FormBrowser =>
   new FormBrowser("http://localhost", (request) => server.server.handle(request, () => ADDRESS));
 
 async function withAda() {
-  const server = await createTestServer();
+  const server = await createTestServer({ hasConsole: false });
   await addUser(server, ADA);
   return server;
 }
@@ -101,7 +101,7 @@ describe("signing in", () => {
 
   test("uses plain cookies on http", async () => {
     const access = { baseUrl: () => "http://127.0.0.1:8080" };
-    await using server = await createTestServer({ access });
+    await using server = await createTestServer({ hasConsole: false, access });
     await addUser(server, ADA);
     const browser = browse(server);
     await browser.signIn(await browser.visit("/login"), ADA);
@@ -142,7 +142,10 @@ describe("signing in", () => {
   });
 
   test("shows the time to wait after too many guesses", async () => {
-    await using server = await createTestServer({ limits: { passwordGuessesPerAccountAndAddress: 1 } });
+    await using server = await createTestServer({
+      hasConsole: false,
+      limits: { passwordGuessesPerAccountAndAddress: 1 },
+    });
     const browser = browse(server);
     const page = await browser.visit("/login");
     await browser.signIn(page, ADA);
@@ -154,6 +157,7 @@ describe("signing in", () => {
 
   test("works in a browser that has signed in before while other addresses have locked the account", async () => {
     await using server = await createTestServer({
+      hasConsole: false,
       limits: { passwordGuessesPerAccountAndAddress: 1, passwordGuessesPerAccount: 2 },
     });
     await addUser(server, ADA);
@@ -302,7 +306,7 @@ const sendCode = async (browser: FormBrowser, userCode: string): Promise<Page> =
 
 describe("approving by the typed code", () => {
   test("does not start with a GET: a link with a code leads to the entry page, costs no guess and binds nothing", async () => {
-    await using server = await createTestServer({ limits: { userCodeGuessesPerUser: 1 } });
+    await using server = await createTestServer({ hasConsole: false, limits: { userCodeGuessesPerUser: 1 } });
     await addUser(server, ADA);
     const browser = await signedIn(server);
     const { userCode } = await begin(server);
@@ -339,7 +343,7 @@ describe("approving by the typed code", () => {
   });
 
   test("refuses a cookie or form with another code, and counts no guess for it", async () => {
-    await using server = await createTestServer({ limits: { userCodeGuessesPerUser: 1 } });
+    await using server = await createTestServer({ hasConsole: false, limits: { userCodeGuessesPerUser: 1 } });
     await addUser(server, ADA);
     const browser = await signedIn(server);
     const [own, other] = [await begin(server), await begin(server)];
@@ -382,7 +386,7 @@ describe("approving by the typed code", () => {
   });
 
   test("shows a wrong code beside the field and slows guessing", async () => {
-    await using server = await createTestServer({ limits: { userCodeGuessesPerUser: 1 } });
+    await using server = await createTestServer({ hasConsole: false, limits: { userCodeGuessesPerUser: 1 } });
     await addUser(server, ADA);
     const browser = await signedIn(server);
     const entry = await browser.visit("/device");
@@ -405,7 +409,7 @@ describe("approving by the typed code", () => {
   });
 
   test("carries a code that was typed after the session ended through the sign-in, without a guess and without a URL", async () => {
-    await using server = await createTestServer({ limits: { userCodeGuessesPerUser: 1 } });
+    await using server = await createTestServer({ hasConsole: false, limits: { userCodeGuessesPerUser: 1 } });
     await addUser(server, ADA);
     const browser = await signedIn(server);
     const { userCode } = await begin(server);
@@ -665,7 +669,7 @@ describe("every page", () => {
   });
 
   test("answers an internal error with only the request id", async () => {
-    await using server = await createTestServer();
+    await using server = await createTestServer({ hasConsole: false });
     await server.world.db.close();
     const answer = await server.request("GET", "/login");
     expect(answer.status).toBe(500);
@@ -711,7 +715,7 @@ describe("every page", () => {
   );
 
   test("shows the organization's icon, or else the product's", async () => {
-    await using server = await createTestServer();
+    await using server = await createTestServer({ hasConsole: false });
     const { html } = await browse(server).visit("/login");
     const own = /<link rel="icon" href="([^"]+)"/.exec(html)?.[1] ?? "";
     const answer = await server.request("GET", own);

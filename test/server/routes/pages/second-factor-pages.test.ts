@@ -16,8 +16,10 @@ import {
 } from "../../../support/server.ts";
 import { sharedServer } from "../../../support/shared.ts";
 
-const sameServer = sharedServer(createTestServer);
-const sameStrict = sharedServer(() => createTestServer({ access: { secondFactor: "everyone" } }));
+const sameServer = sharedServer(() => createTestServer({ hasConsole: false }));
+const sameStrict = sharedServer(() =>
+  createTestServer({ hasConsole: false, access: { secondFactor: "everyone" } }),
+);
 
 const EMAIL = "ada@example.com";
 const CREDENTIAL = { email: EMAIL, password: PASSWORD };
@@ -235,7 +237,7 @@ describe("the account", () => {
   test("leads a stranger to the sign-in page, and shows nothing where the setting is off", async () => {
     const site = await sameServer();
     expect((await browse(site).visit(FACTORS)).heading).toBe("Sign in");
-    await using off = await createTestServer({ access: { secondFactor: "off" } });
+    await using off = await createTestServer({ hasConsole: false, access: { secondFactor: "off" } });
     const { cookie } = await off.signedIn("member");
     const account = await off.request("GET", "/account", { cookie });
     expect(await account.text()).not.toMatch(/second factor/i);
@@ -305,7 +307,7 @@ describe("a sensitive operation in a browser session", () => {
 
   test("leads from the page of the gateway key to the confirmation", async () => {
     const { createGatewayServer } = await import("../../../support/gateway/gateway-server.ts");
-    await using site = await createGatewayServer();
+    await using site = await createGatewayServer({ hasConsole: false });
     const caller = await member(site);
     await giveApp(site, caller);
     const browser = browse(site);

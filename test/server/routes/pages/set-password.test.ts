@@ -4,7 +4,7 @@ import { FormBrowser, formTo } from "../../../support/browser/form-browser.ts";
 import { ADDRESS, createTestServer, type TestServer } from "../../../support/server.ts";
 import { sharedServer } from "../../../support/shared.ts";
 
-const sameServer = sharedServer(createTestServer);
+const sameServer = sharedServer(() => createTestServer({ hasConsole: false }));
 const PASSWORD = "a password from the link";
 const ADA = { email: "ada@example.com", password: PASSWORD };
 
@@ -41,7 +41,7 @@ test("lets a provisioned user set a password once and sign in with it", async ()
 });
 
 test("signs the user out everywhere else", async () => {
-  await using site = await createTestServer();
+  await using site = await createTestServer({ hasConsole: false });
   const { path } = await linked(site);
   const browser = browse(site);
   await browser.submit(formTo(await browser.visit(path), "/set-password"), { password: PASSWORD });
@@ -54,7 +54,10 @@ test("signs the user out everywhere else", async () => {
 });
 
 test("lets in a user whom wrong passwords had locked out", async () => {
-  await using site = await createTestServer({ limits: { passwordGuessesPerAccountAndAddress: 1 } });
+  await using site = await createTestServer({
+    hasConsole: false,
+    limits: { passwordGuessesPerAccountAndAddress: 1 },
+  });
   const { path } = await linked(site);
   const browser = browse(site);
   const wrong = { ...ADA, password: "a wrong password" };

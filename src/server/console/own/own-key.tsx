@@ -1,0 +1,101 @@
+// The reader's gateway key: its state, what is wrong with it, and what can be done. The key itself is never shown.
+/** @jsxImportSource preact */
+import type { GatewayKeyStatus } from "../../../domain/gateway/keys/key-status.ts";
+import {
+  KEY_ACTIONS_IN,
+  KEY_SENTENCES,
+  type KeyAction,
+  keyProblem,
+  REVOKING_OWN_KEY,
+} from "../../pages/account/key-words.ts";
+import { asSentence } from "../../pages/words.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { AsCommand } from "../parts/command.tsx";
+import { ConsoleForm, confirmationPage } from "../parts/form.tsx";
+import { Facts, State, Text, Time } from "../parts/values.tsx";
+import { KEY_LABELS } from "../people/words.ts";
+import { OWN_KEY_PATH, TRAILS } from "./words.ts";
+
+/** Path of the API below /gateway/key. */
+const API_ACTIONS: Readonly<Record<KeyAction, string>> = {
+  ensure: "/gateway/key/ensure",
+  validate: "/gateway/key/validate",
+  rotate: "/gateway/key/rotate",
+};
+
+/** @returns the page */
+export function ownKeyPage(key: GatewayKeyStatus): ConsolePage {
+  const { status, alias, email } = key;
+  const actions = KEY_ACTIONS_IN[status];
+  const [first] = actions;
+  return {
+    title: "Your gateway key",
+    live: ["keys"],
+    content: (
+      <>
+        <div id="key" data-region>
+          <p>
+            <State tone={KEY_LABELS[status].tone}>{KEY_LABELS[status].label}</State>
+          </p>
+          <p>{KEY_SENTENCES[status]}</p>
+          <Trouble status={key} />
+          <Facts
+            facts={[
+              { label: "Name at the gateway", value: <Text value={alias} none="none" /> },
+              { label: "Expires", value: <Time at={key.expires_at} /> },
+              { label: "Last compared with the gateway", value: <Time at={key.last_reconciled_at} /> },
+              { label: "Next attempt", value: <Time at={key.next_retry_at} none="none planned" /> },
+            ]}
+          />
+        </div>
+        <div class="choices">
+          {actions.map(([action, label]) => (
+            <ConsoleForm key={action} action={`${OWN_KEY_PATH}/${action}`}>
+              <button class="button" type="submit">
+                {label}
+              </button>
+            </ConsoleForm>
+          ))}
+          {status !== "missing" && (
+            <a class="button danger" href={`${OWN_KEY_PATH}/revoke`} data-dialog>
+              Give up this key
+            </a>
+          )}
+        </div>
+        <p class="hint">
+          Your agents get the key from the workstation. It is shown to nobody, not even on this page.
+        </p>
+        <AsCommand
+          command={["keys", "show", email]}
+          api={
+            first ? { method: "POST", path: API_ACTIONS[first[0]] } : { method: "GET", path: "/gateway/key" }
+          }
+        />
+      </>
+    ),
+  };
+}
+
+function Trouble({ status: key }: { status: GatewayKeyStatus }) {
+  const problem = keyProblem(key);
+  if (problem === null) return null;
+  return (
+    <p class="warning">
+      {key.status === "ready" && "The last check failed, but the key still works. "}
+      <Text value={asSentence(problem)} />
+    </p>
+  );
+}
+
+/** Asks before the key is revoked. */
+export const revokeOwnKeyPage = (email: string): ConsolePage =>
+  confirmationPage({
+    title: "Give up your gateway key?",
+    consequences: REVOKING_OWN_KEY,
+    action: `${OWN_KEY_PATH}/revoke`,
+    verb: "Give up this key",
+    back: OWN_KEY_PATH,
+    trail: TRAILS.key,
+    command: ["keys", "revoke", email],
+    api: { method: "POST", path: "/gateway/key/revoke" },
+  });

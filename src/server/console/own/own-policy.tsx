@@ -1,0 +1,216 @@
+// What the policy sets for the reader on one harness, value by value and package by package.
+/** @jsxImportSource preact */
+import type { Explanation } from "../../../domain/governance/service.ts";
+import { HARNESS_KEYS, type HarnessKey } from "../../../domain/harnesses/harnesses.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import { asSentence } from "../../pages/words.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { pathWith } from "../list/address.ts";
+import { AsCommand, options } from "../parts/command.tsx";
+import { Facts, Revision, State, Text, Time } from "../parts/values.tsx";
+import { harnessText, NO_POLICY, OWN_POLICY_PATH, PACKAGE_WORDS, placeText, valueText } from "./words.ts";
+
+export interface OwnPolicy {
+  email: string;
+  /** as asked for, also an unknown one */
+  harness: string;
+  installed: string | undefined;
+  /** undefined while nothing is published, and with problems */
+  explanation: Explanation | undefined;
+  problems?: readonly Problem[] | undefined;
+}
+
+/** @returns the page; packages that only other people are offered are not named */
+export function ownPolicyPage(asked: OwnPolicy): ConsolePage {
+  const { email, harness, installed, explanation, problems = [] } = asked;
+  const query = new URLSearchParams({ harness, ...(installed !== undefined && { installed }) });
+  return {
+    title: "Your policy",
+    status: problems.length > 0 ? 400 : 200,
+    isError: problems.length > 0,
+    live: ["revision"],
+    content: (
+      <>
+        <Choice {...asked} />
+        {problems.length > 0 ? (
+          <Problems problems={problems} />
+        ) : explanation === undefined ? (
+          <div class="empty">
+            <p>{NO_POLICY}</p>
+          </div>
+        ) : (
+          <Explained explanation={explanation} installed={installed} />
+        )}
+        <AsCommand
+          command={["policy", "explain", ...options({ user: email, harness, installed })]}
+          api={{ method: "GET", path: pathWith("/me/policy/explain", query) }}
+        />
+      </>
+    ),
+  };
+}
+
+function Choice({ harness, installed = "" }: OwnPolicy) {
+  const isKnown = HARNESS_KEYS.some((key) => key === harness);
+  return (
+    <search aria-label="Harness">
+      <form class="filters" action={OWN_POLICY_PATH}>
+        <div class="filter">
+          <label for="filter-harness">Harness</label>
+          <select id="filter-harness" name="harness">
+            {HARNESS_KEYS.map((key) => (
+              <option key={key} value={key} selected={key === harness}>
+                {harnessText(key)}
+              </option>
+            ))}
+            {!isKnown && (
+              <option value={harness} selected>
+                {harness}
+              </option>
+            )}
+          </select>
+        </div>
+        <div class="filter">
+          <label for="filter-installed">Installed version</label>
+          <input
+            id="filter-installed"
+            name="installed"
+            value={installed}
+            placeholder="1.2.3"
+            maxLength={64}
+            autocomplete="off"
+          />
+        </div>
+        <button class="button" type="submit">
+          Show
+        </button>
+      </form>
+    </search>
+  );
+}
+
+const Problems = ({ problems }: { problems: readonly Problem[] }) => (
+  <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+    <ul>
+      {problems.map(({ pointer, detail }) => (
+        <li key={pointer + detail}>
+          <a href={`#filter-${pointer.slice(1)}`}>{asSentence(detail)}</a>
+        </li>
+      ))}
+    </ul>
+  </div>
+);
+
+function Explained({ explanation, installed }: { explanation: Explanation; installed: string | undefined }) {
+  const { revision, harness, isAllowed, isRequired, versionRefusal } = explanation;
+  const mayRun = isAllowed && versionRefusal === undefined;
+  return (
+    <div id="policy" data-region>
+      <p>
+        <State tone={mayRun ? "good" : "bad"}>
+          {runText(harness, { isAllowed, installed, versionRefusal })}
+        </State>
+      </p>
+      {versionRefusal !== undefined && <p>{asSentence(versionRefusal)}</p>}
+      <Facts
+        facts={[
+          { label: "Revision", value: <Revision sequence={revision.sequence} /> },
+          { label: "Published", value: <Time at={revision.createdAtMs} /> },
+          { label: "Without a fresh policy", value: isRequired ? "Does not run" : "Runs with the last one" },
+        ]}
+      />
+      <Values values={explanation.values} />
+      <Packages packages={explanation.packages} />
+    </div>
+  );
+}
+
+function runText(
+  harness: HarnessKey,
+  {
+    isAllowed,
+    installed,
+    versionRefusal,
+  }: { isAllowed: boolean; installed: string | undefined; versionRefusal: string | undefined },
+): string {
+  if (!isAllowed) return `${harnessText(harness)} may not run`;
+  if (versionRefusal !== undefined) return `${harnessText(harness)} ${installed} may not run`;
+  return `${[harnessText(harness), installed].filter(Boolean).join(" ")} may run`;
+}
+
+function Values({ values }: Pick<Explanation, "values">) {
+  return (
+    <section aria-labelledby="values">
+      <h2 id="values">Settings</h2>
+      {values.length === 0 ? (
+        <p>The policy sets nothing here. You choose every setting yourself.</p>
+      ) : (
+        <table class="rows">
+          <caption class="visually-hidden">Settings that the policy enforces</caption>
+          <thead>
+            <tr>
+              <th scope="col">Setting</th>
+              <th scope="col">Value</th>
+              <th scope="col" class="number">
+                Line of the policy
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {values.map(({ pointer, value, line }) => (
+              <tr key={pointer}>
+                <td data-label="Setting">
+                  <Text value={placeText(pointer)} />
+                </td>
+                <td data-label="Value">
+                  <Text value={valueText(value)} none="empty" />
+                </td>
+                <td data-label="Line of the policy" class="number">
+                  {line}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+function Packages({ packages }: Pick<Explanation, "packages">) {
+  const offered = packages.filter(({ state }) => state !== "hidden");
+  return (
+    <section aria-labelledby="packages">
+      <h2 id="packages">Packages</h2>
+      {offered.length === 0 ? (
+        <p>The policy offers you no packages.</p>
+      ) : (
+        <table class="rows">
+          <caption class="visually-hidden">Packages of the policy</caption>
+          <thead>
+            <tr>
+              <th scope="col">Package</th>
+              <th scope="col">Version</th>
+              <th scope="col">State</th>
+            </tr>
+          </thead>
+          <tbody>
+            {offered.map(({ id, version, state }) => (
+              <tr key={id}>
+                <td data-label="Package">
+                  <Text value={id} />
+                </td>
+                <td data-label="Version">
+                  <Text value={version} />
+                </td>
+                <td data-label="State">
+                  <State tone={state === "installed" ? "good" : "neutral"}>{PACKAGE_WORDS[state]}</State>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,40 @@
+// What pages say about a gateway key, and what can be done with it in each state.
+import type { GatewayKeyStatus } from "../../../domain/gateway/keys/key-status.ts";
+
+export const KEY_ACTIONS = ["ensure", "validate", "rotate"] as const;
+export type KeyAction = (typeof KEY_ACTIONS)[number];
+
+type Status = GatewayKeyStatus["status"];
+
+export const KEY_SENTENCES: Readonly<Record<Status, string>> = {
+  ready: "You have a working key.",
+  missing: "You have no key. Your workstation requests one when it needs it.",
+  recovering: "Your key is being created. Reload this page in a moment.",
+  error: "You have no working key: the last attempt to create one failed.",
+  invalid: "The gateway no longer accepts your key.",
+};
+
+/** Each action with the label of its button. */
+export const KEY_ACTIONS_IN: Readonly<Record<Status, readonly [KeyAction, string][]>> = {
+  ready: [
+    ["validate", "Check key"],
+    ["rotate", "Replace key"],
+  ],
+  missing: [["ensure", "Get a key"]],
+  recovering: [],
+  error: [["ensure", "Try again"]],
+  invalid: [["ensure", "Get a new key"]],
+};
+
+/** @returns what is wrong with the key; null if nothing is */
+export const keyProblem = ({
+  status,
+  error,
+  invalidation_reason: reason,
+}: GatewayKeyStatus): string | null => (status === "invalid" ? (reason ?? error) : error);
+
+/** What revoking one's own key does, one paragraph each. */
+export const REVOKING_OWN_KEY = [
+  "The next request of a running agent fails. The gateway revokes the key as soon as it is reachable.",
+  "You stay signed in. A workstation that needs a key gets a new one.",
+] as const;

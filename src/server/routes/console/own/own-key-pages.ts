@@ -1,0 +1,80 @@
+// The reader's gateway key: state, provisioning, check, replacement, and giving it up.
+import type { KeyRequest } from "../../../../domain/gateway/keys/keys.ts";
+import { ProvisionerError } from "../../../../domain/gateway/provisioners/provisioner.ts";
+import type { Console } from "../../../console/console.ts";
+import { featureOffPage } from "../../../console/frame/refusals.tsx";
+import { ownKeyPage, revokeOwnKeyPage } from "../../../console/own/own-key.tsx";
+import { OWN_KEY_PATH } from "../../../console/own/words.ts";
+import type { Reader } from "../../../console/reader.ts";
+import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../../router.ts";
+
+const Form = formOf({ csrf: FormField, by: FormField });
+
+/** @returns the page of the key and its forms */
+export function ownConsoleKeyPages({ guard, domain }: RouteContext, console: Console) {
+  const { keys } = domain.gateway;
+  const isOff = (reader: Reader) =>
+    console.has("gateway")
+      ? undefined
+      : featureOffPage("Your gateway key", { setting: "gateway.type", reader });
+
+  /** A refusal by the gateway is not an error here: the page shows it in the state of the key. */
+  const change = (
+    request: Request,
+    body: Readonly<Record<string, string | undefined>>,
+    work: (asked: KeyRequest) => Promise<unknown>,
+  ) =>
+    console.act(request, body, { needs: "anyone", back: OWN_KEY_PATH }, async (reader) => {
+      const { userId: id, email } = reader.visitor.principal;
+      const off = isOff(reader);
+      if (off) return off;
+      try {
+        await work({ actor: reader.actor, user: { id, email } });
+      } catch (error) {
+        if (!(error instanceof ProvisionerError)) throw error;
+      }
+      return { to: OWN_KEY_PATH, notice: "The current state of your gateway key is shown below." };
+    });
+
+  return createRouter(guard, "console-own-key")
+    .get(
+      OWN_KEY_PATH,
+      ({ request }) =>
+        console.show(request, "anyone", (reader) => {
+          const { userId: id, email } = reader.visitor.principal;
+          return isOff(reader) ?? ownKeyPage(keys.status({ id, email }));
+        }),
+      pageRoute("showOwnKey", "The state of the reader's gateway key"),
+    )
+    .post(
+      `${OWN_KEY_PATH}/ensure`,
+      ({ request, body }) => change(request, body, (asked) => keys.ensure({ ...asked, manual: true })),
+      formRoute(Form, formOperation("sendEnsureOwnKey", "Creates a working gateway key for the reader")),
+    )
+    .post(
+      `${OWN_KEY_PATH}/validate`,
+      ({ request, body }) => change(request, body, (asked) => keys.validate(asked)),
+      formRoute(Form, formOperation("sendValidateOwnKey", "Checks the reader's key at the gateway")),
+    )
+    .post(
+      `${OWN_KEY_PATH}/rotate`,
+      ({ request, body }) => change(request, body, (asked) => keys.rotate(asked)),
+      formRoute(Form, formOperation("sendRotateOwnKey", "Replaces the reader's gateway key")),
+    )
+    .get(
+      `${OWN_KEY_PATH}/revoke`,
+      ({ request }) =>
+        console.show(
+          request,
+          "anyone",
+          (reader) => isOff(reader) ?? revokeOwnKeyPage(reader.visitor.principal.email),
+        ),
+      pageRoute("showRevokeOwnKey", "Asks before the reader's gateway key is revoked"),
+    )
+    .post(
+      `${OWN_KEY_PATH}/revoke`,
+      ({ request, body }) => change(request, body, (asked) => keys.revoke(asked)),
+      formRoute(Form, formOperation("sendRevokeOwnKey", "Revokes the reader's gateway key")),
+    );
+}
