@@ -725,7 +725,7 @@ const CASES: Readonly<Record<string, Case>> = {
     leaves: ["grant.revoke"],
   },
   "POST /console/me/key/ensure": {
-    site: sameGateway,
+    site: sharedServer(createGatewayServer), // the gateway goes on knowing the keys of its users
     ask: (site) => onAccountPage(site, { action: "/console/me/key/ensure" }),
     leaves: ["gateway_key.provision"],
   },

@@ -224,7 +224,7 @@ describe("CON-35 the own account", () => {
   test("shows who one is here, and changes the password", async () => {
     const browser = await browserOf();
     const page = await browser.visit("/console/me/account");
-    for (const text of ["ada@example.com", "Member", "This installation", "UTC", "/account/second-factor"])
+    for (const text of ["ada@example.com", "Member", "Local", "UTC", "/account/second-factor"])
       expect(page.html).toContain(text);
     const form = formTo(page, "/console/me/account/password");
     const wrong = await browser.submit(form, { current_password: "no", new_password: NEXT });
