@@ -183,7 +183,9 @@ describe("reading the session", () => {
     const { sessionToken } = await server.signedIn("member");
     const outcomes = async (cookie: string) => {
       const [session, me, page] = await Promise.all(
-        ["/api/auth/get-session", "/auth/me", "/console/me"].map((path) => server.request("GET", path, { cookie })),
+        ["/api/auth/get-session", "/auth/me", "/console/me"].map((path) =>
+          server.request("GET", path, { cookie }),
+        ),
       );
       return [(await session?.json()) !== null, me?.status, page?.status];
     };
