@@ -201,7 +201,7 @@ function changeFile(path: string, sql: string): void {
 function emptyOfRows(path: string): void {
   using database = new Database(path, { readwrite: true });
   const tables = database
-    .query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+    .query("SELECT name FROM pragma_table_list WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
     .values()
     .flat();
   database.run("PRAGMA foreign_keys=OFF");

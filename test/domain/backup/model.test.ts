@@ -28,7 +28,8 @@ const leftOut = (count: number) => ({
 
 test.each<[string, object, boolean]>([
   ["as written", {}, true],
-  ["of another format", { format: 2 }, false],
+  ["with files of captured sessions", { format: 2 }, true],
+  ["of another format", { format: 3 }, false],
   ["of a schema before the first", { schema: -1 }, false],
   ["without a version", { version: "" }, false],
   ["with the shortest version", { version: "1" }, true],

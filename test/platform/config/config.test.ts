@@ -1118,6 +1118,8 @@ suite("the table", () => {
       "backup.every_hours": "24",
       "backup.keep": "7",
       "backup.keep_replaced": "30",
+      "console.auditors": "",
+      "console.enabled": "true",
       "backup.sessions": "false",
       "backup.directory": "unset",
       "database.replicated": "false",
