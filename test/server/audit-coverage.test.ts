@@ -483,6 +483,16 @@ const CASES: Readonly<Record<string, Case>> = {
     ask: async (site) => ({ cookie: (await site.signedIn("admin")).cookie }),
     leaves: ["list.export"],
   },
+  "POST /console/clients/action": {
+    async ask(site) {
+      const { user, accessToken } = await site.signedIn("member");
+      await site.request("POST", "/client-status", { token: accessToken, body: reportWith() });
+      const { items } = site.domain.clients.inventory.list(site.world.organizationId, { userId: user.id });
+      const page = `/console/clients/action?act=remove&id=${items[0]?.id}`;
+      return onConsole(site, { page, action: "/console/clients/action" });
+    },
+    leaves: ["client.remove"],
+  },
   "POST /console/theme": {
     async ask(site) {
       const browser = await signedInBrowser(site);

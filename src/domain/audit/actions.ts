@@ -27,6 +27,8 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "client.forget",
   "client.remove",
   "client.revoke",
+  "clients.remove",
+  "clients.revoke",
   "device_login.approve",
   "device_login.refuse",
   "device_login.revoke",

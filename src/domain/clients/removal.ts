@@ -25,7 +25,8 @@ export interface RemovalDependencies {
 
 export type RemovalKind = "remove" | "revoke";
 
-const REASON = "client_revoked";
+/** Why a login ended. */
+export const REVOKED = "client_revoked";
 
 export class ClientRemovals {
   constructor(private readonly own: RemovalDependencies) {}
@@ -48,7 +49,7 @@ export class ClientRemovals {
   revoke(actor: Actor, id: string): Promise<void> {
     return this.own.db.write((tx) => {
       const { loginSessionId } = this.#take(tx, actor, { id, action: "client.revoke" });
-      this.own.endLogin.session(tx, { loginSessionId, reason: REASON, nowMs: this.own.clock.nowMs() });
+      this.own.endLogin.session(tx, { loginSessionId, reason: REVOKED, nowMs: this.own.clock.nowMs() });
     }, "clients");
   }
 
@@ -89,7 +90,7 @@ export class ClientRemovals {
 
   #endLoginOf(tx: Tx, row: store.ReportRow, seenSinceMs: number): void {
     const { userId, loginSessionId, grantId } = row;
-    const ending = { reason: REASON, nowMs: this.own.clock.nowMs() };
+    const ending = { reason: REVOKED, nowMs: this.own.clock.nowMs() };
     if (!store.isLoginInUse(tx, { userId, loginSessionId, seenSinceMs }))
       this.own.endLogin.session(tx, { loginSessionId, ...ending });
     else if (grantId !== null) this.own.endLogin.grant(tx, { grantId, ...ending });
@@ -100,7 +101,8 @@ export class ClientRemovals {
   }
 }
 
-const summaryOf = (row: store.ReportRow): AuditSummary => ({
+/** @returns what the audit log keeps of a client */
+export const summaryOf = (row: store.ReportRow): AuditSummary => ({
   user_id: row.userId,
   instance_id: row.instanceId,
   hostname: row.hostname,

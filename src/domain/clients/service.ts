@@ -9,6 +9,7 @@ import type { Governance } from "../governance/service.ts";
 import type { Harness } from "../harnesses/harnesses.ts";
 import type { Identity } from "../identity/service.ts";
 import type { Actor } from "../shared/actor.ts";
+import { BulkRemovals } from "./bulk-removal.ts";
 import { Inventory } from "./inventory/inventory.ts";
 import { figuresOf } from "./inventory-figures.ts";
 import type { ClientStatusReport, Reporter } from "./model.ts";
@@ -19,6 +20,7 @@ import * as store from "./store.ts";
 import type { CheckVersion } from "./verdict/expectations.ts";
 import { createJudge, rulesOf } from "./verdict/judge.ts";
 
+export type { BulkRow, Selection } from "./bulk-removal.ts";
 export type {
   ClientFacets,
   ClientFilterQuery,
@@ -60,6 +62,7 @@ export function createClients(dependencies: ClientsDependencies) {
   return {
     inventory,
     removals: new ClientRemovals(dependencies),
+    bulkRemovals: new BulkRemovals({ ...dependencies, inventory }),
 
     /**
      * Stores a workstation's report. Every report is one durable write, even an unchanged one, because its time shows that

@@ -1,5 +1,5 @@
 // SQL that stores and removes reports and updates their verdicts. Lists and lookups are in inventory-store.ts.
-import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, ne, or, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { changesOf, insertAll, named, overwriteAll, updateAll } from "../../platform/database/drizzle.ts";
 import { moveRevision } from "../../platform/database/moved-topics.ts";
@@ -78,6 +78,32 @@ export interface RowId {
   organizationId: string;
   id: string;
 }
+
+/** @returns the record; undefined for none */
+export const find = (connection: Connection, { organizationId, id }: RowId): ReportRow | undefined =>
+  connection
+    .select()
+    .from(clientReports)
+    .where(and(eq(clientReports.organizationId, organizationId), eq(clientReports.id, id)))
+    .get();
+
+/** @returns whether another record of the user reports with the same login session */
+export const hasCompanion = (
+  connection: Connection,
+  { id, userId, loginSessionId }: Pick<ReportRow, "id" | "userId" | "loginSessionId">,
+): boolean =>
+  connection
+    .select({ id: clientReports.id })
+    .from(clientReports)
+    .where(
+      and(
+        eq(clientReports.userId, userId),
+        eq(clientReports.loginSessionId, loginSessionId),
+        ne(clientReports.id, id),
+      ),
+    )
+    .limit(1)
+    .get() !== undefined;
 
 /** Deletes a record. @returns the deleted record; undefined for none */
 export function take(tx: Tx, { organizationId, id }: RowId): ReportRow | undefined {

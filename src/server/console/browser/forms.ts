@@ -1,5 +1,8 @@
 // Forms: a second press does nothing, and leaving an edited form asks first.
 
+/** Time to press the link that stops a long action between two of its parts. */
+const CONTINUE_MS = 500;
+
 /** Starts with every form that posts. */
 export function startForms(): void {
   document.addEventListener("submit", (event) => {
@@ -15,6 +18,8 @@ export function startForms(): void {
   window.addEventListener("beforeunload", (event) => {
     if (!sent && [...document.forms].some(isEdited)) event.preventDefault();
   });
+  const next = document.querySelector<HTMLFormElement>("form[data-continue]");
+  if (next) setTimeout(() => next.requestSubmit(), CONTINUE_MS);
   // A page that comes back from the browser's cache can be sent again.
   window.addEventListener("pageshow", () => {
     sent = false;

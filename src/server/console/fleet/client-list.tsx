@@ -12,9 +12,10 @@ import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
 import { Text, Time } from "../parts/values.tsx";
 import { HealthState, platformText, ReportedRevision, Share, shareText } from "./client-values.tsx";
-import { HEALTH_WORDS, RECENT_WORD, STALE_WORD } from "./words.ts";
+import { ACTS, HEALTH_WORDS, RECENT_WORD, STALE_WORD } from "./words.ts";
 
 export const CLIENTS_PATH = `${CONSOLE}/clients`;
+export const CLIENTS_ACTION_PATH = `${CLIENTS_PATH}/action`;
 export const CLIENTS_CSV_PATH = `${CLIENTS_PATH}.csv`;
 
 /** @returns path of the page about one workstation */
@@ -161,10 +162,20 @@ interface ClientListProps {
   query: Readonly<Record<string, string>>;
   facets: ClientFacets | undefined;
   problems?: readonly Problem[] | undefined;
+  mayAdminister: boolean;
 }
 
+const BULK = (["revoke", "remove"] as const).map((name) => ({ name, label: ACTS[name].many }));
+
 /** @returns the page of workstations */
-export function clientListPage({ values, page, query, facets, problems = [] }: ClientListProps): ConsolePage {
+export function clientListPage({
+  values,
+  page,
+  query,
+  facets,
+  problems = [],
+  mayAdminister,
+}: ClientListProps): ConsolePage {
   const list: List<ClientRow> = {
     noun: "workstations",
     filters: filtersWith(facets),
@@ -176,6 +187,7 @@ export function clientListPage({ values, page, query, facets, problems = [] }: C
     problems,
     defaultSort: "-last_seen",
     csvPath: CLIENTS_CSV_PATH,
+    bulk: mayAdminister ? { path: CLIENTS_ACTION_PATH, actions: BULK } : undefined,
     command: commandOf(query),
     api: {
       method: "GET",

@@ -6,11 +6,11 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { visibleText } from "../parts/texts.ts";
 import { type Fact, Facts, Id, Revision, Text, Time } from "../parts/values.tsx";
-import { CLIENTS_PATH, clientPath, userPath } from "./client-list.tsx";
+import { CLIENTS_ACTION_PATH, CLIENTS_PATH, clientPath, userPath } from "./client-list.tsx";
 import { HealthState, LongText, platformText, ReportedRevision } from "./client-values.tsx";
 import { ComparedHarnesses, ComparedPackages } from "./compared-tables.tsx";
 import type { Comparison } from "./comparison.ts";
-import { outdatedRemedy, remedyOf, STALE_REMEDY } from "./words.ts";
+import { ACTS, outdatedRemedy, remedyOf, STALE_REMEDY } from "./words.ts";
 
 export interface ShownClient {
   client: ClientView;
@@ -38,6 +38,7 @@ export function clientPage(shown: ShownClient): ConsolePage {
     content: (
       <>
         <Facts facts={factsOf(shown)} />
+        {shown.mayAdminister && <Actions id={client.id} />}
         <Verdict shown={shown} />
         <section>
           <h2>Harnesses</h2>
@@ -80,6 +81,16 @@ function factsOf({ client, sequence, current }: ShownClient): Fact[] {
     { label: "Id", value: <Id value={client.id} /> },
   ];
 }
+
+const Actions = ({ id }: { id: string }) => (
+  <div class="choices">
+    {(["revoke", "remove"] as const).map((act) => (
+      <a key={act} class="button" href={`${CLIENTS_ACTION_PATH}?act=${act}&id=${id}`} data-dialog>
+        {ACTS[act].many}
+      </a>
+    ))}
+  </div>
+);
 
 /** Every reason, each with what to do. */
 function Verdict({ shown: { client, current } }: { shown: ShownClient }) {

@@ -11,13 +11,15 @@ interface ConsoleFormProps {
   action: string;
   children: ComponentChildren;
   class?: string;
+  /** the script sends the form by itself: the next part of a long action */
+  isContinued?: boolean;
 }
 
 /** A form with the CSRF token, and with the id of its reader: nobody else sends it on after a new sign-in. */
-export function ConsoleForm({ action, children, class: name }: ConsoleFormProps) {
+export function ConsoleForm({ action, children, class: name, isContinued }: ConsoleFormProps) {
   const { csrf, visitor } = useReader();
   return (
-    <form method="post" action={action} class={name}>
+    <form method="post" action={action} class={name} data-continue={isContinued}>
       <Hidden name="csrf" value={csrf} />
       <Hidden name="by" value={visitor.principal.userId} />
       {children}

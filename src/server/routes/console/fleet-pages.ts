@@ -2,6 +2,7 @@
 import type { Console } from "../../console/console.ts";
 import {
   CLIENT_CSV_COLUMNS,
+  CLIENTS_ACTION_PATH,
   CLIENTS_CSV_PATH,
   CLIENTS_PATH,
   clientListPage,
@@ -10,10 +11,17 @@ import { clientPage } from "../../console/fleet/client-page.tsx";
 import { csvAnswer, csvRoute } from "../../console/list/csv.ts";
 import { lastPageAddress, listValues } from "../../console/list/list.ts";
 import type { Reader } from "../../console/reader.ts";
-import { pageRoute, seeOther } from "../../pages/html.ts";
+import { FormField, formOf, formOperation, formRoute, pageRoute, seeOther } from "../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
+import { confirmAction, runAction } from "./fleet-actions.ts";
 import { shownClient } from "./fleet-detail.ts";
 import { readExport, readList } from "./fleet-lists.ts";
+
+const ACTION_FORM = formOf({
+  ...{ csrf: FormField, by: FormField, act: FormField, ids: FormField, retry: FormField },
+  ...{ all: FormField, filter: FormField, expected: FormField, typed: FormField },
+  ...{ done: FormField, unchanged: FormField, refused: FormField, left: FormField },
+});
 
 /** @returns the pages of workstations */
 export function fleetPages({ guard, domain }: RouteContext, console: Console) {
@@ -21,7 +29,7 @@ export function fleetPages({ guard, domain }: RouteContext, console: Console) {
     const { page, ...read } = await readList(domain, reader);
     const last = page && lastPageAddress(reader, page);
     if (last) return seeOther(last);
-    return clientListPage({ ...read, page, values: listValues(reader) });
+    return clientListPage({ ...read, page, values: listValues(reader), mayAdminister: reader.mayAdminister });
   };
 
   const file = async (reader: Reader) => {
@@ -47,6 +55,19 @@ export function fleetPages({ guard, domain }: RouteContext, console: Console) {
       CLIENTS_CSV_PATH,
       ({ request }) => console.show(request, "administrator", file),
       csvRoute("downloadClients", "The workstations as a CSV file"),
+    )
+    .get(
+      CLIENTS_ACTION_PATH,
+      ({ request }) => console.show(request, "administrator", (reader) => confirmAction(domain, reader)),
+      pageRoute("showClientsActionPage", "Asks before workstations are removed or revoked"),
+    )
+    .post(
+      CLIENTS_ACTION_PATH,
+      ({ request, body }) =>
+        console.act(request, body, { needs: "administrator", back: CLIENTS_PATH }, (reader) =>
+          runAction(domain, reader, body),
+        ),
+      formRoute(ACTION_FORM, formOperation("sendClientsAction", "Removes or revokes workstations")),
     )
     .get(
       `${CLIENTS_PATH}/:id`,

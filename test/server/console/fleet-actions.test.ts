@@ -1,0 +1,242 @@
+// Removing and revoking workstations in the console: the questions, the results, and what the audit log keeps.
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { auditEntries } from "../../../src/domain/audit/tables.ts";
+import { BATCH_ROWS } from "../../../src/domain/clients/limits.ts";
+import { clientReports } from "../../../src/domain/clients/tables.ts";
+import { createClientsWorld, reporterOf } from "../../domain/clients/clients-world.ts";
+import { reportWith } from "../../domain/clients/policies.ts";
+
+const site = await createClientsWorld();
+afterAll(() => site[Symbol.asyncDispose]());
+const admin = await site.signedIn("admin");
+const { db } = site.world;
+const ACTION = "/console/clients/action";
+
+/** A workstation with a login of its own. @returns its user and id */
+async function workstation(host: string, caller?: Awaited<ReturnType<typeof site.signedIn>>) {
+  const user = caller ?? (await site.signedIn("member"));
+  const body = reportWith({ instance_id: host, hostname: host });
+  await site.request("POST", "/client-status", { token: user.accessToken, body });
+  return { caller: user, id: site.domain.clients.inventory.find(site.organizationId, host).id };
+}
+const hosts = (): string[] =>
+  db.read
+    .select()
+    .from(clientReports)
+    .all()
+    .map(({ hostname }) => hostname ?? "")
+    .sort();
+const isSignedIn = async ({ accessToken }: { accessToken: string }): Promise<boolean> =>
+  (await site.request("GET", "/auth/me", { token: accessToken })).status === 200;
+const actions = () =>
+  db.read
+    .select()
+    .from(auditEntries)
+    .all()
+    .map(({ action }) => action);
+const addMany = (count: number) =>
+  site.world.db.write((tx) => {
+    const row = tx.select().from(clientReports).get();
+    for (let at = 0; row && at < count; at++)
+      tx.insert(clientReports)
+        .values({
+          ...row,
+          id: site.world.ids.uuid(),
+          instanceId: `many-${at}`,
+          hostname: `many-${at}`,
+          lastSeenAtMs: row.lastSeenAtMs - 1 - at,
+        })
+        .run();
+  }, "clients");
+
+const asked = async (query: string) => {
+  const answer = await site.request("GET", `${ACTION}?${query}`, { cookie: admin.cookie });
+  return { status: answer.status, html: await answer.text() };
+};
+/** Sends the form of the page that was shown, with some fields changed. */
+async function send(html: string, changes: Record<string, string> = {}, cookie = admin.cookie) {
+  const form = html.slice(html.indexOf(`action="${ACTION}"`));
+  const hidden = [...form.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name = "", value = ""]) => [
+    name,
+    value.replaceAll("&amp;", "&"),
+  ]);
+  const body = new URLSearchParams({ ...Object.fromEntries(hidden), ...changes }).toString();
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const answer = await site.request("POST", ACTION, { cookie, headers, body });
+  return { status: answer.status, location: answer.headers.get("location"), html: await answer.text() };
+}
+const cells = (html: string): string[] =>
+  [...html.matchAll(/<tr><td data-label="Workstation">.*?<\/tr>/gs)].map(([row]) =>
+    row
+      .replaceAll(/<[^>]*>/g, " ")
+      .replaceAll(/\s+/g, " ")
+      .trim(),
+  );
+
+beforeEach(async () => {
+  await db.write((tx) => tx.delete(clientReports).run(), "clients");
+});
+
+describe("CON-43 CON-98 one workstation", () => {
+  test("is removed after a question that names it, and keeps its login", async () => {
+    const { id, caller } = await workstation("lab-14");
+    const { html } = await asked(`act=remove&id=${id}`);
+    expect(html).toContain("Remove lab-14?");
+    expect(html).toContain("at its next report it appears again");
+    expect(hosts()).toEqual(["lab-14"]);
+    expect(await send(html)).toMatchObject({ status: 303, location: "/console/clients" });
+    expect([hosts(), await isSignedIn(caller), actions().at(-1)]).toEqual([[], true, "client.remove"]);
+    expect((await send(html)).status).toBe(404);
+  });
+
+  test("is revoked with the workstations of the same login, which the question names", async () => {
+    const { id, caller } = await workstation("lab-14");
+    await workstation("lab-15", caller);
+    const { html } = await asked(`act=revoke&id=${id}`);
+    expect(html).toContain("Another workstation uses");
+    expect(html).toContain("<bdi>lab-15</bdi>");
+    expect((await send(html)).status).toBe(303);
+    expect([hosts(), await isSignedIn(caller), actions().at(-1)]).toEqual([
+      ["lab-15"],
+      false,
+      "client.revoke",
+    ]);
+  });
+
+  test("of the reader's own sign-in says that it ends", async () => {
+    const own = await workstation("own", admin);
+    expect((await asked(`act=revoke&id=${own.id}`)).html).toContain("you are signed out too");
+  });
+
+  test("is left alone by auditors and members, and without a token", async () => {
+    const { id, caller } = await workstation("lab-14");
+    const { html } = await asked(`act=remove&id=${id}`);
+    expect((await send(html, {}, caller.cookie)).status).toBe(403);
+    expect((await send(html, { csrf: "0" })).status).toBe(403);
+    expect(hosts()).toEqual(["lab-14"]);
+  });
+});
+
+test.each([
+  ["act=remove", "Select at least one"],
+  ["act=explode&id=1", "Choose whether"],
+  ["", "Choose whether"],
+  ["act=remove&all=1&filter=%3Fhealth%3Dfine", "Health must be one of"],
+  ["act=remove&all=1&filter=%3Fplatform%3Dplan9", "No workstation matches"],
+  [`act=remove&${Array.from({ length: 101 }, (_, at) => `id=${at}`).join("&")}`, "Select at most 100"],
+])("CON-98 a question without an answer says why: %.30s", async (query, why) => {
+  const { status, html } = await asked(query);
+  expect([status, html.includes(why)]).toEqual([400, true]);
+});
+
+describe("CON-43 CON-99 selected workstations", () => {
+  test("end with their own logins, and those that are gone are refused with a reason and can be tried again", async () => {
+    const [one, two, gone] = [
+      await workstation("lab-1"),
+      await workstation("lab-2"),
+      await workstation("lab-3"),
+    ];
+    const spared = await workstation("lab-4", two.caller);
+    const before = actions().length;
+    const { html } = await asked(`act=revoke&id=${one.id}&id=${two.id}&id=${gone.id}`);
+    expect(html).toContain("Revoke 3 workstations?");
+    await site.domain.clients.removals.remove(site.world.system, gone.id);
+    const result = await send(html);
+    expect(cells(result.html)).toEqual([
+      "lab-1 Revoked –",
+      "lab-2 Revoked –",
+      `${gone.id} Refused it is not in the inventory, so its login is unknown; see the logins of its user`,
+    ]);
+    expect(actions().slice(before)).toEqual([
+      "client.remove",
+      "clients.revoke",
+      "client.revoke",
+      "client.revoke",
+    ]);
+    expect(await Promise.all([one, two, gone].map(({ caller }) => isSignedIn(caller)))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    expect(hosts()).toEqual(["lab-4"]);
+    expect(spared.id).not.toBe(two.id);
+    const retried = await send(result.html);
+    expect([retried.status, cells(retried.html).length]).toEqual([200, 1]);
+  });
+
+  test("keep the reader's own browser signed in", async () => {
+    const own = await workstation("own", await site.signInAgain(admin.user));
+    const mine = await workstation("mine", admin);
+    await send((await asked(`act=revoke&id=${own.id}&id=${mine.id}`)).html);
+    expect(hosts()).toEqual([]);
+    expect((await asked("act=remove")).status).toBe(400);
+  });
+
+  test("that report with a browser in use are refused", async () => {
+    await site.domain.clients.report(
+      reporterOf(admin),
+      reportWith({ instance_id: "page", hostname: "page" }),
+    );
+    const { id } = site.domain.clients.inventory.find(site.organizationId, "page");
+    const other = await workstation("lab-1");
+    const result = await send((await asked(`act=revoke&id=${id}&id=${other.id}`)).html);
+    expect(cells(result.html)).toContain(
+      "page Refused it reports with a browser sign-in that is used elsewhere",
+    );
+    expect(hosts()).toEqual(["page"]);
+  });
+});
+
+describe("CON-43 CON-99 all that match a filter", () => {
+  const filter = encodeURIComponent("?not_seen_for_days=30");
+
+  test("are those not seen for some days, counted again, with the number typed", async () => {
+    await workstation("old");
+    site.world.clock.advance(0);
+    await db.write((tx) => tx.update(clientReports).set({ lastSeenAtMs: 0 }).run(), "clients");
+    await workstation("new");
+    const { html } = await asked(`act=remove&all=1&filter=${filter}`);
+    expect(html).toContain("Remove 1 workstation?");
+    expect(html).toContain("&quot;not_seen_for_days&quot;: 30");
+    expect((await send(html, { typed: "2" })).html).toContain("Type the number 1");
+    const { html: result } = await send(html, { typed: "1" });
+    expect(cells(result)).toEqual(["old Removed from the inventory –"]);
+    expect(hosts()).toEqual(["new"]);
+    const whole = db.read
+      .select()
+      .from(auditEntries)
+      .all()
+      .find(({ action, after }) => action === "clients.remove" && after?.includes("not_seen"));
+    expect(whole?.after).toContain('"workstations":1');
+  });
+
+  test("are asked for anew when their number has grown", async () => {
+    await workstation("lab-1");
+    const { html } = await asked("act=remove&all=1&filter=");
+    await workstation("lab-2");
+    const again = await send(html, { typed: "1" });
+    expect([again.status, again.html.includes("There are 2 workstations now, not 1")]).toEqual([400, true]);
+    expect(hosts()).toEqual(["lab-1", "lab-2"]);
+    await send(again.html, { typed: "2" });
+    expect(hosts()).toEqual([]);
+  });
+
+  test("go in slices, each of which leads to the next, with one entry for the whole", async () => {
+    await workstation("lab-1");
+    await addMany(BATCH_ROWS);
+    const before = actions().length;
+    const first = await send((await asked("act=remove&all=1&filter=")).html, {
+      typed: String(BATCH_ROWS + 1),
+    });
+    expect(first.html).toContain(`${BATCH_ROWS} of ${BATCH_ROWS + 1} done`);
+    expect(first.html).toContain("data-continue");
+    expect(hosts()).toEqual(["lab-1"]);
+    await workstation("late");
+    const second = await send(first.html);
+    expect(second.html).toContain(`${BATCH_ROWS + 1} workstations removed from the inventory`);
+    expect(hosts()).toEqual(["late"]);
+    const recorded = actions().slice(before);
+    expect(recorded.filter((action) => action === "clients.remove")).toHaveLength(1);
+    expect(recorded.filter((action) => action === "client.remove")).toHaveLength(BATCH_ROWS + 1);
+  });
+});
