@@ -121,8 +121,8 @@ test.each([
   ["act=remove", "Select at least one"],
   ["act=explode&id=1", "Choose whether"],
   ["", "Choose whether"],
-  ["act=remove&all=1&filter=%3Fhealth%3Dfine", "Health must be one of"],
-  ["act=remove&all=1&filter=%3Fplatform%3Dplan9", "No workstation matches"],
+  [`act=remove&all=1&filter=${encodeURIComponent("?health=fine")}`, "Health must be one of"],
+  [`act=remove&all=1&filter=${encodeURIComponent("?platform=none")}`, "No workstation matches"],
   [`act=remove&${Array.from({ length: 101 }, (_, at) => `id=${at}`).join("&")}`, "Select at most 100"],
 ])("CON-98 a question without an answer says why: %.30s", async (query, why) => {
   const { status, html } = await asked(query);
@@ -145,7 +145,7 @@ describe("CON-43 CON-99 selected workstations", () => {
     expect(cells(result.html)).toEqual([
       "lab-1 Revoked –",
       "lab-2 Revoked –",
-      `${gone.id} Refused it is not in the inventory, so its login is unknown; see the logins of its user`,
+      `${gone.id} Refused It is not in the inventory, so its login is unknown; see the logins of its user.`,
     ]);
     expect(actions().slice(before)).toEqual([
       "client.remove",
@@ -181,7 +181,7 @@ describe("CON-43 CON-99 selected workstations", () => {
     const other = await workstation("lab-1");
     const result = await send((await asked(`act=revoke&id=${id}&id=${other.id}`)).html);
     expect(cells(result.html)).toContain(
-      "page Refused it reports with a browser sign-in that is used elsewhere",
+      "page Refused It reports with a browser sign-in that is used elsewhere.",
     );
     expect(hosts()).toEqual(["page"]);
   });

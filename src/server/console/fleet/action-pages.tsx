@@ -2,6 +2,7 @@
 /** @jsxImportSource preact */
 import type { BulkRow, ClientView } from "../../../domain/clients/service.ts";
 import { Hidden } from "../../pages/forms.tsx";
+import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { ConsoleForm, confirmationPage } from "../parts/form.tsx";
 import { numberText } from "../parts/texts.ts";
@@ -195,7 +196,7 @@ function GoOn({ act, progress }: { act: Act; progress: Progress }) {
 }
 
 const Retry = ({ act, ids }: { act: Act; ids: readonly string[] }) => (
-  <ConsoleForm action={CLIENTS_ACTION_PATH}>
+  <ConsoleForm action={CLIENTS_ACTION_PATH} class="panel">
     <Hidden name="act" value={act} />
     <Hidden name="ids" value={ids.join(",")} />
     <Hidden name="retry" value="1" />
@@ -227,7 +228,7 @@ function Rows({ rows, past }: { rows: readonly BulkRow[]; past: string }) {
             </td>
             <td data-label="Result">{result === "done" ? capitalized(past) : RESULTS[result]}</td>
             <td data-label="Reason">
-              <Text value={why} />
+              <Text value={why && asSentence(why)} />
             </td>
           </tr>
         ))}
