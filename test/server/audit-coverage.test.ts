@@ -532,6 +532,14 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["user.update"],
   },
+  "POST /console/branding": {
+    ask: (site) =>
+      onConsole(site, {
+        action: "/console/branding",
+        fields: { logo_url: "https://img.example.com/console.png" },
+      }),
+    leaves: ["branding.update"],
+  },
   "POST /console/system/backups": {
     ask: (site) => onConsole(site, { action: "/console/system/backups" }),
     leaves: ["backup.create"],

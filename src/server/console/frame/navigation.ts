@@ -61,6 +61,7 @@ const GROUPS: readonly NavigationGroup[] = [
       { href: `${CONSOLE}/system/keys`, label: "Keys" },
       { href: `${CONSOLE}/system/settings`, label: "Settings" },
       { href: `${CONSOLE}/system/export`, label: "Export" },
+      { href: `${CONSOLE}/branding`, label: "Branding" },
       { href: `${CONSOLE}/audit`, label: "Audit log" },
     ],
   },

@@ -41,6 +41,7 @@ export function outcomeText(entry: Summaries): string {
 
 /** Pages of targets, by the first word of the action. */
 const PAGES: ReadonlyMap<string, (target: string) => string> = new Map([
+  ["branding", () => `${CONSOLE}/branding`],
   ["backup", () => `${CONSOLE}/system/backups`],
   ["gateway_signing_key", () => `${CONSOLE}/system/keys`],
   ["sealing_key", () => `${CONSOLE}/system/keys`],

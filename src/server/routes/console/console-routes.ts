@@ -5,6 +5,7 @@ import { createConsole } from "../../console/console.ts";
 import type { RouteContext } from "../../router.ts";
 import { auditPages } from "./audit-pages.ts";
 import { backupPages } from "./backup-pages.ts";
+import { brandingPages } from "./branding-pages.ts";
 import { fleetPages } from "./fleet-pages.ts";
 import { framePages } from "./frame-pages.ts";
 import { installationPages } from "./installation-pages.ts";
@@ -27,5 +28,6 @@ export function consoleRoutes(context: RouteContext) {
     .use(installationPages(context, console))
     .use(jobPages(context, console))
     .use(backupPages(context, console))
-    .use(keyPages(context, console));
+    .use(keyPages(context, console))
+    .use(brandingPages(context, console));
 }
