@@ -500,6 +500,18 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     why: "the choice is a cookie of the browser",
   },
+  "POST /console/identity/tokens/new": {
+    ask: (site) => onConsole(site, { action: "/console/identity/tokens/new", fields: { label: "entra" } }),
+    leaves: ["scim_token.create"],
+  },
+  "POST /console/identity/tokens/:id/revoke": {
+    async ask(site) {
+      const wish = { label: "entra", profile: "entra" };
+      const { view } = await site.domain.scim.tokens.create(site.world.system, wish);
+      return onConsole(site, { action: `/console/identity/tokens/${view.id}/revoke` });
+    },
+    leaves: ["scim_token.revoke"],
+  },
   "POST /console/audit/verify": {
     ask: (site) => onConsole(site, { page: "/console/audit", action: "/console/audit/verify" }),
     why: "only reads the log",
@@ -819,10 +831,8 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "DELETE /admin/scim/tokens/:id": {
     async ask(site) {
-      const { view } = await site.domain.scim.tokens.create(site.world.system, {
-        label: "entra",
-        profile: "entra",
-      });
+      const wish = { label: "entra", profile: "entra" };
+      const { view } = await site.domain.scim.tokens.create(site.world.system, wish);
       return asAdmin(site, { path: `/admin/scim/tokens/${view.id}` });
     },
     leaves: ["scim_token.revoke"],

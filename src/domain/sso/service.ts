@@ -45,6 +45,7 @@ export {
 export type { LogoutToken } from "./provider/tokens/logout-token.ts";
 export type { ProviderFinding } from "./provider/verification.ts";
 export { createIsConfirmed } from "./reconfirmation.ts";
+export type { Registration } from "./registration.ts";
 export { CALLBACK_PATH, LOGOUT_PATH, SIGNED_OUT_PATH } from "./registration.ts";
 export { operatorRemedy } from "./remedies.ts";
 export type { CurrentSsoSettings, SsoSettings } from "./settings.ts";

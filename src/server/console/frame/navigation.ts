@@ -52,6 +52,11 @@ const GROUPS: readonly NavigationGroup[] = [
     ],
   },
   {
+    label: "Identity",
+    needs: "administrator",
+    links: [{ href: `${CONSOLE}/identity`, label: "Sign-in and provisioning" }],
+  },
+  {
     label: "System",
     needs: "administrator",
     links: [

@@ -8,6 +8,7 @@ import { backupPages } from "./backup-pages.ts";
 import { brandingPages } from "./branding-pages.ts";
 import { fleetPages } from "./fleet-pages.ts";
 import { framePages } from "./frame-pages.ts";
+import { identityPages } from "./identity-pages.ts";
 import { installationPages } from "./installation-pages.ts";
 import { jobPages } from "./job-pages.ts";
 import { keyPages } from "./key-pages.ts";
@@ -24,6 +25,7 @@ export function consoleRoutes(context: RouteContext) {
     .use(ownPages(context, console, browser))
     .use(fleetPages(context, console))
     .use(peoplePages(context, console))
+    .use(identityPages(context, console))
     .use(auditPages(context, console))
     .use(installationPages(context, console))
     .use(jobPages(context, console))

@@ -1,0 +1,234 @@
+// Sign-in and provisioning on one page: what the provider must be given, who has which role, and what is wrong.
+/** @jsxImportSource preact */
+import type { Static } from "@sinclair/typebox";
+import type { ProvisioningSource, Role } from "../../../domain/identity/model.ts";
+import type { ScimStatus } from "../../../domain/scim/status/status.ts";
+import {
+  type OidcStatus,
+  operatorRemedy,
+  type Registration,
+  type SsoSettings,
+} from "../../../domain/sso/service.ts";
+import { asSentence, roleText } from "../../pages/words.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { AsCommand } from "../parts/command.tsx";
+import { Copy, Count, type Fact, Facts, State, Text, Time } from "../parts/values.tsx";
+import { SOURCE_LABELS, USERS_PATH } from "../people/words.ts";
+import { Requests } from "./requests.tsx";
+import { MODE_TEXT, PROVISIONING_TEXT, TOKENS_PATH } from "./words.ts";
+
+/** Users who are not removed, by who manages them. */
+export interface SourceCount {
+  source: ProvisioningSource;
+  active: number;
+  suspended: number;
+}
+
+/** A group of a setting, and the role of its members. */
+export interface Mapping {
+  group: string;
+  role: Role;
+  setting: string;
+}
+
+export interface IdentityFacts {
+  mode: keyof typeof MODE_TEXT;
+  oidc: Static<typeof OidcStatus>;
+  settings: SsoSettings | undefined;
+  registration: Registration | undefined;
+  /** base address for the provider's SCIM client */
+  scimUrl: string;
+  scim: ScimStatus;
+  mappings: readonly Mapping[];
+  sources: readonly SourceCount[];
+}
+
+/** @returns the page about sign-in and provisioning */
+export function identityPage(facts: IdentityFacts): ConsolePage {
+  const { scim } = facts;
+  return {
+    title: "Identity",
+    content: (
+      <>
+        <Warnings warnings={scim.warnings} />
+        <SignIn facts={facts} />
+        <Addresses facts={facts} />
+        <Users facts={facts} />
+        <Mappings mappings={facts.mappings} />
+        <Requests scim={scim} />
+        <AsCommand command={["scim", "status"]} api={{ method: "GET", path: "/admin/scim/status" }} />
+      </>
+    ),
+  };
+}
+
+const Warnings = ({ warnings }: { warnings: readonly string[] }) =>
+  warnings.length === 0 ? null : (
+    <div class="panel">
+      <State tone="attention">{warnings.length === 1 ? "1 problem" : `${warnings.length} problems`}</State>
+      <ul>
+        {warnings.map((warning) => (
+          <li key={warning}>
+            <Text value={asSentence(warning)} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+
+function SignIn({ facts: { mode, oidc, settings } }: { facts: IdentityFacts }) {
+  const rows: Fact[] = [
+    { label: "How people sign in", value: MODE_TEXT[mode] },
+    ...(settings
+      ? [
+          { label: "Provider", value: <Text value={settings.providerName} /> },
+          { label: "Issuer", value: <Copied value={settings.issuer} what="issuer" /> },
+          { label: "Client id", value: <Copied value={settings.clientId} what="client id" /> },
+          { label: "Who may sign in", value: PROVISIONING_TEXT[settings.provisioning] },
+          { label: "Only these domains", value: <Names names={settings.allowedDomains} /> },
+          { label: "Only these groups", value: <Names names={settings.allowedGroups} /> },
+          { label: "Last sign-in", value: <Time at={oidc.last_success_at} /> },
+        ]
+      : []),
+  ];
+  return (
+    <section>
+      <h2>Sign-in</h2>
+      {oidc.last_error_reason !== null && <LastError reason={oidc.last_error_reason} />}
+      <Facts facts={rows} />
+      {settings ? (
+        <AsCommand command={["sso", "show"]} api={{ method: "GET", path: "/admin/identity/status" }} />
+      ) : (
+        <p class="hint">
+          No identity provider is configured for sign-in. The setting <code>identity.oidc.issuer</code> names
+          one.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function LastError({ reason }: { reason: string }) {
+  const remedy = operatorRemedy(reason);
+  return (
+    <p>
+      <State tone="bad">The last sign-in failed</State> <code>{reason}</code>
+      {remedy !== undefined && `: ${remedy}`}
+    </p>
+  );
+}
+
+const Names = ({ names }: { names: readonly string[] }) => (
+  <Text value={names.join(", ")} none="no restriction" />
+);
+
+function Copied({ value, what }: { value: string; what: string }) {
+  return (
+    <>
+      <code>
+        <Text value={value} />
+      </code>{" "}
+      <Copy text={value} what={what} />
+    </>
+  );
+}
+
+/** What an administrator of the provider enters there. */
+function Addresses({ facts: { registration, scimUrl } }: { facts: IdentityFacts }) {
+  const address = (label: string, value: string | null): Fact[] =>
+    value === null ? [] : [{ label, value: <Copied value={value} what={label.toLowerCase()} /> }];
+  const rows = [
+    ...(registration
+      ? [
+          ...address("Redirect URI", registration.redirectUri),
+          ...address("Redirect URI after signing out", registration.postLogoutRedirectUri),
+          ...address("Back-channel logout URI", registration.backchannelLogoutUri),
+          ...address("Scopes", registration.scopes.join(" ")),
+        ]
+      : []),
+    ...address("SCIM address", scimUrl),
+  ];
+  return (
+    <section>
+      <h2>For the identity provider</h2>
+      <p class="hint">
+        The provider needs these addresses exactly as they are, and a <a href={TOKENS_PATH}>SCIM token</a>.
+      </p>
+      <Facts facts={rows} />
+    </section>
+  );
+}
+
+const Users = ({ facts: { sources, scim } }: { facts: IdentityFacts }) => (
+  <section>
+    <h2>Users by source</h2>
+    <table class="rows">
+      <caption class="visually-hidden">Users who are not removed, by who manages them</caption>
+      <thead>
+        <tr>
+          <th scope="col">Managed by</th>
+          <th scope="col" class="number">
+            Active
+          </th>
+          <th scope="col" class="number">
+            Suspended
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {sources.map(({ source, active, suspended }) => (
+          <tr key={source}>
+            <td data-label="Managed by">
+              <a href={`${USERS_PATH}?provisioning_source=${source}`}>{SOURCE_LABELS[source]}</a>
+            </td>
+            <td data-label="Active" class="number">
+              <Count value={active} />
+            </td>
+            <td data-label="Suspended" class="number">
+              <Count value={suspended} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+    <p class="hint">
+      The provider has made <Count value={scim.groups} /> {scim.groups === 1 ? "group" : "groups"}.
+    </p>
+  </section>
+);
+
+const Mappings = ({ mappings }: { mappings: readonly Mapping[] }) => (
+  <section>
+    <h2>Roles by group</h2>
+    {mappings.length === 0 ? (
+      <p>
+        No group gives a role. The setting <code>scim.group_role_mappings</code> or{" "}
+        <code>identity.oidc.group_role_mappings</code> maps groups to roles.
+      </p>
+    ) : (
+      <table class="rows">
+        <caption class="visually-hidden">Roles by group</caption>
+        <thead>
+          <tr>
+            <th scope="col">Group</th>
+            <th scope="col">Role of its members</th>
+            <th scope="col">Setting</th>
+          </tr>
+        </thead>
+        <tbody>
+          {mappings.map(({ group, role, setting }) => (
+            <tr key={setting + group}>
+              <td data-label="Group">
+                <Text value={group} />
+              </td>
+              <td data-label="Role of its members">{roleText(role)}</td>
+              <td data-label="Setting">
+                <code>{setting}</code>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    )}
+  </section>
+);

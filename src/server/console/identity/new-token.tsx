@@ -1,0 +1,169 @@
+// A new token of an identity provider: its form, and the page that shows the token once.
+/** @jsxImportSource preact */
+import { SCIM_PROFILES } from "../../../domain/scim/model.ts";
+import { EXPIRY_DAYS_MAX, LABEL_LENGTH_MAX } from "../../../domain/scim/tokens/token-model.ts";
+import type { ScimTokenView } from "../../../domain/scim/tokens/tokens.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import type { Secret } from "../../../platform/secret.ts";
+import { Field } from "../../pages/forms.tsx";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { AsCommand } from "../parts/command.tsx";
+import { ConsoleForm } from "../parts/form.tsx";
+import { Copy, Facts, Time, useReader } from "../parts/values.tsx";
+import { IDENTITY_PATH, NEW_TOKEN_PATH, PROFILE_TEXT, TOKENS_PATH } from "./words.ts";
+
+/** What was entered for a new token, as text. */
+export interface TokenWish {
+  label?: string | undefined;
+  profile?: string | undefined;
+  /** days; never when left out */
+  expires?: string | undefined;
+}
+
+/** Why a form was refused: problems by field, and the status. */
+export interface TokenRefusal {
+  problems: readonly Problem[];
+  status: number;
+}
+
+const TRAIL = [
+  { href: IDENTITY_PATH, label: "Identity" },
+  { href: TOKENS_PATH, label: "SCIM tokens" },
+];
+
+const FIELD_NAMES: Readonly<Record<string, string>> = {
+  "/label": "Label",
+  "/profile": "Profile",
+  "/expires_at": "Expiry",
+};
+
+/** @returns the form, with what was entered and why it was refused */
+export const newTokenPage = (wish: TokenWish, refusal?: TokenRefusal): ConsolePage => ({
+  title: "Create a token",
+  trail: TRAIL,
+  isError: refusal !== undefined,
+  status: refusal?.status,
+  content: (
+    <>
+      {refusal && <Refused problems={refusal.problems} />}
+      <p>
+        The next page shows the token once. It permits changes to users and groups until it expires or is
+        revoked. Other tokens stay valid.
+      </p>
+      <TokenForm wish={wish} problems={refusal?.problems ?? []} />
+      <AsCommand
+        command={["scim", "tokens", "create", "LABEL"]}
+        api={{ method: "POST", path: "/admin/scim/tokens", body: { label: "LABEL", profile: "standard" } }}
+      />
+    </>
+  ),
+});
+
+const Refused = ({ problems }: { problems: readonly Problem[] }) => (
+  <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+    <h2>The token was not created</h2>
+    <ul>
+      {problems.map(({ pointer, detail }) => (
+        <li key={pointer}>
+          <a href={`#${pointer.slice(1)}`}>
+            {FIELD_NAMES[pointer] ?? "Token"}: {detail}.
+          </a>
+        </li>
+      ))}
+    </ul>
+  </div>
+);
+
+function TokenForm({ wish, problems }: { wish: TokenWish; problems: readonly Problem[] }) {
+  const { mayAdminister } = useReader();
+  if (!mayAdminister) return <p>Your console is read-only, so you cannot create tokens.</p>;
+  const errorOf = (name: string) => problems.find(({ pointer }) => pointer === `/${name}`)?.detail;
+  return (
+    <ConsoleForm action={NEW_TOKEN_PATH}>
+      <Field id="label" label="Label" hint="Names the token in lists and logs" error={errorOf("label")}>
+        {(described) => (
+          <input
+            {...described}
+            name="label"
+            value={wish.label}
+            required
+            maxLength={LABEL_LENGTH_MAX}
+            autocomplete="off"
+          />
+        )}
+      </Field>
+      <Field id="profile" label="Profile" error={errorOf("profile")}>
+        {(described) => (
+          <select {...described} name="profile">
+            {SCIM_PROFILES.map((profile) => (
+              <option key={profile} value={profile} selected={profile === wish.profile}>
+                {PROFILE_TEXT[profile]}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Field id="expires_at" label="Expires after days" hint="Empty: never" error={errorOf("expires_at")}>
+        {(described) => (
+          <input
+            {...described}
+            name="expires"
+            type="number"
+            min={1}
+            max={EXPIRY_DAYS_MAX}
+            value={wish.expires}
+          />
+        )}
+      </Field>
+      <div class="choices">
+        <a class="button" href={TOKENS_PATH}>
+          Cancel
+        </a>
+        <button class="button primary" type="submit">
+          Create token
+        </button>
+      </div>
+    </ConsoleForm>
+  );
+}
+
+interface CreatedToken {
+  token: Secret;
+  view: ScimTokenView;
+  scimUrl: string;
+}
+
+/** @returns the only page that shows the token */
+export function createdTokenPage({ token, view, scimUrl }: CreatedToken): ConsolePage {
+  const text = token.reveal();
+  const address = (
+    <>
+      <code>{scimUrl}</code> <Copy text={scimUrl} what="SCIM address" />
+    </>
+  );
+  return {
+    title: `Token ${view.label}`,
+    trail: TRAIL,
+    content: (
+      <>
+        <p>
+          Copy the token now and enter it at the identity provider. It is not stored and is not shown again.
+        </p>
+        <div class="example">
+          <pre>{text}</pre>
+          <Copy text={text} what="token" />
+        </div>
+        <Facts
+          facts={[
+            { label: "SCIM address", value: address },
+            { label: "Profile", value: PROFILE_TEXT[view.profile] },
+            { label: "Expires", value: <Time at={view.expiresAtMs} /> },
+          ]}
+        />
+        <p>
+          <a href={TOKENS_PATH}>Go to the tokens</a>
+        </p>
+      </>
+    ),
+  };
+}

@@ -1,0 +1,186 @@
+// Sign-in and provisioning in the console, and the tokens of identity providers.
+import { Type } from "@sinclair/typebox";
+import { PROVISIONING_SOURCES, type Role } from "../../../domain/identity/model.ts";
+import { SCIM_PROFILES } from "../../../domain/scim/model.ts";
+import type { ScimTokenView } from "../../../domain/scim/tokens/tokens.ts";
+import { SCIM_BASE_PATH } from "../../../domain/scim/wire.ts";
+import { offsetOf, type Page, readPageQuery, readWord, refuseProblems } from "../../../domain/shared/page.ts";
+import { DAY_MS } from "../../../platform/clock.ts";
+import { DomainError, type Problem } from "../../../platform/errors.ts";
+import { runInTurns } from "../../../platform/steps.ts";
+import type { Console } from "../../console/console.ts";
+import { type IdentityFacts, identityPage, type Mapping } from "../../console/identity/identity-page.tsx";
+import {
+  createdTokenPage,
+  newTokenPage,
+  type TokenRefusal,
+  type TokenWish,
+} from "../../console/identity/new-token.tsx";
+import { ALL_TOKENS, revokeTokenPage, tokensPage } from "../../console/identity/tokens.tsx";
+import { IDENTITY_PATH, NEW_TOKEN_PATH, TOKENS_PATH } from "../../console/identity/words.ts";
+import { pathWith } from "../../console/list/address.ts";
+import {
+  found,
+  lastPageAddress,
+  listValues,
+  numberIn,
+  placeIn,
+  type Values,
+} from "../../console/list/list.ts";
+import type { Reader } from "../../console/reader.ts";
+import { FormField, formOf, formOperation, formRoute, pageRoute, seeOther } from "../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const REVOKE_ROUTE = `${TOKENS_PATH}/:id/revoke`;
+const TokenPath = Type.Object({ id: Type.String() });
+const TokenForm = formOf({
+  csrf: FormField,
+  by: FormField,
+  label: FormField,
+  profile: FormField,
+  expires: FormField,
+});
+
+/** @returns the pages about sign-in and provisioning */
+export function identityPages(context: RouteContext, console: Console) {
+  const { guard, domain, clock, baseUrl } = context;
+  const { tokens } = domain.scim;
+  const scimUrl = () => `${baseUrl()}${SCIM_BASE_PATH}`;
+
+  const listPage = async (reader: Reader) => {
+    const values = listValues(reader);
+    const { rows: page, problems } = await found(() => tokenPage(tokens.list(reader.organizationId), values));
+    const last = page && lastPageAddress(reader, page);
+    return last === undefined ? tokensPage({ values, page, problems }) : seeOther(last);
+  };
+
+  const create = async ({ actor }: Reader, wish: TokenWish) => {
+    try {
+      const made = await tokens.create(actor, newTokenOf(wish, clock.nowMs()));
+      return createdTokenPage({ ...made, scimUrl: scimUrl() });
+    } catch (error) {
+      const refused = refusalOf(error);
+      if (!refused) throw error;
+      return newTokenPage(wish, refused);
+    }
+  };
+
+  return createRouter(guard, "console-identity")
+    .get(
+      IDENTITY_PATH,
+      ({ request }) =>
+        console.show(request, "administrator", async (reader) =>
+          identityPage(await identityFacts(context, reader.organizationId, scimUrl())),
+        ),
+      pageRoute("showIdentityPage", "Sign-in and provisioning"),
+    )
+    .get(
+      TOKENS_PATH,
+      ({ request }) => console.show(request, "administrator", listPage),
+      pageRoute("showScimTokensPage", "The tokens of identity providers"),
+    )
+    .get(
+      NEW_TOKEN_PATH,
+      ({ request }) => console.show(request, "administrator", (reader) => newTokenPage(listValues(reader))),
+      pageRoute("showNewScimTokenPage", "The form for a token"),
+    )
+    .post(
+      NEW_TOKEN_PATH,
+      ({ request, body: { label, profile, expires, ...body } }) => {
+        const wish = { label, profile, expires: expires || undefined };
+        const action = { needs: "administrator", back: formPath(wish) } as const;
+        return console.act(request, { ...body, ...wish }, action, (reader) => create(reader, wish));
+      },
+      formRoute(TokenForm, formOperation("sendScimToken", "Creates a token and shows it once")),
+    )
+    .get(
+      REVOKE_ROUTE,
+      ({ request, params }) =>
+        console.show(request, "administrator", ({ actor }) =>
+          revokeTokenPage(tokens.checkRevoke(actor, params.id)),
+        ),
+      { ...pageRoute("showScimTokenRevocation", "Asks before a token is revoked"), params: TokenPath },
+    )
+    .post(
+      REVOKE_ROUTE,
+      ({ request, body, params }) =>
+        console.act(request, body, { needs: "administrator", back: TOKENS_PATH }, async ({ actor }) => {
+          const { changed, token } = await tokens.revoke(actor, params.id);
+          const notice = changed ? `Revoked ${token.label}.` : `${token.label} was revoked earlier.`;
+          return { to: TOKENS_PATH, notice };
+        }),
+      {
+        ...formRoute(
+          formOf({ csrf: FormField, by: FormField }),
+          formOperation("sendScimTokenRevocation", "Revokes a token"),
+        ),
+        params: TokenPath,
+      },
+    );
+}
+
+/** @returns the page of the tokens that the address asks for. The whole list is short, so no store pages it. */
+function tokenPage(all: readonly ScimTokenView[], values: Values): Page<ScimTokenView> {
+  const problems: Problem[] = [];
+  const show = readWord(values.show, { name: "show", words: [ALL_TOKENS], problems });
+  const request = readPageQuery(placeIn(values), problems);
+  refuseProblems("scim_token.invalid", problems);
+  const shown = show === ALL_TOKENS ? all : all.filter(({ state }) => state !== "revoked");
+  const first = offsetOf(request);
+  return { ...request, total: shown.length, items: shown.slice(first, first + request.perPage) };
+}
+
+/** @returns the address of the form with what was entered, for a reader who must confirm first */
+const formPath = (wish: TokenWish): string => {
+  const given = Object.entries(wish).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  return pathWith(NEW_TOKEN_PATH, new URLSearchParams(given));
+};
+
+const newTokenOf = ({ label = "", profile = SCIM_PROFILES[0], expires }: TokenWish, nowMs: number) => ({
+  label,
+  profile,
+  expiresAtMs: expires === undefined ? undefined : nowMs + (numberIn(expires) ?? 0) * DAY_MS,
+});
+
+/** @returns the problems of the form's fields; undefined for a refusal that no field can mend */
+function refusalOf(error: unknown): TokenRefusal | undefined {
+  if (!(error instanceof DomainError)) return undefined;
+  const { reason, message, hint, problems } = error;
+  if (reason === "scim_token.invalid") return { problems, status: 400 };
+  if (reason !== "scim_token.label_taken") return undefined;
+  return { problems: [{ pointer: "/label", detail: `${message}; ${hint}` }], status: 409 };
+}
+
+async function identityFacts(
+  { domain }: RouteContext,
+  organizationId: string,
+  scimUrl: string,
+): Promise<IdentityFacts> {
+  const { sso, scim, identity } = domain;
+  const settings = sso.settings();
+  const count = async (provisioningSource: string, status: string): Promise<number> => {
+    const wanted = { provisioningSource, status, perPage: 1 };
+    return (await runInTurns(identity.users.listInSteps(organizationId, wanted))).total;
+  };
+  const sources: IdentityFacts["sources"][number][] = [];
+  for (const source of PROVISIONING_SOURCES) {
+    const [active, suspended] = [await count(source, "active"), await count(source, "suspended")];
+    sources.push({ source, active, suspended });
+  }
+  return {
+    mode: identity.identityStatus(scim.tokens.hasActive()).auth_mode,
+    oidc: sso.status(),
+    settings,
+    registration: sso.registration(),
+    scimUrl,
+    scim: scim.status(organizationId),
+    mappings: [
+      ...mappingsOf("scim.group_role_mappings", Object.entries(scim.settings.groupRoleMappings)),
+      ...mappingsOf("identity.oidc.group_role_mappings", [...(settings?.groupRoleMappings ?? [])]),
+    ],
+    sources,
+  };
+}
+
+const mappingsOf = (setting: string, mappings: readonly (readonly [string, Role])[]): Mapping[] =>
+  mappings.map(([group, role]) => ({ group, role, setting }));
