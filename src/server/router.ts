@@ -11,6 +11,7 @@ import type { Secret } from "../platform/secret.ts";
 import type { createGuard } from "./auth/guard.ts";
 import { bodies } from "./http/bodies/body.ts";
 import type { CountFactor } from "./metrics/factor-metrics.ts";
+import type { Overview } from "./overview/overview.ts";
 import type { RevisionStreams } from "./policy/revision-streams.ts";
 import type { Readiness } from "./readiness.ts";
 import type { UploadTimes } from "./routes/sessions/upload-body.ts";
@@ -45,6 +46,7 @@ export interface RouteOptions {
 export interface RouteContext extends RouteOptions {
   guard: ReturnType<typeof createGuard>;
   streams: RevisionStreams;
+  overview: Overview;
   /** counts one check of a second factor */
   countFactor: CountFactor;
 }

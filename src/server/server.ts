@@ -15,6 +15,7 @@ import { createRefusalLog } from "./http/problems/refusal-log.ts";
 import { routable, unreadableHost } from "./http/request-target.ts";
 import type { Forwarding } from "./listener/peer-address.ts";
 import type { DocumentedRoute } from "./openapi.ts";
+import { Overview } from "./overview/overview.ts";
 import { RevisionStreams } from "./policy/revision-streams.ts";
 import type { RouteOptions } from "./router.ts";
 import { createRoutes } from "./routes/index.ts";
@@ -47,13 +48,14 @@ export function createServer(options: ServerOptions): Server {
   const refuse = createRefusal(failures, () => brandingOf(domain));
   let secure: boolean | undefined; // the origin is known once the listener has its port
   const streams = new RevisionStreams({ ...options, ...domain, loginWatch: domain.access.loginWatch });
+  const overview = new Overview({ ...options, ...domain });
   const app = new Elysia({ normalize: false })
     .onError({ as: "global" }, ({ error, code, request, path, set }) => {
       set.status = 200; // otherwise the framework copies our response and its body through a stream
       const cause = code === "NOT_FOUND" ? unrouted(request.method, allowed(path)) : error;
       return refuse(cause, { request, path });
     })
-    .use(createRoutes({ ...options, streams }, () => routes));
+    .use(createRoutes({ ...options, streams, overview }, () => routes));
   const routes: readonly DocumentedRoute[] = app.routes;
   const allowed = allowedMethods(routes);
   const refusals = createRefusalLog(options);

@@ -8,6 +8,7 @@ import { Bootstrap } from "./bootstrap.ts";
 import type { EndLogins, IdentityDependencies } from "./dependencies.ts";
 import { keysOfOthers } from "./erase-store.ts";
 import { forgetInvitations } from "./invitations/invitation-retention.ts";
+import { countExpiring } from "./invitations/invitation-store.ts";
 import { Invitations } from "./invitations/invitations.ts";
 import { emailKey, type IdentityStatus, type Organization, type SignInUser } from "./model.ts";
 import { createRename } from "./organization.ts";
@@ -48,6 +49,10 @@ export function createIdentity(given: IdentityDependencies) {
 
     /** Removes invitations after their retention; a job of the service: see invitation-retention.ts. */
     forgetInvitations: forgetInvitations.bind(undefined, dependencies),
+
+    /** @returns how many pending invitations expire after one time, and by the other */
+    countExpiringInvitations: (span: { organizationId: string; afterMs: number; byMs: number }): number =>
+      countExpiring(dependencies.db.read, span),
 
     bootstrap: new Bootstrap(dependencies, enrol),
 

@@ -41,6 +41,8 @@ export interface Console {
     work: (reader: Reader) => Done | Answer | Promise<Done | Answer>,
   ): Promise<Response>;
   has(feature: Feature): boolean;
+  /** @returns the addresses of the navigation, for links to pages that not every console has */
+  pagesOf(reader: Reader): ReadonlySet<string>;
 }
 
 /** @returns the functions that all routes of the console share */
@@ -60,6 +62,9 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
 
   return {
     has,
+
+    pagesOf: ({ readsAll }) =>
+      new Set(navigationFor(readsAll, has).flatMap(({ links }) => links.map(({ href }) => href))),
 
     async show(request, needs, work) {
       const visitor = browser.visitor(request);
@@ -108,7 +113,7 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
 
 /** @returns functions that make a reader of a request, and an answer of a page */
 function createFrame(context: RouteContext, browser: Browser) {
-  const { domain, clock, baseUrl } = context;
+  const { domain, clock, baseUrl, overview } = context;
 
   const has = (feature: Feature): boolean =>
     feature === "gateway" ? domain.gateway.mode !== undefined : true;
@@ -138,7 +143,7 @@ function createFrame(context: RouteContext, browser: Browser) {
       branding: browser.branding(),
       navigation: navigationFor(readsAll, has),
       revision: current && { sequence: current.sequence, id: current.id },
-      problems: undefined,
+      problems: readsAll ? overview.knownProblems(organizationId) : undefined,
     };
   };
 

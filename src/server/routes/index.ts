@@ -21,6 +21,7 @@ import { adminGatewayKeyRoutes } from "./administration/gateway-keys.ts";
 import { installationRoutes } from "./administration/installation.ts";
 import { jobRoutes } from "./administration/jobs.ts";
 import { serviceKeyRoutes } from "./administration/keys.ts";
+import { overviewRoutes } from "./administration/overview.ts";
 import { brandingRoutes } from "./branding.ts";
 import { catalogRoutes } from "./catalog/catalog.ts";
 import { packageSourceRoutes } from "./catalog/package-sources.ts";
@@ -120,6 +121,7 @@ export function createRoutes(
     jobRoutes(context),
     installationRoutes(context),
     serviceKeyRoutes(context),
+    overviewRoutes(context),
     adminGatewayKeyRoutes(context),
     scimRoutes(context, admission),
   ];

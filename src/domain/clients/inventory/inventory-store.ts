@@ -83,26 +83,29 @@ export const reportPlaces = (connection: Connection, organizationId: string) =>
     within: eq(clientReports.organizationId, organizationId),
   });
 
-/**
- * @returns a function that counts the records of a span by health. One pass with filters, because GROUP BY would sort the rows.
- */
-export function healthCounter(
+/** Workstations by health, and those that report the revision in force, whatever their health. */
+export type FleetCounts = Record<Health | "onNewest", number>;
+
+const NOTHING_COUNTED: FleetCounts = { current: 0, outdated: 0, attention: 0, onNewest: 0 };
+
+/** @returns a function that counts the records of a span. One pass with filters, because GROUP BY would sort the rows. */
+export function fleetCounter(
   connection: Connection,
   { organizationId, inForce }: { organizationId: string; inForce: string | null },
-): (span: Span) => Record<Health, number> {
-  const countOf = (health: Health): SQL<number> =>
-    sql`count(*) FILTER (WHERE ${eq(healthSince(inForce), health)})`;
+): (span: Span) => FleetCounts {
+  const countWhere = (condition: SQL): SQL<number> => sql`count(*) FILTER (WHERE ${condition})`;
+  const countOf = (health: Health) => countWhere(eq(healthSince(inForce), health));
   const counted = connection
     .select({
       current: countOf("current"),
       outdated: countOf("outdated"),
       attention: countOf("attention"),
+      onNewest: countWhere(sql`${shown.configRevision} = ${inForce}`),
     })
     .from(clientReports)
     .where(and(eq(clientReports.organizationId, organizationId), isInSpan(NEWEST_FIRST, NAMED)))
     .prepare();
-  return (span) =>
-    counted.get({ ...boundsOf(NEWEST_FIRST, span) }) ?? { current: 0, outdated: 0, attention: 0 };
+  return (span) => counted.get({ ...boundsOf(NEWEST_FIRST, span) }) ?? NOTHING_COUNTED;
 }
 
 /** @returns a function that gives the different lists of harnesses in the records of a span, as JSON */

@@ -127,12 +127,18 @@ export class Inventory extends ClientLists {
 
   /** @returns the number of clients per health */
   *countsInSteps(organizationId: string): Steps<Readonly<Record<Health, number>>> {
+    const { onNewest: _, ...counts } = yield* this.fleetInSteps(organizationId);
+    return counts;
+  }
+
+  /** @returns the number of clients per health, and of those that report the revision in force */
+  *fleetInSteps(organizationId: string): Steps<store.FleetCounts> {
     const { read } = this.own.db;
-    const countIn = store.healthCounter(read, { organizationId, inForce: this.inForce(organizationId) });
-    const counts: Record<Health, number> = { current: 0, outdated: 0, attention: 0 };
+    const countIn = store.fleetCounter(read, { organizationId, inForce: this.inForce(organizationId) });
+    const counts = { current: 0, outdated: 0, attention: 0, onNewest: 0 };
     yield* overSpans({ placeAhead: store.reportPlaces(read, organizationId) }, (span) => {
       const counted = countIn(span);
-      for (const health of HEALTHS) counts[health] += counted[health];
+      for (const kind of [...HEALTHS, "onNewest"] as const) counts[kind] += counted[kind];
       return true;
     });
     return counts;

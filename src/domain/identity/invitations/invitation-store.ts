@@ -184,6 +184,24 @@ export const countPendingFrom = (connection: Connection, { organizationId, id }:
     .where(isPendingFrom({ organizationId, ids: [id] }))
     .get()?.total ?? 0;
 
+/** @returns how many pending invitations expire after one time, and by the other */
+export const countExpiring = (
+  connection: Connection,
+  { organizationId, afterMs, byMs }: { organizationId: string; afterMs: number; byMs: number },
+): number =>
+  connection
+    .select({ total: count() })
+    .from(invitations)
+    .where(
+      and(
+        eq(invitations.organizationId, organizationId),
+        eq(invitations.status, "pending"),
+        gt(invitations.expiresAtMs, afterMs),
+        lte(invitations.expiresAtMs, byMs),
+      ),
+    )
+    .get()?.total ?? 0;
+
 /** Cancels the pending invitations of these inviters, including expired ones, which could be renewed. @returns their ids */
 export const cancelPendingFrom = (tx: Tx, inviters: Inviters): string[] =>
   tx

@@ -27,6 +27,11 @@ export const CONSOLE = "/console";
 
 const GROUPS: readonly NavigationGroup[] = [
   {
+    label: "Organization",
+    needs: "administrator",
+    links: [{ href: CONSOLE, label: "Overview" }],
+  },
+  {
     label: "Mine",
     needs: "anyone",
     links: [

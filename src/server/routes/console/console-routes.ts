@@ -12,6 +12,7 @@ import { identityPages } from "./identity-pages.ts";
 import { installationPages } from "./installation-pages.ts";
 import { jobPages } from "./job-pages.ts";
 import { keyPages } from "./key-pages.ts";
+import { overviewPages } from "./overview-pages.ts";
 import { ownPages } from "./own/own-pages.ts";
 import { peoplePages } from "./people/people-pages.ts";
 
@@ -23,6 +24,7 @@ export function consoleRoutes(context: RouteContext) {
   return new Elysia({ name: "routes/console" })
     .use(framePages(context, console))
     .use(ownPages(context, console, browser))
+    .use(overviewPages(context, console))
     .use(fleetPages(context, console))
     .use(peoplePages(context, console))
     .use(identityPages(context, console))

@@ -2,20 +2,19 @@
 import { HARNESS_KEYS, isHarnessKey } from "../../../../domain/harnesses/harnesses.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
 import type { Console } from "../../../console/console.ts";
-import { CONSOLE } from "../../../console/frame/navigation.ts";
 import { found, listValues, numberIn } from "../../../console/list/list.ts";
 import { mePage } from "../../../console/own/me.tsx";
 import { ownPolicyPage } from "../../../console/own/own-policy.tsx";
 import { ownWorkstationsPage, signOutWorkstationPage } from "../../../console/own/own-workstations.tsx";
 import { ME_PATH, OWN_POLICY_PATH, OWN_WORKSTATIONS_PATH } from "../../../console/own/words.ts";
 import type { Reader } from "../../../console/reader.ts";
-import { FormField, formOf, formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
+import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../../router.ts";
 
 /** Workstations on the first page. */
 const WORKSTATIONS_SHOWN = 5;
 
-/** @returns the first page of a member, and the way to it */
+/** @returns the first page of a member */
 export function mePages({ guard, domain }: RouteContext, console: Console) {
   const { clients, governance, gateway, access, sessions } = domain;
 
@@ -32,17 +31,11 @@ export function mePages({ guard, domain }: RouteContext, console: Console) {
     });
   };
 
-  return createRouter(guard, "console-me")
-    .get(
-      CONSOLE,
-      ({ request }) => console.show(request, "anyone", () => seeOther(ME_PATH)),
-      pageRoute("showConsole", "Leads to the first page of the reader"),
-    )
-    .get(
-      ME_PATH,
-      ({ request }) => console.show(request, "anyone", showMe),
-      pageRoute("showOwnPage", "The reader's policy, workstations, key, logins and sessions"),
-    );
+  return createRouter(guard, "console-me").get(
+    ME_PATH,
+    ({ request }) => console.show(request, "anyone", showMe),
+    pageRoute("showOwnPage", "The reader's policy, workstations, key, logins and sessions"),
+  );
 }
 
 /** @returns the page that explains the policy to the reader */
