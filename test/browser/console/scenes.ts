@@ -3,6 +3,7 @@
 import type { Page } from "playwright-core";
 import type { Site } from "../../support/browser/browser.ts";
 import { frameArea } from "./areas/frame.ts";
+import { ownArea } from "./areas/own.ts";
 
 export interface Scene {
   /** text of the h1 */
@@ -21,7 +22,7 @@ export interface Area {
 }
 
 /** One file for each part of the navigation. */
-const AREAS: readonly Area[] = [frameArea];
+const AREAS: readonly Area[] = [frameArea, ownArea];
 
 /** Whether all states are looked at, and not only one of each page. */
 export const LOOKS_AT_ALL = process.env.QUARTERMASTER_BROWSER_SCENES === "all";

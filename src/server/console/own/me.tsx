@@ -7,7 +7,6 @@ import type { PolicySummary } from "../../../domain/governance/service.ts";
 import { KEY_SENTENCES } from "../../pages/account/key-words.ts";
 import { HEALTH_WORDS } from "../fleet/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
-import { CONSOLE } from "../frame/navigation.ts";
 import { Count, Revision, State, Text, Time } from "../parts/values.tsx";
 import {
   NO_POLICY,
@@ -33,7 +32,6 @@ export interface Me {
 /** @returns the page */
 export const mePage = ({ policy, workstations, key, browsers, signedIn, sessions }: Me): ConsolePage => ({
   title: "Your start page",
-  live: ["revision", "clients", "keys"],
   content: (
     <>
       <p>
@@ -41,7 +39,7 @@ export const mePage = ({ policy, workstations, key, browsers, signedIn, sessions
           Enter the code of a workstation
         </a>
       </p>
-      <div class="cards" id="own" data-region>
+      <div class="cards">
         <Card title="Policy" more={{ href: OWN_POLICY_PATH, text: "See what it sets" }}>
           <Policy policy={policy} />
         </Card>
@@ -59,7 +57,7 @@ export const mePage = ({ policy, workstations, key, browsers, signedIn, sessions
             <Count value={signedIn} /> {signedIn === 1 ? "workstation" : "workstations"}.
           </p>
         </Card>
-        <Card title="Sessions" more={{ href: `${CONSOLE}/sessions`, text: "Captured sessions" }}>
+        <Card title="Sessions">
           <p>
             {sessions === 0 ? (
               "No session of yours was captured."
@@ -77,18 +75,21 @@ export const mePage = ({ policy, workstations, key, browsers, signedIn, sessions
 
 interface CardProps {
   title: string;
-  more: { href: string; text: string };
+  /** the page with all of it */
+  more?: { href: string; text: string };
   children: ComponentChildren;
 }
 
 const Card = ({ title, more, children }: CardProps) => (
-  <section class="card" aria-label={title}>
+  <article class="card" aria-label={title}>
     <h2>{title}</h2>
     {children}
-    <p>
-      <a href={more.href}>{more.text}</a>
-    </p>
-  </section>
+    {more && (
+      <p>
+        <a href={more.href}>{more.text}</a>
+      </p>
+    )}
+  </article>
 );
 
 function Policy({ policy }: { policy: PolicySummary | undefined }) {

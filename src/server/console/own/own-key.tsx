@@ -12,7 +12,7 @@ import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm, confirmationPage } from "../parts/form.tsx";
-import { Facts, State, Text, Time } from "../parts/values.tsx";
+import { type Fact, Facts, State, Text, Time } from "../parts/values.tsx";
 import { KEY_LABELS } from "../people/words.ts";
 import { OWN_KEY_PATH, TRAILS } from "./words.ts";
 
@@ -25,29 +25,24 @@ const API_ACTIONS: Readonly<Record<KeyAction, string>> = {
 
 /** @returns the page */
 export function ownKeyPage(key: GatewayKeyStatus): ConsolePage {
-  const { status, alias, email } = key;
+  const { status, email } = key;
   const actions = KEY_ACTIONS_IN[status];
   const [first] = actions;
   return {
     title: "Your gateway key",
-    live: ["keys"],
     content: (
       <>
-        <div id="key" data-region>
+        {status !== "missing" && (
           <p>
             <State tone={KEY_LABELS[status].tone}>{KEY_LABELS[status].label}</State>
           </p>
-          <p>{KEY_SENTENCES[status]}</p>
-          <Trouble status={key} />
-          <Facts
-            facts={[
-              { label: "Name at the gateway", value: <Text value={alias} none="none" /> },
-              { label: "Expires", value: <Time at={key.expires_at} /> },
-              { label: "Last compared with the gateway", value: <Time at={key.last_reconciled_at} /> },
-              { label: "Next attempt", value: <Time at={key.next_retry_at} none="none planned" /> },
-            ]}
-          />
-        </div>
+        )}
+        <p>{KEY_SENTENCES[status]}</p>
+        <Trouble status={key} />
+        <Facts facts={factsOf(key)} />
+        <p class="hint">
+          Your agents get the key from the workstation. It is shown to nobody, not even on this page.
+        </p>
         <div class="choices">
           {actions.map(([action, label]) => (
             <ConsoleForm key={action} action={`${OWN_KEY_PATH}/${action}`}>
@@ -62,9 +57,6 @@ export function ownKeyPage(key: GatewayKeyStatus): ConsolePage {
             </a>
           )}
         </div>
-        <p class="hint">
-          Your agents get the key from the workstation. It is shown to nobody, not even on this page.
-        </p>
         <AsCommand
           command={["keys", "show", email]}
           api={
@@ -75,6 +67,17 @@ export function ownKeyPage(key: GatewayKeyStatus): ConsolePage {
     ),
   };
 }
+
+/** Leaves out what a key without a state at the gateway does not have. */
+const factsOf = (key: GatewayKeyStatus): Fact[] => [
+  ...(key.alias === null ? [] : [{ label: "Name at the gateway", value: <Text value={key.alias} /> }]),
+  ...timed("Expires", key.expires_at),
+  ...timed("Last compared with the gateway", key.last_reconciled_at),
+  ...timed("Next attempt", key.next_retry_at),
+];
+
+const timed = (label: string, at: string | null): Fact[] =>
+  at === null ? [] : [{ label, value: <Time at={at} /> }];
 
 function Trouble({ status: key }: { status: GatewayKeyStatus }) {
   const problem = keyProblem(key);

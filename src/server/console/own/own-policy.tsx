@@ -28,7 +28,6 @@ export function ownPolicyPage(asked: OwnPolicy): ConsolePage {
     title: "Your policy",
     status: problems.length > 0 ? 400 : 200,
     isError: problems.length > 0,
-    live: ["revision"],
     content: (
       <>
         <Choice {...asked} />
@@ -105,7 +104,7 @@ function Explained({ explanation, installed }: { explanation: Explanation; insta
   const { revision, harness, isAllowed, isRequired, versionRefusal } = explanation;
   const mayRun = isAllowed && versionRefusal === undefined;
   return (
-    <div id="policy" data-region>
+    <div>
       <p>
         <State tone={mayRun ? "good" : "bad"}>
           {runText(harness, { isAllowed, installed, versionRefusal })}

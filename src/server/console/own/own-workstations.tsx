@@ -3,7 +3,6 @@
 import type { ClientPage, ClientView } from "../../../domain/clients/inventory/inventory.ts";
 import { HEALTHS } from "../../../domain/clients/model.ts";
 import type { Problem } from "../../../platform/errors.ts";
-import { asSentence } from "../../pages/words.ts";
 import { HEALTH_WORDS } from "../fleet/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { pathWith } from "../list/address.ts";
@@ -64,7 +63,6 @@ export function ownWorkstationsPage({ email, values, page, problems = [] }: OwnW
     title: "Your workstations",
     status: listStatus(list),
     isError: problems.length > 0,
-    live: ["clients", "revision"],
     content: <ListView list={list} />,
   };
 }
@@ -119,7 +117,7 @@ function Verdict({ health, reasons }: OwnWorkstation) {
         <ul class="reasons">
           {reasons.slice(0, REASONS_SHOWN).map((reason) => (
             <li key={reason}>
-              <Text value={asSentence(reason)} />
+              <Text value={reason} />
             </li>
           ))}
           {more > 0 && <li>and {more} more</li>}

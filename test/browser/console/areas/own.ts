@@ -1,0 +1,38 @@
+// The pages about the reader, mostly as a member sees them.
+import { changePassword } from "../../../support/browser/browser.ts";
+import type { Area } from "../scenes.ts";
+
+export const ownArea: Area = {
+  scenes: [
+    { title: "Your start page", as: "member", open: "/console/me" },
+    { title: "Your policy", as: "member", open: "/console/me/policy" },
+    { title: "Your policy", state: "of an administrator", open: "/console/me/policy?harness=claude" },
+    { title: "Your workstations", as: "member", open: "/console/me/workstations" },
+    {
+      title: "Your workstations",
+      state: "with an impossible filter",
+      as: "member",
+      open: "/console/me/workstations?health=x",
+    },
+    { title: "Your gateway key", as: "member", open: "/console/me/key" },
+    { title: "Your gateway key", state: "of an administrator", open: "/console/me/key" },
+    { title: "Your logins", as: "member", open: "/console/me/logins" },
+    {
+      title: "Your logins",
+      state: "that are not there",
+      as: "member",
+      open: "/console/me/logins?kind=grant",
+    },
+    { title: "End all other logins?", as: "member", open: "/console/me/logins/end-others" },
+    { title: "Your account", as: "member", open: "/console/me/account" },
+    {
+      title: "Your account",
+      state: "after a mistake",
+      as: "member",
+      open: async (page) => {
+        await page.goto("/console/me/account");
+        await changePassword(page, "not the password", "an entirely new password");
+      },
+    },
+  ],
+};
