@@ -23,7 +23,7 @@ export async function measureExecutable(): Promise<Figure[]> {
   for (let round = 0; round < STARTS; round++) {
     rmSync(data, { recursive: true, force: true });
     for (const times of [empty, existing]) {
-      const started = await start(executable, data);
+      const started = await startExecutable(executable, data);
       times.push(started.readyMs);
       await started.stop();
     }
@@ -43,7 +43,7 @@ export async function measureExecutable(): Promise<Figure[]> {
 }
 
 async function restingMb(executable: string, data: string): Promise<number> {
-  const { pid, stop } = await start(executable, data);
+  const { pid, stop } = await startExecutable(executable, data);
   const restingMb = await residentMb(pid);
   await stop();
   return restingMb;
@@ -58,8 +58,8 @@ async function loadedMb(directory: string) {
   return { perSecond, afterMb: await residentMb(pid), mostMb: await peakMb(pid) };
 }
 
-/** Starts it on a port that is free now; a print would tell later than the first answer. */
-async function start(executable: string, data: string) {
+/** Starts an executable on a port that is free now; a print would tell later than the first answer. */
+export async function startExecutable(executable: string, data: string) {
   const port = freePort();
   const begin = performance.now();
   const child = Bun.spawn([executable, "serve", "--data-dir", data, "--server-listen", `127.0.0.1:${port}`], {

@@ -3,6 +3,7 @@
 import { measureBackup } from "./backup.ts";
 import { measureCatalog } from "./catalog.ts";
 import { measureClients } from "./clients/clients.ts";
+import { measureConsole } from "./console/console.ts";
 import { measureContent } from "./content.ts";
 import { measureExecutable } from "./executable.ts";
 import { type Part, printFigures } from "./figures.ts";
@@ -28,6 +29,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   inference: measureInference,
   governance: measureGovernance,
   clients: measureClients,
+  console: measureConsole,
   content: measureContent,
   fleet: measureFleet,
   tokens: measureTokens,
@@ -43,7 +45,15 @@ const PARTS: Readonly<Record<string, Part>> = {
   "request-logs": measureRequestLogs,
 };
 /** takes minutes of the whole machine */
-const ONLY_WHEN_NAMED = new Set(["session-lists", "backup", "migration", "request-logs", "fleet", "tokens"]);
+const ONLY_WHEN_NAMED = new Set([
+  "session-lists",
+  "backup",
+  "migration",
+  "request-logs",
+  "fleet",
+  "tokens",
+  "console",
+]);
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in PARTS));

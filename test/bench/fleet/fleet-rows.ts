@@ -1,4 +1,4 @@
-// A large fleet, straight into the file of a data directory: users with one signed-in workstation each, all of which have
+// A large fleet, straight into the file of a data directory: users with one or more signed-in workstations each, all of which have
 // reported. The first one comes in through the domain (workstations.ts); all others are rows like its rows, because a million
 // of them through the domain would take longer than what is measured. Their tokens are signed with the installation's key.
 import type { Database } from "bun:sqlite";
@@ -21,6 +21,8 @@ type Row = Record<string, Value>;
 
 export interface Fleet {
   count: number;
+  /** workstations of each user; 1 by default */
+  perUser?: number;
   policy: Policy;
   /** so many report in turn, each once in ROUND_MS: their last reports are one round old, in that order */
   round: number;
@@ -39,6 +41,7 @@ export async function writeFleet(installation: ExistingInstallation, fleet: Flee
     const add = rowsLike(connection, installation, {
       grantId: String(decodeJwt(first).grant_id),
       seenAtMs: lastReports(fleet.round),
+      perUser: fleet.perUser ?? 1,
     });
     for (let at = 1; at < fleet.count; at += AT_ONCE) {
       const end = Math.min(fleet.count, at + AT_ONCE);
@@ -59,12 +62,14 @@ export async function writeFleet(installation: ExistingInstallation, fleet: Flee
 function rowsLike(
   connection: Database,
   { domain, organizationId }: ExistingInstallation,
-  { grantId, seenAtMs }: { grantId: string; seenAtMs(workstation: number): number },
+  { grantId, seenAtMs, perUser }: { grantId: string; seenAtMs(workstation: number): number; perUser: number },
 ) {
   const found = (table: string, column: string, value: Value) => {
-    const row = connection.query<Row, [Value]>(`SELECT * FROM ${table} WHERE ${column} = ?`).get(value);
+    const columns = columnsOf(connection, table);
+    const query = `SELECT ${columns.join(", ")} FROM ${table} WHERE ${column} = ?`;
+    const row = connection.query<Row, [Value]>(query).get(value);
     if (!row) throw new Error(`the first workstation has no row in ${table}`);
-    return { row, insert: inserter(connection, table, Object.keys(row)) };
+    return { row, insert: inserter(connection, table, columns) };
   };
   const grant = found("grants", "id", grantId);
   const user = found("users", "id", grant.row.user_id ?? null);
@@ -72,11 +77,14 @@ function rowsLike(
   const report = found("client_reports", "grant_id", grantId);
   const scope = USER_SCOPES.join(" ");
   const resource = domain.access.settings.baseUrl();
+  let [userId, email] = ["", ""];
   return (workstation: number, policy: Policy): string => {
-    const [userId, sid, id] = [systemIds.uuid(), systemIds.uuid(), systemIds.uuid()];
-    const email = `worker-${workstation}@example.com`;
+    const [sid, id] = [systemIds.uuid(), systemIds.uuid()];
+    if (userId === "" || workstation % perUser === 0) {
+      [userId, email] = [systemIds.uuid(), `worker-${workstation}@example.com`];
+      user.insert({ ...user.row, id: userId, subject: userId, email, email_key: email });
+    }
     const owner = { user_id: userId, login_session_id: sid };
-    user.insert({ ...user.row, id: userId, subject: userId, email, email_key: email });
     session.insert({ ...session.row, id: sid, user_id: userId, token_hash: sid });
     grant.insert({ ...grant.row, ...owner, id });
     const { instance_id, hostname } = clientReport(workstation, policy);
@@ -106,6 +114,13 @@ function lastReports(round: number): (workstation: number) => number {
   const beganMs = Date.now() - 2 * ROUND_MS;
   return (workstation) => beganMs + Math.floor(((turns[workstation] ?? 0) * ROUND_MS) / round);
 }
+
+/** @returns columns that are written, and not those that SQLite computes */
+const columnsOf = (connection: Database, table: string): string[] =>
+  connection
+    .query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?)")
+    .all(table)
+    .map(({ name }) => name);
 
 function inserter(connection: Database, table: string, columns: readonly string[]): (row: Row) => void {
   const values = columns.map((column) => `$${column}`).join(", ");

@@ -87,7 +87,8 @@ const actorOf = ({ id, email, organizationId }: User): UserActor => ({
   organizationId,
 });
 
-function administratorOf({ db, domain, organizationId }: ExistingInstallation): UserActor {
+/** @returns the first administrator */
+export function administratorOf({ db, domain, organizationId }: ExistingInstallation): UserActor {
   const user = domain.identity.findUserByEmail(db.read, organizationId, "admin@example.com");
   if (!user) throw new Error("a new data directory has its first administrator");
   return actorOf(user);

@@ -1,0 +1,124 @@
+// What a page of the console costs: its answer, its rendering, its bytes, and the time until a browser shows it.
+
+import { renderConsole } from "../../../src/server/console/frame/frame.tsx";
+import { navigationFor } from "../../../src/server/console/frame/navigation.ts";
+import { userListPage } from "../../../src/server/console/people/user-list.tsx";
+import type { Reader } from "../../../src/server/console/reader.ts";
+import type { Branding } from "../../../src/server/pages/layout.tsx";
+import { launchChromium } from "../../support/browser/chromium.ts";
+import { budgeted, type Figure } from "../figures.ts";
+import { median } from "../tools/compare.ts";
+import type { ConsoleSite } from "./console-site.ts";
+
+const WARM_UPS = 10;
+const TIMES = 100;
+const PAINTS = 5;
+const SLOWED = 4;
+const KB = 1_024;
+
+/** @returns the whole answer of each list, 95 of 100, and its bytes */
+export async function measureAnswers({ origin, lists, cookies }: ConsoleSite): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const path of lists) {
+    const ask = async (encoding: string) => {
+      const headers = { cookie: cookies[0] ?? "", "accept-encoding": encoding };
+      const answer = await fetch(origin + path, { headers, decompress: false, redirect: "manual" });
+      const { length } = await answer.bytes();
+      if (answer.status !== 200) throw new Error(`${path} was answered with ${answer.status}`);
+      return length;
+    };
+    const times: number[] = [];
+    for (let turn = 0; turn < WARM_UPS + TIMES; turn++) {
+      const begin = performance.now();
+      await ask("gzip");
+      if (turn >= WARM_UPS) times.push(performance.now() - begin);
+    }
+    const late = times.toSorted((one, other) => one - other)[Math.floor(0.95 * TIMES) - 1] ?? Number.NaN;
+    const told = (what: string, unit: string, ours: number, budget: number): Figure => ({
+      ...{ what: `${path}, ${what}`, unit, ours, verdict: budgeted(budget, ours) },
+    });
+    figures.push(
+      told("CON-130 whole answer, p95", "ms", late, 60),
+      told("CON-133 plain", "KB", (await ask("identity")) / KB, 60),
+      told("CON-133 gzip", "KB", (await ask("gzip")) / KB, 8),
+    );
+  }
+  return figures;
+}
+
+/** @returns the time in which the list of users is rendered here, warm */
+export function measureRendering({ users, cookies, origin }: ConsoleSite): Figure {
+  const reader = readerOf(`${origin}/console/users?per_page=100`, cookies[0] ?? "");
+  const page = { items: [...users], page: 1, perPage: users.length, total: users.length };
+  const times: number[] = [];
+  for (let turn = 0; turn < WARM_UPS + TIMES; turn++) {
+    const begin = performance.now();
+    const shown = userListPage({ values: {}, page, problems: [], hasGateway: false });
+    const chrome = {
+      branding: BRANDING,
+      navigation: navigationFor(true, () => true),
+      revision: undefined,
+      problems: 0,
+    };
+    renderConsole(shown, { reader, chrome, notice: undefined });
+    if (turn >= WARM_UPS) times.push(performance.now() - begin);
+  }
+  const ours = median(times);
+  return { what: `CON-131 rendering of ${users.length} users`, unit: "ms", ours, verdict: budgeted(3, ours) };
+}
+
+const BRANDING: Branding = { organizationName: "Example", logoUrl: null, faviconUrl: null };
+
+function readerOf(address: string, cookie: string): Reader {
+  const request = new Request(address, { headers: { cookie } });
+  const email = "admin@example.com";
+  const organizationId = "organization";
+  const principal = {
+    ...({ kind: "session", userId: "user", organizationId, subject: "user", email, role: "admin" } as const),
+    ...{ scopes: new Set<string>(), sid: null, sessionId: "session", grantId: null },
+    ...{ expiresAtMs: 0, issuedAtMs: 0, renewed: false },
+  };
+  return {
+    ...{ request, url: new URL(address), organizationId, readsAll: true, mayAdminister: true, csrf: "csrf" },
+    visitor: { principal, sessionId: "session", sessionToken: "", csrf: "csrf", through: undefined },
+    actor: { kind: "user", id: "user", label: email, organizationId },
+    ...{ nowMs: Date.now(), zone: "Europe/Berlin", theme: undefined, language: "en-US" },
+  };
+}
+
+/** @returns the time until a slow browser shows something of each list, from an empty cache */
+export async function measurePaint({ origin, lists, cookies }: ConsoleSite): Promise<Figure[]> {
+  const browser = await launchChromium();
+  try {
+    const figures: Figure[] = [];
+    for (const path of lists) {
+      const paints: number[] = [];
+      for (let turn = 0; turn < PAINTS; turn++) {
+        const context = await browser.newContext();
+        const [name = "", value = ""] = (cookies[0] ?? "").split("=");
+        await context.addCookies([{ url: origin, name, value }]);
+        const page = await context.newPage();
+        const session = await context.newCDPSession(page);
+        await session.send("Emulation.setCPUThrottlingRate", { rate: SLOWED });
+        await page.goto(origin + path);
+        paints.push(await page.evaluate(firstPaint));
+        await context.close();
+      }
+      const ours = median(paints);
+      const what = `${path}, CON-137 first contentful paint, slowed ${SLOWED} times`;
+      figures.push({ what, unit: "ms", ours, verdict: budgeted(500, ours) });
+    }
+    return figures;
+  } finally {
+    await browser.close();
+  }
+}
+
+/** Runs in the browser. */
+const firstPaint = () =>
+  new Promise<number>((resolve) =>
+    new PerformanceObserver((list) => {
+      for (const { name, startTime } of list.getEntries())
+        if (name === "first-contentful-paint") resolve(startTime);
+    }).observe({ type: "paint", buffered: true }),
+  );

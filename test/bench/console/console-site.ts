@@ -1,0 +1,112 @@
+// A service with 100,000 workstations of 50,000 users, twenty administrators signed in, and the pages that they open.
+import { join } from "node:path";
+import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
+import { SESSION_COOKIE } from "../../../src/domain/access/wire.ts";
+import { POLICY_CAPABILITIES } from "../../../src/domain/governance/wire.ts";
+import { runInTurns } from "../../../src/platform/steps.ts";
+import { navigationFor } from "../../../src/server/console/frame/navigation.ts";
+import type { ListedUser } from "../../../src/server/console/people/user-list.tsx";
+import { readTokens } from "../fleet/fleet-requests.ts";
+import { writeFleet } from "../fleet/fleet-rows.ts";
+import { publishPolicies } from "../fleet/workstations.ts";
+import { quartermaster, type Running, startServer } from "../processes.ts";
+import { administratorOf, openBeside, startQuartermaster } from "../tools/installation.ts";
+import type { LoadRequest } from "../tools/load.ts";
+
+const WORKSTATIONS = Number(process.env.CONSOLE_WORKSTATIONS ?? 100_000);
+const PER_USER = 2;
+export const ADMINISTRATORS = 20;
+/** Rows of a page, and entries of the audit log beside those of the seed. */
+export const ROWS = 100;
+const ENTRIES = 1_000;
+/** Workstations whose policy is asked for. */
+const ASKING = 1_000;
+
+export interface ConsoleSite {
+  service: Running;
+  origin: string;
+  /** value of the header `Cookie` of each administrator */
+  cookies: readonly string[];
+  /** page with ROWS rows, by path */
+  lists: readonly string[];
+  /** every page of the navigation, lists included */
+  pages: readonly string[];
+  /** rows of the list of users, to be rendered here */
+  users: readonly ListedUser[];
+  policyRequests: readonly LoadRequest[];
+}
+
+/** @param env of the measured service */
+export async function startConsoleSite(
+  directory: string,
+  env: Readonly<Record<string, string>>,
+): Promise<ConsoleSite> {
+  const data = join(directory, "data");
+  const first = await startQuartermaster(data);
+  await first.stop();
+  const seeded = await seed(data, first.port, join(directory, "tokens"));
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const listen = ["--server-listen", `127.0.0.1:${first.port}`];
+  const service = await startServer([
+    "env",
+    ...variables,
+    ...quartermaster("serve", "--data-dir", data, ...listen),
+  ]);
+  const origin = `http://127.0.0.1:${service.port}`;
+  const pages = navigationFor(true, (feature) => feature === "sessions")
+    .flatMap(({ links }) => links)
+    .map(({ href }) => `${href}?per_page=${ROWS}`);
+  const [cookie = ""] = seeded.cookies;
+  const found: string[] = [];
+  for (const page of pages) {
+    const answer = await fetch(origin + page, { headers: { cookie }, redirect: "manual" });
+    const html = await answer.text();
+    if (html.includes('id="list"')) found.push(page);
+    console.error(`${page}: ${answer.status}, ${html.split("<tr").length - 2} rows`);
+  }
+  return { ...seeded, service, origin, pages, lists: found };
+}
+
+async function seed(data: string, port: number, tokens: string) {
+  const installation = await openBeside(data, port);
+  const { current: policy } = await publishPolicies(installation);
+  const count = WORKSTATIONS;
+  await writeFleet(installation, { count, perUser: PER_USER, policy, tokens, round: count });
+  const cookies = await signIn(installation);
+  const users = await readUsers(installation);
+  await installation.close();
+  const asking = (await readTokens({ tokens })).slice(0, ASKING);
+  return { cookies, users, policyRequests: asking.map(policyRequest) };
+}
+
+const policyRequest = (token: string): LoadRequest => ({
+  method: "GET",
+  path: "/governance-config",
+  headers: {
+    "User-Agent": "blue/1.0.0",
+    "x-blue-contract-version": "3",
+    "x-blue-capabilities": POLICY_CAPABILITIES.join(","),
+    Authorization: `Bearer ${token}`,
+  },
+});
+
+/** Signs the administrators in, and writes entries to the audit log. */
+async function signIn(installation: ExistingInstallation): Promise<string[]> {
+  const { db, domain } = installation;
+  const administrator = administratorOf(installation);
+  for (let at = 0; at < ENTRIES; at++)
+    await domain.exports.record(administrator, { list: "users", filter: "", rows: at });
+  const open = () =>
+    db.write(
+      (tx) => domain.access.sessions.open(tx, administrator.id, { address: null, userAgent: null }),
+      "access",
+    );
+  const opened = await Promise.all(Array.from({ length: ADMINISTRATORS }, open));
+  return opened.map(({ token }) => `${SESSION_COOKIE}=${token}`);
+}
+
+async function readUsers({ domain, organizationId }: ExistingInstallation): Promise<ListedUser[]> {
+  const wanted = { page: 1, perPage: ROWS };
+  const { items } = await runInTurns(domain.identity.users.listInSteps(organizationId, wanted));
+  return items.map((user) => ({ ...user, workstations: PER_USER, lastSeenAtMs: Date.now(), key: "missing" }));
+}

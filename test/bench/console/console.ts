@@ -1,0 +1,162 @@
+// The console beside 100,000 workstations and 50,000 users, as shipped: what its pages and files cost, and what administrators who
+// browse take from workstations. Environment:
+//   CONSOLE_WORKSTATIONS  instead of 100,000; every user has two
+//   CONSOLE_REFERENCE     executable of a version without the console: its start and memory are measured beside ours
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { browserFiles } from "../../../src/server/console/assets/bundle.ts";
+import { builtExecutable } from "../../support/cli/executable.ts";
+import { watchTurns } from "../../support/turns.ts";
+import { startExecutable } from "../executable.ts";
+import { atLeast, budgeted, type Figure } from "../figures.ts";
+import { cleanEnvironment, load, onItsCore, residentMb, script } from "../processes.ts";
+import { compareAlternating, median } from "../tools/compare.ts";
+import { temporaryDirectory } from "../tools/installation.ts";
+import type { PacedPlan, PacedResult } from "../tools/paced-load.ts";
+import { measureAnswers, measurePaint, measureRendering } from "./console-pages.ts";
+import { ADMINISTRATORS, type ConsoleSite, startConsoleSite } from "./console-site.ts";
+
+const KB = 1_024;
+const MB = 1_000_000;
+const TURN_MAX_MS = 20;
+const VISITS = 10;
+const ROUNDS = 5;
+const SECONDS = 3;
+const CONNECTIONS = 32;
+/** Each administrator opens a page every two seconds. */
+const PAGES_PER_SECOND = ADMINISTRATORS / 2;
+/** What policy fetches keep of their figure. */
+const KEPT_MIN = 0.8;
+const STARTS = 7;
+
+/** Measures the console. The budgets are those of the requirements that the figures name. */
+export async function measureConsole(): Promise<Figure[]> {
+  using directory = temporaryDirectory();
+  const turns = watchTurns(directory.path);
+  const site = await startConsoleSite(directory.path, turns.env);
+  try {
+    return [
+      ...(await measureAnswers(site)),
+      measureRendering(site),
+      ...(await measureTurns(site, turns.longest)),
+      ...(await measureFetches(site)),
+      ...(await measurePaint(site)),
+      ...measureFiles(),
+      ...(await measureGrowth(directory.path)),
+    ];
+  } finally {
+    await site.service.stop();
+  }
+}
+
+/** @returns the longest turn of the event loop for every page, in processor time */
+async function measureTurns(
+  { origin, pages, cookies }: ConsoleSite,
+  longest: (work: () => Promise<unknown>) => Promise<number>,
+): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const path of pages) {
+    const ours = await longest(async () => {
+      for (let visit = 0; visit < VISITS; visit++)
+        await (await fetch(origin + path, { headers: { cookie: cookies[0] ?? "" } })).bytes();
+    });
+    const what = `${path}, CON-132 longest turn`;
+    figures.push({ what, unit: "ms", ours, verdict: budgeted(TURN_MAX_MS, ours) });
+  }
+  return figures;
+}
+
+/** @returns policy fetches while administrators browse, beside those alone */
+async function measureFetches({
+  service: { port },
+  lists,
+  cookies,
+  policyRequests,
+}: ConsoleSite): Promise<Figure[]> {
+  const requests = [...policyRequests];
+  const fetches = () => load({ port, connections: CONNECTIONS, seconds: SECONDS, requests }, 200);
+  await fetches();
+  const slowest: number[] = [];
+  const browsed: number[] = [];
+  const [alone, browsing] = await compareAlternating({
+    rounds: ROUNDS,
+    subjects: {
+      alone: async () => (await fetches()).perSecond,
+      browsing: async () => {
+        const visits = browse({
+          ...{ port, perSecond: PAGES_PER_SECOND, seconds: SECONDS },
+          requests: cookies.flatMap((Cookie) =>
+            lists.map((path) => ({ method: "GET", path, headers: { Cookie, "Accept-Encoding": "gzip" } })),
+          ),
+        });
+        const { perSecond, p99Ms } = await fetches();
+        slowest.push(p99Ms);
+        browsed.push((await visits).p50Ms);
+        return perSecond;
+      },
+    },
+  });
+  const ratio = browsing?.ratio ?? Number.NaN;
+  return [
+    {
+      ...{ what: `CON-132 policy fetches while ${ADMINISTRATORS} administrators browse`, unit: "requests/s" },
+      ...{ ours: browsing?.median ?? Number.NaN, reference: alone?.median ?? Number.NaN },
+      ...{ ratio, verdict: atLeast(KEPT_MIN, ratio) },
+    },
+    { what: "policy fetches meanwhile, p99", unit: "ms", ours: median(slowest) },
+    { what: "pages of administrators meanwhile, p50", unit: "ms", ours: median(browsed) },
+  ];
+}
+
+async function browse(plan: PacedPlan): Promise<PacedResult> {
+  const child = Bun.spawn(onItsCore("measuring", script("tools/paced-load.ts")), {
+    env: cleanEnvironment(),
+    stdin: Buffer.from(JSON.stringify(plan)),
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const result: PacedResult = await new Response(child.stdout).json();
+  if (result.statuses[200] !== result.due) throw new Error(`wanted pages only: ${JSON.stringify(result)}`);
+  return result;
+}
+
+/** @returns the compressed size of every browser file */
+const measureFiles = (): Figure[] =>
+  browserFiles().map(({ name, brotli }) => {
+    const [id, budget] = budgetOf(name);
+    const ours = Buffer.from(brotli, "base64").length / KB;
+    return { what: `${id} ${name}, brotli`, unit: "KB", ours, verdict: budgeted(budget, ours) };
+  });
+
+function budgetOf(name: string): [id: string, kb: number] {
+  if (name.endsWith(".css")) return ["CON-136", 12];
+  return name.startsWith("main-") ? ["CON-134", 20] : ["CON-135", 150];
+}
+
+/** @returns size, start and memory at rest beside those of the version without the console */
+async function measureGrowth(directory: string): Promise<Figure[]> {
+  const { CONSOLE_REFERENCE: reference } = process.env;
+  if (!reference) {
+    console.error("CONSOLE_REFERENCE names no executable without the console: growth is not measured");
+    return [];
+  }
+  const executables = { reference, ours: builtExecutable() };
+  const startOf = (name: keyof typeof executables) => async () => {
+    const { readyMs, pid, stop } = await startExecutable(executables[name], join(directory, name));
+    memory[name].push(await residentMb(pid));
+    await stop();
+    return readyMs;
+  };
+  const memory: Record<keyof typeof executables, number[]> = { reference: [], ours: [] };
+  const subjects = { reference: startOf("reference"), ours: startOf("ours") };
+  const [other, own] = await compareAlternating({ rounds: STARTS, subjects });
+  const growth = (statSync(executables.ours).size - statSync(reference).size) / MB;
+  const told = (what: string, unit: string, ours: number, reference: number): Figure => ({
+    ...{ what, unit, ours, reference, ratio: ours / reference },
+  });
+  return [
+    { what: "CON-138 growth of the executable", unit: "MB", ours: growth, verdict: budgeted(3, growth) },
+    told("first 200 after start", "ms", own?.median ?? Number.NaN, other?.median ?? Number.NaN),
+    told("memory after start", "MB", median(memory.ours), median(memory.reference)),
+  ];
+}
