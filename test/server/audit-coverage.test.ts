@@ -537,6 +537,23 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["invitation.cancel"],
   },
+  "POST /console/logins/:id/end": {
+    async ask(site) {
+      const { loginSessionId } = await site.signedIn("member");
+      return onConsole(site, { action: `/console/logins/${loginSessionId}/end` });
+    },
+    leaves: ["login_session.revoke"],
+  },
+  "POST /console/logins/end-all": {
+    async ask(site) {
+      const sent = await onConsole(site, { action: "/console/logins/end-all" });
+      const fields = new URLSearchParams(String(sent.body));
+      fields.set("typed", fields.get("count") ?? "");
+      return { ...sent, body: fields.toString() };
+    },
+    leaves: ["logins.revoke_all"],
+    site: createTestServer,
+  },
   "POST /console/users/:id/:action": {
     async ask(site) {
       const { user } = await site.signedIn("member");

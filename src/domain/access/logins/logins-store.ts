@@ -1,6 +1,6 @@
 // SQL of the operator's view: device logins, login sessions and grants, newest first by id (UUIDv7). logins.ts defines their
 // outward form; end-logins.ts ends them.
-import { and, desc, eq, gt, inArray, isNull, lt, type SQL } from "drizzle-orm";
+import { and, count, desc, eq, gt, inArray, isNull, lt, type SQL } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { moveRevision } from "../../../platform/database/moved-topics.ts";
@@ -15,6 +15,20 @@ export interface LoginFilter {
   liveAtMs?: number | undefined;
   limit: number;
 }
+
+const isLiveDevice = (nowMs: number) =>
+  and(inArray(deviceLogins.state, ["pending", "approved"]), gt(deviceLogins.expiresAtMs, nowMs));
+const isLiveSession = (nowMs: number) =>
+  and(isNull(loginSessions.endedAtMs), gt(loginSessions.expiresAtMs, nowMs));
+const isLiveGrant = (nowMs: number) => and(isNull(grants.revokedAtMs), gt(grants.expiresAtMs, nowMs));
+
+/** @returns the number of logins of every kind that have not ended */
+export const countLive = (connection: Connection, nowMs: number): number =>
+  [
+    connection.select({ total: count() }).from(deviceLogins).where(isLiveDevice(nowMs)).get(),
+    connection.select({ total: count() }).from(loginSessions).where(isLiveSession(nowMs)).get(),
+    connection.select({ total: count() }).from(grants).where(isLiveGrant(nowMs)).get(),
+  ].reduce((sum, row) => sum + (row?.total ?? 0), 0);
 
 const listed = (
   filter: LoginFilter,
@@ -32,14 +46,7 @@ export const listDeviceLogins = (connection: Connection, filter: LoginFilter) =>
   connection
     .select()
     .from(deviceLogins)
-    .where(
-      and(
-        ...listed(filter, deviceLogins),
-        ifLive(filter, (nowMs) =>
-          and(inArray(deviceLogins.state, ["pending", "approved"]), gt(deviceLogins.expiresAtMs, nowMs)),
-        ),
-      ),
-    )
+    .where(and(...listed(filter, deviceLogins), ifLive(filter, isLiveDevice)))
     .orderBy(desc(deviceLogins.id))
     .limit(filter.limit)
     .all();
@@ -48,12 +55,7 @@ export const listSessions = (connection: Connection, filter: LoginFilter) =>
   connection
     .select()
     .from(loginSessions)
-    .where(
-      and(
-        ...listed(filter, loginSessions),
-        ifLive(filter, (nowMs) => and(isNull(loginSessions.endedAtMs), gt(loginSessions.expiresAtMs, nowMs))),
-      ),
-    )
+    .where(and(...listed(filter, loginSessions), ifLive(filter, isLiveSession)))
     .orderBy(desc(loginSessions.id))
     .limit(filter.limit)
     .all();
@@ -62,12 +64,7 @@ export const listGrants = (connection: Connection, filter: LoginFilter) =>
   connection
     .select()
     .from(grants)
-    .where(
-      and(
-        ...listed(filter, grants),
-        ifLive(filter, (nowMs) => and(isNull(grants.revokedAtMs), gt(grants.expiresAtMs, nowMs))),
-      ),
-    )
+    .where(and(...listed(filter, grants), ifLive(filter, isLiveGrant)))
     .orderBy(desc(grants.id))
     .limit(filter.limit)
     .all();

@@ -136,6 +136,11 @@ export class Logins {
     }, "access");
   }
 
+  /** @returns how many logins of all users have not ended */
+  countLive(): number {
+    return store.countLive(this.own.db.read, this.own.clock.nowMs());
+  }
+
   /** See the function of the same name. */
   revokeEverything(actor: Actor): Promise<EndedLogins> {
     return revokeEverything(this.own, actor);

@@ -54,6 +54,8 @@ const GROUPS: readonly NavigationGroup[] = [
     links: [
       { href: `${CONSOLE}/users`, label: "Users" },
       { href: `${CONSOLE}/invitations`, label: "Invitations" },
+      { href: `${CONSOLE}/groups`, label: "Groups" },
+      { href: `${CONSOLE}/logins`, label: "Logins" },
     ],
   },
   {

@@ -1,0 +1,195 @@
+// The list of all logins, and the texts of the pages that end one of them or all of them.
+/** @jsxImportSource preact */
+import { LOGIN_KINDS } from "../../../domain/access/logins/login-document.ts";
+import type { LoginPage, LoginView } from "../../../domain/access/logins/logins.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { pathWith } from "../list/address.ts";
+import type { Column, Filter, List, Values } from "../list/list.ts";
+import { ListView, listStatus } from "../list/list-view.tsx";
+import { options } from "../parts/command.tsx";
+import type { Confirmation } from "../parts/form.tsx";
+import { numberText } from "../parts/texts.ts";
+import { State, Text, Time, useReader } from "../parts/values.tsx";
+import { LOGIN_KIND_LABELS, LOGIN_STATES, LoginName } from "./login-list.tsx";
+import { LOGINS_PATH, userPath } from "./words.ts";
+
+export const END_ALL_PATH = `${LOGINS_PATH}/end-all`;
+export const endLoginPath = (id: string): string => `${LOGINS_PATH}/${id}/end`;
+
+const FILTERS: readonly Filter[] = [
+  { name: "user_id", label: "User", kind: "text", hint: "Address or id" },
+  {
+    name: "kind",
+    label: "Kind",
+    kind: "choice",
+    choices: LOGIN_KINDS.map((value) => ({ value, label: LOGIN_KIND_LABELS[value] })),
+  },
+  {
+    name: "show",
+    label: "State",
+    kind: "choice",
+    choices: [
+      { value: "live", label: "In use" },
+      { value: "all", label: "Ended ones too" },
+    ],
+  },
+];
+
+const COLUMNS: readonly Column<LoginView>[] = [
+  {
+    name: "user",
+    label: "User",
+    cell: ({ user }) =>
+      user ? (
+        <a href={userPath(user.id)}>
+          <Text value={user.email} />
+        </a>
+      ) : (
+        <span class="muted">nobody yet</span>
+      ),
+    isWide: true,
+  },
+  { name: "login", label: "Login", cell: (login) => <LoginCell login={login} /> },
+  {
+    name: "state",
+    label: "State",
+    cell: ({ state }) => <State tone={LOGIN_STATES[state].tone}>{LOGIN_STATES[state].label}</State>,
+  },
+  { name: "address", label: "Address", cell: ({ address }) => <Text value={address} /> },
+  { name: "since", label: "Since", cell: ({ createdAtMs }) => <Time at={createdAtMs} /> },
+  { name: "used", label: "Last used", cell: ({ usedAtMs }) => <Time at={usedAtMs} /> },
+];
+
+const ENDS_COLUMN: Column<LoginView> = {
+  name: "end",
+  label: "Action",
+  cell: ({ id, kind, state }) =>
+    isLive(state) && (
+      <a href={endLoginPath(id)} data-dialog>
+        End
+        <span class="visually-hidden"> this {LOGIN_KIND_LABELS[kind].toLowerCase()}</span>
+      </a>
+    ),
+};
+
+const isLive = (state: LoginView["state"]): boolean =>
+  state === "active" || state === "pending" || state === "approved";
+
+function LoginCell({ login }: { login: LoginView }) {
+  const { visitor } = useReader();
+  return (
+    <>
+      <LoginName login={login} />
+      {login.id === visitor.principal.sessionId && <span class="muted"> (this browser)</span>}
+      {login.scopes.length > 0 && (
+        <div class="detail">
+          <Text value={login.scopes.join(" ")} />
+        </div>
+      )}
+    </>
+  );
+}
+
+interface LoginListProps {
+  values: Values;
+  page: LoginPage | undefined;
+  problems?: readonly Problem[] | undefined;
+  /** id of the user whose logins are shown */
+  userId: string | undefined;
+  mayAdminister: boolean;
+}
+
+/** @returns the page of all logins */
+export function loginListPage(props: LoginListProps): ConsolePage {
+  const { values, page, problems = [], userId, mayAdminister } = props;
+  const { user_id: user, kind, show, cursor } = values;
+  const query = Object.entries({ user_id: userId, kind, show }).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  const list: List<LoginView> = {
+    noun: "logins",
+    filters: FILTERS,
+    columns: mayAdminister ? [...COLUMNS, ENDS_COLUMN] : COLUMNS,
+    rows: page?.items ?? [],
+    idOf: ({ id }) => id,
+    paging: { next: page?.next ?? null, isFirst: cursor === undefined },
+    none: <p>Nobody is signed in.</p>,
+    problems,
+    command: ["logins", "list", ...options({ user, kind, all: show === "all" })],
+    api: { method: "GET", path: pathWith("/admin/logins", new URLSearchParams(query)) },
+  };
+  return {
+    title: "Logins",
+    status: listStatus(list),
+    isError: problems.length > 0,
+    content: (
+      <>
+        {mayAdminister && (
+          <p class="choices">
+            {userId !== undefined && (
+              <a class="button" href={`${userPath(userId)}/end-logins`} data-dialog>
+                End all logins of this user
+              </a>
+            )}
+            <a class="button" href={END_ALL_PATH} data-dialog>
+              End all logins
+            </a>
+          </p>
+        )}
+        <ListView list={list} />
+      </>
+    ),
+  };
+}
+
+const TRAIL = [{ href: LOGINS_PATH, label: "Logins" }];
+
+const CONSEQUENCES: Readonly<Record<LoginView["kind"], string>> = {
+  device_login: "The workstation that waits for it must begin again. Nothing else ends.",
+  login_session: "The browser is signed out. The workstations that it approved must sign in again too.",
+  grant: "Its next request is refused, and the workstation must sign in again. Other logins stay.",
+};
+
+/** @returns the confirmation of ending one login */
+export const endLoginConfirmation = (login: LoginView): Confirmation => ({
+  ...endOne(login),
+  title: `End this login${login.user ? ` of ${login.user.email}` : ""}?`,
+  consequences: [
+    <>
+      <LoginName login={login} />, from the address <Text value={login.address} none="that is not known" />
+    </>,
+    CONSEQUENCES[login.kind],
+  ],
+  verb: "End login",
+  back: LOGINS_PATH,
+  trail: TRAIL,
+});
+
+const endOne = ({ id }: LoginView): Pick<Confirmation, "action" | "command" | "api"> => ({
+  action: endLoginPath(id),
+  command: ["logins", "revoke", id],
+  api: { method: "POST", path: `/admin/logins/${id}/revoke` },
+});
+
+/** @returns the confirmation of ending every login; the number is typed */
+export const endAllConfirmation = (
+  { count, language }: { count: number; language: string },
+  error?: string,
+): Confirmation => ({
+  title: `End all ${numberText(count, language)} logins, yours included?`,
+  consequences: [
+    "Every browser and every workstation of this installation must sign in again, yours included.",
+    "Accounts, passwords and gateway keys stay.",
+  ],
+  action: END_ALL_PATH,
+  fields: { count: String(count) },
+  verb: "End all logins",
+  typed: String(count),
+  isSevere: true,
+  error,
+  back: LOGINS_PATH,
+  trail: TRAIL,
+  command: ["logins", "revoke", "--all"],
+  api: { method: "POST", path: "/admin/logins/revoke", body: { all: true } },
+});

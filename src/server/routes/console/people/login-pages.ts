@@ -1,0 +1,99 @@
+// Logins in the console: the list, ending one, and ending all of them.
+import { readLoginQuery } from "../../../../domain/access/logins/login-document.ts";
+import { DomainError, type Problem } from "../../../../platform/errors.ts";
+import type { Console } from "../../../console/console.ts";
+import { found, listValues, type Values } from "../../../console/list/list.ts";
+import { confirmationPage } from "../../../console/parts/form.tsx";
+import {
+  END_ALL_PATH,
+  endAllConfirmation,
+  endLoginConfirmation,
+  loginListPage,
+} from "../../../console/people/login-pages.tsx";
+import { LOGINS_PATH } from "../../../console/people/words.ts";
+import type { Reader } from "../../../console/reader.ts";
+import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../../router.ts";
+
+const Confirmed = formOf({ csrf: FormField, by: FormField });
+const TypedCount = formOf({ csrf: FormField, by: FormField, count: FormField, typed: FormField });
+const NEEDED = { needs: "administrator", back: LOGINS_PATH } as const;
+
+/** @returns the pages of logins */
+export function loginPages({ guard, domain }: RouteContext, console: Console) {
+  const { logins } = domain.access;
+  const userIn = createUserFilter(domain);
+  const endAll = ({ language }: Reader, error?: string) =>
+    confirmationPage(endAllConfirmation({ count: logins.countLive(), language }, error));
+
+  return createRouter(guard, "console-logins")
+    .get(
+      LOGINS_PATH,
+      ({ request }) =>
+        console.show(request, "administrator", async (reader) => {
+          const values = listValues(reader);
+          const { userId, problems: wrongUser } = userIn(reader, values);
+          const { kind, show, cursor, per_page: limit = "25" } = values;
+          const { rows, problems } = await found(
+            () => logins.list(readLoginQuery({ user_id: userId, kind, show, cursor, limit })),
+            wrongUser,
+          );
+          const { mayAdminister } = reader;
+          return loginListPage({ values, page: rows, problems, userId, mayAdminister });
+        }),
+      pageRoute("showLoginsPage", "Logins as a list"),
+    )
+    .get(
+      END_ALL_PATH,
+      ({ request }) => console.show(request, "administrator", (reader) => endAll(reader)),
+      pageRoute("showEndAllLoginsPage", "Asks before all logins are ended"),
+    )
+    .post(
+      END_ALL_PATH,
+      ({ request, body }) =>
+        console.act(request, body, NEEDED, async (reader) => {
+          if (body.typed === undefined || body.typed !== body.count)
+            return endAll(reader, "Type the number exactly as it is shown");
+          if (logins.countLive() > Number(body.count))
+            return endAll(reader, "There are more logins now. Type the new number");
+          await logins.revokeEverything(reader.actor);
+          return { to: LOGINS_PATH, notice: "All logins have ended." };
+        }),
+      formRoute(TypedCount, formOperation("sendEndAllLogins", "Ends every login of all users")),
+    )
+    .get(
+      `${LOGINS_PATH}/:id/end`,
+      ({ request, params }) =>
+        console.show(request, "administrator", () =>
+          confirmationPage(endLoginConfirmation(logins.show(params.id))),
+        ),
+      pageRoute("showEndLoginPage", "Asks before one login is ended"),
+    )
+    .post(
+      `${LOGINS_PATH}/:id/end`,
+      ({ request, params, body }) =>
+        console.act(request, body, NEEDED, async ({ actor }) => {
+          const isEnded = await logins.revoke(actor, params.id);
+          return {
+            to: LOGINS_PATH,
+            notice: isEnded ? "The login has ended." : "The login had ended already.",
+          };
+        }),
+      formRoute(Confirmed, formOperation("sendEndLogin", "Ends one login and what it approved")),
+    );
+}
+
+/** @returns a function that finds the user of the filter by address or id; an unknown one is a problem of the filter */
+const createUserFilter =
+  ({ identity }: Pick<RouteContext["domain"], "identity">) =>
+  ({ organizationId }: Reader, { user_id: reference }: Values) => {
+    const problems: Problem[] = [];
+    if (reference === undefined) return { userId: undefined, problems };
+    try {
+      return { userId: identity.users.find(organizationId, reference).id, problems };
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.kind !== "not_found") throw error;
+      problems.push({ pointer: "/user_id", detail: error.message });
+      return { userId: undefined, problems };
+    }
+  };

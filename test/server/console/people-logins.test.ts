@@ -1,0 +1,103 @@
+// Groups and logins in the console.
+import { afterAll, describe, expect, test } from "bun:test";
+import { CORE_GROUP, CORE_USER } from "../../../src/domain/scim/wire.ts";
+import { createTestServer, SCIM_TOKEN } from "../../support/server.ts";
+
+const site = await createTestServer({ scim: { groupRoleMappings: { Chiefs: "admin", Gone: "admin" } } });
+afterAll(() => site[Symbol.asyncDispose]());
+const admin = await site.signedIn("admin", { email: "admin@example.com" });
+const ana = await site.signedIn("member", { email: "ana@example.com" });
+
+const read = async (path: string) => {
+  const answer = await site.request("GET", `/console/${path}`, { cookie: admin.cookie });
+  return { status: answer.status, html: await answer.text() };
+};
+const hidden = (html: string, name: string): string =>
+  new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? "";
+const send = async (path: string, fields: Record<string, string> = {}) => {
+  const { html } = await read(path);
+  const form = { csrf: hidden(html, "csrf"), count: hidden(html, "count"), ...fields };
+  const answer = await site.request("POST", `/console/${path}`, {
+    cookie: admin.cookie,
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams(form).toString(),
+  });
+  return { status: answer.status, html: await answer.text() };
+};
+const rowsIn = (html: string): number => html.split('<tr id="row-').length - 1;
+
+describe("CON-74 groups", () => {
+  test("say what would fill the list, and which mapped groups do not exist", async () => {
+    const { status, html } = await read("groups");
+    expect([status, html.includes("There are no groups yet.")]).toEqual([200, true]);
+    expect(html).toContain("A role is mapped to the group &quot;Gone&quot;, but no group has that name.");
+  });
+
+  test("are listed with the role of their members, and each has a page with them", async () => {
+    const provision = async (path: string, body: object) =>
+      (
+        await site.request("POST", `/scim/v2/${path}`, {
+          token: SCIM_TOKEN,
+          body: JSON.stringify(body),
+          headers: { "content-type": "application/scim+json" },
+        })
+      ).json();
+    const bob = await provision("Users", { schemas: [CORE_USER], userName: "bob@example.com" });
+    const members = [{ value: bob.id }];
+    const { id } = await provision("Groups", { schemas: [CORE_GROUP], displayName: "Chiefs", members });
+    await provision("Groups", { schemas: [CORE_GROUP], displayName: "<script>\u202e" });
+    const list = await read("groups");
+    expect([list.status, rowsIn(list.html), list.html.includes("&lt;script>[U+202E]")]).toEqual([
+      200,
+      2,
+      true,
+    ]);
+    expect(list.html).toContain("Administrator");
+    expect(rowsIn((await read("groups?q=chi")).html)).toBe(1);
+    expect((await read("groups?page=0")).status).toBe(400);
+    const one = await read(`groups/${id}`);
+    expect([one.status, one.html.includes("bob@example.com"), rowsIn(one.html)]).toEqual([200, true, 1]);
+    expect((await read("groups/none")).status).toBe(404);
+  });
+});
+
+describe("CON-75 logins", () => {
+  test("are listed by key, with filters by user, kind and state", async () => {
+    const { status, html } = await read("logins?per_page=1");
+    expect([status, rowsIn(html)]).toEqual([200, 1]);
+    const next =
+      /href="\/console\/(logins\?[^"]*cursor=[^"]*)"/.exec(html)?.[1]?.replaceAll("&amp;", "&") ?? "";
+    expect(rowsIn((await read(next)).html)).toBe(1);
+    const own = await read("logins?user_id=ANA@example.com&kind=login_session");
+    expect([rowsIn(own.html), own.html.includes(`/console/users/${ana.user.id}/end-logins`)]).toEqual([
+      1,
+      true,
+    ]);
+    expect((await read("logins")).html).toContain("(this browser)");
+    expect(rowsIn((await read("logins?show=all&kind=device_login")).html)).toBe(2);
+  });
+
+  test("CON-22 with bad filters say what is wrong beside each", async () => {
+    const { status, html } = await read("logins?user_id=nobody&kind=x&show=y&cursor=z&per_page=0");
+    expect([status, rowsIn(html)]).toEqual([400, 0]);
+    for (const name of ["user_id", "kind", "show"]) expect(html).toContain(`id="filter-${name}-error"`);
+  });
+
+  test("end one at a time, after a page that says what ends with it", async () => {
+    const path = `logins/${ana.loginSessionId}/end`;
+    expect((await read(path)).html).toContain("The workstations that it approved must sign in again too.");
+    expect((await send(path)).status).toBe(303);
+    expect(site.domain.access.logins.show(ana.loginSessionId).state).toBe("ended");
+    expect((await read("logins/x/end")).status).toBe(404);
+  });
+
+  test("end all at once only if the number is typed, and asks again if there are more", async () => {
+    const count = site.domain.access.logins.countLive();
+    const wrong = await send("logins/end-all", { typed: "all" });
+    expect([wrong.status, wrong.html.includes("Type the number exactly")]).toEqual([400, true]);
+    const grown = await send("logins/end-all", { count: String(count - 1), typed: String(count - 1) });
+    expect([grown.status, grown.html.includes("There are more logins now.")]).toEqual([400, true]);
+    expect((await send("logins/end-all", { typed: String(count) })).status).toBe(303);
+    expect(site.domain.access.logins.countLive()).toBe(0);
+  });
+});
