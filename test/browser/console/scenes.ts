@@ -2,6 +2,7 @@
 // looks at all of them.
 import type { Page } from "playwright-core";
 import type { Site } from "../../support/browser/browser.ts";
+import { fleetArea } from "./areas/fleet.ts";
 import { frameArea } from "./areas/frame.ts";
 import { ownArea } from "./areas/own.ts";
 
@@ -22,7 +23,7 @@ export interface Area {
 }
 
 /** One file for each part of the navigation. */
-const AREAS: readonly Area[] = [frameArea, ownArea];
+const AREAS: readonly Area[] = [frameArea, fleetArea, ownArea];
 
 /** Whether all states are looked at, and not only one of each page. */
 export const LOOKS_AT_ALL = process.env.QUARTERMASTER_BROWSER_SCENES === "all";

@@ -34,8 +34,11 @@ export async function expectAccessible(page: Page): Promise<void> {
 
   // What is only told apart by a background is lost when the system chooses the colors: an edge has to remain.
   await page.emulateMedia({ forcedColors: "active" });
+  // The browser draws checkboxes and radio buttons itself.
   const flat = await page
-    .locator("button, a.button, input:not([type=hidden]), .error-summary, .warning")
+    .locator(
+      "button, a.button, input:not([type=hidden], [type=checkbox], [type=radio]), .error-summary, .warning",
+    )
     .evaluateAll((controls) =>
       controls
         .filter((control) => {
