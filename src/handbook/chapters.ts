@@ -9,6 +9,7 @@ import workstations from "./chapters/connect/workstations.md" with { type: "text
 import airGap from "./chapters/operate/air-gap.md" with { type: "text" };
 import backups from "./chapters/operate/backups.md" with { type: "text" };
 import capacity from "./chapters/operate/capacity.md" with { type: "text" };
+import console from "./chapters/operate/console.md" with { type: "text" };
 import objectStore from "./chapters/operate/object-store.md" with { type: "text" };
 import observe from "./chapters/operate/observe.md" with { type: "text" };
 import personalData from "./chapters/operate/personal-data.md" with { type: "text" };
@@ -35,6 +36,7 @@ const TEXTS: ReadonlyMap<string, string> = new Map(
     "captured-sessions": capturedSessions,
     "catalog-file": catalogFile,
     commands,
+    console,
     contributing,
     "first-hour": firstHour,
     gateway,

@@ -59,6 +59,7 @@ export const CHAPTERS: readonly Chapter[] = [
   { name: "air-gap", title: "Air gap", about: "Releases and catalogs for a site without a network." },
   { name: "backups", title: "Backup and restore", about: "Backups, upgrades, downgrades and replication." },
   { name: "object-store", title: "Object store", about: "Captured sessions in an S3-compatible store." },
+  { name: "console", title: "Console", about: "The service in a browser: who sees and changes what." },
   { name: "observe", title: "Observe", about: "Health, metrics, alerts, logs and the audit log." },
   { name: "troubleshoot", title: "Troubleshoot", about: "Symptom, cause and command." },
   { name: "security", title: "Security model", about: "What is trusted, and what an attacker gets." },
