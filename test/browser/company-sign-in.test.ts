@@ -94,7 +94,7 @@ test("the back button after a sign-in leads to a page that says so, and using a 
   const callback = page.url();
   await page.getByLabel("Password").fill(PASSWORD);
   await Promise.all([page.waitForEvent("load"), page.locator("form button").click()]);
-  expect(page.url()).toBe(`${site.baseUrl}/`);
+  expect(page.url()).toBe(`${site.baseUrl}/console/me`);
   await page.goBack();
   expect([page.url(), await heading(page)]).toEqual([callback, "You are already signed in"]);
   await page.goto(callback);
@@ -124,6 +124,7 @@ describe("the policy for forms breaks no way to the provider", () => {
     const { page } = visitor;
     await page.goto("/login");
     await goToProvider(page);
+    await page.locator(".account-menu summary").click();
     const left = page.waitForURL((url) => url.href.startsWith(`${idp.origin}/logout?`));
     await page.getByRole("button", { name: "Sign out" }).click({ noWaitAfter: true });
     await left;

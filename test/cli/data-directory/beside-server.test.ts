@@ -143,7 +143,7 @@ test("a password link created by a command works in the browser once", async () 
   const chosen = { email: "lea@example.org", password: "chosen by lea herself" };
   const done = await browser.submit(formTo(page, "/set-password"), { password: chosen.password });
   expect(done.heading).toBe("Your password is set");
-  expect((await browser.signIn(await browser.visit("/login"), chosen)).heading).toBe("Your account");
+  expect((await browser.signIn(await browser.visit("/login"), chosen)).heading).toBe("Your start page");
 });
 
 test("rejects the next request of a suspended user", async () => {

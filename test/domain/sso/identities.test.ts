@@ -80,12 +80,13 @@ test("SSO-33 lists of logins tell how each browser signed in, and the account pa
       const { items } = (await answer.json()) as { items: { kind: string; method: string | null }[] };
       return items.map(({ kind, method }) => `${kind} ${method}`).toSorted();
     });
-  const account = async (cookie: string) => (await site.request("GET", "/account", { cookie })).text();
+  const account = async (cookie: string) =>
+    (await site.request("GET", "/console/me/logins", { cookie })).text();
   const cookie = `${SESSION_COOKIE}=${session.token}`;
   expect(await methods(cookie)).toEqual(["login_session oidc"]);
   expect(await methods(other.cookie)).toEqual(["grant null", "login_session password"]);
-  expect(await account(cookie)).toContain("<dt>Through</dt><dd>Example ID</dd>");
-  expect(await account(other.cookie)).not.toContain("<dt>Through</dt>");
+  expect(await account(cookie)).toContain("through <bdi>Example ID</bdi>");
+  expect(await account(other.cookie)).not.toContain("through <bdi>");
 });
 
 describe("SSO-27 a logout that the provider announces", () => {

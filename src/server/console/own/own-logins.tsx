@@ -17,6 +17,8 @@ import { OWN_LOGINS_PATH, TRAILS } from "./words.ts";
 export interface OwnLogin extends LoginView {
   /** host that reported with this login */
   hostname: string | undefined;
+  /** name of the provider through which a browser signed in */
+  through: string | undefined;
   /** number of active workstations that a browser approved */
   approved: number;
   /** whether it shows the page */
@@ -55,10 +57,17 @@ const COLUMNS: readonly Column<OwnLogin>[] = [
   {
     name: "kind",
     label: "Kind",
-    cell: ({ kind, approved }) =>
-      approved === 0
-        ? KIND_WORDS[kind]
-        : `${KIND_WORDS[kind]}, approved ${countText(approved, "workstation")}`,
+    cell: ({ kind, through, approved }) => (
+      <>
+        {KIND_WORDS[kind]}
+        {through !== undefined && (
+          <>
+            , through <Text value={through} />
+          </>
+        )}
+        {approved > 0 && `, approved ${countText(approved, "workstation")}`}
+      </>
+    ),
   },
   { name: "address", label: "Address", cell: ({ address }) => <Text value={address} none="unknown" /> },
   { name: "signed_in", label: "Signed in", cell: ({ createdAtMs }) => <Time at={createdAtMs} /> },

@@ -32,6 +32,7 @@ function createOwnLogins({ domain }: Pick<RouteContext, "domain">) {
     return logins.map((login) => ({
       ...login,
       hostname: reporters.get(login.id)?.hostname ?? undefined,
+      through: login.method === "oidc" ? domain.sso.settings()?.providerName : undefined,
       approved: approved.get(login.id) ?? 0,
       isCurrent: login.id === visitor.sessionId,
     }));
