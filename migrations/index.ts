@@ -30,6 +30,7 @@ import sessionCounts from "./0027_session_counts.sql" with { type: "text" };
 import sessionPending from "./0028_session_pending.sql" with { type: "text" };
 import sessionSearch from "./0029_session_search.sql" with { type: "text" };
 import clientSummaries from "./0030_client_summaries.sql" with { type: "text" };
+import brandingLogo from "./0031_branding_logo.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -69,4 +70,5 @@ export const migrations: readonly Migration[] = [
   { id: 28, name: "session_pending", sql: sessionPending },
   { id: 29, name: "session_search", sql: sessionSearch },
   { id: 30, name: "client_summaries", sql: clientSummaries },
+  { id: 31, name: "branding_logo", sql: brandingLogo },
 ];

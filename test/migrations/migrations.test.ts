@@ -26,6 +26,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   "client_reports.verdict": "matches",
   "client_reports.health": "current",
   "backups.kind": "manual",
+  "branding_logos.media_type": "image/png",
   "captured_sessions.sharing_mode": "private",
   "session_artifacts.status": "complete",
   "session_artifacts.store": "local",
@@ -67,6 +68,7 @@ function fill(connection: Database): void {
     );
     const values = columns.map(({ name, type, key }) => {
       if (type === "INTEGER" || type === "REAL") return 1;
+      if (type === "BLOB") return new TextEncoder().encode(name);
       return SAMPLES[`${table}.${name}`] ?? (key > 0 || references.has(name) ? "id" : name);
     });
     const places = columns.map(() => "?").join(", ");

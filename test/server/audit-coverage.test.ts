@@ -1005,6 +1005,10 @@ const CASES: Readonly<Record<string, Case>> = {
       asAdmin(site, { path: `/admin/invitations/${(await invite(site)).invitation.id}/regenerate` }),
     leaves: ["invitation.regenerate"],
   },
+  "PUT /admin/branding/logo": {
+    ask: (site) => asAdmin(site, { body: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>') }),
+    leaves: ["branding.update"],
+  },
   "PUT /admin/branding": {
     ask: (site) => asAdmin(site, { body: { logo_url: "https://example.com/logo.png", favicon_url: null } }),
     leaves: ["branding.update"],

@@ -5,6 +5,7 @@ import type { Audit } from "../audit/service.ts";
 import type { Identity } from "../identity/service.ts";
 import type { Actor } from "../shared/actor.ts";
 import type { Expectation } from "../shared/expectation.ts";
+import type { Logo } from "./logo.ts";
 import { type Branding, type BrandingUpdate, readBranding } from "./model.ts";
 import * as store from "./store.ts";
 
@@ -29,6 +30,29 @@ export function createBranding({ db, audit, identity }: BrandingDependencies) {
     },
 
     get: (organizationId: string): Branding => store.findBranding(db.read, organizationId) ?? NONE,
+
+    /** @returns the uploaded logo of the organization of this data directory; undefined if there is none */
+    currentLogo(): Logo | undefined {
+      const organization = identity.findOrganization(db.read);
+      return organization && store.findLogo(db.read, organization.id);
+    },
+
+    /**
+     * Keeps an uploaded logo and makes its address that of the branding.
+     * @param logo as readLogo returns it
+     * @param logoUrl address of the uploaded logo, which contains its digest
+     */
+    uploadLogo: (actor: Actor, logo: Logo, logoUrl: string): Promise<Branding> =>
+      db.write((tx) => {
+        const { organizationId } = actor;
+        const before = store.findBranding(tx, organizationId) ?? NONE;
+        const after = { ...before, logoUrl };
+        store.putLogo(tx, organizationId, logo);
+        store.putBranding(tx, organizationId, after);
+        const summaries = { before: { ...before }, after: { ...after } };
+        audit.record(tx, { actor, action: "branding.update", target: organizationId, ...summaries });
+        return after;
+      }, "branding"),
 
     /**
      * Replaces both addresses; an absent, null or blank one is cleared. The same values again change nothing.

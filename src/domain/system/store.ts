@@ -2,8 +2,9 @@
 // and a check that the database can be read.
 import { eq, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../platform/database/database.ts";
+import type { Logo } from "./logo.ts";
 import type { Branding } from "./model.ts";
-import { branding, untrustedProxy } from "./tables.ts";
+import { branding, brandingLogos, untrustedProxy } from "./tables.ts";
 
 export const findBranding = (connection: Connection, organizationId: string): Branding | undefined =>
   connection
@@ -17,6 +18,24 @@ export function putBranding(tx: Tx, organizationId: string, values: Branding): v
   tx.insert(branding)
     .values({ organizationId, ...values })
     .onConflictDoUpdate({ target: branding.organizationId, set: values })
+    .run();
+}
+
+export function findLogo(connection: Connection, organizationId: string): Logo | undefined {
+  const row = connection
+    .select({ mediaType: brandingLogos.mediaType, bytes: brandingLogos.bytes })
+    .from(brandingLogos)
+    .where(eq(brandingLogos.organizationId, organizationId))
+    .limit(1)
+    .get();
+  return row && { mediaType: row.mediaType, bytes: new Uint8Array(row.bytes) };
+}
+
+export function putLogo(tx: Tx, organizationId: string, { mediaType, bytes }: Logo): void {
+  const values = { mediaType, bytes: Buffer.from(bytes) };
+  tx.insert(brandingLogos)
+    .values({ organizationId, ...values })
+    .onConflictDoUpdate({ target: brandingLogos.organizationId, set: values })
     .run();
 }
 

@@ -23,6 +23,7 @@ import { jobRoutes } from "./administration/jobs.ts";
 import { serviceKeyRoutes } from "./administration/keys.ts";
 import { overviewRoutes } from "./administration/overview.ts";
 import { brandingRoutes } from "./branding.ts";
+import { brandingLogoRoutes } from "./branding-logo.ts";
 import { catalogRoutes } from "./catalog/catalog.ts";
 import { packageSourceRoutes } from "./catalog/package-sources.ts";
 import { clientRoutes } from "./clients.ts";
@@ -110,6 +111,7 @@ export function createRoutes(
     identityRoutes(context),
     provisioningRoutes(context),
     brandingRoutes(context),
+    brandingLogoRoutes(context),
     gatewayKeyRoutes(context),
     gatewayRoutes(context),
     gatewayModelRoutes(context),

@@ -11,9 +11,9 @@ export const BODY_TIMES: BodyTimes = { unauthenticatedMs: 25 * SECOND_MS, graceM
  * @throws HttpError 408 `request.too_slow`
  */
 export async function readInTime(
-  reading: Promise<Uint8Array>,
+  reading: Promise<Uint8Array<ArrayBuffer>>,
   { isAdmitted, bodyTimes }: Exchange,
-): Promise<Uint8Array> {
+): Promise<Uint8Array<ArrayBuffer>> {
   if (isAdmitted) return await reading;
   const read = await within(bodyTimes.unauthenticatedMs, reading);
   if (!read) throw tooSlow(bodyTimes);

@@ -1,4 +1,4 @@
-// Reads a request body as text, with a size limit and strict UTF-8. Callers parse it (body.ts, scim/body.ts).
+// Reads a request body as bytes or text, with a size limit and strict UTF-8. Callers parse it (body.ts, scim/body.ts).
 
 import { exchangeOf } from "../exchange.ts";
 import { HttpError } from "../problems/problem.ts";
@@ -6,18 +6,26 @@ import { readInTime } from "./body-end.ts";
 
 /**
  * @param bytesMax limit for the declared and the actual length
- * @throws HttpError 413; 408 for a slow body of an unauthenticated caller; 400 for invalid UTF-8 or a truncated body
+ * @throws HttpError 413; 408 for a slow body of an unauthenticated caller; 400 for a truncated body
  */
-export async function readText(request: Request, bytesMax: number): Promise<string> {
+export async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
   if (declared > bytesMax) throw tooLarge(bytesMax);
-  let bytes: Uint8Array;
   try {
-    const reading = declared >= 0 ? request.bytes() : readStream(request, bytesMax);
-    bytes = await readInTime(reading, exchangeOf(request));
+    const reading: Promise<Uint8Array<ArrayBuffer>> =
+      declared >= 0 ? request.bytes() : readStream(request, bytesMax);
+    return await readInTime(reading, exchangeOf(request));
   } catch (error) {
     throw cutShort(error);
   }
+}
+
+/**
+ * @param bytesMax limit for the declared and the actual length
+ * @throws what readBytes throws; HttpError 400 for invalid UTF-8
+ */
+export async function readText(request: Request, bytesMax: number): Promise<string> {
+  const bytes = await readBytes(request, bytesMax);
   try {
     return utf8.decode(bytes);
   } catch {
@@ -28,7 +36,7 @@ export async function readText(request: Request, bytesMax: number): Promise<stri
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Only for bodies without a declared length: a stream costs more than the rest of a small request. */
-async function readStream(request: Request, bytesMax: number): Promise<Uint8Array> {
+async function readStream(request: Request, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of request.body ?? []) {
