@@ -5,7 +5,6 @@ import type { Tx } from "../../platform/database/database.ts";
 import { isOwnId } from "../../platform/ids.ts";
 import { runInTurns } from "../../platform/steps.ts";
 import type { Actor } from "../shared/actor.ts";
-import { selectionGrew } from "./errors.ts";
 import type { Inventory } from "./inventory/inventory.ts";
 import type { ClientFilterQuery } from "./inventory/list-query.ts";
 import { BATCH_ROWS } from "./limits.ts";
@@ -50,17 +49,13 @@ export class BulkRemovals {
   ) {}
 
   /**
-   * Counts the selection again.
-   * @param expected clients that the caller was shown
-   * @returns the number of clients
-   * @throws DomainError `client.invalid`, `client.selection_grew` if there are more than expected
+   * @returns the number of clients that the selection has now
+   * @throws DomainError `client.invalid`
    */
-  async count(organizationId: string, { ids, filter }: Selection, expected?: number): Promise<number> {
-    const matched = ids
-      ? new Set(ids).size
-      : (await runInTurns(this.own.inventory.listInSteps(organizationId, { ...filter, perPage: 1 }))).total;
-    if (expected !== undefined && matched > expected) throw selectionGrew({ matched, expected });
-    return matched;
+  async count(organizationId: string, { ids, filter }: Selection): Promise<number> {
+    if (ids) return new Set(ids).size;
+    const query = { ...filter, perPage: 1 };
+    return (await runInTurns(this.own.inventory.listInSteps(organizationId, query))).total;
   }
 
   /**

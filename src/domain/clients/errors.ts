@@ -28,11 +28,3 @@ export const clientAmbiguous = (ids: readonly string[]): DomainError =>
   new DomainError("conflict", "client.ambiguous", "several workstations have this name", {
     hint: `name one by its id: ${ids.join(", ")}`,
   });
-
-export const selectionGrew = ({ matched, expected }: { matched: number; expected: number }): DomainError =>
-  new DomainError(
-    "conflict",
-    "client.selection_grew",
-    `${matched} workstations match now, more than the expected ${expected}`,
-    { hint: "count them again and confirm the new number" },
-  );

@@ -80,15 +80,22 @@ export interface ManyProps {
   ids: readonly string[];
   /** query of the list; undefined for ids */
   filter: string | undefined;
-  /** the filter as the API takes it; undefined if the API has no such filter */
-  api: Readonly<Record<string, string | number>> | undefined;
+  /** set if the filter is only this: the command has no other */
+  notSeenForDays: number | undefined;
   error?: string | undefined;
 }
 
 /** Asks before many workstations are removed or revoked. A whole filter wants its number typed. */
-export function confirmMany({ act, language, count, ids, filter, api, error }: ManyProps): ConsolePage {
+export function confirmMany({
+  act,
+  language,
+  count,
+  ids,
+  filter,
+  notSeenForDays: days,
+  error,
+}: ManyProps): ConsolePage {
   const { verb } = ACTS[act];
-  const body = filter === undefined ? { ids } : api && { filter: api, expected: count };
   return confirmationPage({
     title: `${verb} ${workstations(count, language)}?`,
     consequences: [
@@ -107,7 +114,7 @@ export function confirmMany({ act, language, count, ids, filter, api, error }: M
     ...(filter !== undefined && { typed: String(count) }),
     error,
     trail: TRAIL,
-    ...(body && { api: { method: "POST", path: `/admin/client-status/${act}`, body } }),
+    ...(days !== undefined && { command: ["clients", act, "--stale", `${days}d`, "--yes"] }),
   });
 }
 

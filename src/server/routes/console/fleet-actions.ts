@@ -21,7 +21,7 @@ import type { Fields } from "../../console/frame/refusals.tsx";
 import { valuesOf } from "../../console/list/address.ts";
 import { TYPED_FIELD } from "../../console/parts/form.tsx";
 import type { Reader } from "../../console/reader.ts";
-import { apiQuery, fleetFilter } from "./fleet-queries.ts";
+import { fleetFilter } from "./fleet-queries.ts";
 
 /** Refused ids that the pages of one action keep; a filter rarely has any. */
 const REFUSED_KEPT = 100;
@@ -96,14 +96,13 @@ async function confirmAgain(
   const selection = await selectionOf(domain, reader, asked);
   const count = await domain.clients.bulkRemovals.count(organizationId, selection);
   if (count === 0) return unclearPage("No workstation matches these filters any more.");
-  return confirmMany({ ...asked, language, count, api: apiFilterOf(selection), error });
+  return confirmMany({ ...asked, language, count, notSeenForDays: onlyDaysOf(selection), error });
 }
 
-/** @returns the filter as the API takes it; undefined for ids, and for days, which are those of UTC there */
-function apiFilterOf({ filter }: Selection): Record<string, string | number> | undefined {
-  if (!filter || filter.seenFromMs !== undefined || filter.seenBeforeMs !== undefined) return undefined;
-  const { not_seen_for_days: days, ...others } = apiQuery({ query: filter, sort: undefined });
-  return days === undefined ? others : { ...others, not_seen_for_days: Number(days) };
+/** @returns the days of a filter that has nothing else */
+function onlyDaysOf({ filter = {} }: Selection): number | undefined {
+  const { notSeenForDays, ...others } = filter;
+  return Object.values(others).every((value) => value === undefined) ? notSeenForDays : undefined;
 }
 
 /** Does what the form asks for. */
