@@ -33,6 +33,24 @@ export async function runInTurns<T>(steps: Steps<T>, turnMs = TURN_MS): Promise<
 }
 
 /**
+ * `runInTurns`, until a time.
+ * @param untilMs as `performance.now()` counts
+ * @returns the result; undefined if the work is not finished by then and was given up
+ * @throws errors of the work
+ */
+export async function runInTurnsUntil<T>(steps: Steps<T>, untilMs: number): Promise<T | undefined> {
+  for (;;) {
+    const endMs = performance.now() + TURN_MS;
+    do {
+      const step = steps.next();
+      if (step.done) return step.value;
+    } while (performance.now() < endMs);
+    if (performance.now() >= untilMs) return undefined;
+    await setImmediate();
+  }
+}
+
+/**
  * Runs batches until one is not full.
  * @param batch does the work of one and returns how many rows it had
  * @param limit rows of a full batch

@@ -11,10 +11,12 @@ import type { Secret } from "../platform/secret.ts";
 import type { createGuard } from "./auth/guard.ts";
 import { bodies } from "./http/bodies/body.ts";
 import type { CountFactor } from "./metrics/factor-metrics.ts";
+import type { AdminEvents } from "./overview/admin-events.ts";
 import type { Overview } from "./overview/overview.ts";
 import type { RevisionStreams } from "./policy/revision-streams.ts";
 import type { Readiness } from "./readiness.ts";
 import type { UploadTimes } from "./routes/sessions/upload-body.ts";
+import type { Search } from "./search/search.ts";
 
 export interface RouteOptions {
   domain: Domain;
@@ -47,6 +49,8 @@ export interface RouteContext extends RouteOptions {
   guard: ReturnType<typeof createGuard>;
   streams: RevisionStreams;
   overview: Overview;
+  adminEvents: AdminEvents;
+  search: Search;
   /** counts one check of a second factor */
   countFactor: CountFactor;
 }

@@ -15,10 +15,12 @@ import { createRefusalLog } from "./http/problems/refusal-log.ts";
 import { routable, unreadableHost } from "./http/request-target.ts";
 import type { Forwarding } from "./listener/peer-address.ts";
 import type { DocumentedRoute } from "./openapi.ts";
+import { AdminEvents } from "./overview/admin-events.ts";
 import { Overview } from "./overview/overview.ts";
 import { RevisionStreams } from "./policy/revision-streams.ts";
 import type { RouteOptions } from "./router.ts";
 import { createRoutes } from "./routes/index.ts";
+import { createSearch } from "./search/search.ts";
 
 export interface ServerOptions extends RouteOptions {
   log: Log;
@@ -49,13 +51,15 @@ export function createServer(options: ServerOptions): Server {
   let secure: boolean | undefined; // the origin is known once the listener has its port
   const streams = new RevisionStreams({ ...options, ...domain, loginWatch: domain.access.loginWatch });
   const overview = new Overview({ ...options, ...domain });
+  const adminEvents = createAdminEvents(options, overview);
+  const search = createSearch(domain);
   const app = new Elysia({ normalize: false })
     .onError({ as: "global" }, ({ error, code, request, path, set }) => {
       set.status = 200; // otherwise the framework copies our response and its body through a stream
       const cause = code === "NOT_FOUND" ? unrouted(request.method, allowed(path)) : error;
       return refuse(cause, { request, path });
     })
-    .use(createRoutes({ ...options, streams, overview }, () => routes));
+    .use(createRoutes({ ...options, streams, overview, adminEvents, search }, () => routes));
   const routes: readonly DocumentedRoute[] = app.routes;
   const allowed = allowedMethods(routes);
   const refusals = createRefusalLog(options);
@@ -64,6 +68,7 @@ export function createServer(options: ServerOptions): Server {
     routes,
     endStreams() {
       streams.close();
+      adminEvents.close();
       refusals.flush();
       failures.flush();
     },
@@ -93,6 +98,18 @@ export function createServer(options: ServerOptions): Server {
     },
   };
 }
+
+const createAdminEvents = ({ domain, clock, log }: ServerOptions, overview: Overview): AdminEvents =>
+  new AdminEvents({
+    ...{ overview, clock, log },
+    loginWatch: domain.access.loginWatch,
+    revision: (organizationId) => domain.governance.revisions.current(organizationId)?.sequence ?? 0,
+    changes: {
+      clients: () => domain.clients.revision(),
+      keys: () => domain.gateway.revision(),
+      jobs: () => domain.jobs.revision(),
+    },
+  });
 
 /** A class, because an object literal with a getter would get a new memory layout for each request. */
 class OpenExchange implements Exchange {

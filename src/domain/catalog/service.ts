@@ -59,6 +59,10 @@ export function createCatalog(dependencies: ChangeDependencies) {
     list: (organizationId: string): ManagedPackage[] =>
       store.listPackages(db.read, organizationId).map(({ entry }) => JSON.parse(entry)),
 
+    /** @returns packages whose id contains the text, by id */
+    search: (organizationId: string, wanted: { text: string; limit: number }) =>
+      store.packagesLike(db.read, organizationId, wanted),
+
     /** @throws DomainError `catalog.not_found` */
     get(organizationId: string, id: string): ManagedPackage {
       const row = store.findPackage(db.read, organizationId, id);

@@ -2,6 +2,7 @@
 import { and, asc, count, eq, getTableColumns, gt, inArray, sql, sum } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { insertAll, overwriteAll } from "../../platform/database/drizzle.ts";
+import { likePattern } from "../shared/page.ts";
 import { PACKAGES_MAX } from "./model.ts";
 import { artifacts, catalogPackages } from "./tables.ts";
 
@@ -31,6 +32,25 @@ export const listPackagesAfter = (
     .select()
     .from(catalogPackages)
     .where(and(eq(catalogPackages.organizationId, organizationId), gt(catalogPackages.id, id)))
+    .orderBy(asc(catalogPackages.id))
+    .limit(limit)
+    .all();
+
+/** @returns packages whose id contains the text, by id */
+export const packagesLike = (
+  connection: Connection,
+  organizationId: string,
+  { text, limit }: { text: string; limit: number },
+): Pick<PackageRow, "id" | "version">[] =>
+  connection
+    .select({ id: catalogPackages.id, version: catalogPackages.version })
+    .from(catalogPackages)
+    .where(
+      and(
+        eq(catalogPackages.organizationId, organizationId),
+        sql`${catalogPackages.id} LIKE ${likePattern(text)} ESCAPE '\\'`,
+      ),
+    )
     .orderBy(asc(catalogPackages.id))
     .limit(limit)
     .all();

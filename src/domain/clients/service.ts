@@ -60,6 +60,8 @@ export function createClients(dependencies: ClientsDependencies) {
     revisionInForce: (organizationId) => governance.revisions.current(organizationId)?.id,
   });
   return {
+    /** Grows whenever workstations may have changed, by us or by another process. */
+    revision: (): number => db.revision("clients"),
     inventory,
     removals: new ClientRemovals(dependencies),
     bulkRemovals: new BulkRemovals({ ...dependencies, inventory }),

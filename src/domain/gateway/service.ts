@@ -31,6 +31,8 @@ export function createGateway(dependencies: GatewayDependencies) {
   const reconciler = mode && keys.attempts && new Reconciler(dependencies, mode, keys.attempts);
   const directory = new KeyDirectory(dependencies);
   return {
+    /** Grows whenever keys may have changed, by us or by another process. */
+    revision: (): number => dependencies.db.revision("gateway"),
     mode,
     keys,
     directory,

@@ -57,6 +57,9 @@ export function createJobs({ db, clock, audit }: { db: Db; clock: Clock; audit: 
     }, "jobs");
 
   return {
+    /** Grows whenever jobs may have changed, by us or by another process. */
+    revision: (): number => db.revision("jobs"),
+
     /** @returns every job by name; none before the service ran for the first time */
     list: (): JobView[] => store.listAllJobs(db.read).map((row) => viewOf(row, clock.nowMs())),
 

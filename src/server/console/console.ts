@@ -9,7 +9,7 @@ import type { RouteContext } from "../router.ts";
 import { confirmPath, needsConfirmation } from "../routes/pages/factor-confirmation-pages.ts";
 import { htmlAnswer } from "./answer.ts";
 import { type Chrome, type ConsolePage, renderConsole } from "./frame/frame.tsx";
-import { type Feature, type Needs, navigationFor } from "./frame/navigation.ts";
+import { type Feature, type NavigationGroup, type Needs, navigationFor } from "./frame/navigation.ts";
 import { type Notice, noticeCookie, noticeOf, shownNoticeCookie } from "./frame/notice.ts";
 import { expiredPage, type Fields, failedPage, forbiddenPage, staleFormPage } from "./frame/refusals.tsx";
 import { languageOf, type Reader, themeOf, zoneOf } from "./reader.ts";
@@ -43,6 +43,8 @@ export interface Console {
   has(feature: Feature): boolean;
   /** @returns the addresses of the navigation, for links to pages that not every console has */
   pagesOf(reader: Reader): ReadonlySet<string>;
+  /** @returns the groups of the navigation that the reader has */
+  navigationOf(reader: Reader): readonly NavigationGroup[];
 }
 
 /** @returns the functions that all routes of the console share */
@@ -62,6 +64,8 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
 
   return {
     has,
+
+    navigationOf: ({ readsAll }) => navigationFor(readsAll, has),
 
     pagesOf: ({ readsAll }) =>
       new Set(navigationFor(readsAll, has).flatMap(({ links }) => links.map(({ href }) => href))),

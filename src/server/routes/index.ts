@@ -22,6 +22,7 @@ import { installationRoutes } from "./administration/installation.ts";
 import { jobRoutes } from "./administration/jobs.ts";
 import { serviceKeyRoutes } from "./administration/keys.ts";
 import { overviewRoutes } from "./administration/overview.ts";
+import { searchRoutes } from "./administration/search.ts";
 import { brandingRoutes } from "./branding.ts";
 import { brandingLogoRoutes } from "./branding-logo.ts";
 import { catalogRoutes } from "./catalog/catalog.ts";
@@ -124,6 +125,7 @@ export function createRoutes(
     installationRoutes(context),
     serviceKeyRoutes(context),
     overviewRoutes(context),
+    searchRoutes(context),
     adminGatewayKeyRoutes(context),
     scimRoutes(context, admission),
   ];

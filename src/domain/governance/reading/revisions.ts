@@ -94,6 +94,11 @@ export class Revisions {
     return revision;
   }
 
+  /** @returns the id of the revision with that number; undefined for none */
+  idOf(organizationId: string, sequence: number): string | undefined {
+    return store.idOfSequence(this.db.read, organizationId, sequence);
+  }
+
   /** @returns at most REVISIONS_LISTED_MAX without their documents, the current one first */
   list(organizationId: string): store.RevisionSummary[] {
     return store.listRevisions(this.db.read, organizationId, REVISIONS_LISTED_MAX);

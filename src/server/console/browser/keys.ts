@@ -1,7 +1,7 @@
 // Keyboard: two-letter ways to pages, rows, and search. Single letters never act inside of fields, and can be turned off on the
 // page of keys (WCAG 2.1.4).
 import { openPalette } from "./palette.ts";
-import { keysAreOn } from "./preferences.ts";
+import { keysAreOn, setKeys } from "./preferences.ts";
 
 /** Second letter after `g`. The page of keys lists them. */
 const PLACES: Readonly<Record<string, string>> = {
@@ -27,6 +27,20 @@ export function startKeys(): void {
     if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target) || !keysAreOn()) return;
     if (press(event.key, event.timeStamp)) event.preventDefault();
   });
+}
+
+/** Shows the switch on the page of keys, which works in this browser only. */
+export function startKeysSwitch(): void {
+  const line = document.querySelector<HTMLElement>("[data-keys-switch]");
+  const button = line?.querySelector("button");
+  if (!line || !button) return;
+  const show = () => button.setAttribute("aria-pressed", String(keysAreOn()));
+  button.addEventListener("click", () => {
+    setKeys(!keysAreOn());
+    show();
+  });
+  show();
+  line.hidden = false;
 }
 
 const isField = (target: EventTarget | null): boolean =>

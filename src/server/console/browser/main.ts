@@ -2,7 +2,7 @@
 import { startCopying } from "./copy.ts";
 import { startDialogs } from "./dialogs.ts";
 import { startForms } from "./forms.ts";
-import { startKeys } from "./keys.ts";
+import { startKeys, startKeysSwitch } from "./keys.ts";
 import { startLive } from "./live.ts";
 import { rememberZone } from "./preferences.ts";
 import { startRegions } from "./regions.ts";
@@ -13,4 +13,5 @@ startRegions();
 startDialogs();
 startForms();
 startKeys();
+startKeysSwitch();
 startLive();

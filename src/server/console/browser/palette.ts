@@ -35,7 +35,9 @@ function ask(action: string, text: string, results: Element): void {
     try {
       const { page } = await fetchPage(`${action}?q=${encodeURIComponent(text)}`);
       const found = page.getElementById("results");
-      if (own === asked && found) results.replaceChildren(document.adoptNode(found));
+      if (own !== asked || !found) return;
+      found.removeAttribute("id");
+      results.replaceChildren(document.adoptNode(found));
     } catch {
       results.replaceChildren("The search does not answer.");
     }

@@ -1,21 +1,42 @@
 // API for the overview of the installation: whether it is in order, and what changed last.
 
-import { json } from "../../http/answers.ts";
+import { Type } from "@sinclair/typebox";
+import { eventStream, json } from "../../http/answers.ts";
 import { principalOf } from "../../http/exchange.ts";
 import { operationsOf } from "../../openapi.ts";
+import { ADMIN_EVENTS } from "../../overview/admin-events.ts";
 import { OverviewDocument, overviewDocument } from "../../overview/document.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
-const described = operationsOf("Administration")(
+const describe = operationsOf("Administration");
+const described = describe(
   "getOverview",
   "Problems, counts of workstations, users and keys, and the newest changes",
   { 200: { description: "The overview; its counts are some seconds old at most", schema: OverviewDocument } },
 );
 
-/** @returns the operation on the overview */
-export const overviewRoutes = ({ guard, overview }: RouteContext) =>
-  createRouter(guard, "overview").get(
-    "/admin/overview",
-    async ({ request }) => json(overviewDocument(await overview.read(principalOf(request).organizationId))),
-    { requires: "administrator", detail: described },
-  );
+const events = describe(
+  "streamAdminEvents",
+  "Events that say what has changed, for pages that read themselves again",
+  {
+    200: {
+      description: `Events ${ADMIN_EVENTS.join(", ")}, each with a number that differs from the one before; ends with the session`,
+      schema: Type.String(),
+      mediaType: "text/event-stream",
+    },
+    503: { description: "Too many streams are open, or the service is stopping" },
+  },
+);
+
+/** @returns the operations on the overview */
+export const overviewRoutes = ({ guard, overview, adminEvents }: RouteContext) =>
+  createRouter(guard, "overview")
+    .get(
+      "/admin/overview",
+      async ({ request }) => json(overviewDocument(await overview.read(principalOf(request).organizationId))),
+      { requires: "administrator", detail: described },
+    )
+    .get("/admin/events", ({ request }) => eventStream(adminEvents.open(principalOf(request))), {
+      requires: "administrator",
+      detail: events,
+    });

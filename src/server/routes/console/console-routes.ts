@@ -12,9 +12,10 @@ import { identityPages } from "./identity-pages.ts";
 import { installationPages } from "./installation-pages.ts";
 import { jobPages } from "./job-pages.ts";
 import { keyPages } from "./key-pages.ts";
-import { overviewPages } from "./overview-pages.ts";
 import { ownPages } from "./own/own-pages.ts";
 import { peoplePages } from "./people/people-pages.ts";
+import { overviewPages } from "./start/overview-pages.ts";
+import { searchPages } from "./start/search-pages.ts";
 
 /** @returns no routes if the installation has no console */
 export function consoleRoutes(context: RouteContext) {
@@ -25,6 +26,7 @@ export function consoleRoutes(context: RouteContext) {
     .use(framePages(context, console))
     .use(ownPages(context, console, browser))
     .use(overviewPages(context, console))
+    .use(searchPages(context, console))
     .use(fleetPages(context, console))
     .use(peoplePages(context, console))
     .use(identityPages(context, console))

@@ -1,10 +1,10 @@
 // The first page of the console: the overview for those who read everything, the reader's own page for everybody else.
-import type { Console } from "../../console/console.ts";
-import { CONSOLE } from "../../console/frame/navigation.ts";
-import { overviewPage } from "../../console/overview/overview.tsx";
-import { ME_PATH } from "../../console/own/words.ts";
-import { pageRoute, seeOther } from "../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { Console } from "../../../console/console.ts";
+import { CONSOLE } from "../../../console/frame/navigation.ts";
+import { overviewPage } from "../../../console/overview/overview.tsx";
+import { ME_PATH } from "../../../console/own/words.ts";
+import { pageRoute, seeOther } from "../../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../../router.ts";
 
 /** @returns the routes of the overview */
 export const overviewPages = ({ guard, overview }: RouteContext, console: Console) =>

@@ -1,9 +1,9 @@
 // CON-38: the overview, its JSON twin and the word in the header, over the real domain.
 import { afterAll, describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
-import { HOUR_MS } from "../../../src/platform/clock.ts";
-import { percentText } from "../../../src/server/console/parts/texts.ts";
-import { OverviewDocument } from "../../../src/server/overview/document.ts";
+import { HOUR_MS } from "../../../../src/platform/clock.ts";
+import { percentText } from "../../../../src/server/console/parts/texts.ts";
+import { OverviewDocument } from "../../../../src/server/overview/document.ts";
 import {
   AUDIT_ENTRIES_SHOWN,
   DIAGNOSIS_WAIT_MS,
@@ -12,8 +12,8 @@ import {
   Overview,
   REFUSAL_NOTICE_MS,
   REVISIONS_SHOWN,
-} from "../../../src/server/overview/overview.ts";
-import { createClientsWorld } from "../../domain/clients/clients-world.ts";
+} from "../../../../src/server/overview/overview.ts";
+import { createClientsWorld } from "../../../domain/clients/clients-world.ts";
 
 const HOSTILE = `<script>alert("x")</script>\u202E`;
 
@@ -121,7 +121,7 @@ describe("CON-38 the problems", () => {
     const made = withDiagnosis(() => never.promise);
     const startMs = performance.now();
     expect(await made.problems(organizationId)).toEqual({ problems: [], checkedAtMs: undefined });
-    expect(performance.now() - startMs).toBeLessThan(DIAGNOSIS_WAIT_MS + 500);
+    expect(performance.now() - startMs).toBeLessThan(DIAGNOSIS_WAIT_MS + 1_000);
     expect(made.knownProblems(organizationId)).toBeUndefined();
   });
 

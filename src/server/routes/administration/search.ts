@@ -1,0 +1,49 @@
+// API for the search over everything that has a name.
+import { Type } from "@sinclair/typebox";
+import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
+import { json } from "../../http/answers.ts";
+import { principalOf } from "../../http/exchange.ts";
+import { parameter } from "../../http/paging.ts";
+import { operationsOf } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+import { HITS_MAX, SEARCH_KINDS } from "../../search/search.ts";
+
+const Kind = Type.Union(SEARCH_KINDS.map((kind) => Type.Literal(kind)));
+const SearchAnswer = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      kind: Kind,
+      id: Type.String({ description: "As other operations take it; of an MCP server, its name" }),
+      label: Type.String(),
+      detail: Type.Union([Type.String(), Type.Null()]),
+    }),
+    { description: `at most ${HITS_MAX} of each kind` },
+  ),
+  unfinished: Type.Array(Kind, { description: "Kinds whose search took too long; the lists find more" }),
+});
+const SearchParameters = Type.Object(
+  {
+    q: parameter({
+      maxLength: SEARCH_LENGTH_MAX,
+      description:
+        "Part of a name without regard to letter case, or a number; nothing is found for a blank one",
+    }),
+  },
+  { additionalProperties: false },
+);
+const described = operationsOf("Administration")(
+  "search",
+  "Users, workstations, packages, MCP servers, revisions, groups and audit entries by name",
+  { 200: { description: "What was found", schema: SearchAnswer } },
+);
+
+/** @returns the operation that searches */
+export const searchRoutes = ({ guard, search }: RouteContext) =>
+  createRouter(guard, "search").get(
+    "/admin/search",
+    async ({ request, query }) => {
+      const { hits, unfinished } = await search(principalOf(request).organizationId, query.q);
+      return json({ items: hits, unfinished });
+    },
+    { requires: "administrator", query: SearchParameters, detail: described },
+  );

@@ -1,0 +1,35 @@
+// Search over pages, actions and everything that has a name; the command palette reads the same page. The page of keys.
+import type { Console } from "../../../console/console.ts";
+import { CONSOLE } from "../../../console/frame/navigation.ts";
+import { found, listValues } from "../../../console/list/list.ts";
+import { keysPage } from "../../../console/search/keys.tsx";
+import { placesLike } from "../../../console/search/places.ts";
+import { searchPage } from "../../../console/search/search.tsx";
+import { pageRoute } from "../../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../../router.ts";
+
+/** @returns the routes of the search and of the page of keys */
+export const searchPages = ({ guard, search }: RouteContext, console: Console) =>
+  createRouter(guard, "console-search")
+    .get(
+      `${CONSOLE}/search`,
+      ({ request }) =>
+        console.show(request, "administrator", async (reader) => {
+          const { q } = listValues(reader);
+          const { rows: result, problems } = await found(() => search(reader.organizationId, q));
+          const pages = console.pagesOf(reader);
+          return searchPage({
+            q,
+            places: placesLike(q, console.navigationOf(reader)),
+            result,
+            problems,
+            pages,
+          });
+        }),
+      pageRoute("showSearchPage", "Finds pages, actions and everything that has a name"),
+    )
+    .get(
+      `${CONSOLE}/help/keys`,
+      ({ request }) => console.show(request, "anyone", (reader) => keysPage(reader, console.pagesOf(reader))),
+      pageRoute("showKeysPage", "The keys of the console, and the switch for single letters"),
+    );

@@ -1,0 +1,125 @@
+// CON-115: the stream of events for open pages: what it names, when it ends, and how many there may be.
+import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
+import { createLog } from "../../../../src/platform/observe/log.ts";
+import {
+  ADMIN_STREAMS_MAX,
+  AdminEvents,
+  CHECK_MS,
+  EVENTS_WAITING_MAX,
+  HEARTBEAT_MS,
+  WATCH_MS,
+} from "../../../../src/server/overview/admin-events.ts";
+import { createClientsWorld } from "../../../domain/clients/clients-world.ts";
+
+const site = await createClientsWorld();
+afterAll(() => site[Symbol.asyncDispose]());
+const { world, domain } = site;
+const admin = await site.signedIn("admin");
+const member = await site.signedIn("member");
+
+let problems: number | undefined = 0;
+let checks = 0;
+let events: AdminEvents;
+beforeEach(() => {
+  checks = 0;
+  events = new AdminEvents({
+    overview: {
+      knownProblems: () => problems,
+      async problems() {
+        checks += 1;
+        return { problems: [], checkedAtMs: undefined };
+      },
+    },
+    clock: world.clock,
+    log: createLog({ level: "error", format: "json", write: () => {}, clock: world.clock }),
+    loginWatch: domain.access.loginWatch,
+    revision: (id) => domain.governance.revisions.current(id)?.sequence ?? 0,
+    changes: {
+      clients: () => domain.clients.revision(),
+      keys: () => domain.gateway.revision(),
+      jobs: () => domain.jobs.revision(),
+    },
+  });
+});
+afterEach(() => events.close());
+
+/** @returns the session of an administrator, as the guard has it */
+async function signedIn() {
+  const { sessionToken } = await site.signInAgain(admin.user);
+  return domain.access.authenticator.session(sessionToken);
+}
+const saidBy = (stream: ReadableStream): Promise<string> => new Response(stream).text();
+const eventsIn = (text: string): string[] =>
+  [...text.matchAll(/^event: (.+)$/gm)].map(([, name = ""]) => name);
+
+test("CON-115 a stream names what has changed, in numbers only, once until the next change", async () => {
+  const stream = events.open(await signedIn());
+  events.beat();
+  const revision = await site.publish();
+  await site.report({ instance_id: "a", hostname: "private-host", config_revision: revision });
+  events.beat();
+  problems = 3;
+  events.beat();
+  events.beat();
+  events.close();
+  const said = await saidBy(stream);
+  expect(eventsIn(said)).toEqual(["revision", "clients", "problem"]);
+  expect(said).toContain('event: problem\ndata: {"number":3}\n\n');
+  expect(said).not.toContain("private-host");
+  expect(said).toMatch(/^retry: \d+\n\n/);
+});
+
+test("CON-115 a stream has a heartbeat every 15 seconds, and the checks are made again every minute", async () => {
+  const stream = events.open(await signedIn());
+  for (let at = 0; at <= CHECK_MS; at += WATCH_MS) {
+    events.beat();
+    world.clock.advance(WATCH_MS);
+  }
+  events.close();
+  expect((await saidBy(stream)).match(/^: heartbeat$/gm)).toHaveLength(CHECK_MS / HEARTBEAT_MS + 1);
+  expect(checks).toBe(2);
+});
+
+test("CON-115 a stream ends with its session, when that is ended or expires", async () => {
+  const { sessionToken, actor } = await site.signInAgain(admin.user);
+  const ended = events.open(domain.access.authenticator.session(sessionToken));
+  await domain.access.sessions.end(sessionToken, actor);
+  events.beat();
+  expect(await saidBy(ended)).toStartWith("retry: ");
+  const principal = await signedIn();
+  const expired = events.open(principal);
+  world.clock.advance(principal.expiresAtMs - world.clock.nowMs());
+  events.beat();
+  expect(await saidBy(expired)).toStartWith("retry: ");
+});
+
+test("CON-115 there are at most 500 streams, and none while the service stops", async () => {
+  const principal = await signedIn();
+  const open = Array.from({ length: ADMIN_STREAMS_MAX }, () => events.open(principal));
+  expect(() => events.open(principal)).toThrow("too many event streams are open");
+  await open[0]?.cancel();
+  events.open(principal);
+  events.close();
+  expect(() => events.open(principal)).toThrow("the service is stopping");
+});
+
+test("CON-115 a stream that nobody reads ends after 64 waiting parts", async () => {
+  const stream = events.open(await signedIn());
+  for (let part = 1; part < EVENTS_WAITING_MAX; part += 1) {
+    world.clock.advance(HEARTBEAT_MS);
+    events.beat();
+  }
+  const waiting = events.open(await signedIn());
+  world.clock.advance(HEARTBEAT_MS);
+  events.beat();
+  expect((await saidBy(stream)).match(/^: heartbeat$/gm)).toHaveLength(EVENTS_WAITING_MAX - 1);
+  await waiting.cancel();
+});
+
+test("CON-115 the stream is answered to administrators only", async () => {
+  const ask = ({ cookie }: { cookie: string }) => site.request("GET", "/admin/events", { cookie });
+  expect((await ask(await site.signInAgain(member.user))).status).toBe(403);
+  const answer = await ask(await site.signInAgain(admin.user));
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+  await answer.body?.cancel();
+});
