@@ -1057,6 +1057,19 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["gateway_key.revoke"],
   },
+  "POST /console/gateway/keys/:user/:action": {
+    site: sameGateway,
+    ask: async (site) => {
+      const { user } = await site.signedIn("member");
+      return onConsole(site, { action: `/console/gateway/keys/${user.id}/ensure` });
+    },
+    leaves: ["gateway_key.provision"],
+  },
+  "POST /console/gateway/keys/reconcile": {
+    site: sameGateway,
+    ask: (site) => onConsole(site, { action: "/console/gateway/keys/reconcile" }),
+    leaves: ["gateway_key.reconcile"],
+  },
   "POST /admin/gateway/keys/reconcile": {
     site: sameGateway,
     ask: asAdmin,

@@ -59,6 +59,12 @@ const GROUPS: readonly NavigationGroup[] = [
     ],
   },
   {
+    label: "Gateway",
+    needs: "administrator",
+    feature: "gateway",
+    links: [{ href: `${CONSOLE}/gateway/keys`, label: "Gateway keys" }],
+  },
+  {
     label: "Identity",
     needs: "administrator",
     links: [{ href: `${CONSOLE}/identity`, label: "Sign-in and provisioning" }],

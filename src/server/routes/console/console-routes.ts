@@ -8,6 +8,8 @@ import { backupPages } from "./backup-pages.ts";
 import { brandingPages } from "./branding-pages.ts";
 import { fleetPages } from "./fleet-pages.ts";
 import { framePages } from "./frame-pages.ts";
+import { gatewayKeyActionPages } from "./gateway/key-action-pages.ts";
+import { gatewayKeyPages } from "./gateway/key-pages.ts";
 import { identityPages } from "./identity-pages.ts";
 import { installationPages } from "./installation-pages.ts";
 import { jobPages } from "./job-pages.ts";
@@ -29,6 +31,8 @@ export function consoleRoutes(context: RouteContext) {
     .use(searchPages(context, console))
     .use(fleetPages(context, console))
     .use(peoplePages(context, console))
+    .use(gatewayKeyPages(context, console))
+    .use(gatewayKeyActionPages(context, console))
     .use(identityPages(context, console))
     .use(auditPages(context, console))
     .use(installationPages(context, console))

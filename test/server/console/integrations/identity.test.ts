@@ -1,8 +1,8 @@
 // CON-80 CON-81: sign-in and provisioning in the console, and the tokens of identity providers.
 import { afterAll, describe, expect, test } from "bun:test";
-import { consoleBrowser } from "../../support/browser/console-browser.ts";
-import { formTo } from "../../support/browser/form-browser.ts";
-import { createTestServer } from "../../support/server.ts";
+import { consoleBrowser } from "../../../support/browser/console-browser.ts";
+import { formTo } from "../../../support/browser/form-browser.ts";
+import { createTestServer } from "../../../support/server.ts";
 
 const TOKENS = "/console/identity/tokens";
 const NEW = `${TOKENS}/new`;

@@ -1,0 +1,113 @@
+// The gateway keys of all users as a list. No page has a credential.
+/** @jsxImportSource preact */
+import type { KeyView } from "../../../domain/gateway/administration/key-directory.ts";
+import { STORED_STATES } from "../../../domain/gateway/administration/stored-states.ts";
+import type { KeyedPage } from "../../../domain/shared/page.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { pathWith } from "../list/address.ts";
+import type { Column, Filter, List, Values } from "../list/list.ts";
+import { ListView, listStatus } from "../list/list-view.tsx";
+import { options } from "../parts/command.tsx";
+import { Count, State, Text, Time, useReader } from "../parts/values.tsx";
+import { KEY_LABELS } from "../people/words.ts";
+import { keyPath, RECONCILE_PATH } from "./words.ts";
+
+const FILTERS: readonly Filter[] = [
+  { name: "q", label: "Search", kind: "search", hint: "Part of an address" },
+  {
+    name: "state",
+    label: "State",
+    kind: "choice",
+    choices: STORED_STATES.map((value) => ({ value, label: KEY_LABELS[value].label })),
+  },
+  {
+    name: "problem",
+    label: "Problem",
+    kind: "choice",
+    choices: [{ value: "true", label: "With a problem" }],
+  },
+  { name: "expires_within", label: "Expires within", kind: "text", hint: "Such as 7d or 12h" },
+  { name: "user_id", label: "User", kind: "text", hint: "Id", isRare: true },
+];
+
+const COLUMNS: readonly Column<KeyView>[] = [
+  {
+    name: "user",
+    label: "User",
+    isWide: true,
+    cell: ({ userId, email }) => (
+      <a href={keyPath(userId)}>
+        <Text value={email} />
+      </a>
+    ),
+  },
+  {
+    name: "state",
+    label: "State",
+    cell: ({ state }) => <State tone={KEY_LABELS[state].tone}>{KEY_LABELS[state].label}</State>,
+  },
+  { name: "alias", label: "Alias", cell: ({ alias }) => <Text value={alias} /> },
+  { name: "expires", label: "Expires", cell: ({ expiresAtMs }) => <Time at={expiresAtMs} /> },
+  { name: "reconciled", label: "Reconciled", cell: ({ reconciledAtMs }) => <Time at={reconciledAtMs} /> },
+  {
+    name: "next_attempt",
+    label: "Next attempt",
+    cell: ({ nextAttemptAtMs }) => <Time at={nextAttemptAtMs} none="none planned" />,
+  },
+  { name: "failures", label: "Failures", isNumber: true, cell: ({ failures }) => <Count value={failures} /> },
+  { name: "problem", label: "Problem", isWide: true, cell: ({ problem }) => <Text value={problem} /> },
+];
+
+interface KeyListProps {
+  values: Values;
+  page: KeyedPage<KeyView> | undefined;
+  problems?: readonly Problem[] | undefined;
+}
+
+/** @returns the page of gateway keys */
+export function keyListPage({ values, page, problems = [] }: KeyListProps): ConsolePage {
+  const { q, state, problem, expires_within: within, user_id: userId, cursor } = values;
+  const asked = Object.entries({ q, state, problem, expires_within: within, user_id: userId });
+  const given = asked.filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const list: List<KeyView> = {
+    noun: "keys",
+    filters: FILTERS,
+    columns: COLUMNS,
+    rows: page?.items ?? [],
+    idOf: ({ userId: id }) => id,
+    paging: { next: page?.next ?? null, isFirst: cursor === undefined },
+    none: (
+      <p>
+        No user has a key yet. A user gets one with the first request to the gateway, or on the page of the
+        user's key.
+      </p>
+    ),
+    problems,
+    command: ["keys", "list", ...options({ q, state, "expires-within": within })],
+    api: { method: "GET", path: pathWith("/admin/gateway/keys", new URLSearchParams(given)) },
+  };
+  return {
+    title: "Gateway keys",
+    status: listStatus(list),
+    isError: problems.length > 0,
+    content: (
+      <>
+        <ReconcileLink />
+        <ListView list={list} />
+      </>
+    ),
+  };
+}
+
+function ReconcileLink() {
+  const { mayAdminister } = useReader();
+  if (!mayAdminister) return null;
+  return (
+    <p>
+      <a class="button" href={RECONCILE_PATH} data-dialog>
+        Reconcile all
+      </a>
+    </p>
+  );
+}

@@ -1,0 +1,94 @@
+// What administrators do in the console about one gateway key or all: a confirmation page for each action, and the action itself.
+import type { User } from "../../../../domain/identity/service.ts";
+import { readWord } from "../../../../domain/shared/page.ts";
+import { DomainError } from "../../../../platform/errors.ts";
+import type { Console, Done } from "../../../console/console.ts";
+import type { ConsolePage } from "../../../console/frame/frame.tsx";
+import { featureOffPage } from "../../../console/frame/refusals.tsx";
+import { keyConfirmation, obstacle, reconcileConfirmation } from "../../../console/gateway/key-page.tsx";
+import {
+  ACTION_WORDS,
+  KEY_ACTIONS,
+  KEYS_PATH,
+  type KeyAction,
+  keyPath,
+  RECONCILE_PATH,
+} from "../../../console/gateway/words.ts";
+import type { Reader } from "../../../console/reader.ts";
+import { HttpError } from "../../../http/problems/problem.ts";
+import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
+import { asSentence } from "../../../pages/words.ts";
+import { createRouter, type RouteContext } from "../../../router.ts";
+
+const Form = formOf({ csrf: FormField, by: FormField });
+
+/** @returns the confirmation pages and the actions on gateway keys */
+export function gatewayKeyActionPages({ guard, domain }: RouteContext, console: Console) {
+  const { directory, administration, keys } = domain.gateway;
+  const isOff = (reader: Reader): ConsolePage | undefined =>
+    console.has("gateway") ? undefined : featureOffPage("Gateway keys", { setting: "gateway.type", reader });
+  const userOf = ({ organizationId }: Reader, id: string): User =>
+    domain.identity.users.show(organizationId, id.toLowerCase());
+
+  /** A failure of the gateway is a message beside the state of the key. */
+  const perform = async ({ actor }: Reader, user: User, action: KeyAction): Promise<Done> => {
+    const to = keyPath(user.id);
+    try {
+      if (action === "ensure") await administration.ensure({ actor, user, manual: true });
+      else
+        await (action === "rotate" ? administration.rotate({ actor, user }) : keys.revoke({ actor, user }));
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      return { to, notice: { kind: "attention", text: asSentence(error.message) } };
+    }
+    return { to, notice: ACTION_WORDS[action].done(user.email) };
+  };
+
+  return createRouter(guard, "console-gateway-key-actions")
+    .get(
+      RECONCILE_PATH,
+      ({ request }) =>
+        console.show(request, "administrator", (reader) => isOff(reader) ?? reconcileConfirmation()),
+      pageRoute("showGatewayKeyReconciliation", "Asks before all gateway keys are reconciled"),
+    )
+    .post(
+      RECONCILE_PATH,
+      ({ request, body }) =>
+        console.act(request, body, { needs: "administrator", back: KEYS_PATH }, async (reader) => {
+          const due = await administration.makeAllDue(reader.actor);
+          const text = `Keys that are due now: ${due.keys}. Revocations: ${due.revocations}. The service works through them.`;
+          return { to: KEYS_PATH, notice: text };
+        }),
+      formRoute(Form, formOperation("sendGatewayKeyReconciliation", "Makes all gateway keys due")),
+    )
+    .get(
+      `${KEYS_PATH}/:user/:action`,
+      ({ request, params }) =>
+        console.show(
+          request,
+          "administrator",
+          (reader) => isOff(reader) ?? keyConfirmation(userOf(reader, params.user), actionIn(params.action)),
+        ),
+      pageRoute("showGatewayKeyActionPage", "Asks before an action on a gateway key"),
+    )
+    .post(
+      `${KEYS_PATH}/:user/:action`,
+      ({ request, params, body }) => {
+        const needed = { needs: "administrator", back: `${KEYS_PATH}/${params.user}` } as const;
+        return console.act(request, body, needed, (reader) => {
+          const action = actionIn(params.action);
+          const user = userOf(reader, params.user);
+          const why = obstacle(user, directory.show(user), action);
+          if (why === undefined) return perform(reader, user, action);
+          return { to: keyPath(user.id), notice: { kind: "attention", text: why } };
+        });
+      },
+      formRoute(Form, formOperation("sendGatewayKeyAction", "Provides, replaces or revokes a gateway key")),
+    );
+}
+
+function actionIn(text: string): KeyAction {
+  const action = readWord(text, { name: "action", words: KEY_ACTIONS, problems: [] });
+  if (action === undefined) throw new HttpError(404, "console.no_page", "there is no such page");
+  return action;
+}

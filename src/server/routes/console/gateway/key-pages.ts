@@ -1,0 +1,58 @@
+// The gateway keys of all users in the console: the list, and one key.
+import { readKeyQuery } from "../../../../domain/gateway/administration/key-document.ts";
+import type { User } from "../../../../domain/identity/service.ts";
+import { PER_PAGE_DEFAULT } from "../../../../domain/shared/page.ts";
+import type { Problem } from "../../../../platform/errors.ts";
+import type { Console } from "../../../console/console.ts";
+import type { ConsolePage } from "../../../console/frame/frame.tsx";
+import { featureOffPage } from "../../../console/frame/refusals.tsx";
+import { keyListPage } from "../../../console/gateway/key-list.tsx";
+import { keyPage } from "../../../console/gateway/key-page.tsx";
+import { KEYS_PATH } from "../../../console/gateway/words.ts";
+import { found, listValues } from "../../../console/list/list.ts";
+import type { Reader } from "../../../console/reader.ts";
+import { pageRoute } from "../../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../../router.ts";
+
+/** @returns the pages about gateway keys */
+export function gatewayKeyPages({ guard, domain }: RouteContext, console: Console) {
+  const { directory } = domain.gateway;
+  const isOff = (reader: Reader): ConsolePage | undefined =>
+    console.has("gateway") ? undefined : featureOffPage("Gateway keys", { setting: "gateway.type", reader });
+  const userOf = ({ organizationId }: Reader, id: string): User =>
+    domain.identity.users.show(organizationId, id.toLowerCase());
+
+  const listPage = async (reader: Reader) => {
+    const values = listValues(reader);
+    const { per_page: limit = String(PER_PAGE_DEFAULT), ...filters } = values;
+    const { rows: page, problems } = await found(() =>
+      directory.listByKey(reader.organizationId, readKeyQuery({ ...filters, limit })),
+    );
+    return keyListPage({ values, page, problems: problems?.map(withNameOfAddress) });
+  };
+
+  return createRouter(guard, "console-gateway-keys")
+    .get(
+      KEYS_PATH,
+      ({ request }) => console.show(request, "administrator", (reader) => isOff(reader) ?? listPage(reader)),
+      pageRoute("showGatewayKeysPage", "The gateway keys of all users"),
+    )
+    .get(
+      `${KEYS_PATH}/:user`,
+      ({ request, params }) =>
+        console.show(request, "administrator", (reader) => {
+          const off = isOff(reader);
+          if (off) return off;
+          const user = userOf(reader, params.user);
+          const revocationsPending = directory.revocationsOf(user);
+          return keyPage({ user, key: directory.show(user), revocationsPending });
+        }),
+      pageRoute("showGatewayKeyPage", "The gateway key of one user"),
+    );
+}
+
+/** The list's address names the number of rows in its own way. */
+const withNameOfAddress = ({ pointer, detail }: Problem): Problem =>
+  pointer === "/limit"
+    ? { pointer: "/per_page", detail: detail.replace("limit", "the number of rows") }
+    : { pointer, detail };

@@ -1,0 +1,87 @@
+// CON-77: the gateway keys of all users in the console, over a real gateway.
+import { afterAll, describe, expect, test } from "bun:test";
+import { consoleBrowser } from "../../../support/browser/console-browser.ts";
+import { formTo } from "../../../support/browser/form-browser.ts";
+import { createGatewayServer } from "../../../support/gateway/gateway-server.ts";
+import { createTestServer } from "../../../support/server.ts";
+
+const KEYS = "/console/gateway/keys";
+
+const site = await createGatewayServer({ consoleAuditors: () => ["auditor@example.com"] });
+afterAll(() => site[Symbol.asyncDispose]());
+const admin = await site.signedIn("admin", { email: "root@example.com" });
+const browser = consoleBrowser(site, admin);
+const auditor = consoleBrowser(site, await site.signedIn("member", { email: "auditor@example.com" }));
+const ana = await site.signedIn("member", { email: "ana@example.com" });
+const bob = await site.signedIn("member", { email: "bob@example.com" });
+const act = async (userId: string, action: string) => {
+  const path = `${KEYS}/${userId}/${action}`;
+  return browser.submit(formTo(await browser.visit(path), path), {});
+};
+const stateOf = ({ user }: typeof ana) => site.domain.gateway.directory.show(user).state;
+
+describe("CON-77 the key of a user", () => {
+  test("that is missing is provided after a confirmation, and its page has no credential", async () => {
+    const none = await browser.visit(`${KEYS}/${ana.user.id}`);
+    expect(none.html).toContain("There is no key to revoke.");
+    const done = await act(ana.user.id, "ensure");
+    expect([done.path, stateOf(ana)]).toEqual([`${KEYS}/${ana.user.id}`, "ready"]);
+    expect(done.html).toContain("ana@example.com has a working key.");
+    expect(done.html).not.toMatch(/sk-\w/);
+  });
+
+  test("is replaced and revoked", async () => {
+    const before = site.domain.gateway.directory.show(ana.user).externalId;
+    await act(ana.user.id, "rotate");
+    expect(site.domain.gateway.directory.show(ana.user).externalId).not.toBe(before);
+    expect((await act(ana.user.id, "revoke")).html).toContain("The key of ana@example.com is revoked.");
+    expect(stateOf(ana)).toBe("missing");
+  });
+
+  test.each(["x/ensure", `${ana.user.id}/explode`, "%00", "00000000-0000-4000-8000-000000000000"])(
+    "that does not exist is not found: %s",
+    async (path) => {
+      expect((await browser.visit(`${KEYS}/${path}`)).status).toBe(404);
+    },
+  );
+
+  test("is not changed by an auditor", async () => {
+    const { status, html } = await auditor.visit(`${KEYS}/${ana.user.id}`);
+    expect(status).toBe(200);
+    for (const action of ["/ensure", "/rotate", "/revoke"])
+      expect(html).not.toContain(`${ana.user.id}${action}"`);
+  });
+});
+
+describe("CON-77 the list of keys", () => {
+  test("has each key once, filtered and paged by key", async () => {
+    for (const { user } of [ana, bob]) await act(user.id, "ensure");
+    expect((await browser.visit(KEYS)).html.match(/<tr id="row-/g)).toHaveLength(2);
+    const { html } = await browser.visit(`${KEYS}?q=BOB&state=ready&expires_within=3650d`);
+    expect(html).not.toContain("ana@example.com");
+    expect((await browser.visit(`${KEYS}?problem=true`)).html).toContain("No keys match these filters.");
+  });
+
+  test("CON-22 names bad values of the address beside their filters", async () => {
+    const bad = "state=x&problem=maybe&expires_within=soon&user_id=x&per_page=7000&cursor=x";
+    const { status, html } = await browser.visit(`${KEYS}?${bad}`);
+    expect([status, html.includes('id="row-')]).toEqual([400, false]);
+    for (const name of ["state", "problem", "expires_within", "user_id", "per_page"])
+      expect(html).toContain(`href="#filter-${name}"`);
+  });
+
+  test("is reconciled as a whole after a confirmation", async () => {
+    const path = `${KEYS}/reconcile`;
+    const done = await browser.submit(formTo(await browser.visit(path), path), {});
+    expect([done.path, done.html.includes("Keys that are due now: 2.")]).toEqual([KEYS, true]);
+  });
+});
+
+test("CON-12 without gateway mode there are no such pages, and administrators learn the setting", async () => {
+  await using off = await createTestServer();
+  const visitor = consoleBrowser(off, await off.signedIn("admin"));
+  for (const path of [KEYS, `${KEYS}/reconcile`, `${KEYS}/x`, `${KEYS}/x/ensure`]) {
+    const { status, html } = await visitor.visit(path);
+    expect([path, status, html.includes("gateway.type")]).toEqual([path, 404, true]);
+  }
+});
