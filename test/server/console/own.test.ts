@@ -129,6 +129,9 @@ describe("CON-32 the own workstations", () => {
       "No workstations match these filters.",
     );
     expect((await (await browserOf()).visit("/console/me/workstations?health=x")).status).toBe(400);
+    expect((await (await browserOf()).visit("/console/me/workstations?page=9")).path).toBe(
+      "/console/me/workstations",
+    );
   });
 
   test("are signed out one by one, and those of others are not found", async () => {

@@ -57,13 +57,13 @@ export function valueText(value: unknown): string {
   return String(value);
 }
 
-/** @returns the place of a value below its harness: `managed_config → model` */
+/** @returns the place of a value below its harness: `managed_config.model` */
 export const placeText = (pointer: string): string =>
   pointer
     .split("/")
     .slice(PARTS_ABOVE_VALUES)
     .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .join(" → ");
+    .join(".");
 
 /** Empty text, `harnesses` and the key of the harness. */
 const PARTS_ABOVE_VALUES = 3;

@@ -2,13 +2,13 @@
 import { HARNESS_KEYS, isHarnessKey } from "../../../../domain/harnesses/harnesses.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
 import type { Console } from "../../../console/console.ts";
-import { found, listValues, numberIn } from "../../../console/list/list.ts";
+import { found, lastPageAddress, listValues, placeIn } from "../../../console/list/list.ts";
 import { mePage } from "../../../console/own/me.tsx";
 import { ownPolicyPage } from "../../../console/own/own-policy.tsx";
 import { ownWorkstationsPage, signOutWorkstationPage } from "../../../console/own/own-workstations.tsx";
 import { ME_PATH, OWN_POLICY_PATH, OWN_WORKSTATIONS_PATH } from "../../../console/own/words.ts";
 import type { Reader } from "../../../console/reader.ts";
-import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
+import { FormField, formOf, formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../../router.ts";
 
 /** Workstations on the first page. */
@@ -75,14 +75,13 @@ export function ownWorkstationPages({ guard, domain }: RouteContext, console: Co
         console.show(request, "anyone", async (reader) => {
           const values = listValues(reader);
           const { userId, email } = reader.visitor.principal;
-          const query = {
-            ...{ userId, health: values.health, known: numberIn(values.known) },
-            ...{ page: numberIn(values.page), perPage: numberIn(values.per_page) },
-          };
+          const query = { userId, health: values.health, ...placeIn(values) };
           const { rows, problems } = await found(() =>
             runInTurns(inventory.listInSteps(reader.organizationId, query)),
           );
           if (!rows) return ownWorkstationsPage({ email, values, page: undefined, problems });
+          const last = lastPageAddress(reader, rows);
+          if (last !== undefined) return seeOther(last);
           const grantIds = rows.items.flatMap(({ grantId }) => grantId ?? []);
           const live = ownLogins.liveGrants(reader.actor, grantIds);
           const items = rows.items.map((client) => ({
