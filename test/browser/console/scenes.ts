@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import type { Site } from "../../support/browser/browser.ts";
 import { fleetArea } from "./areas/fleet.ts";
 import { frameArea } from "./areas/frame.ts";
+import { gatewayArea } from "./areas/gateway.ts";
 import { overviewArea } from "./areas/overview.ts";
 import { ownArea } from "./areas/own.ts";
 
@@ -24,7 +25,7 @@ export interface Area {
 }
 
 /** One file for each part of the navigation. */
-const AREAS: readonly Area[] = [frameArea, fleetArea, ownArea, overviewArea];
+const AREAS: readonly Area[] = [frameArea, gatewayArea, fleetArea, ownArea, overviewArea];
 
 /** Whether all states are looked at, and not only one of each page. */
 export const LOOKS_AT_ALL = process.env.QUARTERMASTER_BROWSER_SCENES === "all";
