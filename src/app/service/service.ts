@@ -155,7 +155,7 @@ async function startWithListener(
   const seeded = await seedFromFile(installation, { config, file, actor, log });
   logGovernance(log, await applyGovernance(installation, { config, file, actor, runTask }));
   await startGatewayWork(installation.domain, log);
-  await installation.domain.sessions.sweepTemporary();
+  await sweepTemporary(installation);
   watchAllKeys(metrics, installation);
 
   const scheduler = createScheduler({ db: installation.db, clock, ids, log, metrics });
@@ -210,6 +210,9 @@ function watchAllKeys(metrics: Registry, { domain }: Installation): void {
   watchKeys(metrics, domain.gateway);
   watchProviderKeys(metrics, domain.sso);
 }
+
+const sweepTemporary = ({ domain: { catalog, sessions } }: Installation) =>
+  Promise.all([catalog.sweepTemporary(), sessions.sweepTemporary()]);
 
 /** Other requests finish while inference drains, so they get what it has left of their time. */
 const drainLeftMs = (sinceMs = performance.now()): number =>

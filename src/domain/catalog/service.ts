@@ -112,6 +112,8 @@ export function createCatalog(dependencies: ChangeDependencies) {
       }
     },
 
+    sweepTemporary: () => blobs.sweepTemporary(), // partial files of killed processes
+
     /** @returns some rules for new archives that an intact stored artifact breaks; it stays usable */
     outdatedRules: (sha256: string, options: { signal?: AbortSignal } = {}): Promise<string[]> =>
       outdatedRulesOf(blobs, parseDigest(sha256), options.signal),
