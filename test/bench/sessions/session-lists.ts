@@ -90,31 +90,39 @@ async function timeOf(site: ListSite, { caller, queryOf }: Asked): Promise<numbe
 }
 
 async function startListSite(directory: string, sessions: number): Promise<ListSite> {
+  const members = await fill(directory, sessions);
   await using starting = new AsyncDisposableStack();
   const service = await startQuartermaster(directory);
   starting.defer(service.stop);
   const installation = await openBeside(directory, service.port);
-  const { organizationId, domain } = installation;
-  const operator = { kind: "operator", id: null, label: "bench", organizationId } as const;
-  const members = await addMembers(installation, operator, USERS);
-  const [member] = members;
-  if (!member) throw new Error("members were added");
   const [asAdministrator] = await logIn(installation, 1);
-  const [asMember] = await logIn(installation, 1, member);
-  const users = members.map(({ id }) => id);
-  for (let from = 0; from < sessions; from += BATCH_ROWS)
-    await addSessions(installation, { users, from, to: Math.min(sessions, from + BATCH_ROWS) });
-  await domain.sessions.searchIndex.add(new AbortController().signal);
+  const [asMember] = await logIn(installation, 1, members[0]);
   await installation.close();
   const started = starting.move();
   return {
-    ...{ origin: `http://127.0.0.1:${service.port}`, sessions, ownerId: users[1] ?? "" },
+    ...{ origin: `http://127.0.0.1:${service.port}`, sessions, ownerId: members[1]?.id ?? "" },
     tokens: {
       administrator: asAdministrator?.access_token ?? "",
       member: asMember?.access_token ?? "",
     },
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
+}
+
+/** Fills a directory while no service runs on it, because a service that indexes the texts would hold the write lock too long. */
+async function fill(directory: string, sessions: number) {
+  const service = await startQuartermaster(directory);
+  await service.stop();
+  const installation = await openBeside(directory, service.port);
+  const { organizationId, domain } = installation;
+  const operator = { kind: "operator", id: null, label: "bench", organizationId } as const;
+  const members = await addMembers(installation, operator, USERS);
+  const users = members.map(({ id }) => id);
+  for (let from = 0; from < sessions; from += BATCH_ROWS)
+    await addSessions(installation, { users, from, to: Math.min(sessions, from + BATCH_ROWS) });
+  await domain.sessions.searchIndex.add(new AbortController().signal);
+  await installation.close();
+  return members;
 }
 
 interface Batch {
@@ -134,6 +142,7 @@ async function addSessions({ db, organizationId }: ExistingInstallation, { users
   const numbers = sql`WITH RECURSIVE n (i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ${to})`;
   const owner = sql`(SELECT value FROM json_each(${JSON.stringify(users)}) WHERE key = i / 10 % ${USERS})`;
   const spread = sql`${nowMs} - CAST(i * 7919 % ${MANY} * ${stepMs} AS INTEGER)`;
+  const harness = sql`CASE WHEN i % 500 = 3 THEN 'kimi' WHEN i % 3 = 0 THEN 'claude' ELSE 'codex' END`;
   const artifacts = (kind: string, status: string, where: string) => sql`
     INSERT INTO session_artifacts (id, organization_id, user_id, session_id, sha256, size_bytes, content_type, artifact_format,
       resumable, status, store, place, created_at_ms, window_ends_at_ms, stored_at_ms, completed_at_ms, expires_at_ms)
@@ -146,15 +155,15 @@ async function addSessions({ db, organizationId }: ExistingInstallation, { users
       INSERT INTO captured_sessions (id, organization_id, user_id, harness, profile, native_session_id, artifact_format, resumable,
         cwd, title, summary, search_text, sharing_mode, created_at_ms, updated_at_ms)
       ${numbers} SELECT ${uuid("0")}, ${organizationId}, ${owner},
-        CASE WHEN i % 500 = 3 THEN 'kimi' WHEN i % 3 = 0 THEN 'claude' ELSE 'codex' END, 'legacy', 'native-' || i,
-        'blue-session-bundle-v1', i % 2, '/home/user/project' || i % 1000, 'needle ' || i || ' end', hex(randomblob(80)),
-        'native-' || i || char(10) || '/home/user/project' || i % 1000 || char(10) || 'needle ' || i || ' end' || char(10)
+        ${harness}, 'legacy', 'native-' || i,
+        'blue-session-bundle-v1', i % 2, '/home/user/project' || (i % 1000), 'needle ' || i || ' end', hex(randomblob(80)),
+        'native-' || i || char(10) || '/home/user/project' || (i % 1000) || char(10) || 'needle ' || i || ' end' || char(10)
           || lower(hex(randomblob(80))),
         CASE i % 10 WHEN 0 THEN 'workspace' WHEN 1 THEN 'selected' ELSE 'private' END, ${nowMs}, ${spread}
       FROM n`);
     tx.run(artifacts("1", "complete", "TRUE"));
     tx.run(artifacts("2", "superseded", "i % 10 = 5"));
-    tx.run(sql`${numbers} INSERT INTO session_grants SELECT ${uuid("0")}, ${users[0]}, ${spread}
+    tx.run(sql`${numbers} INSERT INTO session_grants SELECT ${uuid("0")}, ${users[0]}, ${spread}, ${harness}
       FROM n WHERE i % 10 = 1 AND ${owner} <> ${users[0]}`);
     tx.run(
       sql`${numbers} UPDATE captured_sessions SET current_artifact_id = ${uuid("1")} FROM n WHERE id = ${uuid("0")}`,
