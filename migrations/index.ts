@@ -31,6 +31,7 @@ import sessionPending from "./0028_session_pending.sql" with { type: "text" };
 import sessionSearch from "./0029_session_search.sql" with { type: "text" };
 import clientSummaries from "./0030_client_summaries.sql" with { type: "text" };
 import brandingLogo from "./0031_branding_logo.sql" with { type: "text" };
+import sessionListOrders from "./0032_session_list_orders.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -71,4 +72,5 @@ export const migrations: readonly Migration[] = [
   { id: 29, name: "session_search", sql: sessionSearch },
   { id: 30, name: "client_summaries", sql: clientSummaries },
   { id: 31, name: "branding_logo", sql: brandingLogo },
+  { id: 32, name: "session_list_orders", sql: sessionListOrders },
 ];

@@ -34,6 +34,8 @@ export const capturedSessions = sqliteTable("captured_sessions", {
   searchText: text("search_text").notNull(),
   /** of the text in the index of searches; null until a job has put it there */
   searchNumber: integer("search_number"),
+  /** number of superseded artifacts; triggers keep it */
+  oldVersions: integer("old_versions").notNull(),
   /** null until an artifact is complete, and after the last one is removed */
   currentArtifactId: text("current_artifact_id"),
   sharingMode: text("sharing_mode", { enum: SHARING_MODES }).notNull(),
@@ -82,8 +84,9 @@ export const sessionGrants = sqliteTable(
   {
     sessionId: text("session_id").notNull(),
     userId: text("user_id").notNull(),
-    /** of the session */
+    /** of the session, like the harness */
     updatedAtMs: integer("updated_at_ms").notNull(),
+    harness: text("harness").notNull(),
   },
   ({ sessionId, userId }) => [primaryKey({ columns: [sessionId, userId] })],
 );

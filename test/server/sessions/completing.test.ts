@@ -241,7 +241,8 @@ describe("SES-28 SES-51 a download", () => {
   const share = ({ world }: TestServer, id: string, mode: "workspace" | "selected", userId?: string) =>
     world.db.write((tx) => {
       tx.update(capturedSessions).set({ sharingMode: mode }).where(eq(capturedSessions.id, id)).run();
-      if (userId) tx.insert(sessionGrants).values({ sessionId: id, userId, updatedAtMs: 0 }).run();
+      if (userId)
+        tx.insert(sessionGrants).values({ sessionId: id, userId, updatedAtMs: 0, harness: "codex" }).run();
     });
 
   test("is refused to a colleague until the session is shared with them", async () => {

@@ -186,6 +186,7 @@ test("SES-22 SES-51 a member sees own and shared sessions, an administrator all,
   expect(await seen("page=1", ben)).toEqual([all.slice(0, 3), 3]);
   expect(await seen(`page=1&user_id=${ben.id}`, ben)).toEqual([all.slice(0, 3), 3]); // ignored
   expect(await seen("page=2&per_page=2", ben)).toEqual([[workspace], 3]);
+  expect(await seen("page=1&harness=codex", ben)).toEqual([all.slice(0, 3), 3]);
   expect(await seen("page=1", admin)).toEqual([all, 4]);
   expect(await seen(`page=1&user_id=${ben.id}`, admin)).toEqual([[own], 1]);
   expect(await seen("page=1&sort=updated_asc", ben)).toEqual([all.slice(0, 3).toReversed(), 3]);

@@ -17,7 +17,8 @@ import { capturedSessions, sessionArtifacts, sessionGrants } from "../tables.ts"
 import type { Scope, SessionFilter } from "./list-query.ts";
 import { isAmong, searched } from "./search-store.ts";
 
-const { id, organizationId, userId, harness, updatedAtMs, sharingMode, searchText } = capturedSessions;
+const { id, organizationId, userId, harness, updatedAtMs, sharingMode, searchText, resumable, oldVersions } =
+  capturedSessions;
 
 /** A session in the order of a list: `first` and `second` are its place. */
 export interface SessionPlace {
@@ -59,11 +60,9 @@ export function sessionsLike(
       .all();
   const found = searched(connection, scope, filter);
   if (found) return orderedRows(connection, { order, within: isAmong(id, found), matching: undefined, read });
-  // The harness of a listed session has indexes of its own, the other conditions are checked row by row.
-  const indexed = filter.status === undefined ? filter.harness : undefined;
-  const within = indexed === undefined ? undefined : isHarness(indexed);
-  const matching = matchingOf(within ? { ...filter, harness: undefined } : filter);
-  if (scope.kind === "visible") return visibleRows(connection, { scope, order, within, matching });
+  const selected = selectionOf(filter);
+  if (scope.kind === "visible") return visibleRows(connection, { scope, order, ...selected });
+  const { within, matching } = selected;
   return orderedRows(connection, {
     order,
     within: and(withinOf(scope, filter.status), within) ?? sql`TRUE`,
@@ -72,8 +71,33 @@ export function sessionsLike(
   });
 }
 
-/** Without the hint SQLite takes an index without the harness and looks at every session for a rare one. */
-const isHarness = (wanted: string): SQL => sql`unlikely(${harness} = ${wanted})`;
+interface Selection {
+  /** that indexes of sessions have before the order */
+  within?: SQL | undefined;
+  /** the same of sessions that are shared by name */
+  grantedWithin?: SQL | undefined;
+  /** checked row by row */
+  matching: SQL | undefined;
+}
+
+/** Listed sessions have indexes by harness and of portable ones. */
+function selectionOf(filter: SessionFilter): Selection {
+  const { harness: wanted, isResumable, status } = filter;
+  if (wanted !== undefined && status === undefined) {
+    const matching = matchingOf({ ...filter, harness: undefined });
+    return {
+      within: byIndex(eq(harness, wanted)),
+      grantedWithin: eq(sessionGrants.harness, wanted),
+      matching,
+    };
+  }
+  if (!isResumable) return { matching: matchingOf(filter) };
+  const matching = matchingOf({ ...filter, isResumable: false });
+  return { within: byIndex(sql`${resumable} = 1`), grantedWithin: sql`+${resumable} = 1`, matching };
+}
+
+/** Without the hint SQLite takes an index without the column and looks at every session. */
+const byIndex = (condition: SQL): SQL => sql`unlikely(${condition})`;
 
 /** The plus keeps SQLite from an index of the organization, where it would look at every session. */
 function withinOf(
@@ -82,10 +106,15 @@ function withinOf(
 ): SQL | undefined {
   const isOwned = scope.kind === "owner" ? eq(userId, scope.userId) : undefined;
   const isIn = sql`+${organizationId} = ${scope.organizationId}`;
-  if (status !== undefined) return and(isOwned, isIn, hasArtifact(scope.organizationId, status));
-  return isOwned ? and(isOwned, isIn, isCurrent) : and(eq(organizationId, scope.organizationId), isCurrent);
+  if (status !== undefined && status !== "superseded")
+    return and(isOwned, isIn, hasArtifact(scope.organizationId, status));
+  const isListed = status === undefined ? isCurrent : hasOldVersion;
+  return isOwned ? and(isOwned, isIn, isListed) : and(eq(organizationId, scope.organizationId), isListed);
 }
 
+const hasOldVersion = sql`${oldVersions} > 0`;
+
+/** For unfinished and failed uploads, which are few because they are kept for a short time. */
 const hasArtifact = (organization: string, status: ArtifactStatus): SQL =>
   sql`${id} IN (SELECT ${sessionArtifacts.sessionId} FROM ${sessionArtifacts}
     WHERE ${sessionArtifacts.organizationId} = ${organization} AND ${sessionArtifacts.status} = ${status}
@@ -95,14 +124,12 @@ const matchingOf = ({ q, harness: wanted, isResumable }: SessionFilter): SQL | u
   and(
     q === undefined ? undefined : sql`instr(${searchText}, ${q}) > 0`,
     wanted === undefined ? undefined : sql`+${harness} = ${wanted}`, // not by its index, which has another order
-    isResumable ? eq(capturedSessions.resumable, true) : undefined,
+    isResumable ? eq(resumable, true) : undefined,
   );
 
-interface VisibleList {
+interface VisibleList extends Selection {
   scope: Extract<Scope, { kind: "visible" }>;
   order: RowOrder;
-  within: SQL | undefined;
-  matching: SQL | undefined;
 }
 
 /**
@@ -111,7 +138,7 @@ interface VisibleList {
  */
 function visibleRows(
   connection: Connection,
-  { scope, order, within, matching }: VisibleList,
+  { scope, order, within, grantedWithin, matching }: VisibleList,
 ): OrderedRows<SessionPlace> {
   type Bounds = Parameters<typeof isInSpan>[1];
   const granted: RowOrder = { ...order, columns: [sessionGrants.updatedAtMs, sessionGrants.sessionId] };
@@ -122,7 +149,7 @@ function visibleRows(
       workspace: and(eq(organizationId, scope.organizationId), isWorkspace, isListed),
       granted: and(
         eq(sessionGrants.userId, scope.userId),
-        ...[isCurrent, isSelected, isInSpan(granted, bounds), within, matching],
+        ...[isCurrent, isSelected, isInSpan(granted, bounds), grantedWithin, matching],
       ),
     };
   };
@@ -164,7 +191,12 @@ function visibleRows(
   };
 }
 
-const { searchText: _searchText, searchNumber: _searchNumber, ...shown } = getTableColumns(capturedSessions);
+const {
+  searchText: _searchText,
+  searchNumber: _searchNumber,
+  oldVersions: _oldVersions,
+  ...shown
+} = getTableColumns(capturedSessions);
 const current = {
   status: sessionArtifacts.status,
   sizeBytes: sessionArtifacts.sizeBytes,

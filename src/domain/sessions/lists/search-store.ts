@@ -69,10 +69,28 @@ export function searched(
   );
 }
 
-/** Looks up rare parts only, if there are any: SQLite reads the whole list of each part otherwise. */
+/** SQLite reads the whole list of each part, so the rarest parts are tried before all. */
 function candidates(connection: Connection, parts: readonly string[]): number[] {
-  const rare = parts.filter((part) => numbersWith(connection, [part]).length <= SEARCH_CANDIDATES_MAX);
-  return numbersWith(connection, rare.length > 0 ? rare : parts);
+  const rarest = parts
+    .map((part) => ({ part, reach: reachOf(connection, part) }))
+    .sort((one, other) => other.reach - one.reach)
+    .slice(0, RARE_PARTS)
+    .map(({ part }) => part);
+  const numbers = numbersWith(connection, rarest);
+  const isEnough = numbers.length <= SEARCH_CANDIDATES_MAX || rarest.length === parts.length;
+  return isEnough ? numbers : numbersWith(connection, parts);
+}
+
+/** Parts that are looked up together at first. */
+const RARE_PARTS = 2;
+/** Texts with a part by which its frequency is told. */
+const SAMPLED_TEXTS = 50;
+
+/** @returns how many numbers it takes to find SAMPLED_TEXTS texts with the part: the more, the rarer it is */
+function reachOf(connection: Connection, part: string): number {
+  const [row] = connection.values<[number]>(sql`
+    SELECT rowid FROM session_search WHERE session_search MATCH ${quoted(part)} LIMIT 1 OFFSET ${SAMPLED_TEXTS - 1}`);
+  return row?.[0] ?? Number.POSITIVE_INFINITY;
 }
 
 /** @returns the numbers of texts with all the parts; of more than SEARCH_CANDIDATES_MAX one more */

@@ -7,13 +7,13 @@ import type { WantedSharing } from "./sharing-request.ts";
 
 export function replaceSharing(
   tx: Tx,
-  { id, updatedAtMs }: Pick<SessionRow, "id" | "updatedAtMs">,
+  { id, updatedAtMs, harness }: Pick<SessionRow, "id" | "updatedAtMs" | "harness">,
   { mode, userIds }: WantedSharing,
 ): void {
   tx.update(capturedSessions).set({ sharingMode: mode }).where(eq(capturedSessions.id, id)).run();
   tx.delete(sessionGrants).where(eq(sessionGrants.sessionId, id)).run();
   if (userIds.length === 0) return;
-  const grants = userIds.map((userId) => ({ sessionId: id, userId, updatedAtMs }));
+  const grants = userIds.map((userId) => ({ sessionId: id, userId, updatedAtMs, harness }));
   tx.insert(sessionGrants).values(grants).run();
 }
 

@@ -118,7 +118,7 @@ export class Announcements {
     const row: SessionRow = {
       ...{ id: this.own.ids.uuid(), organizationId, userId, harness, profile, nativeSessionId },
       ...{ ...metadata, sharingMode: "private" },
-      ...{ searchText: searchTextOf(nativeSessionId, metadata), searchNumber: null },
+      ...{ searchText: searchTextOf(nativeSessionId, metadata), searchNumber: null, oldVersions: 0 },
       ...{ currentArtifactId: null, createdAtMs: nowMs, updatedAtMs: nowMs, heldAtMs: null, goneAtMs: null },
     };
     store.addSession(tx, row);

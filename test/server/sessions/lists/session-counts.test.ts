@@ -22,7 +22,7 @@ const counted = ({ world }: TestServer) =>
         seen (viewer, mode, owner, harness, day) AS (
           SELECT organization_id, sharing_mode, '', harness, day FROM listed
           UNION ALL SELECT user_id, sharing_mode, user_id, harness, day FROM listed
-          UNION ALL SELECT g.user_id, 'granted', l.user_id, harness, day FROM session_grants g JOIN listed l ON l.id = g.session_id
+          UNION ALL SELECT g.user_id, 'granted', l.user_id, l.harness, day FROM session_grants g JOIN listed l ON l.id = g.session_id
             WHERE sharing_mode = 'selected')
       SELECT viewer, mode, owner, harness, CAST(day AS INTEGER) AS day, count(*) AS sessions FROM seen GROUP BY 1, 2, 3, 4, 5`)
     .map((row) => Object.values(row).join(" "))
@@ -36,7 +36,20 @@ test("SES-62 kept numbers of sessions follow completions, shares, expiry, remova
     await face.signedIn("member"),
   ];
   const credential = { token: ada.accessToken };
+  const old = () =>
+    face.world.db.read
+      .all<{ versions: number }>(
+        sql`SELECT old_versions AS versions FROM captured_sessions ORDER BY created_at_ms, id`,
+      )
+      .map(({ versions }) => versions);
   const same = (rows: number) => {
+    expect(old()).toEqual(
+      face.world.db.read
+        .all<{ versions: number }>(sql`SELECT count(a.id) AS versions FROM captured_sessions s
+          LEFT JOIN session_artifacts a ON a.session_id = s.id AND a.status = 'superseded'
+          GROUP BY s.id ORDER BY s.created_at_ms, s.id`)
+        .map(({ versions }) => versions),
+    );
     expect(kept(face)).toEqual(counted(face));
     expect(kept(face)).toHaveLength(rows);
   };
@@ -66,6 +79,7 @@ test("SES-62 kept numbers of sessions follow completions, shares, expiry, remova
   same(5);
   await capture(face, credential, "one again", { session_id: "one" });
   same(5);
+  expect(old().sort()).toEqual([0, 1]);
   await share("workspace", []);
   same(4);
   await share("selected", [ben.user.id, eve.user.id]);
