@@ -7,6 +7,7 @@ import { frameArea } from "./areas/frame.ts";
 import { gatewayArea } from "./areas/gateway.ts";
 import { overviewArea } from "./areas/overview.ts";
 import { ownArea } from "./areas/own.ts";
+import { peopleArea } from "./areas/people.ts";
 
 export interface Scene {
   /** text of the h1 */
@@ -25,7 +26,7 @@ export interface Area {
 }
 
 /** One file for each part of the navigation. */
-const AREAS: readonly Area[] = [frameArea, gatewayArea, fleetArea, ownArea, overviewArea];
+const AREAS: readonly Area[] = [frameArea, gatewayArea, fleetArea, ownArea, overviewArea, peopleArea];
 
 /** Whether all states are looked at, and not only one of each page. */
 export const LOOKS_AT_ALL = process.env.QUARTERMASTER_BROWSER_SCENES === "all";
