@@ -13,7 +13,7 @@ function startedText(started: Started, program: string): string {
     `Everything is in ${data_dir} and is removed at the end.`,
     "",
     "Look at it in a browser:",
-    `  sign in     ${url}/login`,
+    `  console     ${url}/console`,
     `              ${administrator}, password ${password}`,
     `              ${userOf(started)} and the other users have the same password`,
     `  handbook    ${url}/help`,

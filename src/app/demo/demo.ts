@@ -53,7 +53,9 @@ async function runIn(directory: DemoDirectory, options: DemoOptions): Promise<vo
   const { signal, tell, clock, seed } = options;
   signal.throwIfAborted();
   await using undo = new AsyncDisposableStack();
-  const { write, flush } = bufferLines((lines) => appendFileSync(logFileIn(directory), lines));
+  const { write, flush } = bufferLines((lines) =>
+    appendFileSync(logFileIn(directory), lines, { mode: 0o600 }),
+  );
   undo.defer(flush);
   const log = createLog({ level: "info", format: "text", write, clock });
   const service = await startDemoService(directory, { ...options, log });

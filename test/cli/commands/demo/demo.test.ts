@@ -1,7 +1,7 @@
 // `quartermaster demo` as a person runs it: in a process of its own, ended by signals at different moments. It must leave no file, no
 // process and no socket.
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runOnTerminal } from "../../../support/cli/cli.ts";
 import { productCommand } from "../../../support/cli/executable.ts";
@@ -83,6 +83,8 @@ function suggestedIn(stdout: string): string[][] {
 test.concurrent("workstations sign in, fall behind when the suggested policy is published, and catch up; Ctrl-C leaves nothing", async () => {
   await using demo = startDemo(FROM_SOURCE, ["--workstations", "2"]);
   await demo.says(/^policy revision 2: 2 current$/m);
+  const [log = ""] = /(?<=^The log of the service is ).*(?=\.$)/m.exec(demo.stdout()) ?? [];
+  expect(statSync(log).mode & 0o777).toBe(0o600); // or doctor finds fault with the demo
   const suggested = suggestedIn(demo.stdout());
   expect(suggested.map(([noun, verb]) => `${noun} ${verb}`)).toEqual([
     "clients list",
