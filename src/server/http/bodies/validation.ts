@@ -54,7 +54,7 @@ export function createAddressCheck(route: Schemas): (context: AddressParts) => v
 function refuseUndecoded(params: unknown): void {
   for (const value of Object.values(Object(params)))
     if (value === null)
-      throw new HttpError(400, "request.malformed", "the path is not percent-encoded UTF-8");
+      throw new HttpError(404, "request.unknown_path", "the path is not percent-encoded UTF-8");
 }
 
 interface AddressParts {
