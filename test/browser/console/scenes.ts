@@ -8,6 +8,7 @@ import { gatewayArea } from "./areas/gateway.ts";
 import { overviewArea } from "./areas/overview.ts";
 import { ownArea } from "./areas/own.ts";
 import { peopleArea } from "./areas/people.ts";
+import { systemArea } from "./areas/system.ts";
 
 export interface Scene {
   /** text of the h1 */
@@ -26,7 +27,15 @@ export interface Area {
 }
 
 /** One file for each part of the navigation. */
-const AREAS: readonly Area[] = [frameArea, gatewayArea, fleetArea, ownArea, overviewArea, peopleArea];
+const AREAS: readonly Area[] = [
+  frameArea,
+  gatewayArea,
+  fleetArea,
+  ownArea,
+  overviewArea,
+  peopleArea,
+  systemArea,
+];
 
 /** Whether all states are looked at, and not only one of each page. */
 export const LOOKS_AT_ALL = process.env.QUARTERMASTER_BROWSER_SCENES === "all";
