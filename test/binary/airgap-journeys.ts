@@ -134,7 +134,7 @@ describe("AIR-2: with nothing but loopback", () => {
     const asked = await second.signIn(await second.visit("/login"), credential);
     const proof = authenticator.get(passkeyOptionsIn(asked));
     const page = await second.submit(formTo(asked, "/login/second-factor"), { answer: proof });
-    expect(page.heading).toBe("Your start page");
+    expect(page.heading).toBe("Overview");
   });
 
   test("a catalog arrives on a bundle", async () => {
