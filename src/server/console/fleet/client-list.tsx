@@ -11,6 +11,7 @@ import type { Column, Filter, List, Paging, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
 import { Text, Time } from "../parts/values.tsx";
+import { userPath } from "../people/words.ts";
 import { HealthState, platformText, ReportedRevision, Share, shareText } from "./client-values.tsx";
 import { ACTS, HEALTH_WORDS, RECENT_WORD, STALE_WORD } from "./words.ts";
 
@@ -20,8 +21,6 @@ export const CLIENTS_CSV_PATH = `${CLIENTS_PATH}.csv`;
 
 /** @returns path of the page about one workstation */
 export const clientPath = (id: string): string => `${CLIENTS_PATH}/${id}`;
-/** @returns path of the page about a user */
-export const userPath = (id: string): string => `${CONSOLE}/users/${id}`;
 
 /** Longer lists are paged by key, because a page far behind would be found by counting the rows before it. */
 const NUMBERED_ROWS = 10_000;

@@ -4,12 +4,13 @@ import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { asSentence } from "../../pages/words.ts";
 import type { SearchHit, SearchKind, SearchResult } from "../../search/search.ts";
-import { CLIENTS_PATH, clientPath, userPath } from "../fleet/client-list.tsx";
+import { CLIENTS_PATH, clientPath } from "../fleet/client-list.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { pathWith } from "../list/address.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { Text } from "../parts/values.tsx";
+import { userPath } from "../people/words.ts";
 import type { Place } from "./places.ts";
 
 interface SearchProps {
