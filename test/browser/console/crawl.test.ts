@@ -11,7 +11,7 @@ const CRAWL_PAGES_MAX = 400;
 let site: Site;
 let accounts: Record<"admin" | "member" | "auditor", Account>;
 beforeAll(async () => {
-  site = await openSite({ consoleAuditors: () => [AUDITOR] });
+  site = await openSite({ consoleAuditors: () => [AUDITOR], hasGateway: true });
   const [member, auditor] = [await site.member("member@example.com"), await site.member(AUDITOR)];
   accounts = { admin: site.admin, member, auditor };
   await seedConsole(site);

@@ -14,6 +14,7 @@ import type { Role } from "../../../src/domain/identity/service.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
 import { createOutbound } from "../../../src/platform/outbound/outbound.ts";
 import { Secret } from "../../../src/platform/secret.ts";
+import { startGateway } from "../gateway/gateway-server.ts";
 import {
   createListeningServer,
   type ListeningOptions,
@@ -80,19 +81,24 @@ export interface Site extends AsyncDisposable {
   takeComplaints(): string[];
 }
 
+type SiteOptions = Pick<ListeningOptions, "host" | "sso" | "hasConsole" | "consoleAuditors"> & {
+  /** gateway mode is on */
+  hasGateway?: boolean;
+};
+
 /**
  * Starts server and browser; `await using` or `Symbol.asyncDispose` ends both.
  * @param options `localhost` as the host is a secure context with a name, where browsers offer passkeys
  */
-export async function openSite(
-  options: Pick<ListeningOptions, "host" | "sso" | "hasConsole" | "consoleAuditors"> = {},
-): Promise<Site> {
+export async function openSite({ hasGateway = false, ...options }: SiteOptions = {}): Promise<Site> {
   await using started = new AsyncDisposableStack();
   const limits = { userCodeGuessesPerUser: 5 };
   const found = () => server.domain.sso.provider.destinations();
   const outbound = createOutbound({ allowed: [], found });
+  const { upstream, ...mode } = hasGateway ? await startGateway() : {};
+  started.defer(() => upstream?.stop());
   const server: ListeningServer = started.use(
-    await createListeningServer({ ...options, limits, ...(options.sso && { outbound }) }),
+    await createListeningServer({ ...options, ...mode, limits, ...(options.sso && { outbound }) }),
   );
   const { origin: baseUrl } = server;
   const { browser: chromium } = started.use(await borrowChromium());

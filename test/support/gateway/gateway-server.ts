@@ -30,12 +30,8 @@ export interface GatewayServerOptions extends Omit<TestServerOptions, "gatewayMo
 
 /** @returns a server whose users have accounts at the gateway as soon as they are signed in; `await using` ends both */
 export async function createGatewayServer(options: GatewayServerOptions = {}): Promise<GatewayServer> {
-  const world = options.world ?? (await createWorldWithKeys());
-  const upstream = await LitellmGateway.start({ clock: world.clock });
-  const outbound = outboundTo(upstream, options.proxyOrigin ?? upstream.origin);
-  const settings = { ...settingsFor(upstream), ...options.gateway };
-  const gatewayMode = modeOf(settings, { outbound, clock: world.clock });
-  const face = await createTestServer({ ...options, world, gatewayMode, outbound });
+  const { upstream, ...mode } = await startGateway(options);
+  const face = await createTestServer({ ...options, ...mode });
   return {
     ...face,
     upstream,
@@ -50,6 +46,16 @@ export async function createGatewayServer(options: GatewayServerOptions = {}): P
       await face[Symbol.asyncDispose]();
     },
   };
+}
+
+/** @returns a running gateway, which the caller stops, and the options with which a test server uses it */
+export async function startGateway(options: GatewayServerOptions = {}) {
+  const world = options.world ?? (await createWorldWithKeys());
+  const upstream = await LitellmGateway.start({ clock: world.clock });
+  const outbound = outboundTo(upstream, options.proxyOrigin ?? upstream.origin);
+  const settings = { ...settingsFor(upstream), ...options.gateway };
+  const gatewayMode = modeOf(settings, { outbound, clock: world.clock });
+  return { upstream, world, outbound, gatewayMode };
 }
 
 let keysMade: Promise<Copy> | undefined;

@@ -175,6 +175,12 @@ const PROBLEMS: Readonly<Record<ProvisionerCode, string>> = {
 
 /** A disowned key is a problem even before the first attempt to replace it. */
 function problemOf({ problem, problemCode, invalidationReason }: directoryStore.ShownKey): string | null {
+  const known = problemText(problemCode);
+  return problem === null ? invalidationReason : (known ?? problem);
+}
+
+/** @returns the text for operators; undefined for a code that is none of a provisioner */
+export function problemText(problemCode: string | null): string | undefined {
   const code = PROVISIONER_CODES.find((known) => known === problemCode);
-  return problem !== null && code ? PROBLEMS[code] : (problem ?? invalidationReason);
+  return code && PROBLEMS[code];
 }

@@ -7,6 +7,8 @@ const EVENTS_PATH = "/admin/events";
 const PAUSE_MS = 2_000;
 /** Without a stream the page is read again this often. */
 const POLL_MS = 30_000;
+/** Regions with `data-check` are read from the address in it this often. */
+const CHECK_MS = 60_000;
 
 let stream: EventSource | undefined;
 let polling: ReturnType<typeof setInterval> | undefined;
@@ -14,6 +16,7 @@ let isWaiting = false;
 
 /** Starts on pages with `data-live`. */
 export function startLive(): void {
+  startChecks();
   const wanted = document.body.dataset.live?.split(" ") ?? [];
   if (wanted.length === 0) return;
   const follow = () => {
@@ -52,10 +55,25 @@ function refreshSoon(): void {
   }, PAUSE_MS);
 }
 
-async function refresh(): Promise<void> {
+/** Asks for checks that the page alone does not make: at once, and again while the page is visible. */
+function startChecks(): void {
+  const address = document.querySelector<HTMLElement>("[data-check]")?.dataset.check;
+  if (address === undefined) return;
+  const check = () => {
+    if (document.visibilityState === "visible")
+      void refresh(address, (region) => region.matches("[data-check]"));
+  };
+  check();
+  setInterval(check, CHECK_MS);
+}
+
+const isUnchecked = (region: Element): boolean => !region.matches("[data-check]");
+
+/** @param isMeant leaves out regions for which it is false */
+async function refresh(address = location.href, isMeant = isUnchecked): Promise<void> {
   try {
-    const { page } = await fetchPage(location.href);
-    swapRegions(page, (region) => !region.matches(":hover, :focus-within"));
+    const { page } = await fetchPage(address);
+    swapRegions(page, (region) => isMeant(region) && !region.matches(":hover, :focus-within"));
     setStale(undefined);
   } catch {
     setStale(new Date().toLocaleTimeString());

@@ -62,7 +62,10 @@ const GROUPS: readonly NavigationGroup[] = [
     label: "Gateway",
     needs: "administrator",
     feature: "gateway",
-    links: [{ href: `${CONSOLE}/gateway/keys`, label: "Gateway keys" }],
+    links: [
+      { href: `${CONSOLE}/gateway`, label: "Gateway" },
+      { href: `${CONSOLE}/gateway/keys`, label: "Gateway keys" },
+    ],
   },
   {
     label: "Identity",
@@ -99,4 +102,4 @@ export const isCurrent = (href: string, path: string): boolean =>
   path === href || (!PARENTS.includes(href) && path.startsWith(`${href}/`));
 
 /** Pages below these have links of their own. */
-const PARENTS: readonly string[] = [CONSOLE, `${CONSOLE}/me`, `${CONSOLE}/system`];
+const PARENTS: readonly string[] = [CONSOLE, `${CONSOLE}/me`, `${CONSOLE}/gateway`, `${CONSOLE}/system`];

@@ -1,7 +1,11 @@
 // Paths and sentences of the pages about the gateway.
+import type { GatewayStatus } from "../../../domain/gateway/status.ts";
 import { CONSOLE } from "../frame/navigation.ts";
 
-export const KEYS_PATH = `${CONSOLE}/gateway/keys`;
+export const GATEWAY_PATH = `${CONSOLE}/gateway`;
+/** Asks the proxy while the page is made. */
+export const CHECK_PATH = `${GATEWAY_PATH}?check=now`;
+export const KEYS_PATH = `${GATEWAY_PATH}/keys`;
 export const RECONCILE_PATH = `${KEYS_PATH}/reconcile`;
 
 /** @returns the path of the page about one user's key */
@@ -38,4 +42,29 @@ export const ACTION_WORDS: Readonly<Record<KeyAction, ActionWords>> = {
       "Running sessions fail with their next request. An active user gets a new key with the next one.",
     done: (email) => `The key of ${email} is revoked.`,
   },
+};
+
+type Check = keyof NonNullable<GatewayStatus["runtime_checks"]>;
+
+/** What is wrong if a check fails, and what to do. The service does not start if one of the others fails. */
+export const FAILED_CHECKS: Readonly<Partial<Record<Check, { what: string; remedy: string }>>> = {
+  gateway_policy: {
+    what: "The policy in force sends no agent through the gateway.",
+    remedy: "Publish a policy with a gateway block.",
+  },
+  internal_auth: {
+    what: "No process forwards inference requests.",
+    remedy:
+      "Start `quartermaster serve --only proxy`, or give the separate proxy its token in the setting gateway.proxy_token.",
+  },
+  inference_jwt_signing: {
+    what: "Inference tokens cannot be signed.",
+    remedy: "Look at the signing keys of inference tokens.",
+  },
+};
+
+export const PROXY_MODES: Readonly<Record<NonNullable<GatewayStatus["proxy"]>["mode"], string>> = {
+  "in-process": "This service forwards requests",
+  external: "A separate proxy forwards requests",
+  off: "Keys are managed, nothing is forwarded",
 };

@@ -12,7 +12,7 @@ import {
 import { asSentence, roleText } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
-import { Copy, Count, type Fact, Facts, State, Text, Time } from "../parts/values.tsx";
+import { Copied, Count, type Fact, Facts, State, Text, Time } from "../parts/values.tsx";
 import { SOURCE_LABELS, USERS_PATH } from "../people/words.ts";
 import { Requests } from "./requests.tsx";
 import { MODE_TEXT, PROVISIONING_TEXT, TOKENS_PATH } from "./words.ts";
@@ -121,17 +121,6 @@ function LastError({ reason }: { reason: string }) {
 const Names = ({ names }: { names: readonly string[] }) => (
   <Text value={names.join(", ")} none="no restriction" />
 );
-
-function Copied({ value, what }: { value: string; what: string }) {
-  return (
-    <>
-      <code>
-        <Text value={value} />
-      </code>{" "}
-      <Copy text={value} what={what} />
-    </>
-  );
-}
 
 /** What an administrator of the provider enters there. */
 function Addresses({ facts: { registration, scimUrl } }: { facts: IdentityFacts }) {

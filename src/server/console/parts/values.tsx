@@ -73,6 +73,18 @@ export function Copy({ text, what }: { text: string; what: string }) {
   );
 }
 
+/** An address or the like as it must be entered elsewhere, with a button that copies it. */
+export function Copied({ value, what }: { value: string; what: string }) {
+  return (
+    <>
+      <code>
+        <Text value={value} />
+      </code>{" "}
+      <Copy text={value} what={what} />
+    </>
+  );
+}
+
 /** How good a state is. A word always accompanies the color. */
 export type Tone = "good" | "attention" | "bad" | "neutral";
 

@@ -8,6 +8,7 @@ import { backupPages } from "./backup-pages.ts";
 import { brandingPages } from "./branding-pages.ts";
 import { fleetPages } from "./fleet-pages.ts";
 import { framePages } from "./frame-pages.ts";
+import { gatewayPages } from "./gateway/gateway-pages.ts";
 import { gatewayKeyActionPages } from "./gateway/key-action-pages.ts";
 import { gatewayKeyPages } from "./gateway/key-pages.ts";
 import { identityPages } from "./identity-pages.ts";
@@ -31,6 +32,7 @@ export function consoleRoutes(context: RouteContext) {
     .use(searchPages(context, console))
     .use(fleetPages(context, console))
     .use(peoplePages(context, console))
+    .use(gatewayPages(context, console))
     .use(gatewayKeyPages(context, console))
     .use(gatewayKeyActionPages(context, console))
     .use(identityPages(context, console))

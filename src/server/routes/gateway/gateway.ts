@@ -4,12 +4,12 @@ import { Type } from "@sinclair/typebox";
 import { ProxyHealth } from "../../../domain/gateway/inference/proxy-health.ts";
 import { GatewayKeyStatus } from "../../../domain/gateway/keys/key-status.ts";
 import type { KeyAnswer, KeyRequest } from "../../../domain/gateway/keys/keys.ts";
-import { forMembers, GatewayStatus, gatewayStatus } from "../../../domain/gateway/status.ts";
-import { DomainError } from "../../../platform/errors.ts";
+import { forMembers, GatewayStatus } from "../../../domain/gateway/status.ts";
 import { json } from "../../http/answers.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { operationsOf } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
+import { healthOf, standingOf } from "./standing.ts";
 
 const EnsureRequest = Type.Object(
   {
@@ -89,20 +89,15 @@ export function gatewayKeyRoutes({ guard, domain }: RouteContext) {
 }
 
 /** @returns the operations on the status of gateway mode */
-export function gatewayRoutes({ guard, domain, proxyFigures, isForwardedElsewhere }: RouteContext) {
-  const { gateway, governance, inference } = domain;
+export function gatewayRoutes(context: RouteContext) {
+  const { governance } = context.domain;
 
-  return createRouter(guard, "gateway")
+  return createRouter(context.guard, "gateway")
     .get(
       "/gateway/status",
       ({ request }) => {
         const { organizationId, role } = principalOf(request);
-        const { document: policy } = governance.revisions.inForce(organizationId);
-        const { signingKeys } = inference;
-        const status = gatewayStatus({
-          ...{ policy, mode: gateway.mode, signingKeys, proxy: proxyFigures?.() },
-          isForwardedElsewhere: isForwardedElsewhere?.() ?? false,
-        });
+        const status = standingOf(context, governance.revisions.inForce(organizationId).document);
         return json(role === "admin" ? status : forMembers(status));
       },
       {
@@ -119,7 +114,7 @@ export function gatewayRoutes({ guard, domain, proxyFigures, isForwardedElsewher
     )
     .post(
       "/gateway/proxy/health",
-      async ({ query: { upstream } }) => json(await healthOf(domain, { withUpstream: upstream === "1" })),
+      async ({ query: { upstream } }) => json(await healthOf(context, { withUpstream: upstream === "1" })),
       {
         requires: "administrator",
         accepts: "nothing",
@@ -153,11 +148,3 @@ const toAnswer = ({ status, retryAfterSeconds }: KeyAnswer): Response =>
     status,
     retryAfterSeconds === undefined ? {} : { headers: { "retry-after": String(retryAfterSeconds) } },
   );
-
-async function healthOf(
-  { inference }: RouteContext["domain"],
-  wish: { withUpstream: boolean },
-): Promise<ProxyHealth> {
-  if (inference.proxyHealth) return await inference.proxyHealth(wish);
-  throw new DomainError("invalid", "gateway.no_proxy", "no inference proxy is configured");
-}

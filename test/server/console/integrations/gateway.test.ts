@@ -1,11 +1,12 @@
-// CON-77: the gateway keys of all users in the console, over a real gateway.
+// CON-76, CON-77: gateway mode and the keys of all users in the console, over a real gateway.
 import { afterAll, describe, expect, test } from "bun:test";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
 import { formTo } from "../../../support/browser/form-browser.ts";
-import { createGatewayServer } from "../../../support/gateway/gateway-server.ts";
+import { createGatewayServer, PROXY_URL } from "../../../support/gateway/gateway-server.ts";
 import { createTestServer } from "../../../support/server.ts";
 
-const KEYS = "/console/gateway/keys";
+const GATEWAY = "/console/gateway";
+const KEYS = `${GATEWAY}/keys`;
 
 const site = await createGatewayServer({ consoleAuditors: () => ["auditor@example.com"] });
 afterAll(() => site[Symbol.asyncDispose]());
@@ -77,10 +78,59 @@ describe("CON-77 the list of keys", () => {
   });
 });
 
+describe("CON-76 the page about gateway mode", () => {
+  test("has mode, addresses, provisioner, keys by state and what is missing", async () => {
+    const { html } = await browser.visit(GATEWAY);
+    for (const text of [
+      "A separate proxy forwards requests",
+      PROXY_URL,
+      site.upstream.origin,
+      "builtin-litellm",
+      "The policy in force sends no agent through the gateway.",
+      "No key has a problem",
+      `href="${KEYS}?state=ready"`,
+      "POST /gateway/proxy/health",
+      "Not checked yet",
+    ])
+      expect(html).toContain(text);
+  });
+
+  test("counts failures by reason, and leads to their keys", async () => {
+    const { user } = await site.signedIn("member", { email: "carl@example.com" });
+    site.upstream.users.pop(); // the account of this user
+    expect((await act(user.id, "ensure")).html).toContain("notice attention");
+    const { html } = await browser.visit(GATEWAY);
+    expect(html).toContain("The gateway has no account of this address.");
+    expect(html).toContain(`href="${KEYS}?problem=true"`);
+  });
+
+  test("asks the proxy for its health only on request, also for an auditor", async () => {
+    const { html } = await auditor.visit(`${GATEWAY}?check=now`);
+    expect(html).toContain("Unhealthy");
+    expect(html).toContain("The proxy answered, but not that it is healthy.");
+  });
+
+  test("has the figures of the process that forwards", async () => {
+    const figures = { inFlight: 3, capacity: 2_000, isUpstreamUp: false, logQueue: 7, logDropped: 1 };
+    await using own = await createGatewayServer({
+      gateway: { proxyMode: "in-process" },
+      proxyFigures: () => figures,
+    });
+    const { html } = await consoleBrowser(own, await own.signedIn("admin")).visit(GATEWAY);
+    expect(html).toContain("This service forwards requests");
+    expect(html).toMatch(/3<\/span> of at most <span class="number">2,000/);
+    expect(html).toContain("Not accepted");
+  });
+
+  test("CON-12 is for administrators", async () => {
+    expect((await consoleBrowser(site, ana).visit(GATEWAY)).status).toBe(403);
+  });
+});
+
 test("CON-12 without gateway mode there are no such pages, and administrators learn the setting", async () => {
   await using off = await createTestServer();
   const visitor = consoleBrowser(off, await off.signedIn("admin"));
-  for (const path of [KEYS, `${KEYS}/reconcile`, `${KEYS}/x`, `${KEYS}/x/ensure`]) {
+  for (const path of [GATEWAY, KEYS, `${KEYS}/reconcile`, `${KEYS}/x`, `${KEYS}/x/ensure`]) {
     const { status, html } = await visitor.visit(path);
     expect([path, status, html.includes("gateway.type")]).toEqual([path, 404, true]);
   }

@@ -1,0 +1,41 @@
+// The page about gateway mode. Its answer to `?check=now` has asked the proxy; nothing is changed by that.
+import type { ProxyHealth } from "../../../../domain/gateway/inference/proxy-health.ts";
+import type { GatewayStatus } from "../../../../domain/gateway/status.ts";
+import { runInTurns } from "../../../../platform/steps.ts";
+import type { Console } from "../../../console/console.ts";
+import { featureOffPage } from "../../../console/frame/refusals.tsx";
+import { gatewayPage } from "../../../console/gateway/gateway-page.tsx";
+import { GATEWAY_PATH } from "../../../console/gateway/words.ts";
+import { listValues } from "../../../console/list/list.ts";
+import { pageRoute } from "../../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../../router.ts";
+import { healthOf, standingOf } from "../../gateway/standing.ts";
+
+/** As if it were a policy that names neither gateway nor agent. */
+const NO_POLICY = { allowed_harnesses: [] };
+
+/** @returns the page about gateway mode */
+export function gatewayPages(context: RouteContext, console: Console) {
+  const { gateway, governance } = context.domain;
+
+  const checked = async ({ proxy }: GatewayStatus): Promise<ProxyHealth | undefined> =>
+    proxy?.mode === "off"
+      ? undefined
+      : await healthOf(context, { withUpstream: proxy?.mode === "in-process" });
+
+  return createRouter(context.guard, "console-gateway").get(
+    GATEWAY_PATH,
+    ({ request }) =>
+      console.show(request, "administrator", async (reader) => {
+        if (!console.has("gateway")) return featureOffPage("Gateway", { setting: "gateway.type", reader });
+        const policy = governance.revisions.current(reader.organizationId)?.document ?? NO_POLICY;
+        const status = standingOf(context, policy);
+        const [health, figures] = await Promise.all([
+          listValues(reader).check === undefined ? undefined : checked(status),
+          runInTurns(gateway.figuresInSteps()),
+        ]);
+        return gatewayPage({ status, health, figures, failures: gateway.problems() });
+      }),
+    pageRoute("showGatewayPage", "Gateway mode: forwarding, health and keys"),
+  );
+}

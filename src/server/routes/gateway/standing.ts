@@ -1,0 +1,37 @@
+// How gateway mode stands in this process, and how healthy the inference proxy is: for the API and for the console.
+import type { ProxyHealth } from "../../../domain/gateway/inference/proxy-health.ts";
+import { type GatewayStatus, gatewayStatus } from "../../../domain/gateway/status.ts";
+import type { GovernanceConfig } from "../../../domain/governance/service.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { RouteContext } from "../../router.ts";
+
+type Standing = Pick<RouteContext, "domain" | "proxyFigures" | "isForwardedElsewhere">;
+
+/**
+ * @param policy the document in force
+ * @returns the full status, for administrators; contacts nothing
+ */
+export const standingOf = (
+  { domain, proxyFigures, isForwardedElsewhere }: Standing,
+  policy: Pick<GovernanceConfig, "gateway" | "allowed_harnesses">,
+): GatewayStatus =>
+  gatewayStatus({
+    policy,
+    mode: domain.gateway.mode,
+    signingKeys: domain.inference.signingKeys,
+    proxy: proxyFigures?.(),
+    isForwardedElsewhere: isForwardedElsewhere?.() ?? false,
+  });
+
+/**
+ * Asks the inference proxy, and on request the gateway too.
+ * @throws DomainError `gateway.no_proxy`, `gateway.not_forwarding`
+ */
+export async function healthOf(
+  { domain }: Pick<RouteContext, "domain">,
+  wish: { withUpstream: boolean },
+): Promise<ProxyHealth> {
+  const { proxyHealth } = domain.inference;
+  if (proxyHealth) return await proxyHealth(wish);
+  throw new DomainError("invalid", "gateway.no_proxy", "no inference proxy is configured");
+}
