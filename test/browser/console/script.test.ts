@@ -1,5 +1,7 @@
 // What the script adds to the pages of the console: regions swapped in place, copy buttons, the zone of the reader, keys, colors.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { SESSION_COOKIE } from "../../../src/domain/access/wire.ts";
+import { COMPACTED_LENGTH_MIN, compactHtml } from "../../../src/server/console/frame/compact-html.ts";
 import { heading, openSite, type Site } from "../../support/browser/browser.ts";
 
 let site: Site;
@@ -75,4 +77,39 @@ test("CON-15 the skip link comes first and leads to the content", async () => {
   expect(await page.locator(":focus").textContent()).toBe("Skip to the content");
   await page.keyboard.press("Enter");
   expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
+});
+
+test("CON-23 without the script, each value of a card has the label of its column", async () => {
+  await using visitor = await site.visitor({ as: site.admin });
+  const { page } = visitor;
+  await page.setViewportSize({ width: 375, height: 720 });
+  for (const path of ["/console/audit", "/console/audit?columns=-actor,-target", "/console/logins"]) {
+    await page.goto(path);
+    const labels = await page
+      .locator("tbody tr:first-child td")
+      .evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell, "::before").content));
+    const headings = await page.locator("thead th").allTextContents();
+    expect([path, labels]).toEqual([path, headings.map((text) => `"${text}: "`)]);
+  }
+});
+
+test("CON-133 browsers make the same document of a long page in its short spelling", async () => {
+  await using visitor = await site.visitor({ javaScriptEnabled: true });
+  const headers = { cookie: `${SESSION_COOKIE}=${site.admin.session}` };
+  for (const path of ["/console/users", "/console/clients", "/console/audit"]) {
+    const html = await (await fetch(`${site.baseUrl}${path}`, { headers })).text();
+    const long = `${html}<!--${" ".repeat(COMPACTED_LENGTH_MIN)}-->`;
+    const short = compactHtml(long);
+    expect(short.length).toBeLessThan(long.length);
+    const isSame = await visitor.page.evaluate(
+      ([one = "", other = ""]) => {
+        const [first, second] = [one, other].map((text) =>
+          new DOMParser().parseFromString(text, "text/html"),
+        );
+        return first?.isEqualNode(second ?? null);
+      },
+      [long, short],
+    );
+    expect([path, isSame]).toEqual([path, true]);
+  }
 });

@@ -26,7 +26,7 @@ await world.db.write((tx) => {
   });
 });
 const newest = site.domain.auditLog.lastId();
-const rowsIn = (html: string): number => html.match(/<tr id="row-/g)?.length ?? 0;
+const rowsIn = (html: string): number => html.match(/<tr><td/g)?.length ?? 0;
 
 describe("CON-90 the audit log", () => {
   test("is paged by key, with a link to the first and the next page", async () => {
@@ -82,7 +82,7 @@ describe("CON-90 one audit entry", () => {
     expect(status).toBe(200);
     expect(html).toContain("<del><bdi>member</bdi></del>");
     expect(html).not.toContain("<del><bdi>active</bdi></del>");
-    for (const text of ["req-17", "grant:17", `/console/audit/${newest - 1}"`, "Follows the entry before it"])
+    for (const text of ["req-17", "grant:17", `/console/audit/${newest - 1}`, "Follows the entry before it"])
       expect(html).toContain(text);
     expect(html).not.toContain("<script>alert");
   });
@@ -99,7 +99,7 @@ describe("CON-90 the chain", () => {
   test("is verified on request, and the page keeps the outcome", async () => {
     expect((await browser.visit("/console/audit")).html).toContain("Not verified");
     expect((await verify()).html).toContain("The chain is intact.");
-    expect((await browser.visit("/console/audit")).html).toContain(">Intact</span>");
+    expect((await browser.visit("/console/audit")).html).toContain(">Intact</b>");
   });
 
   test("is verified by administrators only, while auditors see the outcome and the command", async () => {
@@ -113,7 +113,7 @@ describe("CON-90 the chain", () => {
       tx.update(auditEntries).set({ before: "tampered" }).where(eq(auditEntries.id, newest)).run(),
     );
     const { html } = await verify();
-    expect(html).toContain(">Broken</span>");
+    expect(html).toContain(">Broken</b>");
     expect(html).toContain(`Entry ${newest} (user.update by root@example.com`);
     expect((await browser.visit(`/console/audit/${newest}`)).html).toContain("<bdi>tampered</bdi>");
   });

@@ -23,7 +23,7 @@ const shown = async (path: string) => {
 const hostsAt = async (query: string): Promise<string[]> =>
   [
     ...(await shown(`/console/clients?${query}`)).html.matchAll(
-      /data-label="Host"[^>]*><a [^>]*><bdi>([^<]*)/g,
+      /<a href="\/console\/clients\/[\w-]+"><bdi>([^<]*)/g,
     ),
   ].map(([, host = ""]) => host);
 
@@ -186,7 +186,7 @@ describe("CON-42 the page of a workstation", () => {
       "vim 0.145.0 – Applied not a harness that the policy can manage",
       "kimi not installed – not allowed",
       "review codex Missing – 1.0.0 line 9",
-      "extra codex Applied 1.0.0 ababab…ababab Copy not wanted",
+      "extra codex Applied 1.0.0 ababab…ababab not wanted",
     ]);
     expect(html).toContain("quartermaster policy explain --user ana@example.org --harness codex");
   });

@@ -38,7 +38,7 @@ const read = async (query: string, cookie = admin.cookie) => {
   return { status: answer.status, headers: answer.headers, html: await answer.text() };
 };
 const rowsIn = (html: string): string[] =>
-  [...html.matchAll(/<tr id="row-[\w-]+">(.*?)<\/tr>/gs)].map(([, row = ""]) =>
+  [...html.matchAll(/<tr>(<td.*?)<\/tr>/gs)].map(([, row = ""]) =>
     [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)]
       .map(([, cell = ""]) => cell.replaceAll(/<[^>]+>/g, ""))
       .join(" | "),

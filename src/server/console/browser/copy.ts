@@ -1,20 +1,14 @@
-// Copy buttons. They are hidden until the script runs, because they do nothing without it.
+// Copy buttons. improvements.ts shows them, because they do nothing without the script.
 
 const SHOWN_MS = 2_000;
 
-/** Shows the buttons and copies the text of the one that is pressed. */
+/** Copies the text of the button that is pressed. */
 export function startCopying(): void {
-  markCopyButtons();
   document.addEventListener("click", (event) => {
     const button = event.target instanceof Element ? event.target.closest("[data-copy]") : null;
     if (!(button instanceof HTMLButtonElement)) return;
     void copy(button);
   });
-}
-
-/** Shows the buttons that a swap has brought. */
-export function markCopyButtons(): void {
-  for (const button of document.querySelectorAll<HTMLButtonElement>("[data-copy]")) button.hidden = false;
 }
 
 async function copy(button: HTMLButtonElement): Promise<void> {

@@ -2,12 +2,14 @@
 import { startCopying } from "./copy.ts";
 import { startDialogs } from "./dialogs.ts";
 import { startForms } from "./forms.ts";
+import { improve } from "./improvements.ts";
 import { startKeys, startKeysSwitch } from "./keys.ts";
 import { startLive } from "./live.ts";
 import { rememberZone } from "./preferences.ts";
 import { startRegions } from "./regions.ts";
 
 rememberZone();
+improve(document);
 startCopying();
 startRegions();
 startDialogs();

@@ -1,6 +1,5 @@
 // Swaps the region of a list in place when its filters, order or page change, and keeps the address in step.
 import { Idiomorph } from "idiomorph";
-import { markCopyButtons } from "./copy.ts";
 import { fetchPage } from "./trusted-html.ts";
 
 let running: AbortController | undefined;
@@ -76,6 +75,5 @@ export function swapRegions(page: Document, isFree: (region: Element) => boolean
     if (isFree(region))
       void Idiomorph.morph(region, next, { morphStyle: "outerHTML", ignoreActiveValue: true });
   }
-  markCopyButtons();
   return isAny;
 }

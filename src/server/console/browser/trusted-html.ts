@@ -1,4 +1,5 @@
 // The only place where text becomes markup. The policy allows it for documents that this origin sent.
+import { improve } from "./improvements.ts";
 
 interface TrustedTypes {
   createPolicy(
@@ -36,5 +37,6 @@ export async function fetchPage(
   if (!isPage || came.origin !== location.origin || !came.pathname.startsWith("/console"))
     throw new NotThisPage(address);
   const page = new DOMParser().parseFromString(policy.createHTML(await answer.text()), "text/html");
+  improve(page);
   return { page, url: answer.url };
 }

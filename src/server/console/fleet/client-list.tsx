@@ -105,9 +105,9 @@ export const CLIENT_COLUMNS: readonly Column<ClientRow>[] = [
     cell: ({ clientVersion, platform, architecture }) => (
       <>
         <Text value={clientVersion} />{" "}
-        <span class="detail">
+        <small>
           <Text value={platformText(platform, architecture)} />
-        </span>
+        </small>
       </>
     ),
     csv: ({ clientVersion }) => clientVersion,

@@ -8,8 +8,9 @@ import { Hidden } from "../../pages/forms.tsx";
 import type { Branding } from "../../pages/layout.tsx";
 import { roleText } from "../../pages/words.ts";
 import { consoleScriptPath, consoleStylePath } from "../assets/assets.ts";
-import { Copy, ReaderContext, Text } from "../parts/values.tsx";
+import { Copy, ReaderContext, State, Text } from "../parts/values.tsx";
 import type { Reader } from "../reader.ts";
+import { compactHtml } from "./compact-html.ts";
 import { CONSOLE, isCurrent, type NavigationGroup } from "./navigation.ts";
 import type { Notice } from "./notice.ts";
 
@@ -84,7 +85,7 @@ export function renderConsole(
       </body>
     </html>
   );
-  return `<!doctype html>${renderToString(document)}`;
+  return compactHtml(`<!doctype html>${renderToString(document)}`);
 }
 
 function Header({ reader, chrome }: { reader: Reader; chrome: Chrome }) {
@@ -126,8 +127,8 @@ function Header({ reader, chrome }: { reader: Reader; chrome: Chrome }) {
 function Health({ problems }: { problems: number }) {
   const text = problems === 0 ? "No problems" : problems === 1 ? "1 problem" : `${problems} problems`;
   return (
-    <a class={`health state ${problems === 0 ? "good" : "bad"}`} href={CONSOLE}>
-      {text}
+    <a class="health" href={CONSOLE}>
+      <State tone={problems === 0 ? "good" : "bad"}>{text}</State>
     </a>
   );
 }

@@ -86,7 +86,7 @@ function Control({
   const { name, label, kind, choices = [], hint } = filter;
   const id = `filter-${name}`;
   const described = [hint && `${id}-hint`, problem && `${id}-error`].filter(Boolean).join(" ") || undefined;
-  const shared = { id, name, "aria-describedby": described, "aria-invalid": problem !== undefined };
+  const shared = { id, name, "aria-describedby": described, "aria-invalid": problem && true };
   return (
     <div class={`filter ${kind}`}>
       <label for={id}>{label}</label>

@@ -7,7 +7,11 @@ import { AsCommand } from "../parts/command.tsx";
 import { Count, useReader } from "../parts/values.tsx";
 import { addressWith, fromStart } from "./address.ts";
 import { FilterForm } from "./filters.tsx";
+import { labelsAddress } from "./labels.ts";
 import { type Column, type List, listValues, type Paging, type Values } from "./list.ts";
+
+/** Screens on which a row is a card: as in console.css. */
+const CARDS = "(max-width: 45rem)";
 
 /** The status of a list page: 400 if its address has values that mean nothing. */
 export const listStatus = ({ problems = [] }: Pick<List<never>, "problems">): number =>
@@ -99,10 +103,13 @@ function Selectable<Row>({ list }: { list: List<Row> }) {
   );
 }
 
-/** @returns the columns that the address asks for; all of them without `columns` */
+/** @returns the columns that the address asks for: `host,user` shows only these, `-host,-user` hides them */
 export function chosenColumns<Row>(columns: readonly Column<Row>[], values: Values): readonly Column<Row>[] {
-  const names = values.columns?.split(",");
-  const chosen = columns.filter(({ name }) => names?.includes(name));
+  const names = values.columns?.split(",") ?? [];
+  const isHiding = names.every((name) => name.startsWith("-"));
+  const chosen = columns.filter(({ name }) =>
+    isHiding ? !names.includes(`-${name}`) : names.includes(name),
+  );
   return chosen.length > 0 ? chosen : columns;
 }
 
@@ -111,48 +118,52 @@ function Table<Row>({ list }: { list: List<Row> }) {
   const values = listValues(reader);
   const columns = chosenColumns(list.columns, values);
   const sort = values.sort ?? list.defaultSort;
+  const labels = columns.map(({ label }) => label);
   return (
-    <table class="rows">
-      <caption class="visually-hidden">{list.noun}</caption>
-      <thead>
-        <tr>
-          {list.bulk && (
-            <th scope="col">
-              <span class="visually-hidden">Select</span>
-            </th>
-          )}
-          {columns.map((column) => (
-            <Heading key={column.name} column={column} sort={sort} />
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {list.rows.map((row) => {
-          const id = list.idOf(row);
-          return (
-            <tr key={id} id={`row-${id}`}>
-              {list.bulk && (
-                <td class="select">
-                  <input type="checkbox" name="id" value={id} aria-label="Select this row" />
-                </td>
-              )}
-              {columns.map(({ name, label, cell, isNumber, isWide }) => (
-                <td key={name} data-label={label} class={isNumber ? "number" : isWide ? "wide" : undefined}>
-                  {cell(row)}
-                </td>
-              ))}
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
+    <>
+      <link rel="stylesheet" media={CARDS} href={labelsAddress(list.bulk ? ["", ...labels] : labels)} />
+      <table class="rows">
+        <caption class="visually-hidden">{list.noun}</caption>
+        <thead>
+          <tr>
+            {list.bulk && (
+              <th scope="col">
+                <span class="visually-hidden">Select</span>
+              </th>
+            )}
+            {columns.map((column) => (
+              <Heading key={column.name} column={column} sort={sort} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {list.rows.map((row) => {
+            const id = list.idOf(row);
+            return (
+              <tr key={id}>
+                {list.bulk && (
+                  <td>
+                    <input type="checkbox" name="id" value={id} aria-label="Select" />
+                  </td>
+                )}
+                {columns.map(({ name, cell, isNumber }) => (
+                  <td key={name} class={isNumber ? "number" : undefined}>
+                    {cell(row)}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </>
   );
 }
 
 function Heading<Row>({ column, sort }: { column: Column<Row>; sort: string | undefined }) {
   const { url } = useReader();
-  const { label, sort: own, isNumber } = column;
-  const kind = isNumber ? "number" : undefined;
+  const { label, sort: own, isNumber, isWide } = column;
+  const kind = isNumber ? "number" : isWide ? "wide" : undefined;
   if (own === undefined)
     return (
       <th scope="col" class={kind}>
@@ -240,9 +251,8 @@ function ColumnChoice<Row>({ columns, values }: { columns: readonly Column<Row>[
       <ul>
         {columns.map((column) => {
           const isShown = chosen.includes(column);
-          const others = columns.filter((other) => (other === column ? !isShown : chosen.includes(other)));
-          const names =
-            others.length === columns.length ? undefined : others.map(({ name }) => name).join(",");
+          const hidden = columns.filter((other) => (other === column ? isShown : !chosen.includes(other)));
+          const names = hidden.map(({ name }) => `-${name}`).join(",");
           return (
             <li key={column.name}>
               {isShown && chosen.length === 1 ? (

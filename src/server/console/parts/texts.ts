@@ -13,17 +13,23 @@ const relative = new Intl.RelativeTimeFormat("en-US", { numeric: "auto" });
 const RELATIVE_DAYS = 7;
 
 /** @returns for example `Nov 23, 2026, 14:02 UTC` */
-export function exactTime(ms: number, zone: string): string {
-  const known = times.get(zone);
+export const exactTime = (ms: number, zone: string): string => formatted(ms, { zone, year: "numeric" });
+
+/** @returns for example `Nov 23, 14:02 UTC`, for times beside a relative one */
+export const nearTime = (ms: number, zone: string): string => formatted(ms, { zone, year: undefined });
+
+function formatted(ms: number, { zone, year }: { zone: string; year: "numeric" | undefined }): string {
+  const key = `${zone} ${year}`;
+  const known = times.get(key);
   const format =
     known ??
     new Intl.DateTimeFormat("en-US", {
-      ...{ year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" },
+      ...{ year, month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" },
       hourCycle: "h23",
       timeZone: zone,
       timeZoneName: "short",
     });
-  if (!known) times.set(zone, format);
+  if (!known) times.set(key, format);
   return format.format(ms);
 }
 

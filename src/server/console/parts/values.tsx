@@ -5,7 +5,7 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { invariant } from "../../../platform/errors.ts";
 import type { Reader } from "../reader.ts";
-import { exactTime, numberText, relativeTime, shortened, sizeText, visibleText } from "./texts.ts";
+import { exactTime, nearTime, numberText, relativeTime, shortened, sizeText, visibleText } from "./texts.ts";
 
 /** The frame provides the reader to everything on a page. */
 export const ReaderContext = createContext<Reader | undefined>(undefined);
@@ -17,21 +17,23 @@ export function useReader(): Reader {
   return reader;
 }
 
-/** A time in the reader's zone: `2 hours ago (Nov 23, 2026, 14:02 UTC)`, and after 7 days only the exact time. */
+/** Characters of `2026-11-23T14:02`. */
+const MINUTES_END = 16;
+
+/** A time in the reader's zone: `2 hours ago (Nov 23, 14:02 UTC)`, and after 7 days only the exact time with its year. */
 export function Time({ at, none = "never" }: { at: number | string | null | undefined; none?: string }) {
   const { nowMs, zone } = useReader();
   if (at === null || at === undefined) return <span class="muted">{none}</span>;
   const ms = typeof at === "number" ? at : Date.parse(at);
   if (!Number.isFinite(ms)) return <Text value={String(at)} />;
   const relative = relativeTime(ms, nowMs);
-  const exact = exactTime(ms, zone);
   return (
-    <time datetime={new Date(ms).toISOString()}>
+    <time datetime={`${new Date(ms).toISOString().slice(0, MINUTES_END)}Z`}>
       {relative === undefined ? (
-        exact
+        exactTime(ms, zone)
       ) : (
         <>
-          {relative} <span class="exact">({exact})</span>
+          {relative} <small>({nearTime(ms, zone)})</small>
         </>
       )}
     </time>
@@ -54,13 +56,13 @@ export function Text({ value, none = "–" }: { value: string | null | undefined
   return <bdi>{visibleText(value)}</bdi>;
 }
 
-/** An id or digest, shortened in the middle; the copy button copies all of it. */
+/** An id or digest, shortened in the middle. The script adds a button that copies all of it. */
 export function Id({ value }: { value: string }) {
+  const short = shortened(value);
   return (
-    <span class="id">
-      <code title={value}>{shortened(value)}</code>
-      <Copy text={value} what="id" />
-    </span>
+    <code class="id" title={short === value ? undefined : value}>
+      {short}
+    </code>
   );
 }
 
@@ -90,7 +92,7 @@ export type Tone = "good" | "attention" | "bad" | "neutral";
 
 /** A state as a word, with a shape and a color that repeat it. */
 export function State({ tone, children }: { tone: Tone; children: string }) {
-  return <span class={`state ${tone}`}>{children}</span>;
+  return <b class={tone}>{children}</b>;
 }
 
 /** A revision as people name it, `r43`; the id is in its details. */
@@ -102,7 +104,7 @@ export function Revision({
   href?: string | undefined;
 }) {
   if (sequence === null || sequence === undefined) return <span class="muted">none</span>;
-  return href === undefined ? <span>r{sequence}</span> : <a href={href}>r{sequence}</a>;
+  return href === undefined ? <>r{sequence}</> : <a href={href}>r{sequence}</a>;
 }
 
 /** One named value. */

@@ -83,9 +83,12 @@ function LoginCell({ login }: { login: LoginView }) {
       <LoginName login={login} />
       {login.id === visitor.principal.sessionId && <span class="muted"> (this browser)</span>}
       {login.scopes.length > 0 && (
-        <div class="detail">
-          <Text value={login.scopes.join(" ")} />
-        </div>
+        <>
+          {" "}
+          <small>
+            <Text value={login.scopes.join(" ")} />
+          </small>
+        </>
       )}
     </>
   );

@@ -4,6 +4,7 @@ import { readOwnPath } from "../../auth/own-path.ts";
 import { CONSOLE_ASSETS_PATH, findAsset } from "../../console/assets/assets.ts";
 import type { Console } from "../../console/console.ts";
 import { CONSOLE } from "../../console/frame/navigation.ts";
+import { LABELS_PATH, labelSheet } from "../../console/list/labels.ts";
 import { THEME_COOKIE, THEMES } from "../../console/reader.ts";
 import { answerConditionally } from "../../http/conditional.ts";
 import { HttpError } from "../../http/problems/problem.ts";
@@ -24,6 +25,20 @@ const assetOperation = operation("getConsoleAsset", "Script or style sheet of th
       mediaType: "text/javascript",
     },
     404: { description: "This version has no such file" },
+  },
+});
+
+/** A later version may label cards in another way. */
+const LABELS_HEADERS = {
+  "content-type": "text/css; charset=utf-8",
+  "cache-control": "public, max-age=3600",
+};
+
+const labelsOperation = operation("getConsoleLabels", "Style sheet that labels the cards of a list", {
+  tags: ["Console"],
+  answers: {
+    200: { description: "The labels of the columns", schema: Type.String(), mediaType: "text/css" },
+    400: { description: "The labels cannot be used" },
   },
 });
 
@@ -50,6 +65,22 @@ export function framePages({ guard, baseUrl }: RouteContext, console: Console) {
         requires: "nobody",
         params: Type.Object({ name: Type.String({ maxLength: ASSET_NAME_LENGTH }) }),
         detail: assetOperation,
+      },
+    )
+    .get(
+      LABELS_PATH,
+      ({ query }) => {
+        const sheet = labelSheet(query.columns ?? "");
+        if ("problem" in sheet)
+          throw new HttpError(400, "console.invalid", "the labels cannot be used", {
+            problems: [sheet.problem],
+          });
+        return new Response(sheet.css, { headers: LABELS_HEADERS });
+      },
+      {
+        requires: "nobody",
+        query: Type.Object({ columns: Type.Optional(Type.String()) }),
+        detail: labelsOperation,
       },
     )
     .post(

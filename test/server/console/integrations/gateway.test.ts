@@ -57,7 +57,7 @@ describe("CON-77 the key of a user", () => {
 describe("CON-77 the list of keys", () => {
   test("has each key once, filtered and paged by key", async () => {
     for (const { user } of [ana, bob]) await act(user.id, "ensure");
-    expect((await browser.visit(KEYS)).html.match(/<tr id="row-/g)).toHaveLength(2);
+    expect((await browser.visit(KEYS)).html.match(/<tr><td/g)).toHaveLength(2);
     const { html } = await browser.visit(`${KEYS}?q=BOB&state=ready&expires_within=3650d`);
     expect(html).not.toContain("ana@example.com");
     expect((await browser.visit(`${KEYS}?problem=true`)).html).toContain("No keys match these filters.");
@@ -66,7 +66,7 @@ describe("CON-77 the list of keys", () => {
   test("CON-22 names bad values of the address beside their filters", async () => {
     const bad = "state=x&problem=maybe&expires_within=soon&user_id=x&per_page=7000&cursor=x";
     const { status, html } = await browser.visit(`${KEYS}?${bad}`);
-    expect([status, html.includes('id="row-')]).toEqual([400, false]);
+    expect([status, html.includes("<tr><td")]).toEqual([400, false]);
     for (const name of ["state", "problem", "expires_within", "user_id", "per_page"])
       expect(html).toContain(`href="#filter-${name}"`);
   });

@@ -117,7 +117,7 @@ describe("CON-81 a token", () => {
 
   test("CON-22 names bad values of the address beside their filters", async () => {
     const { status, html } = await browser.visit(`${TOKENS}?show=x&per_page=7000&page=x`);
-    expect([status, html.includes('id="row-')]).toEqual([400, false]);
+    expect([status, html.includes("<tr><td")]).toEqual([400, false]);
     for (const name of ["show", "per_page"]) expect(html).toContain(`href="#filter-${name}"`);
   });
 

@@ -1,0 +1,25 @@
+// What a document gets before it is shown where the script runs: visible copy buttons, buttons beside ids, and ids of rows.
+
+/** Improves the page itself, and every document that is fetched later. */
+export function improve(page: Document): void {
+  for (const button of page.querySelectorAll<HTMLButtonElement>("[data-copy]")) button.hidden = false;
+  for (const id of page.querySelectorAll<HTMLElement>("code.id")) id.after(copyButton(page, id));
+  for (const row of page.querySelectorAll("table.rows tbody tr:not([id])")) nameRow(row);
+}
+
+function copyButton(page: Document, id: HTMLElement): HTMLButtonElement {
+  const button = page.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.dataset.copy = id.title || (id.textContent ?? "");
+  button.setAttribute("aria-label", "Copy id");
+  button.textContent = "Copy";
+  return button;
+}
+
+/** A row that moves keeps its focus if both documents name it alike. */
+function nameRow(row: Element): void {
+  const box = row.querySelector<HTMLInputElement>("input[name=id]");
+  const key = box?.value ?? row.querySelector("a")?.getAttribute("href");
+  if (key) row.id = `row-${key}`;
+}

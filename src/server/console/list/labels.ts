@@ -1,0 +1,32 @@
+// Labels of a list's cards on narrow screens, as a style sheet: a label of each cell would make up a fifth of the page. The address
+// of the sheet has the labels, so that nothing is kept between the page and its sheet.
+import type { Problem } from "../../../platform/errors.ts";
+import { CONSOLE_ASSETS_PATH } from "../assets/assets.ts";
+
+/** Path of the sheet, without its query. */
+export const LABELS_PATH = `${CONSOLE_ASSETS_PATH}/labels.css`;
+
+/** Columns of a table that have labels. */
+export const LABELS_MAX = 40;
+/** Characters of all labels. */
+export const LABELS_LENGTH_MAX = 1_000;
+
+/** Words only, because the sheet repeats them between quotes. */
+const LABELS = /^[\p{L}\p{N} '’()/.,-]*$/u;
+
+/** @returns the address of the sheet for these columns; a column with an empty label gets none */
+export const labelsAddress = (labels: readonly string[]): string =>
+  `${LABELS_PATH}?${new URLSearchParams({ columns: labels.join(",") })}`;
+
+/** @returns the sheet, or what is wrong with the labels */
+export function labelSheet(columns: string): { css: string } | { problem: Problem } {
+  const labels = columns.split(",");
+  if (columns.length > LABELS_LENGTH_MAX || labels.length > LABELS_MAX || !LABELS.test(columns)) {
+    const detail = `must be at most ${LABELS_MAX} labels with ${LABELS_LENGTH_MAX} characters, separated by commas`;
+    return { problem: { pointer: "/columns", detail } };
+  }
+  const rules = labels.map((label, index) =>
+    label === "" ? "" : `#list .rows td:nth-child(${index + 1})::before{content:"${label}: "}\n`,
+  );
+  return { css: rules.join("") };
+}

@@ -1,0 +1,71 @@
+// What every list of the console shares: columns, labels of cards, and the short spelling of a long page.
+import { afterAll, describe, expect, test } from "bun:test";
+import { COMPACTED_LENGTH_MIN, compactHtml } from "../../../src/server/console/frame/compact-html.ts";
+import { LABELS_LENGTH_MAX, LABELS_MAX, LABELS_PATH } from "../../../src/server/console/list/labels.ts";
+import { chosenColumns } from "../../../src/server/console/list/list-view.tsx";
+import { createTestServer } from "../../support/server.ts";
+
+const site = await createTestServer();
+afterAll(() => site[Symbol.asyncDispose]());
+
+describe("CON-20 the parameter `columns`", () => {
+  const columns = ["host", "user", "state"].map((name) => ({ name, label: name, cell: () => name }));
+  const shown = (text: string | undefined) =>
+    chosenColumns(columns, text === undefined ? {} : { columns: text }).map(({ name }) => name);
+
+  test.each([
+    [undefined, ["host", "user", "state"]],
+    ["host,state", ["host", "state"]],
+    ["-host", ["user", "state"]],
+    ["-host,-user", ["state"]],
+    ["-host,-user,-state", ["host", "user", "state"]],
+    ["-host,user", ["user"]],
+    ["nonsense", ["host", "user", "state"]],
+  ])("%p shows %p", (text, names) => {
+    expect(shown(text)).toEqual(names);
+  });
+});
+
+describe("CON-23 the labels of cards", () => {
+  const sheet = async (columns: string) => {
+    const answer = await site.request("GET", `${LABELS_PATH}?${new URLSearchParams({ columns })}`);
+    return { status: answer.status, type: answer.headers.get("content-type"), text: await answer.text() };
+  };
+
+  test("are a style sheet by position, and an empty label has no rule", async () => {
+    const { status, type, text } = await sheet(",Host,Last seen");
+    expect([status, type]).toEqual([200, "text/css; charset=utf-8"]);
+    expect(text).toBe(
+      '#list .rows td:nth-child(2)::before{content:"Host: "}\n#list .rows td:nth-child(3)::before{content:"Last seen: "}\n',
+    );
+  });
+
+  test("accept as many labels and characters as the limits say", async () => {
+    const labels = (count: number) => Array.from({ length: count }, () => "a").join(",");
+    for (const columns of [labels(LABELS_MAX - 1), labels(LABELS_MAX), "a".repeat(LABELS_LENGTH_MAX - 1)])
+      expect((await sheet(columns)).status).toBe(200);
+    expect((await sheet("a".repeat(LABELS_LENGTH_MAX))).status).toBe(200);
+    for (const columns of [labels(LABELS_MAX + 1), "a".repeat(LABELS_LENGTH_MAX + 1)])
+      expect((await sheet(columns)).status).toBe(400);
+  });
+
+  test.each(['x"}body{color:red', "a\\", "a\nb", "<b>", "\u202e", "a;b", "{}", "\0"])(
+    "cannot leave their quotes: %p",
+    async (columns) => {
+      expect((await sheet(columns)).status).toBe(400);
+    },
+  );
+});
+
+describe("CON-133 a long page", () => {
+  const row = `<tr><td class="number">1</td><td title="a b"><a href="/console/x?a=1&amp;b=2">x</a></td></tr>`;
+  const of = (length: number) => row.padEnd(length, "-");
+
+  test("loses end tags and quotes that HTML does not need, and nothing else", () => {
+    expect(compactHtml(of(COMPACTED_LENGTH_MIN - 1))).toBe(of(COMPACTED_LENGTH_MIN - 1));
+    for (const length of [COMPACTED_LENGTH_MIN, COMPACTED_LENGTH_MIN + 1])
+      expect(compactHtml(of(length)).replaceAll("-", "")).toBe(
+        `<tr><td class=number>1<td title="a b"><a href="/console/x?a=1&amp;b=2">x</a>`.replaceAll("-", ""),
+      );
+  });
+});
