@@ -32,6 +32,7 @@ import sessionSearch from "./0029_session_search.sql" with { type: "text" };
 import clientSummaries from "./0030_client_summaries.sql" with { type: "text" };
 import brandingLogo from "./0031_branding_logo.sql" with { type: "text" };
 import sessionListOrders from "./0032_session_list_orders.sql" with { type: "text" };
+import policyDrafts from "./0033_policy_drafts.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -73,4 +74,5 @@ export const migrations: readonly Migration[] = [
   { id: 30, name: "client_summaries", sql: clientSummaries },
   { id: 31, name: "branding_logo", sql: brandingLogo },
   { id: 32, name: "session_list_orders", sql: sessionListOrders },
+  { id: 33, name: "policy_drafts", sql: policyDrafts },
 ];

@@ -122,6 +122,7 @@ export interface DomainOptions {
 
 export interface DomainSettings {
   access: AccessSettings;
+  governance: { requiresSecondAdministrator: boolean };
   limits: LimitSettings;
   identity: IdentitySettings;
   scim: ScimSettings;
@@ -176,7 +177,7 @@ export function openDomain({
     identity,
     catalog,
     harnesses,
-    settings: governanceSettingsOf(gatewayMode, settings.sessions),
+    settings: governanceSettingsOf(gatewayMode, settings),
   });
   const inference = createInference({
     ...gatewayParts,
@@ -239,20 +240,20 @@ const openClients = (
 
 const governanceSettingsOf = (
   gatewayMode: GatewayMode | undefined,
-  { baseUrl }: Pick<SessionSettings, "baseUrl">,
+  { sessions, governance }: Pick<DomainSettings, "sessions" | "governance">,
 ): GovernanceSettings => ({
   gatewayType: gatewayMode?.settings.type,
   serverVersion: SEMANTIC_VERSION,
-  presignUrl: () => presignUrlAt(baseUrl()),
+  presignUrl: () => presignUrlAt(sessions.baseUrl()),
+  requiresSecondAdministrator: () => governance.requiresSecondAdministrator,
 });
+
+type SessionParts = Pick<SessionsOptions, "identity" | "governance" | "settings">;
 
 /** Uploads follow the policy and the harness facts in force. */
 const openSessions = (
-  shared: Omit<SessionsOptions, "identity" | "governance" | "harnesses" | "settings">,
-  {
-    harnesses,
-    ...parts
-  }: Pick<SessionsOptions, "identity" | "governance" | "settings"> & { harnesses: HarnessFacts },
+  shared: Omit<SessionsOptions, keyof SessionParts | "harnesses">,
+  { harnesses, ...parts }: SessionParts & { harnesses: HarnessFacts },
 ) => createSessions({ ...shared, ...parts, harnesses: () => harnesses.harnesses() });
 
 /** Company sign-in opens login sessions, and ends them when the provider says so. */

@@ -15,7 +15,7 @@ import { reportOn } from "../support/installed/installed-clients.ts";
 import { createInstalledGateway } from "../support/installed/installed-gateway.ts";
 import { runJobsOn } from "../support/installed/installed-jobs.ts";
 import { addFactorOn, guessOn, logInOn } from "../support/installed/installed-login.ts";
-import { beginPolicyOn } from "../support/installed/installed-policy.ts";
+import { beginPolicyOn, draftOn } from "../support/installed/installed-policy.ts";
 import { provisionOn } from "../support/installed/installed-provisioning.ts";
 import { captureOn, leaveObject, objectPathOf, shareOn } from "../support/installed/installed-sessions.ts";
 import { createS3Server, TEST_KEYS } from "../support/object-store/s3-server.ts";
@@ -86,6 +86,12 @@ const withPolicy = async (bench: Bench): Promise<string> => {
   await beginPolicyOn(bench);
   writeFileSync(join(bench.folder, "policy.yaml"), POLICY);
   return "policy.yaml --yes";
+};
+
+const withDraft = async (bench: Bench): Promise<string> => {
+  await beginPolicyOn(bench);
+  await draftOn(bench, POLICY);
+  return "root@example.org --yes";
 };
 
 const withClient = async (bench: Bench): Promise<string> => {
@@ -236,6 +242,8 @@ const CHANGES: Readonly<Record<string, Change>> = {
     leaves: ["identity.expect"],
   },
   "policy apply": { rest: withPolicy, leaves: ["policy.apply"] },
+  "policy draft publish": { rest: withDraft, leaves: ["policy.publish"] },
+  "policy draft discard": { rest: withDraft, leaves: ["policy_draft.discard"] },
   "policy rollback": {
     rest: async (bench) => {
       await bench.json(`policy apply ${await withPolicy(bench)}`);
@@ -390,6 +398,9 @@ const READS: Readonly<Record<string, string>> = {
   "policy show": "",
   "policy history": "",
   "policy diff": "1 1",
+  "policy draft list": "",
+  "policy draft show": "root@example.org",
+  "policy draft export": "root@example.org",
   "policy check": "policy.yaml",
   "policy explain": "--user root@example.org --harness codex",
   "harnesses list": "",
@@ -463,6 +474,7 @@ test("read-only commands change nothing", async () => {
   await withAda(bench);
   await bench.json(`catalog seed ${withCatalog(bench)}`);
   await withPolicy(bench);
+  await draftOn(bench, POLICY);
   await withClient(bench);
   withHarnessFile(bench);
   const names = new Map([

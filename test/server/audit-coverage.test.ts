@@ -114,6 +114,15 @@ async function claimed(site: TestServer) {
 const invite = ({ domain, world }: TestServer) =>
   domain.identity.invitations.create(world.system, { email: "bob@example.com", role: "member" });
 
+/** An administrator whose draft is saved. */
+async function savedDraft(site: TestServer): Promise<Sent> {
+  await publishFirst(site);
+  const sent = await asAdmin(site);
+  const body = { version: 0, managed_yaml: managedText({ required: true }) };
+  await site.request("PUT", "/admin/policy-draft", { ...sent, body });
+  return sent;
+}
+
 const browse = ({ server }: TestServer) =>
   new FormBrowser("http://localhost", (request) => server.handle(request, () => ADDRESS));
 
@@ -919,6 +928,25 @@ const CASES: Readonly<Record<string, Case>> = {
       return asAdmin(site, { path, body: { base_revision, managed_config_yaml: "model: x\n" } });
     },
     leaves: ["policy.publish"],
+  },
+  "PUT /admin/policy-draft": {
+    async ask(site) {
+      await publishFirst(site);
+      return asAdmin(site, { body: { version: 0, managed_yaml: managedText({ required: true }) } });
+    },
+    leaves: ["policy_draft.create"],
+  },
+  "POST /admin/policy-draft/merge": {
+    ask: async (site) => ({ ...(await savedDraft(site)), body: { version: 1 } }),
+    why: "a draft is not in force; its publication is recorded",
+  },
+  "POST /admin/policy-draft/publish": {
+    ask: async (site) => ({ ...(await savedDraft(site)), body: { version: 1 } }),
+    leaves: ["policy.publish"],
+  },
+  "DELETE /admin/policy-draft": {
+    ask: savedDraft,
+    leaves: ["policy_draft.discard"],
   },
   "POST /admin/gateway/models/refresh": {
     site: sameGateway,

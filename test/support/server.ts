@@ -116,6 +116,8 @@ export interface TestServerOptions {
   /** there is a console when left out */
   hasConsole?: boolean;
   consoleAuditors?: () => readonly string[];
+  /** drafts need another administrator only if this is set */
+  requiresSecondAdministrator?: boolean;
   /** the configuration file; none when left out */
   configuration?: () => Configuration;
   /** of the configuration; SCIM_TOKEN when left out, none when undefined */
@@ -288,6 +290,7 @@ async function joinDomain(
         ...options.identity,
       },
       sso: options.sso ?? (() => undefined),
+      governance: { requiresSecondAdministrator: options.requiresSecondAdministrator ?? false },
       sessions: { ...SESSIONS, baseUrl: options.access?.baseUrl ?? SESSIONS.baseUrl, ...options.sessions },
     },
   });

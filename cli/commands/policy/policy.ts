@@ -7,6 +7,7 @@ import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { choiceOption } from "../../input/choices.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
+import { addDraftVerbs } from "./draft-verbs.ts";
 
 /** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
@@ -19,6 +20,7 @@ export const register = (program: CliCommand): CliCommand =>
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [...readingVerbs(noun, context), explaining(noun, context), ...changingVerbs(noun, context)];
   for (const verb of verbs) addDirectoryOptions(verb);
+  addDraftVerbs(noun, context);
 }
 
 const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [

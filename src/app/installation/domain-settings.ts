@@ -55,6 +55,7 @@ export function domainSettingsOf(
       invitationsPerActor: config.get("limits.invitations_per_actor"),
       windowSeconds: config.get("limits.window_seconds"),
     },
+    governance: { requiresSecondAdministrator: config.get("policy.require_second_administrator") },
     sessions: {
       baseUrl,
       store: config.get("blobs.store"),

@@ -15,6 +15,8 @@ export interface GovernanceSettings {
   serverVersion: string;
   /** the address that `session_upload` should name; undefined if our origin is not known */
   presignUrl(): string | undefined;
+  /** whether an administrator's draft must be published by another one */
+  requiresSecondAdministrator(): boolean;
 }
 
 export interface GovernanceDependencies {

@@ -1,5 +1,7 @@
-// Erases a person from the policy history: the author of a revision, and addresses in its comment. The policy itself stays.
+// Erases a person from the policy history: the author of a revision, and addresses in its comment. The policy itself stays. The
+// person's draft is removed.
 import { type ErasePersonalData, replaceAddresses } from "../shared/personal-data.ts";
+import { removeDraft } from "./drafts/draft-store.ts";
 import * as store from "./erase-store.ts";
 
 /** See ErasePersonalData. */
@@ -10,5 +12,9 @@ export const eraseAuthor: ErasePersonalData = (tx, { person }) => {
       const replaced = replace(comment);
       if (replaced !== comment) store.setComment(tx, { id, comment: replaced });
     }
-  return { policy_revisions: store.renameAuthor(tx, person, person.pseudonym) };
+  const isRemoved = person.userId !== undefined && removeDraft(tx, person.userId);
+  return {
+    policy_drafts: isRemoved ? 1 : 0,
+    policy_revisions: store.renameAuthor(tx, person, person.pseudonym),
+  };
 };

@@ -5,6 +5,8 @@ import type { Problem } from "../../platform/errors.ts";
 import type { Actor } from "../shared/actor.ts";
 import { uploadWarningsOf } from "./delivery/upload-address.ts";
 import type { GovernanceDependencies } from "./dependencies.ts";
+import { DraftPublishing } from "./drafts/draft-publishing.ts";
+import { Drafts } from "./drafts/drafts.ts";
 import type { Revision } from "./model.ts";
 import { Deployments } from "./publishing/deployment.ts";
 import { Documents } from "./publishing/documents.ts";
@@ -22,6 +24,8 @@ import { Views } from "./reading/views.ts";
 
 export type { GovernanceSettings } from "./dependencies.ts";
 export { defaultModelOf, deliversModels, modelsOf } from "./document/model-lists.ts";
+export type { Draft } from "./drafts/draft-model.ts";
+export type { Review } from "./drafts/draft-publishing.ts";
 export type { GovernanceConfig, HarnessPolicy, PackageAudiences, Revision } from "./model.ts";
 export type { DeploymentOutcome, DeploymentSection } from "./publishing/deployment.ts";
 export type { Change } from "./publishing/diff.ts";
@@ -39,12 +43,15 @@ export function createGovernance(dependencies: GovernanceDependencies) {
   const revisions = new Revisions(dependencies.db);
   const publisher = new Publisher({ ...dependencies, revisions });
   const parts = { ...dependencies, revisions, publisher };
+  const drafts = new Drafts(parts);
   return {
     revisions,
     publishing: new Publishing(parts),
     documents: new Documents(parts),
     deployments: new Deployments(parts),
     views: new Views(parts),
+    drafts,
+    draftPublishing: new DraftPublishing(parts, drafts),
 
     /** @returns why workstations cannot hand in captured sessions under that policy, although it asks for them */
     uploadWarnings: ({ document }: Pick<Revision, "document">): readonly Problem[] =>

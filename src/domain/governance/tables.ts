@@ -25,3 +25,21 @@ export const governanceDeployments = sqliteTable("governance_deployments", {
   conflicts: text("conflicts").notNull(),
   updatedAtMs: integer("updated_at_ms").notNull(),
 });
+
+export const policyDrafts = sqliteTable("policy_drafts", {
+  id: text("id").primaryKey(),
+  organizationId: text("organization_id").notNull(),
+  /** an administrator has one draft */
+  ownerId: text("owner_id").notNull(),
+  baseRevision: text("base_revision").notNull(),
+  /** JSON */
+  document: text("document").notNull(),
+  /** JSON, by package id */
+  audiences: text("audiences").notNull(),
+  /** JSON: the texts as they were typed */
+  typed: text("typed").notNull(),
+  isShared: integer("is_shared", { mode: "boolean" }).notNull(),
+  version: integer("version").notNull(),
+  createdAtMs: integer("created_at_ms").notNull(),
+  savedAtMs: integer("saved_at_ms").notNull(),
+});

@@ -1,6 +1,8 @@
 // Processor-heavy work on policies, by name. A service lets a thread do it if a document is large, so that it continues to
 // answer; a command does it at once. Each task is a pure function of plain values.
 
+import { mergeDraft } from "./drafts/draft-merge.ts";
+import { reviewDraft } from "./drafts/review.ts";
 import { validateModels } from "./publishing/model-assignment.ts";
 import {
   compare,
@@ -12,7 +14,12 @@ import {
   validatePolicy,
   validateSection,
 } from "./publishing/validation.ts";
-import { adminConfigBytes, harnessConfigBytes, harnessConfigsBytes } from "./reading/admin-view.ts";
+import {
+  adminConfigBytes,
+  harnessConfigBytes,
+  harnessConfigsBytes,
+  managedText,
+} from "./reading/admin-view.ts";
 import { exportedBytes } from "./reading/export.ts";
 
 export interface GovernanceTasks {
@@ -24,6 +31,9 @@ export interface GovernanceTasks {
   section: typeof validateSection;
   join: typeof joinSection;
   compare: typeof compare;
+  mergeDraft: typeof mergeDraft;
+  reviewDraft: typeof reviewDraft;
+  managedText: typeof managedText;
   adminConfig: typeof adminConfigBytes;
   harnessConfig: typeof harnessConfigBytes;
   harnessConfigs: typeof harnessConfigsBytes;
@@ -46,6 +56,9 @@ export const GOVERNANCE_TASKS: TaskTable<GovernanceTasks> = {
   section: validateSection,
   join: joinSection,
   compare,
+  mergeDraft,
+  reviewDraft,
+  managedText,
   adminConfig: adminConfigBytes,
   harnessConfig: harnessConfigBytes,
   harnessConfigs: harnessConfigsBytes,

@@ -40,6 +40,7 @@ import { artifactRoutes } from "./governance/artifacts.ts";
 import { governanceRoutes } from "./governance/governance.ts";
 import { governanceAdminRoutes, harnessAdminRoutes } from "./governance/governance-admin.ts";
 import { harnessRoutes } from "./governance/harnesses.ts";
+import { policyDraftRoutes } from "./governance/policy-draft.ts";
 import { identityRoutes } from "./identity/identity.ts";
 import { invitationRoutes } from "./identity/invitations.ts";
 import { passwordLinkRoutes } from "./identity/password-links.ts";
@@ -101,6 +102,7 @@ export function createRoutes(
     harnessRoutes(context),
     governanceAdminRoutes(context),
     harnessAdminRoutes(context),
+    policyDraftRoutes(context),
     clientRoutes(context),
     sessionUploadRoutes(context),
     sessionObjectRoutes(context),

@@ -12,3 +12,12 @@ export const beginPolicyOn = (place: DataInUse): Promise<void> =>
     const config = loadConfig({ flags: { dataDir: place.data }, env: {}, cwd: place.data });
     await applyGovernance(installation, { config, file: undefined, actor, runTask: createDocumentThreads() });
   });
+
+/** Saves a draft of root@example.org, as the console would. */
+export const draftOn = (place: DataInUse, text: string): Promise<unknown> =>
+  inInstallation(place, async ({ domain, organizationId }) => {
+    const { id, email } = domain.identity.users.find(organizationId, "root@example.org");
+    const actor = { kind: "user" as const, id, label: email, organizationId };
+    const { drafts } = domain.governance;
+    return await drafts.savePolicy(actor, { version: drafts.versionOf(actor) }, text);
+  });

@@ -1,32 +1,39 @@
-// Merges two authors of one policy: the deployment file and the dashboard. Takes the changes of both since the file was last
-// read. On a conflict the dashboard wins, and the place is recorded until both agree.
+// Merges two versions of one policy that have a common base: the deployment file with the dashboard, and a draft with what was
+// published since it began. Takes the changes of both. On a conflict the current value stays unless somebody decided otherwise,
+// and the place is named.
 import { isDeepStrictEqual } from "node:util";
 import { pointerOf } from "../../../platform/errors.ts";
 import { changedPlaces, joinParts, splitParts, type ValueAt } from "./document-paths.ts";
 
 /** The common base of both authors and the version of each. */
 export interface Versions<T> {
-  /** the file as it was last read */
+  /** the file as it was last read; the revision that a draft began from */
   baseline: T;
   /** the current document */
   current: T;
-  /** the file as it is now */
+  /** the file as it is now; the draft */
   wanted: T;
 }
 
+/** @param path of a conflict @returns whether the wanted value was chosen there */
+export type IsWanted = (path: string) => boolean;
+
 export interface Merge<T> {
   merged: T;
-  /** paths that both changed differently, as in document-paths.ts; the current value stayed */
+  /** paths that both changed differently, as in document-paths.ts */
   conflicts: readonly string[];
 }
 
 /**
- * Applies every change of the file that does not conflict with the dashboard. Mappings are merged by member, packages by id,
+ * Applies every wanted change that does not conflict with the current document. Mappings are merged by member, packages by id,
  * MCP servers by name, in the current order; any other list is one value.
  */
-export function mergeDocuments<T extends object>(versions: Versions<T>): Merge<T> {
+export function mergeDocuments<T extends object>(
+  versions: Versions<T>,
+  isWanted: IsWanted = () => false,
+): Merge<T> {
   const conflicts: string[] = [];
-  const merged = mergeAt([], versions, conflicts);
+  const merged = mergeAt([], versions, { conflicts, isWanted });
   // Documents are merged member by member, so the result has the members of documents.
   return { merged: merged as T, conflicts };
 }
@@ -43,21 +50,26 @@ const stillConflicting = (
 ): string[] => [...new Set(paths)].filter((path) => !isDeepStrictEqual(inForce(path), inFile(path)));
 
 /** `undefined` means that there was no value, or that it was removed. */
-function mergeAt(path: readonly string[], versions: Versions<unknown>, conflicts: string[]): unknown {
+function mergeAt(
+  path: readonly string[],
+  versions: Versions<unknown>,
+  found: { conflicts: string[]; isWanted: IsWanted },
+): unknown {
   const { baseline, current, wanted } = versions;
   if (isDeepStrictEqual(baseline, wanted) || isDeepStrictEqual(current, wanted)) return current;
   if (isDeepStrictEqual(baseline, current)) return wanted;
   const ours = splitParts(path, current);
   const theirs = splitParts(path, wanted);
   if (!ours || !theirs || Array.isArray(current) !== Array.isArray(wanted)) {
-    conflicts.push(pointerOf(path));
-    return current;
+    const place = pointerOf(path);
+    found.conflicts.push(place);
+    return found.isWanted(place) ? wanted : current;
   }
   const before = splitParts(path, baseline);
   const parts = new Map<string, unknown>();
   for (const name of new Set([...ours.keys(), ...theirs.keys()])) {
     const part = { baseline: before?.get(name), current: ours.get(name), wanted: theirs.get(name) };
-    const joined = mergeAt([...path, name], part, conflicts);
+    const joined = mergeAt([...path, name], part, found);
     if (joined !== undefined) parts.set(name, joined);
   }
   return joinParts(parts, current);

@@ -36,6 +36,8 @@ export interface HarnessPublication extends Publication {
   /** blank and null for none */
   versionRequirement?: string | null | undefined;
   allowUnverifiedVersions?: boolean | undefined;
+  /** whether workstations may run it; undefined keeps what the policy says */
+  isAllowed?: boolean | undefined;
 }
 
 /** Limit for YAML tokens in the settings of one harness. */

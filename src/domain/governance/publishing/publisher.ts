@@ -4,6 +4,7 @@ import type { Tx } from "../../../platform/database/database.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { GovernanceDependencies } from "../dependencies.ts";
+import { secondAdministratorRequired } from "../drafts/draft-errors.ts";
 import { noPolicy, PATHS_NAMED_MAX, refuseProblems, staleRevision } from "../errors.ts";
 import { COMMENT_LENGTH_MAX, type GovernanceConfig, type PackageAudiences, type Revision } from "../model.ts";
 import type { Revisions } from "../reading/revisions.ts";
@@ -25,6 +26,15 @@ export interface Proposal {
   comment?: string | undefined;
   /** of the audit entry: `policy.publish` */
   action: string;
+  /** the draft that says it; undefined for a direct publication */
+  draft?: PublishedDraft;
+}
+
+export interface PublishedDraft {
+  /** address of its author, if somebody else publishes it */
+  writtenBy: string | undefined;
+  /** runs in the same transaction, before the revision is added; what it throws prevents the publication */
+  remove(tx: Tx): void;
 }
 
 export class Publisher {
@@ -60,13 +70,16 @@ export class Publisher {
 
   /**
    * Publishes a revision on top of another.
-   * @throws DomainError `governance.invalid`, `governance.stale_revision`
+   * @throws DomainError `governance.invalid`, `governance.stale_revision`, `policy_draft.second_administrator`
    */
   async publish(actor: Actor, base: Revision, proposal: Proposal): Promise<Revision> {
     refuseProblems(commentProblems(proposal.comment));
+    if (actor.kind === "user" && !proposal.draft && this.dependencies.settings.requiresSecondAdministrator())
+      throw secondAdministratorRequired();
     const { organizationId } = actor;
     const added = await this.dependencies.db.write((tx) => {
       if (store.newestId(tx, organizationId) !== base.id) return undefined;
+      proposal.draft?.remove(tx);
       return this.add(tx, actor, { ...proposal, base, origin: originOf(actor) });
     }, "governance");
     if (added) return this.dependencies.revisions.keep(added);
@@ -82,7 +95,8 @@ export class Publisher {
   /** Adds the revision and its audit entry; the caller compared the base revision in this transaction. */
   add(tx: Tx, actor: Actor, next: Proposal & { base: Revision | undefined; origin: Origin }): Revision {
     const { clock, audit } = this.dependencies;
-    const { base, document, text, audiences, origin, comment, action, changed } = next;
+    const { base, document, text, audiences, origin, comment, action, changed, draft } = next;
+    const writer = draft?.writtenBy === undefined ? {} : { written_by: draft.writtenBy };
     const id = document.revision;
     const added = {
       id,
@@ -103,7 +117,7 @@ export class Publisher {
       action,
       target: id,
       ...(base && { before: { revision: base.id } }),
-      after: { origin, comment: revision.comment, changed: places },
+      after: { origin, comment: revision.comment, changed: places, ...writer },
     });
     return revision;
   }

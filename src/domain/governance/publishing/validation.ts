@@ -119,7 +119,7 @@ export function validateHarness(
     harness: HarnessKey | undefined;
     publication: Pick<
       HarnessPublication,
-      "managedConfigYaml" | "versionRequirement" | "allowUnverifiedVersions"
+      "managedConfigYaml" | "versionRequirement" | "allowUnverifiedVersions" | "isAllowed"
     >;
     base: string | undefined;
     frame: FinalizeContext;
@@ -140,13 +140,26 @@ export function validateHarness(
     package_overrides,
     gateway_models,
   };
-  const draft = readDraft({ ...before, harnesses: { ...before.harnesses, [harness]: policy } });
+  const draft = readDraft({
+    ...before,
+    allowed_harnesses: allowedWith(before.allowed_harnesses, harness, publication.isAllowed),
+    harnesses: { ...before.harnesses, [harness]: policy },
+  });
   const problems = draft.problems;
   if (problems.length > 0) return { unread, whole: refused(problems.map(harnessPointer(harness))) };
   const document = finalizeDocument(draft.document, { ...frame, base: current, problems });
   const whole =
     problems.length > 0 ? refused(problems.map(harnessPointer(harness))) : judged(document, current);
   return { unread, whole };
+}
+
+function allowedWith(
+  allowed: readonly HarnessKey[],
+  harness: HarnessKey,
+  isAllowed: boolean | undefined,
+): readonly HarnessKey[] {
+  if (isAllowed === undefined || allowed.includes(harness) === isAllowed) return allowed;
+  return isAllowed ? [...allowed, harness] : allowed.filter((key) => key !== harness);
 }
 
 /** @param former a document that was published once; its ranges are not checked again */

@@ -152,6 +152,10 @@ export const adminConfigBytes = ({
 }: RevisionText & AdminExtras): JsonBytes =>
   jsonBytes(toAdminConfig(revisionOf(revision), { conflicts, presignUrl }));
 
+/** @param document a GovernanceConfig as JSON @returns the text to edit, without extensions, as YAML */
+export const managedText = ({ document }: Pick<RevisionText, "document">): string =>
+  managedYaml(JSON.parse(document));
+
 /** @returns a HarnessManagedConfig as JSON */
 export const harnessConfigBytes = ({
   harness,

@@ -23,7 +23,7 @@ export interface Allowed {
 }
 
 /** @returns the version and its next version in each direction */
-const around = ({ version, major, minor, patch, prerelease }: SemVer): SemVer[] =>
+export const around = ({ version, major, minor, patch, prerelease }: SemVer): SemVer[] =>
   [
     version,
     `${major}.${minor}.${patch}`,

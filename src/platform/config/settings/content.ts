@@ -1,4 +1,4 @@
-// Settings of what the service offers to workstations: `catalog.*`, `harnesses.*` and `package_sources.*`.
+// Settings of what the service offers to workstations: `catalog.*`, `harnesses.*`, `package_sources.*` and `policy.*`.
 import { boolean, path } from "../types.ts";
 import { always, optional, type Settings } from "./setting.ts";
 
@@ -13,5 +13,10 @@ export const CONTENT_SETTINGS = {
     boolean,
     "no",
     "whether administrators may fetch archives from any public https host",
+  ),
+  "policy.require_second_administrator": always(
+    boolean,
+    "no",
+    "whether another administrator must publish what an administrator wrote in the console or with the API",
   ),
 } satisfies Settings;

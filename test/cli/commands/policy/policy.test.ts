@@ -7,7 +7,7 @@ import { HOUR_MS } from "../../../../src/platform/clock.ts";
 import { runCli } from "../../../support/cli/cli.ts";
 import { expectGolden, type Step } from "../../../support/cli/golden.ts";
 import { createInstallation } from "../../../support/in-process.ts";
-import { beginPolicyOn } from "../../../support/installed/installed-policy.ts";
+import { beginPolicyOn, draftOn } from "../../../support/installed/installed-policy.ts";
 import { startService } from "../../../support/running-service.ts";
 import { temporaryDirectory } from "../../../support/world.ts";
 
@@ -78,6 +78,43 @@ test("policy", async () => {
   await say("policy explain --user nobody@example.org --harness codex");
   await say("policy history", "policy history --wide", "policy history --json");
   expectGolden("policy", steps, new Map([[bench.folder, "<folder>"]]));
+});
+
+test("policy draft", async () => {
+  using bench = await createInstallation();
+  const steps: Step[] = [];
+  const say = async (...lines: string[]) => {
+    for (const line of lines) steps.push({ line, ...(await bench.run(line)) });
+  };
+  await say(
+    "policy draft list",
+    "policy draft show root@example.org",
+    "policy draft show nobody@example.org",
+  );
+  await beginPolicyOn(bench);
+  await draftOn(bench, BAD);
+  await say("policy draft list", "policy draft list --json", "policy draft show root@example.org");
+  await say("policy draft publish root@example.org --yes");
+  await draftOn(
+    bench,
+    "revision: any\nallowed_harnesses: [codex]\nharnesses: {codex: {version_requirement: '>=0.145.0'}}\n",
+  );
+  const reading = ["show root@example.org", "show root@example.org --json", "export root@example.org"];
+  const changing = [
+    "export root@example.org --json",
+    "publish root@example.org --dry-run",
+    "publish root@example.org --yes",
+    "publish root@example.org --yes --comment newer",
+  ];
+  await say(...[...reading, ...changing].map((verb) => `policy draft ${verb}`));
+  for (const more of ["--json", ""]) {
+    await draftOn(bench, "revision: any\nallowed_harnesses: [kimi]\n");
+    const comment = "--comment 'fewer'".replaceAll("'", "");
+    if (more === "--json") await say(`policy draft publish root@example.org --yes ${comment} ${more}`);
+    await draftOn(bench, "revision: any\nallowed_harnesses: [claude]\n");
+    await say(`policy draft discard root@example.org --yes ${more}`.trim());
+  }
+  expectGolden("policy-drafts", steps, new Map([[bench.folder, "<folder>"]]));
 });
 
 describe("a running service", () => {

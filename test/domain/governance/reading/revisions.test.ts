@@ -36,7 +36,13 @@ function elsewhere(world: GovernanceWorld, settings: Partial<GovernanceSettings>
     catalog,
     harnesses,
     runTask: runAtOnce,
-    settings: { gatewayType: undefined, serverVersion: "1.0.0", presignUrl: () => undefined, ...settings },
+    settings: {
+      gatewayType: undefined,
+      serverVersion: "1.0.0",
+      presignUrl: () => undefined,
+      requiresSecondAdministrator: () => false,
+      ...settings,
+    },
   });
   return { governance, [Symbol.asyncDispose]: () => db.close() };
 }

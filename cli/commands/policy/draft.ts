@@ -1,0 +1,103 @@
+// `policy draft list`, `show`, `export`, `publish` and `discard`: drafts of administrators.
+import { documentYaml } from "../../../src/domain/governance/document/yaml.ts";
+import type { Draft, Review } from "../../../src/domain/governance/service.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+import { isConfirmed } from "../../input/prompt.ts";
+import { timeOf } from "../../output/details.ts";
+import type { Column } from "../../output/table.ts";
+import { changeLines, numberText } from "./view.ts";
+
+type Row = Pick<Draft, "id" | "ownerId" | "baseRevision" | "isShared" | "version" | "savedAtMs"> & {
+  owner: string;
+};
+
+const COLUMNS: readonly Column<Row>[] = [
+  { header: "ADMINISTRATOR", value: ({ owner }) => owner },
+  { header: "SAVED", value: ({ savedAtMs }) => new Date(savedAtMs) },
+  { header: "SHARED", value: ({ isShared }) => (isShared ? "yes" : "no") },
+  { header: "BASE", value: ({ baseRevision }) => baseRevision },
+];
+
+const documentOf = ({ id, ownerId, owner, baseRevision, isShared, version, savedAtMs }: Row) => ({
+  id,
+  owner_id: ownerId,
+  owner,
+  base_revision: baseRevision,
+  shared: isShared,
+  version,
+  saved_at: timeOf(savedAtMs),
+});
+
+export async function list({ domain, actor, output }: Call): Promise<void> {
+  const { users } = domain.identity;
+  const rows = domain.governance.drafts
+    .list(actor.organizationId)
+    .map((draft) => ({ ...draft, owner: users.find(actor.organizationId, draft.ownerId).email }));
+  output.list(rows, { columns: COLUMNS, json: documentOf, empty: "no administrator has a draft" });
+}
+
+export async function show(call: Call): Promise<void> {
+  const { output, actor, domain } = call;
+  const { draft, owner } = draftOf(call);
+  const review = await domain.governance.draftPublishing.review(actor, draft);
+  output.result(
+    { ...documentOf({ ...draft, owner }), ...reviewDocument(review) },
+    [...linesOf(review), `on ${numberText(review.base)}`].join("\n"),
+  );
+}
+
+export async function exportDraft(call: Call): Promise<void> {
+  const { draft, owner } = draftOf(call);
+  const { document, audiences } = draft;
+  const json = { ...documentOf({ ...draft, owner }), document, package_audiences: audiences };
+  call.output.result(json, documentYaml(document).trimEnd());
+}
+
+export async function publish(call: Call): Promise<void> {
+  const { actor, command, context, domain, output, text } = call;
+  const { draftPublishing } = domain.governance;
+  const { draft, owner } = draftOf(call);
+  const review = await draftPublishing.review(actor, draft);
+  const wanted = { action: `publish the draft of ${owner}`, details: linesOf(review) };
+  if (!(await isConfirmed(context, command, wanted))) return;
+  const publication = { draft: draft.id, version: draft.version, comment: text("comment") };
+  const { revision, isPublished } = await draftPublishing.publish(actor, publication);
+  const done = isPublished
+    ? `published ${numberText(revision)}`
+    : `unchanged: the draft matches ${numberText(revision)}`;
+  const json = { changed: isPublished, revision: revision.id, number: revision.sequence };
+  output.result({ ...json, changes: review.changes }, [...changeLines(review.changes), done].join("\n"));
+}
+
+export async function discard(call: Call): Promise<void> {
+  const { actor, command, context, domain, output } = call;
+  const { draft, owner } = draftOf(call);
+  const { changes } = await domain.governance.draftPublishing.review(actor, draft);
+  const wanted = { action: `discard the draft of ${owner}`, details: changeLines(changes) };
+  if (!(await isConfirmed(context, command, wanted))) return;
+  await domain.governance.drafts.discard(actor, draft.id);
+  output.result({ discarded: draft.id, owner }, `discarded the draft of ${owner}`);
+}
+
+/** @throws DomainError `policy_draft.none`, and for an unknown user */
+function draftOf({ domain, actor, args: [reference = ""] }: Call): { draft: Draft; owner: string } {
+  const { id, email } = domain.identity.users.find(actor.organizationId, reference);
+  return { draft: domain.governance.drafts.show(actor, id), owner: email };
+}
+
+const reviewDocument = ({ isStale, changes, problems, warnings, commentReasons }: Review) => ({
+  stale: isStale,
+  changes,
+  problems,
+  warnings,
+  comment_required_because: commentReasons,
+});
+
+const linesOf = ({ isStale, changes, problems, commentReasons }: Review): string[] => [
+  ...(changes.length === 0 ? ["nothing changes"] : changeLines(changes)),
+  ...problems.map(
+    ({ pointer, detail, line }) => `problem: ${line ? `line ${line}: ` : ""}${pointer} ${detail}`,
+  ),
+  ...(isStale ? ["the policy has changed since the draft began; its author must merge it first"] : []),
+  ...commentReasons.map((reason) => `a comment is required: ${reason}`),
+];

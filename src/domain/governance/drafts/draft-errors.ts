@@ -1,0 +1,37 @@
+// Errors of drafts; each message says what to do next.
+import { DomainError } from "../../../platform/errors.ts";
+
+export const noDraft = (): DomainError =>
+  new DomainError("not_found", "policy_draft.none", "there is no such draft of the policy", {
+    hint: "a draft ends when it is published or discarded, or when nobody saves it for 30 days",
+  });
+
+/** @returns the error for an author who has read another version of the draft */
+export const draftChanged = (): DomainError =>
+  new DomainError("conflict", "policy_draft.changed", "the draft was saved in another place meanwhile", {
+    hint: "read it again; nothing of it is lost",
+  });
+
+/** @param what for example `the text of the policy` */
+export const brokenText = (what: string): DomainError =>
+  new DomainError("conflict", "policy_draft.broken_text", `${what} has problems that must be solved first`, {
+    hint: "correct the text, or discard the draft",
+  });
+
+export const secondAdministratorRequired = (): DomainError =>
+  new DomainError(
+    "forbidden",
+    "policy_draft.second_administrator",
+    "another administrator must publish this change",
+    { hint: "share the draft and ask another administrator (setting policy.require_second_administrator)" },
+  );
+
+export const commentRequired = (reasons: readonly string[]): DomainError =>
+  new DomainError(
+    "invalid",
+    "policy_draft.comment_required",
+    `a comment is required: ${reasons.join(", ")}`,
+    {
+      problems: [{ pointer: "/comment", detail: `is required because ${reasons.join(" and ")}` }],
+    },
+  );

@@ -1,0 +1,56 @@
+// Shapes and limits of a draft: the changes of one administrator before they are published (handbook: console, Drafts).
+import type { Problem } from "../../../platform/errors.ts";
+import type { HarnessKey } from "../../harnesses/harnesses.ts";
+import type { GovernanceConfig, PackageAudiences } from "../model.ts";
+import type { HarnessPublication } from "../publishing/publications.ts";
+
+/** Days after its last save until a draft is removed. */
+export const DRAFT_DAYS_MAX = 30;
+
+/** What an administrator enters for one harness. */
+export type HarnessInput = Pick<
+  HarnessPublication,
+  "managedConfigYaml" | "versionRequirement" | "allowUnverifiedVersions" | "isAllowed"
+>;
+
+/** A text as it was typed. It is kept with its comments, and also if it is invalid. */
+export interface Typed<Input> {
+  input: Input;
+  /** with lines; none if the document of the draft says what the text says */
+  problems: readonly Problem[];
+}
+
+export interface TypedTexts {
+  /** the policy without packages, MCP servers and overrides, as YAML */
+  policy?: Typed<string>;
+  harnesses: { readonly [Key in HarnessKey]?: Typed<HarnessInput> };
+}
+
+/** What a draft says. */
+export interface DraftContent {
+  /** stamped; the last one that was valid */
+  document: GovernanceConfig;
+  audiences: PackageAudiences;
+  typed: TypedTexts;
+}
+
+export interface Draft extends DraftContent {
+  id: string;
+  organizationId: string;
+  /** id of the administrator who writes it */
+  ownerId: string;
+  /** id of the revision that it began from */
+  baseRevision: string;
+  /** whether other administrators may read and publish it */
+  isShared: boolean;
+  /** grows by one with each save */
+  version: number;
+  createdAtMs: number;
+  savedAtMs: number;
+}
+
+/** @returns the problems of every text that was typed */
+export const typedProblems = ({ policy, harnesses }: TypedTexts): Problem[] => [
+  ...(policy?.problems ?? []),
+  ...Object.values(harnesses).flatMap(({ problems }) => problems),
+];

@@ -1,0 +1,176 @@
+// Brings a draft up to date and publishes it. A draft is published only on the revision that it began from.
+import { isDeepStrictEqual } from "node:util";
+import type { Problem } from "../../../platform/errors.ts";
+import { runInTurns } from "../../../platform/steps.ts";
+import type { Actor } from "../../shared/actor.ts";
+import { artifactProblems, artifactReferences, sourceWarningsOf } from "../delivery/artifacts.ts";
+import { uploadWarningsOf } from "../delivery/upload-address.ts";
+import { refuseProblems } from "../errors.ts";
+import type { GovernanceConfig, PackageAudiences, Revision } from "../model.ts";
+import type { GovernanceParts } from "../parts.ts";
+import type { Change } from "../publishing/diff.ts";
+import { brokenText, commentRequired, draftChanged, secondAdministratorRequired } from "./draft-errors.ts";
+import type { Conflict, Decision, Policy } from "./draft-merge.ts";
+import { type Draft, typedProblems } from "./draft-model.ts";
+import * as store from "./draft-store.ts";
+import type { Drafts, StatedVersion } from "./drafts.ts";
+import { Edits } from "./edits.ts";
+
+/** What publishing a draft would do. */
+export interface Review {
+  /** the revision that the draft began from; the current one if that is gone */
+  base: Revision;
+  current: Revision;
+  /** whether somebody published since the draft began: it must be merged first */
+  isStale: boolean;
+  /** against `base` */
+  changes: Change[];
+  /** what prevents the publication */
+  problems: Problem[];
+  /** what may keep workstations from an archive, or from handing in sessions */
+  warnings: Problem[];
+  /** why a comment is required; none if it is not */
+  commentReasons: string[];
+  /** whether another administrator has to publish it */
+  needsOther: boolean;
+}
+
+export interface DraftPublication extends StatedVersion {
+  /** id of the draft */
+  draft: string;
+  comment?: string | undefined;
+}
+
+export interface PublishedRevision {
+  revision: Revision;
+  isPublished: boolean;
+}
+
+export class DraftPublishing {
+  readonly #edits: Edits;
+
+  constructor(
+    private readonly parts: GovernanceParts,
+    private readonly drafts: Drafts,
+  ) {
+    this.#edits = new Edits(parts);
+  }
+
+  /** @throws DomainError `governance.no_policy` */
+  async review(actor: Actor, draft: Draft): Promise<Review> {
+    return (await this.#review(actor, draft)).review;
+  }
+
+  /**
+   * Merges what was published since with the own draft. Undecided places are returned, and the draft stays as it is then.
+   * @throws DomainError `policy_draft.none`, `policy_draft.changed`, `policy_draft.broken_text`
+   */
+  async merge(
+    actor: Actor,
+    { version }: StatedVersion,
+    decisions: Readonly<Record<string, Decision>>,
+  ): Promise<{ draft: Draft; undecided: Conflict[] }> {
+    const draft = this.drafts.existing(actor);
+    if (draft.version !== version) throw draftChanged();
+    if (typedProblems(draft.typed).length > 0) throw brokenText("a text of the draft");
+    const { revisions, runTask } = this.parts;
+    const current = revisions.inForce(actor.organizationId);
+    if (current.id === draft.baseRevision) return { draft, undecided: [] };
+    const base = revisions.find(actor.organizationId, draft.baseRevision);
+    const texts = { base: base && policyText(base), current: policyText(current), mine: policyText(draft) };
+    const { undecided, merged } = await runTask("mergeDraft", { ...texts, decisions });
+    if (undecided.length > 0) return { draft, undecided };
+    const policy: Policy = JSON.parse(merged);
+    const content = { ...policy, typed: { harnesses: {} }, baseRevision: current.id };
+    return { draft: await this.drafts.replace(actor, draft, content), undecided: [] };
+  }
+
+  /**
+   * Publishes one revision for all parts of the draft, and removes the draft. A draft that changes nothing stays.
+   * @returns the revision that is current afterwards, and whether it is new
+   * @throws DomainError `policy_draft.none`, `policy_draft.changed`, `policy_draft.second_administrator`,
+   *   `policy_draft.comment_required`, `governance.stale_revision`, `governance.invalid`
+   */
+  async publish(actor: Actor, { draft: id, version, comment }: DraftPublication): Promise<PublishedRevision> {
+    const draft = this.drafts.show(actor, id);
+    if (draft.version !== version) throw draftChanged();
+    const base = await this.parts.publisher.begin(actor, draft.baseRevision);
+    const { review, document } = await this.#review(actor, draft);
+    if (review.needsOther) throw secondAdministratorRequired();
+    refuseProblems(review.problems);
+    if (review.changes.length === 0) return { revision: base, isPublished: false };
+    if (review.commentReasons.length > 0 && !comment?.trim()) throw commentRequired(review.commentReasons);
+    const text = document.text;
+    const revision = await this.parts.publisher.publish(actor, base, {
+      ...{ document: JSON.parse(text), text, audiences: draft.audiences, comment },
+      changed: document.changed,
+      action: "policy.publish",
+      draft: {
+        writtenBy: this.#writerOf(draft, actor),
+        remove: (tx) => {
+          if (store.versionOf(tx, draft.ownerId) !== version) throw draftChanged();
+          store.removeDraft(tx, draft.ownerId);
+        },
+      },
+    });
+    return { revision, isPublished: true };
+  }
+
+  async #review(
+    actor: Actor,
+    draft: Draft,
+  ): Promise<{ review: Review; document: { text: string; changed: string[] } }> {
+    const { publisher, revisions, runTask, settings } = this.parts;
+    const current = revisions.inForce(actor.organizationId);
+    const base = revisions.find(actor.organizationId, draft.baseRevision) ?? current;
+    const frame = publisher.frame({ gateway: publisher.hasGateway(actor, current) });
+    const texts = { draft: policyText(draft), base: policyText(base) };
+    const { validated, changes, commentReasons } = await runTask("reviewDraft", { ...texts, frame });
+    const problems = [
+      ...typedProblems(draft.typed),
+      ...validated.problems,
+      ...(await this.#problemsHere(actor, draft, base.audiences)),
+    ];
+    const warnings = [
+      ...sourceWarningsOf(draft.document),
+      ...uploadWarningsOf(draft.document, settings.presignUrl()),
+    ];
+    const isStale = base.id !== current.id || draft.baseRevision !== current.id;
+    const needsOther = this.parts.settings.requiresSecondAdministrator() && draft.ownerId === actor.id;
+    return {
+      review: { base, current, isStale, changes, problems, warnings, commentReasons, needsOther },
+      document: { text: validated.document, changed: validated.changed },
+    };
+  }
+
+  /** Archives that are not here, and people of audiences who have left since. */
+  async #problemsHere(
+    actor: Actor,
+    { document, audiences }: Draft,
+    former: PackageAudiences,
+  ): Promise<Problem[]> {
+    const { catalog } = this.parts;
+    const { organizationId } = actor;
+    const archives = await runInTurns(
+      artifactProblems(catalog, organizationId, artifactReferences(document)),
+    );
+    if (isDeepStrictEqual(audiences, former)) return archives;
+    const packages = document.packages.map(({ id }) => id);
+    const read = await this.#edits.audiences(actor, { packages, former }, { packageAudiences: audiences });
+    return [...archives, ...read.problems];
+  }
+
+  #writerOf({ ownerId }: Draft, actor: Actor): string | undefined {
+    if (ownerId === actor.id) return undefined;
+    return this.parts.identity.findUserById(this.parts.db.read, ownerId)?.email;
+  }
+}
+
+/** @returns a `Policy` as JSON */
+const policyText = ({
+  document,
+  audiences,
+}: {
+  document: GovernanceConfig;
+  audiences: PackageAudiences;
+}): string => JSON.stringify({ document, audiences });

@@ -1,0 +1,87 @@
+// SQL of drafts of the policy.
+import { and, asc, eq, lt, or } from "drizzle-orm";
+import type { Connection, Tx } from "../../../platform/database/database.ts";
+import { changesOf } from "../../../platform/database/drizzle.ts";
+import { policyDrafts } from "../tables.ts";
+import type { Draft } from "./draft-model.ts";
+
+export const findOwn = (connection: Connection, ownerId: string): Draft | undefined => {
+  const row = connection.select().from(policyDrafts).where(eq(policyDrafts.ownerId, ownerId)).limit(1).get();
+  return row && draftOf(row);
+};
+
+/** @param reference id of the draft or of its owner */
+export const findDraft = (
+  connection: Connection,
+  organizationId: string,
+  reference: string,
+): Draft | undefined => {
+  const isNamed = or(eq(policyDrafts.id, reference), eq(policyDrafts.ownerId, reference));
+  const wanted = and(eq(policyDrafts.organizationId, organizationId), isNamed);
+  const row = connection.select().from(policyDrafts).where(wanted).limit(1).get();
+  return row && draftOf(row);
+};
+
+/** A draft without its content. */
+export type DraftSummary = Omit<Draft, "document" | "audiences" | "typed">;
+
+const summary = {
+  id: policyDrafts.id,
+  organizationId: policyDrafts.organizationId,
+  ownerId: policyDrafts.ownerId,
+  baseRevision: policyDrafts.baseRevision,
+  isShared: policyDrafts.isShared,
+  version: policyDrafts.version,
+  createdAtMs: policyDrafts.createdAtMs,
+  savedAtMs: policyDrafts.savedAtMs,
+};
+
+/** @returns the drafts of all administrators, the oldest first */
+export const listDrafts = (connection: Connection, organizationId: string): DraftSummary[] =>
+  connection
+    .select(summary)
+    .from(policyDrafts)
+    .where(eq(policyDrafts.organizationId, organizationId))
+    .orderBy(asc(policyDrafts.savedAtMs), asc(policyDrafts.id))
+    .all();
+
+export const versionOf = (connection: Connection, ownerId: string): number | undefined =>
+  connection
+    .select({ version: policyDrafts.version })
+    .from(policyDrafts)
+    .where(eq(policyDrafts.ownerId, ownerId))
+    .limit(1)
+    .get()?.version;
+
+export function putDraft(tx: Tx, draft: Draft): void {
+  const { id, organizationId, ownerId, createdAtMs, document, audiences, typed, ...rest } = draft;
+  const changes = {
+    ...rest,
+    document: JSON.stringify(document),
+    audiences: JSON.stringify(audiences),
+    typed: JSON.stringify(typed),
+  };
+  tx.insert(policyDrafts)
+    .values({ id, organizationId, ownerId, createdAtMs, ...changes })
+    .onConflictDoUpdate({ target: policyDrafts.ownerId, set: changes })
+    .run();
+}
+
+/** @returns whether there was one */
+export const removeDraft = (tx: Tx, ownerId: string): boolean =>
+  changesOf(tx.delete(policyDrafts).where(eq(policyDrafts.ownerId, ownerId)).run()) > 0;
+
+/** @returns those last saved before that time */
+export const removeUntouched = (tx: Tx, beforeMs: number): Pick<Draft, "id" | "organizationId">[] =>
+  tx
+    .delete(policyDrafts)
+    .where(lt(policyDrafts.savedAtMs, beforeMs))
+    .returning({ id: policyDrafts.id, organizationId: policyDrafts.organizationId })
+    .all();
+
+const draftOf = ({ document, audiences, typed, ...rest }: typeof policyDrafts.$inferSelect): Draft => ({
+  ...rest,
+  document: JSON.parse(document),
+  audiences: JSON.parse(audiences),
+  typed: JSON.parse(typed),
+});

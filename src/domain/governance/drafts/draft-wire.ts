@@ -1,0 +1,129 @@
+// A draft as administrators read and save it: schemas, and a draft in their shape.
+import { type Static, Type } from "@sinclair/typebox";
+import { DAY_MS, toRfc3339 } from "../../../platform/clock.ts";
+import { listAudiences } from "../delivery/audiences.ts";
+import { COMMENT_LENGTH_MAX, GovernanceConfig, PackageAudience } from "../model.ts";
+import { UpdateExtensions, UpdateHarnessManagedConfig } from "../reading/admin-view.ts";
+import { DRAFT_DAYS_MAX, type Draft } from "./draft-model.ts";
+import type { Review } from "./draft-publishing.ts";
+
+const Time = Type.String({ format: "date-time" });
+const ProblemView = Type.Object({
+  pointer: Type.String(),
+  detail: Type.String(),
+  line: Type.Optional(Type.Integer({ minimum: 1 })),
+});
+const Change = Type.Object({
+  path: Type.String({ description: "An entry of a list is named by its id or name" }),
+  before: Type.Optional(Type.Unknown()),
+  after: Type.Optional(Type.Unknown()),
+});
+
+export const PolicyDraft = Type.Object({
+  id: Type.String(),
+  owner_id: Type.String(),
+  version: Type.Integer({ minimum: 0, description: "Grows with each save; 0 if nothing is saved yet" }),
+  base_revision: Type.String({ description: "The revision that it began from" }),
+  current_revision: Type.String(),
+  stale: Type.Boolean({ description: "Whether somebody published since; it must be merged first" }),
+  shared: Type.Boolean({ description: "Whether other administrators may read and publish it" }),
+  managed_yaml: Type.String({ description: "Without extensions, as it was typed" }),
+  document: GovernanceConfig,
+  package_audiences: Type.Record(Type.String(), PackageAudience),
+  changes: Type.Array(Change, { description: "Against the revision that it began from" }),
+  problems: Type.Array(ProblemView, { description: "What prevents the publication" }),
+  warnings: Type.Array(ProblemView),
+  comment_required_because: Type.Array(Type.String()),
+  second_administrator_required: Type.Boolean(),
+  saved_at: Time,
+  expires_at: Time,
+});
+
+const { comment: _comment, base_revision: _base, ...extensions } = UpdateExtensions.properties;
+const { comment: _why, base_revision: _from, ...settings } = UpdateHarnessManagedConfig.properties;
+const Version = Type.Integer({ minimum: 0, description: "The version that the author has read; 0 for none" });
+
+/** One part of the draft, named by its only member beside the version. */
+export const SavePolicyDraft = Type.Object(
+  {
+    version: Version,
+    managed_yaml: Type.Optional(
+      Type.String({ description: "Everything except extensions. A text with problems is kept as it is" }),
+    ),
+    harness: Type.Optional(
+      Type.Object(
+        {
+          harness: Type.String(),
+          allowed: Type.Optional(Type.Boolean({ description: "Left out, it stays as it is" })),
+          ...settings,
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    extensions: Type.Optional(Type.Object(extensions, { additionalProperties: false })),
+    revision: Type.Optional(Type.String({ description: "Say what this revision said, with its audiences" })),
+    shared: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+);
+
+export const MergePolicyDraft = Type.Object(
+  {
+    version: Version,
+    decisions: Type.Optional(
+      Type.Record(Type.String(), Type.Union([Type.Literal("mine"), Type.Literal("theirs")]), {
+        description: "By path of a place that both changed",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const MergedPolicyDraft = Type.Object({
+  version: Type.Integer({ description: "Of the draft; unchanged while a place is undecided" }),
+  base_revision: Type.String(),
+  undecided: Type.Array(
+    Type.Object({
+      path: Type.String(),
+      base: Type.Optional(Type.Unknown()),
+      theirs: Type.Optional(Type.Unknown()),
+      mine: Type.Optional(Type.Unknown()),
+    }),
+  ),
+});
+
+export const PublishPolicyDraft = Type.Object(
+  {
+    version: Version,
+    draft: Type.Optional(Type.String({ description: "Id of a shared draft; left out, the own one" })),
+    comment: Type.Optional(Type.String({ description: `At most ${COMMENT_LENGTH_MAX} characters` })),
+  },
+  { additionalProperties: false },
+);
+
+export const PublishedPolicyDraft = Type.Object({
+  revision: Type.String(),
+  number: Type.Integer({ description: "Position in the order of publishing" }),
+  published: Type.Boolean({ description: "False if the draft changed nothing" }),
+});
+
+/** @param text the policy without extensions, as it was typed */
+export const toPolicyDraft = (draft: Draft, review: Review, text: string): Static<typeof PolicyDraft> => ({
+  id: draft.id,
+  owner_id: draft.ownerId,
+  version: draft.version,
+  base_revision: draft.baseRevision,
+  current_revision: review.current.id,
+  stale: review.isStale,
+  shared: draft.isShared,
+  managed_yaml: text,
+  document: draft.document,
+  package_audiences: listAudiences(draft),
+  changes: review.changes,
+  problems: review.problems,
+  warnings: review.warnings,
+  comment_required_because: review.commentReasons,
+  second_administrator_required: review.needsOther,
+  saved_at: toRfc3339(draft.savedAtMs),
+  expires_at: toRfc3339(draft.savedAtMs + DRAFT_DAYS_MAX * DAY_MS),
+});

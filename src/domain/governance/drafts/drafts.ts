@@ -1,0 +1,180 @@
+// Drafts of the policy: an administrator has one, saves it part by part, and publishes nothing with that. It survives the
+// session, the browser and the service. edits.ts applies what was entered; draft-merge.ts brings a draft up to date; review.ts
+// says what publishing would do, and draft-publishing.ts does it.
+import { DAY_MS } from "../../../platform/clock.ts";
+import type { Tx } from "../../../platform/database/database.ts";
+import { invariant } from "../../../platform/errors.ts";
+import type { Actor } from "../../shared/actor.ts";
+import type { GovernanceParts } from "../parts.ts";
+import { draftChanged, noDraft } from "./draft-errors.ts";
+import { DRAFT_DAYS_MAX, type Draft, type DraftContent, type HarnessInput } from "./draft-model.ts";
+import * as store from "./draft-store.ts";
+import { Edits, type ExtensionsInput } from "./edits.ts";
+
+/** The version of the draft that the author has read; 0 if there was none. */
+export interface StatedVersion {
+  version: number;
+}
+
+export class Drafts {
+  readonly #edits: Edits;
+
+  constructor(private readonly parts: GovernanceParts) {
+    this.#edits = new Edits(parts);
+  }
+
+  /** @returns the draft of the administrator; undefined for none */
+  own({ id }: Pick<Actor, "id">): Draft | undefined {
+    return id === null ? undefined : store.findOwn(this.parts.db.read, id);
+  }
+
+  /** @throws DomainError `policy_draft.none` */
+  existing(actor: Pick<Actor, "id">): Draft {
+    const draft = this.own(actor);
+    if (!draft) throw noDraft();
+    return draft;
+  }
+
+  /** @returns the version of the own draft; 0 for none */
+  versionOf({ id }: Pick<Actor, "id">): number {
+    return (id === null ? undefined : store.versionOf(this.parts.db.read, id)) ?? 0;
+  }
+
+  /** @returns the own draft, or one that would start now from the current revision @throws DomainError `governance.no_policy` */
+  ownOrNew(actor: Actor): Draft {
+    return this.own(actor) ?? this.#fresh(actor);
+  }
+
+  /** @returns the drafts of all administrators without their content, the oldest save first */
+  list(organizationId: string): store.DraftSummary[] {
+    return store.listDrafts(this.parts.db.read, organizationId);
+  }
+
+  /**
+   * @param reference id of a draft or of its owner
+   * @returns a draft that the actor may read: the own one, a shared one, for the operator any
+   * @throws DomainError `policy_draft.none`
+   */
+  show(actor: Actor, reference: string): Draft {
+    const draft = store.findDraft(this.parts.db.read, actor.organizationId, reference);
+    if (draft && (draft.isShared || draft.ownerId === actor.id || actor.kind === "operator")) return draft;
+    throw noDraft();
+  }
+
+  /** @returns the policy without extensions as YAML, as it was typed */
+  async textOf({ typed, document }: Draft): Promise<string> {
+    if (typed.policy) return typed.policy.input;
+    return await this.parts.runTask("managedText", { document: JSON.stringify(document) });
+  }
+
+  /** @throws DomainError `policy_draft.changed`, `governance.no_policy` */
+  savePolicy(actor: Actor, stated: StatedVersion, text: string): Promise<Draft> {
+    return this.#edit(actor, stated, (content) => this.#edits.policy(actor, content, text));
+  }
+
+  /** @throws DomainError as savePolicy; `governance.unknown_harness`, `policy_draft.broken_text` */
+  saveHarness(actor: Actor, stated: StatedVersion, harness: string, input: HarnessInput): Promise<Draft> {
+    return this.#edit(actor, stated, (content) => this.#edits.harness(actor, content, harness, input));
+  }
+
+  /** @throws DomainError as savePolicy; `governance.invalid` */
+  saveExtensions(actor: Actor, stated: StatedVersion, input: ExtensionsInput): Promise<Draft> {
+    return this.#edit(actor, stated, (content) => this.#edits.extensions(actor, content, input));
+  }
+
+  /**
+   * Replaces the draft by what a former revision says, with its audiences.
+   * @throws DomainError as savePolicy; `governance.not_found`
+   */
+  async saveFormer(actor: Actor, stated: StatedVersion, revision: string): Promise<Draft> {
+    const { revisions } = this.parts;
+    const target = revisions.show(actor.organizationId, revision);
+    const base = revisions.inForce(actor.organizationId);
+    return await this.#edit(actor, stated, async () => ({
+      ...(await this.#edits.former(actor, base, target)),
+      baseRevision: base.id,
+    }));
+  }
+
+  /** Replaces the content, for a merge. @throws DomainError `policy_draft.changed` */
+  replace(actor: Actor, draft: Draft, content: DraftContent & Pick<Draft, "baseRevision">): Promise<Draft> {
+    return this.#edit(actor, draft, async () => content);
+  }
+
+  /**
+   * Lets other administrators read and publish the own draft, or no longer.
+   * @throws DomainError `policy_draft.none`, `policy_draft.changed`
+   */
+  async share(actor: Actor, { version }: StatedVersion, isShared: boolean): Promise<Draft> {
+    const draft = this.existing(actor);
+    if (draft.version !== version) throw draftChanged();
+    return await this.#save({ ...draft, isShared }, (tx) => {
+      const action = isShared ? "policy_draft.share" : "policy_draft.unshare";
+      this.parts.audit.record(tx, { actor, action, target: draft.id });
+    });
+  }
+
+  /** @param reference id of a draft or of its owner @throws DomainError `policy_draft.none` */
+  async discard(actor: Actor, reference: string): Promise<void> {
+    const { id, ownerId } = this.show(actor, reference);
+    if (ownerId !== actor.id && actor.kind !== "operator") throw noDraft();
+    await this.parts.db.write((tx) => {
+      if (!store.removeDraft(tx, ownerId)) throw noDraft();
+      this.parts.audit.record(tx, { actor, action: "policy_draft.discard", target: id });
+    }, "unobserved");
+  }
+
+  /** Removes drafts that nobody has saved for DRAFT_DAYS_MAX. @returns how many */
+  async expire(actor: Actor): Promise<number> {
+    const { audit, clock, db } = this.parts;
+    const beforeMs = clock.nowMs() - DRAFT_DAYS_MAX * DAY_MS;
+    return await db.write((tx) => {
+      const removed = store.removeUntouched(tx, beforeMs);
+      for (const { id } of removed) audit.record(tx, { actor, action: "policy_draft.expire", target: id });
+      return removed.length;
+    }, "unobserved");
+  }
+
+  #fresh({ id, organizationId }: Actor): Draft {
+    invariant(id !== null, "only a user has a draft");
+    const { clock, ids, revisions } = this.parts;
+    const { document, audiences, id: baseRevision } = revisions.inForce(organizationId);
+    const nowMs = clock.nowMs();
+    const content = { document, audiences, typed: { harnesses: {} } };
+    const times = { createdAtMs: nowMs, savedAtMs: nowMs };
+    return {
+      id: ids.uuid(),
+      organizationId,
+      ownerId: id,
+      baseRevision,
+      isShared: false,
+      version: 0,
+      ...content,
+      ...times,
+    };
+  }
+
+  async #edit(
+    actor: Actor,
+    { version }: StatedVersion,
+    change: (content: Draft) => Promise<DraftContent & Partial<Pick<Draft, "baseRevision">>>,
+  ): Promise<Draft> {
+    const draft = this.ownOrNew(actor);
+    if (draft.version !== version) throw draftChanged();
+    return await this.#save({ ...draft, ...(await change(draft)) }, (tx) => {
+      if (version > 0) return;
+      this.parts.audit.record(tx, { actor, action: "policy_draft.create", target: draft.id });
+    });
+  }
+
+  async #save(draft: Draft, record: (tx: Tx) => void): Promise<Draft> {
+    const { clock, db } = this.parts;
+    const saved = { ...draft, version: draft.version + 1, savedAtMs: clock.nowMs() };
+    await db.write((tx) => {
+      if ((store.versionOf(tx, draft.ownerId) ?? 0) !== draft.version) throw draftChanged();
+      store.putDraft(tx, saved);
+      record(tx);
+    }, "unobserved");
+    return saved;
+  }
+}

@@ -1,0 +1,111 @@
+// Applies what an administrator entered to the content of a draft. Each part is checked like a publication, against the document
+// of the draft instead of the current revision.
+import { invariant, type Problem } from "../../../platform/errors.ts";
+import { runInTurns } from "../../../platform/steps.ts";
+import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
+import type { Actor } from "../../shared/actor.ts";
+import { artifactProblems } from "../delivery/artifacts.ts";
+import { carryOverAudiences, readAudiences } from "../delivery/audiences.ts";
+import { refuseProblems } from "../errors.ts";
+import type { GovernanceConfig, PackageAudiences, Revision } from "../model.ts";
+import type { GovernanceParts } from "../parts.ts";
+import type { FinalizeContext } from "../publishing/finalize.ts";
+import { type ExtensionsPublication, readHarnessKey } from "../publishing/publications.ts";
+import { brokenText } from "./draft-errors.ts";
+import type { DraftContent, HarnessInput, TypedTexts } from "./draft-model.ts";
+
+/** Packages, audiences, overrides and MCP servers; those that are left out are removed. */
+export type ExtensionsInput = Omit<ExtensionsPublication, "baseRevision" | "comment">;
+
+export class Edits {
+  constructor(private readonly parts: GovernanceParts) {}
+
+  /** Replaces everything except extensions. An invalid text is kept as it was typed, and the document stays. */
+  async policy(actor: Actor, content: DraftContent, text: string): Promise<DraftContent> {
+    const frame = this.#frame(actor);
+    const base = JSON.stringify(content.document);
+    const { problems, document } = await this.parts.runTask("policy", { text, base, frame });
+    const policy = { input: text, problems };
+    if (problems.length > 0) return { ...content, typed: { ...content.typed, policy } };
+    return { ...withDocument(content, document), typed: { policy, harnesses: {} } };
+  }
+
+  /**
+   * Replaces the settings and the range of one harness, and whether it is allowed. Invalid settings are kept as they were typed.
+   * @throws DomainError `governance.unknown_harness`, `policy_draft.broken_text`
+   */
+  async harness(
+    actor: Actor,
+    content: DraftContent,
+    name: string,
+    input: HarnessInput,
+  ): Promise<DraftContent> {
+    const harness = readHarnessKey(name);
+    if (content.typed.policy?.problems.length) throw brokenText("the text of the policy");
+    const request = { harness, publication: input, base: JSON.stringify(content.document) };
+    const { unread, whole } = await this.parts.runTask("harness", { ...request, frame: this.#frame(actor) });
+    const problems = [...unread, ...(whole?.problems ?? [])];
+    const typed = withHarness(content.typed, harness, { input, problems });
+    return problems.length > 0 || !whole
+      ? { ...content, typed }
+      : { ...withDocument(content, whole.document), typed };
+  }
+
+  /** @throws DomainError `governance.invalid`, with pointers into the input; the content stays */
+  async extensions(actor: Actor, content: DraftContent, input: ExtensionsInput): Promise<DraftContent> {
+    const { catalog, runTask } = this.parts;
+    const { packages, packageOverrides, mcp } = input;
+    const extensions = JSON.stringify({ packages, packageOverrides, mcp });
+    const base = JSON.stringify(content.document);
+    const judged = await runTask("extensions", { extensions, base, frame: this.#frame(actor) });
+    const archives = await runInTurns(artifactProblems(catalog, actor.organizationId, judged.references));
+    const read = await this.audiences(actor, { packages: judged.packages, former: content.audiences }, input);
+    const own = [...judged.before, ...archives, ...judged.after, ...read.problems];
+    refuseProblems([...own, ...(judged.whole?.problems ?? [])]);
+    invariant(judged.whole, "sound extensions were judged against the document of the draft");
+    return { ...content, document: JSON.parse(judged.whole.document), audiences: read.audiences };
+  }
+
+  /** @returns the audiences that are smaller than the organization, and the problems of all */
+  async audiences(
+    { organizationId }: Actor,
+    { packages, former }: { packages: readonly string[]; former: PackageAudiences },
+    { packageAudiences = {} }: Pick<ExtensionsInput, "packageAudiences">,
+  ): Promise<{ audiences: PackageAudiences; problems: Problem[] }> {
+    const { identity, db } = this.parts;
+    const problems: Problem[] = [];
+    const findUser = (id: string) => identity.findUserById(db.read, id);
+    const check = { organizationId, packages, former, findUser };
+    return { audiences: await runInTurns(readAudiences(packageAudiences, check, problems)), problems };
+  }
+
+  /** @returns what that revision says, stamped as of today @throws DomainError `governance.invalid` */
+  async former(actor: Actor, base: Revision, target: Revision): Promise<DraftContent> {
+    const [former, current] = [JSON.stringify(target.document), JSON.stringify(base.document)];
+    const frame = this.#frame(actor);
+    const { problems, document } = await this.parts.runTask("former", { former, base: current, frame });
+    refuseProblems(problems);
+    return { document: JSON.parse(document), audiences: target.audiences, typed: { harnesses: {} } };
+  }
+
+  #frame(actor: Actor): FinalizeContext {
+    const { publisher, revisions } = this.parts;
+    return publisher.frame({ gateway: publisher.hasGateway(actor, revisions.current(actor.organizationId)) });
+  }
+}
+
+function withDocument(content: DraftContent, text: string): DraftContent {
+  const document: GovernanceConfig = JSON.parse(text);
+  return { ...content, document, audiences: carryOverAudiences(content.audiences, document.packages) };
+}
+
+/** The text of the policy also has the settings of the harness, so it is written anew. */
+const withHarness = (
+  { harnesses }: TypedTexts,
+  harness: HarnessKey,
+  typed: NonNullable<TypedTexts["harnesses"][HarnessKey]>,
+): TypedTexts => ({ harnesses: { ...harnesses, [harness]: typed } });
+
+/** @returns the harnesses whose settings have problems */
+export const brokenHarnesses = ({ harnesses }: TypedTexts): HarnessKey[] =>
+  HARNESS_KEYS.filter((key) => harnesses[key]?.problems.length);

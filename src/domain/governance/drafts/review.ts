@@ -1,0 +1,66 @@
+// What publishing a draft would do: the places that change, the problems, and why a comment is required. A pure function of plain
+// values, because a thread may run it (tasks.ts).
+import { SemVer } from "semver";
+import type { Problem } from "../../../platform/errors.ts";
+import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
+import { unstamped } from "../document/stamp.ts";
+import type { GovernanceConfig } from "../model.ts";
+import { type Change, diffRevisions } from "../publishing/diff.ts";
+import { type FinalizeContext, finalizeDocument } from "../publishing/finalize.ts";
+import { judged, refused, type Validated } from "../publishing/judged.ts";
+import { around } from "../versions/allowed-versions.ts";
+import { parseRequirement } from "../versions/requirement.ts";
+import type { Policy } from "./draft-merge.ts";
+
+export interface ReviewRequest {
+  /** a `Policy` as JSON */
+  draft: string;
+  /** the revision that the draft began from, as JSON */
+  base: string;
+  frame: FinalizeContext;
+}
+
+export interface Reviewed {
+  validated: Validated;
+  /** against the revision that the draft began from */
+  changes: Change[];
+  /** why a comment is required; none if it is not */
+  commentReasons: string[];
+}
+
+/** Checks the document of a draft like a publication, and compares it. */
+export function reviewDraft({ draft, base, frame }: ReviewRequest): Reviewed {
+  const mine: Policy = JSON.parse(draft);
+  const former: Policy = JSON.parse(base);
+  const changes = diffRevisions(former, mine).filter(({ path }) => path !== "/revision");
+  const validated = validatedOf(mine, former, frame);
+  return { validated, changes, commentReasons: commentReasonsOf(former, mine) };
+}
+
+function validatedOf({ document }: Policy, former: Policy, frame: FinalizeContext): Validated {
+  const problems: Problem[] = [];
+  const finished = finalizeDocument(unstamped(document), { ...frame, base: former.document, problems });
+  return problems.length > 0 ? refused(problems) : judged(finished, former.document);
+}
+
+function commentReasonsOf({ document: before }: Policy, { document: after }: Policy): string[] {
+  const kept = new Set(after.packages.map(({ id }) => id));
+  const removed = before.packages.filter(({ id }) => !kept.has(id));
+  const range = ({ harnesses }: GovernanceConfig, key: HarnessKey) => harnesses[key]?.version_requirement;
+  const narrowed = HARNESS_KEYS.filter((key) => isNarrower(range(before, key), range(after, key)));
+  return [
+    ...removed.map(({ id }) => `package ${id} is removed`),
+    ...narrowed.map((key) => `the range of ${key} is narrowed`),
+  ];
+}
+
+/** Ranges change at few versions, so their neighbors show a version that only the former range allows. */
+function isNarrower(former: string | undefined, next: string | undefined): boolean {
+  const [from, to] = [former, next].map((text) => (text === undefined ? undefined : parseRequirement(text)));
+  if (!to) return false;
+  const near = [from, to].flatMap((range) => range?.endpoints().flatMap(around) ?? []);
+  const first = new SemVer("0.0.0");
+  return [first, ...near].some(
+    (version) => (from?.isSatisfiedBy(version) ?? true) && !to.isSatisfiedBy(version),
+  );
+}

@@ -1,0 +1,11 @@
+// What a draft or a revision says, as one value: places of both in merges and differences.
+import type { GovernanceConfig, PackageAudiences } from "../model.ts";
+
+/** @returns the document with its audiences as the member `package_audiences`, as `diffRevisions` names them */
+export const wholeOf = ({
+  document,
+  audiences,
+}: {
+  document: GovernanceConfig;
+  audiences: PackageAudiences;
+}): object => ({ ...document, package_audiences: audiences });

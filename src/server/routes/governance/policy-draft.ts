@@ -1,0 +1,157 @@
+// The draft of an administrator: read, save, merge, publish and discard it. domain/governance/drafts does the work.
+import type { Static } from "@sinclair/typebox";
+import {
+  MergedPolicyDraft,
+  MergePolicyDraft,
+  PolicyDraft,
+  PublishedPolicyDraft,
+  PublishPolicyDraft,
+  SavePolicyDraft,
+  toPolicyDraft,
+} from "../../../domain/governance/drafts/draft-wire.ts";
+import type { Draft, Governance } from "../../../domain/governance/service.ts";
+import type { Actor } from "../../../domain/shared/actor.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import { json } from "../../http/answers.ts";
+import { actorOf } from "../../http/exchange.ts";
+import { operationsOf } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const documented = operationsOf("Administration");
+const busy = {
+  503: { description: "`document.busy`, `document.too_slow`: Retry-After says when to try again" },
+};
+const absent = { 404: { description: "`policy_draft.none`: there is no such draft" } };
+const changed = { 409: { description: "`policy_draft.changed`: it was saved in another place meanwhile" } };
+const draft = { 200: { description: "Draft", schema: PolicyDraft } };
+
+const described = {
+  read: documented(
+    "getPolicyDraft",
+    "The own draft of the policy; without one, a new one that is not saved",
+    {
+      ...draft,
+      404: { description: "No policy is published" },
+      ...busy,
+    },
+  ),
+  save: documented("savePolicyDraft", "Save one part of the own draft; publishes nothing", {
+    ...draft,
+    ...changed,
+    400: { description: "Not exactly one part, or extensions with problems; the draft stays as it is" },
+    404: { description: "No policy is published, or there is no such revision" },
+    ...busy,
+  }),
+  discard: documented("discardPolicyDraft", "Discard the own draft", {
+    204: { description: "Discarded" },
+    ...absent,
+  }),
+  merge: documented("mergePolicyDraft", "Merge what was published since with the own draft", {
+    200: { description: "Merged, or the places to decide first", schema: MergedPolicyDraft },
+    ...absent,
+    409: { description: "`policy_draft.changed`, `policy_draft.broken_text`" },
+    ...busy,
+  }),
+  publish: documented("publishPolicyDraft", "Publish a draft as one revision; it ends with that", {
+    200: {
+      description: "Published revision, or the current one when nothing changed",
+      schema: PublishedPolicyDraft,
+    },
+    400: { description: "The draft has problems, or a comment is required" },
+    403: { description: "`policy_draft.second_administrator`: another administrator must publish it" },
+    ...absent,
+    409: { description: "The draft, or the policy since its base revision, has changed" },
+    ...busy,
+  }),
+};
+
+/** @returns the operations on drafts of the policy */
+export function policyDraftRoutes({ guard, domain: { governance } }: RouteContext) {
+  const { drafts, draftPublishing } = governance;
+  const answer = async (actor: Actor, own: Draft): Promise<Response> =>
+    json(toPolicyDraft(own, await draftPublishing.review(actor, own), await drafts.textOf(own)));
+
+  return createRouter(guard, "policy-draft")
+    .get(
+      "/admin/policy-draft",
+      async ({ request }) => {
+        const actor = actorOf(request);
+        return await answer(actor, drafts.ownOrNew(actor));
+      },
+      { requires: "administrator", detail: described.read },
+    )
+    .put(
+      "/admin/policy-draft",
+      async ({ request, body }) => {
+        const actor = actorOf(request);
+        return await answer(actor, await save(drafts, actor, body));
+      },
+      { requires: "administrator", accepts: "json", body: SavePolicyDraft, detail: described.save },
+    )
+    .delete(
+      "/admin/policy-draft",
+      async ({ request }) => {
+        const actor = actorOf(request);
+        await drafts.discard(actor, drafts.existing(actor).id);
+        return new Response(null, { status: 204 });
+      },
+      { requires: "administrator", accepts: "nothing", detail: described.discard },
+    )
+    .post(
+      "/admin/policy-draft/merge",
+      async ({ request, body: { version, decisions = {} } }) => {
+        const actor = actorOf(request);
+        const { draft, undecided } = await draftPublishing.merge(actor, { version }, decisions);
+        return json({ version: draft.version, base_revision: draft.baseRevision, undecided });
+      },
+      { requires: "administrator", accepts: "json", body: MergePolicyDraft, detail: described.merge },
+    )
+    .post(
+      "/admin/policy-draft/publish",
+      async ({ request, body: { version, draft, comment } }) => {
+        const actor = actorOf(request);
+        const publication = { draft: draft ?? drafts.existing(actor).id, version, comment };
+        const { revision, isPublished } = await draftPublishing.publish(actor, publication);
+        return json({ revision: revision.id, number: revision.sequence, published: isPublished });
+      },
+      { requires: "administrator", accepts: "json", body: PublishPolicyDraft, detail: described.publish },
+    );
+}
+
+async function save(
+  drafts: Governance["drafts"],
+  actor: Actor,
+  { version, ...parts }: Static<typeof SavePolicyDraft>,
+): Promise<Draft> {
+  const { managed_yaml: text, harness, extensions, revision, shared } = parts;
+  if (Object.keys(parts).length !== 1) throw onePartOnly();
+  if (text !== undefined) return await drafts.savePolicy(actor, { version }, text);
+  if (harness) return await drafts.saveHarness(actor, { version }, harness.harness, harnessInputOf(harness));
+  if (extensions) return await drafts.saveExtensions(actor, { version }, extensionsInputOf(extensions));
+  if (revision !== undefined) return await drafts.saveFormer(actor, { version }, revision);
+  return await drafts.share(actor, { version }, shared === true);
+}
+
+const harnessInputOf = (input: NonNullable<Static<typeof SavePolicyDraft>["harness"]>) => ({
+  managedConfigYaml: input.managed_config_yaml,
+  versionRequirement: input.version_requirement,
+  allowUnverifiedVersions: input.allow_unverified_versions,
+  isAllowed: input.allowed,
+});
+
+const extensionsInputOf = (input: NonNullable<Static<typeof SavePolicyDraft>["extensions"]>) => ({
+  packages: input.packages,
+  packageAudiences: input.package_audiences,
+  packageOverrides: input.package_overrides,
+  mcp: input.mcp,
+});
+
+const onePartOnly = (): DomainError =>
+  new DomainError("invalid", "policy_draft.one_part", "a save has exactly one part of the draft", {
+    problems: [
+      {
+        pointer: "",
+        detail: "must have exactly one of managed_yaml, harness, extensions, revision and shared",
+      },
+    ],
+  });

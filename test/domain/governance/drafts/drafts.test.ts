@@ -1,0 +1,243 @@
+// Drafts of the policy: saved part by part, merged, reviewed and published as one revision.
+import { describe, expect, test } from "bun:test";
+import { DRAFT_DAYS_MAX } from "../../../../src/domain/governance/drafts/draft-model.ts";
+import { users } from "../../../../src/domain/identity/tables.ts";
+import type { Actor } from "../../../../src/domain/shared/actor.ts";
+import { DAY_MS } from "../../../../src/platform/clock.ts";
+import {
+  createGovernanceWorld,
+  type GovernanceWorld,
+  managedText,
+  packageOf,
+  refusalOf,
+} from "../governance-world.ts";
+
+interface DraftWorld extends GovernanceWorld {
+  ana: Actor;
+  ben: Actor;
+}
+
+async function createDraftWorld(
+  options: Parameters<typeof createGovernanceWorld>[1] = {},
+): Promise<DraftWorld> {
+  const governed = await createGovernanceWorld(undefined, options);
+  const { world } = governed;
+  const { organizationId } = world;
+  const actorFor = async (email: string): Promise<Actor> => {
+    const id = world.ids.uuid();
+    const times = { createdAtMs: 0, updatedAtMs: 0 };
+    const row = { id, subject: id, organizationId, email, emailKey: email, ...times };
+    await world.db.write((tx) =>
+      tx
+        .insert(users)
+        .values({ ...row, role: "admin", status: "active" })
+        .run(),
+    );
+    return { kind: "user", id, label: email, organizationId };
+  };
+  return Object.assign(governed, { ana: await actorFor("ana@x.org"), ben: await actorFor("ben@x.org") });
+}
+
+const required = managedText({ required: true });
+
+describe("a draft", () => {
+  test("CON-50 is saved without publishing, and published as one revision that removes it", async () => {
+    await using world = await createDraftWorld();
+    const { drafts, draftPublishing } = world.governance;
+    const first = await drafts.savePolicy(world.ana, { version: 0 }, required);
+    const second = await drafts.saveExtensions(world.ana, first, { packages: [packageOf("guide")] });
+    expect(world.count()).toBe(1);
+    expect(second).toMatchObject({ version: 2, baseRevision: world.inForce().id, isShared: false });
+    const review = await draftPublishing.review(world.ana, second);
+    expect(review).toMatchObject({ isStale: false, problems: [], commentReasons: [], needsOther: false });
+    expect(review.changes.map(({ path }) => path)).toEqual(["/required", "/packages/guide"]);
+    const { revision } = await draftPublishing.publish(world.ana, { draft: second.id, version: 2 });
+    expect(revision.document).toMatchObject({ required: true, packages: [{ id: "guide" }] });
+    expect(drafts.own(world.ana)).toBeUndefined();
+    expect(world.count()).toBe(2);
+  });
+
+  test("CON-49 keeps an invalid text as it was typed, and cannot be published with it", async () => {
+    await using world = await createDraftWorld();
+    const { drafts, draftPublishing } = world.governance;
+    const text = "revision: mine\n# a comment\nrequired: maybe\n";
+    const draft = await drafts.savePolicy(world.ana, { version: 0 }, text);
+    expect(drafts.own(world.ana)?.typed.policy).toMatchObject({ input: text, problems: [{ line: 3 }] });
+    expect(draft.document).toEqual(world.inForce().document);
+    const publication = { draft: draft.id, version: 1 };
+    expect(await refusalOf(() => draftPublishing.publish(world.ana, publication))).toMatchObject({
+      reason: "governance.invalid",
+      pointers: ["/required"],
+    });
+    const harness = { managedConfigYaml: "model: x" };
+    expect(await refusalOf(() => drafts.saveHarness(world.ana, draft, "codex", harness))).toMatchObject({
+      reason: "policy_draft.broken_text",
+    });
+  });
+
+  test("replaces one harness, and allows or forbids it", async () => {
+    await using world = await createDraftWorld();
+    const { drafts } = world.governance;
+    const input = { managedConfigYaml: "model: gpt-5 # pinned\n", isAllowed: false };
+    const draft = await drafts.saveHarness(world.ana, { version: 0 }, "codex", input);
+    expect(draft.document.harnesses.codex?.managed_config).toEqual({ model: "gpt-5" });
+    expect(draft.document.allowed_harnesses).toEqual(["claude", "kimi", "opencode"]);
+    expect(draft.typed.harnesses.codex).toEqual({ input, problems: [] });
+  });
+
+  test("saved in two places at once loses nothing: the second is refused", async () => {
+    await using world = await createDraftWorld();
+    const { drafts } = world.governance;
+    const saves = [
+      drafts.savePolicy(world.ana, { version: 0 }, required),
+      drafts.savePolicy(world.ana, { version: 0 }, "{"),
+    ];
+    const [first, second] = await Promise.allSettled(saves);
+    expect(first).toMatchObject({ status: "fulfilled" });
+    expect(second).toMatchObject({ status: "rejected", reason: { reason: "policy_draft.changed" } });
+    expect(drafts.own(world.ana)).toMatchObject({ version: 1, document: { required: true } });
+  });
+
+  test("CON-57 that changes nothing publishes nothing", async () => {
+    await using world = await createDraftWorld();
+    const { drafts, draftPublishing } = world.governance;
+    const { id } = await drafts.savePolicy(world.ana, { version: 0 }, managedText({}));
+    const published = await draftPublishing.publish(world.ana, { draft: id, version: 1 });
+    expect(published).toEqual({ revision: world.inForce(), isPublished: false });
+    expect(world.count()).toBe(1);
+  });
+
+  test("CON-62 says what a former revision says", async () => {
+    await using world = await createDraftWorld();
+    const former = world.inForce();
+    await world.publish({ required: true });
+    const draft = await world.governance.drafts.saveFormer(world.ana, { version: 0 }, former.id);
+    const { changes } = await world.governance.draftPublishing.review(world.ana, draft);
+    expect(changes).toEqual([{ path: "/required", before: true, after: false }]);
+  });
+
+  test("CON-51 ends by hand, or 30 days after its last save", async () => {
+    await using world = await createDraftWorld();
+    const { drafts } = world.governance;
+    const { id } = await drafts.savePolicy(world.ana, { version: 0 }, required);
+    expect(await refusalOf(() => drafts.discard(world.ben, id))).toMatchObject({
+      reason: "policy_draft.none",
+    });
+    await drafts.discard(world.ana, id);
+    await drafts.savePolicy(world.ana, { version: 0 }, required);
+    world.world.clock.advance(DRAFT_DAYS_MAX * DAY_MS);
+    expect(await drafts.expire(world.world.system)).toBe(0);
+    world.world.clock.advance(1);
+    expect(await drafts.expire(world.world.system)).toBe(1);
+    expect(drafts.own(world.ana)).toBeUndefined();
+  });
+});
+
+describe("a comment is required", () => {
+  test.each([
+    [
+      { codex: { version_requirement: ">=1, <3" } },
+      { codex: { version_requirement: ">=1, <2" } },
+      ["the range of codex is narrowed"],
+    ],
+    [{ codex: { version_requirement: ">=1, <2" } }, { codex: { version_requirement: ">=1, <3" } }, []],
+    [{ codex: { version_requirement: ">=1" } }, {}, []],
+    [{}, { codex: { version_requirement: ">=1" } }, ["the range of codex is narrowed"]],
+  ])("from %p to %p: %p", async (before, after, reasons) => {
+    await using world = await createDraftWorld();
+    const unverified = (harnesses: object) =>
+      Object.fromEntries(
+        Object.entries(harnesses).map(([key, policy]) => [
+          key,
+          { ...policy, allow_unverified_versions: true },
+        ]),
+      );
+    await world.publish({ harnesses: unverified(before) });
+    const text = managedText({ harnesses: unverified(after) });
+    const draft = await world.governance.drafts.savePolicy(world.ana, { version: 0 }, text);
+    const { commentReasons, problems } = await world.governance.draftPublishing.review(world.ana, draft);
+    expect({ commentReasons, problems }).toEqual({ commentReasons: reasons, problems: [] });
+  });
+
+  test("CON-55 for a package that is removed", async () => {
+    await using world = await createDraftWorld();
+    const { drafts, draftPublishing } = world.governance;
+    const base = { baseRevision: world.inForce().id };
+    await world.governance.publishing.publishExtensions(world.ana, {
+      ...base,
+      packages: [packageOf("guide")],
+    });
+    const draft = await drafts.saveExtensions(world.ana, { version: 0 }, { packages: [] });
+    const publish = (comment?: string) =>
+      draftPublishing.publish(world.ana, { draft: draft.id, version: 1, comment });
+    expect(await refusalOf(() => publish(" "))).toMatchObject({ reason: "policy_draft.comment_required" });
+    expect((await publish("retired")).revision).toMatchObject({
+      comment: "retired",
+      document: { packages: [] },
+    });
+  });
+});
+
+describe("another administrator", () => {
+  test("CON-52 reads and publishes a shared draft, and cannot change it", async () => {
+    await using world = await createDraftWorld();
+    const { drafts, draftPublishing } = world.governance;
+    const { id } = await drafts.savePolicy(world.ana, { version: 0 }, required);
+    expect(await refusalOf(() => drafts.show(world.ben, id))).toMatchObject({ reason: "policy_draft.none" });
+    const { version } = await drafts.share(world.ana, { version: 1 }, true);
+    expect(drafts.show(world.ben, id).ownerId).toBe(world.ana.id ?? "");
+    const { revision } = await draftPublishing.publish(world.ben, { draft: id, version });
+    expect(revision).toMatchObject({ authorLabel: "ben@x.org", document: { required: true } });
+    expect(world.audited().after).toMatchObject({ written_by: "ana@x.org" });
+  });
+
+  test("is required with the setting, for drafts and for direct publications", async () => {
+    await using world = await createDraftWorld({ requiresSecondAdministrator: true });
+    const { drafts, draftPublishing } = world.governance;
+    const { id } = await drafts.savePolicy(world.ana, { version: 0 }, required);
+    const { version } = await drafts.share(world.ana, { version: 1 }, true);
+    const reason = "policy_draft.second_administrator";
+    expect(await refusalOf(() => draftPublishing.publish(world.ana, { draft: id, version }))).toMatchObject({
+      reason,
+    });
+    expect(await refusalOf(() => world.publish({ required: true }))).toMatchObject({ reason });
+    await draftPublishing.publish(world.ben, { draft: id, version });
+    expect(world.inForce().document.required).toBe(true);
+  });
+});
+
+describe("a draft that somebody overtook", () => {
+  test("CON-54 is not published until it is merged; both changes are in it then", async () => {
+    await using world = await createDraftWorld();
+    const { drafts, draftPublishing } = world.governance;
+    const draft = await drafts.savePolicy(world.ana, { version: 0 }, required);
+    await world.publish({ ttl_seconds: 60 });
+    const publication = { draft: draft.id, version: 1 };
+    expect(await refusalOf(() => draftPublishing.publish(world.ana, publication))).toMatchObject({
+      reason: "governance.stale_revision",
+      pointers: ["/ttl_seconds"],
+    });
+    const merged = await draftPublishing.merge(world.ana, draft, {});
+    expect(merged.undecided).toEqual([]);
+    const { version } = merged.draft;
+    await draftPublishing.publish(world.ana, { draft: draft.id, version });
+    expect(world.inForce().document).toMatchObject({ required: true, ttl_seconds: 60 });
+  });
+
+  test.each([
+    ["mine", 30],
+    ["theirs", 60],
+  ] as const)("CON-53 keeps %s where both changed a place differently", async (decision, seconds) => {
+    await using world = await createDraftWorld();
+    const { drafts, draftPublishing } = world.governance;
+    const text = managedText({ ttl_seconds: 30, required: true });
+    const draft = await drafts.savePolicy(world.ana, { version: 0 }, text);
+    await world.publish({ ttl_seconds: 60 });
+    const { undecided } = await draftPublishing.merge(world.ana, draft, {});
+    expect(undecided).toEqual([{ path: "/ttl_seconds", theirs: 60, mine: 30 }]);
+    expect(drafts.own(world.ana)).toEqual(draft);
+    const merged = await draftPublishing.merge(world.ana, draft, { "/ttl_seconds": decision });
+    expect(merged.draft.document).toMatchObject({ ttl_seconds: seconds, required: true });
+    expect(merged.draft.baseRevision).toBe(world.inForce().id);
+  });
+});

@@ -1,0 +1,87 @@
+// The operations on drafts: one part for each save, the version that the author has read, merges and publications.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { managedText, packageOf } from "../../domain/governance/governance-world.ts";
+import { type Caller, createTestServer, type TestServer } from "../../support/server.ts";
+
+let face: TestServer;
+let admin: Caller;
+
+beforeAll(async () => {
+  face = await createTestServer();
+  await face.domain.governance.deployments.apply(face.world.system, undefined);
+  admin = await face.signedIn("admin");
+});
+afterAll(() => face[Symbol.asyncDispose]());
+
+async function ask(method: string, path: string, body?: object, caller = admin) {
+  const sent = { token: caller.accessToken, ...(body && { body }) };
+  const answer = await face.request(method, `/admin/policy-draft${path}`, sent);
+  const text = await answer.text();
+  return { status: answer.status, body: text === "" ? undefined : JSON.parse(text) };
+}
+
+test("CON-50 a draft is read, saved part by part, published and gone", async () => {
+  expect(await ask("GET", "")).toMatchObject({
+    status: 200,
+    body: { version: 0, changes: [], stale: false },
+  });
+  expect(await ask("DELETE", "")).toMatchObject({ status: 404, body: { reason: "policy_draft.none" } });
+  const text = managedText({ required: true });
+  const saved = await ask("PUT", "", { version: 0, managed_yaml: text });
+  expect(saved).toMatchObject({
+    status: 200,
+    body: { version: 1, managed_yaml: text, changes: [{ path: "/required", before: false, after: true }] },
+  });
+  const extensions = { packages: [packageOf("guide")] };
+  expect(await ask("PUT", "", { version: 1, extensions })).toMatchObject({
+    status: 200,
+    body: { version: 2 },
+  });
+  const harness = { harness: "codex", allowed: false, managed_config_yaml: "model: x" };
+  const third = await ask("PUT", "", { version: 2, harness });
+  expect(third.body.document).toMatchObject({
+    allowed_harnesses: ["claude", "kimi", "opencode"],
+    harnesses: { codex: { managed_config: { model: "x" } } },
+  });
+  expect(await ask("POST", "/publish", { version: 3 })).toMatchObject({
+    status: 200,
+    body: { number: 2, published: true },
+  });
+  expect(await ask("GET", "")).toMatchObject({ body: { version: 0, changes: [] } });
+});
+
+test("refuses none, two or unknown parts, another version and unreadable extensions, and keeps the draft", async () => {
+  const two = { version: 0, managed_yaml: "", shared: true };
+  for (const body of [{ version: 0 }, two, { version: 0, managed: "" }])
+    expect([400, 422]).toContain((await ask("PUT", "", body)).status);
+  const text = managedText({ ttl_seconds: 60 });
+  await ask("PUT", "", { version: 0, managed_yaml: text });
+  expect(await ask("PUT", "", { version: 0, managed_yaml: "{}" })).toMatchObject({
+    status: 409,
+    body: { reason: "policy_draft.changed" },
+  });
+  const extensions = { packages: [{ id: "x" }] };
+  expect((await ask("PUT", "", { version: 1, extensions })).body).toMatchObject({
+    reason: "governance.invalid",
+  });
+  expect(await ask("GET", "")).toMatchObject({ body: { version: 1, managed_yaml: text } });
+});
+
+test("a shared draft is published by another administrator, after a merge that decides each conflict", async () => {
+  const { id: base_revision } = face.domain.governance.revisions.inForce(face.world.organizationId);
+  const managed_yaml = managedText({ ttl_seconds: 90 });
+  const sent = { token: admin.accessToken, body: { base_revision, managed_yaml } };
+  expect((await face.request("PUT", "/admin/governance-config", sent)).status).toBe(200);
+  expect(await ask("POST", "/publish", { version: 1 })).toMatchObject({ status: 409 });
+  const { body } = await ask("POST", "/merge", { version: 1 });
+  expect(body).toMatchObject({ version: 1, undecided: [{ path: "/ttl_seconds", theirs: 90, mine: 60 }] });
+  const decisions = { "/ttl_seconds": "mine" };
+  expect(await ask("POST", "/merge", { version: 1, decisions })).toMatchObject({
+    body: { version: 2, undecided: [] },
+  });
+  const { body: shared } = await ask("PUT", "", { version: 2, shared: true });
+  const other = await face.signedIn("admin");
+  const publication = { draft: shared.id, version: 3 };
+  expect(await ask("POST", "/publish", publication, other)).toMatchObject({ body: { published: true } });
+  expect(face.domain.governance.revisions.inForce(face.world.organizationId).document.ttl_seconds).toBe(60);
+});
