@@ -1,6 +1,6 @@
 // The file of the request log: its own SQLite database in the data directory, with forward-only migrations by `user_version`.
 // A crash may lose the last commits, which `synchronous=NORMAL` does not flush, but never damages the file.
-import type { Database } from "bun:sqlite";
+import type { Database, Statement } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { openConnection } from "../../../platform/database/connection.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -9,6 +9,8 @@ import { DomainError } from "../../../platform/errors.ts";
 const PAGE_CACHE_KIB = 4_096;
 /** How long a write waits for another process that erases or examines rows. The thread does nothing else meanwhile. */
 const BUSY_TIMEOUT_MS = 1_000;
+/** Statements after which those are forgotten that are garbage by then. */
+const STATEMENTS_MIN = 64;
 
 /** The element at index n leads from version n to n + 1. Never edit one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -87,7 +89,8 @@ const MIGRATIONS: readonly string[] = [
 const LOG_FILE_VERSION = MIGRATIONS.length;
 
 /**
- * Opens or creates the file, readable by its owner only, and brings it to the present version.
+ * Opens or creates the file, readable by its owner only, and brings it to the present version. Closing the connection finalizes
+ * its statements.
  * @throws DomainError `storage.*`, `request_log.newer`
  */
 export function openLogFile(file: string): Database {
@@ -100,11 +103,38 @@ export function openLogFile(file: string): Database {
   try {
     connection.run("PRAGMA synchronous=NORMAL");
     migrate(connection);
+    finalizeAtClose(connection);
     return connection;
   } catch (error) {
     connection.close();
     throw error;
   }
+}
+
+/**
+ * SQLite keeps a closed connection, and its locks on the file, while one of its statements is left. The garbage collector may leave
+ * one for a long time, and the file could not be opened again meanwhile.
+ */
+function finalizeAtClose(connection: Database): void {
+  let statements: WeakRef<Statement>[] = [];
+  let lookAt = STATEMENTS_MIN;
+  const keep = (statement: Statement): void => {
+    if (statements.push(new WeakRef(statement)) < lookAt) return;
+    statements = statements.filter((kept) => kept.deref() !== undefined);
+    lookAt = 2 * statements.length + STATEMENTS_MIN;
+  };
+  const { prepare, close } = connection;
+  connection.prepare = new Proxy(prepare, {
+    apply(_, __, given: Parameters<typeof prepare>) {
+      const statement = prepare.apply(connection, given);
+      keep(statement);
+      return statement;
+    },
+  });
+  connection.close = (...given) => {
+    for (const statement of statements) statement.deref()?.finalize();
+    close.apply(connection, given);
+  };
 }
 
 /** Opens the file for writing if it exists. @throws as `openLogFile` */

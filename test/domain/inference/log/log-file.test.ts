@@ -1,7 +1,7 @@
 // The file of the request log: its closed list of columns, its version, and the literal search.
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { rmSync, statSync } from "node:fs";
+import { readdirSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { getTableColumns } from "drizzle-orm";
 import { FileSource } from "../../../../src/domain/inference/log/file-source.ts";
@@ -91,6 +91,24 @@ describe("INF-43 the file", () => {
     openLogFile(file).close();
     expect(statSync(file).mode & 0o777).toBe(0o600);
     openLogForReading(file)?.close();
+  });
+
+  test("is let go of when it is closed, however many statements are left", () => {
+    const database = openLogFile(file);
+    const statements = Array.from({ length: 100 }, (_, at) => database.prepare(`SELECT ${at}`));
+    const open = () => {
+      const links = readdirSync("/proc/self/fd").map((fd) => {
+        try {
+          return readlinkSync(`/proc/self/fd/${fd}`);
+        } catch {
+          return ""; // the descriptor that lists them
+        }
+      });
+      return links.filter((link) => link.startsWith(file)).length;
+    };
+    expect([open(), statements.length]).toEqual([3, 100]);
+    database.close();
+    expect([open(), statements.length]).toEqual([0, 100]);
   });
 
   test("of a newer program is refused", () => {

@@ -2,7 +2,6 @@
 // come first: searches and sweeps work in turns of some milliseconds, between which waiting batches are written.
 import { asStorageError } from "../../../../platform/database/storage-errors.ts";
 import { DomainError } from "../../../../platform/errors.ts";
-import { collectGarbage } from "../../../../platform/memory/garbage.ts";
 import { runInTurns, type Steps } from "../../../../platform/steps.ts";
 import { HandedSums } from "../../usage/handed-sums-store.ts";
 import { KeptSums } from "../../usage/kept-sums.ts";
@@ -134,10 +133,7 @@ export class LogThread {
 
   /** Rows that go into a file that was moved, deleted or emptied would be lost. */
   #file(): OpenFile {
-    if (this.#look()?.isReopening) {
-      this.#close();
-      collectGarbage(); // compiled statements keep a closed connection, and its locks on the file, until they are collected
-    }
+    if (this.#look()?.isReopening) this.#close();
     this.#open ??= openFile(this.options.file, this.#kept);
     return this.#open;
   }
