@@ -15,7 +15,7 @@ import {
   unknownWordsIn,
   type Workplace,
 } from "../support/cli/documentation.ts";
-import { builtExecutable } from "../support/cli/executable.ts";
+import { builtExecutable, SHORT_LIVED } from "../support/cli/executable.ts";
 import { chapterFile } from "../support/content/chapter-files.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { temporaryDirectory } from "../support/world.ts";
@@ -49,7 +49,10 @@ const installed = lazily(async () => {
   await service.ended();
   const remove = ["ticket-cli", "audit-hooks"].map((id) => `catalog remove ${id} --yes`);
   for (const words of ["catalog seed catalog.yaml", ...remove, "backup create"]) {
-    const { exitCode, stderr } = Bun.spawnSync([...command, ...words.split(" ")], { cwd: directory });
+    const { exitCode, stderr } = Bun.spawnSync([...command, ...words.split(" ")], {
+      cwd: directory,
+      env: SHORT_LIVED,
+    });
     expect([exitCode, exitCode === 0 ? "" : stderr.toString()]).toEqual([0, ""]);
   }
   return directory;

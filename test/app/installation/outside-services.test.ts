@@ -8,7 +8,7 @@ import { packBackup } from "../../../src/domain/backup/pack.ts";
 import { openConnection } from "../../../src/platform/database/connection.ts";
 import { inspectDatabase } from "../../../src/platform/database/maintenance/copy.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
-import { productCommand } from "../../support/cli/executable.ts";
+import { productCommand, SHORT_LIVED } from "../../support/cli/executable.ts";
 import { repeatArtifact } from "../../support/content/backup-files.ts";
 import { type Bench, createInstallation } from "../../support/in-process.ts";
 
@@ -27,6 +27,7 @@ describe("DAT-4 a named pipe", () => {
   const inChild = (line: string) =>
     spawnSync(productCommand()[0] ?? "", [...line.split(" "), "--json", "--data-dir", bench.data], {
       encoding: "utf8",
+      env: SHORT_LIVED,
       timeout: PATIENCE_MS,
       killSignal: "SIGKILL",
     });

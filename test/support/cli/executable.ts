@@ -15,7 +15,8 @@ const LOOK_EVERY_MS = 50;
 
 /**
  * Variables for child processes that end within a second: they spend a third of their processor time on code that the optimizing
- * compiler finishes too late to be run. Processes whose speed is tested need it: OPTIMIZED.
+ * compiler finishes too late to be run. Processes whose speed is tested need it: OPTIMIZED. The test script leaves out the slowest
+ * compiler for the same reason, in the test runner only: the executable gets variables of its own wherever tests start it.
  */
 export const SHORT_LIVED = { BUN_JSC_useDFGJIT: "0" } as const;
 export const OPTIMIZED = { BUN_JSC_useDFGJIT: "1" } as const;
