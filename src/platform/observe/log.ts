@@ -75,7 +75,7 @@ interface Line {
   ts: string;
   level: LogLevel;
   event: string;
-  fields: readonly (readonly [name: string, value: LogValue])[];
+  fields: Readonly<Record<string, LogValue>>;
 }
 
 /** @returns a log; a field named like one of the line's own is written with a trailing underscore */
@@ -100,7 +100,7 @@ function withFields(options: Thresholded, own: LogFields): Log {
     return (event, fields) => {
       if (rank < options.threshold.rank) return;
       const given = typeof fields === "function" ? fields() : fields;
-      options.write(lineOf(options, level, { event, fields: { ...own, ...given } }));
+      options.write(lineOf(options, level, { event, fields: [own, given] }));
     };
   };
   return {
@@ -112,16 +112,23 @@ function withFields(options: Thresholded, own: LogFields): Log {
   };
 }
 
-function lineOf(options: LogOptions, level: LogLevel, said: { event: string; fields: LogFields }): string {
+/** @param said fields of a later object replace those of an earlier one */
+function lineOf(
+  options: LogOptions,
+  level: LogLevel,
+  said: { event: string; fields: readonly (LogFields | undefined)[] },
+): string {
   const showing = {
     stack: level === "error",
     membersLeft: LOG_LINE_MEMBERS_MAX,
   };
-  const fields: [string, LogValue][] = [];
-  for (const name of Object.keys(said.fields)) {
-    const value = said.fields[name];
-    if (value === undefined) continue;
-    fields.push([OWN_NAMES.includes(name) ? `${name}_` : name, toLogValue(value, showing)]);
+  const fields: Record<string, LogValue> = Object.create(null); // `__proto__` is an ordinary name
+  for (const given of said.fields) {
+    for (const name in given) {
+      const value = given[name];
+      if (value !== undefined)
+        fields[OWN_NAMES.includes(name) ? `${name}_` : name] = toLogValue(value, showing);
+    }
   }
   const line = { ts: toRfc3339(options.clock.nowMs()), level, event: said.event, fields };
   const prefix = options.journald ? PRIORITIES[level] : "";
@@ -133,15 +140,16 @@ function written(line: Line, format: LogFormat): string {
   const write = format === "json" ? jsonLine : textLine;
   const text = write(line);
   if (text.length <= LOG_LINE_LENGTH_MAX) return text;
-  return write({ ...line, event: line.event.slice(0, 100), fields: [["omitted_length", text.length]] });
+  return write({ ...line, event: line.event.slice(0, 100), fields: { omitted_length: text.length } });
 }
 
-const jsonLine = ({ fields, ...own }: Line): string =>
-  visibleJson(JSON.stringify({ ...own, ...Object.fromEntries(fields) }));
+const jsonLine = ({ fields, ...own }: Line): string => visibleJson(JSON.stringify({ ...own, ...fields }));
+
+const LEVEL_WORDS = { debug: "DEBUG  ", info: "INFO   ", warning: "WARNING", error: "ERROR  " } as const;
 
 function textLine({ ts, level, event, fields }: Line): string {
-  let line = `${ts} ${level.toUpperCase().padEnd(7)} ${word(event)}`;
-  for (const [name, value] of fields) line += ` ${word(name)}=${word(value)}`;
+  let line = `${ts} ${LEVEL_WORDS[level]} ${word(event)}`;
+  for (const name in fields) line += ` ${word(name)}=${word(fields[name] ?? null)}`;
   return line;
 }
 
