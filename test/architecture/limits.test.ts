@@ -36,7 +36,7 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
   "bounds a statement above the number of rows that other limits allow": [
     "ADMINISTRATORS_MAX of src/domain/identity/users/password-administrators-store.ts",
     "COMMENTS_MAX of src/domain/governance/erase-store.ts",
-    "KEYS_MAX of src/domain/shared/signing-key-store.ts",
+    "KEYS_MAX of src/domain/shared/signing-keys/signing-key-store.ts",
     "PROBLEM_CODES_MAX of src/domain/gateway/keys/store.ts",
     "PROTECTED_MAX of src/domain/identity/store.ts",
     "ROWS_MAX of src/domain/inference/models/store.ts",

@@ -164,6 +164,10 @@ const CHANGES: Readonly<Record<string, Change>> = {
     },
     leaves: ["user.update"],
   },
+  "users change": {
+    rest: async (bench) => `suspend ${await withAda(bench)}`,
+    leaves: ["users.update", "user.update"],
+  },
   "users suspend": { rest: withAda, leaves: ["user.update"] },
   "users resume": {
     rest: async (bench) => {

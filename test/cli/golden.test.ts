@@ -321,6 +321,16 @@ test("users", async () => {
   await guessOn(bench, "bob@example.org");
   const unlocking = ["users unlock bob@example.org", "users unlock bob@example.org --json"];
   steps.push(...(await transcript(bench, unlocking)));
+  const many = "dora@example.org eli@example.org root@example.org";
+  const changing = [
+    `users change suspend ${many} --dry-run`,
+    `users change suspend ${many} --yes`,
+    "users change resume --status suspended --q dora --yes --json",
+    "users change end_logins --q nobody --yes",
+    "users change explode dora@example.org",
+    "users change suspend --yes",
+  ];
+  steps.push(...(await transcript(bench, changing)));
   await addFactorOn(bench, "bob@example.org");
   const resetting = [
     "users reset-second-factor bob@example.org",
@@ -810,6 +820,9 @@ test("clients", async () => {
     "clients remove lab-1 --dry-run",
     "clients revoke",
     "clients revoke lab-1 --stale 90d",
+    "clients remove lab-1 lab-2 --dry-run",
+    "clients revoke --health attention --q lab-3 --dry-run --json",
+    "clients remove --platform none --yes --json",
     "clients revoke --stale 0d --yes",
     "clients revoke --stale 90d --dry-run",
     "clients revoke --stale 90d --yes",

@@ -85,6 +85,14 @@ const asAdmin = async ({ signedIn }: TestServer, sent: Sent & { path?: string } 
 });
 const asMember = async ({ signedIn }: TestServer) => bearer(await signedIn("member"));
 
+/** @returns the id of a workstation that has reported */
+async function reportedBy(site: TestServer): Promise<string> {
+  const { user, accessToken: token } = await site.signedIn("member");
+  await site.request("POST", "/client-status", { token, body: reportWith() });
+  const { items } = site.domain.clients.inventory.list(site.world.organizationId, { userId: user.id });
+  return items[0]?.id ?? "";
+}
+
 /** What an inference proxy says about a request of a user. */
 async function loggedRequest({ signedIn, world }: TestServer) {
   const { user } = await signedIn("member");
@@ -494,13 +502,18 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "POST /console/clients/action": {
     async ask(site) {
-      const { user, accessToken } = await site.signedIn("member");
-      await site.request("POST", "/client-status", { token: accessToken, body: reportWith() });
-      const { items } = site.domain.clients.inventory.list(site.world.organizationId, { userId: user.id });
-      const page = `/console/clients/action?act=remove&id=${items[0]?.id}`;
+      const page = `/console/clients/action?act=remove&id=${await reportedBy(site)}`;
       return onConsole(site, { page, action: "/console/clients/action" });
     },
     leaves: ["client.remove"],
+  },
+  "POST /console/users/action": {
+    async ask(site) {
+      const [one, other] = [await site.signedIn("member"), await site.signedIn("member")];
+      const page = `/console/users/action?act=suspend&id=${one.user.id}&id=${other.user.id}`;
+      return onConsole(site, { page, action: "/console/users/action" });
+    },
+    leaves: ["users.update", "user.update"],
   },
   "POST /console/theme": {
     async ask(site) {
@@ -979,12 +992,23 @@ const CASES: Readonly<Record<string, Case>> = {
     why: "what a workstation says of itself, every few minutes",
   },
   "DELETE /admin/client-status/:id": {
-    async ask(site) {
-      await site.request("POST", "/client-status", { ...(await asMember(site)), body: reportWith() });
-      const { items } = site.domain.clients.inventory.list(site.world.organizationId, {});
-      return asAdmin(site, { path: `/admin/client-status/${items[0]?.id}` });
-    },
+    ask: async (site) => asAdmin(site, { path: `/admin/client-status/${await reportedBy(site)}` }),
     leaves: ["client.remove"],
+  },
+  "POST /admin/client-status/remove": {
+    ask: async (site) => asAdmin(site, { body: { ids: [await reportedBy(site)] } }),
+    leaves: ["clients.remove", "client.remove"],
+  },
+  "POST /admin/client-status/revoke": {
+    ask: async (site) => asAdmin(site, { body: { ids: [await reportedBy(site)] } }),
+    leaves: ["clients.revoke", "client.revoke"],
+  },
+  "POST /admin/users/change": {
+    async ask(site) {
+      const { user } = await site.signedIn("member");
+      return asAdmin(site, { body: { action: "end_logins", ids: [user.id] } });
+    },
+    leaves: ["users.revoke_logins", "user.revoke_logins"],
   },
   "POST /admin/users/options": { ask: (site) => asAdmin(site, { body: {} }), why: "a question" },
   "PATCH /admin/users/:id": {

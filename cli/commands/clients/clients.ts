@@ -24,23 +24,28 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     addDirectoryOptions(verb);
 }
 
+const addFilters = (verb: CliCommand): CliCommand =>
+  verb
+    .option("--user <user>", "workstations of this user: e-mail address or id")
+    .addOption(new Option("--health <health>", "only workstations with this health").choices(HEALTHS))
+    .option("--harness <name>", "workstations that report this harness")
+    .option("--revision <id>", "workstations that report this revision")
+    .option("--client-version <version>", "workstations with this version of the client")
+    .option("--platform <platform>", "workstations that report this platform")
+    .option(...STALE);
+
 const addReadingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addPageOptions(
-    noun
-      .command("list")
-      .description("Lists workstations, most recently seen first.")
-      .examples(
-        "quartermaster clients list --user ana@example.org --json",
-        "quartermaster clients list --stale 90d --wide",
-        "quartermaster clients list --summary --sort host_asc --json",
-      )
-      .option("--user <user>", "workstations of this user: e-mail address or id")
-      .addOption(new Option("--health <health>", "only workstations with this health").choices(HEALTHS))
-      .option("--harness <name>", "workstations that report this harness")
-      .option("--revision <id>", "workstations that report this revision")
-      .option("--client-version <version>", "workstations with this version of the client")
-      .option("--platform <platform>", "workstations that report this platform")
-      .option(...STALE)
+    addFilters(
+      noun
+        .command("list")
+        .description("Lists workstations, most recently seen first.")
+        .examples(
+          "quartermaster clients list --user ana@example.org --json",
+          "quartermaster clients list --stale 90d --wide",
+          "quartermaster clients list --summary --sort host_asc --json",
+        ),
+    )
       .addOption(new Option("--sort <order>", "order of the list (default: last_seen_desc)").choices(SORTS))
       .option("--summary", "count harnesses and packages instead of listing them"),
   )
@@ -64,30 +69,35 @@ const addReadingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
 
 const addRemovalVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addConfirmOptions(
-    noun
-      .command("remove")
-      .description(
-        "Removes workstations from the inventory; a workstation that reports again is added again.",
-      )
-      .examples("quartermaster clients remove lab-14", "quartermaster clients remove --stale 180d --yes")
-      .argument("[client]", CLIENT)
-      .option(...STALE),
+    addFilters(
+      noun
+        .command("remove")
+        .description(
+          "Removes workstations from the inventory; a workstation that reports again is added again.",
+        )
+        .examples(
+          "quartermaster clients remove lab-14 lab-15",
+          "quartermaster clients remove --stale 180d --yes",
+        )
+        .argument("[clients...]", CLIENT),
+    ).option("--q <text>", "workstations whose host name, instance id or user contains this text"),
   )
     .printsJson()
     .action(domainAction(context, async () => (await import("./remove.ts")).remove)),
   addConfirmOptions(
-    noun
-      .command("revoke")
-      .description(
-        "Removes workstations from the inventory and ends their logins; their next requests are refused.",
-      )
-      .examples(
-        "quartermaster clients revoke lab-14",
-        "quartermaster clients revoke --stale 90d --dry-run",
-        "quartermaster clients revoke --stale 90d --yes",
-      )
-      .argument("[client]", CLIENT)
-      .option(...STALE),
+    addFilters(
+      noun
+        .command("revoke")
+        .description(
+          "Removes workstations from the inventory and ends their logins; their next requests are refused.",
+        )
+        .examples(
+          "quartermaster clients revoke lab-14",
+          "quartermaster clients revoke --stale 90d --dry-run",
+          "quartermaster clients revoke --stale 90d --yes",
+        )
+        .argument("[clients...]", CLIENT),
+    ).option("--q <text>", "workstations whose host name, instance id or user contains this text"),
   )
     .printsJson()
     .action(domainAction(context, async () => (await import("./remove.ts")).revoke)),

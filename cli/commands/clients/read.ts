@@ -1,6 +1,6 @@
 // `clients list` and `clients show`.
 import { toClientDocument, toClientSummary } from "../../../src/domain/clients/inventory/documents.ts";
-import type { ClientQuery, ClientView } from "../../../src/domain/clients/service.ts";
+import type { ClientFilterQuery, ClientQuery, ClientView } from "../../../src/domain/clients/service.ts";
 import { runSynchronously } from "../../../src/platform/steps.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { printPages, readPages } from "../../output/list-pages.ts";
@@ -8,19 +8,8 @@ import { parseSeenBefore } from "./stale.ts";
 import { CLIENT_COLUMNS, clientText, SUMMARY_COLUMNS } from "./view.ts";
 
 export async function list(call: Call): Promise<void> {
-  const { domain, actor, context, text, has } = call;
-  const reference = text("user");
-  const wanted: ClientQuery = {
-    userId:
-      reference === undefined ? undefined : domain.identity.users.find(actor.organizationId, reference).id,
-    health: text("health"),
-    harness: text("harness"),
-    revision: text("revision"),
-    clientVersion: text("client-version"),
-    platform: text("platform"),
-    sort: text("sort"),
-    seenBeforeMs: parseSeenBefore(text("stale"), context.clock.nowMs()),
-  };
+  const { domain, actor, text, has } = call;
+  const wanted: ClientQuery = { ...filterOf(call), sort: text("sort") };
   const more = { current_revision: domain.governance.revisions.current(actor.organizationId)?.id ?? null };
   const { inventory } = domain.clients;
   const empty = "no workstations";
@@ -40,6 +29,21 @@ export async function list(call: Call): Promise<void> {
       more,
     },
   );
+}
+
+/** @returns the options that say which workstations; those that are not given are undefined */
+export function filterOf({ domain, actor, context, text }: Call): ClientFilterQuery {
+  const reference = text("user");
+  return {
+    userId:
+      reference === undefined ? undefined : domain.identity.users.find(actor.organizationId, reference).id,
+    health: text("health"),
+    harness: text("harness"),
+    revision: text("revision"),
+    clientVersion: text("clientVersion"),
+    platform: text("platform"),
+    seenBeforeMs: parseSeenBefore(text("stale"), context.clock.nowMs()),
+  };
 }
 
 export async function show({ domain, actor, output, context, args: [reference = ""] }: Call): Promise<void> {

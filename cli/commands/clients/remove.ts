@@ -1,15 +1,15 @@
-// `clients remove` and `clients revoke`: one client, or all clients that have not been seen for some time. A running server
-// refuses the next request of a revoked client.
+// `clients remove` and `clients revoke`: one client, several, all that match a filter, or all that have not been seen for some time. A
+// running server refuses the next request of a revoked client.
 
 import { toClientDocument } from "../../../src/domain/clients/inventory/documents.ts";
-import type { ClientView, RemovalKind } from "../../../src/domain/clients/service.ts";
+import type { ClientFilterQuery, ClientView, RemovalKind } from "../../../src/domain/clients/service.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { nameList } from "../../../src/platform/text/name-list.ts";
+import { type Chosen, runBulk } from "../../bulk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { ageText } from "../../output/age.ts";
-import { readClients } from "./read.ts";
-import { parseSeenBefore } from "./stale.ts";
+import { filterOf, readClients } from "./read.ts";
 import { nameOf } from "./view.ts";
 
 /** Clients that a plan lists by name; it only counts the others. */
@@ -19,12 +19,40 @@ export const remove = (call: Call): Promise<void> => removeClients(call, "remove
 export const revoke = (call: Call): Promise<void> => removeClients(call, "revoke");
 
 async function removeClients(call: Call, verb: RemovalKind): Promise<void> {
-  const [reference] = call.args;
-  const stale = call.text("stale");
-  if ((reference === undefined) === (stale === undefined)) throw unclear(verb);
-  if (reference !== undefined) return removeOne(call, verb, reference);
-  const seenBeforeMs = parseSeenBefore(stale, call.context.clock.nowMs());
-  if (seenBeforeMs !== undefined) await removeUnseen(call, verb, seenBeforeMs);
+  const { q, ...others } = { ...filterOf(call), q: call.text("q") };
+  const { seenBeforeMs, ...more } = others;
+  const isFiltered = Object.values({ ...more, q }).some((value) => value !== undefined);
+  const references = call.args;
+  const [reference] = references;
+  if ((reference === undefined) === (!isFiltered && seenBeforeMs === undefined)) throw unclear(verb);
+  if (reference !== undefined && references.length === 1) return removeOne(call, verb, reference);
+  if (!isFiltered && seenBeforeMs !== undefined) return removeUnseen(call, verb, seenBeforeMs);
+  const { organizationId } = call.actor;
+  const ids = references.map((name) => call.domain.clients.inventory.find(organizationId, name).id);
+  await removeMany(call, verb, ids.length > 0 ? { ids } : { filter: { ...others, q }, text: textOf(call) });
+}
+
+/** The filter as it is recorded in the audit log. */
+const textOf = ({ text }: Call): string =>
+  new URLSearchParams(
+    ["q", "user", "health", "harness", "revision", "clientVersion", "platform", "stale"].flatMap((name) => {
+      const value = text(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  ).toString();
+
+async function removeMany(call: Call, verb: RemovalKind, chosen: Chosen<ClientFilterQuery>): Promise<void> {
+  const { actor, domain } = call;
+  const { bulkRemovals } = domain.clients;
+  await runBulk<ClientFilterQuery>(call, {
+    chosen,
+    nouns: ["workstation", "workstations"],
+    action: (workstations) => `${verb} ${workstations}${verb === "remove" ? " from the inventory" : ""}`,
+    details: [CONSEQUENCE[verb]],
+    done: (workstations) => `${DONE[verb]} ${workstations}`,
+    count: (selection) => bulkRemovals.count(actor.organizationId, selection),
+    slice: (slice) => bulkRemovals.slice(actor, { removal: verb, ...slice }),
+  });
 }
 
 const DONE = { remove: "removed", revoke: "revoked" } as const;
@@ -116,6 +144,11 @@ const actionOn = (verb: RemovalKind, count: number): string =>
 const countText = (count: number): string => (count === 1 ? "1 workstation" : `${count} workstations`);
 
 const unclear = (verb: RemovalKind): DomainError =>
-  new DomainError("invalid", "usage.which_clients", "name either a workstation or --stale DAYS", {
-    hint: `run: quartermaster clients ${verb} --help`,
-  });
+  new DomainError(
+    "invalid",
+    "usage.which_clients",
+    "name either workstations, or --stale DAYS or another option that selects them",
+    {
+      hint: `run: quartermaster clients ${verb} --help`,
+    },
+  );

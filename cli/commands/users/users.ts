@@ -25,6 +25,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     ...readingVerbs(noun, context),
     ...addEntryVerbs(noun, context),
     ...changingVerbs(noun, context),
+    bulkVerb(noun, context),
   ];
   for (const verb of verbs) addDirectoryOptions(verb);
   for (const verb of linkingVerbs(noun, context))
@@ -126,6 +127,27 @@ const linkingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .printsJson()
     .action(domainAction(context, async () => (await import("./password.ts")).passwordLink)),
 ];
+
+/** The verb for many users at once. */
+const bulkVerb = (noun: CliCommand, context: Context): CliCommand =>
+  addConfirmOptions(
+    noun
+      .command("change")
+      .description("Changes several users at once: named ones, or all that match the options.")
+      .examples(
+        "quartermaster users change suspend ana@example.org bob@example.org",
+        "quartermaster users change end_logins --role member --dry-run",
+        "quartermaster users change make_member --q example.net --yes",
+      )
+      .argument("<action>", "suspend, resume, end_logins, make_admin or make_member")
+      .argument("[users...]", "e-mail addresses or ids")
+      .option("--q <text>", "users whose address contains this text")
+      .addOption(choiceOption("--role <role>", "users with this role", ROLE_CHOICES))
+      .addOption(choiceOption("--status <status>", "users with this status", USER_STATUS_CHOICES))
+      .addOption(choiceOption("--source <source>", "scim: users of an identity provider", SOURCE_CHOICES)),
+  )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./bulk.ts")).change));
 
 const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addConfirmOptions(

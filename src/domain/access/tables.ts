@@ -1,6 +1,6 @@
 // The tables of logins, keys and budgets; migrations/ contains their SQL.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { signingKeyTable } from "../shared/signing-key-tables.ts";
+import { signingKeyTable } from "../shared/signing-keys/signing-key-tables.ts";
 
 export const loginSessions = sqliteTable("login_sessions", {
   id: text("id").primaryKey(),

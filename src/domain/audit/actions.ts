@@ -108,4 +108,6 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "user.revoke_logins",
   "user.unlock",
   "user.update",
+  "users.revoke_logins",
+  "users.update",
 ];

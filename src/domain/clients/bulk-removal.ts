@@ -1,40 +1,37 @@
 // Removes or revokes many clients: those of a list of ids, or all that match a filter. Each client has its own audit entry, and the
 // whole has one more. Clients that are not selected keep their logins, even if the same sign-in approved them.
 import { setImmediate } from "node:timers/promises";
-import type { Tx } from "../../platform/database/database.ts";
+import type { Connection, Tx } from "../../platform/database/database.ts";
+import type { Problem } from "../../platform/errors.ts";
 import { isOwnId } from "../../platform/ids.ts";
 import { runInTurns } from "../../platform/steps.ts";
 import type { Actor } from "../shared/actor.ts";
+import { BULK_ROWS_MAX, type BulkRow, type BulkSlice, readBulkIds } from "../shared/bulk.ts";
+import { invalidQuery, refuseQuery } from "./errors.ts";
 import type { Inventory } from "./inventory/inventory.ts";
 import type { ClientFilterQuery } from "./inventory/list-query.ts";
-import { BATCH_ROWS } from "./limits.ts";
 import { REVOKED, type RemovalDependencies, type RemovalKind, summaryOf } from "./removal.ts";
 import * as store from "./store.ts";
 
 /** Clients of one transaction, so that none holds the event loop for long. */
 const ROWS_AT_ONCE = 25;
 
-/** Which clients: at most BATCH_ROWS ids, or a filter with its text for the audit log. */
+/** Which clients: at most BULK_ROWS_MAX ids, or a filter with its text for the audit log. */
 export type Selection =
   | { ids: readonly string[]; filter?: undefined }
-  | { ids?: undefined; filter: ClientFilterQuery & { q?: string | undefined }; text: string };
+  | { ids?: undefined; filter: ClientFilterQuery; text: string };
 
 export interface BulkRemoval {
   removal: RemovalKind;
   selection: Selection;
   /** clients that the whole operation concerns; its first slice records it. Undefined for a later slice. */
   whole?: number | undefined;
-  /** of this slice; at most BATCH_ROWS, which is the default */
-  rowsMax?: number;
-}
-
-export interface BulkRow {
-  id: string;
-  /** host name or instance id; undefined for a client that is not in the inventory */
-  name: string | undefined;
-  result: "done" | "unchanged" | "refused";
-  /** why it is unchanged or refused, as a clause */
-  why?: string;
+  /** of this slice; at most BULK_ROWS_MAX, which is the default */
+  rowsMax?: number | undefined;
+  /** `next` of the slice before; undefined for the first one */
+  cursor?: string | undefined;
+  /** tells what would happen, and changes nothing */
+  isDryRun?: boolean | undefined;
 }
 
 /** A client as it was listed; a client that reported since then may match no more. */
@@ -42,6 +39,9 @@ interface Listed {
   id: string;
   seenAtMs?: number;
 }
+
+/** What happens to a client: its row and how its login ends, or why nothing happens. */
+type Judged = { row: store.ReportRow; ends: "nothing" | "grant" | "session" } | BulkRow;
 
 export class BulkRemovals {
   constructor(
@@ -53,71 +53,135 @@ export class BulkRemovals {
    * @throws DomainError `client.invalid`
    */
   async count(organizationId: string, { ids, filter }: Selection): Promise<number> {
-    if (ids) return new Set(ids).size;
+    if (ids) return idsIn(ids).length;
     const query = { ...filter, perPage: 1 };
     return (await runInTurns(this.own.inventory.listInSteps(organizationId, query))).total;
   }
 
   /**
-   * Removes or revokes one slice of the selection, those seen longest ago first.
-   * @returns one row for each; fewer than were asked for if no more match
+   * Removes or revokes one slice of the selection, those seen longest ago first. Clients that report after the first slice began are
+   * left alone.
    * @throws DomainError `client.invalid`
    */
-  async slice(actor: Actor, bulk: BulkRemoval): Promise<BulkRow[]> {
-    const listed = await this.#listed(actor.organizationId, bulk);
+  async slice(actor: Actor, bulk: BulkRemoval): Promise<BulkSlice> {
+    const { listed, next } = await this.#listed(actor.organizationId, bulk);
     const rows: BulkRow[] = [];
     for (let at = 0; at < listed.length; at += ROWS_AT_ONCE) {
-      const some = listed.slice(at, at + ROWS_AT_ONCE);
-      const done = await this.own.db.write((tx) => {
-        if (at === 0 && bulk.whole !== undefined) this.#recordWhole(tx, actor, bulk);
-        return some.map((one) => this.#end(tx, actor, { ...one, removal: bulk.removal }));
-      }, "clients");
-      rows.push(...done);
+      const some = listed.slice(at, at + ROWS_AT_ONCE).map((one) => ({ ...one, removal: bulk.removal }));
+      rows.push(
+        ...(bulk.isDryRun ? this.#foresee(actor, some) : await this.#end(actor, some, at === 0 ? bulk : {})),
+      );
       await setImmediate(); // lets other requests run
     }
-    return rows;
+    return { rows, next };
   }
 
-  async #listed(organizationId: string, { selection, rowsMax = BATCH_ROWS }: BulkRemoval): Promise<Listed[]> {
-    const { ids, filter } = selection;
-    if (ids) return [...new Set(ids.map((id) => id.toLowerCase()))].slice(0, rowsMax).map((id) => ({ id }));
-    const query = { ...filter, sort: "last_seen_asc", perPage: rowsMax, known: rowsMax };
-    const { items } = await runInTurns(this.own.inventory.summaries(organizationId, query));
-    return items.map(({ id, lastSeenAtMs }) => ({ id, seenAtMs: lastSeenAtMs }));
+  async #listed(
+    organizationId: string,
+    bulk: BulkRemoval,
+  ): Promise<{ listed: Listed[]; next: string | null }> {
+    const { selection, rowsMax = BULK_ROWS_MAX } = bulk;
+    if (selection.ids) return { listed: idsIn(selection.ids).map((id) => ({ id })), next: null };
+    const { asOfMs, cursor } = placeIn(bulk.cursor) ?? { asOfMs: this.own.clock.nowMs(), cursor: undefined };
+    const query = {
+      ...selection.filter,
+      asOfMs,
+      cursor,
+      sort: "last_seen_asc",
+      perPage: rowsMax,
+      known: rowsMax,
+    };
+    const page = await runInTurns(this.own.inventory.summaries(organizationId, query));
+    const listed = page.items.map(({ id, lastSeenAtMs }) => ({ id, seenAtMs: lastSeenAtMs }));
+    return { listed, next: page.next && `${asOfMs}.${page.next}` };
   }
 
-  #end(tx: Tx, actor: Actor, { id, seenAtMs, removal }: Listed & { removal: RemovalKind }): BulkRow {
-    const { organizationId } = actor;
-    const row = isOwnId(id) ? store.find(tx, { organizationId, id }) : undefined;
-    if (!row) return { id, name: undefined, ...ABSENT[removal] };
-    const name = row.hostname ?? row.instanceId;
-    if (seenAtMs !== undefined && row.lastSeenAtMs !== seenAtMs)
-      return { id, name, result: "unchanged", why: "it has reported since it was counted" };
-    if (removal === "revoke" && !this.#endLogin(tx, actor, row))
-      return { id, name, result: "refused", why: "it reports with a browser sign-in that is used elsewhere" };
+  #foresee(actor: Actor, some: readonly (Listed & { removal: RemovalKind })[]): BulkRow[] {
+    return some.map((one) => {
+      const judged = judge(this.own.db.read, actor, one);
+      return "row" in judged ? doneRow(judged.row) : judged;
+    });
+  }
+
+  #end(
+    actor: Actor,
+    some: readonly (Listed & { removal: RemovalKind })[],
+    whole: Partial<BulkRemoval>,
+  ): Promise<BulkRow[]> {
+    return this.own.db.write((tx) => {
+      this.#recordWhole(tx, actor, whole);
+      return some.map((one) => {
+        const judged = judge(tx, actor, one);
+        if (!("row" in judged)) return judged;
+        this.#endLogin(tx, judged);
+        this.#take(tx, actor, { row: judged.row, removal: one.removal });
+        return doneRow(judged.row);
+      });
+    }, "clients");
+  }
+
+  #endLogin(tx: Tx, { row: { loginSessionId, grantId }, ends }: Exclude<Judged, BulkRow>): void {
+    const ending = { reason: REVOKED, nowMs: this.own.clock.nowMs() };
+    if (ends === "session") this.own.endLogin.session(tx, { loginSessionId, ...ending });
+    if (ends === "grant" && grantId !== null) this.own.endLogin.grant(tx, { grantId, ...ending });
+  }
+
+  #take(tx: Tx, actor: Actor, { row, removal }: { row: store.ReportRow; removal: RemovalKind }): void {
+    const { id, organizationId } = row;
     store.take(tx, { organizationId, id });
     this.own.audit.record(tx, { actor, action: `client.${removal}`, target: id, before: summaryOf(row) });
-    return { id, name, result: "done" };
   }
 
-  /** @returns false if only the whole sign-in could be ended, and somebody else uses it */
-  #endLogin(tx: Tx, { credential }: Actor, row: store.ReportRow): boolean {
-    const { loginSessionId, grantId } = row;
-    const ending = { reason: REVOKED, nowMs: this.own.clock.nowMs() };
-    const isShared = credential === `login_session:${loginSessionId}` || store.hasCompanion(tx, row);
-    if (!isShared) this.own.endLogin.session(tx, { loginSessionId, ...ending });
-    else if (grantId !== null) this.own.endLogin.grant(tx, { grantId, ...ending });
-    else return false;
-    return true;
-  }
-
-  #recordWhole(tx: Tx, actor: Actor, { removal, selection, whole = 0 }: BulkRemoval): void {
+  #recordWhole(tx: Tx, actor: Actor, { removal, selection, whole }: Partial<BulkRemoval>): void {
+    if (whole === undefined || !selection) return;
     const filter = selection.ids ? null : selection.text;
     const event = { actor, target: actor.organizationId, after: { workstations: whole, filter } };
     if (removal === "remove") this.own.audit.record(tx, { ...event, action: "clients.remove" });
     else this.own.audit.record(tx, { ...event, action: "clients.revoke" });
   }
 }
+
+function idsIn(ids: readonly string[]): string[] {
+  const problems: Problem[] = [];
+  const different = readBulkIds(ids, problems);
+  refuseQuery(problems);
+  return different;
+}
+
+/** @throws DomainError `client.invalid` for text that is no cursor of a slice */
+function placeIn(text: string | undefined): { asOfMs: number; cursor: string } | undefined {
+  if (text === undefined) return undefined;
+  const [, time, cursor] = /^(\d{1,15})\.(.+)$/.exec(text) ?? [];
+  if (time !== undefined && cursor !== undefined) return { asOfMs: Number(time), cursor };
+  throw invalidQuery([{ pointer: "/cursor", detail: "cursor must be the next_cursor of an earlier slice" }]);
+}
+
+function judge(
+  connection: Connection,
+  { organizationId, credential }: Actor,
+  { id, seenAtMs, removal }: Listed & { removal: RemovalKind },
+): Judged {
+  const row = isOwnId(id) ? store.find(connection, { organizationId, id }) : undefined;
+  if (!row) return { id, name: undefined, ...ABSENT[removal] };
+  if (seenAtMs !== undefined && row.lastSeenAtMs !== seenAtMs)
+    return { ...doneRow(row), result: "unchanged", why: "it has reported since it was counted" };
+  if (removal === "remove") return { row, ends: "nothing" };
+  const isShared =
+    credential === `login_session:${row.loginSessionId}` || store.hasCompanion(connection, row);
+  if (!isShared) return { row, ends: "session" };
+  if (row.grantId !== null) return { row, ends: "grant" };
+  return {
+    ...doneRow(row),
+    result: "refused",
+    why: "it reports with a browser sign-in that is used elsewhere",
+  };
+}
+
+const doneRow = ({ id, hostname, instanceId }: store.ReportRow): BulkRow => ({
+  id,
+  name: hostname ?? instanceId,
+  result: "done",
+});
 
 /** The login of a client is known only from its record. */
 const ABSENT = {

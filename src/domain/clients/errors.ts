@@ -9,8 +9,12 @@ export function refuseReport(problems: readonly Problem[]): void {
 
 /** @throws DomainError `client.invalid` with all problems, if there are any */
 export function refuseQuery(problems: readonly Problem[]): void {
-  if (problems.length > 0) throw invalid("client.invalid", problems);
+  if (problems.length > 0) throw invalidQuery(problems);
 }
+
+/** @returns DomainError `client.invalid` with all problems */
+export const invalidQuery = (problems: readonly Problem[]): DomainError =>
+  invalid("client.invalid", problems);
 
 function invalid(reason: string, problems: readonly Problem[]): DomainError {
   const message = problems.map(({ detail }) => detail).join("; ");

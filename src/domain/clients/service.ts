@@ -20,7 +20,7 @@ import * as store from "./store.ts";
 import type { CheckVersion } from "./verdict/expectations.ts";
 import { createJudge, rulesOf } from "./verdict/judge.ts";
 
-export type { BulkRow, Selection } from "./bulk-removal.ts";
+export type { BulkRemoval, Selection } from "./bulk-removal.ts";
 export type {
   ClientFacets,
   ClientFilterQuery,

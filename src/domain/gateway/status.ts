@@ -2,7 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { DomainError } from "../../platform/errors.ts";
 import type { GovernanceConfig } from "../governance/service.ts";
-import type { SigningKeyRing } from "../shared/signing-key-ring.ts";
+import type { SigningKeyRing } from "../shared/signing-keys/signing-key-ring.ts";
 import type { GatewayMode } from "./dependencies.ts";
 
 const CHECKS = [

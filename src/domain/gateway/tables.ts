@@ -1,6 +1,6 @@
 // Tables of gateway keys, queued revocations and inference tokens. Constraints and indexes are in the migrations.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { signingKeyTable } from "../shared/signing-key-tables.ts";
+import { signingKeyTable } from "../shared/signing-keys/signing-key-tables.ts";
 
 export const gatewayKeys = sqliteTable("gateway_keys", {
   userId: text("user_id").primaryKey(),

@@ -24,6 +24,10 @@ export const userRemoved = () =>
 export const ownAccount = () =>
   new DomainError("conflict", "user.own_account", "this is your own account; ask another administrator");
 
+/** In an action on many users, which would otherwise sign its own actor out half-way. */
+export const ownLogins = () =>
+  new DomainError("conflict", "user.own_logins", "these are your own logins; end them on your own page");
+
 export const protectedUser = () =>
   new DomainError("conflict", "user.protected", "this is the protected administrator of the configuration", {
     hint: "bootstrap.admin_email names it",

@@ -15,6 +15,7 @@ import { createRename } from "./organization.ts";
 import { removeLinks } from "./password-links/password-link-store.ts";
 import { PasswordLinks } from "./password-links/password-links.ts";
 import * as store from "./store.ts";
+import { BulkUserChanges } from "./users/bulk-changes.ts";
 import { createEnroll } from "./users/enrollment.ts";
 import { ExternalUsers } from "./users/external-users.ts";
 import { createOwnPasswords } from "./users/own-password.ts";
@@ -36,8 +37,10 @@ export function createIdentity(given: IdentityDependencies) {
   const dependencies = { ...given, endLogins: createEndAccess(given) };
   const enrol = createEnroll(dependencies);
   const { passwords, settings } = dependencies;
+  const users = new Users(dependencies, enrol);
   return {
-    users: new Users(dependencies, enrol),
+    users,
+    bulkChanges: new BulkUserChanges(dependencies, users),
     invitations: new Invitations(dependencies, enrol),
     passwordLinks: new PasswordLinks(dependencies),
     provisioned: new ProvisionedUsers(dependencies),

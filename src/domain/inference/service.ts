@@ -5,7 +5,7 @@ import type { Db } from "../../platform/database/database.ts";
 import type { GatewayKeys, GatewayMode, Resolve } from "../gateway/service.ts";
 import type { Governance } from "../governance/service.ts";
 import type { Identity } from "../identity/service.ts";
-import type { SigningKeyRing } from "../shared/signing-key-ring.ts";
+import type { SigningKeyRing } from "../shared/signing-keys/signing-key-ring.ts";
 import { Admission } from "./admission/admission.ts";
 import type { Budgets } from "./log/record.ts";
 import { createAllowedModels } from "./models/allowed-models.ts";

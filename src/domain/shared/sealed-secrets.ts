@@ -3,8 +3,8 @@
 import type { Sealing } from "../../platform/crypto/sealing.ts";
 import type { Connection, Topic, Tx } from "../../platform/database/database.ts";
 import { DomainError } from "../../platform/errors.ts";
-import type { SigningKeyStore } from "./signing-key-store.ts";
-import type { SigningKeyRow } from "./signing-key-tables.ts";
+import type { SigningKeyStore } from "./signing-keys/signing-key-store.ts";
+import type { SigningKeyRow } from "./signing-keys/signing-key-tables.ts";
 
 export interface SealedSecrets {
   /** their name in lists and in the audit log: `gateway_keys` */

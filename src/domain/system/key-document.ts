@@ -2,7 +2,7 @@
 // themselves are never shown.
 import { Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../platform/clock.ts";
-import type { SigningKeyView } from "../shared/signing-key-ring.ts";
+import type { SigningKeyView } from "../shared/signing-keys/signing-key-ring.ts";
 import type { SealingKeyState } from "./sealing-keys.ts";
 
 export const SIGNED_TOKENS = ["access_tokens", "inference_tokens"] as const;

@@ -28,6 +28,7 @@ import { brandingLogoRoutes } from "./branding-logo.ts";
 import { catalogRoutes } from "./catalog/catalog.ts";
 import { packageSourceRoutes } from "./catalog/package-sources.ts";
 import { clientRoutes } from "./clients.ts";
+import { clientBulkRoutes } from "./clients-bulk.ts";
 import { connectionRoutes } from "./connection.ts";
 import { consoleRoutes } from "./console/console-routes.ts";
 import { gatewayKeyRoutes, gatewayRoutes } from "./gateway/gateway.ts";
@@ -46,6 +47,7 @@ import { invitationRoutes } from "./identity/invitations.ts";
 import { passwordLinkRoutes } from "./identity/password-links.ts";
 import { provisioningRoutes } from "./identity/provisioning.ts";
 import { userRoutes } from "./identity/users.ts";
+import { userBulkRoutes } from "./identity/users-bulk.ts";
 import { ownRecordRoutes } from "./own-records.ts";
 import { pageRoutes } from "./pages/pages.ts";
 import { scimRoutes } from "./scim.ts";
@@ -104,11 +106,13 @@ export function createRoutes(
     harnessAdminRoutes(context),
     policyDraftRoutes(context),
     clientRoutes(context),
+    clientBulkRoutes(context),
     sessionUploadRoutes(context),
     sessionObjectRoutes(context),
     sessionListRoutes(context),
     sessionSharingRoutes(context),
     userRoutes(context),
+    userBulkRoutes(context),
     passwordLinkRoutes(context),
     invitationRoutes(context),
     identityRoutes(context),

@@ -119,8 +119,8 @@ describe("CON-43 CON-98 one workstation", () => {
 
 test.each([
   ["act=remove", "Select at least one"],
-  ["act=explode&id=1", "Choose whether"],
-  ["", "Choose whether"],
+  ["act=explode&id=1", "Choose what to do"],
+  ["", "Choose what to do"],
   [`act=remove&all=1&filter=${encodeURIComponent("?health=fine")}`, "Health must be one of"],
   [`act=remove&all=1&filter=${encodeURIComponent("?platform=none")}`, "No workstation matches"],
   [`act=remove&${Array.from({ length: 101 }, (_, at) => `id=${at}`).join("&")}`, "Select at most 100"],

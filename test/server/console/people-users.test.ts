@@ -39,7 +39,7 @@ const read = async (query: string, cookie = admin.cookie) => {
 };
 const rowsIn = (html: string): string[] =>
   [...html.matchAll(/<tr>(<td.*?)<\/tr>/gs)].map(([, row = ""]) =>
-    [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)]
+    [...row.matchAll(/<td[^>]*>(?!<input)(.*?)<\/td>/gs)]
       .map(([, cell = ""]) => cell.replaceAll(/<[^>]+>/g, ""))
       .join(" | "),
   );

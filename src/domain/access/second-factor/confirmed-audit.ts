@@ -24,6 +24,7 @@ export const SENSITIVE: Readonly<Record<string, (change: Change) => boolean>> = 
   "user.password_link": always,
   "user.reset_password": always,
   "user.update": changesRole,
+  "users.update": changesRole,
 };
 
 /**

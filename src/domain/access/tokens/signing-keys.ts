@@ -1,11 +1,11 @@
 // The keys that sign access tokens. signing-key-ring.ts rotates keys; access-tokens.ts defines the claims.
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { type SealedSecrets, sealedSigningKeys } from "../../shared/sealed-secrets.ts";
-import { SigningKeyRing, type SigningKeyRingOptions } from "../../shared/signing-key-ring.ts";
+import { SigningKeyRing, type SigningKeyRingOptions } from "../../shared/signing-keys/signing-key-ring.ts";
 import type { AccessSettings } from "../settings.ts";
 import { accessKeyStore } from "./signing-keys-store.ts";
 
-export type { SigningKeyView } from "../../shared/signing-key-ring.ts";
+export type { SigningKeyView } from "../../shared/signing-keys/signing-key-ring.ts";
 
 export interface SigningKeysDependencies
   extends Pick<SigningKeyRingOptions, "db" | "clock" | "audit" | "sealing"> {

@@ -28,6 +28,8 @@ export interface ClientFilterQuery {
   seenFromMs?: number | undefined;
   /** UTC milliseconds, exclusive; overrides the end of `lastSeen` */
   seenBeforeMs?: number | undefined;
+  /** UTC milliseconds; clients that reported later do not match */
+  asOfMs?: number | undefined;
 }
 
 export interface ClientQuery extends ClientFilterQuery, PageQuery {
@@ -109,6 +111,7 @@ export function readClientFilter(
       query.seenBeforeMs ?? days.beforeMs,
       stale === "true" ? staleMs : undefined,
       unseenMs,
+      query.asOfMs === undefined ? undefined : query.asOfMs + 1,
     ),
   };
 }

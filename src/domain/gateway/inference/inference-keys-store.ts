@@ -1,5 +1,5 @@
 // Stores the keys that sign inference tokens. inference-keys.ts decides which key signs and how long an old key verifies.
-import { signingKeyStore } from "../../shared/signing-key-store.ts";
+import { signingKeyStore } from "../../shared/signing-keys/signing-key-store.ts";
 import { gatewaySigningKeys } from "../tables.ts";
 
 export const inferenceKeyStore = signingKeyStore(gatewaySigningKeys, "gateway");

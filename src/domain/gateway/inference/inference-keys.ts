@@ -1,5 +1,5 @@
 // The keys that sign inference tokens: RSA, because proxies expect it. signing-key-ring.ts rotates them.
-import { SigningKeyRing, type SigningKeyRingOptions } from "../../shared/signing-key-ring.ts";
+import { SigningKeyRing, type SigningKeyRingOptions } from "../../shared/signing-keys/signing-key-ring.ts";
 import type { GatewaySettings } from "../settings.ts";
 import { inferenceKeyStore } from "./inference-keys-store.ts";
 

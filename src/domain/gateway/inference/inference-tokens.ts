@@ -7,7 +7,7 @@ import type { Ids } from "../../../platform/ids.ts";
 import type { ActiveLogin, FindActiveLogin } from "../../access/service.ts";
 import type { Audit } from "../../audit/service.ts";
 import type { Actor } from "../../shared/actor.ts";
-import type { SigningKeyRing } from "../../shared/signing-key-ring.ts";
+import type { SigningKeyRing } from "../../shared/signing-keys/signing-key-ring.ts";
 import { loginEnded, sessionRevoked } from "../errors.ts";
 import { gatewayOff } from "../keys/keys.ts";
 import type { GatewaySettings } from "../settings.ts";

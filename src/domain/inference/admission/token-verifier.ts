@@ -7,7 +7,7 @@ import { isExpired, type VerifiedToken, verifyToken } from "../../../platform/cr
 import { DomainError } from "../../../platform/errors.ts";
 import { UUID_PATTERN } from "../../../platform/ids.ts";
 import { GATEWAY_SESSION_CLAIM, INFERENCE_SCOPE, SESSION_CLAIM } from "../../gateway/service.ts";
-import type { SigningKeyRing } from "../../shared/signing-key-ring.ts";
+import type { SigningKeyRing } from "../../shared/signing-keys/signing-key-ring.ts";
 
 /** About 500 bytes each. */
 export const KNOWN_TOKENS_MAX = 100_000;

@@ -164,7 +164,7 @@ interface ClientListProps {
   mayAdminister: boolean;
 }
 
-const BULK = (["revoke", "remove"] as const).map((name) => ({ name, label: ACTS[name].many }));
+const BULK = (["revoke", "remove"] as const).map((name) => ({ name, label: ACTS[name].label }));
 
 /** @returns the page of workstations */
 export function clientListPage({
@@ -202,26 +202,29 @@ export function clientListPage({
 }
 
 /** @returns the command; undefined if it has no such filter */
-function commandOf({
+function commandOf({ sort, per_page: _, ...filter }: Values) {
+  const chosen = clientOptions(filter);
+  return chosen && ["clients", "list", "--summary", ...chosen, ...options({ sort })];
+}
+
+/**
+ * @param filter as the API takes it
+ * @returns the same as options of `clients list`, `remove` and `revoke`; undefined if they have no such filter
+ */
+export function clientOptions({
+  q,
   user_id: user,
   harness,
   health,
   revision,
   client_version,
   platform,
-  sort,
   not_seen_for_days: days,
   ...others
-}: Values) {
-  const isWhole = Object.keys(others).every((name) => name === "per_page");
-  if (!isWhole) return undefined;
+}: Values): string[] | undefined {
+  if (Object.keys(others).length > 0) return undefined;
   const stale = days && `${days}d`;
-  return [
-    "clients",
-    "list",
-    "--summary",
-    ...options({ user, harness, health, revision, "client-version": client_version, platform, stale, sort }),
-  ];
+  return options({ q, user, harness, health, revision, "client-version": client_version, platform, stale });
 }
 
 function pagingOf(

@@ -87,7 +87,7 @@ const Actions = ({ id }: { id: string }) => (
   <div class="choices">
     {(["revoke", "remove"] as const).map((act) => (
       <a key={act} class="button" href={`${CLIENTS_ACTION_PATH}?act=${act}&id=${id}`} data-dialog>
-        {ACTS[act].many}
+        {ACTS[act].label}
       </a>
     ))}
   </div>

@@ -1,7 +1,7 @@
 // Sentences of the fleet's pages: states of workstations, and what to do about each reason of a verdict.
 import { STALE_AFTER_DAYS } from "../../../domain/clients/limits.ts";
 import type { Health } from "../../../domain/clients/model.ts";
-import { numberText } from "../parts/texts.ts";
+import type { BulkWords } from "../list/bulk.tsx";
 import type { Tone } from "../parts/values.tsx";
 
 export const HEALTH_WORDS: Readonly<Record<Health, { tone: Tone; label: string }>> = {
@@ -72,16 +72,27 @@ export const STALE_REMEDY =
 
 /** What can be done with workstations. */
 export const ACTS = {
-  remove: { verb: "Remove", past: "removed from the inventory", many: "Remove from the inventory…" },
-  revoke: { verb: "Revoke", past: "revoked", many: "Revoke…" },
-} as const;
+  revoke: {
+    label: "Revoke…",
+    verb: "Revoke",
+    past: "revoked",
+    ask: (workstations) => `Revoke ${workstations}?`,
+    consequences: [
+      "Their logins end: their next requests are refused and they must sign in again. Workstations that you did not select stay signed in.",
+    ],
+    done: (workstations) => `${workstations} revoked`,
+    doneRow: "Revoked",
+  },
+  remove: {
+    label: "Remove from the inventory…",
+    verb: "Remove",
+    past: "removed from the inventory",
+    ask: (workstations) => `Remove ${workstations}?`,
+    consequences: [
+      "Their access stays: a workstation that reports again appears again. To end their access, revoke them instead.",
+    ],
+    done: (workstations) => `${workstations} removed from the inventory`,
+    doneRow: "Removed from the inventory",
+  },
+} as const satisfies Record<string, BulkWords & { past: string }>;
 export type Act = keyof typeof ACTS;
-
-export const workstations = (count: number, language: string): string =>
-  count === 1 ? "1 workstation" : `${numberText(count, language)} workstations`;
-
-/** @returns what the action does to all selected workstations, and what it does not */
-export const consequenceOfMany = (act: Act): string =>
-  act === "remove"
-    ? "Their access stays: a workstation that reports again appears again. To end their access, revoke them instead."
-    : "Their logins end: their next requests are refused and they must sign in again. Workstations that you did not select stay signed in.";

@@ -3,6 +3,7 @@
 import type { UserFigures } from "../../../domain/clients/service.ts";
 import type { KeyState } from "../../../domain/gateway/model.ts";
 import { PROVISIONING_SOURCES, ROLES, USER_STATUSES, type User } from "../../../domain/identity/model.ts";
+import { BULK_USER_ACTIONS } from "../../../domain/identity/users/bulk-changes.ts";
 import type { Page } from "../../../domain/shared/page.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Problem } from "../../../platform/errors.ts";
@@ -13,6 +14,7 @@ import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { options, type Twin } from "../parts/command.tsx";
 import { Count, State, Text, Time } from "../parts/values.tsx";
+import { USER_BULK } from "./user-bulk.ts";
 import { INVITATIONS_PATH, KEY_LABELS, SOURCE_LABELS, STATUS_LABELS, USERS_PATH, userPath } from "./words.ts";
 
 /** One row. */
@@ -123,10 +125,19 @@ interface UserListProps {
   page: Page<ListedUser> | undefined;
   problems?: readonly Problem[] | undefined;
   hasGateway: boolean;
+  mayAdminister: boolean;
 }
 
+const BULK = BULK_USER_ACTIONS.map((name) => ({ name, label: USER_BULK.words[name].label }));
+
 /** @returns the page of all users */
-export function userListPage({ values, page, problems = [], hasGateway }: UserListProps): ConsolePage {
+export function userListPage({
+  values,
+  page,
+  problems = [],
+  hasGateway,
+  mayAdminister,
+}: UserListProps): ConsolePage {
   const list: List<ListedUser> = {
     noun: "users",
     filters: FILTERS,
@@ -141,6 +152,7 @@ export function userListPage({ values, page, problems = [], hasGateway }: UserLi
     ),
     problems,
     csvPath: `${USERS_PATH}.csv`,
+    bulk: mayAdminister ? { path: USER_BULK.path, actions: BULK } : undefined,
     ...twinOf(values),
   };
   return {

@@ -11,20 +11,16 @@ import { clientPage } from "../../console/fleet/client-page.tsx";
 import { csvAnswer, csvRoute } from "../../console/list/csv.ts";
 import { lastPageAddress, listValues } from "../../console/list/list.ts";
 import type { Reader } from "../../console/reader.ts";
-import { FormField, formOf, formOperation, formRoute, pageRoute, seeOther } from "../../pages/html.ts";
+import { formOperation, formRoute, pageRoute, seeOther } from "../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
-import { confirmAction, runAction } from "./fleet-actions.ts";
+import { BULK_FORM } from "./bulk.ts";
+import { createFleetActions } from "./fleet-actions.ts";
 import { shownClient } from "./fleet-detail.ts";
 import { readExport, readList } from "./fleet-lists.ts";
 
-const ACTION_FORM = formOf({
-  ...{ csrf: FormField, by: FormField, act: FormField, ids: FormField, retry: FormField },
-  ...{ all: FormField, filter: FormField, expected: FormField, typed: FormField },
-  ...{ done: FormField, unchanged: FormField, refused: FormField, left: FormField },
-});
-
 /** @returns the pages of workstations */
 export function fleetPages({ guard, domain }: RouteContext, console: Console) {
+  const actions = createFleetActions(domain);
   const listPage = async (reader: Reader) => {
     const { page, ...read } = await readList(domain, reader);
     const last = page && lastPageAddress(reader, page);
@@ -58,16 +54,16 @@ export function fleetPages({ guard, domain }: RouteContext, console: Console) {
     )
     .get(
       CLIENTS_ACTION_PATH,
-      ({ request }) => console.show(request, "administrator", (reader) => confirmAction(domain, reader)),
+      ({ request }) => console.show(request, "administrator", (reader) => actions.confirm(reader)),
       pageRoute("showClientsActionPage", "Asks before workstations are removed or revoked"),
     )
     .post(
       CLIENTS_ACTION_PATH,
       ({ request, body }) =>
         console.act(request, body, { needs: "administrator", back: CLIENTS_PATH }, (reader) =>
-          runAction(domain, reader, body),
+          actions.run(reader, body),
         ),
-      formRoute(ACTION_FORM, formOperation("sendClientsAction", "Removes or revokes workstations")),
+      formRoute(BULK_FORM, formOperation("sendClientsAction", "Removes or revokes workstations")),
     )
     .get(
       `${CLIENTS_PATH}/:id`,

@@ -1,5 +1,6 @@
 // The pages about people.
 import type { Page } from "playwright-core";
+import type { Site } from "../../../support/browser/browser.ts";
 import type { Area } from "../scenes.ts";
 
 const MEMBER = "member@example.com";
@@ -14,15 +15,48 @@ const ofUser =
     await page.goto((await page.getByRole("link", { name: link }).getAttribute("href")) ?? "");
   };
 
+/** Selects three users, and opens the question of an action. */
+const selected =
+  (action: string) =>
+  async (page: Page): Promise<void> => {
+    await page.goto("/console/users?q=bulk-");
+    for (const box of await page.getByRole("checkbox", { name: "Select", exact: true }).all())
+      await box.check();
+    await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name: action }).click()]);
+  };
+
+async function suspendSecond({ server: { domain, world } }: Site): Promise<void> {
+  const { users } = domain.identity;
+  const { id } = users.find(world.organizationId, "bulk-two@example.com");
+  await users.update(world.system, id, { status: "suspended" });
+}
+
 export const peopleArea: Area = {
   async seed(site) {
     await site.invite("invited@example.com");
+    for (const name of ["one", "two", "three"]) await site.member(`bulk-${name}@example.com`);
+    await suspendSecond(site);
     await site.member(`${"long-name-".repeat(6)}@${"subdomain.".repeat(15)}example.com`);
   },
   scenes: [
     { title: "Users", open: "/console/users?filters=all" },
     { title: "Users", state: "none of which match", open: "/console/users?q=nobody" },
     { title: "Users", state: "with impossible filters", open: "/console/users?role=x&not_seen=1&group=x" },
+    { title: "Suspend 3 users?", state: "with one that stays as it is", open: selected("Suspend…") },
+    {
+      title: "End all logins of 3 users?",
+      state: "all that match",
+      open: `/console/users/action?act=end_logins&all=1&filter=${encodeURIComponent("?q=bulk-")}`,
+    },
+    {
+      title: "1 user resumed",
+      state: "the result of many",
+      open: async (page, site) => {
+        await suspendSecond(site);
+        await selected("Resume…")(page);
+        await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name: "Resume" }).click()]);
+      },
+    },
     { title: MEMBER, open: ofUser(MEMBER) },
     { title: "admin@example.com", state: "of the reader", open: ofUser("admin@example.com") },
     { title: MEMBER, state: "as an auditor reads it", as: "auditor", open: ofUser(MEMBER) },

@@ -6,6 +6,7 @@ import { groupPages } from "./group-pages.ts";
 import { invitationPages } from "./invitation-pages.ts";
 import { loginPages } from "./login-pages.ts";
 import { userActionPages } from "./user-action-pages.ts";
+import { userBulkPages } from "./user-bulk-pages.ts";
 import { userListPages } from "./user-list-pages.ts";
 import { userPages } from "./user-pages.ts";
 
@@ -13,6 +14,7 @@ import { userPages } from "./user-pages.ts";
 export const peoplePages = (context: RouteContext, console: Console) =>
   new Elysia({ name: "routes/console-people" })
     .use(userListPages(context, console))
+    .use(userBulkPages(context, console))
     .use(userPages(context, console))
     .use(userActionPages(context, console))
     .use(invitationPages(context, console))

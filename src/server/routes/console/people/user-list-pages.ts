@@ -52,7 +52,8 @@ export function userListPages({ guard, domain }: RouteContext, console: Console)
           const last = rows && lastPageAddress(reader, rows);
           if (last !== undefined) return seeOther(last);
           const page = rows && { ...rows, items: withFigures(reader, rows.items) };
-          return userListPage({ values, page, problems, hasGateway });
+          const { mayAdminister } = reader;
+          return userListPage({ values, page, problems, hasGateway, mayAdminister });
         }),
       pageRoute("showUsersPage", "Users as a list"),
     )

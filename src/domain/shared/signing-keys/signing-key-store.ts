@@ -1,8 +1,8 @@
 // SQL of signing keys, for the table of any kind of token. signing-key-ring.ts decides which key signs and how long an old one
 // verifies.
 import { and, desc, eq, isNotNull, isNull, lte } from "drizzle-orm";
-import { type Connection, statement, type Topic, type Tx } from "../../platform/database/database.ts";
-import { moveRevision } from "../../platform/database/moved-topics.ts";
+import { type Connection, statement, type Topic, type Tx } from "../../../platform/database/database.ts";
+import { moveRevision } from "../../../platform/database/moved-topics.ts";
 import type { SigningKeyRow, SigningKeyTable } from "./signing-key-tables.ts";
 
 /** Fewer keys than this verify at a time: rotations are at least a day apart, and tokens live for minutes or hours. */

@@ -1,8 +1,8 @@
 // The keys that sign one kind of token. One key is active; a retired key verifies until the last token that it can have signed
 // has expired. The command line may rotate keys at any time, so the set is read again when its revision changes.
 // platform/crypto/signing.ts has the cryptography. The area that owns the ring decides what the tokens contain.
-import { type Clock, DAY_MS, SECOND_MS } from "../../platform/clock.ts";
-import type { Sealing } from "../../platform/crypto/sealing.ts";
+import { type Clock, DAY_MS, SECOND_MS } from "../../../platform/clock.ts";
+import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import {
   CLOCK_TOLERANCE_SECONDS,
   createSigner,
@@ -12,13 +12,13 @@ import {
   parsePublicJwk,
   type Signer,
   type SigningKeyPair,
-} from "../../platform/crypto/signing.ts";
-import type { Db, Topic, Tx } from "../../platform/database/database.ts";
-import { DomainError, invariant } from "../../platform/errors.ts";
-import { Secret } from "../../platform/secret.ts";
-import type { Audit } from "../audit/service.ts";
-import type { Actor } from "./actor.ts";
-import { signingKeyContext } from "./sealed-secrets.ts";
+} from "../../../platform/crypto/signing.ts";
+import type { Db, Topic, Tx } from "../../../platform/database/database.ts";
+import { DomainError, invariant } from "../../../platform/errors.ts";
+import { Secret } from "../../../platform/secret.ts";
+import type { Audit } from "../../audit/service.ts";
+import type { Actor } from "../actor.ts";
+import { signingKeyContext } from "../sealed-secrets.ts";
 import type { SigningKeyStore } from "./signing-key-store.ts";
 import type { SigningKeyRow } from "./signing-key-tables.ts";
 

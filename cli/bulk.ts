@@ -1,0 +1,133 @@
+// Runs a verb on many rows: those that are named, or all that match a filter. Asks once for all of them, works them off in slices, and
+// prints the result of each row.
+import { BULK_ROWS_MAX, type BulkRow, type BulkSlice } from "../src/domain/shared/bulk.ts";
+import type { Call } from "./data-directory/in-domain.ts";
+import { SomeFailed } from "./exit.ts";
+import { isConfirmed } from "./input/prompt.ts";
+import { printable } from "./output/printable.ts";
+
+/** Rows that a plan lists by name; it only counts the others. */
+const NAMED = 10;
+/** `unchanged` is the longest word before a row. */
+const WORD_WIDTH = "unchanged".length + 2;
+
+/** Named rows, or a filter with its text for the audit log. */
+export type Chosen<Filter> = { ids: readonly string[] } | { filter: Filter; text: string };
+
+export interface BulkVerb<Filter> {
+  chosen: Chosen<Filter>;
+  /** nouns for one row and for several */
+  nouns: readonly [string, string];
+  /** starts with a verb in the infinitive: `suspend 3 users` */
+  action(rows: string): string;
+  /** what changes and what stays, one line each */
+  details: readonly string[];
+  /** `suspended 3 users` */
+  done(rows: string): string;
+  count(chosen: Chosen<Filter>): Promise<number>;
+  slice(slice: {
+    selection: Chosen<Filter>;
+    whole?: number;
+    cursor?: string | undefined;
+    isDryRun?: boolean;
+  }): Promise<BulkSlice>;
+}
+
+/**
+ * Asks, and runs the verb.
+ * @throws SomeFailed after the report, if a row was refused
+ */
+export async function runBulk<Filter>(call: Call, verb: BulkVerb<Filter>): Promise<void> {
+  const { nouns, action, details, done, count, slice } = verb;
+  const parts = partsOf(verb.chosen);
+  const counts = await Promise.all(parts.map(count));
+  const whole = counts.reduce((sum, matching) => sum + matching, 0);
+  const rowsText = (rows: number): string => `${rows} ${rows === 1 ? nouns[0] : nouns[1]}`;
+  const [first] = parts;
+  if (whole === 0 || !first)
+    return call.output.result(
+      { changed: false, ...countsOf([]), items: [] },
+      `unchanged: no ${nouns[0]} matches`,
+    );
+  const { rows: foreseen } = await slice({ selection: first, isDryRun: true });
+  const plan = { action: action(rowsText(whole)), details: [...details, ...exceptionsIn(foreseen)] };
+  if (!(await isConfirmed(call.context, call.command, plan))) return;
+  const rows = await runParts(call, parts, whole, slice);
+  const counted = countsOf(rows);
+  const summary = [
+    done(rowsText(counted.done)),
+    `${counted.unchanged} unchanged`,
+    `${counted.refused} refused`,
+  ];
+  const text = [counted.done === whole ? summary[0] : summary.join(", "), ...linesOf(rows)].join("\n");
+  call.output.result({ changed: counted.done > 0, ...counted, items: rows.map(toItem) }, text);
+  if (counted.refused > 0) throw new SomeFailed(`${counted.refused} of ${rowsText(rows.length)} refused`);
+}
+
+async function runParts<Filter>(
+  call: Call,
+  parts: readonly Chosen<Filter>[],
+  whole: number,
+  slice: BulkVerb<Filter>["slice"],
+): Promise<BulkRow[]> {
+  const signal = call.context.stopSignal();
+  const rows: BulkRow[] = [];
+  for (const selection of parts) {
+    let cursor: string | undefined;
+    do {
+      signal.throwIfAborted();
+      const isFirst = rows.length === 0;
+      const { rows: some, next } = await slice({ selection, cursor, ...(isFirst && { whole }) });
+      rows.push(...some);
+      cursor = next ?? undefined;
+    } while (cursor !== undefined);
+  }
+  return rows;
+}
+
+/** A slice takes at most BULK_ROWS_MAX ids. */
+function partsOf<Filter>(chosen: Chosen<Filter>): Chosen<Filter>[] {
+  if (!("ids" in chosen)) return [chosen];
+  const ids = [...new Set(chosen.ids)];
+  return Array.from({ length: Math.ceil(ids.length / BULK_ROWS_MAX) }, (_, part) => ({
+    ids: ids.slice(part * BULK_ROWS_MAX, (part + 1) * BULK_ROWS_MAX),
+  }));
+}
+
+function countsOf(rows: readonly BulkRow[]): Record<BulkRow["result"], number> {
+  const having = (wanted: BulkRow["result"]): number => rows.filter(({ result }) => result === wanted).length;
+  return { done: having("done"), unchanged: having("unchanged"), refused: having("refused") };
+}
+
+function exceptionsIn(rows: readonly BulkRow[]): string[] {
+  const exceptions = rows.filter(({ result }) => result !== "done");
+  const more = exceptions.length - NAMED;
+  return [
+    ...exceptions.slice(0, NAMED).map(({ id, name = id, why = "" }) => `${name} does not change: ${why}`),
+    ...(more > 0 ? [`and ${more} more do not change`] : []),
+  ];
+}
+
+const linesOf = (rows: readonly BulkRow[]): string[] =>
+  rows
+    .filter(({ result }) => result !== "done")
+    .map(
+      ({ id, name = id, result, why = "" }) => `${result.padEnd(WORD_WIDTH)}${printable(`${name}: ${why}`)}`,
+    );
+
+const toItem = ({
+  id,
+  name = null,
+  result,
+  why = null,
+}: {
+  id: string;
+  name?: string | null | undefined;
+  result: string;
+  why?: string | null;
+}) => ({
+  id,
+  name: name ?? null,
+  result,
+  reason: why ?? null,
+});

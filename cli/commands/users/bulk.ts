@@ -1,0 +1,77 @@
+// `users change`: suspends or resumes many users, ends their logins or changes their role.
+import { BULK_USER_ACTIONS, type BulkUserAction } from "../../../src/domain/identity/users/bulk-changes.ts";
+import type { UserQuery } from "../../../src/domain/identity/users/user-directory.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+import { type Chosen, runBulk } from "../../bulk.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+
+const LOGINS_END = "Their logins end at once, on every workstation.";
+
+const PLANS: Readonly<
+  Record<BulkUserAction, { action: string; done: string; end?: string; details: string[] }>
+> = {
+  suspend: {
+    action: "suspend",
+    done: "suspended",
+    details: [LOGINS_END, "`users change resume` restores access."],
+  },
+  resume: { action: "resume", done: "resumed", details: ["Ended logins stay ended."] },
+  end_logins: {
+    action: "end all logins of",
+    done: "ended all logins of",
+    details: ["Accounts and roles stay."],
+  },
+  make_admin: { action: "give the role admin to", done: "gave the role admin to", details: [LOGINS_END] },
+  make_member: { action: "give the role member to", done: "gave the role member to", details: [LOGINS_END] },
+};
+
+export async function change(call: Call): Promise<void> {
+  const { domain, actor } = call;
+  const { bulkChanges } = domain.identity;
+  const [word, ...references] = call.args;
+  const action = BULK_USER_ACTIONS.find((known) => known === word);
+  if (!action) throw unknownAction();
+  const { action: verb, done, details } = PLANS[action];
+  await runBulk<UserQuery>(call, {
+    chosen: chosenBy(call, references),
+    nouns: ["user", "users"],
+    action: (users) => `${verb} ${users}`,
+    details,
+    done: (users) => `${done} ${users}`,
+    count: (chosen) => bulkChanges.count(actor.organizationId, chosen),
+    slice: (slice) => bulkChanges.slice(actor, { action, ...slice }),
+  });
+}
+
+function chosenBy({ domain, actor, text }: Call, references: readonly string[]): Chosen<UserQuery> {
+  const given = {
+    q: text("q"),
+    role: text("role"),
+    status: text("status"),
+    provisioning_source: text("source"),
+  };
+  const words = Object.entries(given).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  if (references.length > 0 === words.length > 0) throw unclear();
+  const { users } = domain.identity;
+  if (references.length > 0)
+    return { ids: references.map((reference) => users.find(actor.organizationId, reference).id) };
+  const { provisioning_source: provisioningSource, ...filter } = given;
+  return { filter: { ...filter, provisioningSource }, text: new URLSearchParams(words).toString() };
+}
+
+const unknownAction = (): DomainError =>
+  new DomainError(
+    "invalid",
+    "usage.unknown_action",
+    `the action must be one of ${BULK_USER_ACTIONS.join(", ")}`,
+    {
+      hint: "run: quartermaster users change --help",
+    },
+  );
+
+const unclear = (): DomainError =>
+  new DomainError("invalid", "usage.which_users", "name either users, or --q, --role, --status or --source", {
+    hint: "run: quartermaster users change --help",
+  });

@@ -1,0 +1,183 @@
+// Changes many users: those of a list of ids, or all that match a filter. Each user goes through the operation for one user, with its
+// guards, its transaction and its audit entry; the whole has one more entry.
+import { setImmediate } from "node:timers/promises";
+import { DomainError, invariant, type Problem } from "../../../platform/errors.ts";
+import { runInTurns } from "../../../platform/steps.ts";
+import type { Actor } from "../../shared/actor.ts";
+import { BULK_ROWS_MAX, type BulkRow, type BulkSlice, readBulkIds } from "../../shared/bulk.ts";
+import type { IdentityDependencies } from "../dependencies.ts";
+import { ownLogins, refuseInvalid } from "../errors.ts";
+import { type Role, readChoice, type SettableStatus, type User } from "../model.ts";
+import type { UserQuery } from "./user-directory.ts";
+import type { Users } from "./users.ts";
+
+export const BULK_USER_ACTIONS = ["suspend", "resume", "end_logins", "make_admin", "make_member"] as const;
+export type BulkUserAction = (typeof BULK_USER_ACTIONS)[number];
+
+type Update = { role: Role } | { status: SettableStatus };
+
+/** What each action changes; nothing for one that only ends logins. */
+const UPDATES: Readonly<Record<BulkUserAction, Update | undefined>> = {
+  suspend: { status: "suspended" },
+  resume: { status: "active" },
+  end_logins: undefined,
+  make_admin: { role: "admin" },
+  make_member: { role: "member" },
+};
+
+/** Users whose changes share a transaction, so that none holds the event loop for long. */
+const USERS_AT_ONCE = 10;
+
+/** Which users: at most BULK_ROWS_MAX ids, or a filter with its text for the audit log. */
+export type UserSelection =
+  | { ids: readonly string[]; filter?: undefined }
+  | { ids?: undefined; filter: UserQuery; text: string };
+
+export interface BulkUserChange {
+  /** one of BULK_USER_ACTIONS, before any check */
+  action: string;
+  selection: UserSelection;
+  /** users that the whole operation concerns; its first slice records it. Undefined for a later slice. */
+  whole?: number | undefined;
+  /** of this slice; at most BULK_ROWS_MAX, which is the default */
+  rowsMax?: number | undefined;
+  /** `next` of the slice before; undefined for the first one */
+  cursor?: string | undefined;
+  /** tells what would happen, and changes nothing */
+  isDryRun?: boolean | undefined;
+}
+
+type KnownChange = BulkUserChange & { action: BulkUserAction };
+
+type Dependencies = Pick<IdentityDependencies, "db" | "audit">;
+
+export class BulkUserChanges {
+  constructor(
+    private readonly own: Dependencies,
+    private readonly users: Users,
+  ) {}
+
+  /**
+   * @returns the number of users that the selection has now
+   * @throws DomainError `identity.invalid`
+   */
+  async count(organizationId: string, { ids, filter }: UserSelection): Promise<number> {
+    if (ids) return idsIn(ids).length;
+    return (await runInTurns(this.users.listInSteps(organizationId, { ...filter, perPage: 1 }))).total;
+  }
+
+  /**
+   * Changes one slice of the selection, by folded address. A refusal concerns its user only; the others are changed.
+   * @throws DomainError `identity.invalid`, `access.confirmation_needed` before anything is changed
+   */
+  async slice(actor: Actor, { action: word, ...rest }: BulkUserChange): Promise<BulkSlice> {
+    const change = { ...rest, action: actionIn(word) };
+    const { ids, next } = await this.#listed(actor.organizationId, change);
+    if (change.whole !== undefined && !change.isDryRun) await this.#recordWhole(actor, change);
+    const rows: BulkRow[] = [];
+    for (let at = 0; at < ids.length; at += USERS_AT_ONCE) {
+      const some = ids.slice(at, at + USERS_AT_ONCE);
+      rows.push(...(await Promise.all(some.map((id) => this.#row(actor, id, change)))));
+      await setImmediate(); // lets other requests run
+    }
+    return { rows, next };
+  }
+
+  async #listed(
+    organizationId: string,
+    change: BulkUserChange,
+  ): Promise<{ ids: string[]; next: string | null }> {
+    const { selection, rowsMax = BULK_ROWS_MAX, cursor } = change;
+    if (selection.ids) return { ids: idsIn(selection.ids), next: null };
+    const after = cursor === undefined ? undefined : this.#behind(organizationId, cursor);
+    const query = { ...selection.filter, after, perPage: rowsMax, known: 0 };
+    const { items } = await runInTurns(this.users.listInSteps(organizationId, query));
+    return {
+      ids: items.map(({ id }) => id),
+      next: items.length < rowsMax ? null : (items.at(-1)?.id ?? null),
+    };
+  }
+
+  /** @throws DomainError `identity.invalid` if no user has this id */
+  #behind(organizationId: string, cursor: string): User {
+    try {
+      return this.users.show(organizationId, cursor);
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.kind !== "not_found") throw error;
+      refuseInvalid([{ pointer: "/cursor", detail: "must be the next_cursor of an earlier slice" }]);
+      throw error;
+    }
+  }
+
+  async #row(actor: Actor, id: string, change: KnownChange): Promise<BulkRow> {
+    let name: string | undefined;
+    try {
+      const user = this.users.show(actor.organizationId, id);
+      name = user.email;
+      const why = unchangedWhy(user, change.action);
+      if (why !== undefined) return { id, name, result: "unchanged", why };
+      await this.#apply(actor, id, change);
+      return { id, name, result: "done" };
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      if (error.kind !== "conflict" && error.kind !== "not_found") throw error;
+      return {
+        id,
+        name,
+        result: "refused",
+        why: name === undefined ? "there is no such user" : error.message,
+      };
+    }
+  }
+
+  async #apply(actor: Actor, id: string, { action, isDryRun }: KnownChange): Promise<void> {
+    const update = UPDATES[action];
+    if (update) {
+      if (isDryRun) this.users.checkUpdate(actor, id, update);
+      else await this.users.update(actor, id, update);
+      return;
+    }
+    if (actor.kind === "user" && actor.id === id) throw ownLogins();
+    if (isDryRun) this.users.checkRevokeLogins(actor, id);
+    else await this.users.revokeLogins(actor, id);
+  }
+
+  #recordWhole(actor: Actor, { action, selection, whole = 0 }: KnownChange): Promise<void> {
+    const filter = selection.ids ? null : selection.text;
+    const after = { ...UPDATES[action], users: whole, filter };
+    return this.own.db.write((tx) => {
+      const event = { actor, target: actor.organizationId, after };
+      if (UPDATES[action]) this.own.audit.record(tx, { ...event, action: "users.update" });
+      else this.own.audit.record(tx, { ...event, action: "users.revoke_logins" });
+    });
+  }
+}
+
+/** @throws DomainError `identity.invalid` */
+function actionIn(word: string): BulkUserAction {
+  const problems: Problem[] = [];
+  const action = readChoice(word, { allowed: BULK_USER_ACTIONS, pointer: "/action", problems });
+  refuseInvalid(problems);
+  invariant(action, "a word without a problem is an action");
+  return action;
+}
+
+function idsIn(ids: readonly string[]): string[] {
+  const problems: Problem[] = [];
+  const different = readBulkIds(ids, problems);
+  refuseInvalid(problems);
+  return different;
+}
+
+/** @returns why there is nothing to change; a removed user is refused instead */
+function unchangedWhy({ role, status }: User, action: BulkUserAction): string | undefined {
+  if (status === "removed") return undefined;
+  const already: Readonly<Record<BulkUserAction, string | undefined>> = {
+    suspend: status === "suspended" ? "this user is suspended already" : undefined,
+    resume: status === "active" ? "this user is active already" : undefined,
+    end_logins: undefined,
+    make_admin: role === "admin" ? "this user is an administrator already" : undefined,
+    make_member: role === "member" ? "this user is a member already" : undefined,
+  };
+  return already[action];
+}

@@ -1,0 +1,278 @@
+// Actions on many rows of a list: the question before it, how far it has come, the result of each row, and what to do about refusals.
+/** @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
+import type { BulkRow } from "../../../domain/shared/bulk.ts";
+import { Hidden } from "../../pages/forms.tsx";
+import { asSentence } from "../../pages/words.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import type { Twin } from "../parts/command.tsx";
+import { ConsoleForm, confirmationPage } from "../parts/form.tsx";
+import { numberText } from "../parts/texts.ts";
+import { Text } from "../parts/values.tsx";
+
+/** The texts of one action. `rows` is a count with its noun, such as `12 users`. */
+export interface BulkWords {
+  /** of the button below the list */
+  label: string;
+  ask(rows: string): string;
+  /** what happens and what does not */
+  consequences: readonly string[];
+  /** which rows stay as they are; said only of a filter, because selected rows are named */
+  excepted?: string;
+  /** of the button that does it */
+  verb: string;
+  done(rows: string): string;
+  /** of a row for which it is done */
+  doneRow: string;
+  /** the action cannot be undone, or is as sensitive */
+  isSevere?: boolean;
+}
+
+/** What the pages of one list's actions have in common. */
+export interface BulkView<Act extends string> {
+  /** of the confirmation page and of its form */
+  path: string;
+  listPath: string;
+  /** title of the list */
+  list: string;
+  /** nouns for one row and for several */
+  nouns: readonly [string, string];
+  words: Readonly<Record<Act, BulkWords>>;
+}
+
+/** @returns a count with its noun, with the reader's grouping */
+export const countedRows = (
+  { nouns: [one, many] }: Pick<BulkView<never>, "nouns">,
+  count: number,
+  language: string,
+): string => `${numberText(count, language)} ${count === 1 ? one : many}`;
+
+interface Question<Act extends string> extends Twin {
+  act: Act;
+  language: string;
+  /** rows that the selection has now */
+  count: number;
+  ids: readonly string[];
+  /** query of the list; undefined for ids */
+  filter: string | undefined;
+  /** rows of the selection that will not change */
+  exceptions?: readonly BulkRow[];
+  error?: string | undefined;
+}
+
+/** Asks before an action on many rows. A whole filter wants its number typed. */
+export function confirmMany<Act extends string>(view: BulkView<Act>, asked: Question<Act>): ConsolePage {
+  const { act, language, count, ids, filter, exceptions = [], error, command, api } = asked;
+  const { ask, consequences, excepted, verb, isSevere } = view.words[act];
+  return confirmationPage({
+    title: ask(countedRows(view, count, language)),
+    consequences: [
+      ...(filter === undefined ? [] : [whichText(view, filter)]),
+      ...consequences,
+      ...(filter !== undefined && excepted !== undefined ? [excepted] : []),
+      ...(exceptions.length > 0 ? [<Exceptions view={view} rows={exceptions} language={language} />] : []),
+    ],
+    action: view.path,
+    fields: {
+      act,
+      ...(filter === undefined ? { ids: ids.join(",") } : { all: "1", filter, expected: String(count) }),
+    },
+    verb,
+    back: `${view.listPath}${queryText(filter)}`,
+    ...(filter !== undefined && { typed: String(count) }),
+    ...(isSevere && { isSevere }),
+    error,
+    trail: [{ href: view.listPath, label: view.list }],
+    command,
+    api,
+  });
+}
+
+const whichText = ({ nouns: [, many] }: Pick<BulkView<never>, "nouns">, filter: string): string =>
+  filter === "" ? `These are all ${many}.` : `These are all ${many} that match the filters now.`;
+
+const queryText = (filter: string | undefined): string =>
+  filter === undefined || filter === "" ? "" : `?${filter.replace(/^\?/, "")}`;
+
+function Exceptions({
+  view,
+  rows,
+  language,
+}: {
+  view: BulkView<never>;
+  rows: readonly BulkRow[];
+  language: string;
+}) {
+  return (
+    <details open={rows.length <= EXCEPTIONS_OPEN}>
+      <summary>{countedRows(view, rows.length, language)} will not change</summary>
+      <ul>
+        {rows.map(({ id, name, why }) => (
+          <li key={id}>
+            <Text value={name ?? id} />
+            {why !== undefined && `: ${why}`}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+/** More exceptions are folded. */
+const EXCEPTIONS_OPEN = 5;
+
+/** How far an action on a filter has come. */
+export interface Progress {
+  done: number;
+  unchanged: number;
+  refused: number;
+  /** ids of the first refused rows, which can be tried again */
+  refusedIds: readonly string[];
+  /** rows that the action concerns */
+  whole: number;
+  /** rows that no slice has reached; 0 at the end */
+  left: number;
+  /** of the next slice */
+  cursor: string | undefined;
+  /** query of the list */
+  filter: string;
+}
+
+interface Result<Act extends string> {
+  act: Act;
+  rows: readonly BulkRow[];
+  progress: Progress;
+  language: string;
+}
+
+/** What happened to each row, and what can be done next. */
+export function resultPage<Act extends string>(
+  view: BulkView<Act>,
+  { act, rows, progress, language }: Result<Act>,
+): ConsolePage {
+  const { done, unchanged, refused, refusedIds, whole, left } = progress;
+  const number = (value: number): string => numberText(value, language);
+  const isOver = left === 0;
+  return {
+    title: isOver
+      ? view.words[act].done(countedRows(view, done, language))
+      : `${number(whole - left)} of ${number(whole)} done`,
+    trail: [{ href: view.listPath, label: view.list }],
+    content: (
+      <>
+        <ul class="chips" aria-label="Result">
+          <li>{number(done)} done</li>
+          <li>{number(unchanged)} unchanged</li>
+          <li>{number(refused)} refused</li>
+        </ul>
+        {!isOver && <GoOn view={view} act={act} progress={progress} />}
+        {isOver && refusedIds.length > 0 && (
+          <Retry view={view} act={act} ids={refusedIds} hasMore={refused > refusedIds.length} />
+        )}
+        <Rows view={view} rows={rows} doneText={view.words[act].doneRow} />
+        <p>
+          <a href={view.listPath}>Back to the {view.nouns[1]}</a>
+        </p>
+      </>
+    ),
+  };
+}
+
+interface PartProps {
+  view: Pick<BulkView<never>, "path" | "listPath" | "nouns">;
+  act: string;
+}
+
+/** With a script, the form goes on by itself. */
+function GoOn({ view, act, progress }: PartProps & { progress: Progress }) {
+  const { refusedIds, whole, left, cursor = "", ...counts } = progress;
+  const fields = { act, all: "1", expected: whole, ...counts, left, cursor, ids: refusedIds.join(",") };
+  return (
+    <div class="panel">
+      <p>
+        <progress value={whole - left} max={whole} aria-label="Progress" />
+      </p>
+      <ConsoleForm action={view.path} isContinued>
+        {Object.entries(fields).map(([name, value]) => (
+          <Hidden key={name} name={name} value={String(value)} />
+        ))}
+        <div class="choices">
+          <a class="button" href={view.listPath}>
+            Stop here
+          </a>
+          <button class="button primary" type="submit">
+            Go on
+          </button>
+        </div>
+      </ConsoleForm>
+    </div>
+  );
+}
+
+const Retry = ({ view, act, ids, hasMore }: PartProps & { ids: readonly string[]; hasMore: boolean }) => (
+  <ConsoleForm action={view.path} class="panel">
+    <Hidden name="act" value={act} />
+    <Hidden name="ids" value={ids.join(",")} />
+    <Hidden name="retry" value="1" />
+    <button class="button" type="submit">
+      {hasMore ? `Retry the first ${ids.length} of the refused ones` : "Retry the refused ones"}
+    </button>
+  </ConsoleForm>
+);
+
+interface RowsProps {
+  view: PartProps["view"];
+  rows: readonly BulkRow[];
+  doneText: string;
+}
+
+function Rows({ view, rows, doneText }: RowsProps) {
+  if (rows.length === 0) return null;
+  const [noun] = view.nouns;
+  const label = noun.charAt(0).toUpperCase() + noun.slice(1);
+  const results = { done: doneText, unchanged: "Unchanged", refused: "Refused" };
+  return (
+    <table class="rows">
+      <caption class="visually-hidden">result of each {noun}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{label}</th>
+          <th scope="col">Result</th>
+          <th scope="col">Reason</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ id, name, result, why }) => (
+          <tr key={id}>
+            <td data-label={label}>
+              <Text value={name ?? id} />
+            </td>
+            <td data-label="Result">{results[result]}</td>
+            <td data-label="Reason">
+              <Text value={why && asSentence(why)} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Nothing was selected, or the action is none of ours. */
+export const unclearPage = (
+  { listPath, list, nouns }: Pick<BulkView<never>, "listPath" | "list" | "nouns">,
+  why: ComponentChildren,
+): ConsolePage => ({
+  title: "Nothing to do",
+  status: 400,
+  isError: true,
+  trail: [{ href: listPath, label: list }],
+  content: (
+    <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+      <p>{why}</p>
+      <p>
+        <a href={listPath}>Back to the {nouns[1]}</a>
+      </p>
+    </div>
+  ),
+});

@@ -1,0 +1,93 @@
+// Removing and revoking many workstations, for programs. The clients area decides what happens to each of them.
+import { type Static, Type } from "@sinclair/typebox";
+import { NOT_SEEN_DAYS_MAX } from "../../domain/clients/limits.ts";
+import { HEALTHS } from "../../domain/clients/model.ts";
+import type { RemovalKind, Selection } from "../../domain/clients/service.ts";
+import { BulkResult } from "../../domain/shared/bulk.ts";
+import { SEARCH_LENGTH_MAX } from "../../domain/shared/page.ts";
+import { json } from "../http/answers.ts";
+import { bulkBody, runBulk } from "../http/bulk.ts";
+import { actorOf } from "../http/exchange.ts";
+import { Uuid } from "../http/paging.ts";
+import { operationsOf } from "../openapi.ts";
+import { createRouter, type RouteContext } from "../router.ts";
+
+const day = Type.Optional(Type.String({ description: "Day in UTC, such as 2026-01-31" }));
+const text = Type.Optional(Type.String());
+
+/** As in the query of the list. */
+const ClientFilter = {
+  q: Type.Optional(Type.String({ description: `Text to find, at most ${SEARCH_LENGTH_MAX} characters` })),
+  user_id: Type.Optional(Uuid),
+  harness: text,
+  health: Type.Optional(Type.String({ enum: HEALTHS })),
+  revision: text,
+  client_version: text,
+  platform: text,
+  last_seen_from: day,
+  last_seen_to: day,
+  stale: Type.Optional(Type.Boolean()),
+  not_seen_for_days: Type.Optional(Type.Integer({ minimum: 1, maximum: NOT_SEEN_DAYS_MAX })),
+};
+
+const ClientBulk = bulkBody(ClientFilter, {});
+type Filter = NonNullable<Static<typeof ClientBulk>["filter"]>;
+
+const documented = operationsOf("Administration");
+const answers = {
+  200: { description: "The result of each workstation of this slice", schema: BulkResult },
+  409: { description: "More workstations match than expected" },
+};
+const described = {
+  remove: documented(
+    "removeClients",
+    "Take many workstations off the inventory; they keep their logins",
+    answers,
+  ),
+  revoke: documented(
+    "revokeClients",
+    "Take many workstations off the inventory and end their logins",
+    answers,
+  ),
+};
+
+/** @returns the operations on many clients */
+export function clientBulkRoutes({ guard, domain }: RouteContext) {
+  const { bulkRemovals } = domain.clients;
+
+  const run = (request: Request, body: Static<typeof ClientBulk>, removal: RemovalKind) => {
+    const actor = actorOf(request);
+    return runBulk<Filter, Selection>(body, {
+      reason: "client.invalid",
+      selectionOf: (chosen) =>
+        "ids" in chosen ? chosen : { filter: queryOf(chosen.filter), text: chosen.text },
+      count: (selection) => bulkRemovals.count(actor.organizationId, selection),
+      slice: (slice) => bulkRemovals.slice(actor, { removal, ...slice }),
+    });
+  };
+
+  return createRouter(guard, "clients-bulk")
+    .post(
+      "/admin/client-status/remove",
+      async ({ request, body }) => json(await run(request, body, "remove")),
+      { requires: "administrator", accepts: "json", body: ClientBulk, detail: described.remove },
+    )
+    .post(
+      "/admin/client-status/revoke",
+      async ({ request, body }) => json(await run(request, body, "revoke")),
+      { requires: "administrator", accepts: "json", body: ClientBulk, detail: described.revoke },
+    );
+}
+
+const queryOf = (filter: Filter) => ({
+  q: filter.q,
+  userId: filter.user_id,
+  harness: filter.harness,
+  health: filter.health,
+  revision: filter.revision,
+  clientVersion: filter.client_version,
+  platform: filter.platform,
+  lastSeen: { from: filter.last_seen_from, to: filter.last_seen_to },
+  stale: filter.stale === undefined ? undefined : String(filter.stale),
+  notSeenForDays: filter.not_seen_for_days,
+});

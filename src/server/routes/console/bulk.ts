@@ -1,0 +1,219 @@
+// Runs an action on many rows of a list: those selected on a page, or all that match the filters. Asks first, and works a filter off in
+// slices, one request each. The area of the list says how rows are counted and changed.
+import { BULK_ROWS_MAX, type BulkRow, type BulkSlice } from "../../../domain/shared/bulk.ts";
+import { OWN_PATH_LENGTH_MAX } from "../../auth/own-path.ts";
+import type { Done } from "../../console/console.ts";
+import type { ConsolePage } from "../../console/frame/frame.tsx";
+import type { Fields } from "../../console/frame/refusals.tsx";
+import { valuesOf } from "../../console/list/address.ts";
+import {
+  type BulkView,
+  confirmMany,
+  countedRows,
+  type Progress,
+  resultPage,
+  unclearPage,
+} from "../../console/list/bulk.tsx";
+import type { Values } from "../../console/list/list.ts";
+import type { Twin } from "../../console/parts/command.tsx";
+import { TYPED_FIELD } from "../../console/parts/form.tsx";
+import type { Reader } from "../../console/reader.ts";
+import { FormField, formOf } from "../../pages/html.ts";
+
+/** Refused ids that the pages of one action keep: as many as can be tried again at once. */
+const REFUSED_KEPT = BULK_ROWS_MAX;
+
+/** The form of every action on many rows. */
+export const BULK_FORM = formOf({
+  ...{ csrf: FormField, by: FormField, act: FormField, ids: FormField, retry: FormField },
+  ...{ all: FormField, filter: FormField, expected: FormField, [TYPED_FIELD]: FormField, cursor: FormField },
+  ...{ done: FormField, unchanged: FormField, refused: FormField, left: FormField },
+});
+
+interface Asked<Act extends string> {
+  act: Act;
+  ids: readonly string[];
+  /** query of the list without `?`; undefined for ids */
+  filter: string | undefined;
+}
+
+/** One slice of an action. */
+export interface SliceOf<Act extends string, Selection> {
+  act: Act;
+  selection: Selection;
+  whole?: number | undefined;
+  rowsMax?: number | undefined;
+  cursor?: string | undefined;
+  isDryRun?: boolean | undefined;
+}
+
+/** What the area of a list provides. `Selection` is what its domain takes. */
+export interface Bulk<Act extends string, Selection> {
+  view: BulkView<Act>;
+  acts: readonly Act[];
+  /** @throws DomainError of kind `invalid` for a filter that means nothing */
+  selectionOf(
+    reader: Reader,
+    chosen: { ids: readonly string[] } | { values: Values; text: string },
+  ): Promise<Selection>;
+  count(reader: Reader, selection: Selection): Promise<number>;
+  slice(reader: Reader, slice: SliceOf<Act, Selection>): Promise<BulkSlice>;
+  /** the same as a command and for a program */
+  twin(asked: { act: Act; count: number; selection: Selection; rows: readonly BulkRow[] }): Twin;
+  /** the question for a single row */
+  confirmOne(reader: Reader, act: Act, id: string): ConsolePage | Response;
+  /** does it for a single row, after the question for it */
+  runOne?(reader: Reader, act: Act, id: string): Promise<Done>;
+}
+
+/** The question of the reader's address, and the action of a form. */
+export class BulkActions<Act extends string, Selection> {
+  constructor(private readonly bulk: Bulk<Act, Selection>) {}
+
+  /** @returns the question before the action */
+  async confirm(reader: Reader): Promise<ConsolePage | Response> {
+    const { searchParams: query } = reader.url;
+    const asked = this.#askedIn({
+      act: query.get("act"),
+      ids: query.getAll("id"),
+      all: query.get("all"),
+      filter: query.get("filter"),
+    });
+    if ("title" in asked) return asked;
+    const [id] = asked.ids;
+    if (id !== undefined && asked.ids.length === 1) return this.bulk.confirmOne(reader, asked.act, id);
+    return await this.#question(reader, asked);
+  }
+
+  /** Does what the form asks for. */
+  async run(reader: Reader, fields: Fields): Promise<Done | ConsolePage> {
+    const { act, all, filter } = fields;
+    const asked = this.#askedIn({ act, ids: idsIn(fields.ids), all, filter });
+    if ("title" in asked) return asked;
+    if (asked.filter !== undefined) return await this.#runFilter(reader, asked, fields);
+    const [id] = asked.ids;
+    const isOne = id !== undefined && asked.ids.length === 1 && fields.retry === undefined;
+    if (this.bulk.runOne && isOne) return await this.bulk.runOne(reader, asked.act, id);
+    return await this.#runIds(reader, asked);
+  }
+
+  /** @returns the address of the question that the form answers, for a reader who must confirm the sign-in first */
+  backOf({ act = "", ids, all, filter = "" }: Fields): string {
+    const { path, listPath } = this.bulk.view;
+    const query = new URLSearchParams({ act, ...(all === "1" && { all, filter }) });
+    if (all !== "1") for (const id of idsIn(ids)) query.append("id", id);
+    const address = `${path}?${query}`;
+    return address.length <= OWN_PATH_LENGTH_MAX ? address : listPath;
+  }
+
+  #askedIn(given: {
+    act: string | null | undefined;
+    ids: readonly string[];
+    all: string | null | undefined;
+    filter: string | null | undefined;
+  }): Asked<Act> | ConsolePage {
+    const { view, acts } = this.bulk;
+    const [one, many] = view.nouns;
+    const act = acts.find((known) => known === given.act);
+    if (!act) return unclearPage(view, `Choose what to do with the ${many}.`);
+    if (given.all === "1") return { act, ids: [], filter: (given.filter ?? "").replace(/^\?/, "") };
+    const ids = [...new Set(given.ids)];
+    if (ids.length === 0) return unclearPage(view, `Select at least one ${one} of the list.`);
+    if (ids.length > BULK_ROWS_MAX)
+      return unclearPage(view, `Select at most ${BULK_ROWS_MAX} ${many}, or all that match the filters.`);
+    return { act, ids, filter: undefined };
+  }
+
+  #selectionOf(reader: Reader, { ids, filter }: Asked<Act>): Promise<Selection> {
+    if (filter === undefined) return this.bulk.selectionOf(reader, { ids });
+    const values = valuesOf(new URL(`${this.bulk.view.listPath}?${filter}`, reader.url));
+    return this.bulk.selectionOf(reader, { values, text: filter });
+  }
+
+  async #question(reader: Reader, asked: Asked<Act>, error?: string): Promise<ConsolePage> {
+    const { view } = this.bulk;
+    const { act, filter } = asked;
+    const selection = await this.#selectionOf(reader, asked);
+    const count = await this.bulk.count(reader, selection);
+    if (count === 0) return unclearPage(view, `No ${view.nouns[0]} matches these filters any more.`);
+    const foreseen = { act, selection, isDryRun: true };
+    const rows = filter === undefined ? (await this.bulk.slice(reader, foreseen)).rows : [];
+    const exceptions = rows.filter(({ result }) => result !== "done");
+    const twin = this.bulk.twin({ act, count, selection, rows });
+    return confirmMany(view, { ...asked, language: reader.language, count, exceptions, error, ...twin });
+  }
+
+  async #runIds(reader: Reader, asked: Asked<Act>): Promise<ConsolePage> {
+    const { act, ids } = asked;
+    const selection = await this.#selectionOf(reader, asked);
+    const slice = await this.bulk.slice(reader, { act, selection, whole: ids.length });
+    const progress = progressAfter(slice, progressIn({ expected: String(ids.length) }, ""));
+    return resultPage(this.bulk.view, { act, rows: slice.rows, progress, language: reader.language });
+  }
+
+  async #runFilter(reader: Reader, asked: Asked<Act>, fields: Fields): Promise<ConsolePage> {
+    const { act, filter = "" } = asked;
+    const before = progressIn(fields, filter);
+    const { whole, left, cursor } = before;
+    const selection = await this.#selectionOf(reader, asked);
+    const isFirst = cursor === undefined;
+    if (isFirst) {
+      const isTyped = fields[TYPED_FIELD]?.trim() === String(whole);
+      const error = isTyped
+        ? this.#grownError(reader, await this.bulk.count(reader, selection), whole)
+        : `Type the number ${whole} to confirm.`;
+      if (error !== undefined) return await this.#question(reader, asked, error);
+    }
+    const rowsMax = Math.min(BULK_ROWS_MAX, left);
+    const slice = await this.bulk.slice(reader, {
+      ...{ act, selection, rowsMax, cursor },
+      ...(isFirst && { whole }),
+    });
+    const progress = progressAfter(slice, before);
+    const rows = progress.left === 0 && !isFirst ? await this.#refusals(reader, act, progress) : slice.rows;
+    return resultPage(this.bulk.view, { act, rows, progress, language: reader.language });
+  }
+
+  #grownError({ language }: Reader, count: number, whole: number): string | undefined {
+    if (count <= whole) return undefined;
+    const now = countedRows(this.bulk.view, count, language);
+    return `There are ${now} now, not ${whole}. Confirm the new number.`;
+  }
+
+  /** @returns the first refused rows of all slices, with the reasons that they have now */
+  async #refusals(reader: Reader, act: Act, { refusedIds: ids }: Progress): Promise<readonly BulkRow[]> {
+    if (ids.length === 0) return [];
+    const selection = await this.bulk.selectionOf(reader, { ids });
+    const { rows } = await this.bulk.slice(reader, { act, selection, isDryRun: true });
+    return rows.filter(({ result }) => result === "refused");
+  }
+}
+
+const idsIn = (text: string | undefined): string[] => (text ?? "").split(",").filter((id) => id !== "");
+
+const count = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? "") ? Number(text) : 0);
+
+/** @returns how far the earlier slices have come, which the form tells */
+function progressIn(fields: Fields, filter: string): Progress {
+  const whole = count(fields.expected);
+  const left = fields.left === undefined ? whole : Math.min(count(fields.left), whole);
+  const cursor = fields.cursor === "" ? undefined : fields.cursor;
+  return {
+    ...{ done: count(fields.done), unchanged: count(fields.unchanged), refused: count(fields.refused) },
+    ...{ refusedIds: idsIn(fields.ids).slice(0, REFUSED_KEPT), whole, left, cursor, filter },
+  };
+}
+
+function progressAfter({ rows, next }: BulkSlice, before: Progress): Progress {
+  const having = (wanted: BulkRow["result"]) => rows.filter(({ result }) => result === wanted);
+  const refused = having("refused").map(({ id }) => id);
+  return {
+    ...before,
+    done: before.done + having("done").length,
+    unchanged: before.unchanged + having("unchanged").length,
+    refused: before.refused + refused.length,
+    refusedIds: [...before.refusedIds, ...refused].slice(0, REFUSED_KEPT),
+    left: next === null ? 0 : Math.max(0, before.left - rows.length),
+    cursor: next ?? undefined,
+  };
+}
