@@ -402,6 +402,7 @@ const READS: Readonly<Record<string, string>> = {
   "policy show": "",
   "policy history": "",
   "policy diff": "1 1",
+  "policy impact": "policy.yaml",
   "policy draft list": "",
   "policy draft show": "root@example.org",
   "policy draft export": "root@example.org",

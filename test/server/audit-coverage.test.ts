@@ -942,6 +942,17 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["policy.publish"],
   },
+  "POST /admin/governance-config/check": {
+    async ask(site) {
+      await publishFirst(site);
+      return asAdmin(site, { body: { managed_yaml: managedText({}) } });
+    },
+    why: "nothing is saved",
+  },
+  "POST /admin/governance-config/impact": {
+    ask: async (site) => ({ ...(await savedDraft(site)), body: {} }),
+    why: "a question; nothing is saved",
+  },
   "PUT /admin/policy-draft": {
     async ask(site) {
       await publishFirst(site);

@@ -56,7 +56,8 @@ function warnOf({ output }: Call, warnings: DocumentPlan["warnings"]): void {
   if (!output.isJson) for (const { pointer, detail } of warnings) output.warning(`${pointer} ${detail}`);
 }
 
-async function sourceOf({ context, config }: Call, file: string): Promise<DocumentSource> {
+/** @returns the file as a document; its references use the environment of this command */
+export async function sourceOf({ context, config }: Call, file: string): Promise<DocumentSource> {
   const text = await readFile(resolve(context.cwd, file), DOCUMENT_BYTES_MAX);
   return { text, variable: (name) => config.variable(name) };
 }

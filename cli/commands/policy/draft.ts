@@ -38,7 +38,7 @@ export async function list({ domain, actor, output }: Call): Promise<void> {
 
 export async function show(call: Call): Promise<void> {
   const { output, actor, domain } = call;
-  const { draft, owner } = draftOf(call);
+  const { draft, owner } = draftOf(call, call.args[0] ?? "");
   const review = await domain.governance.draftPublishing.review(actor, draft);
   output.result(
     { ...documentOf({ ...draft, owner }), ...reviewDocument(review) },
@@ -47,7 +47,7 @@ export async function show(call: Call): Promise<void> {
 }
 
 export async function exportDraft(call: Call): Promise<void> {
-  const { draft, owner } = draftOf(call);
+  const { draft, owner } = draftOf(call, call.args[0] ?? "");
   const { document, audiences } = draft;
   const json = { ...documentOf({ ...draft, owner }), document, package_audiences: audiences };
   call.output.result(json, documentYaml(document).trimEnd());
@@ -56,7 +56,7 @@ export async function exportDraft(call: Call): Promise<void> {
 export async function publish(call: Call): Promise<void> {
   const { actor, command, context, domain, output, text } = call;
   const { draftPublishing } = domain.governance;
-  const { draft, owner } = draftOf(call);
+  const { draft, owner } = draftOf(call, call.args[0] ?? "");
   const review = await draftPublishing.review(actor, draft);
   const wanted = { action: `publish the draft of ${owner}`, details: linesOf(review) };
   if (!(await isConfirmed(context, command, wanted))) return;
@@ -71,7 +71,7 @@ export async function publish(call: Call): Promise<void> {
 
 export async function discard(call: Call): Promise<void> {
   const { actor, command, context, domain, output } = call;
-  const { draft, owner } = draftOf(call);
+  const { draft, owner } = draftOf(call, call.args[0] ?? "");
   const { changes } = await domain.governance.draftPublishing.review(actor, draft);
   const wanted = { action: `discard the draft of ${owner}`, details: changeLines(changes) };
   if (!(await isConfirmed(context, command, wanted))) return;
@@ -79,8 +79,11 @@ export async function discard(call: Call): Promise<void> {
   output.result({ discarded: draft.id, owner }, `discarded the draft of ${owner}`);
 }
 
-/** @throws DomainError `policy_draft.none`, and for an unknown user */
-function draftOf({ domain, actor, args: [reference = ""] }: Call): { draft: Draft; owner: string } {
+/**
+ * @param reference address or id of the author
+ * @throws DomainError `policy_draft.none`, and for an unknown user
+ */
+export function draftOf({ domain, actor }: Call, reference: string): { draft: Draft; owner: string } {
   const { id, email } = domain.identity.users.find(actor.organizationId, reference);
   return { draft: domain.governance.drafts.show(actor, id), owner: email };
 }

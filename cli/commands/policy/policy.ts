@@ -18,7 +18,12 @@ export const register = (program: CliCommand): CliCommand =>
 
 /** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
-  const verbs = [...readingVerbs(noun, context), explaining(noun, context), ...changingVerbs(noun, context)];
+  const verbs = [
+    ...readingVerbs(noun, context),
+    explaining(noun, context),
+    previewing(noun, context),
+    ...changingVerbs(noun, context),
+  ];
   for (const verb of verbs) addDirectoryOptions(verb);
   addDraftVerbs(noun, context);
 }
@@ -60,6 +65,21 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .printsJson()
     .action(readingAction(context, async () => (await import("./apply.ts")).check)),
 ];
+
+const previewing = (noun: CliCommand, context: Context): CliCommand =>
+  noun
+    .command("impact")
+    .description(
+      "Shows whom a policy file, or the draft of an administrator, would reach if it were published.",
+    )
+    .examples(
+      "quartermaster policy impact policy.yaml",
+      "quartermaster policy impact --draft ana@example.org --json",
+    )
+    .argument("[file]", "policy, or a file with a section governance, in YAML or JSON")
+    .option("--draft <administrator>", "a draft instead of a file: e-mail address or id of its author")
+    .printsJson()
+    .action(readingAction(context, async () => (await import("./impact.ts")).impact));
 
 const explaining = (noun: CliCommand, context: Context): CliCommand =>
   noun

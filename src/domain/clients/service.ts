@@ -4,6 +4,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
+import type { Steps } from "../../platform/steps.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Governance } from "../governance/service.ts";
 import type { Harness } from "../harnesses/harnesses.ts";
@@ -16,6 +17,7 @@ import type { ClientStatusReport, Reporter } from "./model.ts";
 import { ClientRemovals, type EndLogin } from "./removal.ts";
 import { type ReadReport, readReport } from "./report.ts";
 import { forgetUnseen, VerdictRenewal } from "./retention.ts";
+import { impactOf, type PolicyImpact } from "./rollout/impact.ts";
 import * as store from "./store.ts";
 import type { CheckVersion } from "./verdict/expectations.ts";
 import { createJudge, rulesOf } from "./verdict/judge.ts";
@@ -31,6 +33,7 @@ export type {
 } from "./inventory/inventory.ts";
 export type { UserFigures } from "./inventory/user-figures-store.ts";
 export type { RemovalKind } from "./removal.ts";
+export type { HarnessImpact, PackageImpact, PolicyImpact } from "./rollout/impact.ts";
 
 export interface ClientsDependencies {
   db: Db;
@@ -65,6 +68,10 @@ export function createClients(dependencies: ClientsDependencies) {
     inventory,
     removals: new ClientRemovals(dependencies),
     bulkRemovals: new BulkRemovals({ ...dependencies, inventory }),
+
+    /** @returns the effect of publishing one policy in place of another */
+    impactOf: (organizationId: string, change: Parameters<typeof impactOf>[2]): Steps<PolicyImpact> =>
+      impactOf({ ...dependencies, inventory }, organizationId, change),
 
     /**
      * Stores a workstation's report. Every report is one durable write, even an unchanged one, because its time shows that

@@ -26,7 +26,13 @@ export type { GovernanceSettings } from "./dependencies.ts";
 export { defaultModelOf, deliversModels, modelsOf } from "./document/model-lists.ts";
 export type { Draft } from "./drafts/draft-model.ts";
 export type { Review } from "./drafts/draft-publishing.ts";
-export type { GovernanceConfig, HarnessPolicy, PackageAudiences, Revision } from "./model.ts";
+export type {
+  GovernanceConfig,
+  HarnessPolicy,
+  PackageAudience,
+  PackageAudiences,
+  Revision,
+} from "./model.ts";
 export type { DeploymentOutcome, DeploymentSection } from "./publishing/deployment.ts";
 export type { Change } from "./publishing/diff.ts";
 export type { DocumentPlan, DocumentSource } from "./publishing/documents.ts";

@@ -42,6 +42,7 @@ import { governanceRoutes } from "./governance/governance.ts";
 import { governanceAdminRoutes, harnessAdminRoutes } from "./governance/governance-admin.ts";
 import { harnessRoutes } from "./governance/harnesses.ts";
 import { policyDraftRoutes } from "./governance/policy-draft.ts";
+import { policyPreviewRoutes } from "./governance/policy-preview.ts";
 import { identityRoutes } from "./identity/identity.ts";
 import { invitationRoutes } from "./identity/invitations.ts";
 import { passwordLinkRoutes } from "./identity/password-links.ts";
@@ -105,6 +106,7 @@ export function createRoutes(
     governanceAdminRoutes(context),
     harnessAdminRoutes(context),
     policyDraftRoutes(context),
+    policyPreviewRoutes(context),
     clientRoutes(context),
     clientBulkRoutes(context),
     sessionUploadRoutes(context),

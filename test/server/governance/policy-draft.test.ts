@@ -85,3 +85,41 @@ test("a shared draft is published by another administrator, after a merge that d
   expect(await ask("POST", "/publish", publication, other)).toMatchObject({ body: { published: true } });
   expect(face.domain.governance.revisions.inForce(face.world.organizationId).document.ttl_seconds).toBe(60);
 });
+
+test("CON-46 a text is checked without being saved: all problems with their lines", async () => {
+  const check = (managed_yaml: string) =>
+    face.request("POST", "/admin/governance-config/check", {
+      token: admin.accessToken,
+      body: { managed_yaml },
+    });
+  expect(await (await check(managedText({}))).json()).toEqual({ valid: true, problems: [] });
+  const broken = "revision: mine\nrequird: true\nallowed_harnesses: [vim]\n";
+  const found = await (await check(broken)).json();
+  expect(found).toMatchObject({
+    valid: false,
+    problems: [{ line: 2 }, { line: 3, pointer: "/allowed_harnesses/0" }],
+  });
+  expect((await ask("GET", "")).body.version).toBe(0);
+});
+
+test("CON-58 the impact of the own draft is worked out, and of none refused", async () => {
+  const impact = async () =>
+    (
+      await face.request("POST", "/admin/governance-config/impact", { token: admin.accessToken, body: {} })
+    ).json();
+  expect(await impact()).toMatchObject({ reason: "policy_draft.none" });
+  await ask("PUT", "", { version: 0, extensions: { packages: [packageOf("guide", { version: "2.0.0" })] } });
+  expect(await impact()).toEqual({
+    workstations: { total: 0, outdated: 0, refused: 0, client_too_old: 0, uncounted: 0 },
+    harnesses: [],
+    packages: [
+      {
+        id: "guide",
+        from: "1.0.0",
+        to: "2.0.0",
+        gaining: { count: 0, named: [] },
+        losing: { count: 0, named: [] },
+      },
+    ],
+  });
+});

@@ -3,7 +3,7 @@
 // says what publishing would do, and draft-publishing.ts does it.
 import { DAY_MS } from "../../../platform/clock.ts";
 import type { Tx } from "../../../platform/database/database.ts";
-import { invariant } from "../../../platform/errors.ts";
+import { invariant, type Problem } from "../../../platform/errors.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { GovernanceParts } from "../parts.ts";
 import { draftChanged, noDraft } from "./draft-errors.ts";
@@ -65,6 +65,12 @@ export class Drafts {
   async textOf({ typed, document }: Draft): Promise<string> {
     if (typed.policy) return typed.policy.input;
     return await this.parts.runTask("managedText", { document: JSON.stringify(document) });
+  }
+
+  /** @returns every problem of a text that would be saved with `savePolicy`, with lines; saves nothing */
+  async checkPolicy(actor: Actor, text: string): Promise<readonly Problem[]> {
+    const { typed } = await this.#edits.policy(actor, this.ownOrNew(actor), text);
+    return typed.policy?.problems ?? [];
   }
 
   /** @throws DomainError `policy_draft.changed`, `governance.no_policy` */

@@ -7,6 +7,7 @@ import { HOUR_MS } from "../../../../src/platform/clock.ts";
 import { runCli } from "../../../support/cli/cli.ts";
 import { expectGolden, type Step } from "../../../support/cli/golden.ts";
 import { createInstallation } from "../../../support/in-process.ts";
+import { reportOn } from "../../../support/installed/installed-clients.ts";
 import { beginPolicyOn, draftOn } from "../../../support/installed/installed-policy.ts";
 import { startService } from "../../../support/running-service.ts";
 import { temporaryDirectory } from "../../../support/world.ts";
@@ -95,9 +96,12 @@ test("policy draft", async () => {
   await draftOn(bench, BAD);
   await say("policy draft list", "policy draft list --json", "policy draft show root@example.org");
   await say("policy draft publish root@example.org --yes");
+  await reportOn(bench, [
+    { instance_id: "i-1", hostname: "lab-1", harnesses: [{ name: "codex", version: "0.145.0" }] },
+  ]);
   await draftOn(
     bench,
-    "revision: any\nallowed_harnesses: [codex]\nharnesses: {codex: {version_requirement: '>=0.145.0'}}\n",
+    "revision: any\nallowed_harnesses: [codex]\nharnesses: {codex: {version_requirement: '>=0.146.0'}}\n",
   );
   const reading = ["show root@example.org", "show root@example.org --json", "export root@example.org"];
   const changing = [
@@ -106,6 +110,11 @@ test("policy draft", async () => {
     "publish root@example.org --yes",
     "publish root@example.org --yes --comment newer",
   ];
+  await say(
+    "policy impact --draft root@example.org",
+    "policy impact --draft root@example.org --json",
+    "policy impact",
+  );
   await say(...[...reading, ...changing].map((verb) => `policy draft ${verb}`));
   for (const more of ["--json", ""]) {
     await draftOn(bench, "revision: any\nallowed_harnesses: [kimi]\n");

@@ -1,0 +1,59 @@
+// The effect of a change of the policy, as administrators read it.
+import { type Static, Type } from "@sinclair/typebox";
+import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
+import { PEOPLE_NAMED_MAX, type PolicyImpact, REFUSED_VERSIONS_MAX } from "./impact.ts";
+
+const Count = Type.Integer({ minimum: 0 });
+const Version = Type.Union([Type.String(), Type.Null()]);
+const People = Type.Object({
+  count: Count,
+  named: Type.Array(Type.String(), {
+    description: `Addresses, at most ${PEOPLE_NAMED_MAX}; none where the package is for the whole organization`,
+  }),
+});
+
+export const PolicyImpactView = Type.Object({
+  workstations: Type.Object({
+    total: Count,
+    outdated: Type.Integer({ description: "Follow the current revision, and have to fetch the new one" }),
+    refused: Type.Integer({ description: "Have a harness that may run now and would be refused" }),
+    client_too_old: Type.Integer({ description: "Have a client that is older than the change demands" }),
+    uncounted: Type.Integer({ description: "Their last report was not judged by this version yet" }),
+  }),
+  harnesses: Type.Array(
+    Type.Object({
+      harness: Type.Union(HARNESS_KEYS.map((key) => Type.Literal(key))),
+      installed: Count,
+      refused: Count,
+      admitted: Type.Integer({ description: "Refused now, allowed by the change" }),
+      refused_versions: Type.Array(
+        Type.Object({ version: Type.String(), clients: Count, reason: Type.String() }),
+        { description: `The most frequent first, at most ${REFUSED_VERSIONS_MAX}` },
+      ),
+    }),
+  ),
+  packages: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      from: { ...Version, description: "Null if the package is new" },
+      to: { ...Version, description: "Null if it is removed" },
+      gaining: People,
+      losing: People,
+    }),
+    { description: "Packages that change" },
+  ),
+});
+
+export const toPolicyImpact = ({
+  workstations: { clientTooOld, ...counts },
+  harnesses,
+  packages,
+}: PolicyImpact): Static<typeof PolicyImpactView> => ({
+  workstations: { ...counts, client_too_old: clientTooOld },
+  harnesses: harnesses.map(({ versions, ...rest }) => ({ ...rest, refused_versions: [...versions] })),
+  packages: packages.map(({ id, from, to, gaining, losing }) => ({
+    ...{ id, from: from ?? null, to: to ?? null },
+    gaining: { ...gaining, named: [...gaining.named] },
+    losing: { ...losing, named: [...losing.named] },
+  })),
+});

@@ -1,0 +1,248 @@
+// Whom a change of the policy would reach: workstations that become outdated or are refused, and people who gain or lose a
+// package. Every workstation is counted, in steps.
+import { compare } from "semver";
+import type { Db } from "../../../platform/database/database.ts";
+import type { Steps } from "../../../platform/steps.ts";
+import type { GovernanceConfig, PackageAudience, Revision } from "../../governance/service.ts";
+import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
+import type { Identity, User } from "../../identity/service.ts";
+import { parseVersion } from "../../shared/exact-version.ts";
+import { overSpans } from "../../shared/page-steps.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import { reportPlaces } from "../inventory/inventory-store.ts";
+import type { CheckVersion } from "../verdict/expectations.ts";
+import { type InstalledKind, installedKinds } from "./impact-store.ts";
+
+/** Refused versions that are named for one harness. */
+export const REFUSED_VERSIONS_MAX = 20;
+/** People who are named among those who gain or lose a package. */
+export const PEOPLE_NAMED_MAX = 10;
+
+type Policy = Pick<Revision, "document" | "audiences">;
+
+/** A version that the change refuses. */
+export interface RefusedVersion {
+  /** as reported; empty if none could be read */
+  version: string;
+  clients: number;
+  reason: string;
+}
+
+export interface HarnessImpact {
+  harness: HarnessKey;
+  /** workstations that have it installed */
+  installed: number;
+  /** of these, those whose version is allowed now and would be refused */
+  refused: number;
+  /** of these, those whose version is refused now and would be allowed */
+  admitted: number;
+  /** the most frequent first, at most REFUSED_VERSIONS_MAX */
+  versions: readonly RefusedVersion[];
+}
+
+export interface People {
+  count: number;
+  /** addresses of the first ones, if they are fewer than everybody */
+  named: readonly string[];
+}
+
+export interface PackageImpact {
+  id: string;
+  /** undefined if it is new */
+  from: string | undefined;
+  /** undefined if it is removed */
+  to: string | undefined;
+  gaining: People;
+  losing: People;
+}
+
+export interface PolicyImpact {
+  workstations: {
+    total: number;
+    /** those that follow the current revision, and have to fetch the new one */
+    outdated: number;
+    /** those on which a harness that may run now would be refused */
+    refused: number;
+    /** those whose client is older than the change demands, and not older than is demanded now */
+    clientTooOld: number;
+    /** those whose last report is from an older service, and not judged again yet */
+    uncounted: number;
+  };
+  /** harnesses that workstations have installed */
+  harnesses: readonly HarnessImpact[];
+  /** packages that change */
+  packages: readonly PackageImpact[];
+}
+
+interface ImpactDependencies {
+  db: Db;
+  checkVersion: CheckVersion;
+  identity: Pick<Identity, "users" | "findUserById">;
+}
+
+/** @returns the effect of publishing `after` in place of `before` */
+export function* impactOf(
+  dependencies: ImpactDependencies & { inventory: Inventory },
+  organizationId: string,
+  { before, after }: { before: Policy; after: Policy },
+): Steps<PolicyImpact> {
+  const { read } = dependencies.db;
+  const counts = yield* dependencies.inventory.countsInSteps(organizationId);
+  const tally = new Tally(dependencies.checkVersion, before.document, after.document);
+  const kindsIn = installedKinds(read, organizationId);
+  const pending: InstalledKind[] = [];
+  yield* overSpans({ placeAhead: reportPlaces(read, organizationId) }, (span) => {
+    pending.push(...kindsIn(span));
+    return true;
+  });
+  for (const kind of pending) {
+    tally.add(kind);
+    yield;
+  }
+  const total = counts.current + counts.outdated + counts.attention;
+  return {
+    workstations: { total, outdated: counts.current, ...tally.workstations },
+    harnesses: tally.harnesses(),
+    packages: yield* packagesOf(dependencies, organizationId, { before, after }),
+  };
+}
+
+interface HarnessTally extends Omit<HarnessImpact, "versions"> {
+  byVersion: Map<string, RefusedVersion>;
+}
+
+/** Adds up what workstations have installed. */
+class Tally {
+  readonly workstations = { refused: 0, clientTooOld: 0, uncounted: 0 };
+  readonly #harnesses = new Map<HarnessKey, HarnessTally>();
+  readonly #known = new Map<string, { now: string | undefined; next: string | undefined }>();
+
+  constructor(
+    private readonly checkVersion: CheckVersion,
+    private readonly before: GovernanceConfig,
+    private readonly after: GovernanceConfig,
+  ) {}
+
+  add({ versions, clientVersion, clients }: InstalledKind): void {
+    if (versions === null) this.workstations.uncounted += clients;
+    const pairs: [string, string][] = versions === null ? [] : JSON.parse(versions);
+    const refused = pairs.filter(([harness, version]) => this.#addHarness(harness, version, clients));
+    if (refused.length > 0) this.workstations.refused += clients;
+    if (isBelow(clientVersion, this.after) && !isBelow(clientVersion, this.before))
+      this.workstations.clientTooOld += clients;
+  }
+
+  harnesses(): HarnessImpact[] {
+    return HARNESS_KEYS.flatMap((key) => {
+      const tally = this.#harnesses.get(key);
+      if (!tally) return [];
+      const { byVersion, ...counted } = tally;
+      const frequent = [...byVersion.values()].sort((one, other) => other.clients - one.clients);
+      return [{ ...counted, versions: frequent.slice(0, REFUSED_VERSIONS_MAX) }];
+    });
+  }
+
+  /** @returns whether the change refuses the version */
+  #addHarness(name: string, version: string, clients: number): boolean {
+    const harness = HARNESS_KEYS.find((key) => key === name);
+    if (!harness) return false;
+    const tally = this.#harnesses.get(harness) ?? emptyTally(harness);
+    this.#harnesses.set(harness, tally);
+    tally.installed += clients;
+    const { now, next } = this.#faultsOf(harness, version);
+    if (now !== undefined && next === undefined) tally.admitted += clients;
+    if (now !== undefined || next === undefined) return false;
+    tally.refused += clients;
+    const known = tally.byVersion.get(version);
+    tally.byVersion.set(version, { version, reason: next, clients: (known?.clients ?? 0) + clients });
+    return true;
+  }
+
+  #faultsOf(harness: HarnessKey, version: string) {
+    const key = `${harness} ${version}`;
+    const known = this.#known.get(key);
+    if (known) return known;
+    const faults = {
+      now: this.#faultIn(this.before, harness, version),
+      next: this.#faultIn(this.after, harness, version),
+    };
+    this.#known.set(key, faults);
+    return faults;
+  }
+
+  #faultIn(document: GovernanceConfig, harness: HarnessKey, version: string): string | undefined {
+    if (!document.allowed_harnesses.includes(harness)) return "the harness is not allowed";
+    return this.checkVersion(document.harnesses[harness], harness, version);
+  }
+}
+
+const emptyTally = (harness: HarnessKey): HarnessTally => ({
+  ...{ harness, installed: 0, refused: 0, admitted: 0 },
+  byVersion: new Map(),
+});
+
+function isBelow(clientVersion: string, { minimum_client_version: minimum }: GovernanceConfig): boolean {
+  const [own, least] = [parseVersion(clientVersion), parseVersion(minimum ?? "")];
+  return own !== null && least !== null && compare(own, least) < 0;
+}
+
+function* packagesOf(
+  { db, identity }: ImpactDependencies,
+  organizationId: string,
+  { before, after }: { before: Policy; after: Policy },
+): Steps<PackageImpact[]> {
+  const ids = new Set([...before.document.packages, ...after.document.packages].map(({ id }) => id));
+  const active = (yield* identity.users.listInSteps(organizationId, { status: "active", perPage: 1 })).total;
+  const everybody = { organizationId, active, find: (id: string) => identity.findUserById(db.read, id) };
+  const impacts: PackageImpact[] = [];
+  for (const id of ids) {
+    const [from, to] = [versionIn(before, id), versionIn(after, id)];
+    const [had, has] = [audienceIn(before, id), audienceIn(after, id)];
+    const gaining = yield* peopleIn(has, had, everybody);
+    const losing = yield* peopleIn(had, has, everybody);
+    if (from !== to || gaining.count > 0 || losing.count > 0) impacts.push({ id, from, to, gaining, losing });
+  }
+  return impacts;
+}
+
+const versionIn = ({ document }: Policy, id: string): string | undefined =>
+  document.packages.find((managed) => managed.id === id)?.version;
+
+/** Whom a policy gives a package; undefined for nobody. */
+function audienceIn(policy: Policy, id: string): PackageAudience | undefined {
+  if (versionIn(policy, id) === undefined) return undefined;
+  const audience = Object.hasOwn(policy.audiences, id) ? policy.audiences[id] : undefined;
+  return audience ?? { scope: "organization", user_ids: [] };
+}
+
+interface Everybody {
+  organizationId: string;
+  /** number of active users */
+  active: number;
+  find(id: string): User | undefined;
+}
+
+/** @returns the active users of the one audience who are not in the other */
+function* peopleIn(
+  audience: PackageAudience | undefined,
+  other: PackageAudience | undefined,
+  everybody: Everybody,
+): Steps<People> {
+  if (!audience || other?.scope === "organization") return { count: 0, named: [] };
+  const others = new Set(other?.user_ids);
+  if (audience.scope === "organization")
+    return { count: everybody.active - (yield* activeOf([...others], everybody)).length, named: [] };
+  const wanted = audience.user_ids.filter((id) => !others.has(id));
+  const found = yield* activeOf(wanted, everybody);
+  return { count: found.length, named: found.slice(0, PEOPLE_NAMED_MAX).map(({ email }) => email) };
+}
+
+function* activeOf(ids: readonly string[], { find }: Everybody): Steps<User[]> {
+  const found: User[] = [];
+  for (const id of ids) {
+    const user = find(id);
+    if (user?.status === "active") found.push(user);
+    yield;
+  }
+  return found;
+}
