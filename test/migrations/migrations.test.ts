@@ -72,7 +72,8 @@ function fill(connection: Database): void {
       return SAMPLES[`${table}.${name}`] ?? (key > 0 || references.has(name) ? "id" : name);
     });
     const places = columns.map(() => "?").join(", ");
-    connection.query(`INSERT INTO "${table}" VALUES (${places})`).run(...values);
+    // A trigger of another table may have written the row already.
+    connection.query(`INSERT OR REPLACE INTO "${table}" VALUES (${places})`).run(...values);
   }
   connection.run("PRAGMA foreign_keys=ON");
 }

@@ -10,6 +10,7 @@ import type { Governance } from "../governance/service.ts";
 import type { Harness } from "../harnesses/harnesses.ts";
 import type { Identity } from "../identity/service.ts";
 import type { Actor } from "../shared/actor.ts";
+import { tidyIndex } from "../shared/text-search/trigram-store.ts";
 import { BulkRemovals } from "./bulk-removal.ts";
 import { Inventory } from "./inventory/inventory.ts";
 import { figuresOf } from "./inventory-figures.ts";
@@ -90,6 +91,9 @@ export function createClients(dependencies: ClientsDependencies) {
     /** Removes clients that stopped reporting: see retention.ts. */
     forgetUnseen: (actor: Actor, run: { retentionDays: number; signal: AbortSignal }): Promise<number> =>
       forgetUnseen(dependencies, actor, run),
+
+    /** Frees what removed clients have left in the index of the text search. */
+    tidySearch: (signal: AbortSignal): Promise<void> => tidyIndex(db, "client_search", signal),
 
     verdictRenewal: new VerdictRenewal({ db, judge, rules }),
   };

@@ -41,3 +41,9 @@ export const clientReports = sqliteTable("client_reports", {
   /** JSON list of pairs of harness and version, sorted */
   harnessVersions: text("harness_versions"),
 });
+
+/** The numbers under which the index of host names and instance ids (`client_search`) has the reports; triggers keep them. */
+export const clientSearchEntries = sqliteTable("client_search_entries", {
+  number: integer("number").primaryKey(),
+  clientId: text("client_id").notNull(),
+});

@@ -44,8 +44,6 @@ export const LIST_LIMIT_DEFAULT = 50;
 export const LIST_LIMIT_MAX = 100;
 /** sessions whose text a search compares before it looks at all in the order of the list instead */
 export const SEARCH_CANDIDATES_MAX = 2_000;
-/** parts of a text that a search looks up in the index */
-export const SEARCH_PARTS_MAX = 16;
 export const FACET_USERS_MAX = 10;
 /** colleagues that a search offers */
 export const MEMBERS_MAX = 10;

@@ -72,6 +72,10 @@ export const orderOf = ({ columns, isDescending }: RowOrder): SQL[] =>
 /** Both ends of a span, as values or as placeholders. */
 type Bounds<Value> = Record<"afterFirst" | "afterSecond" | "upToFirst" | "upToSecond", Value>;
 
+/** @returns a condition for the values of a column */
+export const isAmong = (column: SQLiteColumn, values: readonly (string | number)[]): SQL =>
+  sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;
+
 /** For statements that are compiled once and run with `boundsOf`. */
 export const NAMED: Bounds<Placeholder> = {
   afterFirst: sql.placeholder("afterFirst"),

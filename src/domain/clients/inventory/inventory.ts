@@ -10,7 +10,8 @@ import { HEALTHS, type Health } from "../model.ts";
 import { type HarnessVersions, harnessVersionsIn } from "./harness-versions.ts";
 import * as store from "./inventory-store.ts";
 import { readCountKinds } from "./list-query.ts";
-import { byBytes, ClientLists, type ClientView } from "./lists.ts";
+import { ClientLists, type ClientView } from "./lists.ts";
+import { byBytes } from "./page-order.ts";
 import { figuresOfUsers, hasNoneSince, type UserFigures } from "./user-figures-store.ts";
 
 export type { ClientFilterQuery, ClientQuery } from "./list-query.ts";

@@ -3,7 +3,7 @@
 import { and, eq, getTableColumns, or, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteSelect } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../../platform/database/database.ts";
-import { joinedBy, orderedRows, orderOf, type RowOrder } from "../../shared/ordered-rows-store.ts";
+import { isAmong, joinedBy, orderedRows, orderOf, type RowOrder } from "../../shared/ordered-rows-store.ts";
 import { likePattern } from "../../shared/page.ts";
 import type { OrderedRows } from "../../shared/page-steps.ts";
 import { type Health, SORTS, type Sort } from "../model.ts";
@@ -71,8 +71,11 @@ export const NEWEST_FIRST: RowOrder = {
   isDescending: true,
 };
 
-/** The order in which rows are read: the wanted one, or by time, where an index has the columns of all conditions. */
-export type Walk = "as_wanted" | "by_time";
+/**
+ * Which rows are looked at: all in the wanted order, all by time, where an index has the columns of all conditions, or some in the
+ * wanted order.
+ */
+export type Walk = "as_wanted" | "by_time" | { ids: readonly string[] };
 
 function orderFor({ sort, byAddress, filter }: WantedReports): RowOrder {
   const [, field, direction] = /^(last_seen|host|version|user)_(asc|desc)$/.exec(sort) ?? [];
@@ -127,16 +130,20 @@ function rowsLike<Row>(
   } = orderFor(wanted);
   return orderedRows(connection, {
     order,
-    within: withinOf(organizationId, walked),
+    within: withinOf(organizationId, walked, walk),
     matching: matchingOf(wanted, order),
     read: (where, window) => read(connection, { where, inForce, order, joined, key, ...window }),
   });
 }
 
 /** A user has few records. The plus keeps SQLite from the indexes of the organization, where it would look at every record. */
-function withinOf(organizationId: string, { filter, sort, byAddress }: WantedReports): SQL {
+function withinOf(organizationId: string, { filter, sort, byAddress }: WantedReports, walk: Walk): SQL {
   const isIn = eq(columns.organizationId, organizationId);
   const isInAnyOrder = sql`+${columns.organizationId} = ${organizationId}`;
+  if (typeof walk === "object") {
+    const isOfUser = filter.userId === undefined ? undefined : sql`+${columns.userId} = ${filter.userId}`;
+    return sql`${and(isAmong(columns.id, walk.ids), isOfUser, isInAnyOrder)}`;
+  }
   if (filter.userId !== undefined) return sql`${and(eq(columns.userId, filter.userId), isInAnyOrder)}`;
   return sort.startsWith("user_") ? sql`${and(byAddress.isIn(organizationId), isInAnyOrder)}` : isIn;
 }

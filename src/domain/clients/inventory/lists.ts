@@ -12,7 +12,7 @@ import {
   pageInSteps,
   RowTotals,
 } from "../../shared/page-steps.ts";
-import { SORTED_ROWS_MAX, STALE_AFTER_DAYS, SUMMARIES_COUNTED_MAX } from "../limits.ts";
+import { SEARCHES_COUNTED_MAX, SORTED_ROWS_MAX, STALE_AFTER_DAYS, SUMMARIES_COUNTED_MAX } from "../limits.ts";
 import { type Activity, SORTS } from "../model.ts";
 import { cursorText } from "./cursor.ts";
 import { type ClientQuery, type Reading, readClientQuery } from "./list-query.ts";
@@ -24,6 +24,11 @@ import {
   type Walk,
   type WantedReports,
 } from "./list-store.ts";
+import { placeOf, placesOf } from "./page-order.ts";
+import { candidatesOf } from "./text-search.ts";
+
+/** Candidates of a search that one step reads: some milliseconds. */
+const CANDIDATES_AT_ONCE = 500;
 
 export interface InventoryDependencies {
   db: Db;
@@ -122,13 +127,16 @@ export class ClientLists {
     const currentRevision = this.inForce(organizationId);
     const wanted = { filter, sort, inForce: currentRevision, byAddress: this.own.identity.users.byAddress };
     const offset = after ? 0 : offsetOf(request);
-    const max = Math.max(countedMax, offset + perPage);
+    const isSearch = filter.q !== undefined && Number.isFinite(countedMax);
+    const max = Math.max(isSearch ? SEARCHES_COUNTED_MAX : countedMax, offset + perPage);
     const window = { after, offset, limit: perPage + 1, known, countedMax: max };
     const { items: found, total, isExact } = yield* this.#read(organizationId, { wanted, rowsLike, window });
     const items = found.slice(0, perPage);
     const [last] = items.slice(-1);
     const counted =
-      known === undefined ? { known: isExact ? total : max, isExact } : { known, isExact: isKnownExact };
+      known === undefined
+        ? { known: isExact ? total : Math.min(total, max), isExact }
+        : { known, isExact: isKnownExact };
     const place = last && { first: last.orderKey, second: last.id };
     const next = place && found.length > perPage ? cursorText(sort, { place, ...counted }) : null;
     return {
@@ -146,6 +154,8 @@ export class ClientLists {
     const { wanted, rowsLike, window } = reading;
     const { read } = this.own.db;
     const rows = rowsLike(read, organizationId, wanted);
+    const searched = yield* this.#searched(organizationId, reading);
+    if (searched) return searched;
     const isWhole = Object.values(wanted.filter).every((value) => value === undefined);
     if (isWhole) {
       const known = window.known ?? (yield* this.#totals.of(organizationId, rows));
@@ -155,6 +165,42 @@ export class ClientLists {
     if (!isByTime && (window.known ?? 0) <= SORTED_ROWS_MAX)
       return yield* this.#sorted(organizationId, reading);
     return exactly(yield* pageInSteps(rows, window), window);
+  }
+
+  /**
+   * Reads the rows that may have the text of a search instead of all. If these are too many, the page is found in the order of the
+   * list, and a list of summaries tells the number of those that match as a bound.
+   * @returns undefined if every row must be looked at
+   */
+  *#searched<Row extends SummaryRow>(
+    organizationId: string,
+    { wanted, rowsLike, window }: ReadingPage<Row>,
+  ): Steps<Found<Row> | undefined> {
+    const { q } = wanted.filter;
+    const candidates = q && (yield* candidatesOf(this.own, organizationId, q.text));
+    const isBoundEnough = Number.isFinite(window.countedMax);
+    if (!candidates || !(candidates.isWhole || isBoundEnough)) return undefined;
+    const { read } = this.own.db;
+    const places: Place[] = [];
+    for (let at = 0; at < candidates.ids.length; at += CANDIDATES_AT_ONCE) {
+      const ids = candidates.ids.slice(at, at + CANDIDATES_AT_ONCE);
+      const some = summariesLike(read, organizationId, wanted, { ids });
+      places.push(...some.read({}, { offset: 0, limit: ids.length }).map(placeOf));
+      yield;
+    }
+    const total = places.length;
+    if (candidates.isWhole) {
+      const ids = placesOf(places, { ...window, isDescending: wanted.sort.endsWith("_desc") });
+      const items = rowsLike(read, organizationId, wanted, { ids }).read(
+        {},
+        { offset: 0, limit: ids.length },
+      );
+      return { items, total, isExact: true };
+    }
+    if (total <= SEARCHES_COUNTED_MAX) return undefined;
+    const rows = rowsLike(read, organizationId, wanted);
+    const known = window.known ?? total;
+    return { ...(yield* pageInSteps(rows, { ...window, known })), total, isExact: false };
   }
 
   /** Few matching rows are found in the order of time and sorted here; in another order, every row would be read for them. */
@@ -171,11 +217,10 @@ export class ClientLists {
       const inOrder = rowsLike(read, organizationId, wanted);
       return exactly({ ...(yield* pageInSteps(inOrder, { ...window, known: total })), total }, window);
     }
-    return {
-      items: pageOf(found.items, { ...window, isDescending: wanted.sort.endsWith("_desc") }),
-      total,
-      isExact: true,
-    };
+    const isDescending = wanted.sort.endsWith("_desc");
+    const ids = new Map(found.items.map((row) => [row.id, row]));
+    const places = placesOf(found.items.map(placeOf), { ...window, isDescending });
+    return { items: places.flatMap((id) => ids.get(id) ?? []), total, isExact: true };
   }
 
   /** @returns the number of clients; it is counted again only after one was added or removed */
@@ -217,21 +262,3 @@ const exactly = <Row>(
   found: Omit<Found<Row>, "isExact">,
   { countedMax = Number.POSITIVE_INFINITY }: PageWindow,
 ): Found<Row> => ({ ...found, isExact: found.total <= countedMax });
-
-/** @returns the rows of a page among all matching ones, in the order of SQLite */
-function pageOf<Row extends SummaryRow>(
-  rows: readonly Row[],
-  { after, offset, limit, isDescending }: PageWindow & { isDescending: boolean },
-): Row[] {
-  const sign = isDescending ? -1 : 1;
-  const inOrder = (one: Place, other: Place): number =>
-    sign * (byBytes(String(one.first), String(other.first)) || byBytes(one.second, other.second));
-  const placeOf = ({ orderKey, id }: Row): Place => ({ first: orderKey, second: id });
-  const sorted = [...rows].sort((one, other) => inOrder(placeOf(one), placeOf(other)));
-  const behind = after ? sorted.filter((row) => inOrder(placeOf(row), after) > 0) : sorted;
-  return behind.slice(offset, offset + limit);
-}
-
-/** The order of SQLite, which differs from the one of JavaScript for characters outside the basic plane. */
-export const byBytes = (one: string, other: string): number =>
-  Buffer.compare(Buffer.from(one), Buffer.from(other));

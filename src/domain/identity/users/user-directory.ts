@@ -18,7 +18,7 @@ import {
   type User,
 } from "../model.ts";
 import * as store from "../store.ts";
-import { addressOrder, hasAddressLike, type UserCondition } from "./conditions-store.ts";
+import { addressOrder, hasAddressLike, idsWithAddress, type UserCondition } from "./conditions-store.ts";
 
 export interface UserQuery extends PageQuery {
   role?: string | undefined;
@@ -144,6 +144,14 @@ export class UserDirectory {
   /** @returns a condition for the users whose address contains the text in any case, for statements of other areas */
   hasAddressLike(text: string): UserCondition {
     return hasAddressLike(emailKey(text));
+  }
+
+  /**
+   * @param wanted `q` is part of an address in any case
+   * @returns ids of users in any status
+   */
+  *idsWithAddressLike(organizationId: string, { q, limit }: { q: string; limit: number }): Steps<string[]> {
+    return yield* idsWithAddress(this.dependencies.db.read, organizationId, { text: emailKey(q), limit });
   }
 
   /** The order of another area's rows by the address of their user. */

@@ -5,6 +5,7 @@ import { type Connection, statement } from "../../../platform/database/database.
 import { named } from "../../../platform/database/drizzle.ts";
 import {
   boundsOf,
+  isAmong,
   isInSpan,
   NAMED,
   orderedRows,
@@ -15,7 +16,7 @@ import type { OrderedRows, Span } from "../../shared/page-steps.ts";
 import type { ArtifactStatus } from "../model.ts";
 import { capturedSessions, sessionArtifacts, sessionGrants } from "../tables.ts";
 import type { Scope, SessionFilter } from "./list-query.ts";
-import { isAmong, searched } from "./search-store.ts";
+import { searched } from "./search-store.ts";
 
 const { id, organizationId, userId, harness, updatedAtMs, sharingMode, searchText, resumable, oldVersions } =
   capturedSessions;

@@ -1,9 +1,7 @@
 // Keeps the index of texts: adds those of completed sessions, and frees what removed ones have left.
+import { tidyIndex } from "../../shared/text-search/trigram-store.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
-import { indexTexts, mergeIndex } from "./search-store.ts";
-
-/** of one transaction: some milliseconds */
-const MERGED_PAGES = 16;
+import { indexTexts } from "./search-store.ts";
 
 export class SearchIndex {
   constructor(private readonly own: Pick<SessionsDependencies, "db">) {}
@@ -21,9 +19,6 @@ export class SearchIndex {
 
   /** Afterwards nothing in the index comes from a removed session. */
   async tidy(signal: AbortSignal): Promise<void> {
-    const { db } = this.own;
-    let hasMore = await db.write((tx) => mergeIndex(tx, -MERGED_PAGES), "unobserved");
-    while (hasMore && !signal.aborted)
-      hasMore = await db.write((tx) => mergeIndex(tx, MERGED_PAGES), "unobserved");
+    await tidyIndex(this.own.db, "session_search", signal);
   }
 }

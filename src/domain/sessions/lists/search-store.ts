@@ -1,8 +1,9 @@
 // SQL of the index of texts: what it holds tells which sessions may have a text; the text of each is compared.
 import { and, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
-import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
-import { SEARCH_CANDIDATES_MAX, SEARCH_PARTS_MAX } from "../limits.ts";
+import { isAmong } from "../../shared/ordered-rows-store.ts";
+import { matchOf, searchParts } from "../../shared/text-search/trigram-store.ts";
+import { SEARCH_CANDIDATES_MAX } from "../limits.ts";
 import { capturedSessions, sessionGrants } from "../tables.ts";
 import type { Scope, SessionFilter } from "./list-query.ts";
 
@@ -10,28 +11,6 @@ const { id, organizationId, userId, harness, sharingMode, searchText, searchNumb
   capturedSessions;
 const isCurrent = isNotNull(capturedSessions.currentArtifactId);
 const isWaiting = and(isCurrent, isNull(searchNumber));
-
-/** Characters of an entry of the index. */
-const PART_LENGTH = 3;
-
-/**
- * Evenly spread, so that a long text has few.
- * @returns parts of a folded text that every text with it has; empty for a shorter one
- */
-export function searchParts(text: string): string[] {
-  const characters = [...text];
-  const last = characters.length - PART_LENGTH;
-  if (last < 0) return [];
-  const count = Math.min(SEARCH_PARTS_MAX, last + 1);
-  const starts = Array.from({ length: count }, (_, at) => Math.round((at * last) / Math.max(1, count - 1)));
-  return [...new Set(starts.map((start) => characters.slice(start, start + PART_LENGTH).join("")))];
-}
-
-const quoted = (part: string): string => `"${part.replaceAll('"', '""')}"`;
-
-/** @returns a condition for the values of a column */
-export const isAmong = (column: SQLiteColumn, values: readonly (string | number)[]): SQL =>
-  sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;
 
 /**
  * @returns the ids of the scope's sessions with the text; undefined without a text, if the text is too short for the index, if
@@ -89,7 +68,7 @@ const SAMPLED_TEXTS = 50;
 /** @returns how many numbers it takes to find SAMPLED_TEXTS texts with the part: the more, the rarer it is */
 function reachOf(connection: Connection, part: string): number {
   const [row] = connection.values<[number]>(sql`
-    SELECT rowid FROM session_search WHERE session_search MATCH ${quoted(part)} LIMIT 1 OFFSET ${SAMPLED_TEXTS - 1}`);
+    SELECT rowid FROM session_search WHERE session_search MATCH ${matchOf([part])} LIMIT 1 OFFSET ${SAMPLED_TEXTS - 1}`);
   return row?.[0] ?? Number.POSITIVE_INFINITY;
 }
 
@@ -97,7 +76,7 @@ function reachOf(connection: Connection, part: string): number {
 const numbersWith = (connection: Connection, parts: readonly string[]): number[] =>
   connection
     .values<[number]>(sql`
-      SELECT rowid FROM session_search WHERE session_search MATCH ${parts.map(quoted).join(" ")}
+      SELECT rowid FROM session_search WHERE session_search MATCH ${matchOf(parts)}
       LIMIT ${SEARCH_CANDIDATES_MAX + 1}`)
     .map(([number]) => number);
 
@@ -143,16 +122,4 @@ export function indexTexts(tx: Tx): number {
   tx.run(sql`INSERT INTO session_search (rowid, text)
     SELECT ${searchNumber}, ${searchText} FROM ${capturedSessions} WHERE ${searchNumber} > ${last}`);
   return batch.length;
-}
-
-/**
- * Merges a part of the index, which frees what removed sessions have left in it.
- * @param pages negative to begin
- * @returns whether there is more to merge
- */
-export function mergeIndex(tx: Tx, pages: number): boolean {
-  const changes = () => tx.get<{ total: number }>(sql`SELECT total_changes() AS total`)?.total ?? 0;
-  const before = changes();
-  tx.run(sql`INSERT INTO session_search (session_search, rank) VALUES ('merge', ${pages})`);
-  return changes() - before > 1;
 }

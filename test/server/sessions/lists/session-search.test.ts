@@ -1,9 +1,9 @@
 // The index of texts changes how a search finds sessions, never which: before and after texts are added, changed and removed.
 import { expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { SEARCH_CANDIDATES_MAX, SEARCH_PARTS_MAX } from "../../../../src/domain/sessions/limits.ts";
-import { searchParts } from "../../../../src/domain/sessions/lists/search-store.ts";
+import { SEARCH_CANDIDATES_MAX } from "../../../../src/domain/sessions/limits.ts";
 import { capturedSessions, sessionArtifacts } from "../../../../src/domain/sessions/tables.ts";
+import { SEARCH_PARTS_MAX, searchParts } from "../../../../src/domain/shared/text-search/trigram-store.ts";
 import { capture, createSessionServer } from "../../../support/content/sessions.ts";
 import type { TestServer } from "../../../support/server.ts";
 

@@ -1,0 +1,56 @@
+// Indexes of texts by three characters in a row (SQLite FTS5, tokenizer `trigram`): which parts of a text are looked up. An index tells
+// which rows may have a text; whoever searches compares the text of each.
+import { sql } from "drizzle-orm";
+import type { Db, Tx } from "../../../platform/database/database.ts";
+
+/** Parts of a text that are looked up; the index reads the list of each. */
+export const SEARCH_PARTS_MAX = 16;
+/** Characters of an entry of the index. */
+const PART_LENGTH = 3;
+
+/**
+ * Evenly spread, so that a long text has few.
+ * @returns parts that every text with this one has; empty for a shorter one
+ */
+export function searchParts(text: string): string[] {
+  const characters = [...text];
+  const last = characters.length - PART_LENGTH;
+  if (last < 0) return [];
+  const count = Math.min(SEARCH_PARTS_MAX, last + 1);
+  const starts = Array.from({ length: count }, (_, at) => Math.round((at * last) / Math.max(1, count - 1)));
+  return [...new Set(starts.map((start) => characters.slice(start, start + PART_LENGTH).join("")))];
+}
+
+/** @returns the query for texts with all the parts */
+export const matchOf = (parts: readonly string[]): string =>
+  parts.map((part) => `"${part.replaceAll('"', '""')}"`).join(" ");
+
+/** The indexes of this installation. */
+export type TrigramIndex = "session_search" | "client_search";
+
+/** of one transaction: some milliseconds */
+const MERGED_PAGES = 16;
+
+/** Merges the whole index in batches. Afterwards nothing in it comes from a removed row. */
+export async function tidyIndex(
+  db: Pick<Db, "write">,
+  index: TrigramIndex,
+  signal: AbortSignal,
+): Promise<void> {
+  const merge = (pages: number) => db.write((tx) => mergeIndex(tx, index, pages), "unobserved");
+  let hasMore = await merge(-MERGED_PAGES);
+  while (hasMore && !signal.aborted) hasMore = await merge(MERGED_PAGES);
+}
+
+/**
+ * Merges a part of the index.
+ * @param pages negative to begin
+ * @returns whether there is more to merge
+ */
+function mergeIndex(tx: Tx, index: TrigramIndex, pages: number): boolean {
+  const changes = () => tx.get<{ total: number }>(sql`SELECT total_changes() AS total`)?.total ?? 0;
+  const before = changes();
+  const table = sql.identifier(index);
+  tx.run(sql`INSERT INTO ${table} (${table}, rank) VALUES ('merge', ${pages})`);
+  return changes() - before > 1;
+}

@@ -1,0 +1,130 @@
+// The text search over workstations: the index changes which rows are looked at, never which are found.
+import { describe, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
+import {
+  SEARCH_CANDIDATES_MAX,
+  SEARCHES_COUNTED_MAX,
+  SUMMARIES_COUNTED_MAX,
+} from "../../../src/domain/clients/limits.ts";
+import { SORTS } from "../../../src/domain/clients/model.ts";
+import type { ClientQuery } from "../../../src/domain/clients/service.ts";
+import { openConnection } from "../../../src/platform/database/connection.ts";
+import { runSynchronously } from "../../../src/platform/steps.ts";
+import { addManyRows } from "../../support/content/many-rows.ts";
+import { START_MS } from "../../support/world.ts";
+import { type ClientsWorld, createClientsWorld } from "./clients-world.ts";
+
+const page = ({ domain, organizationId }: ClientsWorld, query: ClientQuery) =>
+  runSynchronously(domain.clients.inventory.summaries(organizationId, query));
+const hosts = (clients: ClientsWorld, query: ClientQuery) =>
+  page(clients, query).items.map(({ hostname }) => hostname);
+
+const ODD = ['say "hello" AND NOT this', "日本語のホスト", "50%_*^-'\\ ( colon: )", "\u212a lab é 🦊🦊🦊"];
+
+test("CON-130 finds literal text in any case: of host names, instance ids and addresses", async () => {
+  await using clients = await createClientsWorld();
+  for (const [at, hostname] of ODD.entries())
+    await clients.report({ instance_id: `instance-${at}-ABC`, hostname });
+  for (const [at, hostname] of ODD.entries()) {
+    const characters = [...hostname];
+    for (const length of [2, 3, 4, 7])
+      expect(hosts(clients, { q: characters.slice(1, length + 1).join("") })).toContain(hostname);
+    expect(hosts(clients, { q: `INSTANCE-${at}-abc` })).toEqual([hostname]);
+  }
+  expect(page(clients, { q: "ANA@example" }).total).toBe(ODD.length);
+  expect(hosts(clients, { q: "hello this" })).toEqual([]);
+});
+
+test("CON-130 follows new names and removals", async () => {
+  await using clients = await createClientsWorld();
+  await clients.report({ instance_id: "i-1", hostname: "former" });
+  await clients.report({ instance_id: "i-1", hostname: "renamed" });
+  expect([hosts(clients, { q: "former" }), hosts(clients, { q: "renamed" })]).toEqual([[], ["renamed"]]);
+  const [{ id } = { id: "" }] = page(clients, {}).items;
+  await clients.domain.clients.removals.remove(clients.world.system, id);
+  expect(hosts(clients, { q: "renamed" })).toEqual([]);
+  await clients.domain.clients.tidySearch(new AbortController().signal);
+  const { read } = clients.world.db;
+  expect(read.all(sql`SELECT * FROM client_search_entries`)).toEqual([]);
+  const blocks = read.all<{ block: Uint8Array }>(sql`SELECT block FROM client_search_data`);
+  expect(blocks.some(({ block }) => Buffer.from(block).includes("ren"))).toBe(false);
+});
+
+describe("CON-130 among many workstations", () => {
+  /** Hosts `host-1` to `host-N`, and as many users. */
+  async function many(count: number) {
+    const clients = await createClientsWorld();
+    using connection = openConnection(clients.world.file, {});
+    addManyRows(connection, { count, nowMs: START_MS });
+    return clients;
+  }
+
+  test("every order and page is the one that a look at every row gives", async () => {
+    await using clients = await many(1_200);
+    for (const sort of SORTS) {
+      const all = hosts(clients, { sort, perPage: 500, isWalk: true })
+        .concat(hosts(clients, { sort, page: 2, perPage: 500, isWalk: true }))
+        .concat(hosts(clients, { sort, page: 3, perPage: 500, isWalk: true }))
+        .filter((host) => host?.includes("host-11"));
+      const found: (string | null)[] = [];
+      for (let cursor: string | undefined; ; ) {
+        const { items, next, total } = page(clients, { sort, q: "HOST-11", perPage: 50, cursor });
+        expect([sort, total]).toEqual([sort, all.length]);
+        found.push(...items.map(({ hostname }) => hostname));
+        if (next === null) break;
+        cursor = next;
+      }
+      expect([sort, found]).toEqual([sort, all]);
+    }
+    expect(page(clients, { q: "host-11", health: "attention" }).total).toBe(0);
+    expect(hosts(clients, { q: "host-11", page: 2, perPage: 100 })).toHaveLength(11);
+  });
+
+  test("up to the limit of candidates the total is exact, and more are told as a bound", async () => {
+    for (const count of [SEARCH_CANDIDATES_MAX - 1, SEARCH_CANDIDATES_MAX, SEARCH_CANDIDATES_MAX + 1]) {
+      await using clients = await many(count);
+      const { total, isTotalExact, items, next } = page(clients, { q: "instance-", perPage: 100 });
+      const isExact = count <= SEARCH_CANDIDATES_MAX;
+      expect([total, isTotalExact, items.length]).toEqual([
+        isExact ? count : SEARCHES_COUNTED_MAX,
+        isExact,
+        100,
+      ]);
+      const second = page(clients, { q: "instance-", perPage: 100, cursor: next ?? "" });
+      expect([second.total, second.isTotalExact]).toEqual([total, isTotalExact]);
+      expect(second.items[0]?.id).not.toBe(items[0]?.id);
+      const { items: whole, total: exact } = clients.domain.clients.inventory.list(clients.organizationId, {
+        q: "instance-",
+      });
+      expect([whole.length, exact]).toEqual([25, count]);
+    }
+  });
+
+  test("a text that is too short for the index is counted up to a limit", async () => {
+    await using clients = await many(SEARCHES_COUNTED_MAX + 1);
+    using connection = openConnection(clients.world.file, {});
+    for (const rows of [SEARCHES_COUNTED_MAX - 1, SEARCHES_COUNTED_MAX, SEARCHES_COUNTED_MAX + 1]) {
+      connection.query("UPDATE client_reports SET hostname = iif(rowid <= ?, 'Q!', 'x')").run(rows);
+      const { total, isTotalExact, items } = page(clients, { q: "q!" });
+      expect([total, isTotalExact, items.length]).toEqual([
+        Math.min(rows, SEARCHES_COUNTED_MAX),
+        rows <= SEARCHES_COUNTED_MAX,
+        25,
+      ]);
+    }
+  });
+
+  test("few of too many candidates are counted, and a bound needs enough of them", async () => {
+    await using clients = await many(SEARCH_CANDIDATES_MAX + 2);
+    using connection = openConnection(clients.world.file, {});
+    for (const rows of [SEARCHES_COUNTED_MAX - 1, SEARCHES_COUNTED_MAX, SEARCHES_COUNTED_MAX + 1]) {
+      connection.query("UPDATE client_reports SET platform = iif(rowid <= ?, 'few', 'linux')").run(rows);
+      const { total, isTotalExact } = page(clients, { q: "instance-", platform: "few" });
+      expect([total, isTotalExact]).toEqual([
+        Math.min(rows, SEARCHES_COUNTED_MAX),
+        rows <= SEARCHES_COUNTED_MAX,
+      ]);
+    }
+    expect(SEARCHES_COUNTED_MAX).toBeLessThan(SUMMARIES_COUNTED_MAX);
+  });
+});
