@@ -418,6 +418,7 @@ const READS: Readonly<Record<string, string>> = {
   "sessions show": "SESSION",
   "gateway models list": WITH_GATEWAY,
   "gateway logs list": "",
+  "gateway logs summary": "",
   "gateway logs tail": "--no-follow",
   "gateway logs export": "--jsonl --out .",
   "gateway usage": "",

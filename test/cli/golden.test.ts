@@ -596,6 +596,8 @@ test("gateway logs", async () => {
     "gateway logs list --wide --limit 1",
     "gateway logs list --model gpt-5 --limit 1 --json",
     "gateway logs list --from 2026-01-02 --to 2026-01-01",
+    "gateway logs summary",
+    "gateway logs summary --by model --from 2026-01-01 --json",
     "gateway logs tail --no-follow",
     "gateway logs tail --no-follow --limit 1 --json",
     "gateway usage",

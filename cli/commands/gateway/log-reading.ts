@@ -2,6 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { LogFollower } from "../../../src/domain/inference/log/follow.ts";
 import type { Gap } from "../../../src/domain/inference/log/model.ts";
+import type { LogFilterQuery } from "../../../src/domain/inference/log/query.ts";
 import { type RowView, toRequestLogItem } from "../../../src/domain/inference/log/wire.ts";
 import { toRfc3339 } from "../../../src/platform/clock.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
@@ -33,17 +34,8 @@ const COLUMNS: readonly Column<RowView>[] = [
 ];
 
 export async function list(call: Call): Promise<void> {
-  const { domain, text } = call;
-  const wanted = {
-    userId: userIdOf(call),
-    model: text("model"),
-    harness: text("harness"),
-    result: text("result"),
-    outcome: text("outcome"),
-    runId: text("run"),
-    minTokens: parseWholeNumber("--min-tokens", text("minTokens"), { max: Number.MAX_SAFE_INTEGER }),
-    occurred: periodOf(call),
-  };
+  const { domain } = call;
+  const wanted = filterOf(call);
   const gaps = new Map<string, Gap>();
   const listing = { columns: COLUMNS, json: toRequestLogItem, empty: "no requests" };
   await printPages(
@@ -56,6 +48,21 @@ export async function list(call: Call): Promise<void> {
     listing,
   );
   warnOfGaps(call, [...gaps.values()]);
+}
+
+/** @returns the filters of the options @throws DomainError `user.not_found`, `usage.*` */
+export function filterOf(call: Call): LogFilterQuery {
+  const { text } = call;
+  return {
+    userId: userIdOf(call),
+    model: text("model"),
+    harness: text("harness"),
+    result: text("result"),
+    outcome: text("outcome"),
+    runId: text("run"),
+    minTokens: parseWholeNumber("--min-tokens", text("minTokens"), { max: Number.MAX_SAFE_INTEGER }),
+    occurred: periodOf(call),
+  };
 }
 
 /** @returns the id of the user that `--user` names, also of a removed one @throws DomainError `user.not_found` */

@@ -2,6 +2,7 @@
 
 import { RESULTS } from "../../../src/domain/inference/log/model.ts";
 import { OUTCOMES } from "../../../src/domain/inference/log/record.ts";
+import { BUCKETS, SUMMARY_GROUPS } from "../../../src/domain/inference/log/summary/model.ts";
 import { GROUPS } from "../../../src/domain/inference/usage/model.ts";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -19,7 +20,12 @@ export function addLogVerbs(noun: CliCommand, context: Context): void {
       "quartermaster gateway logs list --from 2027-06-01",
       "quartermaster gateway logs export --jsonl --out logs",
     );
-  const verbs = [listing(group, context), following(group, context), exporting(group, context)];
+  const verbs = [
+    listing(group, context),
+    summing(group, context),
+    following(group, context),
+    exporting(group, context),
+  ];
   for (const verb of verbs) addDirectoryOptions(verb);
 }
 
@@ -47,9 +53,20 @@ const addPeriod = (command: CliCommand): CliCommand =>
     .option("--from <date>", "first day in UTC, such as 2027-06-01")
     .option("--to <date>", "last day in UTC");
 
+/** The filters of `list` and `summary`. */
+const addFilters = (command: CliCommand): CliCommand =>
+  addPeriod(command)
+    .option("--user <user>", "only requests of this user: e-mail address or id")
+    .option("--model <model>", "only requests for this model")
+    .option("--harness <harness>", "only requests of this agent")
+    .addOption(choiceOption("--result <result>", "only requests with this result", RESULTS))
+    .addOption(choiceOption("--outcome <outcome>", "only requests that ended so", OUTCOMES))
+    .option("--run <id>", "only requests of this run")
+    .option("--min-tokens <number>", "only requests with at least so many input and output tokens");
+
 const listing = (group: CliCommand, context: Context): CliCommand =>
   addPageOptions(
-    addPeriod(
+    addFilters(
       group
         .command("list")
         .description("Lists inference requests, newest first, and warns of gaps in the log.")
@@ -57,18 +74,27 @@ const listing = (group: CliCommand, context: Context): CliCommand =>
           "quartermaster gateway logs list --limit 20",
           "quartermaster gateway logs list --user ana@example.org --result server_error --wide",
           "quartermaster gateway logs list --model gpt-5 --from 2027-06-01 --json",
-        )
-        .option("--user <user>", "only requests of this user: e-mail address or id")
-        .option("--model <model>", "only requests for this model")
-        .option("--harness <harness>", "only requests of this agent")
-        .addOption(choiceOption("--result <result>", "only requests with this result", RESULTS))
-        .addOption(choiceOption("--outcome <outcome>", "only requests that ended so", OUTCOMES))
-        .option("--run <id>", "only requests of this run")
-        .option("--min-tokens <number>", "only requests with at least so many input and output tokens"),
+        ),
     ),
   )
     .printsTable()
     .action(readingAction(context, async () => (await import("./log-reading.ts")).list));
+
+const summing = (group: CliCommand, context: Context): CliCommand =>
+  addFilters(
+    group
+      .command("summary")
+      .description("Counts inference requests, errors and latency by hour or day, or by model or user.")
+      .examples(
+        "quartermaster gateway logs summary --from 2027-06-01",
+        "quartermaster gateway logs summary --by model",
+        "quartermaster gateway logs summary --bucket hour --user ana@example.org --json",
+      ),
+  )
+    .addOption(choiceOption("--bucket <bucket>", "what one line covers, in UTC", BUCKETS))
+    .addOption(choiceOption("--by <group>", "lines for those with the most requests", SUMMARY_GROUPS))
+    .printsTable()
+    .action(readingAction(context, async () => (await import("./log-summary.ts")).summary));
 
 const following = (group: CliCommand, context: Context): CliCommand =>
   group

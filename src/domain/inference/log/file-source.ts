@@ -11,6 +11,8 @@ import {
   type SeenValues,
 } from "./model.ts";
 import { LogReader } from "./search-store.ts";
+import type { SummaryFound, SummarySearch } from "./summary/model.ts";
+import { nothingIn } from "./summary/summarize.ts";
 import type { LogSource } from "./writing/running-log.ts";
 
 export class FileSource implements LogSource {
@@ -45,6 +47,15 @@ export class FileSource implements LogSource {
 
   async search(search: RowSearch): Promise<FoundRows> {
     return this.searchNow(search);
+  }
+
+  /** `summarize` in this turn, from the rows alone. */
+  summarizeNow(search: SummarySearch): SummaryFound {
+    return this.read((reader) => runSynchronously(reader.summarize(search, false))) ?? nothingIn(search);
+  }
+
+  async summarize(search: SummarySearch): Promise<SummaryFound> {
+    return this.summarizeNow(search);
   }
 
   async seen(fromMs: number): Promise<SeenValues> {

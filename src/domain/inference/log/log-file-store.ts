@@ -83,6 +83,30 @@ const MIGRATIONS: readonly string[] = [
     cost REAL NOT NULL,
     PRIMARY KEY (batch, organization_id, day, user_id, model, harness)
   ) STRICT, WITHOUT ROWID;`,
+  // Sums of the rows of an hour or of a day. A change of these rows deletes them: see summary/kept-sums-store.ts.
+  `CREATE TABLE kept_sums (
+    hours INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    mark INTEGER,
+    totals TEXT NOT NULL,
+    models TEXT NOT NULL,
+    users TEXT NOT NULL,
+    PRIMARY KEY (hours, number)
+  ) STRICT;
+  CREATE TRIGGER requests_added AFTER INSERT ON requests BEGIN
+    DELETE FROM kept_sums WHERE hours = 1 AND number = NEW.occurred_at_ms / 3600000;
+    DELETE FROM kept_sums WHERE hours = 24 AND number = NEW.occurred_at_ms / 86400000;
+  END;
+  CREATE TRIGGER requests_completed AFTER UPDATE ON requests BEGIN
+    DELETE FROM kept_sums WHERE hours = 1
+      AND number IN (OLD.occurred_at_ms / 3600000, NEW.occurred_at_ms / 3600000);
+    DELETE FROM kept_sums WHERE hours = 24
+      AND number IN (OLD.occurred_at_ms / 86400000, NEW.occurred_at_ms / 86400000);
+  END;
+  CREATE TRIGGER requests_removed AFTER DELETE ON requests BEGIN
+    DELETE FROM kept_sums WHERE hours = 1 AND number = OLD.occurred_at_ms / 3600000;
+    DELETE FROM kept_sums WHERE hours = 24 AND number = OLD.occurred_at_ms / 86400000;
+  END;`,
 ];
 
 /** Version of the file that this program writes. */

@@ -2,16 +2,16 @@
 import { DAY_MS } from "../../../platform/clock.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { UUID_PATTERN } from "../../../platform/ids.ts";
-import { type DayRangeQuery, readDayRange } from "../../shared/day-range.ts";
-import { offsetOf, type PageQuery, readPageQuery } from "../../shared/page.ts";
-import { RESULTS, type RowSearch, SORTS } from "./model.ts";
+import { type DayRange, type DayRangeQuery, readDayRange } from "../../shared/day-range.ts";
+import { offsetOf, type PageQuery, readPageQuery, readWord } from "../../shared/page.ts";
+import { RESULTS, type RowFilter, type RowSearch, SORTS } from "./model.ts";
 import { OUTCOMES } from "./record.ts";
 
 /** Characters of the values that filters compare: the limits under which rows are written. */
 export const LENGTH_MAX = { harness: 128, model: 512, profileId: 512, runId: 512 };
 
-/** The request of a caller, before any check. */
-export interface LogQuery extends PageQuery {
+/** The filters of a caller, before any check. */
+export interface LogFilterQuery {
   userId?: string | undefined;
   profileId?: string | undefined;
   model?: string | undefined;
@@ -21,6 +21,13 @@ export interface LogQuery extends PageQuery {
   runId?: string | undefined;
   minTokens?: number | undefined;
   occurred?: DayRangeQuery | undefined;
+  /** UTC milliseconds, in place of `occurred`: included, and excluded */
+  fromMs?: number | undefined;
+  beforeMs?: number | undefined;
+}
+
+/** The request of a caller, before any check. */
+export interface LogQuery extends LogFilterQuery, PageQuery {
   sort?: string | undefined;
   /** the last row of the previous page; replaces the page number */
   after?: RowSearch["after"];
@@ -39,28 +46,40 @@ export interface CheckedQuery {
 export function readLogQuery(query: LogQuery, keptFromMs: number): CheckedQuery {
   const problems: Problem[] = [];
   const request = readPageQuery(query, problems);
-  const { fromMs, beforeMs } = readDayRange(query.occurred ?? {}, { name: "occurred", problems });
-  const word = wordReader(problems);
+  const filter = { ...readFilter(query, keptFromMs, problems), q: request.q };
+  const sort = readWord(query.sort, { name: "sort", words: SORTS, problems }) ?? SORTS[0];
+  refuse(problems);
+  const { page, perPage } = request;
+  const { after, known } = query;
+  const offset = after ? 0 : offsetOf(request);
+  return { page, perPage, search: { filter, sort, offset, limit: perPage, after, known } };
+}
+
+/** Reads the filters other than the search text. */
+export function readFilter(query: LogFilterQuery, keptFromMs: number, problems: Problem[]): RowFilter {
+  const { fromMs, beforeMs } = readPeriod(query, problems);
   const text = textReader(problems);
-  const filter = {
+  return {
     fromMs: Math.max(fromMs ?? keptFromMs, keptFromMs),
     beforeMs,
     userId: readUserId(query.userId, "user_id", problems),
     profileId: text("profile_id", query.profileId, LENGTH_MAX.profileId),
     model: text("model", query.model, LENGTH_MAX.model),
     harness: text("harness", query.harness, LENGTH_MAX.harness),
-    result: word("result", query.result, RESULTS),
-    outcome: word("outcome", query.outcome, OUTCOMES),
+    result: readWord(query.result, { name: "result", words: RESULTS, problems }),
+    outcome: readWord(query.outcome, { name: "outcome", words: OUTCOMES, problems }),
     runId: text("run_id", query.runId, LENGTH_MAX.runId),
     minTokens: readCount(query.minTokens, "min_tokens", problems),
-    q: request.q,
   };
-  const sort = word("sort", query.sort, SORTS) ?? SORTS[0];
-  refuse(problems);
-  const { page, perPage } = request;
-  const { after, known } = query;
-  const offset = after ? 0 : offsetOf(request);
-  return { page, perPage, search: { filter, sort, offset, limit: perPage, after, known } };
+}
+
+/** Days of the API are days in UTC; a caller with another time zone gives times. */
+function readPeriod({ occurred = {}, fromMs, beforeMs }: LogFilterQuery, problems: Problem[]): DayRange {
+  if (fromMs === undefined && beforeMs === undefined)
+    return readDayRange(occurred, { name: "occurred", problems });
+  if (fromMs !== undefined && beforeMs !== undefined && fromMs >= beforeMs)
+    problems.push({ pointer: "/occurred_to", detail: "occurred_to must not be before occurred_from" });
+  return { fromMs, beforeMs };
 }
 
 /** @returns the id in lower case, as stored */
@@ -83,15 +102,6 @@ export function invalidLog(problems: readonly Problem[]): DomainError {
 
 /** @returns the time from which rows are kept */
 export const keptFrom = (nowMs: number, retentionDays: number): number => nowMs - retentionDays * DAY_MS;
-
-const wordReader =
-  (problems: Problem[]) =>
-  <Word extends string>(name: string, text: string | undefined, words: readonly Word[]): Word | undefined => {
-    const word = words.find((candidate) => candidate === text);
-    if (text !== undefined && word === undefined)
-      problems.push({ pointer: `/${name}`, detail: `${name} must be one of ${words.join(", ")}` });
-    return word;
-  };
 
 const textReader =
   (problems: Problem[]) =>

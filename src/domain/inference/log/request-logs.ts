@@ -16,6 +16,9 @@ import { openExistingLog } from "./log-file-store.ts";
 import { FACET_USERS_MAX, type FoundRows, type Gap, type LogFigures, type SeenValues } from "./model.ts";
 import { keptFrom, type LogQuery, readLogQuery, readUserId, refuse } from "./query.ts";
 import type { RequestRow } from "./record.ts";
+import type { Bucket, SummaryFound } from "./summary/model.ts";
+import { type CheckedSummary, readSummaryQuery, type SummaryQuery } from "./summary/summary-query.ts";
+import type { Figures } from "./summary/tally.ts";
 import type { RowView } from "./wire.ts";
 import { eraseSomeOfUser } from "./writing/rows-store.ts";
 import type { LogSource, ServiceLog } from "./writing/running-log.ts";
@@ -42,6 +45,21 @@ export interface RequestLogView extends Page<RowView> {
   /** there are more rows than `total` */
   isCapped: boolean;
   gaps: readonly Gap[];
+}
+
+interface NamedFigures {
+  name: string;
+  figures: Figures;
+}
+
+/** A summary with the current addresses of users. */
+export interface SummaryView extends Pick<SummaryFound, "totals" | "points"> {
+  bucket: Bucket;
+  /** UTC milliseconds: beginning of the first point, end of the last one */
+  fromMs: number;
+  endMs: number;
+  models: readonly NamedFigures[];
+  users: readonly (NamedFigures & { email: string })[];
 }
 
 export interface LogFacets extends SeenValues {
@@ -76,6 +94,31 @@ export class RequestLogs implements OutsideData {
   listNow(query: LogQuery): RequestLogView {
     const { search, ...page } = readLogQuery(query, this.keptFromMs());
     return this.#pageOf(page, this.file.searchNow(search));
+  }
+
+  /**
+   * @returns figures of the requests that have ended, for all, for each hour or day, and by model or user
+   * @throws DomainError `request_log.invalid`, `request_log.too_slow`, `request_log.busy`, `storage.*`
+   */
+  async summary(query: SummaryQuery): Promise<SummaryView> {
+    const checked = this.#checked(query);
+    return this.#summaryOf(checked, await this.#source.summarize(checked.search));
+  }
+
+  /** `summary` in this turn, for commands. */
+  summaryNow(query: SummaryQuery): SummaryView {
+    const checked = this.#checked(query);
+    return this.#summaryOf(checked, this.file.summarizeNow(checked.search));
+  }
+
+  #checked(query: SummaryQuery): CheckedSummary {
+    return readSummaryQuery(query, { nowMs: this.own.clock.nowMs(), keptFromMs: this.keptFromMs() });
+  }
+
+  #summaryOf({ bucket, search }: CheckedSummary, { totals, points, groups }: SummaryFound): SummaryView {
+    const [fromMs = search.endMs] = search.points;
+    const users = groups.user.map((group) => ({ ...group, email: this.addressOf(group.name) }));
+    return { bucket, fromMs, endMs: search.endMs, totals, points, models: groups.model, users };
   }
 
   /**

@@ -1,25 +1,10 @@
 // SQL that finds rows, gaps and values of the facets in the request log. A page is read in steps.
 import type { Database } from "bun:sqlite";
-import {
-  and,
-  asc,
-  count,
-  desc,
-  eq,
-  gte,
-  inArray,
-  isNotNull,
-  isNull,
-  lt,
-  or,
-  type SQL,
-  sql,
-} from "drizzle-orm";
-import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { and, asc, count, desc, eq, gte, inArray, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import { drizzleOver } from "../../../platform/database/drizzle.ts";
 import type { Steps } from "../../../platform/steps.ts";
-import { type OrderedList, orderedRows, orderOf, type RowOrder } from "../../shared/ordered-rows-store.ts";
+import { type OrderedList, orderedRows, orderOf } from "../../shared/ordered-rows-store.ts";
 import { pageInSteps } from "../../shared/page-steps.ts";
 import {
   COUNTED_MAX,
@@ -30,15 +15,17 @@ import {
   type Gap,
   type LogFigures,
   RESULTS,
-  type Result,
   type RowFilter,
   type RowSearch,
   type SeenValues,
 } from "./model.ts";
 import type { RequestRow } from "./record.ts";
+import { selectionOf } from "./selection-store.ts";
+import type { SummaryFound, SummarySearch } from "./summary/model.ts";
+import { keepAllSums, summarize } from "./summary/summarize.ts";
 import { gaps, requests, seen } from "./tables.ts";
 
-const { occurredAtMs, id, userId, model, httpStatus } = requests;
+const { occurredAtMs, id, userId } = requests;
 
 /** Statements over one connection to the file. */
 export class LogReader {
@@ -61,6 +48,16 @@ export class LogReader {
     const { items, total } = yield* pageInSteps(rows, window);
     const counted = { items, total: Math.min(total, COUNTED_MAX) };
     return { ...counted, isCapped: total > COUNTED_MAX, gaps: this.#gapsOf(search, counted) };
+  }
+
+  /** @param mayKeep whether the connection may write the sums that it makes */
+  summarize(search: SummarySearch, mayKeep: boolean): Steps<SummaryFound> {
+    return summarize({ connection: this.#connection, mayKeep }, search);
+  }
+
+  /** Needs a connection that may write. */
+  keepAllSums(): Steps<void> {
+    return keepAllSums(this.#connection);
   }
 
   /** The first page begins where the wanted period does, and the last one ends where it ends. */
@@ -172,99 +169,20 @@ export class LogReader {
   }
 }
 
-function listOf(
-  connection: Connection,
-  { filter, sort }: Pick<RowSearch, "filter" | "sort">,
-): OrderedList<RequestRow> {
-  const order: RowOrder = {
-    table: requests,
-    columns: [occurredAtMs, id],
-    isDescending: sort === "occurred_desc",
-    from: filter.fromMs,
-    before: filter.beforeMs,
-  };
-  const { user, named, conditions } = conditionsOf(filter);
+function listOf(connection: Connection, wanted: Pick<RowSearch, "filter" | "sort">): OrderedList<RequestRow> {
+  const selection = selectionOf(wanted);
   return {
-    order,
-    within: user ?? named ?? sql`TRUE`,
-    matching: and(user && named, ...conditions),
+    ...selection,
     read: (where, { limit, offset }) =>
       connection
         .select()
         .from(requests)
         .where(where)
-        .orderBy(...orderOf(order))
+        .orderBy(...orderOf(selection.order))
         .limit(limit)
         .offset(offset)
         .all(),
   };
-}
-
-/** A user or a model has an index of its own; the other conditions are checked row by row. */
-function conditionsOf(filter: RowFilter): {
-  user: SQL | undefined;
-  named: SQL | undefined;
-  conditions: SQL[];
-} {
-  const { q, result, minTokens } = filter;
-  const equal = (column: SQLiteColumn, value: string | undefined) =>
-    value === undefined ? undefined : eq(column, value);
-  const conditions = [
-    equal(requests.profileId, filter.profileId),
-    equal(requests.harness, filter.harness),
-    equal(requests.outcome, filter.outcome),
-    equal(requests.runId, filter.runId),
-    result && hasResult(result),
-    minTokens === undefined
-      ? undefined
-      : sql`coalesce(${requests.inputTokens}, 0) + coalesce(${requests.outputTokens}, 0) >= ${minTokens}`,
-    q === undefined ? undefined : containsText(q),
-  ];
-  return {
-    user: equal(userId, filter.userId),
-    named: equal(model, filter.model),
-    conditions: conditions.filter((condition) => condition !== undefined),
-  };
-}
-
-/** First digit of the status. */
-const CLASS_OF: Readonly<Record<Exclude<Result, "transport_error">, number>> = {
-  success: 2,
-  redirect: 3,
-  client_error: 4,
-  server_error: 5,
-};
-
-const hasResult = (result: Result): SQL => {
-  if (result === "transport_error") return sql`(${httpStatus} IS NULL OR ${httpStatus} < 200)`;
-  const lowest = CLASS_OF[result] * 100;
-  return sql`${httpStatus} BETWEEN ${lowest} AND ${lowest + 99}`;
-};
-
-const SEARCHED = [
-  requests.path,
-  requests.model,
-  requests.profileName,
-  requests.repository,
-  requests.branch,
-  requests.runId,
-];
-
-const containsText = (q: string): SQL => {
-  const pattern = globOf(q);
-  return sql`(${or(...SEARCHED.map((column) => sql`${column} GLOB ${pattern}`))})`;
-};
-
-/**
- * LIKE ignores the case of ASCII letters only, so that each letter becomes the set of its cases.
- * @returns a pattern for GLOB that finds the literal text anywhere, without regard to letter case
- */
-const globOf = (text: string): string => `*${[...text].map(setOf).join("")}*`;
-
-function setOf(character: string): string {
-  const cases = new Set([character, character.toLowerCase(), character.toUpperCase()]);
-  const single = [...cases].filter((each) => [...each].length === 1);
-  return single.length > 1 || "*?[".includes(character) ? `[${single.join("")}]` : character;
 }
 
 /** The order of the database: by bytes. */

@@ -1,6 +1,7 @@
 // Tables of the request log's own file. Constraints and indexes are in log-file-store.ts, beside the migrations of that file.
 import { integer, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Outcome, UsageSource } from "./record.ts";
+import type { StoredTallies, StoredTally } from "./summary/tally.ts";
 
 /** One row for each inference request. The columns are the closed list of record.ts. */
 export const requests = sqliteTable("requests", {
@@ -54,4 +55,17 @@ export const seen = sqliteTable("seen", {
   /** alias of a profile */
   name: text("name"),
   lastAtMs: integer("last_at_ms").notNull(),
+});
+
+/** Sums of the rows of one hour or day: see summary/kept-sums-store.ts. */
+export const keptSums = sqliteTable("kept_sums", {
+  /** 1 for an hour, 24 for a day */
+  hours: integer("hours").notNull(),
+  /** hours or days since 1970 in UTC */
+  number: integer("number").notNull(),
+  /** of a summary that is reading the rows; null once the sums are complete */
+  mark: integer("mark"),
+  totals: text("totals", { mode: "json" }).notNull().$type<StoredTally>(),
+  models: text("models", { mode: "json" }).notNull().$type<StoredTallies>(),
+  users: text("users", { mode: "json" }).notNull().$type<StoredTallies>(),
 });

@@ -2,8 +2,15 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { EVENTS_MAX, RequestLogBatch, RequestLogEvent } from "../../../domain/inference/log/intake.ts";
 import { RESULTS, SORTS } from "../../../domain/inference/log/model.ts";
-import { LENGTH_MAX } from "../../../domain/inference/log/query.ts";
+import { LENGTH_MAX, type LogFilterQuery } from "../../../domain/inference/log/query.ts";
 import { OUTCOMES } from "../../../domain/inference/log/record.ts";
+import {
+  BUCKETS,
+  GROUPS_MAX,
+  POINTS_MAX,
+  SUMMARY_GROUPS,
+} from "../../../domain/inference/log/summary/model.ts";
+import { RequestLogSummary, toRequestLogSummary } from "../../../domain/inference/log/summary/wire.ts";
 import {
   RequestLogFacets,
   RequestLogPage,
@@ -22,20 +29,42 @@ const text = (maxLength: number, description: string) =>
   parameter({ type: "string", maxLength, description });
 const uuid = (description: string) => parameter({ type: "string", format: "uuid", description });
 
+const filters = {
+  user_id: uuid("Requests of this user"),
+  profile_id: text(LENGTH_MAX.profileId, "Exact id of a profile at the gateway"),
+  model: text(LENGTH_MAX.model, "Exact name of a model"),
+  harness: text(LENGTH_MAX.harness, "Exact name of an agent"),
+  result: parameter({ type: "string", enum: RESULTS, description: "Result by the status" }),
+  outcome: parameter({ type: "string", enum: OUTCOMES, description: "How the request ended" }),
+  run_id: text(LENGTH_MAX.runId, "Exact id of a run"),
+  min_tokens: parameter({ type: "integer", minimum: 0, description: "Input and output tokens together" }),
+  occurred_from: day("First day in UTC"),
+  occurred_to: day("Last day in UTC"),
+};
+
 const LogParameters = Type.Object(
   {
     ...PageParameters,
-    user_id: uuid("Requests of this user"),
-    profile_id: text(LENGTH_MAX.profileId, "Exact id of a profile at the gateway"),
-    model: text(LENGTH_MAX.model, "Exact name of a model"),
-    harness: text(LENGTH_MAX.harness, "Exact name of an agent"),
-    result: parameter({ type: "string", enum: RESULTS, description: "Result by the status" }),
-    outcome: parameter({ type: "string", enum: OUTCOMES, description: "How the request ended" }),
-    run_id: text(LENGTH_MAX.runId, "Exact id of a run"),
-    min_tokens: parameter({ type: "integer", minimum: 0, description: "Input and output tokens together" }),
-    occurred_from: day("First day in UTC"),
-    occurred_to: day("Last day in UTC"),
+    ...filters,
     sort: parameter({ type: "string", enum: SORTS, description: `${SORTS[0]} when left out` }),
+  },
+  { additionalProperties: false },
+);
+
+const SummaryParameters = Type.Object(
+  {
+    ...filters,
+    q: PageParameters.q,
+    bucket: parameter({
+      type: "string",
+      enum: BUCKETS,
+      description: `What one of at most ${POINTS_MAX} points covers, in UTC; when left out, hours for up to three days`,
+    }),
+    by: parameter({
+      type: "string",
+      enum: SUMMARY_GROUPS,
+      description: `Adds figures of the ${GROUPS_MAX} with the most requests`,
+    }),
   },
   { additionalProperties: false },
 );
@@ -59,6 +88,14 @@ const described = {
     200: { description: "Numbered page", schema: RequestLogPage },
     503: { description: "The search takes too long, or too many are running" },
   }),
+  summary: describe(
+    "getGatewayRequestLogSummary",
+    "Requests, errors and latency of a period, by hour or day, and by model or user",
+    {
+      200: { description: "Figures", schema: RequestLogSummary },
+      503: { description: "The summary takes too long, or too many searches are running" },
+    },
+  ),
   facets: describe("getGatewayRequestLogFacets", "Values that filters of the request log offer", {
     200: { description: "Facets", schema: RequestLogFacets },
   }),
@@ -82,20 +119,21 @@ export function requestLogRoutes({ guard, domain }: RouteContext) {
     .get(
       "/gateway/request-logs",
       async ({ query }) => {
-        const { occurred_from: from, occurred_to: to, result, outcome, model, harness, sort } = query;
-        const view = await requestLogs.list({
-          ...toPageQuery(query),
-          ...{ result, outcome, model, harness, sort },
-          userId: query.user_id,
-          profileId: query.profile_id,
-          runId: query.run_id,
-          minTokens: toWholeNumber(query.min_tokens),
-          occurred: { from, to },
-        });
+        const { sort } = query;
+        const view = await requestLogs.list({ ...toPageQuery(query), ...toFilter(query), sort });
         const envelope = toPageEnvelope(view, toRequestLogItem);
         return json({ ...envelope, total_capped: view.isCapped, gaps: view.gaps.map(toGapItem) });
       },
       { requires: "administrator", query: LogParameters, detail: described.list },
+    )
+    .get(
+      "/gateway/request-logs/summary",
+      async ({ query }) => {
+        const { q, bucket, by } = query;
+        const wanted = { ...toFilter(query), q, bucket, by: by === undefined ? [] : [by] };
+        return json(toRequestLogSummary(await requestLogs.summary(wanted)));
+      },
+      { requires: "administrator", query: SummaryParameters, detail: described.summary },
     )
     .get(
       "/gateway/request-logs/facets",
@@ -122,3 +160,25 @@ export function requestLogRoutes({ guard, domain }: RouteContext) {
       { requires: "proxy", accepts: "json", body: documented(RequestLogBatch), detail: described.addBatch },
     );
 }
+
+interface SentFilter {
+  user_id?: string;
+  profile_id?: string;
+  model?: string;
+  harness?: string;
+  result?: string;
+  outcome?: string;
+  run_id?: string;
+  min_tokens?: string;
+  occurred_from?: string;
+  occurred_to?: string;
+}
+
+const toFilter = ({ model, harness, result, outcome, ...query }: SentFilter): LogFilterQuery => ({
+  ...{ model, harness, result, outcome },
+  userId: query.user_id,
+  profileId: query.profile_id,
+  runId: query.run_id,
+  minTokens: toWholeNumber(query.min_tokens),
+  occurred: { from: query.occurred_from, to: query.occurred_to },
+});

@@ -57,6 +57,16 @@ describe("INF-48 gateway logs", () => {
     );
   });
 
+  test("CON-79 summary counts by hour or day, and by model or user", async () => {
+    const { stdout } = await bench.run("gateway logs summary");
+    expect(stdout.trim().split("\n")).toHaveLength(4);
+    expect(stdout).toMatch(/^2026-01-01 +2 /m);
+    expect((await bench.run("gateway logs summary --by user")).stdout).toMatch(/^root@example.org +4 /m);
+    const { stdout: json } = await bench.run("gateway logs summary --model claude-5 --by model --json");
+    expect(JSON.parse(json)).toMatchObject({ totals: { requests: 1 }, groups: [{ model: "claude-5" }] });
+    expect((await bench.run("gateway logs summary --bucket week")).exitCode).toBe(2);
+  });
+
   test("list filters as the API does, and names what is wrong", async () => {
     const { items, total } = await bench.json("gateway logs list --user root@example.org --model claude-5");
     expect([total, items]).toMatchObject([1, [{ id: rowOf(2).id, user_email: "root@example.org" }]]);

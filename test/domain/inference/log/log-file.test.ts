@@ -71,7 +71,7 @@ test("INF-38 a row has these columns and no others: no body, query, header, toke
     "usage_source",
     "upstream_cost",
   ]);
-  expect(tablesOf(database)).toEqual(["gaps", "requests", "seen", "usage_sums"]);
+  expect(tablesOf(database)).toEqual(["gaps", "kept_sums", "requests", "seen", "usage_sums"]);
   expect([...ROW_MEMBERS].map(String)).toEqual(Object.keys(rowOf(1)));
 });
 

@@ -222,6 +222,36 @@ test("without gateway mode the log is an empty page and the facets are empty lis
   });
 });
 
+describe("CON-79 the summary of the request log", () => {
+  const SUMMARY = `${PATH}/summary`;
+
+  test("has figures of all, of each point and of each model or user", async () => {
+    const { totals, bucket, from, to, points, groups } = await get("?by=user", SUMMARY);
+    expect(totals).toMatchObject({ requests: 6, refused: 1, success: 2, redirect: 1, client_error: 1 });
+    expect(totals).toMatchObject({ server_error: 1, transport_error: 1, p50_ms: expect.any(Number) });
+    expect([bucket, from, to]).toEqual(["day", "2025-12-05T00:00:00.000Z", "2026-01-05T00:00:00.000Z"]);
+    const counts = points.map(({ requests }: { requests: number }) => requests);
+    expect(counts.slice(-4)).toEqual([2, 2, 2, 0]);
+    expect(groups).toMatchObject([
+      { user_id: ana.user.id, user_email: "ana@example.com", requests: 5 },
+      { user_id: ben.user.id, user_email: "ben@example.com", requests: 1 },
+    ]);
+  });
+
+  test("follows the filters of the list", async () => {
+    const query = "?model=claude-5&by=model&bucket=hour&occurred_from=2026-01-01&occurred_to=2026-01-01";
+    const { totals, groups, points } = await get(query, SUMMARY);
+    expect([totals.requests, points.length]).toEqual([1, 24]);
+    expect(groups).toMatchObject([{ model: "claude-5", requests: 1 }]);
+  });
+
+  test("refuses bad values, all at once", async () => {
+    const { status, errors } = await get("?bucket=week&by=moon&user_id=x&result=x", SUMMARY);
+    expect(status).toBe(400);
+    expect(errors).toHaveLength(4);
+  });
+});
+
 describe("a separate inference proxy", () => {
   const event = (number: number, changes: object = {}) => ({
     id: rowOf(number).id,

@@ -83,12 +83,13 @@ export class LogThread {
   async #perform(message: Exclude<ToThread, { name: "write" }>): Promise<LogTasks[LogTaskName]["result"]> {
     switch (message.name) {
       case "search":
+      case "summarize":
       case "seen":
       case "figures":
         return await this.#read(message);
       case "sweep":
         return {
-          removed: await runInTurns(this.#watched(sweep(this.#file().writer, message.request.beforeMs)), 0),
+          removed: await runInTurns(this.#watched(sweep(this.#file(), message.request.beforeMs)), 0),
         };
       case "close":
         this.#close();
@@ -108,6 +109,7 @@ export class LogThread {
       return await readWithoutRoom(new FileSource(this.options.file, { untouched: true }), task);
     }
     if (task.name === "search") return await this.#search(reader.search(task.request));
+    if (task.name === "summarize") return await this.#search(reader.summarize(task.request, true));
     const { fromMs } = task.request;
     return task.name === "seen" ? reader.seenSince(fromMs) : reader.figures(fromMs);
   }
@@ -173,13 +175,14 @@ function openFile(file: string, kept: KeptSums): OpenFile {
   };
 }
 
-type ReadingTask = Extract<ToThread, { name: "search" | "seen" | "figures" }>;
+type ReadingTask = Extract<ToThread, { name: "search" | "summarize" | "seen" | "figures" }>;
 
 function readWithoutRoom(
   file: FileSource,
   task: ReadingTask,
 ): Promise<LogTasks[ReadingTask["name"]]["result"]> {
   if (task.name === "search") return file.search(task.request);
+  if (task.name === "summarize") return file.summarize(task.request);
   const { fromMs } = task.request;
   return task.name === "seen" ? file.seen(fromMs) : file.figures(fromMs);
 }
@@ -208,7 +211,7 @@ function performOnUsage(
   }
 }
 
-function* sweep(writer: RowWriter, beforeMs: number): Steps<number> {
+function* sweep({ writer, reader }: OpenFile, beforeMs: number): Steps<number> {
   let removed = 0;
   for (;;) {
     const some = writer.sweepSome(beforeMs);
@@ -217,6 +220,7 @@ function* sweep(writer: RowWriter, beforeMs: number): Steps<number> {
     yield;
   }
   writer.sweepRest(beforeMs);
+  yield* reader.keepAllSums();
   return removed;
 }
 

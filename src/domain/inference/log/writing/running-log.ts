@@ -4,6 +4,7 @@ import type { Log } from "../../../../platform/observe/log.ts";
 import type { UsageBatch, UsageDelta } from "../../usage/model.ts";
 import type { FoundRows, LogFigures, RowSearch, SeenValues } from "../model.ts";
 import type { RequestLog, RequestRow } from "../record.ts";
+import type { SummaryFound, SummarySearch } from "../summary/model.ts";
 import { CLOSE_WAIT_MS, LogClient, type StartLogThread } from "./log-client.ts";
 import { type QueueFigures, RequestQueue } from "./queue.ts";
 
@@ -11,6 +12,7 @@ import { type QueueFigures, RequestQueue } from "./queue.ts";
 export interface LogSource {
   /** @throws DomainError `request_log.*`, `storage.*` */
   search(search: RowSearch): Promise<FoundRows>;
+  summarize(search: SummarySearch): Promise<SummaryFound>;
   seen(fromMs: number): Promise<SeenValues>;
   figures(fromMs: number): Promise<LogFigures>;
 }
@@ -54,6 +56,10 @@ export class RunningLog implements RequestLog, ServiceLog {
 
   search(search: RowSearch): Promise<FoundRows> {
     return this.#client.ask("search", search);
+  }
+
+  summarize(search: SummarySearch): Promise<SummaryFound> {
+    return this.#client.ask("summarize", search);
   }
 
   seen(fromMs: number): Promise<SeenValues> {

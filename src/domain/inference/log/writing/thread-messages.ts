@@ -3,12 +3,14 @@
 import { DomainError, type ErrorKind } from "../../../../platform/errors.ts";
 import type { UsageBatch, UsageDelta } from "../../usage/model.ts";
 import type { DropCause, FoundRows, Gap, LogFigures, RowSearch, SeenValues } from "../model.ts";
+import type { SummaryFound, SummarySearch } from "../summary/model.ts";
 
 /** The request and the result of each task of the thread. */
 export interface LogTasks {
   /** rows as text: see row-text.ts */
   write: { request: { rows: string; gaps: readonly Gap[] }; result: WriteResult };
   search: { request: RowSearch; result: FoundRows };
+  summarize: { request: SummarySearch; result: SummaryFound };
   seen: { request: { fromMs: number }; result: SeenValues };
   sweep: { request: { beforeMs: number }; result: { removed: number } };
   figures: { request: { fromMs: number }; result: LogFigures };
