@@ -17,7 +17,7 @@ import { type Connection, statement, type Tx } from "../../platform/database/dat
 import { named } from "../../platform/database/drizzle.ts";
 import { moveRevision } from "../../platform/database/moved-topics.ts";
 import { type OrderedList, orderedRows, orderOf } from "../shared/ordered-rows-store.ts";
-import type { OrderedRows } from "../shared/page-steps.ts";
+import { JOINED_STEP_ROWS, type OrderedRows } from "../shared/page-steps.ts";
 import type { Organization, ProvisioningSource, Role, SignInUser, User, UserStatus } from "./model.ts";
 import { contains } from "./search-store.ts";
 import { organizations, users } from "./tables.ts";
@@ -182,7 +182,13 @@ export const usersLike = (
   connection: Connection,
   organizationId: string,
   filter: UserFilter,
-): OrderedRows<User> => usersInOrder(connection, organizationId, conditionsOf(filter));
+): OrderedRows<User> =>
+  usersInOrder(
+    connection,
+    organizationId,
+    conditionsOf(filter),
+    filter.conditions?.length ? JOINED_STEP_ROWS : undefined,
+  );
 
 /** @returns users who are not removed */
 export const presentUsers = (connection: Connection, organizationId: string): OrderedRows<User> =>
@@ -269,11 +275,13 @@ const usersInOrder = (
   connection: Connection,
   organizationId: string,
   matching: SQL | undefined,
+  stepRows?: number,
 ): OrderedRows<User> => {
   const list: OrderedList<User> = {
     order: BY_ADDRESS,
     within: eq(users.organizationId, organizationId),
     matching,
+    stepRows,
     read: (where, { limit, offset }) =>
       connection
         .select(shown)

@@ -22,18 +22,21 @@ export interface OrderedList<Row> {
   within: SQL;
   /** which of them match; undefined for all */
   matching: SQL | undefined;
+  /** see OrderedRows */
+  stepRows?: number | undefined;
   /** reads rows in the order of `orderOf` */
   read(where: SQL | undefined, window: { offset: number; limit: number }): Row[];
 }
 
 /** @returns the list for `pageInSteps`; its statements are compiled once, because a long list takes many steps */
 export function orderedRows<Row>(connection: Connection, list: OrderedList<Row>): OrderedRows<Row> {
-  const { order, within, matching } = list;
+  const { order, within, matching, stepRows } = list;
   const counted = joinedBy(order, connection.select({ total: count() }).from(order.table).$dynamic())
     .where(and(within, isInSpan(order, NAMED), matching))
     .prepare();
   return {
     isComplete: matching === undefined,
+    stepRows,
     placeAhead: placesOf(connection, list),
     count: (span) => counted.get({ ...boundsOf(order, span) })?.total ?? 0,
     read: (span, window) => list.read(and(within, isInSpan(order, boundsOf(order, span)), matching), window),

@@ -3,8 +3,10 @@
 import type { Db, Topic } from "../../platform/database/database.ts";
 import type { Steps } from "../../platform/steps.ts";
 
-/** Rows that one step looks at, whether they match or not: about a millisecond with the slowest filter. */
+/** Rows that one step looks at, whether they match or not: about a millisecond with a filter of the table itself. */
 export const STEP_ROWS = 1_000;
+/** Rows of a step whose filter reads a row of another table for each of them. */
+export const JOINED_STEP_ROWS = 100;
 
 /** The place of a row in the order. */
 export interface Place {
@@ -21,6 +23,8 @@ export interface Span {
 export interface OrderedRows<Row> {
   /** whether every row matches */
   isComplete: boolean;
+  /** rows that one step looks at, instead of STEP_ROWS */
+  stepRows?: number | undefined;
   /** @returns the place of the row that many rows behind a place, whether it matches or not; undefined where fewer follow */
   placeAhead(after: Place | undefined, rows: number): Place | undefined;
   /** @returns how many rows of the span match */
@@ -30,16 +34,16 @@ export interface OrderedRows<Row> {
 }
 
 /**
- * Calls `work` for each STEP_ROWS rows, in their order. Each step sees what is committed by then.
+ * Calls `work` for each step's rows, in their order. Each step sees what is committed by then.
  * @param work returns whether to go on
  */
 export function* overSpans(
-  { placeAhead }: Pick<OrderedRows<unknown>, "placeAhead">,
+  { placeAhead, stepRows = STEP_ROWS }: Pick<OrderedRows<unknown>, "placeAhead" | "stepRows">,
   work: (span: Span) => boolean,
   after?: Place,
 ): Steps<void> {
   for (let from = after; ; ) {
-    const upTo = placeAhead(from, STEP_ROWS);
+    const upTo = placeAhead(from, stepRows);
     if (!work({ after: from, upTo }) || !upTo) return;
     from = upTo;
     yield;

@@ -1,7 +1,7 @@
 // Lists over many rows: they are read in steps, their pages fit together, and what is asked for often looks at few rows.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { STEP_ROWS } from "../../../src/domain/shared/page-steps.ts";
+import { JOINED_STEP_ROWS, STEP_ROWS } from "../../../src/domain/shared/page-steps.ts";
 import { openConnection } from "../../../src/platform/database/connection.ts";
 import type { Steps } from "../../../src/platform/steps.ts";
 import { addManyRows } from "../../support/content/many-rows.ts";
@@ -133,6 +133,22 @@ function plans(): { detail: string; sql: string }[] {
       .map(({ detail }) => ({ detail, sql })),
   );
 }
+
+test("CON-132 workstations of listed users are found in the index by user", () => {
+  const { inventory } = site.domain.clients;
+  statements.take();
+  inventory.ofUsers(site.world.organizationId, ["one", "two"]);
+  expect(plans().map(({ detail }) => detail)).toEqual([
+    "SEARCH client_reports USING INDEX client_reports_instance (user_id=?)",
+  ]);
+});
+
+test.each([0, 1])("CON-132 a step looks at few users if each needs its workstations (seen from %d)", (ms) => {
+  const { users } = site.domain.identity;
+  const conditions = [site.domain.clients.inventory.hasNoneSince(ms)];
+  const steps = stepsIn(users.listInSteps(site.world.organizationId, { conditions }));
+  expect(steps).toBeGreaterThan(ROWS / JOINED_STEP_ROWS);
+});
 
 test("gateway keys are listed and counted in the order of an index", () => {
   const { directory, figures } = site.domain.gateway;

@@ -26,7 +26,7 @@ const UPDATES: Readonly<Record<BulkUserAction, Update | undefined>> = {
 };
 
 /** Users whose changes share a transaction, so that none holds the event loop for long. */
-const USERS_AT_ONCE = 10;
+const USERS_AT_ONCE = 5;
 
 /** Which users: at most BULK_ROWS_MAX ids, or a filter with its text for the audit log. */
 export type UserSelection =
