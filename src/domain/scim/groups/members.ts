@@ -80,6 +80,10 @@ export function* applyMembers(
 
 /** @throws ScimError 400 invalidValue */
 function* knownUsers(tx: Tx, place: Place, ids: readonly string[]): Steps<readonly store.NumberedUser[]> {
+  // A long list of wrong ids is refused before all of them are sorted and looked up.
+  const first = ids.length > STEP_MEMBERS ? ids.slice(0, NAMED_MAX) : [];
+  if (first.length > 0 && store.findUsers(tx, { ...place, ids: first }).length === 0)
+    throw refusalOf(tx, place, first);
   const users = yield* findUsers(tx, place, ids);
   if (users.length === ids.length) return users;
   const known = new Set(users.map(({ id }) => id));

@@ -357,3 +357,14 @@ describe("a change of many slices", () => {
     expect(left?.rows).toBe(5);
   });
 });
+
+test("SCIM-27 a long list whose first ten ids name nobody is refused without a look-up of the others", async () => {
+  const nobody = Array.from({ length: LARGE }, (_, at) => `nobody-${at}`);
+  const lookups = await statementsOf(async () => {
+    const { detail } = await refusalOf(() => replace(small, nobody));
+    expect(detail).toContain('"nobody-9"; create the users first');
+  });
+  expect(lookups.filter(({ sql }) => sql.includes("json_each"))).toHaveLength(2); // of users, and of groups
+  const { detail } = await refusalOf(() => replace(small, nobody.with(3, people[0] ?? "")));
+  expect(detail).toContain('"nobody-10"; create the users first');
+});
