@@ -90,6 +90,10 @@ async function leaveTraces(face: GatewayServer, { ana, operator }: { ana: Caller
   const answers = [
     await request("POST", "/admin/invitations", { token, headers, body: invitation }),
     await request("PUT", "/admin/governance-config", { token, body: policy }),
+    await request("PUT", "/admin/policy-draft", {
+      token,
+      body: { version: 0, managed_yaml: managedText({ required: false }) },
+    }),
   ];
   for (const answer of answers) if (!answer.ok) throw new Error(await answer.text());
   await domain.scim.tokens.create(actor, { label: "okta", profile: "standard" });
