@@ -4,7 +4,7 @@
 import { setImmediate } from "node:timers/promises";
 import { BULK_PAYLOAD_BYTES_MAX } from "../../domain/scim/bulk/model.ts";
 import { scimInvalid } from "../../domain/scim/errors.ts";
-import { collectGarbage, collectNewGarbage, LARGE_CHARACTERS } from "../../platform/memory/garbage.ts";
+import { collectNewGarbage, LARGE_CHARACTERS } from "../../platform/memory/garbage.ts";
 import { isJsonObject } from "../../platform/text/json-object.ts";
 import type { JsonLimits } from "../../platform/text/json-structure.ts";
 import { contentTypeOf, readText, refuseEncoding } from "../http/bodies/body-text.ts";
@@ -29,11 +29,6 @@ export const SCIM_VALUES_MAX: Readonly<Record<ScimBody, number>> = {
   "scim-group": 1_000_000,
 };
 
-/** Parsed, a text of this many characters takes five times its size until the next full collection. */
-const HUGE_CHARACTERS = 8 * 1024 * 1024;
-/** By then most of these requests are answered. */
-const HUGE_COLLECTED_AFTER_MS = 250;
-
 /** A body without Content-Type is read as a SCIM message. */
 const MEDIA_TYPES = new Set([SCIM_MEDIA_TYPE, JSON_MEDIA_TYPE, ""]);
 
@@ -49,9 +44,10 @@ export async function readScimBody(request: Request, accepted: ScimBody): Promis
     });
   }
   refuseEncoding(request);
-  const text = await readText(request, SCIM_BYTES_MAX[accepted]);
-  if (text.length >= HUGE_CHARACTERS) setTimeout(collectGarbage, HUGE_COLLECTED_AFTER_MS);
-  const { message, isLarge } = await parseObject(text, SCIM_VALUES_MAX[accepted]);
+  const { message, isLarge } = await parseObject(
+    await readText(request, SCIM_BYTES_MAX[accepted]),
+    SCIM_VALUES_MAX[accepted],
+  );
   if (isLarge) {
     collectNewGarbage(); // frees the text and its bytes, which nothing references anymore
     await setImmediate();
