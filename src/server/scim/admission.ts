@@ -49,7 +49,13 @@ export function createAdmission(
   return {
     admit(request) {
       const exchange = exchangeOf(request);
-      const scim: ScimExchange = { caller: undefined, refusal: undefined, resourceId: undefined, ignored: 0 };
+      const scim: ScimExchange = {
+        caller: undefined,
+        refusal: undefined,
+        resourceId: undefined,
+        ignored: 0,
+        hasHugeBody: false,
+      };
       exchange.scim = scim;
       scim.caller = authenticate(request, exchange);
       const waitSeconds = requests.take(scim.caller.tokenId);

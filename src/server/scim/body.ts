@@ -9,6 +9,7 @@ import { isJsonObject } from "../../platform/text/json-object.ts";
 import type { JsonLimits } from "../../platform/text/json-structure.ts";
 import { contentTypeOf, readText, refuseEncoding } from "../http/bodies/body-text.ts";
 import { JSON_VALUES_MAX, type JsonProblem, parseWithin } from "../http/bodies/json-text.ts";
+import { exchangeOf } from "../http/exchange.ts";
 import { HttpError } from "../http/problems/problem.ts";
 import { JSON_MEDIA_TYPE, SCIM_MEDIA_TYPE } from "./media-type.ts";
 
@@ -29,6 +30,9 @@ export const SCIM_VALUES_MAX: Readonly<Record<ScimBody, number>> = {
   "scim-group": 1_000_000,
 };
 
+/** A parsed body of this many characters takes 50 MB until the next full collection, which the engine makes late. */
+const HUGE_CHARACTERS = 8 * 1024 * 1024;
+
 /** A body without Content-Type is read as a SCIM message. */
 const MEDIA_TYPES = new Set([SCIM_MEDIA_TYPE, JSON_MEDIA_TYPE, ""]);
 
@@ -44,10 +48,10 @@ export async function readScimBody(request: Request, accepted: ScimBody): Promis
     });
   }
   refuseEncoding(request);
-  const { message, isLarge } = await parseObject(
-    await readText(request, SCIM_BYTES_MAX[accepted]),
-    SCIM_VALUES_MAX[accepted],
-  );
+  const text = await readText(request, SCIM_BYTES_MAX[accepted]);
+  const { scim } = exchangeOf(request);
+  if (scim) scim.hasHugeBody = text.length >= HUGE_CHARACTERS;
+  const { message, isLarge } = await parseObject(text, SCIM_VALUES_MAX[accepted]);
   if (isLarge) {
     collectNewGarbage(); // frees the text and its bytes, which nothing references anymore
     await setImmediate();

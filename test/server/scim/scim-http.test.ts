@@ -1,6 +1,7 @@
 // Tests SCIM over HTTP: authentication, rate limits, request parsing, response headers and methods. All answers below /scim
 // are SCIM messages.
 
+import { heapStats } from "bun:jsc";
 import { describe, expect, test } from "bun:test";
 import { BULK_PAYLOAD_BYTES_MAX } from "../../../src/domain/scim/bulk/model.ts";
 import { WHOLE_GROUP_MEMBERS_MAX } from "../../../src/domain/scim/groups/group-views.ts";
@@ -14,6 +15,7 @@ import { AUTHORIZATION_LENGTH_MAX, FAILURE_LIMIT } from "../../../src/server/sci
 import { SCIM_BYTES_MAX, SCIM_VALUES_MAX } from "../../../src/server/scim/body.ts";
 import { addScimUsers } from "../../domain/scim/groups/groups-world.ts";
 import { addProvisionedGroup } from "../../support/content/provisioned-rows.ts";
+import { until } from "../../support/inference/request-rows.ts";
 import { answered, createScimFace, expectRefusal, patchOf, type ScimFace } from "../../support/scim-face.ts";
 import { ADDRESS, BASE_URL, createTestServer, SCIM_TOKEN } from "../../support/server.ts";
 import { shared } from "../../support/shared.ts";
@@ -243,6 +245,17 @@ describe("a body", () => {
       const refusal = more > 0 ? `more than ${valuesMax} values` : "is missing or blank";
       expect([status, body.detail]).toEqual([400, expect.stringContaining(refusal)]);
     }
+  });
+
+  test("of many megabytes leaves no memory behind, even if it is refused", async () => {
+    const scim = await sharedScim();
+    const members = Array.from({ length: 150_000 }, (_, at) => ({ value: `nobody-${at}-${"x".repeat(50)}` }));
+    const body = JSON.stringify({ displayName: "Everybody", members });
+    const heapMb = () => heapStats().heapSize / 2 ** 20;
+    Bun.gc(true);
+    const beforeMb = heapMb();
+    expect((await scim.ask("POST", "/Groups", { body })).status).toBe(400);
+    await until(() => heapMb() - beforeMb < 5);
   });
 
   test("of a DELETE is ignored", async () => {
