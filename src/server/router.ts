@@ -17,6 +17,7 @@ import type { RevisionStreams } from "./policy/revision-streams.ts";
 import type { Readiness } from "./readiness.ts";
 import type { UploadTimes } from "./routes/sessions/upload-body.ts";
 import type { Search } from "./search/search.ts";
+import type { SpendSearch } from "./search/search-budget.ts";
 
 export interface RouteOptions {
   domain: Domain;
@@ -51,6 +52,8 @@ export interface RouteContext extends RouteOptions {
   overview: Overview;
   adminEvents: AdminEvents;
   search: Search;
+  /** counts a search, or a list that is offered while somebody types */
+  spendSearch: SpendSearch;
   /** counts one check of a second factor */
   countFactor: CountFactor;
 }

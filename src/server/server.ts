@@ -22,6 +22,7 @@ import { RevisionStreams } from "./policy/revision-streams.ts";
 import type { RouteOptions } from "./router.ts";
 import { createRoutes } from "./routes/index.ts";
 import { createSearch } from "./search/search.ts";
+import { createSearchBudget } from "./search/search-budget.ts";
 
 export interface ServerOptions extends RouteOptions {
   log: Log;
@@ -54,13 +55,14 @@ export function createServer(options: ServerOptions): Server {
   const overview = new Overview({ ...options, ...domain });
   const adminEvents = createAdminEvents(options, overview);
   const search = createSearch(domain);
+  const spendSearch = createSearchBudget(options.clock);
   const app = new Elysia({ normalize: false })
     .onError({ as: "global" }, ({ error, code, request, path, set }) => {
       set.status = 200; // otherwise the framework copies our response and its body through a stream
       const cause = code === "NOT_FOUND" ? unrouted(request.method, allowed(path)) : error;
       return refuse(cause, { request, path });
     })
-    .use(createRoutes({ ...options, streams, overview, adminEvents, search }, () => routes));
+    .use(createRoutes({ ...options, streams, overview, adminEvents, search, spendSearch }, () => routes));
   const routes: readonly DocumentedRoute[] = app.routes;
   const allowed = allowedMethods(routes);
   const refusals = createRefusalLog(options);

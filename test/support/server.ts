@@ -132,6 +132,8 @@ export interface TestServerOptions {
   /** nothing can be reached when left out */
   outbound?: Outbound;
   bodyTimes?: BodyTimes;
+  /** the domain as the server sees it; the domain itself when left out */
+  watch?: (domain: Domain) => Domain;
 }
 
 export interface Sent {
@@ -193,7 +195,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
   const { configuration, bodyTimes, proxyFigures, uploadTimes, hasConsole, consoleAuditors } = options;
   const console = { hasConsole, ...(consoleAuditors && { consoleAuditors }) };
   const served = { configuration, bodyTimes, proxyFigures, uploadTimes, console };
-  const server = serve(world, { domain, logged, ...served });
+  const server = serve(world, { domain: options.watch?.(domain) ?? domain, logged, ...served });
   const signInAgain = (user: User, signingIn: SigningIn = {}) => signIn({ world, domain }, user, signingIn);
   return {
     server,

@@ -12,6 +12,7 @@ import { publishPolicies } from "../fleet/workstations.ts";
 import { quartermaster, type Running, startServer } from "../processes.ts";
 import { administratorOf, openBeside, startQuartermaster } from "../tools/installation.ts";
 import type { LoadRequest } from "../tools/load.ts";
+import { writeGroups } from "./console-groups.ts";
 
 const WORKSTATIONS = Number(process.env.CONSOLE_WORKSTATIONS ?? 100_000);
 const PER_USER = 2;
@@ -24,6 +25,8 @@ const ASKING = 1_000;
 
 export interface ConsoleSite {
   service: Running;
+  /** the data directory */
+  data: string;
   origin: string;
   /** value of the header `Cookie` of each administrator */
   cookies: readonly string[];
@@ -61,10 +64,10 @@ export async function startConsoleSite(
   for (const page of pages) {
     const answer = await fetch(origin + page, { headers: { cookie }, redirect: "manual" });
     const html = await answer.text();
-    if (html.includes('id="list"')) found.push(page);
+    if (/ id="?list"?[ >]/.test(html)) found.push(page);
     console.error(`${page}: ${answer.status}, ${html.split("<tr").length - 2} rows`);
   }
-  return { ...seeded, service, origin, pages, lists: found };
+  return { ...seeded, service, data, origin, pages, lists: found };
 }
 
 async function seed(data: string, port: number, tokens: string) {
@@ -74,7 +77,9 @@ async function seed(data: string, port: number, tokens: string) {
   await writeFleet(installation, { count, perUser: PER_USER, policy, tokens, round: count });
   const cookies = await signIn(installation);
   const users = await readUsers(installation);
+  const { database } = installation.directory;
   await installation.close();
+  writeGroups(database);
   const asking = (await readTokens({ tokens })).slice(0, ASKING);
   return { cookies, users, policyRequests: asking.map(policyRequest) };
 }

@@ -9,11 +9,13 @@ import { builtExecutable } from "../../support/cli/executable.ts";
 import { watchTurns } from "../../support/turns.ts";
 import { startExecutable } from "../executable.ts";
 import { atLeast, budgeted, type Figure } from "../figures.ts";
+import { publishRequirement } from "../fleet/workstations.ts";
 import { cleanEnvironment, load, onItsCore, residentMb, script } from "../processes.ts";
 import { compareAlternating, median } from "../tools/compare.ts";
-import { temporaryDirectory } from "../tools/installation.ts";
+import { administratorOf, openBeside, temporaryDirectory } from "../tools/installation.ts";
 import type { PacedPlan, PacedResult } from "../tools/paced-load.ts";
 import { measureAnswers, measurePaint, measureRendering } from "./console-pages.ts";
+import { measureAdminStreams, measureFilesOfRows, measureScale } from "./console-scale.ts";
 import { ADMINISTRATORS, type ConsoleSite, startConsoleSite } from "./console-site.ts";
 
 const KB = 1_024;
@@ -39,13 +41,37 @@ export async function measureConsole(): Promise<Figure[]> {
       ...(await measureAnswers(site)),
       measureRendering(site),
       ...(await measureTurns(site, turns.longest)),
+      ...(await measureScale(site, turns.longest)),
+      ...(await measureFilesOfRows(site, turns.longest)),
       ...(await measureFetches(site)),
       ...(await measurePaint(site)),
+      ...(await measureStreams(site)),
       ...measureFiles(),
       ...(await measureGrowth(directory.path)),
     ];
   } finally {
     await site.service.stop();
+  }
+}
+
+/** Changes come from another process, as those of the terminal do. One session is over afterwards. */
+async function measureStreams(site: ConsoleSite): Promise<Figure[]> {
+  const installation = await openBeside(site.data, site.service.port);
+  const { domain } = installation;
+  const administrator = administratorOf(installation);
+  let requirement = 12; // packages of the policy need 2.0.12
+  try {
+    return await measureAdminStreams(site, {
+      change: () => publishRequirement(installation, `>=2.0.${++requirement}`),
+      revoke: async (cookie) => {
+        const token = cookie.slice(cookie.indexOf("=") + 1);
+        const session = domain.access.sessions.find(token);
+        if (!session) throw new Error("the session of an administrator is there");
+        await domain.access.logins.revoke(administrator, session.id);
+      },
+    });
+  } finally {
+    await installation.close();
   }
 }
 

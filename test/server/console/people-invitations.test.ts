@@ -106,3 +106,19 @@ describe("CON-73 invitations", () => {
     expect(html).not.toContain("Invite people");
   });
 });
+
+test("CON-147 the limit on invitations holds for the form as for the API", async () => {
+  const invite = async (name: string) =>
+    (
+      await site.request("POST", "/admin/invitations", {
+        token: admin.accessToken,
+        body: { email: `${name}@example.com`, role: "member" },
+      })
+    ).status;
+  let sent = 0;
+  while ((await invite(`limited-${sent}`)) === 201) sent += 1;
+  expect(await invite("one-more")).toBe(429);
+  const [form] = await send("", { addresses: "by-form@example.com", role: "member" });
+  expect(form?.html).toMatch(/[Tt]oo many/);
+  expect(invitations.list(organizationId, { q: "by-form" }).items).toEqual([]);
+});

@@ -34,14 +34,18 @@ const SearchParameters = Type.Object(
 const described = operationsOf("Administration")(
   "search",
   "Users, workstations, packages, MCP servers, revisions, groups and audit entries by name",
-  { 200: { description: "What was found", schema: SearchAnswer } },
+  {
+    200: { description: "What was found", schema: SearchAnswer },
+    429: { description: "Too many searches of this user" },
+  },
 );
 
 /** @returns the operation that searches */
-export const searchRoutes = ({ guard, search }: RouteContext) =>
+export const searchRoutes = ({ guard, search, spendSearch }: RouteContext) =>
   createRouter(guard, "search").get(
     "/admin/search",
     async ({ request, query }) => {
+      spendSearch(principalOf(request));
       const { hits, unfinished } = await search(principalOf(request).organizationId, query.q);
       return json({ items: hits, unfinished });
     },

@@ -104,7 +104,7 @@ const described = {
 };
 
 /** @returns the operations on users */
-export function userRoutes({ guard, domain }: RouteContext) {
+export function userRoutes({ guard, domain, spendSearch }: RouteContext) {
   const { users } = domain.identity;
 
   return createRouter(guard, "users")
@@ -129,6 +129,7 @@ export function userRoutes({ guard, domain }: RouteContext) {
     .post(
       "/admin/users/options",
       async ({ request, body }) => {
+        spendSearch(principalOf(request));
         const wanted = { q: body.q, selectedUserIds: body.selected_user_ids };
         const options = users.searchOptions(principalOf(request).organizationId, wanted);
         return json((await runInTurns(options)).map(toAdminUser));

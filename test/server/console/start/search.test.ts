@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { SEARCH_LENGTH_MAX } from "../../../../src/domain/shared/page.ts";
 import { runInTurnsUntil } from "../../../../src/platform/steps.ts";
 import { createSearch, HITS_MAX, SEARCH_KINDS, SEARCH_MS } from "../../../../src/server/search/search.ts";
+import { SEARCH_LIMIT } from "../../../../src/server/search/search-budget.ts";
 import { createClientsWorld } from "../../../domain/clients/clients-world.ts";
 
 const HOSTILE = `<script>alert("x")</script>\u202E`;
@@ -76,6 +77,30 @@ describe("CON-18 the search", () => {
 
   test("is for administrators", async () => {
     expect((await site.request("GET", "/admin/search?q=a", { cookie: member.cookie })).status).toBe(403);
+  });
+});
+
+describe("CON-147 the budget of searches", () => {
+  const { burst, perSecond } = SEARCH_LIMIT;
+
+  test("is kind, one for each user, and shared by the page, the API and lists that are offered while typing", async () => {
+    const other = await site.signedIn("admin", { email: "typing@example.com" });
+    const typed = async (path: string, body?: object) => {
+      const sent = { token: other.accessToken, ...(body && { body }) };
+      return (await site.request(body ? "POST" : "GET", path, sent)).status;
+    };
+    for (let at = 1; at < burst; at += 1) expect(await typed("/admin/search?q=")).toBe(200);
+    expect(await typed("/admin/users/options", { q: "none" })).toBe(200);
+    expect(await typed("/admin/users/options", { q: "none" })).toBe(429);
+    expect(await typed("/admin/search?q=a")).toBe(429);
+    const shown = await page("a", other);
+    expect([
+      shown.status,
+      shown.html.includes("too many searches") || shown.html.includes("Too many searches"),
+    ]).toEqual([429, true]);
+    expect((await api("a")).status).toBe(200);
+    site.world.clock.advance(1_000 / perSecond);
+    expect([await typed("/admin/search?q="), await typed("/admin/search?q=")]).toEqual([200, 429]);
   });
 });
 

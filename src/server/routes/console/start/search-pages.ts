@@ -1,5 +1,5 @@
 // Search over pages, actions and everything that has a name; the command palette reads the same page. The page of keys.
-import type { Console } from "../../../console/console.ts";
+import { type Console, readerPrincipal } from "../../../console/console.ts";
 import { CONSOLE } from "../../../console/frame/navigation.ts";
 import { found, listValues } from "../../../console/list/list.ts";
 import { keysPage } from "../../../console/search/keys.tsx";
@@ -9,13 +9,14 @@ import { pageRoute } from "../../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../../router.ts";
 
 /** @returns the routes of the search and of the page of keys */
-export const searchPages = ({ guard, search }: RouteContext, console: Console) =>
+export const searchPages = ({ guard, search, spendSearch }: RouteContext, console: Console) =>
   createRouter(guard, "console-search")
     .get(
       `${CONSOLE}/search`,
       ({ request }) =>
         console.show(request, "administrator", async (reader) => {
           const { q } = listValues(reader);
+          spendSearch(readerPrincipal(reader));
           const { rows: result, problems } = await found(() => search(reader.organizationId, q));
           const pages = console.pagesOf(reader);
           return searchPage({
