@@ -45,8 +45,9 @@ export async function createClientsWorld(options: TestServerOptions = {}): Promi
   };
 }
 
-async function publishOn(
-  { world }: TestServer,
+/** Puts a revision in force. @returns its id */
+export async function publishOn(
+  { world }: Pick<TestServer, "world">,
   { document, audiences }: { document: Partial<GovernanceConfig>; audiences: PackageAudiences },
 ): Promise<string> {
   const { db, ids, clock, organizationId } = world;

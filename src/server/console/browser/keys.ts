@@ -46,7 +46,7 @@ export function startKeysSwitch(): void {
 const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable ||
-    target.matches("input, textarea, select, [role=textbox]") ||
+    target.matches("input:not([type=checkbox], [type=radio]), textarea, select, [role=textbox]") ||
     target.shadowRoot !== null);
 
 /** @returns whether the key did something */
@@ -79,5 +79,5 @@ function moveRow(step: number): void {
   const row = currentRow();
   const at = row ? all.indexOf(row) : -1;
   const next = all[at < 0 ? (step > 0 ? 0 : all.length - 1) : at + step];
-  next?.querySelector<HTMLElement>("a, input")?.focus();
+  (next?.querySelector("a") ?? next?.querySelector("input"))?.focus();
 }
