@@ -5,11 +5,13 @@ import { startLogThread } from "../../src/app/request-logs/start-log-thread.ts";
 import { FileSource } from "../../src/domain/inference/log/file-source.ts";
 import { openLogFile } from "../../src/domain/inference/log/log-file-store.ts";
 import type { RowFilter } from "../../src/domain/inference/log/model.ts";
+import { readSummaryQuery } from "../../src/domain/inference/log/summary/summary-query.ts";
 import { rowsInText, textOfRows } from "../../src/domain/inference/log/writing/row-text.ts";
 import { RowWriter } from "../../src/domain/inference/log/writing/rows-store.ts";
 import { RunningLog } from "../../src/domain/inference/log/writing/running-log.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { rowOf } from "../support/inference/request-rows.ts";
+import { START_MS } from "../support/world.ts";
 import { atMost, type Figure } from "./figures.ts";
 import { temporaryDirectory } from "./tools/installation.ts";
 
@@ -32,6 +34,7 @@ export async function measureRequestLogs(): Promise<Figure[]> {
   return [
     ...(await handingOver(join(directory.path, "rate.db"))),
     ...lists(join(directory.path, "million.db")),
+    ...(await summaries(join(directory.path, "million.db"))),
   ];
 }
 
@@ -89,6 +92,34 @@ function lists(file: string): Figure[] {
     judged(told("of a model", { model: "model-7" })),
     told("with a text in every row", { q: "SHOP" }, TEXT_SEARCHES),
     told("with a text in no row", { q: "nowhere" }, TEXT_SEARCHES),
+  ];
+}
+
+/** As the service makes them: in the thread, with sums that are kept. */
+async function summaries(file: string): Promise<Figure[]> {
+  const log = { warning: () => {}, error: () => {} };
+  const options = { isEnabled: true, queueRowsMax: 10_000, clock: systemClock, startThread: startLogThread };
+  const running = new RunningLog({ file, log, ...options });
+  const { search } = readSummaryQuery(
+    { by: ["model", "user"], bucket: "hour" },
+    { nowMs: START_MS + ROWS, keptFromMs: START_MS },
+  );
+  const timeOf = async (): Promise<number> => {
+    const startMs = performance.now();
+    await running.summarize(search);
+    return performance.now() - startMs;
+  };
+  const first = await timeOf();
+  const times: number[] = [];
+  for (let time = 0; time < LISTS; time++) times.push(await timeOf());
+  await running.close();
+  const again = Math.max(...times);
+  const told = (what: string, ours: number): Figure => ({
+    ...{ what: `request log, a million rows: summary by model and user, ${what}`, unit: "ms", ours },
+  });
+  return [
+    told("first", first),
+    { ...told(`then, slowest of ${LISTS}`, again), verdict: atMost(GOALS.listMs, again) },
   ];
 }
 

@@ -24,7 +24,7 @@ import { eraseSomeOfUser } from "./writing/rows-store.ts";
 import type { LogSource, ServiceLog } from "./writing/running-log.ts";
 
 /** Shown in place of a removed user's address. */
-const REMOVED_ADDRESS = "removed@invalid";
+export const REMOVED_ADDRESS = "removed@invalid";
 
 export interface RequestLogOptions {
   file: string;

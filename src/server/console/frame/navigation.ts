@@ -65,6 +65,7 @@ const GROUPS: readonly NavigationGroup[] = [
     links: [
       { href: `${CONSOLE}/gateway`, label: "Gateway" },
       { href: `${CONSOLE}/gateway/keys`, label: "Gateway keys" },
+      { href: `${CONSOLE}/gateway/requests`, label: "Requests" },
     ],
   },
   {

@@ -1,11 +1,16 @@
 // Paths and sentences of the pages about the gateway.
 import type { GatewayStatus } from "../../../domain/gateway/status.ts";
+import type { DropCause, Result } from "../../../domain/inference/log/model.ts";
+import type { Outcome } from "../../../domain/inference/log/record.ts";
 import { CONSOLE } from "../frame/navigation.ts";
+import type { Tone } from "../parts/values.tsx";
 
 export const GATEWAY_PATH = `${CONSOLE}/gateway`;
 /** Asks the proxy while the page is made. */
 export const CHECK_PATH = `${GATEWAY_PATH}?check=now`;
 export const KEYS_PATH = `${GATEWAY_PATH}/keys`;
+export const REQUESTS_PATH = `${GATEWAY_PATH}/requests`;
+export const REQUESTS_CSV_PATH = `${REQUESTS_PATH}.csv`;
 export const RECONCILE_PATH = `${KEYS_PATH}/reconcile`;
 
 /** @returns the path of the page about one user's key */
@@ -67,4 +72,28 @@ export const PROXY_MODES: Readonly<Record<NonNullable<GatewayStatus["proxy"]>["m
   "in-process": "This service forwards requests",
   external: "A separate proxy forwards requests",
   off: "Keys are managed, nothing is forwarded",
+};
+
+export const RESULT_WORDS: Readonly<Record<Result, { label: string; tone: Tone }>> = {
+  success: { label: "Success", tone: "good" },
+  redirect: { label: "Redirect", tone: "neutral" },
+  client_error: { label: "Client error", tone: "attention" },
+  server_error: { label: "Server error", tone: "bad" },
+  transport_error: { label: "No answer", tone: "bad" },
+};
+
+export const OUTCOME_LABELS: Readonly<Record<Outcome, string>> = {
+  complete: "Complete",
+  client_closed: "The agent went away",
+  upstream_closed: "The gateway ended it",
+  timeout: "Timed out",
+  cut: "Ended with the login",
+  stopped: "The service stopped",
+  refused: "Refused here",
+};
+
+export const DROP_REASONS: Readonly<Record<DropCause, string>> = {
+  queue_full: "the file was not written quickly enough",
+  disk_full: "the disk was full",
+  broken: "the file could not be written",
 };

@@ -74,7 +74,7 @@ function Total<Row>({ list: { paging, noun, problems = [] } }: { list: List<Row>
   if (problems.length > 0 || paging.total === undefined) return null;
   return (
     <p class="total">
-      {"isBound" in paging && paging.isBound && "More than "}
+      {paging.isBound && "More than "}
       <Count value={paging.total} /> {noun}
     </p>
   );
@@ -103,12 +103,15 @@ function Selectable<Row>({ list }: { list: List<Row> }) {
   );
 }
 
-/** @returns the columns that the address asks for: `host,user` shows only these, `-host,-user` hides them */
+/**
+ * @returns the columns that the address asks for: `host,user` shows only these, `-host,+path` hides a usual column and shows a rare
+ *   one
+ */
 export function chosenColumns<Row>(columns: readonly Column<Row>[], values: Values): readonly Column<Row>[] {
   const names = values.columns?.split(",") ?? [];
-  const isHiding = names.every((name) => name.startsWith("-"));
-  const chosen = columns.filter(({ name }) =>
-    isHiding ? !names.includes(`-${name}`) : names.includes(name),
+  const isChange = names.every((name) => /^[-+]/.test(name));
+  const chosen = columns.filter(({ name, isRare }) =>
+    !isChange ? names.includes(name) : isRare ? names.includes(`+${name}`) : !names.includes(`-${name}`),
   );
   return chosen.length > 0 ? chosen : columns;
 }
@@ -251,8 +254,9 @@ function ColumnChoice<Row>({ columns, values }: { columns: readonly Column<Row>[
       <ul>
         {columns.map((column) => {
           const isShown = chosen.includes(column);
-          const hidden = columns.filter((other) => (other === column ? isShown : !chosen.includes(other)));
-          const names = hidden.map(({ name }) => `-${name}`).join(",");
+          const isNext = (other: Column<Row>) => (other === column ? !isShown : chosen.includes(other));
+          const changed = columns.filter((other) => isNext(other) === (other.isRare ?? false));
+          const names = changed.map(({ name, isRare }) => `${isRare ? "+" : "-"}${name}`).join(",");
           return (
             <li key={column.name}>
               {isShown && chosen.length === 1 ? (

@@ -36,12 +36,14 @@ export interface Column<Row> {
   isNumber?: boolean;
   /** keeps room for a name, where other columns may shrink to single words */
   isWide?: boolean;
+  /** shown only if the address names it */
+  isRare?: boolean;
 }
 
 /** Where the reader is in the list. */
 export type Paging =
-  /** pages with numbers */
-  | { page: number; perPage: number; total: number }
+  /** pages with numbers; a total that `isBound` means more than that */
+  | { page: number; perPage: number; total: number; isBound?: boolean }
   /** pages by key; `next` is the cursor of the following page; a total that `isBound` means more than that */
   | { next: string | null; isFirst: boolean; total?: number | undefined; isBound?: boolean };
 

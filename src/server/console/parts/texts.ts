@@ -48,6 +48,10 @@ export function relativeTime(ms: number, nowMs: number): string | undefined {
   return relative.format(Math.trunc(difference / size), unit);
 }
 
+/** @returns the day in a zone: `2026-11-23` */
+export const dayText = (ms: number, zone: string): string =>
+  Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).toPlainDate().toString();
+
 /** @returns the number with the grouping of a language */
 export function numberText(value: number, language: string): string {
   const known = numbers.get(language);

@@ -11,6 +11,7 @@ import { framePages } from "./frame-pages.ts";
 import { gatewayPages } from "./gateway/gateway-pages.ts";
 import { gatewayKeyActionPages } from "./gateway/key-action-pages.ts";
 import { gatewayKeyPages } from "./gateway/key-pages.ts";
+import { gatewayRequestPages } from "./gateway/request-pages.ts";
 import { identityPages } from "./identity-pages.ts";
 import { installationPages } from "./installation-pages.ts";
 import { jobPages } from "./job-pages.ts";
@@ -33,6 +34,7 @@ export function consoleRoutes(context: RouteContext) {
     .use(fleetPages(context, console))
     .use(peoplePages(context, console))
     .use(gatewayPages(context, console))
+    .use(gatewayRequestPages(context, console))
     .use(gatewayKeyPages(context, console))
     .use(gatewayKeyActionPages(context, console))
     .use(identityPages(context, console))

@@ -71,7 +71,8 @@ interface Named {
   problems: Problem[];
 }
 
-async function userIdOf(
+/** @returns the id of the user that a filter names by address or id; undefined without a text, or with a problem */
+export async function userIdOf(
   { identity }: Domain,
   { organizationId, text, problems }: Named,
 ): Promise<string | undefined> {

@@ -1,0 +1,212 @@
+// The requests to the gateway as a list, below their figures. Bodies are never stored, so none can be shown.
+/** @jsxImportSource preact */
+import { type Gap, RESULTS, resultOf } from "../../../domain/inference/log/model.ts";
+import { OUTCOMES } from "../../../domain/inference/log/record.ts";
+import type { RequestLogView } from "../../../domain/inference/log/request-logs.ts";
+import { BUCKETS } from "../../../domain/inference/log/summary/model.ts";
+import type { RowView } from "../../../domain/inference/log/wire.ts";
+import { toRfc3339 } from "../../../platform/clock.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { pathWith } from "../list/address.ts";
+import type { Column, Filter, List, Values } from "../list/list.ts";
+import { ListView, listStatus } from "../list/list-view.tsx";
+import { options } from "../parts/command.tsx";
+import { Count, State, Text, Time } from "../parts/values.tsx";
+import { RequestFigures, type ShownSummary } from "./request-figures.tsx";
+import { DROP_REASONS, OUTCOME_LABELS, REQUESTS_CSV_PATH, RESULT_WORDS } from "./words.ts";
+
+const BUCKET_LABELS = { hour: "Hour", day: "Day" } as const;
+
+const FILTERS: readonly Filter[] = [
+  { name: "q", label: "Search", kind: "search", hint: "Part of a path, model, repository, branch or run" },
+  { name: "user", label: "User", kind: "text", hint: "Address or id" },
+  { name: "model", label: "Model", kind: "text", hint: "Whole name" },
+  {
+    name: "result",
+    label: "Result",
+    kind: "choice",
+    choices: RESULTS.map((value) => ({ value, label: RESULT_WORDS[value].label })),
+  },
+  { name: "occurred_from", label: "From", kind: "date" },
+  { name: "occurred_to", label: "To", kind: "date" },
+  {
+    name: "bucket",
+    label: "Figures per",
+    kind: "choice",
+    choices: BUCKETS.map((value) => ({ value, label: BUCKET_LABELS[value] })),
+  },
+  { name: "harness", label: "Agent", kind: "text", hint: "Whole name", isRare: true },
+  {
+    name: "outcome",
+    label: "Ended",
+    kind: "choice",
+    choices: OUTCOMES.map((value) => ({ value, label: OUTCOME_LABELS[value] })),
+    isRare: true,
+  },
+  { name: "profile_id", label: "Key", kind: "text", hint: "Id at the gateway", isRare: true },
+  { name: "run_id", label: "Run", kind: "text", hint: "Id", isRare: true },
+  { name: "min_tokens", label: "Tokens from", kind: "text", isRare: true },
+];
+
+/** A column of a text, as it is. */
+const textColumn = (
+  name: string,
+  label: string,
+  value: (row: RowView) => string | null,
+): Column<RowView> => ({
+  ...{ name, label },
+  cell: (row) => <Text value={value(row)} />,
+  csv: value,
+});
+
+const numberColumn = (
+  name: string,
+  label: string,
+  value: (row: RowView) => number | null,
+): Column<RowView> => ({
+  ...{ name, label, isNumber: true },
+  cell: (row) => <Amount value={value(row)} />,
+  csv: value,
+});
+
+const Amount = ({ value }: { value: number | null }) =>
+  value === null ? <Text value={null} /> : <Count value={value} />;
+
+const rare = (column: Column<RowView>): Column<RowView> => ({ ...column, isRare: true });
+
+export const REQUEST_COLUMNS: readonly Column<RowView>[] = [
+  {
+    name: "at",
+    label: "When",
+    cell: ({ occurredAtMs }) => <Time at={occurredAtMs} />,
+    csv: ({ occurredAtMs }) => toRfc3339(occurredAtMs),
+  },
+  { ...textColumn("user", "User", ({ userEmail }) => userEmail), isWide: true },
+  textColumn("model", "Model", ({ model }) => model),
+  textColumn("agent", "Agent", ({ harness }) => harness),
+  {
+    name: "result",
+    label: "Result",
+    cell: (row) => <Result row={row} />,
+    csv: ({ httpStatus }) => resultOf(httpStatus),
+  },
+  numberColumn("latency_ms", "Latency (ms)", ({ upstreamLatencyMs }) => upstreamLatencyMs),
+  numberColumn("duration_ms", "Duration (ms)", ({ durationMs }) => durationMs),
+  numberColumn("input_tokens", "Input tokens", ({ inputTokens }) => inputTokens),
+  numberColumn("output_tokens", "Output tokens", ({ outputTokens }) => outputTokens),
+  rare({ ...textColumn("path", "Path", ({ method, path }) => `${method} ${path}`), isWide: true }),
+  rare(textColumn("outcome", "Ended", ({ outcome }) => outcome && OUTCOME_LABELS[outcome])),
+  rare(textColumn("repository", "Repository", ({ repository }) => repository)),
+  rare(textColumn("branch", "Branch", ({ branch }) => branch)),
+  rare(textColumn("run", "Run", ({ runId }) => runId)),
+  rare(textColumn("key", "Key", ({ profileName }) => profileName)),
+  rare(textColumn("cost", "Cost (USD)", ({ upstreamCost }) => upstreamCost?.toString() ?? null)),
+  rare(textColumn("request", "Request id", ({ requestId }) => requestId)),
+  rare(numberColumn("status", "Status", ({ httpStatus }) => httpStatus)),
+];
+
+function Result({ row: { httpStatus, outcome, refusal, requestId } }: { row: RowView }) {
+  if (outcome === null && requestId !== null) return <State tone="neutral">Running</State>;
+  const { tone, label } = RESULT_WORDS[resultOf(httpStatus)];
+  return (
+    <>
+      <State tone={tone}>{outcome === "refused" ? OUTCOME_LABELS.refused : label}</State>
+      {refusal !== null && (
+        <span class="detail">
+          {" "}
+          <Text value={refusal} />
+        </span>
+      )}
+    </>
+  );
+}
+
+interface RequestListProps {
+  values: Values;
+  page: RequestLogView | undefined;
+  summary: ShownSummary | undefined;
+  problems: readonly Problem[];
+  /** the filters as the API and the commands take them; days only where the reader's days are those of UTC */
+  query: Values;
+}
+
+/** @returns the page of requests */
+export function requestListPage({ values, page, summary, problems, query }: RequestListProps): ConsolePage {
+  const { page: number = 1, perPage = 1, total = 0, items = [], isCapped = false, gaps = [] } = page ?? {};
+  const list: List<RowView> = {
+    noun: "requests",
+    filters: FILTERS,
+    columns: REQUEST_COLUMNS,
+    rows: items,
+    idOf: ({ id }) => id,
+    paging: { page: number, perPage, total, isBound: isCapped },
+    none: (
+      <p>
+        No request was recorded yet. Requests appear here as soon as an agent sends one through the gateway:
+        see <a href="/help/inference">Inference in the handbook</a>.
+      </p>
+    ),
+    problems,
+    defaultSort: "-at",
+    csvPath: REQUESTS_CSV_PATH,
+    command: commandOf("list", query),
+    api: { method: "GET", path: pathWith("/gateway/request-logs", new URLSearchParams(query)) },
+  };
+  return {
+    title: "Requests",
+    status: listStatus(list),
+    isError: problems.length > 0,
+    content: (
+      <>
+        <RequestFigures
+          summary={summary}
+          twin={{
+            command: commandOf("summary", { ...query, bucket: values.bucket ?? "" }),
+            api: {
+              method: "GET",
+              path: pathWith(
+                "/gateway/request-logs/summary",
+                new URLSearchParams({
+                  ...query,
+                  ...(values.bucket !== undefined && { bucket: values.bucket }),
+                }),
+              ),
+            },
+          }}
+        />
+        <Gaps gaps={gaps} />
+        <ListView list={list} />
+      </>
+    ),
+  };
+}
+
+/** @returns the command; undefined if it has no such filter */
+function commandOf(verb: "list" | "summary", query: Values): string[] | undefined {
+  const {
+    q,
+    profile_id,
+    user_id: user,
+    occurred_from: from,
+    occurred_to: to,
+    run_id: run,
+    ...others
+  } = query;
+  if (q !== undefined || profile_id !== undefined) return undefined;
+  const { model, harness, result, outcome, min_tokens: least, bucket } = others;
+  const given = { user, model, harness, result, outcome, run, "min-tokens": least, from, to, bucket };
+  return ["gateway", "logs", verb, ...options(given)];
+}
+
+/** Says which requests are missing from the rows. */
+const Gaps = ({ gaps }: { gaps: readonly Gap[] }) => (
+  <div id="gaps" data-region>
+    {gaps.map(({ fromMs, toMs, count, cause }) => (
+      <p key={`${fromMs} ${cause}`} class="notice attention">
+        <Count value={count} /> requests from <Time at={fromMs} /> to <Time at={toMs} /> are missing, because{" "}
+        {DROP_REASONS[cause]}.
+      </p>
+    ))}
+  </div>
+);
