@@ -2,9 +2,17 @@
 import { Option } from "commander";
 import type { Part } from "../../src/app/service/divided/division.ts";
 import type { ProvisioningSource, Role, UserStatus } from "../../src/domain/identity/model.ts";
+import type { BulkUserAction } from "../../src/domain/identity/users/bulk-changes.ts";
 
 export const ROLE_CHOICES: readonly Role[] = ["admin", "member"];
 export const USER_STATUS_CHOICES: readonly UserStatus[] = ["active", "suspended", "removed"];
+export const USER_ACTION_CHOICES: readonly BulkUserAction[] = [
+  "suspend",
+  "resume",
+  "end_logins",
+  "make_admin",
+  "make_member",
+];
 export const SOURCE_CHOICES: readonly ProvisioningSource[] = ["local", "scim"];
 export const INVITATION_STATUS_CHOICES = ["outstanding"] as const;
 export const PART_CHOICES: readonly Part[] = ["control", "proxy"];

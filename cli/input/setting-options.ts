@@ -27,7 +27,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Log and metrics settings:": ["log", "metrics"],
   "Backup settings:": ["backup"],
   "Console settings:": ["console"],
-  "Catalog and harness settings:": ["catalog", "harnesses", "package"],
+  "Catalog and policy settings:": ["catalog", "harnesses", "package", "policy"],
   "Retention settings:": ["clients", "invitations", "audit"],
   "Session and object store settings:": ["blobs", "sessions"],
   "Identity and SCIM settings:": ["identity", "scim"],

@@ -403,6 +403,7 @@ const READS: Readonly<Record<string, string>> = {
   "policy history": "",
   "policy diff": "1 1",
   "policy impact": "policy.yaml",
+  "policy rollout": "",
   "policy draft list": "",
   "policy draft show": "root@example.org",
   "policy draft export": "root@example.org",

@@ -4,6 +4,7 @@ import {
   INVITATION_STATUS_CHOICES,
   ROLE_CHOICES,
   SOURCE_CHOICES,
+  USER_ACTION_CHOICES,
   USER_STATUS_CHOICES,
 } from "../../cli/input/choices.ts";
 import {
@@ -12,9 +13,11 @@ import {
   ROLES,
   USER_STATUSES,
 } from "../../src/domain/identity/model.ts";
+import { BULK_USER_ACTIONS } from "../../src/domain/identity/users/bulk-changes.ts";
 
 test.each([
   ["roles", ROLE_CHOICES, ROLES],
+  ["changes of many users", USER_ACTION_CHOICES, BULK_USER_ACTIONS],
   ["statuses of users", USER_STATUS_CHOICES, USER_STATUSES],
   ["sources of users", SOURCE_CHOICES, PROVISIONING_SOURCES],
   ["statuses of invitations", INVITATION_STATUS_CHOICES, INVITATION_FILTERS],

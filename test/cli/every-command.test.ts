@@ -32,6 +32,7 @@ const WITHOUT_JSON = ["serve", "completion", "__complete", "manual"];
 const REQUIRED: Readonly<Record<string, string>> = {
   "users create": "x@example.org --role member",
   "users invite": "x@example.org --role member",
+  "users change": "suspend x",
   "identities create": "x --subject s",
   "identities move": "--from-issuer x --by email",
   "policy explain": "--user x --harness codex",

@@ -942,6 +942,16 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["policy.publish"],
   },
+  "POST /admin/governance-config/rollback": {
+    async ask(site) {
+      const revision = await publishFirst(site);
+      const { accessToken: token } = await site.signedIn("admin");
+      const publication = { base_revision: revision, managed_yaml: managedText({ required: true }) };
+      const next = await site.request("PUT", "/admin/governance-config", { token, body: publication });
+      return { token, body: { revision, base_revision: (await next.json()).revision } };
+    },
+    leaves: ["policy.rollback"],
+  },
   "POST /admin/governance-config/check": {
     async ask(site) {
       await publishFirst(site);
@@ -999,7 +1009,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "POST /client-status": {
     ask: async (site) => ({ ...(await asMember(site)), body: reportWith() }),
-    changes: ["client_reports"],
+    changes: ["client_reports", "client_search_entries"],
     why: "what a workstation says of itself, every few minutes",
   },
   "DELETE /admin/client-status/:id": {

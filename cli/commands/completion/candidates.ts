@@ -26,7 +26,8 @@ export interface Place {
 /** Kinds by the placeholder of the argument or option, prefixed with the noun if the placeholder is ambiguous. */
 const KINDS: Readonly<Record<string, NameKind | "files">> = {
   ...{ file: "files", path: "files" },
-  ...{ user: "user", actor: "user", group: "group", client: "client", session: "session" },
+  ...{ user: "user", users: "user", actor: "user", administrator: "user", group: "group" },
+  ...{ client: "client", clients: "client", session: "session" },
   ...{ revision: "revision", from: "revision", to: "revision" },
   "catalog id": "package",
   "invitations id": "invitation",

@@ -37,7 +37,10 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   noun
     .command("export")
     .description("Prints a draft in the format that `policy apply` accepts; audiences are not part of it.")
-    .examples("quartermaster policy draft export ana@example.org > policy.yaml")
+    .examples(
+      "quartermaster policy draft export ana@example.org > policy.yaml",
+      "quartermaster policy draft export ana@example.org --json",
+    )
     .argument("<administrator>", OWNER)
     .printsJson()
     .action(readingAction(context, async () => (await import("./draft.ts")).exportDraft)),

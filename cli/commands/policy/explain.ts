@@ -10,7 +10,7 @@ export async function explain({ domain, actor, output, context, text }: Call): P
   const user = domain.identity.users.find(actor.organizationId, text("user") ?? "");
   const version = text("installed");
   const question = { userId: user.id, harness: text("harness") ?? "", version };
-  const explanation = domain.governance.explain(actor, question);
+  const explanation = await domain.governance.explain(actor, question);
   const style = { wide: true, columns: undefined, nowMs: context.clock.nowMs() };
   const parts = [detailsText(factsOf(user, explanation, version)), ...tablesOf(explanation, style)];
   output.result(documentOf(user, explanation), parts.join("\n\n"));

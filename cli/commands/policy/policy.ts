@@ -22,6 +22,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     ...readingVerbs(noun, context),
     explaining(noun, context),
     previewing(noun, context),
+    following(noun, context),
     ...changingVerbs(noun, context),
   ];
   for (const verb of verbs) addDirectoryOptions(verb);
@@ -80,6 +81,17 @@ const previewing = (noun: CliCommand, context: Context): CliCommand =>
     .option("--draft <administrator>", "a draft instead of a file: e-mail address or id of its author")
     .printsJson()
     .action(readingAction(context, async () => (await import("./impact.ts")).impact));
+
+const following = (noun: CliCommand, context: Context): CliCommand =>
+  noun
+    .command("rollout")
+    .description(
+      "Shows how a revision arrives at workstations: by health, harness, client version and reason.",
+    )
+    .examples("quartermaster policy rollout", "quartermaster policy rollout 41 --json")
+    .argument("[revision]", "number or id of a revision (default: the current one)")
+    .printsJson()
+    .action(readingAction(context, async () => (await import("./rollout.ts")).rollout));
 
 const explaining = (noun: CliCommand, context: Context): CliCommand =>
   noun

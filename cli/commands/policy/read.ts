@@ -3,7 +3,6 @@
 import { diffRevisions } from "../../../src/domain/governance/publishing/diff.ts";
 import { toAdminConfig } from "../../../src/domain/governance/reading/admin-view.ts";
 import type { Revision } from "../../../src/domain/governance/service.ts";
-import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { changeLines, numberText, REVISION_COLUMNS, revisionDocument } from "./view.ts";
 
@@ -48,7 +47,5 @@ function revisionsToCompare({ domain, actor, args: [older, newer] }: Call): { fr
   const named = (reference: string) => governance.revisions.named(organizationId, reference);
   const to = newer === undefined ? governance.revisions.inForce(organizationId) : named(newer);
   if (older !== undefined) return { from: named(older), to };
-  const former = governance.revisions.recent(organizationId, 2)[1];
-  if (former) return { from: former, to };
-  throw new DomainError("not_found", "governance.no_former", "there is no revision before the current one");
+  return { from: governance.revisions.before(organizationId, to), to };
 }

@@ -1,7 +1,7 @@
 // `users change`: suspends or resumes many users, ends their logins or changes their role.
 import { BULK_USER_ACTIONS, type BulkUserAction } from "../../../src/domain/identity/users/bulk-changes.ts";
 import type { UserQuery } from "../../../src/domain/identity/users/user-directory.ts";
-import { DomainError } from "../../../src/platform/errors.ts";
+import { DomainError, invariant } from "../../../src/platform/errors.ts";
 import { type Chosen, runBulk } from "../../bulk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 
@@ -30,7 +30,7 @@ export async function change(call: Call): Promise<void> {
   const { bulkChanges } = domain.identity;
   const [word, ...references] = call.args;
   const action = BULK_USER_ACTIONS.find((known) => known === word);
-  if (!action) throw unknownAction();
+  invariant(action, "commander checked the action");
   const { action: verb, done, details } = PLANS[action];
   await runBulk<UserQuery>(call, {
     chosen: chosenBy(call, references),
@@ -60,16 +60,6 @@ function chosenBy({ domain, actor, text }: Call, references: readonly string[]):
   const { provisioning_source: provisioningSource, ...filter } = given;
   return { filter: { ...filter, provisioningSource }, text: new URLSearchParams(words).toString() };
 }
-
-const unknownAction = (): DomainError =>
-  new DomainError(
-    "invalid",
-    "usage.unknown_action",
-    `the action must be one of ${BULK_USER_ACTIONS.join(", ")}`,
-    {
-      hint: "run: quartermaster users change --help",
-    },
-  );
 
 const unclear = (): DomainError =>
   new DomainError("invalid", "usage.which_users", "name either users, or --q, --role, --status or --source", {

@@ -1,9 +1,15 @@
 // Defines `quartermaster users` and its verbs. The code of a verb is loaded when it runs.
-import type { Option } from "commander";
+import { Argument, type Option } from "commander";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
-import { choiceOption, ROLE_CHOICES, SOURCE_CHOICES, USER_STATUS_CHOICES } from "../../input/choices.ts";
+import {
+  choiceOption,
+  ROLE_CHOICES,
+  SOURCE_CHOICES,
+  USER_ACTION_CHOICES,
+  USER_STATUS_CHOICES,
+} from "../../input/choices.ts";
 import { addConfirmOptions, addSevereConfirmOptions } from "../../input/prompt.ts";
 import { addSecretOptions } from "../../input/secret-input.ts";
 import { addDirectoryOptions, addOptionsOf } from "../../input/setting-options.ts";
@@ -139,7 +145,7 @@ const bulkVerb = (noun: CliCommand, context: Context): CliCommand =>
         "quartermaster users change end_logins --role member --dry-run",
         "quartermaster users change make_member --q example.net --yes",
       )
-      .argument("<action>", "suspend, resume, end_logins, make_admin or make_member")
+      .addArgument(new Argument("<action>", "the change").choices(USER_ACTION_CHOICES))
       .argument("[users...]", "e-mail addresses or ids")
       .option("--q <text>", "users whose address contains this text")
       .addOption(choiceOption("--role <role>", "users with this role", ROLE_CHOICES))

@@ -19,6 +19,7 @@ import { ClientRemovals, type EndLogin } from "./removal.ts";
 import { type ReadReport, readReport } from "./report.ts";
 import { forgetUnseen, VerdictRenewal } from "./retention.ts";
 import { impactOf, type PolicyImpact } from "./rollout/impact.ts";
+import { Rollouts } from "./rollout/rollout.ts";
 import * as store from "./store.ts";
 import type { CheckVersion } from "./verdict/expectations.ts";
 import { createJudge, rulesOf } from "./verdict/judge.ts";
@@ -35,6 +36,7 @@ export type {
 export type { UserFigures } from "./inventory/user-figures-store.ts";
 export type { RemovalKind } from "./removal.ts";
 export type { HarnessImpact, PackageImpact, PolicyImpact } from "./rollout/impact.ts";
+export type { HealthCounts, Rollout } from "./rollout/rollout.ts";
 
 export interface ClientsDependencies {
   db: Db;
@@ -69,6 +71,8 @@ export function createClients(dependencies: ClientsDependencies) {
     inventory,
     removals: new ClientRemovals(dependencies),
     bulkRemovals: new BulkRemovals({ ...dependencies, inventory }),
+
+    rollouts: new Rollouts({ db, clock, inventory }),
 
     /** @returns the effect of publishing one policy in place of another */
     impactOf: (organizationId: string, change: Parameters<typeof impactOf>[2]): Steps<PolicyImpact> =>

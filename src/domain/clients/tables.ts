@@ -1,5 +1,5 @@
 // The table of reports from workstations. Constraints and indexes are in the migrations.
-import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const clientReports = sqliteTable("client_reports", {
   id: text("id").primaryKey(),
@@ -47,3 +47,16 @@ export const clientSearchEntries = sqliteTable("client_search_entries", {
   number: integer("number").primaryKey(),
   clientId: text("client_id").notNull(),
 });
+
+export const rolloutSamples = sqliteTable(
+  "rollout_samples",
+  {
+    organizationId: text("organization_id").notNull(),
+    revisionId: text("revision_id").notNull(),
+    sampledAtMs: integer("sampled_at_ms").notNull(),
+    current: integer("current").notNull(),
+    outdated: integer("outdated").notNull(),
+    attention: integer("attention").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organizationId, table.revisionId, table.sampledAtMs] })],
+);

@@ -44,3 +44,6 @@ export const revisionNotFound = (id: string) =>
   new DomainError("not_found", "governance.not_found", `no policy revision ${id}`, {
     hint: "see `quartermaster policy history`",
   });
+
+export const noFormer = () =>
+  new DomainError("not_found", "governance.no_former", "there is no revision before this one");

@@ -13,12 +13,14 @@ import { Documents } from "./publishing/documents.ts";
 import { Publisher } from "./publishing/publisher.ts";
 import { Publishing } from "./publishing/publishing.ts";
 import {
+  assertQuestion,
   type Explanation,
   explain,
   type PolicySummary,
   type Question,
   summarize,
 } from "./reading/explain.ts";
+import { PolicyLines } from "./reading/policy-lines.ts";
 import { Revisions } from "./reading/revisions.ts";
 import { Views } from "./reading/views.ts";
 
@@ -50,6 +52,15 @@ export function createGovernance(dependencies: GovernanceDependencies) {
   const publisher = new Publisher({ ...dependencies, revisions });
   const parts = { ...dependencies, revisions, publisher };
   const drafts = new Drafts(parts);
+  const policyLines = new PolicyLines((document) => dependencies.runTask("policyLines", { document }));
+  const explainer = async (
+    { organizationId }: Pick<Actor, "organizationId">,
+    revision = revisions.inForce(organizationId),
+  ): Promise<(question: Question) => Explanation> => {
+    const lines = await policyLines.of(revision);
+    const harnesses = () => dependencies.harnesses.harnesses();
+    return (question) => explain(revision, question, { lines, harnesses });
+  };
   return {
     revisions,
     publishing: new Publishing(parts),
@@ -64,12 +75,21 @@ export function createGovernance(dependencies: GovernanceDependencies) {
       uploadWarningsOf(document, dependencies.settings.presignUrl()),
 
     /**
-     * @returns what the policy in force means for a user on a harness
+     * @param revision the current one when left out
+     * @returns what it means for a user on a harness
      * @throws DomainError `governance.no_policy`, `governance.unknown_harness`, `governance.bad_version`
      */
-    explain({ organizationId }: Pick<Actor, "organizationId">, question: Question): Explanation {
-      return explain(revisions.inForce(organizationId), question, () => dependencies.harnesses.harnesses());
+    async explain(
+      actor: Pick<Actor, "organizationId">,
+      question: Question,
+      revision?: Revision,
+    ): Promise<Explanation> {
+      assertQuestion(question);
+      return (await explainer(actor, revision))(question);
     },
+
+    /** The same for many questions. @returns the function that answers them, with the errors of `explain` */
+    explainer,
 
     /** @returns what the policy in force means for a user, in a few figures; undefined before the first revision */
     summarize(organizationId: string, userId: string): PolicySummary | undefined {

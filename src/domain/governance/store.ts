@@ -1,5 +1,5 @@
 // SQL of policy revisions and of the deployment file as it was last read. Revisions are only added.
-import { and, desc, eq, type SQL } from "drizzle-orm";
+import { and, desc, eq, lt, type SQL } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { named } from "../../platform/database/drizzle.ts";
 import type { GovernanceConfig, PackageAudiences, Revision } from "./model.ts";
@@ -83,16 +83,18 @@ export const idOfSequence = (
 export const newestRevisions = (connection: Connection, organizationId: string, limit: number): Revision[] =>
   newestFirst(connection, { organizationId, limit });
 
-/** @returns the newest revisions without their documents, the current one first */
+/** @param before only those published before this position @returns the newest revisions without their documents, the newest first */
 export const listRevisions = (
   connection: Connection,
   organizationId: string,
-  limit: number,
+  { limit, before = Number.MAX_SAFE_INTEGER }: { limit: number; before?: number | undefined },
 ): RevisionSummary[] =>
   connection
     .select(summary)
     .from(governanceRevisions)
-    .where(eq(governanceRevisions.organizationId, organizationId))
+    .where(
+      and(eq(governanceRevisions.organizationId, organizationId), lt(governanceRevisions.sequence, before)),
+    )
     .orderBy(desc(governanceRevisions.sequence))
     .limit(limit)
     .all();

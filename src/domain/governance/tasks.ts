@@ -21,6 +21,7 @@ import {
   managedText,
 } from "./reading/admin-view.ts";
 import { exportedBytes } from "./reading/export.ts";
+import { policyLines } from "./reading/policy-lines.ts";
 
 export interface GovernanceTasks {
   policy: typeof validatePolicy;
@@ -34,6 +35,7 @@ export interface GovernanceTasks {
   mergeDraft: typeof mergeDraft;
   reviewDraft: typeof reviewDraft;
   managedText: typeof managedText;
+  policyLines: typeof policyLines;
   adminConfig: typeof adminConfigBytes;
   harnessConfig: typeof harnessConfigBytes;
   harnessConfigs: typeof harnessConfigsBytes;
@@ -59,6 +61,7 @@ export const GOVERNANCE_TASKS: TaskTable<GovernanceTasks> = {
   mergeDraft,
   reviewDraft,
   managedText,
+  policyLines,
   adminConfig: adminConfigBytes,
   harnessConfig: harnessConfigBytes,
   harnessConfigs: harnessConfigsBytes,

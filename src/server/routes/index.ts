@@ -43,6 +43,7 @@ import { governanceAdminRoutes, harnessAdminRoutes } from "./governance/governan
 import { harnessRoutes } from "./governance/harnesses.ts";
 import { policyDraftRoutes } from "./governance/policy-draft.ts";
 import { policyPreviewRoutes } from "./governance/policy-preview.ts";
+import { revisionRoutes } from "./governance/revisions.ts";
 import { identityRoutes } from "./identity/identity.ts";
 import { invitationRoutes } from "./identity/invitations.ts";
 import { passwordLinkRoutes } from "./identity/password-links.ts";
@@ -107,6 +108,7 @@ export function createRoutes(
     harnessAdminRoutes(context),
     policyDraftRoutes(context),
     policyPreviewRoutes(context),
+    revisionRoutes(context),
     clientRoutes(context),
     clientBulkRoutes(context),
     sessionUploadRoutes(context),

@@ -86,10 +86,10 @@ export function ownRecordRoutes({ guard, domain }: RouteContext) {
     )
     .get(
       "/me/policy/explain",
-      ({ request, query: { harness = "", installed: version } }) => {
+      async ({ request, query: { harness = "", installed: version } }) => {
         const principal = principalOf(request);
         const question = { userId: principal.userId, harness, version };
-        return json(toWire(domain.governance.explain(principal, question)));
+        return json(toWire(await domain.governance.explain(principal, question)));
       },
       { requires: "governance:read", query: ExplainParameters, detail: described.explainOwnPolicy },
     );

@@ -1,16 +1,18 @@
-// The job that ends drafts of the policy that nobody saves. domain/governance/drafts does the work.
+// The jobs of the policy: drafts that nobody saves end, and the rollout of the current revision is sampled. domain/governance/drafts
+// and domain/clients/rollout do the work.
 
 import type { Domain } from "../../../domain/domain.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/observe/log.ts";
 import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
+import { runInTurns } from "../../../platform/steps.ts";
 
 const TIMES = { everyMs: HOUR_MS, jitterMs: 30 * SECOND_MS, timeLimitMs: MINUTE_MS };
 
-export function registerPolicyJob(
+export function registerPolicyJobs(
   scheduler: Scheduler,
-  { governance }: Domain,
+  { clients, governance }: Domain,
   { actor, log }: { actor: Actor; log: Log },
 ): void {
   scheduler.register({
@@ -19,6 +21,19 @@ export function registerPolicyJob(
     async run() {
       const expired = await governance.drafts.expire(actor);
       if (expired > 0) log.info("policy_drafts.expired", { expired });
+    },
+  });
+  scheduler.register({
+    ...TIMES,
+    everyMs: MINUTE_MS,
+    name: "rollout-samples",
+    async run(signal) {
+      const revision = governance.revisions.current(actor.organizationId);
+      if (revision && clients.rollouts.isDue(revision)) {
+        const counts = await runInTurns(clients.inventory.countsInSteps(actor.organizationId));
+        await clients.rollouts.sample(revision, counts);
+      }
+      await clients.rollouts.forget(signal);
     },
   });
 }

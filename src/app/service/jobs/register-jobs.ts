@@ -14,7 +14,7 @@ import { registerClientJobs } from "./client-jobs.ts";
 import { registerGatewayJob } from "./gateway-jobs.ts";
 import { registerInvitationJob } from "./invitation-jobs.ts";
 import { registerModelJob } from "./model-jobs.ts";
-import { registerPolicyJob } from "./policy-jobs.ts";
+import { registerPolicyJobs } from "./policy-jobs.ts";
 import { registerRequestLogJob } from "./request-log-jobs.ts";
 import { registerSessionJobs } from "./session-jobs.ts";
 
@@ -36,7 +36,7 @@ export function registerJobs(scheduler: Scheduler, installation: Installation, p
   registerModelJob(scheduler, domain, parts);
   registerClientJobs(scheduler, domain, parts);
   registerInvitationJob(scheduler, domain, parts);
-  registerPolicyJob(scheduler, domain, parts);
+  registerPolicyJobs(scheduler, domain, parts);
   registerSessionJobs(scheduler, domain, parts);
   registerRequestLogJob(scheduler, installation, parts);
   registerAuditJob(scheduler, domain, parts);

@@ -2,18 +2,16 @@
 // managed value with its line in the policy, and the status of each package (USE-7).
 
 import { DomainError, pointerOf } from "../../../platform/errors.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { quoted } from "../../../platform/text/problem-list.ts";
 import { HARNESS_KEYS, type Harness, type HarnessKey } from "../../harnesses/harnesses.ts";
 import { parseVersion } from "../../shared/exact-version.ts";
 import { hiddenPackages } from "../delivery/audiences.ts";
 import { withoutUndeliveredModels } from "../document/model-lists.ts";
-import { readDocumentText } from "../document/text.ts";
-import { documentYaml } from "../document/yaml.ts";
 import type { HarnessPolicy, Revision } from "../model.ts";
 import { readHarnessKey } from "../publishing/publications.ts";
 import { layoutFor } from "../versions/layout-selection.ts";
 import { checkVersion } from "../versions/versions.ts";
+import { type LinesByPointer, leavesOf } from "./policy-lines.ts";
 
 /** One value that the policy sets. The user chooses everything else. */
 export interface ExplainedValue {
@@ -51,7 +49,14 @@ export interface Question {
   version?: string | undefined;
 }
 
+/** @throws DomainError `governance.unknown_harness`, `governance.bad_version` */
+export function assertQuestion({ harness, version }: Question): void {
+  readHarnessKey(harness);
+  if (version !== undefined && !parseVersion(version)) throw badVersion(version);
+}
+
 /**
+ * @param lines of the revision, see policy-lines.ts
  * @param harnesses the current facts, requested if a version is to be checked
  * @returns the effect of the revision on the user
  * @throws DomainError `governance.unknown_harness`, `governance.bad_version`
@@ -59,22 +64,21 @@ export interface Question {
 export function explain(
   revision: Revision,
   question: Question,
-  harnesses: () => readonly Harness[],
+  { lines, harnesses }: { lines: LinesByPointer; harnesses: () => readonly Harness[] },
 ): Explanation {
   const { document, id, sequence, origin, createdAtMs } = revision;
   const { version } = question;
+  assertQuestion(question);
   const harness = readHarnessKey(question.harness);
-  if (version !== undefined && !parseVersion(version)) throw badVersion(version);
   const policy = withoutUndeliveredModels(document).harnesses[harness];
-  const lineOf = linesOf(revision);
   return {
     revision: { id, sequence, origin, createdAtMs },
     harness,
     isAllowed: document.allowed_harnesses.includes(harness),
     isRequired: document.required,
     versionRefusal: version === undefined ? undefined : checkVersion(harnesses(), policy, harness, version),
-    values: policy ? valuesOf(policy, ["harnesses", harness], lineOf) : [],
-    packages: packagesOf(revision, { ...question, harness }, lineOf),
+    values: policy ? valuesOf(policy, ["harnesses", harness], lines) : [],
+    packages: packagesOf(revision, { ...question, harness }, lines),
   };
 }
 
@@ -105,38 +109,23 @@ export function summarize(revision: Revision, userId: string): PolicySummary {
   };
 }
 
-type LineOf = (pointer: string) => number | undefined;
-
-/** The text that `policy show` prints. */
-function linesOf({ document }: Revision): LineOf {
-  const text = readDocumentText(documentYaml(document));
-  return (pointer) => text.locate([{ pointer, detail: "" }])[0]?.line;
-}
-
-function valuesOf(policy: HarnessPolicy, above: readonly string[], lineOf: LineOf): ExplainedValue[] {
+function valuesOf(policy: HarnessPolicy, above: readonly string[], lines: LinesByPointer): ExplainedValue[] {
   const { package_overrides: _, ...rest } = policy;
   return leavesOf(rest, above).map(({ path, value }) => {
     const pointer = pointerOf(path);
-    return { pointer, value, line: lineOf(pointer) };
+    return { pointer, value, line: lines.get(pointer) };
   });
-}
-
-/** A list is one value; empty mappings and lists set nothing. */
-function leavesOf(value: unknown, path: readonly string[]): { path: readonly string[]; value: unknown }[] {
-  if (isJsonObject(value))
-    return Object.entries(value).flatMap(([key, member]) => leavesOf(member, [...path, key]));
-  return Array.isArray(value) && value.length === 0 ? [] : [{ path, value }];
 }
 
 type ReadQuestion = Question & { harness: HarnessKey };
 
-function packagesOf(revision: Revision, question: ReadQuestion, lineOf: LineOf): ExplainedPackage[] {
+function packagesOf(revision: Revision, question: ReadQuestion, lines: LinesByPointer): ExplainedPackage[] {
   const hidden = new Set(hiddenPackages(revision, question.userId));
   return revision.document.packages.map((managed, at) => ({
     id: managed.id,
     version: managed.version,
     state: hidden.has(managed.id) ? "hidden" : stateOf(revision, managed, question),
-    line: lineOf(pointerOf(["packages", at])),
+    line: lines.get(pointerOf(["packages", at])),
   }));
 }
 

@@ -2,7 +2,7 @@
 // revision and the names of authors are read again whenever governance rows may have changed.
 import { LRUCache } from "lru-cache";
 import type { Connection, Db } from "../../../platform/database/database.ts";
-import { noPolicy, revisionNotFound } from "../errors.ts";
+import { noFormer, noPolicy, revisionNotFound } from "../errors.ts";
 import { REVISIONS_LISTED_MAX, type Revision } from "../model.ts";
 import * as store from "../store.ts";
 
@@ -94,14 +94,24 @@ export class Revisions {
     return revision;
   }
 
+  /** @returns the revision published before it @throws DomainError `governance.no_former` */
+  before(organizationId: string, { sequence }: Pick<Revision, "sequence">): Revision {
+    const [former] = store.listRevisions(this.db.read, organizationId, { limit: 1, before: sequence });
+    if (!former) throw noFormer();
+    return this.show(organizationId, former.id);
+  }
+
   /** @returns the id of the revision with that number; undefined for none */
   idOf(organizationId: string, sequence: number): string | undefined {
     return store.idOfSequence(this.db.read, organizationId, sequence);
   }
 
-  /** @returns at most REVISIONS_LISTED_MAX without their documents, the current one first */
-  list(organizationId: string): store.RevisionSummary[] {
-    return store.listRevisions(this.db.read, organizationId, REVISIONS_LISTED_MAX);
+  /**
+   * @param before number of a revision: only earlier ones
+   * @returns at most REVISIONS_LISTED_MAX without their documents, the newest first
+   */
+  list(organizationId: string, before?: number): store.RevisionSummary[] {
+    return store.listRevisions(this.db.read, organizationId, { limit: REVISIONS_LISTED_MAX, before });
   }
 
   /** @returns the newest revisions, the current one first */

@@ -9,11 +9,11 @@ import { comparisonOf, type Explain } from "../../console/fleet/comparison.ts";
 import type { Reader } from "../../console/reader.ts";
 
 /** @throws DomainError `client.not_found` */
-export function shownClient(
+export async function shownClient(
   domain: Domain,
   { organizationId, mayAdminister }: Reader,
   id: string,
-): ShownClient {
+): Promise<ShownClient> {
   const { inventory } = domain.clients;
   const client = inventory.byId(organizationId, id);
   return {
@@ -23,20 +23,22 @@ export function shownClient(
         ? undefined
         : domain.governance.revisions.find(organizationId, client.configRevision)?.sequence,
     current: domain.governance.revisions.current(organizationId)?.sequence,
-    comparison: comparisonOf(client, explainTo(domain, client)),
+    comparison: comparisonOf(client, await explainTo(domain, client)),
     login: loginOf(domain, client),
     companions: inventory.companions(client),
     mayAdminister,
   };
 }
 
-/** Harnesses and versions are as reported, so they may be unknown. */
-const explainTo =
-  ({ governance }: Domain, { organizationId, userId }: ClientView): Explain =>
-  (harness, reported) => {
+/** Harnesses and versions are as reported, so they may be unknown. Before the first policy, nothing is explained. */
+async function explainTo({ governance }: Domain, { organizationId, userId }: ClientView): Promise<Explain> {
+  if (!governance.revisions.current(organizationId)) return () => undefined;
+  const explain = await governance.explainer({ organizationId });
+  return (harness, reported) => {
     const version = parseVersion(reported) ? reported : undefined;
-    return orUndefined(() => governance.explain({ organizationId }, { userId, harness, version }));
+    return orUndefined(() => explain({ userId, harness, version }));
   };
+}
 
 const loginOf = ({ access }: Domain, { grantId, loginSessionId }: ClientView): LoginView | undefined =>
   orUndefined(() => access.logins.show(grantId ?? loginSessionId));

@@ -68,8 +68,8 @@ export function fleetPages({ guard, domain }: RouteContext, console: Console) {
     .get(
       `${CLIENTS_PATH}/:id`,
       ({ request, params }) =>
-        console.show(request, "administrator", (reader) =>
-          clientPage(shownClient(domain, reader, params.id)),
+        console.show(request, "administrator", async (reader) =>
+          clientPage(await shownClient(domain, reader, params.id)),
         ),
       pageRoute("showClientPage", "One workstation, with what to do about it"),
     );

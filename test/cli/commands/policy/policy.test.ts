@@ -78,6 +78,13 @@ test("policy", async () => {
   await say(`policy explain ${user} --harness kimi`, `policy explain ${user} --harness codex --installed 1`);
   await say("policy explain --user nobody@example.org --harness codex");
   await say("policy history", "policy history --wide", "policy history --json");
+  const members = {
+    hostname: "lab-1",
+    harnesses: [{ name: "codex", version: "0.145.0" }],
+    error: "no space left",
+  };
+  await reportOn(bench, [{ instance_id: "i-1", ...members }]);
+  await say("policy rollout", "policy rollout --json", "policy rollout 1", "policy rollout 9");
   expectGolden("policy", steps, new Map([[bench.folder, "<folder>"]]));
 });
 

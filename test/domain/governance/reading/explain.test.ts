@@ -17,8 +17,8 @@ test("USE-7 each package has its status for this user, harness and version", asy
     packageAudiences: { hers: { scope: "users", user_ids: [user.id] } },
     packageOverrides: { codex: { off: { enabled: false } } },
   });
-  const told = (userId: string) => {
-    const { packages, isAllowed, isRequired } = world.governance.explain(world.admin, {
+  const told = async (userId: string) => {
+    const { packages, isAllowed, isRequired } = await world.governance.explain(world.admin, {
       userId,
       harness: "codex",
       version: "0.150.0",
@@ -27,12 +27,12 @@ test("USE-7 each package has its status for this user, harness and version", asy
     return { isAllowed, isRequired, states };
   };
   const common = { plain: "installed", off: "disabled", elsewhere: "other_harness" };
-  expect(told(user.id)).toMatchObject({
+  expect(await told(user.id)).toMatchObject({
     isAllowed: true,
     isRequired: true,
     states: { ...common, hers: "installed" },
   });
-  expect(told("somebody").states).toEqual({ ...common, hers: "hidden" });
+  expect((await told("somebody")).states).toEqual({ ...common, hers: "hidden" });
 });
 
 test("a package for other versions is reported as such", async () => {
@@ -48,10 +48,11 @@ test("a package for other versions is reported as such", async () => {
     baseRevision: world.inForce().id,
     packages: [packageOf("old", { adapters: { codex } })],
   });
-  const stateFor = (version: string) =>
-    world.governance.explain(world.admin, { userId: "x", harness: "codex", version }).packages[0]?.state;
-  expect(stateFor("0.144.0")).toBe("installed");
-  expect(stateFor("0.145.0")).toBe("other_version");
+  const stateFor = async (version: string) =>
+    (await world.governance.explain(world.admin, { userId: "x", harness: "codex", version })).packages[0]
+      ?.state;
+  expect(await stateFor("0.144.0")).toBe("installed");
+  expect(await stateFor("0.145.0")).toBe("other_version");
 });
 
 test("refuses an alias of a harness and a partial version", async () => {
@@ -65,6 +66,6 @@ test("refuses an alias of a harness and a partial version", async () => {
 test("lists of models that workstations do not get are not explained", async () => {
   await using world = await createGovernanceWorld();
   await world.publish({ harnesses: { codex: { managed_config: { model: "a" }, gateway_models: ["a"] } } });
-  const { values } = world.governance.explain(world.admin, { userId: "x", harness: "codex" });
+  const { values } = await world.governance.explain(world.admin, { userId: "x", harness: "codex" });
   expect(values.map(({ pointer }) => pointer)).toEqual(["/harnesses/codex/managed_config/model"]);
 });

@@ -1,0 +1,203 @@
+// How a revision arrives: workstations by health, by harness and by version of their client, those that refused it by reason,
+// those that are asleep, and samples since it was published. A job takes the samples.
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from "../../../platform/clock.ts";
+import type { Db } from "../../../platform/database/database.ts";
+import { runInBatches, type Steps } from "../../../platform/steps.ts";
+import type { Revision } from "../../governance/service.ts";
+import { overSpans } from "../../shared/page-steps.ts";
+import type { Inventory } from "../inventory/inventory.ts";
+import { reportPlaces } from "../inventory/inventory-store.ts";
+import { HEALTHS, type Health } from "../model.ts";
+import * as store from "./rollout-store.ts";
+
+/** Samples are taken every minute for a day, then every hour. */
+const FREQUENT_MS = DAY_MS;
+/** Days for which a revision is sampled, and its samples are kept. */
+export const SAMPLE_DAYS_MAX = 30;
+/** Points of a curve; more samples are thinned out. */
+export const POINTS_MAX = 400;
+/** Samples that a day of minutes and 29 days of hours have. */
+const SAMPLES_READ = DAY_MS / MINUTE_MS + SAMPLE_DAYS_MAX * (DAY_MS / HOUR_MS);
+/** Different reasons that are named; the others are counted together. */
+export const REFUSALS_MAX = 50;
+/** Harnesses and versions of clients that are named, the most frequent. */
+export const GROUPS_MAX = 50;
+/** Reasons of one workstation that are counted. */
+const REASONS_EACH = 5;
+const SAMPLES_REMOVED_AT_ONCE = 1_000;
+/** Days without a report by which sleeping workstations are grouped. */
+export const ASLEEP_DAYS = [1, 7, 30] as const;
+
+export type HealthCounts = Readonly<Record<Health, number>>;
+
+/** Workstations that gave one reason. */
+export interface Refusal {
+  reason: string;
+  clients: number;
+  /** one of them */
+  example: { id: string; hostname: string | null };
+}
+
+export interface Rollout {
+  revision: Pick<Revision, "id" | "sequence" | "createdAtMs" | "authorLabel" | "comment">;
+  isInForce: boolean;
+  workstations: HealthCounts;
+  /** the most frequent first, at most GROUPS_MAX */
+  harnesses: ReadonlyMap<string, HealthCounts>;
+  /** the same */
+  clientVersions: ReadonlyMap<string, HealthCounts>;
+  /** the most frequent first, at most REFUSALS_MAX */
+  refusals: readonly Refusal[];
+  /** different reasons that are left out */
+  moreRefusals: number;
+  /** workstations without a report since it was published */
+  notSeenSince: number;
+  /** by ASLEEP_DAYS: workstations without a report for more days */
+  asleep: readonly { days: number; clients: number }[];
+  /** the oldest first, at most POINTS_MAX */
+  samples: readonly store.RolloutSample[];
+}
+
+export interface RolloutDependencies {
+  db: Db;
+  clock: Clock;
+  inventory: Pick<Inventory, "countsInSteps">;
+}
+
+export class Rollouts {
+  constructor(private readonly own: RolloutDependencies) {}
+
+  /** @param inForce id of the current revision */
+  *of(revision: Revision, inForce: string): Steps<Rollout> {
+    const { id, sequence, createdAtMs, authorLabel, comment, organizationId } = revision;
+    const { read } = this.own.db;
+    const asked = { organizationId, revisionId: id };
+    const [kindsIn, refusalsIn] = [store.rolloutKinds(read, asked), store.refusalKinds(read, asked)];
+    const nowMs = this.own.clock.nowMs();
+    const times = [createdAtMs, ...ASLEEP_DAYS.map((days) => nowMs - days * DAY_MS)];
+    const unseenIn = store.unseenCounts(read, organizationId, times);
+    const tally = new RolloutTally();
+    const unseen = times.map(() => 0);
+    yield* overSpans({ placeAhead: reportPlaces(read, organizationId) }, (span) => {
+      for (const kind of kindsIn(span)) tally.add(kind);
+      for (const refusal of refusalsIn(span)) tally.refuse(refusal);
+      for (const [at, clients] of unseenIn(span).entries()) unseen[at] = (unseen[at] ?? 0) + clients;
+      return true;
+    });
+    const [notSeen = 0, ...asleep] = unseen;
+    return {
+      revision: { id, sequence, createdAtMs, authorLabel, comment },
+      isInForce: id === inForce,
+      ...tally.result(),
+      notSeenSince: notSeen,
+      asleep: ASLEEP_DAYS.map((days, at) => ({ days, clients: asleep[at] ?? 0 })),
+      samples: thinned(store.newestSamples(read, asked, SAMPLES_READ).toReversed()),
+    };
+  }
+
+  /** @returns how many workstations report each revision, by its id */
+  *onRevisions(organizationId: string): Steps<ReadonlyMap<string, number>> {
+    const { read } = this.own.db;
+    const countsIn = store.revisionCounts(read, organizationId);
+    const sums = new Map<string, number>();
+    yield* overSpans({ placeAhead: reportPlaces(read, organizationId) }, (span) => {
+      for (const { revisionId, clients } of countsIn(span))
+        if (revisionId !== null) sums.set(revisionId, (sums.get(revisionId) ?? 0) + clients);
+      return true;
+    });
+    return sums;
+  }
+
+  /** @returns whether a sample of the current revision is due */
+  isDue({
+    id,
+    organizationId,
+    createdAtMs,
+  }: Pick<Revision, "id" | "organizationId" | "createdAtMs">): boolean {
+    const nowMs = this.own.clock.nowMs();
+    const ageMs = nowMs - createdAtMs;
+    if (ageMs > SAMPLE_DAYS_MAX * DAY_MS) return false;
+    if (ageMs <= FREQUENT_MS) return true;
+    const lastMs = store.lastSampledMs(this.own.db.read, { organizationId, revisionId: id });
+    return lastMs === null || nowMs - lastMs >= HOUR_MS;
+  }
+
+  /** Stores counts of the current revision. */
+  async sample(
+    { id, organizationId }: Pick<Revision, "id" | "organizationId">,
+    { current, outdated, attention }: HealthCounts,
+  ): Promise<void> {
+    const counts = { current, outdated, attention };
+    const sample = { organizationId, revisionId: id, sampledAtMs: this.own.clock.nowMs(), ...counts };
+    await this.own.db.writeInBackground((tx) => store.addSample(tx, sample), "unobserved");
+  }
+
+  /** Removes samples that are older than SAMPLE_DAYS_MAX. @returns how many */
+  async forget(signal: AbortSignal): Promise<number> {
+    const beforeMs = this.own.clock.nowMs() - SAMPLE_DAYS_MAX * DAY_MS;
+    const limit = SAMPLES_REMOVED_AT_ONCE;
+    const batch = () =>
+      this.own.db.writeInBackground((tx) => store.removeSamples(tx, beforeMs, limit), "unobserved");
+    return await runInBatches(batch, { limit, signal });
+  }
+}
+
+const none = (): Record<Health, number> => ({ current: 0, outdated: 0, attention: 0 });
+
+/** Adds up the counts of spans. */
+class RolloutTally {
+  readonly #all = none();
+  readonly #harnesses = new Map<string, Record<Health, number>>();
+  readonly #versions = new Map<string, Record<Health, number>>();
+  readonly #refusals = new Map<string, Refusal>();
+
+  add({ health, clientVersion, harnesses, clients }: store.RolloutKind): void {
+    this.#all[health] += clients;
+    addTo(this.#versions, clientVersion)[health] += clients;
+    const names: string[] = JSON.parse(harnesses);
+    for (const name of names) addTo(this.#harnesses, name)[health] += clients;
+  }
+
+  refuse({ reasons, clients, id, hostname }: store.RefusalKind): void {
+    for (const reason of firstReasons(reasons)) {
+      const known = this.#refusals.get(reason);
+      const example = known?.example ?? { id, hostname };
+      this.#refusals.set(reason, { reason, example, clients: (known?.clients ?? 0) + clients });
+    }
+  }
+
+  result() {
+    const refusals = [...this.#refusals.values()].sort((one, other) => other.clients - one.clients);
+    return {
+      workstations: this.#all,
+      harnesses: mostFrequent(this.#harnesses),
+      clientVersions: mostFrequent(this.#versions),
+      refusals: refusals.slice(0, REFUSALS_MAX),
+      moreRefusals: Math.max(0, refusals.length - REFUSALS_MAX),
+    };
+  }
+}
+
+function addTo(sums: Map<string, Record<Health, number>>, key: string): Record<Health, number> {
+  const known = sums.get(key) ?? none();
+  sums.set(key, known);
+  return known;
+}
+
+const mostFrequent = (sums: ReadonlyMap<string, HealthCounts>): ReadonlyMap<string, HealthCounts> =>
+  new Map([...sums].sort(([, one], [, other]) => sumOf(other) - sumOf(one)).slice(0, GROUPS_MAX));
+
+const sumOf = (counts: HealthCounts): number => HEALTHS.reduce((sum, health) => sum + counts[health], 0);
+
+/** @param list the beginning of a JSON list of texts @returns its first complete texts */
+const firstReasons = (list: string): string[] =>
+  [...list.matchAll(/"(?:[^"\\]|\\.)*"/g)].slice(0, REASONS_EACH).map(([text]) => String(JSON.parse(text)));
+
+/** Keeps the first and the last sample. */
+function thinned(samples: readonly store.RolloutSample[]): readonly store.RolloutSample[] {
+  if (samples.length <= POINTS_MAX) return samples;
+  const step = (samples.length - 1) / (POINTS_MAX - 1);
+  return Array.from({ length: POINTS_MAX }, (_, at) => samples[Math.round(at * step)]).flatMap(
+    (one) => one ?? [],
+  );
+}

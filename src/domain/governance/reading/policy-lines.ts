@@ -1,0 +1,56 @@
+// The lines of values in the text that `policy show` prints. To find them, the whole text is written and parsed, which takes
+// seconds for a large document: a thread does it once for each revision (tasks.ts).
+import { LRUCache } from "lru-cache";
+import { pointerOf } from "../../../platform/errors.ts";
+import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { readDocumentText } from "../document/text.ts";
+import { documentYaml } from "../document/yaml.ts";
+import type { GovernanceConfig, Revision } from "../model.ts";
+
+/** 1-based, by pointer into the document. */
+export type LinesByPointer = ReadonlyMap<string, number>;
+
+/** Revisions whose lines are kept: administrators compare few. */
+const REVISIONS_KEPT = 4;
+
+export class PolicyLines {
+  readonly #kept = new LRUCache<string, Promise<LinesByPointer>>({ max: REVISIONS_KEPT });
+
+  /** @param find runs `policyLines`, perhaps in a thread */
+  constructor(private readonly find: (document: string) => Promise<ReturnType<typeof policyLines>>) {}
+
+  /** @returns the lines of what is set for harnesses, and of packages @throws DomainError `document.busy` */
+  of({ id, document }: Pick<Revision, "id" | "document">): Promise<LinesByPointer> {
+    const kept = this.#kept.get(id);
+    if (kept) return kept;
+    const found = this.find(JSON.stringify(document)).then((lines) => new Map(lines));
+    this.#kept.set(id, found);
+    found.catch(() => this.#kept.delete(id));
+    return found;
+  }
+}
+
+/** @param document a GovernanceConfig as JSON @returns pairs of pointer and line */
+export function policyLines({ document: text }: { document: string }): [pointer: string, line: number][] {
+  const document: GovernanceConfig = JSON.parse(text);
+  const policies = Object.entries(document.harnesses);
+  const paths = [
+    ...policies.flatMap(([key, policy]) => leavesOf(policy, ["harnesses", key]).map(({ path }) => path)),
+    ...document.packages.map((_, at) => ["packages", at]),
+  ];
+  const places = paths.map((path) => ({ pointer: pointerOf(path), detail: "" }));
+  const located = readDocumentText(documentYaml(document)).locate(places);
+  return located.flatMap(({ pointer, line }) => (line === undefined ? [] : [[pointer, line]]));
+}
+
+export interface Leaf {
+  path: readonly string[];
+  value: unknown;
+}
+
+/** @returns every value below a place. A list is one value; empty mappings and lists set nothing. */
+export function leavesOf(value: unknown, path: readonly string[]): Leaf[] {
+  if (isJsonObject(value))
+    return Object.entries(value).flatMap(([key, member]) => leavesOf(member, [...path, key]));
+  return Array.isArray(value) && value.length === 0 ? [] : [{ path, value }];
+}

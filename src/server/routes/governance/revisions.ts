@@ -1,0 +1,171 @@
+// Revisions of the policy: one of them, the difference between two, how one arrives, what it means for a user, and rollback.
+import { type Static, Type } from "@sinclair/typebox";
+import { RolloutView, toRollout } from "../../../domain/clients/rollout/rollout-wire.ts";
+import { diffRevisions } from "../../../domain/governance/publishing/diff.ts";
+import { AdminConfig } from "../../../domain/governance/reading/admin-view.ts";
+import type { Explanation } from "../../../domain/governance/service.ts";
+import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
+import { toRfc3339 } from "../../../platform/clock.ts";
+import { runInTurns } from "../../../platform/steps.ts";
+import { json, jsonBytes } from "../../http/answers.ts";
+import { actorOf, principalOf } from "../../http/exchange.ts";
+import { parameter } from "../../http/paging.ts";
+import { operationsOf } from "../../openapi.ts";
+import { createRouter, type RouteContext } from "../../router.ts";
+
+const revisionNamed = { type: "string", description: "Id or number of a revision" };
+/** Not validated: anything that is neither is an unknown revision. */
+const RevisionPath = Type.Object({ revision: Type.Unknown(revisionNamed) });
+const DiffParameters = Type.Object(
+  {
+    from: parameter({ ...revisionNamed, description: "Id or number; the one before `to` when left out" }),
+    to: parameter({ ...revisionNamed, description: "Id or number; the current one when left out" }),
+  },
+  { additionalProperties: false },
+);
+const ExplainParameters = Type.Object(
+  {
+    user_id: parameter({ description: "Needed: id or address of the user" }),
+    harness: parameter({ enum: HARNESS_KEYS, description: "Needed" }),
+    installed: parameter({ description: "Installed version of the harness, such as 1.2.3" }),
+    revision: parameter({ ...revisionNamed, description: "Id or number; the current one when left out" }),
+  },
+  { additionalProperties: false },
+);
+const Rollback = Type.Object(
+  {
+    revision: Type.String({ description: "The revision to publish again, with its audiences" }),
+    base_revision: Type.String({ description: "The revision that the author began from" }),
+    comment: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+);
+
+const Difference = Type.Object({
+  from: Type.String(),
+  to: Type.String(),
+  changes: Type.Array(
+    Type.Object({
+      path: Type.String({ description: "An entry of a list is named by its id or name" }),
+      before: Type.Optional(Type.Unknown()),
+      after: Type.Optional(Type.Unknown()),
+    }),
+  ),
+});
+const Line = Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]);
+const UserExplanation = Type.Object({
+  user: Type.Object({ id: Type.String(), email: Type.String() }),
+  revision: Type.String(),
+  number: Type.Integer({ minimum: 1 }),
+  published_at: Type.String({ format: "date-time" }),
+  harness: Type.String(),
+  allowed: Type.Boolean(),
+  required: Type.Boolean(),
+  version_refusal: Type.Union([Type.String(), Type.Null()]),
+  values: Type.Array(Type.Object({ pointer: Type.String(), value: Type.Unknown(), line: Line })),
+  packages: Type.Array(
+    Type.Object({ id: Type.String(), version: Type.String(), state: Type.String(), line: Line }),
+  ),
+});
+
+const documented = operationsOf("Administration");
+const absent = { 404: { description: "There is no such revision" } };
+const described = {
+  read: documented("getGovernanceRevision", "One revision of the policy", {
+    200: { description: "Revision", schema: AdminConfig },
+    ...absent,
+    503: { description: "`document.busy`: Retry-After says when to try again" },
+  }),
+  rollout: documented("getPolicyRollout", "How a revision arrives at workstations", {
+    200: { description: "Counts, refusals and samples", schema: RolloutView },
+    ...absent,
+  }),
+  diff: documented("diffGovernanceRevisions", "Difference between two revisions", {
+    200: { description: "Every place that differs", schema: Difference },
+    ...absent,
+  }),
+  explain: documented("explainPolicy", "The effect of a revision on one user, with reasons", {
+    200: { description: "Values and packages with their lines", schema: UserExplanation },
+    400: { description: "The harness or the version is unknown" },
+    404: { description: "There is no such user or revision" },
+  }),
+  rollback: documented("rollbackGovernanceConfig", "Publish a former revision again", {
+    200: { description: "Published revision, or the current one when nothing changed", schema: AdminConfig },
+    ...absent,
+    409: { description: "The policy has changed since the base revision" },
+  }),
+};
+
+/** @returns the operations on revisions */
+export function revisionRoutes({ guard, domain: { clients, governance, identity } }: RouteContext) {
+  const { publishing, revisions, views } = governance;
+  const named = (organizationId: string, reference: string | undefined) =>
+    reference === undefined ? revisions.inForce(organizationId) : revisions.named(organizationId, reference);
+
+  return createRouter(guard, "revisions")
+    .get(
+      "/admin/governance-config/revisions/:revision",
+      async ({ request, params }) => {
+        const { organizationId } = principalOf(request);
+        return jsonBytes(await views.adminConfig(named(organizationId, String(params.revision))));
+      },
+      { requires: "administrator", params: RevisionPath, detail: described.read },
+    )
+    .get(
+      "/admin/governance-config/revisions/:revision/rollout",
+      async ({ request, params }) => {
+        const { organizationId } = principalOf(request);
+        const revision = named(organizationId, String(params.revision));
+        const inForce = revisions.inForce(organizationId).id;
+        return json(toRollout(await runInTurns(clients.rollouts.of(revision, inForce))));
+      },
+      { requires: "administrator", params: RevisionPath, detail: described.rollout },
+    )
+    .get(
+      "/admin/governance-config/diff",
+      async ({ request, query }) => {
+        const { organizationId } = principalOf(request);
+        const to = named(organizationId, query.to);
+        const from =
+          query.from === undefined ? revisions.before(organizationId, to) : named(organizationId, query.from);
+        return json({ from: from.id, to: to.id, changes: diffRevisions(from, to) });
+      },
+      { requires: "administrator", query: DiffParameters, detail: described.diff },
+    )
+    .get(
+      "/admin/governance-config/explain",
+      async ({ request, query: { user_id: who = "", harness = "", installed: version, revision } }) => {
+        const { organizationId } = principalOf(request);
+        const user = identity.users.find(organizationId, who);
+        const question = { userId: user.id, harness, version };
+        const asked = named(organizationId, revision);
+        const explanation = await governance.explain({ organizationId }, question, asked);
+        return json({ user: { id: user.id, email: user.email }, ...toExplanation(explanation) });
+      },
+      { requires: "administrator", query: ExplainParameters, detail: described.explain },
+    )
+    .post(
+      "/admin/governance-config/rollback",
+      async ({ request, body: { revision, base_revision: baseRevision, comment } }) => {
+        const { id: to } = named(principalOf(request).organizationId, revision);
+        const published = await publishing.rollback(actorOf(request), { to, baseRevision, comment });
+        return jsonBytes(await views.adminConfig(published));
+      },
+      { requires: "administrator", accepts: "json", body: Rollback, detail: described.rollback },
+    );
+}
+
+const toExplanation = ({
+  revision,
+  ...explanation
+}: Explanation): Omit<Static<typeof UserExplanation>, "user"> => ({
+  revision: revision.id,
+  number: revision.sequence,
+  published_at: toRfc3339(revision.createdAtMs),
+  harness: explanation.harness,
+  allowed: explanation.isAllowed,
+  required: explanation.isRequired,
+  version_refusal: explanation.versionRefusal ?? null,
+  values: explanation.values.map(({ line = null, ...value }) => ({ ...value, line })),
+  packages: explanation.packages.map(({ line = null, ...offered }) => ({ ...offered, line })),
+});
