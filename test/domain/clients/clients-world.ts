@@ -48,7 +48,10 @@ export async function createClientsWorld(options: TestServerOptions = {}): Promi
 /** Puts a revision in force. @returns its id */
 export async function publishOn(
   { world }: Pick<TestServer, "world">,
-  { document, audiences }: { document: Partial<GovernanceConfig>; audiences: PackageAudiences },
+  {
+    document = {},
+    audiences = {},
+  }: { document?: Partial<GovernanceConfig>; audiences?: PackageAudiences } = {},
 ): Promise<string> {
   const { db, ids, clock, organizationId } = world;
   const id = ids.uuid();

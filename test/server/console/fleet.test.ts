@@ -129,7 +129,7 @@ describe("CON-40 the list of workstations", () => {
     );
   });
 
-  test("CON-117 shows a hostile report as text", async () => {
+  test("CON-117 CON-148 shows a hostile report as text, never as a link or an image", async () => {
     const text = HOSTILE.slice(0, 128);
     await site.report({
       instance_id: "x",
@@ -140,6 +140,7 @@ describe("CON-40 the list of workstations", () => {
     });
     const { html } = await shown("/console/clients?q=script");
     expect(html).not.toContain("<script>alert");
+    expect(html).not.toMatch(/(?:href|src)="(?![/#])/);
     expect(html).toContain("&lt;script>alert(&quot;x&quot;)&lt;/script>[U+202E]␀");
     expect(await (await get("/console/clients.csv?q=script")).text()).toContain(",'=1+1");
   });

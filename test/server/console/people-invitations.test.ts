@@ -76,7 +76,7 @@ describe("CON-73 invitations", () => {
     }
   });
 
-  test("CON-145 get a new link once however often the form is sent, and the old one stops working", async () => {
+  test("CON-121 CON-145 get a new link once however often the form is sent, and the old one stops working", async () => {
     const { id } = invitationOf("bob@example.com");
     expect((await read(`/${id}/new-link`)).html).toContain("The old one stops working now.");
     const [first, again] = await send(`/${id}/new-link`, {}, 2);
