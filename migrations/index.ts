@@ -35,6 +35,7 @@ import sessionListOrders from "./0032_session_list_orders.sql" with { type: "tex
 import policyDrafts from "./0033_policy_drafts.sql" with { type: "text" };
 import clientSearch from "./0034_client_search.sql" with { type: "text" };
 import rolloutSamples from "./0035_rollout_samples.sql" with { type: "text" };
+import brandingIcon from "./0036_branding_icon.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -79,4 +80,5 @@ export const migrations: readonly Migration[] = [
   { id: 33, name: "policy_drafts", sql: policyDrafts },
   { id: 34, name: "client_search", sql: clientSearch },
   { id: 35, name: "rollout_samples", sql: rolloutSamples },
+  { id: 36, name: "branding_icon", sql: brandingIcon },
 ];

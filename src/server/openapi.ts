@@ -207,8 +207,8 @@ const BODY_TYPES: Record<Accepted, string> = {
   bytes: "application/octet-stream",
   nothing: "application/json",
   form: "application/x-www-form-urlencoded",
-  scim: SCIM_MEDIA_TYPE,
-  "scim-group": SCIM_MEDIA_TYPE,
+  upload: "multipart/form-data",
+  ...{ scim: SCIM_MEDIA_TYPE, "scim-group": SCIM_MEDIA_TYPE },
 };
 
 function operationOf({ hooks, path }: DocumentedRoute): Record<string, unknown> {
@@ -220,9 +220,9 @@ function operationOf({ hooks, path }: DocumentedRoute): Record<string, unknown> 
     "x-headers": headers = [],
     ...detail
   } = hooks.detail ?? {};
-  const isScim = accepts?.startsWith("scim");
+  const isObject = accepts === "upload" || accepts?.startsWith("scim");
   const schema =
-    accepts === "bytes" ? { type: "string" } : isScim ? { type: "object" } : withoutMark(hooks.body);
+    accepts === "bytes" ? { type: "string" } : isObject ? { type: "object" } : withoutMark(hooks.body);
   return {
     ...detail,
     ...(requires && { security: securityOf(requires) }),

@@ -7,7 +7,7 @@ import { createGatewayServer, PROXY_TOKEN } from "../support/gateway/gateway-ser
 import { type Caller, SCIM_TOKEN, type Sent } from "../support/server.ts";
 
 const FORM_TYPE = "application/x-www-form-urlencoded";
-const TYPES: Readonly<Record<Exclude<Accepted, "nothing" | "bytes">, string>> = {
+const TYPES: Readonly<Record<Exclude<Accepted, "nothing" | "bytes" | "upload">, string>> = {
   json: "application/json",
   "json-or-nothing": "application/json",
   form: FORM_TYPE,

@@ -26,6 +26,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   "client_reports.verdict": "matches",
   "client_reports.health": "current",
   "backups.kind": "manual",
+  "branding_icons.media_type": "image/png",
   "branding_logos.media_type": "image/png",
   "captured_sessions.sharing_mode": "private",
   "session_artifacts.status": "complete",

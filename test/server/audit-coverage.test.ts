@@ -169,6 +169,19 @@ async function onConsole(
   return filledIn(browser, await browser.visit(page), { action, fields });
 }
 
+const IMAGE = '<svg xmlns="http://www.w3.org/2000/svg"></svg>';
+
+/** @returns the form of the branding page with an image */
+async function withImage(site: TestServer, action: string) {
+  const { body, headers, ...sent } = await onConsole(site, { action, page: "/console/branding" });
+  const form = new FormData();
+  for (const [name, value] of new URLSearchParams(String(body))) if (name !== "file") form.set(name, value);
+  form.set("file", new File([IMAGE], "image.svg"));
+  const encoded = new Response(form);
+  const type = { "content-type": encoded.headers.get("content-type") ?? "" };
+  return { ...sent, headers: { ...headers, ...type }, body: await encoded.bytes() };
+}
+
 /** @returns what the browser sends as a form of its own pages */
 async function ownForm(
   browser: FormBrowser,
@@ -1079,7 +1092,19 @@ const CASES: Readonly<Record<string, Case>> = {
     leaves: ["invitation.regenerate"],
   },
   "PUT /admin/branding/logo": {
-    ask: (site) => asAdmin(site, { body: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>') }),
+    ask: (site) => asAdmin(site, { body: Buffer.from(IMAGE) }),
+    leaves: ["branding.update"],
+  },
+  "PUT /admin/branding/icon": {
+    ask: (site) => asAdmin(site, { body: Buffer.from(IMAGE) }),
+    leaves: ["branding.update"],
+  },
+  "POST /console/branding/logo": {
+    ask: (site) => withImage(site, "/console/branding/logo"),
+    leaves: ["branding.update"],
+  },
+  "POST /console/branding/icon": {
+    ask: (site) => withImage(site, "/console/branding/icon"),
     leaves: ["branding.update"],
   },
   "PUT /admin/branding": {

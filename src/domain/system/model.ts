@@ -25,18 +25,25 @@ export const toBranding = ({ logoUrl, faviconUrl }: Branding): Static<typeof Bra
   favicon_url: faviconUrl,
 });
 
-/** @returns the trimmed addresses; adds their problems to `problems` */
-export const readBranding = (update: BrandingUpdate, problems: Problem[]): Branding => ({
-  logoUrl: readUrl(update.logoUrl, { pointer: "/logo_url", problems }),
-  faviconUrl: readUrl(update.faviconUrl, { pointer: "/favicon_url", problems }),
+/**
+ * @param known the branding that is replaced; its addresses are accepted again, because that of an uploaded image may be `http`
+ * @returns the trimmed addresses; adds their problems to `problems`
+ */
+export const readBranding = (
+  update: BrandingUpdate,
+  { known, problems }: { known: Branding; problems: Problem[] },
+): Branding => ({
+  logoUrl: readUrl(update.logoUrl, { pointer: "/logo_url", known: known.logoUrl, problems }),
+  faviconUrl: readUrl(update.faviconUrl, { pointer: "/favicon_url", known: known.faviconUrl, problems }),
 });
 
 function readUrl(
   given: string | null | undefined,
-  { pointer, problems }: { pointer: string; problems: Problem[] },
+  { pointer, known, problems }: { pointer: string; known: string | null; problems: Problem[] },
 ): string | null {
   const text = given?.trim();
   if (!text) return null;
+  if (text === known) return text;
   if (text.length > BRANDING_URL_LENGTH_MAX) {
     problems.push({ pointer, detail: `must have at most ${BRANDING_URL_LENGTH_MAX} characters` });
   } else if (!isShowable(text)) {

@@ -5,11 +5,17 @@ import type { Audit } from "../audit/service.ts";
 import type { Identity } from "../identity/service.ts";
 import type { Actor } from "../shared/actor.ts";
 import type { Expectation } from "../shared/expectation.ts";
-import type { Logo } from "./logo.ts";
+import { type BrandingImage, type ImageKind, readImage } from "./branding-image.ts";
 import { type Branding, type BrandingUpdate, readBranding } from "./model.ts";
 import * as store from "./store.ts";
 
 const NONE: Branding = { logoUrl: null, faviconUrl: null };
+
+export interface UploadedImage {
+  kind: ImageKind;
+  bytes: Uint8Array<ArrayBuffer>;
+  address: string;
+}
 
 export interface BrandingDependencies {
   db: Db;
@@ -31,39 +37,51 @@ export function createBranding({ db, audit, identity }: BrandingDependencies) {
 
     get: (organizationId: string): Branding => store.findBranding(db.read, organizationId) ?? NONE,
 
-    /** @returns the uploaded logo of the organization of this data directory; undefined if there is none */
-    currentLogo(): Logo | undefined {
+    /** @returns the uploaded image of the organization of this data directory; undefined if there is none */
+    currentImage(kind: ImageKind): BrandingImage | undefined {
       const organization = identity.findOrganization(db.read);
-      return organization && store.findLogo(db.read, organization.id);
+      return organization && store.findImage(db.read, { organizationId: organization.id, kind });
     },
 
     /**
-     * Keeps an uploaded logo and makes its address that of the branding.
-     * @param logo as readLogo returns it
-     * @param logoUrl address of the uploaded logo, which contains its digest
+     * Keeps an uploaded image and makes its address that of the branding.
+     * @param address of the uploaded image, which contains its digest
+     * @throws DomainError `branding.invalid_logo`, `branding.invalid_icon`
      */
-    uploadLogo: (actor: Actor, logo: Logo, logoUrl: string): Promise<Branding> =>
-      db.write((tx) => {
+    uploadImage(actor: Actor, { kind, bytes, address }: UploadedImage): Promise<Branding> {
+      const image = readImage(kind, bytes);
+      return db.write((tx) => {
         const { organizationId } = actor;
         const before = store.findBranding(tx, organizationId) ?? NONE;
-        const after = { ...before, logoUrl };
-        store.putLogo(tx, organizationId, logo);
+        const after = { ...before, [kind === "logo" ? "logoUrl" : "faviconUrl"]: address };
+        store.putImage(tx, { organizationId, kind }, image);
         store.putBranding(tx, organizationId, after);
         const summaries = { before: { ...before }, after: { ...after } };
         audit.record(tx, { actor, action: "branding.update", target: organizationId, ...summaries });
         return after;
-      }, "branding"),
+      }, "branding");
+    },
+
+    /**
+     * Throws what `update` would throw, and changes nothing.
+     * @returns the branding as `update` would leave it
+     */
+    checkUpdate({ organizationId }: Actor, update: BrandingUpdate, expect?: Expectation<Branding>): Branding {
+      const before = store.findBranding(db.read, organizationId) ?? NONE;
+      const after = readUpdate(update, before);
+      expect?.(before);
+      return after;
+    },
 
     /**
      * Replaces both addresses; an absent, null or blank one is cleared. The same values again change nothing.
      * @throws DomainError `branding.invalid`
      */
     async update(actor: Actor, update: BrandingUpdate, expect?: Expectation<Branding>): Promise<Branding> {
-      const problems: Problem[] = [];
-      const after = readBranding(update, problems);
-      if (problems.length > 0) throw invalidBranding(problems);
       const { organizationId } = actor;
-      if (!expect && isSame(store.findBranding(db.read, organizationId) ?? NONE, after)) return after;
+      const known = store.findBranding(db.read, organizationId) ?? NONE;
+      const after = readUpdate(update, known);
+      if (!expect && isSame(known, after)) return after;
       return await db.write((tx) => {
         const before = store.findBranding(tx, organizationId) ?? NONE;
         expect?.(before);
@@ -75,6 +93,14 @@ export function createBranding({ db, audit, identity }: BrandingDependencies) {
       }, "branding");
     },
   };
+}
+
+/** @throws DomainError `branding.invalid` */
+function readUpdate(update: BrandingUpdate, known: Branding): Branding {
+  const problems: Problem[] = [];
+  const after = readBranding(update, { known, problems });
+  if (problems.length > 0) throw invalidBranding(problems);
+  return after;
 }
 
 const isSame = (one: Branding, other: Branding): boolean =>

@@ -2,9 +2,9 @@
 // and a check that the database can be read.
 import { eq, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../platform/database/database.ts";
-import type { Logo } from "./logo.ts";
+import type { BrandingImage, ImageKind } from "./branding-image.ts";
 import type { Branding } from "./model.ts";
-import { branding, brandingLogos, untrustedProxy } from "./tables.ts";
+import { branding, brandingIcons, brandingLogos, untrustedProxy } from "./tables.ts";
 
 export const findBranding = (connection: Connection, organizationId: string): Branding | undefined =>
   connection
@@ -21,21 +21,32 @@ export function putBranding(tx: Tx, organizationId: string, values: Branding): v
     .run();
 }
 
-export function findLogo(connection: Connection, organizationId: string): Logo | undefined {
+const IMAGES = { logo: brandingLogos, icon: brandingIcons } as const;
+
+export function findImage(
+  connection: Connection,
+  { organizationId, kind }: { organizationId: string; kind: ImageKind },
+): BrandingImage | undefined {
+  const table = IMAGES[kind];
   const row = connection
-    .select({ mediaType: brandingLogos.mediaType, bytes: brandingLogos.bytes })
-    .from(brandingLogos)
-    .where(eq(brandingLogos.organizationId, organizationId))
+    .select({ mediaType: table.mediaType, bytes: table.bytes })
+    .from(table)
+    .where(eq(table.organizationId, organizationId))
     .limit(1)
     .get();
   return row && { mediaType: row.mediaType, bytes: new Uint8Array(row.bytes) };
 }
 
-export function putLogo(tx: Tx, organizationId: string, { mediaType, bytes }: Logo): void {
+export function putImage(
+  tx: Tx,
+  { organizationId, kind }: { organizationId: string; kind: ImageKind },
+  { mediaType, bytes }: BrandingImage,
+): void {
+  const table = IMAGES[kind];
   const values = { mediaType, bytes: Buffer.from(bytes) };
-  tx.insert(brandingLogos)
+  tx.insert(table)
     .values({ organizationId, ...values })
-    .onConflictDoUpdate({ target: brandingLogos.organizationId, set: values })
+    .onConflictDoUpdate({ target: table.organizationId, set: values })
     .run();
 }
 

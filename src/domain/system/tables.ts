@@ -8,13 +8,17 @@ export const branding = sqliteTable("branding", {
   faviconUrl: text("favicon_url"),
 });
 
-export const LOGO_TYPES = ["image/png", "image/svg+xml"] as const;
+export const IMAGE_TYPES = ["image/png", "image/svg+xml"] as const;
 
-export const brandingLogos = sqliteTable("branding_logos", {
-  organizationId: text("organization_id").primaryKey(),
-  mediaType: text("media_type", { enum: LOGO_TYPES }).notNull(),
-  bytes: blob("bytes", { mode: "buffer" }).notNull(),
-});
+const imageTable = <Name extends string>(name: Name) =>
+  sqliteTable(name, {
+    organizationId: text("organization_id").primaryKey(),
+    mediaType: text("media_type", { enum: IMAGE_TYPES }).notNull(),
+    bytes: blob("bytes", { mode: "buffer" }).notNull(),
+  });
+
+export const brandingLogos = imageTable("branding_logos");
+export const brandingIcons = imageTable("branding_icons");
 
 export const untrustedProxy = sqliteTable("untrusted_proxy", {
   id: integer("id").primaryKey(),

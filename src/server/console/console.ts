@@ -40,6 +40,8 @@ export interface Console {
     action: Action,
     work: (reader: Reader) => Done | Answer | Promise<Done | Answer>,
   ): Promise<Response>;
+  /** @returns whether somebody is signed in: before that, no file is read */
+  hasVisitor(request: Request): boolean;
   has(feature: Feature): boolean;
   /** @returns the addresses of the navigation, for links to pages that not every console has */
   pagesOf(reader: Reader): ReadonlySet<string>;
@@ -64,6 +66,8 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
 
   return {
     has,
+
+    hasVisitor: (request) => browser.visitor(request) !== undefined,
 
     navigationOf: ({ readsAll }) => navigationFor(readsAll, has),
 

@@ -129,6 +129,10 @@ export const pageRoute = (operationId: string, summary: string) =>
 export const formRoute = <Body extends TSchema>(body: Body, detail: ReturnType<typeof pageOperation>) =>
   ({ requires: "nobody", accepts: "form", body, detail }) as const;
 
+/** Options of the route of a form with a file, which the handler reads with readUpload. */
+export const uploadRoute = (detail: ReturnType<typeof pageOperation>) =>
+  ({ requires: "nobody", accepts: "upload", detail }) as const;
+
 /**
  * Creates the schema of a form or of a page's query. Validation never fails: handlers check the values, so that the answer is
  * a page with instructions, and links may carry extra parameters.

@@ -11,6 +11,7 @@ import {
   prepareAnswer,
   recordTag,
 } from "../http/conditional.ts";
+import { DryRunParameters, isDryRun } from "../http/dry-run.ts";
 import { actorOf } from "../http/exchange.ts";
 import { withHeaders } from "../http/header-parameters.ts";
 import { operation } from "../openapi.ts";
@@ -57,15 +58,17 @@ export function brandingRoutes({ guard, domain }: RouteContext) {
     })
     .put(
       "/admin/branding",
-      async ({ request, body }) => {
+      async ({ request, body, query }) => {
         const update = { logoUrl: body.logo_url, faviconUrl: body.favicon_url };
         const expect = expectationOf(request, toBranding);
+        if (isDryRun(query)) return json(toBranding(branding.checkUpdate(actorOf(request), update, expect)));
         const saved = toBranding(await branding.update(actorOf(request), update, expect));
         return json(saved, { headers: { etag: recordTag(saved) } });
       },
       {
         requires: "administrator",
         accepts: "json",
+        query: DryRunParameters,
         body: BrandingUpdate,
         detail: withHeaders(
           operation("updateBranding", "Replace the branding", {

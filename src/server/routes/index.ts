@@ -24,7 +24,7 @@ import { serviceKeyRoutes } from "./administration/keys.ts";
 import { overviewRoutes } from "./administration/overview.ts";
 import { searchRoutes } from "./administration/search.ts";
 import { brandingRoutes } from "./branding.ts";
-import { brandingLogoRoutes } from "./branding-logo.ts";
+import { brandingImageRoutes } from "./branding-images.ts";
 import { catalogRoutes } from "./catalog/catalog.ts";
 import { packageSourceRoutes } from "./catalog/package-sources.ts";
 import { clientRoutes } from "./clients.ts";
@@ -122,7 +122,7 @@ export function createRoutes(
     identityRoutes(context),
     provisioningRoutes(context),
     brandingRoutes(context),
-    brandingLogoRoutes(context),
+    brandingImageRoutes(context),
     gatewayKeyRoutes(context),
     gatewayRoutes(context),
     gatewayModelRoutes(context),

@@ -1,6 +1,6 @@
 // CON-97: the branding in the console, over the real domain.
 import { afterAll, describe, expect, test } from "bun:test";
-import { LOGO_BYTES_MAX } from "../../../src/domain/system/logo.ts";
+import { IMAGE_BYTES_MAX } from "../../../src/domain/system/branding-image.ts";
 import { consoleBrowser } from "../../support/browser/console-browser.ts";
 import { formTo } from "../../support/browser/form-browser.ts";
 import { createTestServer } from "../../support/server.ts";
@@ -73,6 +73,98 @@ describe("CON-97 an uploaded logo", () => {
   });
 
   test("of more than 256 KiB is refused", async () => {
-    expect((await upload(svg.padEnd(LOGO_BYTES_MAX + 1))).status).toBe(413);
+    expect((await upload(svg.padEnd(IMAGE_BYTES_MAX + 1))).status).toBe(413);
+  });
+});
+
+describe("CON-97 the form with a file", () => {
+  const SVG = '<svg xmlns="http://www.w3.org/2000/svg"></svg>';
+  const PNG = "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000049454e44ae426082";
+  const BOMB = PNG.replace("0000000100000001", "0000ffff0000ffff");
+  const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+  /** Sends the form as a browser does, with or without a file. */
+  async function send(
+    kind: "logo" | "icon",
+    file: Uint8Array<ArrayBuffer> | undefined,
+    fields: Record<string, string> = {},
+  ) {
+    const { fields: own } = formTo(await browser.visit(PATH), `${PATH}/${kind}`);
+    const body = new FormData();
+    for (const [name, value] of Object.entries({ ...own, ...fields }))
+      if (name !== "file") body.set(name, value);
+    body.set("file", new File(file ? [file] : [], file ? "image.svg" : ""));
+    const headers = { origin: "null", "sec-fetch-site": "same-origin" };
+    const answer = await browser.request(`${PATH}/${kind}`, { method: "POST", body, headers });
+    return { status: answer.status, location: answer.headers.get("location"), html: await answer.text() };
+  }
+  const stored = async (kind: string) => {
+    const answer = await site.request("GET", `/branding/${kind}`, {});
+    return [
+      answer.headers.get("content-type"),
+      answer.headers.get("content-security-policy")?.includes("sandbox"),
+    ];
+  };
+
+  test.each([
+    ["logo", bytesOf(SVG), "image/svg+xml"],
+    ["icon", Uint8Array.fromHex(PNG), "image/png"],
+  ] as const)("keeps the %s and shows it", async (kind, file, type) => {
+    expect(await send(kind, file)).toMatchObject({ status: 303, location: PATH });
+    expect(await stored(kind)).toEqual([type, true]);
+    const { html } = await browser.visit(PATH);
+    expect(html).toContain(`The ${kind} is saved.`);
+    expect(html).toMatch(new RegExp(`<img[^>]*src="[^"]*/branding/${kind}\\?v=`));
+    expect((await site.domain.auditLog.list(site.world.organizationId, {})).items[0]?.action).toBe(
+      "branding.update",
+    );
+  });
+
+  test.each([
+    ["HTML", bytesOf("<!doctype html><script>alert(1)</script>"), "must be a PNG or SVG image", 400],
+    [
+      "an SVG with a script",
+      bytesOf(SVG.replace("></", "><script>alert(1)</script></")),
+      "must not have scripts",
+      400,
+    ],
+    ["an SVG with an entity", bytesOf(`<!DOCTYPE svg [<!ENTITY a "b">]>${SVG}`), "PNG or SVG image", 400],
+    ["too large", bytesOf(SVG.padEnd(IMAGE_BYTES_MAX + 1)), "has more than 256 KiB", 400],
+    ["far too large", bytesOf(SVG.padEnd(8 * IMAGE_BYTES_MAX)), "has more than 256 KiB", 413],
+    ["a PNG of 65,535 pixels", Uint8Array.fromHex(BOMB), "is 65535 by 65535 pixels", 400],
+    ["nothing", undefined, "Choose an image first", 400],
+    ["no image", Uint8Array.fromHex("00ff00ff"), "PNG or SVG image", 400],
+  ])("says next to the field why it refuses %s", async (_, file, why, status) => {
+    const before = await stored("logo");
+    const answer = await send("logo", file);
+    expect([answer.status, await stored("logo")]).toEqual([status, before]);
+    expect(answer.html).toContain(why);
+    expect(answer.html).toContain('id="logo-error"');
+    expect(answer.html).not.toContain("<script>alert");
+  });
+
+  test("is refused without its token, and to auditors and members", async () => {
+    expect((await send("logo", bytesOf(SVG), { csrf: "0" })).status).toBe(403);
+    const body = new FormData();
+    body.set("file", new File([SVG], "image.svg"));
+    const headers = { origin: "null", "sec-fetch-site": "same-origin" };
+    const post = (from: typeof browser) => from.request(`${PATH}/logo`, { method: "POST", body, headers });
+    expect((await post(auditor)).status).toBe(403);
+    expect((await post(consoleBrowser(site, await site.signedIn("member")))).status).toBe(403);
+    const stranger = await site.request("POST", `${PATH}/logo`, { body: "x" });
+    expect([stranger.status, stranger.headers.get("location")]).toEqual([
+      303,
+      expect.stringContaining("/login"),
+    ]);
+  });
+
+  test.each([
+    ["text/plain", "x", 415],
+    ["multipart/form-data; boundary=b", "no parts at all", 400],
+    ["multipart/form-data", "x", 400],
+  ])("a body that is no such form is refused: %s", async (type, body, status) => {
+    const headers = { origin: "null", "sec-fetch-site": "same-origin", "content-type": type };
+    const answer = await browser.request(`${PATH}/logo`, { method: "POST", body, headers });
+    expect(answer.status).toBe(status);
   });
 });

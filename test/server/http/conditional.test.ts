@@ -180,3 +180,30 @@ test("a record's tag has a part for each member, including one without a value",
   expect(recordTag({ a: undefined, b: 2 }).slice(0, -5)).not.toBe(tag.slice(0, -5));
   expect(recordTag({ a: undefined, b: 2 }).split(".")[1]?.slice(0, 4)).toBe(tag.split(".")[1]?.slice(0, 4));
 });
+
+test("CON-118 a dry run of a user or the branding answers as if it were done, and changes nothing", async () => {
+  await using world = await createAdministration();
+  const { call, member } = world;
+  const before = await call("GET", member);
+  const told = await call("PATCH", `${member}?dry_run=true`, { body: { role: "admin" } });
+  expect([told.status, told.body]).toEqual([200, { ...before.body, role: "admin" }]);
+  const own = world.domain.identity.users.find(world.world.organizationId, "admin@example.com");
+  const refused = await call("PATCH", `/admin/users/${own.id}?dry_run=true`, {
+    body: { role: "member" },
+  });
+  expect([refused.status, refused.body.reason]).toEqual([409, "user.own_account"]);
+  const logo_url = "https://images.example.com/logo.png";
+  const shown = await call("PUT", "/admin/branding?dry_run=true", { body: { logo_url } });
+  expect(shown.body).toEqual({ logo_url, favicon_url: null });
+  expect((await call("PUT", "/admin/branding?dry_run=true", { body: { logo_url: "x" } })).status).toBe(400);
+  for (const path of [member, "/admin/branding"]) {
+    const method = path === member ? "PATCH" : "PUT";
+    const body = path === member ? { role: "admin" } : { logo_url };
+    expect((await call(method, `${path}?dry_run=true`, { body, "if-match": '"stale"' })).status).toBe(412);
+    expect((await call(method, `${path}?dry_run=maybe`, { body })).status).toBe(400);
+  }
+  expect([(await call("GET", member)).body, (await call("GET", "/branding")).body.logo_url]).toEqual([
+    before.body,
+    null,
+  ]);
+});

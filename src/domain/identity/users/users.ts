@@ -52,6 +52,8 @@ export interface UserUpdate {
   status?: string | undefined;
 }
 
+type ExpectingUpdate = UserUpdate & { expect?: Expectation<User> | undefined };
+
 interface Change {
   actor: Actor;
   user: User;
@@ -92,11 +94,7 @@ export class Users extends UserDirectory {
    * @throws DomainError, first match: `identity.invalid`, `user.not_found`, `user.removed`, `user.own_account`, `user.protected`,
    *   `user.managed`, `user.last_administrator`
    */
-  async update(
-    actor: Actor,
-    id: string,
-    { expect, ...update }: UserUpdate & { expect?: Expectation<User> | undefined },
-  ): Promise<ChangedUser> {
+  async update(actor: Actor, id: string, { expect, ...update }: ExpectingUpdate): Promise<ChangedUser> {
     const changes = readUserUpdate(update);
     return await this.dependencies.db.write((tx) => {
       const user = updatableUser(tx, actor, { id, changes });
@@ -106,9 +104,19 @@ export class Users extends UserDirectory {
     }, "access");
   }
 
-  /** Throws what `update` would throw, and changes nothing. */
-  checkUpdate(actor: Actor, id: string, update: UserUpdate): void {
-    updatableUser(this.dependencies.db.read, actor, { id, changes: readUserUpdate(update) });
+  /**
+   * Throws what `update` would throw, and changes nothing.
+   * @returns the user as `update` would leave it, with the number of invitations that it would cancel
+   */
+  checkUpdate(actor: Actor, id: string, { expect, ...update }: ExpectingUpdate): ChangedUser {
+    const changes = readUserUpdate(update);
+    const user = updatableUser(this.dependencies.db.read, actor, { id, changes });
+    expect?.(user);
+    const after = { ...user, ...changes };
+    const canceledInvitations = isActiveAdministrator(after)
+      ? 0
+      : this.countSentInvitations(user.organizationId, id);
+    return { ...after, canceledInvitations };
   }
 
   /** Like `update`, for the role only. */

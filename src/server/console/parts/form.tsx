@@ -13,13 +13,21 @@ interface ConsoleFormProps {
   class?: string;
   /** the script sends the form by itself: the next part of a long action */
   isContinued?: boolean;
+  /** the form has a file */
+  hasFile?: boolean;
 }
 
 /** A form with the CSRF token, and with the id of its reader: nobody else sends it on after a new sign-in. */
-export function ConsoleForm({ action, children, class: name, isContinued }: ConsoleFormProps) {
+export function ConsoleForm({ action, children, class: name, isContinued, hasFile }: ConsoleFormProps) {
   const { csrf, visitor } = useReader();
   return (
-    <form method="post" action={action} class={name} data-continue={isContinued}>
+    <form
+      method="post"
+      action={action}
+      class={name}
+      enctype={hasFile ? "multipart/form-data" : undefined}
+      data-continue={isContinued}
+    >
       <Hidden name="csrf" value={csrf} />
       <Hidden name="by" value={visitor.principal.userId} />
       {children}

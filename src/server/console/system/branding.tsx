@@ -1,21 +1,31 @@
-// Logo and icon of the organization: their addresses, and how they look on light and on dark pages.
+// Logo and icon of the organization: how they look on light and on dark pages, their upload, and addresses elsewhere.
 /** @jsxImportSource preact */
+import { IMAGE_BYTES_MAX, IMAGE_SIDE_MAX, type ImageKind } from "../../../domain/system/branding-image.ts";
 import { BRANDING_URL_LENGTH_MAX, type Branding } from "../../../domain/system/model.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { ErrorSummary, Field } from "../../pages/forms.tsx";
+import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { numberText } from "../parts/texts.ts";
 import { Text, useReader } from "../parts/values.tsx";
 
 export const BRANDING_PATH = `${CONSOLE}/branding`;
+/** Name of the field with the image. */
+export const FILE_FIELD = "file";
+
+/** @returns the path that an image is sent to */
+export const uploadPath = (kind: ImageKind): string => `${BRANDING_PATH}/${kind}`;
 
 interface BrandingProps {
   branding: Branding;
   /** what was entered, if it was refused */
   entered?: Branding;
   problems?: readonly Problem[];
+  /** of a refused image */
+  status?: number;
 }
 
 /** @returns the page of the branding */
@@ -23,14 +33,16 @@ export const brandingPage = ({
   branding,
   entered = branding,
   problems = [],
+  status = 400,
 }: BrandingProps): ConsolePage => ({
   title: "Branding",
   isError: problems.length > 0,
-  ...(problems.length > 0 && { status: 400 }),
+  ...(problems.length > 0 && { status }),
   content: (
     <>
-      <ErrorSummary error={problems[0] && `${nameOf(problems[0])} ${problems[0].detail}`} />
-      <Preview branding={branding} />
+      <ErrorSummary error={problems[0] && asSentence(summaryOf(problems[0]))} />
+      <Image kind="logo" address={branding.logoUrl} problems={problems} />
+      <Image kind="icon" address={branding.faviconUrl} problems={problems} />
       <Addresses branding={entered} problems={problems} />
       <AsCommand
         api={{
@@ -43,25 +55,79 @@ export const brandingPage = ({
   ),
 });
 
-const nameOf = ({ pointer }: Problem): string =>
-  pointer === "/favicon_url" ? "The address of the icon" : "The address of the logo";
+function summaryOf({ pointer, detail }: Problem): string {
+  if (pointer === "/logo_url") return `The address of the logo ${detail}`;
+  return pointer === "/favicon_url" ? `The address of the icon ${detail}` : detail;
+}
 
-const Preview = ({ branding: { logoUrl } }: { branding: Branding }) => (
-  <section>
-    <h2>Preview</h2>
-    {logoUrl === null ? (
-      <p>The organization has no logo of its own, so pages show the one of this program.</p>
-    ) : (
-      <div class="cards">
-        {(["light", "dark"] as const).map((scheme) => (
-          <div key={scheme} class={`card on-${scheme}`}>
-            <img class="preview" src={logoUrl} alt={`The logo on a ${scheme} page`} />
-          </div>
-        ))}
-      </div>
-    )}
-  </section>
-);
+const IMAGES = {
+  logo: {
+    title: "Logo",
+    where: "Pages show it in the header, also before somebody signs in.",
+    none: "The organization has no logo of its own, so pages show the one of this program.",
+  },
+  icon: {
+    title: "Icon",
+    where: "Browsers show it in tabs and bookmarks.",
+    none: "The organization has no icon of its own, so browsers show the one of this program.",
+  },
+} as const;
+
+interface ImageProps {
+  kind: ImageKind;
+  address: string | null;
+  problems: readonly Problem[];
+}
+
+function Image({ kind, address, problems }: ImageProps) {
+  const { mayAdminister } = useReader();
+  const { title, where, none } = IMAGES[kind];
+  return (
+    <section aria-labelledby={`${kind}-title`}>
+      <h2 id={`${kind}-title`}>{title}</h2>
+      <p>{address === null ? none : where}</p>
+      {address !== null && (
+        <div class="cards">
+          {(["light", "dark"] as const).map((scheme) => (
+            <div key={scheme} class={`card on-${scheme}`}>
+              <img
+                class={kind === "icon" ? "preview small" : "preview"}
+                src={address}
+                alt={`The ${kind} on a ${scheme} page`}
+              />
+            </div>
+          ))}
+        </div>
+      )}
+      {mayAdminister && (
+        <Upload kind={kind} error={problems.find(({ pointer }) => pointer === `/${kind}`)?.detail} />
+      )}
+    </section>
+  );
+}
+
+function Upload({ kind, error }: { kind: ImageKind; error: string | undefined }) {
+  const { language } = useReader();
+  const side = numberText(IMAGE_SIDE_MAX, language);
+  return (
+    <ConsoleForm action={uploadPath(kind)} class="measure" hasFile>
+      <Field
+        id={kind}
+        label={`Upload ${kind === "logo" ? "a logo" : "an icon"}`}
+        hint={`PNG or SVG, at most ${IMAGE_BYTES_MAX / 1024} KiB; a PNG of at most ${side} by ${side} pixels. It is stored here and needs no other server.`}
+        error={error}
+      >
+        {(described) => (
+          <input {...described} type="file" name={FILE_FIELD} accept="image/png,image/svg+xml" required />
+        )}
+      </Field>
+      <button class="button" type="submit">
+        Upload
+      </button>
+      <AsCommand api={{ method: "PUT", path: `/admin/branding/${kind}` }} />
+    </ConsoleForm>
+  );
+}
 
 const FIELDS = [
   { name: "logo_url", label: "Address of the logo", member: "logoUrl" },
@@ -85,10 +151,10 @@ function Addresses({ branding, problems }: { branding: Branding; problems: reado
     <section>
       <h2>Addresses</h2>
       <p>
-        An https address is read by the browser of everybody who signs in, so it needs their network. An empty
-        field clears the address.
+        An uploaded image has an address of this service. Another https address is read by the browser of
+        everybody who signs in, so it needs their network. An empty field clears the address.
       </p>
-      <ConsoleForm action={BRANDING_PATH}>
+      <ConsoleForm action={BRANDING_PATH} class="measure">
         {FIELDS.map(({ name, label, member }) => (
           <Field
             key={name}

@@ -1,13 +1,34 @@
 // The branding of the organization in the console.
+import { IMAGE_BYTES_MAX, type ImageKind } from "../../../domain/system/branding-image.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Console } from "../../console/console.ts";
-import { BRANDING_PATH, brandingPage } from "../../console/system/branding.tsx";
-import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../pages/html.ts";
+import type { ConsolePage } from "../../console/frame/frame.tsx";
+import { BRANDING_PATH, brandingPage, uploadPath } from "../../console/system/branding.tsx";
+import { readUpload, type Upload } from "../../http/bodies/upload.ts";
+import { HttpError } from "../../http/problems/problem.ts";
+import {
+  FormField,
+  formOf,
+  formOperation,
+  formRoute,
+  pageRoute,
+  seeOther,
+  signInPath,
+  uploadRoute,
+} from "../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
+import { imageAddress } from "../branding-images.ts";
 
-/** @returns the page of the branding and its form */
-export function brandingPages({ guard, domain: { branding } }: RouteContext, console: Console) {
-  return createRouter(guard, "console-branding")
+/** Larger files are not read. Those between this and IMAGE_BYTES_MAX are refused like other wrong images. */
+const BYTES_READ = 4 * IMAGE_BYTES_MAX;
+const NEEDED = { needs: "administrator", back: BRANDING_PATH } as const;
+
+/** @returns the page of the branding and its forms */
+export function brandingPages(context: RouteContext, console: Console) {
+  const { branding } = context.domain;
+  const upload = createUpload(context, console);
+
+  return createRouter(context.guard, "console-branding")
     .get(
       BRANDING_PATH,
       ({ request }) =>
@@ -19,14 +40,12 @@ export function brandingPages({ guard, domain: { branding } }: RouteContext, con
     .post(
       BRANDING_PATH,
       ({ request, body }) =>
-        console.act(request, body, { needs: "administrator", back: BRANDING_PATH }, async (reader) => {
+        console.act(request, body, NEEDED, async (reader) => {
           const entered = { logoUrl: body.logo_url ?? null, faviconUrl: body.favicon_url ?? null };
           try {
             await branding.update(reader.actor, entered);
           } catch (error) {
-            if (!(error instanceof DomainError) || error.kind !== "invalid") throw error;
-            const { problems } = error;
-            return brandingPage({ branding: branding.get(reader.organizationId), entered, problems });
+            return refusedPage(error, { branding: branding.get(reader.organizationId), entered });
           }
           return { to: BRANDING_PATH, notice: "The branding is saved." };
         }),
@@ -34,5 +53,67 @@ export function brandingPages({ guard, domain: { branding } }: RouteContext, con
         formOf({ csrf: FormField, by: FormField, logo_url: FormField, favicon_url: FormField }),
         formOperation("sendBranding", "Replaces the addresses of logo and icon"),
       ),
+    )
+    .post(
+      uploadPath("logo"),
+      ({ request }) => upload(request, "logo"),
+      uploadRoute(formOperation("sendBrandingLogo", "Uploads the logo")),
+    )
+    .post(
+      uploadPath("icon"),
+      ({ request }) => upload(request, "icon"),
+      uploadRoute(formOperation("sendBrandingIcon", "Uploads the icon")),
     );
+}
+
+interface Refused {
+  kind: ImageKind;
+  why: string;
+  status?: number;
+}
+
+/** @returns a function that takes the form of an image */
+function createUpload({ domain: { branding }, baseUrl }: RouteContext, console: Console) {
+  const refused = (organizationId: string, { kind, why, status = 400 }: Refused): ConsolePage => {
+    const problems = [{ pointer: `/${kind}`, detail: why }];
+    return brandingPage({ branding: branding.get(organizationId), problems, status });
+  };
+
+  return async (request: Request, kind: ImageKind): Promise<Response> => {
+    // A file cannot be kept until after the sign-in.
+    if (!console.hasVisitor(request)) return seeOther(signInPath(BRANDING_PATH));
+    const form = await readOrTooLarge(request);
+    if (!form) {
+      const why = `the ${kind} has more than ${IMAGE_BYTES_MAX / 1024} KiB`;
+      return await console.show(request, "administrator", ({ organizationId }) =>
+        refused(organizationId, { kind, why, status: 413 }),
+      );
+    }
+    return await console.act(request, form.fields, NEEDED, async ({ actor, organizationId }) => {
+      const { file: bytes } = form;
+      if (!bytes) return refused(organizationId, { kind, why: "choose an image first" });
+      try {
+        await branding.uploadImage(actor, { kind, bytes, address: imageAddress(baseUrl(), kind, bytes) });
+      } catch (error) {
+        return refusedPage(error, { branding: branding.get(organizationId) });
+      }
+      return { to: BRANDING_PATH, notice: `The ${kind} is saved.` };
+    });
+  };
+}
+
+/** @returns undefined for a file that is too large to be read */
+async function readOrTooLarge(request: Request): Promise<Upload | undefined> {
+  try {
+    return await readUpload(request, BYTES_READ);
+  } catch (error) {
+    if (error instanceof HttpError && error.status === 413) return undefined;
+    throw error;
+  }
+}
+
+/** @returns the page with the problems next to their fields */
+function refusedPage(error: unknown, shown: Parameters<typeof brandingPage>[0]): ConsolePage {
+  if (!(error instanceof DomainError) || error.kind !== "invalid") throw error;
+  return brandingPage({ ...shown, problems: error.problems });
 }

@@ -23,6 +23,7 @@ import {
   recordConditionally,
   recordTag,
 } from "../../http/conditional.ts";
+import { DryRunParameters, isDryRun } from "../../http/dry-run.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { withHeaders } from "../../http/header-parameters.ts";
 import { PageParameters, parameter, toPageQuery, Uuid } from "../../http/paging.ts";
@@ -144,15 +145,20 @@ export function userRoutes({ guard, domain, spendSearch }: RouteContext) {
     )
     .patch(
       "/admin/users/:id",
-      async ({ request, params, body }) => {
-        const expect = expectationOf(request, toAdminUser);
-        const changed = await users.update(actorOf(request), params.id, { ...body, expect });
+      async ({ request, params, body, query }) => {
+        const update = { ...body, expect: expectationOf(request, toAdminUser) };
+        if (isDryRun(query)) {
+          const foreseen = users.checkUpdate(actorOf(request), params.id, update);
+          return json(toChangedAdminUser(foreseen)); // no ETag: the record does not have this state
+        }
+        const changed = await users.update(actorOf(request), params.id, update);
         return json(toChangedAdminUser(changed), { headers: { etag: recordTag(toAdminUser(changed)) } });
       },
       {
         requires: "administrator",
         accepts: "json",
         params: UserPath,
+        query: DryRunParameters,
         body: UserUpdate,
         detail: described.updateUser,
       },

@@ -1,6 +1,18 @@
 // The installation: checks, jobs, backups, keys, settings, export, branding, and the audit log.
+import type { Page } from "playwright-core";
 import { addJob } from "../../../../src/platform/scheduler/store.ts";
 import type { Area } from "../scenes.ts";
+
+const IMAGE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 3"><rect width="9" height="3"/></svg>';
+
+/** Sends the form of the logo. */
+async function upload(page: Page, text: string): Promise<void> {
+  await page.goto("/console/branding");
+  const file = { name: "logo.svg", mimeType: "image/svg+xml", buffer: Buffer.from(text) };
+  await page.getByLabel("Upload a logo").setInputFiles(file);
+  const button = page.getByRole("button", { name: "Upload", exact: true }).first();
+  await Promise.all([page.waitForEvent("load"), button.click()]);
+}
 
 export const systemArea: Area = {
   async seed({ server: { world } }) {
@@ -17,5 +29,8 @@ export const systemArea: Area = {
     { title: "Settings", open: "/console/system/settings" },
     { title: "Configuration export", open: "/console/system/export" },
     { title: "Branding", open: "/console/branding" },
+    { title: "Branding", state: "for an auditor", as: "auditor", open: "/console/branding" },
+    { title: "Branding", state: "with a logo", open: (page) => upload(page, IMAGE) },
+    { title: "Branding", state: "with a refused logo", open: (page) => upload(page, "<html></html>") },
   ],
 };

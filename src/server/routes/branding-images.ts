@@ -1,0 +1,113 @@
+// The uploaded logo and icon: administrators replace them, and everybody may read them, because the sign-in page shows them.
+import { Type } from "@sinclair/typebox";
+import { IMAGE_BYTES_MAX, type ImageKind } from "../../domain/system/branding-image.ts";
+import { BrandingSchema, toBranding } from "../../domain/system/model.ts";
+import { sha256Hex } from "../../platform/ids.ts";
+import { json } from "../http/answers.ts";
+import { readBytes } from "../http/bodies/body-text.ts";
+import {
+  answerConditionally,
+  IF_NONE_MATCH,
+  type PreparedAnswer,
+  prepareAnswer,
+} from "../http/conditional.ts";
+import { actorOf } from "../http/exchange.ts";
+import { withHeaders } from "../http/header-parameters.ts";
+import { HttpError } from "../http/problems/problem.ts";
+import { operation } from "../openapi.ts";
+import { createRouter, type RouteContext } from "../router.ts";
+
+/** Nothing in an image may run or load something, also where it is opened as a document. */
+const IMAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
+/** Of the digest in the address, which makes browsers read a new image at once. */
+const DIGEST_CHARACTERS = 12;
+
+const pathOf = (kind: ImageKind) => `/branding/${kind}` as const;
+
+/** @returns the address of an uploaded image */
+export const imageAddress = (baseUrl: string, kind: ImageKind, bytes: Uint8Array): string =>
+  `${baseUrl}${pathOf(kind)}?v=${sha256Hex(bytes).slice(0, DIGEST_CHARACTERS)}`;
+
+const reading = (operationId: string, kind: ImageKind) =>
+  withHeaders(
+    operation(operationId, `The uploaded ${kind} of the organization`, {
+      tags: ["System"],
+      answers: {
+        200: { description: "A PNG or SVG image", schema: Type.String(), mediaType: "image/*" },
+        404: { description: `No ${kind} was uploaded` },
+      },
+    }),
+    IF_NONE_MATCH,
+  );
+
+const replacing = (operationId: string, kind: ImageKind) =>
+  operation(operationId, `Upload the ${kind}, a PNG or SVG image`, {
+    tags: ["Administration"],
+    answers: {
+      200: { description: `Saved branding, with the address of the ${kind}`, schema: BrandingSchema },
+      400: {
+        description: "The bytes are no PNG or SVG image, or the image has active content or too many pixels",
+      },
+      413: { description: `The image has more than ${IMAGE_BYTES_MAX} bytes` },
+    },
+  });
+
+const described = {
+  readLogo: reading("getBrandingLogo", "logo"),
+  readIcon: reading("getBrandingIcon", "icon"),
+  replaceLogo: replacing("updateBrandingLogo", "logo"),
+  replaceIcon: replacing("updateBrandingIcon", "icon"),
+};
+
+/** @returns the operations on the uploaded images */
+export function brandingImageRoutes({ guard, domain: { branding }, baseUrl }: RouteContext) {
+  const readers = { logo: createReader(branding, "logo"), icon: createReader(branding, "icon") };
+
+  const replace = async (request: Request, kind: ImageKind): Promise<Response> => {
+    const bytes = await readBytes(request, IMAGE_BYTES_MAX);
+    const address = imageAddress(baseUrl(), kind, bytes);
+    return json(toBranding(await branding.uploadImage(actorOf(request), { kind, bytes, address })));
+  };
+
+  return createRouter(guard, "branding-images")
+    .get(pathOf("logo"), ({ request }) => answerConditionally(request, readers.logo()), {
+      requires: "nobody",
+      detail: described.readLogo,
+    })
+    .get(pathOf("icon"), ({ request }) => answerConditionally(request, readers.icon()), {
+      requires: "nobody",
+      detail: described.readIcon,
+    })
+    .put("/admin/branding/logo", ({ request }) => replace(request, "logo"), {
+      requires: "administrator",
+      accepts: "bytes",
+      detail: described.replaceLogo,
+    })
+    .put("/admin/branding/icon", ({ request }) => replace(request, "icon"), {
+      requires: "administrator",
+      accepts: "bytes",
+      detail: described.replaceIcon,
+    });
+}
+
+/** @returns a function that returns the answer with the image, prepared once per change; it throws HttpError 404 if there is none */
+function createReader(branding: RouteContext["domain"]["branding"], kind: ImageKind): () => PreparedAnswer {
+  let prepared: { revision: number; answer: PreparedAnswer | undefined } | undefined;
+  return () => {
+    const revision = branding.revision();
+    if (prepared?.revision !== revision)
+      prepared = { revision, answer: prepare(branding.currentImage(kind)) };
+    if (!prepared.answer) throw new HttpError(404, `branding.no_${kind}`, `no ${kind} was uploaded`);
+    return prepared.answer;
+  };
+}
+
+const prepare = (
+  image: ReturnType<RouteContext["domain"]["branding"]["currentImage"]>,
+): PreparedAnswer | undefined =>
+  image &&
+  prepareAnswer(image.bytes, {
+    contentType: image.mediaType,
+    cacheControl: "public, no-cache",
+    others: { "content-security-policy": IMAGE_POLICY, "cross-origin-resource-policy": "same-site" },
+  });
