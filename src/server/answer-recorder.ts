@@ -128,5 +128,7 @@ function createScimMetrics(metrics: Registry): (answer: { route: string; status:
 }
 
 /** @returns the resource of a SCIM route; `other` for an unknown path */
-const resourceOf = (route: string): string =>
-  RESOURCES.find((resource) => `${route}/`.startsWith(`${SCIM_BASE_PATH}/${resource}/`)) ?? "other";
+function resourceOf(route: string): string {
+  const [resource = ""] = route.slice(SCIM_BASE_PATH.length + 1).split("/", 1);
+  return RESOURCES.includes(resource) ? resource : "other";
+}

@@ -42,16 +42,20 @@ export interface ListParts {
   resources: readonly string[];
 }
 
-/** @returns JSON text in pieces; `Resources` is present even if it is empty, because some providers fail without it */
-export const listPieces = ({ totalResults, startIndex, resources }: ListParts): string[] => [
+/** `Resources` is present even if it is empty, because some providers fail without it. */
+const listStart = ({ totalResults, startIndex, resources }: ListParts): string =>
   `{"schemas":["${LIST_RESPONSE}"],"totalResults":${totalResults},"startIndex":${startIndex},` +
-    `"itemsPerPage":${resources.length},"Resources":[`,
-  ...resources.map((text, at) => (at === 0 ? text : `,${text}`)),
+  `"itemsPerPage":${resources.length},"Resources":[`;
+
+/** @returns JSON text in pieces */
+export const listPieces = (parts: ListParts): string[] => [
+  listStart(parts),
+  ...parts.resources.map((text, at) => (at === 0 ? text : `,${text}`)),
   "]}",
 ];
 
 /** @returns JSON text in one piece */
-export const listResponse = (parts: ListParts): string => listPieces(parts).join("");
+export const listResponse = (parts: ListParts): string => `${listStart(parts)}${parts.resources.join()}]}`;
 
 /** @returns JSON text; the status is a text there (RFC 7644 section 3.12) */
 export const scimErrorBody = (status: number, scimType: ScimType | undefined, detail: string): string =>
