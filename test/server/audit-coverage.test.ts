@@ -509,6 +509,23 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["login_session.end"],
   },
+  "GET /console/invitations.csv": {
+    ask: async (site) => ({ cookie: (await site.signedIn("admin")).cookie }),
+    leaves: ["list.export"],
+  },
+  "GET /console/groups.csv": {
+    ask: async (site) => ({ cookie: (await site.signedIn("admin")).cookie }),
+    leaves: ["list.export"],
+  },
+  "GET /console/logins.csv": {
+    ask: async (site) => ({ cookie: (await site.signedIn("admin")).cookie }),
+    leaves: ["list.export"],
+  },
+  "GET /console/gateway/keys.csv": {
+    site: sameGateway,
+    ask: async (site) => ({ cookie: (await site.signedIn("admin")).cookie }),
+    leaves: ["list.export"],
+  },
   "GET /console/clients.csv": {
     ask: async (site) => ({ cookie: (await site.signedIn("admin")).cookie }),
     leaves: ["list.export"],

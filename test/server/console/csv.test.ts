@@ -67,6 +67,39 @@ describe("CON-24 a CSV file", () => {
     expect(CSV_ROWS_MAX).toBe(1_000_000);
   });
 
+  test("records an export that was canceled before its first row, once", async () => {
+    const recorded: number[] = [];
+    const answer = csvAnswer({
+      name: "numbers.csv",
+      columns: COLUMNS,
+      pages: pagesOf(100, 100),
+      recordExport: async (rows) => {
+        recorded.push(rows);
+      },
+    });
+    await answer.body?.cancel();
+    expect(recorded).toEqual([0]);
+  });
+
+  test("records what was sent when a later page fails", async () => {
+    const recorded: number[] = [];
+    const failing = function* () {
+      yield [1, 2];
+      throw new Error("the disk is gone");
+    };
+    const answer = csvAnswer({
+      name: "numbers.csv",
+      columns: COLUMNS,
+      pages: failing(),
+      recordExport: async (rows) => {
+        recorded.push(rows);
+      },
+    });
+    expect(answer.text()).rejects.toThrow("the disk is gone");
+    await answer.text().catch(() => {});
+    expect(recorded).toEqual([2]);
+  });
+
   test("records what was sent when the reader goes away", async () => {
     const recorded: number[] = [];
     const answer = csvAnswer({

@@ -108,6 +108,43 @@ describe("CON-70 the list of users", () => {
     expect((await read("?workstations=none")).html).not.toContain("As a command");
   });
 
+  test("CON-24 downloads of other lists have their filters, and are recorded", async () => {
+    await site.domain.identity.invitations.create(site.world.system, {
+      email: "new@example.com",
+      role: "member",
+    });
+    const file = async (path: string) => {
+      const { cookie } = await site.signInAgain(admin.user);
+      const answer = await site.request("GET", `/console/${path}`, { cookie });
+      const text = await answer.text();
+      const [entry] = site.domain.auditLog.list(organizationId, { action: "list.export" }).items;
+      return { status: answer.status, lines: text.trimEnd().split("\r\n"), entry };
+    };
+    const invitations = await file("invitations.csv?q=new");
+    expect(invitations.lines[0]).toBe("email,role,status,expires_at,inviter");
+    expect(invitations.lines[1]).toMatch(/^new@example\.com,member,pending,\d{4}-.*Z,/);
+    expect([invitations.lines.length, invitations.entry?.target]).toEqual([2, "invitations"]);
+    expect(JSON.parse(invitations.entry?.after ?? "")).toEqual({ filter: "q=new", rows: 1 });
+    const groups = await file("groups.csv");
+    expect([groups.lines[0], groups.lines[1]?.includes(",,1,member,")]).toEqual([
+      "name,external_id,members,role,changed",
+      true,
+    ]);
+    const logins = await file("logins.csv?user_id=ana@example.com&kind=grant");
+    expect(logins.lines[0]).toBe("user,login,state,address,since,used");
+    expect(logins.lines[1]).toMatch(/^ana@example\.com,grant,active,/);
+    expect(logins.entry?.target).toBe("logins");
+    const keys = await file("gateway/keys.csv");
+    expect(keys.lines).toEqual(["user,state,alias,expires,reconciled,next_attempt,failures,problem"]);
+    for (const path of [
+      "logins.csv?kind=x",
+      "logins.csv?user_id=x",
+      "invitations.csv?role=x",
+      "gateway/keys.csv?state=x",
+    ])
+      expect((await file(path)).status).toBe(400);
+  });
+
   test("CON-24 downloads the users that match, and records it", async () => {
     const { headers, html } = await read(".csv?status=active");
     const [head, first, ...others] = html.trimEnd().split("\r\n");
@@ -116,7 +153,7 @@ describe("CON-70 the list of users", () => {
     expect(first).toBe("'=admin@example.com,admin,active,local,,0,missing");
     expect(others).toHaveLength(3);
     const [entry] = site.domain.auditLog.list(organizationId, { action: "list.export" }).items;
-    expect(JSON.parse(entry?.after ?? "")).toEqual({ filter: "?status=active", rows: 4 });
+    expect(JSON.parse(entry?.after ?? "")).toEqual({ filter: "status=active", rows: 4 });
     expect((await read(".csv?role=x")).status).toBe(400);
   });
 });

@@ -1,5 +1,5 @@
 // SQL of the people's view of groups. group-directory.ts defines the order and resolves references.
-import { and, asc, count, desc, eq, getTableColumns, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, getTableColumns, gt, or, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../../platform/database/database.ts";
 import { likePattern, type PageSlice } from "../../shared/page.ts";
@@ -17,11 +17,17 @@ export interface MemberView {
 
 const { sequence, organizationId: ofOrganization, displayNameKey, ...shown } = getTableColumns(scimGroups);
 
+interface GroupSlice extends PageSlice {
+  search: { text: string; key: string } | undefined;
+  /** folded name of the group behind which the page begins */
+  after?: string | undefined;
+}
+
 /** Ordered by folded name, which is unique. */
 export function listGroups(
   connection: Connection,
   organizationId: string,
-  { search, offset, limit, known }: PageSlice & { search: { text: string; key: string } | undefined },
+  { search, after, offset, limit, known }: GroupSlice,
 ): { items: GroupRow[]; total: number } {
   const matching = and(
     eq(ofOrganization, organizationId),
@@ -32,7 +38,7 @@ export function listGroups(
   const items = connection
     .select(shown)
     .from(scimGroups)
-    .where(matching)
+    .where(and(matching, after === undefined ? undefined : gt(displayNameKey, after)))
     .orderBy(asc(displayNameKey))
     .limit(limit)
     .offset(offset)

@@ -8,6 +8,11 @@ import * as store from "./group-directory-store.ts";
 
 export type { MemberView } from "./group-directory-store.ts";
 
+export interface GroupQuery extends PageQuery {
+  /** the last group of the previous page, instead of a page number */
+  after?: Pick<GroupRow, "displayName"> | undefined;
+}
+
 /** Groups as the terminal shows them. */
 export class GroupDirectory {
   constructor(private readonly db: Db) {}
@@ -16,11 +21,18 @@ export class GroupDirectory {
    * @returns groups by folded name; `q` searches the name and the external id
    * @throws DomainError `scim_group.invalid`
    */
-  list(organizationId: string, query: PageQuery): Page<GroupRow> {
+  list(organizationId: string, { after, ...query }: GroupQuery): Page<GroupRow> {
     const request = readRequest(query);
     const { page, perPage, q } = request;
     const search = q === undefined ? undefined : { text: q, key: foldCase(q) };
-    const slice = { search, offset: offsetOf(request), limit: perPage, known: query.known };
+    const place = after && foldCase(after.displayName);
+    const slice = {
+      search,
+      after: place,
+      offset: after ? 0 : offsetOf(request),
+      limit: perPage,
+      known: query.known,
+    };
     return { page, perPage, ...store.listGroups(this.db.read, organizationId, slice) };
   }
 

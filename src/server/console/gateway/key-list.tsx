@@ -3,6 +3,7 @@
 import type { KeyView } from "../../../domain/gateway/administration/key-directory.ts";
 import { STORED_STATES } from "../../../domain/gateway/administration/stored-states.ts";
 import type { KeyedPage } from "../../../domain/shared/page.ts";
+import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { pathWith } from "../list/address.ts";
@@ -11,7 +12,7 @@ import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
 import { Count, State, Text, Time, useReader } from "../parts/values.tsx";
 import { KEY_LABELS } from "../people/words.ts";
-import { keyPath, RECONCILE_PATH } from "./words.ts";
+import { KEYS_PATH, keyPath, RECONCILE_PATH } from "./words.ts";
 
 const FILTERS: readonly Filter[] = [
   { name: "q", label: "Search", kind: "search", hint: "Part of an address" },
@@ -31,7 +32,7 @@ const FILTERS: readonly Filter[] = [
   { name: "user_id", label: "User", kind: "text", hint: "Id", isRare: true },
 ];
 
-const COLUMNS: readonly Column<KeyView>[] = [
+export const KEY_COLUMNS: readonly Column<KeyView>[] = [
   {
     name: "user",
     label: "User",
@@ -41,23 +42,50 @@ const COLUMNS: readonly Column<KeyView>[] = [
         <Text value={email} />
       </a>
     ),
+    csv: ({ email }) => email,
   },
   {
     name: "state",
     label: "State",
     cell: ({ state }) => <State tone={KEY_LABELS[state].tone}>{KEY_LABELS[state].label}</State>,
+    csv: ({ state }) => state,
   },
-  { name: "alias", label: "Alias", cell: ({ alias }) => <Text value={alias} /> },
-  { name: "expires", label: "Expires", cell: ({ expiresAtMs }) => <Time at={expiresAtMs} /> },
-  { name: "reconciled", label: "Reconciled", cell: ({ reconciledAtMs }) => <Time at={reconciledAtMs} /> },
+  { name: "alias", label: "Alias", cell: ({ alias }) => <Text value={alias} />, csv: ({ alias }) => alias },
+  {
+    name: "expires",
+    label: "Expires",
+    cell: ({ expiresAtMs }) => <Time at={expiresAtMs} />,
+    csv: ({ expiresAtMs }) => timeText(expiresAtMs),
+  },
+  {
+    name: "reconciled",
+    label: "Reconciled",
+    cell: ({ reconciledAtMs }) => <Time at={reconciledAtMs} />,
+    csv: ({ reconciledAtMs }) => timeText(reconciledAtMs),
+  },
   {
     name: "next_attempt",
     label: "Next attempt",
     cell: ({ nextAttemptAtMs }) => <Time at={nextAttemptAtMs} none="none planned" />,
+    csv: ({ nextAttemptAtMs }) => timeText(nextAttemptAtMs),
   },
-  { name: "failures", label: "Failures", isNumber: true, cell: ({ failures }) => <Count value={failures} /> },
-  { name: "problem", label: "Problem", isWide: true, cell: ({ problem }) => <Text value={problem} /> },
+  {
+    name: "failures",
+    label: "Failures",
+    isNumber: true,
+    cell: ({ failures }) => <Count value={failures} />,
+    csv: ({ failures }) => failures,
+  },
+  {
+    name: "problem",
+    label: "Problem",
+    isWide: true,
+    cell: ({ problem }) => <Text value={problem} />,
+    csv: ({ problem }) => problem,
+  },
 ];
+
+const timeText = (ms: number | null): string => (ms === null ? "" : toRfc3339(ms));
 
 interface KeyListProps {
   values: Values;
@@ -73,7 +101,7 @@ export function keyListPage({ values, page, problems = [] }: KeyListProps): Cons
   const list: List<KeyView> = {
     noun: "keys",
     filters: FILTERS,
-    columns: COLUMNS,
+    columns: KEY_COLUMNS,
     rows: page?.items ?? [],
     idOf: ({ userId: id }) => id,
     paging: { next: page?.next ?? null, isFirst: cursor === undefined },
@@ -84,6 +112,7 @@ export function keyListPage({ values, page, problems = [] }: KeyListProps): Cons
       </p>
     ),
     problems,
+    csvPath: `${KEYS_PATH}.csv`,
     command: ["keys", "list", ...options({ q, state, "expires-within": within })],
     api: { method: "GET", path: pathWith("/admin/gateway/keys", new URLSearchParams(given)) },
   };

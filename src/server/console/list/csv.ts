@@ -2,6 +2,7 @@
 // grow with their number, and the export is recorded in the audit log.
 import { setImmediate } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
+import type { KeyedPage } from "../../../domain/shared/page.ts";
 import { operation } from "../../openapi.ts";
 import type { Column } from "./list.ts";
 
@@ -33,23 +34,21 @@ export function csvCell(value: Cell): string {
 
 const csvLine = (cells: readonly Cell[]): string => `${cells.map(csvCell).join(",")}\r\n`;
 
-async function* csvText<Row>({ columns, pages, recordExport, rowsMax = CSV_ROWS_MAX }: CsvFile<Row>) {
+async function* csvText<Row>(
+  { columns, pages, rowsMax = CSV_ROWS_MAX }: CsvFile<Row>,
+  sent: { rows: number },
+) {
   const exported = columns.filter(({ csv }) => csv !== undefined);
-  let sent = 0;
-  try {
-    yield csvLine(exported.map(({ name }) => name));
-    for await (const page of pages) {
-      const rows = page.slice(0, rowsMax - sent);
-      yield rows.map((row) => csvLine(exported.map(({ csv }) => csv?.(row)))).join("");
-      sent += rows.length;
-      if (rows.length < page.length) {
-        yield csvLine([`cut after ${rowsMax} rows`]);
-        return;
-      }
-      await setImmediate(); // lets other requests run
+  yield csvLine(exported.map(({ name }) => name));
+  for await (const page of pages) {
+    const rows = page.slice(0, rowsMax - sent.rows);
+    yield rows.map((row) => csvLine(exported.map(({ csv }) => csv?.(row)))).join("");
+    sent.rows += rows.length;
+    if (rows.length < page.length) {
+      yield csvLine([`cut after ${rowsMax} rows`]);
+      return;
     }
-  } finally {
-    await recordExport(sent);
+    await setImmediate(); // lets other requests run
   }
 }
 
@@ -67,18 +66,45 @@ export async function walkPages<Row>(
   })();
 }
 
+/** `walkPages` for a list whose pages name the next one. */
+export async function walkCursors<Row>(
+  read: (cursor: string | undefined) => KeyedPage<Row> | Promise<KeyedPage<Row>>,
+): Promise<AsyncIterable<readonly Row[]>> {
+  let next: string | null | undefined;
+  return await walkPages(async () => {
+    if (next === null) return [];
+    const page = await read(next);
+    next = page.next;
+    return page.items;
+  });
+}
+
 /** @returns the file as a download */
 export function csvAnswer<Row>(file: CsvFile<Row>): Response {
-  const lines = csvText(file);
+  const sent = { rows: 0 };
+  const lines = csvText(file, sent);
+  let isRecorded = false;
+  // Not part of the generator: one that was never started has no end.
+  const record = async (): Promise<void> => {
+    if (isRecorded) return;
+    isRecorded = true;
+    await file.recordExport(sent.rows);
+  };
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const { done, value } = await lines.next();
-      if (done) controller.close();
-      else if (value !== "") controller.enqueue(Buffer.from(value));
-      else controller.enqueue(new Uint8Array());
+      try {
+        const { done, value } = await lines.next();
+        if (!done) return controller.enqueue(Buffer.from(value));
+      } catch (error) {
+        await record();
+        throw error;
+      }
+      await record();
+      controller.close();
     },
     async cancel() {
       await lines.return();
+      await record();
     },
   });
   return new Response(body, {

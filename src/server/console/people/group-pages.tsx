@@ -5,6 +5,7 @@ import type { Role } from "../../../domain/identity/service.ts";
 import type { MemberView } from "../../../domain/scim/groups/group-directory.ts";
 import type { GroupRow } from "../../../domain/scim/model.ts";
 import type { Page } from "../../../domain/shared/page.ts";
+import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { asSentence, roleText } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
@@ -26,7 +27,7 @@ const FILTERS: readonly Filter[] = [
   { name: "q", label: "Search", kind: "search", hint: "Name or external id" },
 ];
 
-const COLUMNS: readonly Column<ListedGroup>[] = [
+export const GROUP_COLUMNS: readonly Column<ListedGroup>[] = [
   {
     name: "name",
     label: "Group",
@@ -35,17 +36,34 @@ const COLUMNS: readonly Column<ListedGroup>[] = [
         <Text value={displayName} />
       </a>
     ),
+    csv: ({ displayName }) => displayName,
     isWide: true,
   },
-  { name: "external_id", label: "External id", cell: ({ externalId }) => <Text value={externalId} /> },
+  {
+    name: "external_id",
+    label: "External id",
+    cell: ({ externalId }) => <Text value={externalId} />,
+    csv: ({ externalId }) => externalId,
+  },
   {
     name: "members",
     label: "Members",
     cell: ({ memberCount }) => <Count value={memberCount} />,
+    csv: ({ memberCount }) => memberCount,
     isNumber: true,
   },
-  { name: "role", label: "Role of members", cell: ({ role }) => roleText(role) },
-  { name: "changed", label: "Changed", cell: ({ updatedAtMs }) => <Time at={updatedAtMs} /> },
+  {
+    name: "role",
+    label: "Role of members",
+    cell: ({ role }) => roleText(role),
+    csv: ({ role }) => role,
+  },
+  {
+    name: "changed",
+    label: "Changed",
+    cell: ({ updatedAtMs }) => <Time at={updatedAtMs} />,
+    csv: ({ updatedAtMs }) => toRfc3339(updatedAtMs),
+  },
 ];
 
 interface GroupListProps {
@@ -61,7 +79,7 @@ export function groupListPage({ values, page, problems = [], warnings }: GroupLi
   const list: List<ListedGroup> = {
     noun: "groups",
     filters: FILTERS,
-    columns: COLUMNS,
+    columns: GROUP_COLUMNS,
     rows: page?.items ?? [],
     idOf: ({ id }) => id,
     paging: page ?? { page: 1, perPage: 1, total: 0 },
@@ -72,6 +90,7 @@ export function groupListPage({ values, page, problems = [], warnings }: GroupLi
       </p>
     ),
     problems,
+    csvPath: `${GROUPS_PATH}.csv`,
     command: ["groups", "list", ...options({ q: values.q })],
   };
   return {

@@ -2,6 +2,7 @@
 /** @jsxImportSource preact */
 import { INVITATION_FILTERS, type Invitation, isOpen, ROLES } from "../../../domain/identity/model.ts";
 import type { Page } from "../../../domain/shared/page.ts";
+import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { Hidden } from "../../pages/forms.tsx";
 import { asSentence, roleText } from "../../pages/words.ts";
@@ -34,13 +35,38 @@ const FILTERS: readonly Filter[] = [
   },
 ];
 
-const COLUMNS: readonly Column<Invitation>[] = [
-  { name: "email", label: "Address", cell: ({ email }) => <Text value={email} />, isWide: true },
-  { name: "role", label: "Role", cell: ({ role }) => roleText(role) },
-  { name: "status", label: "Status", cell: (invitation) => <Status invitation={invitation} /> },
-  { name: "expires_at", label: "Expires", cell: ({ expiresAtMs }) => <Time at={expiresAtMs} /> },
-  { name: "inviter", label: "Invited by", cell: ({ inviterEmail }) => <Text value={inviterEmail} /> },
+/** @param nowMs decides whether a pending invitation is expired in the file */
+export const invitationColumns = (nowMs: number): readonly Column<Invitation>[] => [
+  {
+    name: "email",
+    label: "Address",
+    cell: ({ email }) => <Text value={email} />,
+    csv: ({ email }) => email,
+    isWide: true,
+  },
+  { name: "role", label: "Role", cell: ({ role }) => roleText(role), csv: ({ role }) => role },
+  {
+    name: "status",
+    label: "Status",
+    cell: (invitation) => <Status invitation={invitation} />,
+    csv: (invitation) => statusOf(invitation, nowMs),
+  },
+  {
+    name: "expires_at",
+    label: "Expires",
+    cell: ({ expiresAtMs }) => <Time at={expiresAtMs} />,
+    csv: ({ expiresAtMs }) => toRfc3339(expiresAtMs),
+  },
+  {
+    name: "inviter",
+    label: "Invited by",
+    cell: ({ inviterEmail }) => <Text value={inviterEmail} />,
+    csv: ({ inviterEmail }) => inviterEmail,
+  },
 ];
+
+const statusOf = (invitation: Invitation, nowMs: number): Invitation["status"] | "expired" =>
+  invitation.status === "pending" && !isOpen(invitation, nowMs) ? "expired" : invitation.status;
 
 const ACTIONS_COLUMN: Column<Invitation> = {
   name: "actions",
@@ -67,8 +93,7 @@ const STATUSES: Readonly<Record<Invitation["status"] | "expired", { label: strin
 
 function Status({ invitation }: { invitation: Invitation }) {
   const { nowMs } = useReader();
-  const isExpired = invitation.status === "pending" && !isOpen(invitation, nowMs);
-  const { label, tone } = STATUSES[isExpired ? "expired" : invitation.status];
+  const { label, tone } = STATUSES[statusOf(invitation, nowMs)];
   return <State tone={tone}>{label}</State>;
 }
 
@@ -89,11 +114,13 @@ interface InvitationListProps {
   closed: string | undefined;
   /** undefined for readers who change nothing */
   form: InvitationForm | undefined;
+  nowMs: number;
 }
 
 /** @returns the page of all invitations */
 export function invitationListPage(props: InvitationListProps): ConsolePage {
-  const { values, page, problems = [], closed, form } = props;
+  const { values, page, problems = [], closed, form, nowMs } = props;
+  const columns = invitationColumns(nowMs);
   const { q, role, status } = values;
   const query = Object.entries({ q, role, status }).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value]],
@@ -101,12 +128,13 @@ export function invitationListPage(props: InvitationListProps): ConsolePage {
   const list: List<Invitation> = {
     noun: "invitations",
     filters: FILTERS,
-    columns: form && !closed ? [...COLUMNS, ACTIONS_COLUMN] : COLUMNS,
+    columns: form && !closed ? [...columns, ACTIONS_COLUMN] : columns,
     rows: page?.items ?? [],
     idOf: ({ id }) => id,
     paging: page ?? { page: 1, perPage: 1, total: 0 },
     none: <p>Nobody has been invited yet. Invite the first person with the form above.</p>,
     problems,
+    csvPath: `${INVITATIONS_PATH}.csv`,
     command: ["invitations", "list", ...options({ q, role, status })],
     api: { method: "GET", path: pathWith("/admin/invitations", new URLSearchParams(query)) },
   };

@@ -2,6 +2,7 @@
 /** @jsxImportSource preact */
 import { LOGIN_KINDS } from "../../../domain/access/logins/login-document.ts";
 import type { LoginPage, LoginView } from "../../../domain/access/logins/logins.ts";
+import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { pathWith } from "../list/address.ts";
@@ -36,7 +37,7 @@ const FILTERS: readonly Filter[] = [
   },
 ];
 
-const COLUMNS: readonly Column<LoginView>[] = [
+export const LOGIN_COLUMNS: readonly Column<LoginView>[] = [
   {
     name: "user",
     label: "User",
@@ -48,17 +49,34 @@ const COLUMNS: readonly Column<LoginView>[] = [
       ) : (
         <span class="muted">nobody yet</span>
       ),
+    csv: ({ user }) => user?.email,
     isWide: true,
   },
-  { name: "login", label: "Login", cell: (login) => <LoginCell login={login} /> },
+  { name: "login", label: "Login", cell: (login) => <LoginCell login={login} />, csv: ({ kind }) => kind },
   {
     name: "state",
     label: "State",
     cell: ({ state }) => <State tone={LOGIN_STATES[state].tone}>{LOGIN_STATES[state].label}</State>,
+    csv: ({ state }) => state,
   },
-  { name: "address", label: "Address", cell: ({ address }) => <Text value={address} /> },
-  { name: "since", label: "Since", cell: ({ createdAtMs }) => <Time at={createdAtMs} /> },
-  { name: "used", label: "Last used", cell: ({ usedAtMs }) => <Time at={usedAtMs} /> },
+  {
+    name: "address",
+    label: "Address",
+    cell: ({ address }) => <Text value={address} />,
+    csv: ({ address }) => address,
+  },
+  {
+    name: "since",
+    label: "Since",
+    cell: ({ createdAtMs }) => <Time at={createdAtMs} />,
+    csv: ({ createdAtMs }) => toRfc3339(createdAtMs),
+  },
+  {
+    name: "used",
+    label: "Last used",
+    cell: ({ usedAtMs }) => <Time at={usedAtMs} />,
+    csv: ({ usedAtMs }) => (usedAtMs === null ? "" : toRfc3339(usedAtMs)),
+  },
 ];
 
 const ENDS_COLUMN: Column<LoginView> = {
@@ -113,12 +131,13 @@ export function loginListPage(props: LoginListProps): ConsolePage {
   const list: List<LoginView> = {
     noun: "logins",
     filters: FILTERS,
-    columns: mayAdminister ? [...COLUMNS, ENDS_COLUMN] : COLUMNS,
+    columns: mayAdminister ? [...LOGIN_COLUMNS, ENDS_COLUMN] : LOGIN_COLUMNS,
     rows: page?.items ?? [],
     idOf: ({ id }) => id,
     paging: { next: page?.next ?? null, isFirst: cursor === undefined },
     none: <p>Nobody is signed in.</p>,
     problems,
+    csvPath: `${LOGINS_PATH}.csv`,
     command: ["logins", "list", ...options({ user, kind, all: show === "all" })],
     api: { method: "GET", path: pathWith("/admin/logins", new URLSearchParams(query)) },
   };

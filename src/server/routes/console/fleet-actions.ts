@@ -9,8 +9,8 @@ import { ACTS, type Act } from "../../console/fleet/words.ts";
 import type { Values } from "../../console/list/list.ts";
 import type { Twin } from "../../console/parts/command.tsx";
 import type { Reader } from "../../console/reader.ts";
-import { type Bulk, BulkActions } from "./bulk.ts";
 import { apiQuery, fleetFilter } from "./fleet-queries.ts";
+import { type Bulk, BulkActions } from "./lists/bulk.ts";
 
 /** @returns the actions on workstations */
 export function createFleetActions(domain: Domain) {

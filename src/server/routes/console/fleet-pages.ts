@@ -8,15 +8,16 @@ import {
   clientListPage,
 } from "../../console/fleet/client-list.tsx";
 import { clientPage } from "../../console/fleet/client-page.tsx";
-import { csvAnswer, csvRoute } from "../../console/list/csv.ts";
+import { csvRoute } from "../../console/list/csv.ts";
 import { lastPageAddress, listValues } from "../../console/list/list.ts";
 import type { Reader } from "../../console/reader.ts";
 import { formOperation, formRoute, pageRoute, seeOther } from "../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
-import { BULK_FORM } from "./bulk.ts";
 import { createFleetActions } from "./fleet-actions.ts";
 import { shownClient } from "./fleet-detail.ts";
 import { readExport, readList } from "./fleet-lists.ts";
+import { BULK_FORM } from "./lists/bulk.ts";
+import { exportAnswer } from "./lists/list-export.ts";
 
 /** @returns the pages of workstations */
 export function fleetPages({ guard, domain }: RouteContext, console: Console) {
@@ -29,16 +30,10 @@ export function fleetPages({ guard, domain }: RouteContext, console: Console) {
   };
 
   const file = async (reader: Reader) => {
-    const { actor, url } = reader;
     const pages = await readExport(domain, reader);
-    if (!pages) return seeOther(`${CLIENTS_PATH}${url.search}`); // shows what is wrong with the filters
-    return csvAnswer({
-      name: "workstations.csv",
-      columns: CLIENT_CSV_COLUMNS,
-      pages,
-      recordExport: (rows) =>
-        domain.exports.record(actor, { list: "clients", filter: url.search.slice(1), rows }),
-    });
+    if (!pages) return seeOther(`${CLIENTS_PATH}${reader.url.search}`); // shows what is wrong with the filters
+    const columns = CLIENT_CSV_COLUMNS;
+    return exportAnswer(domain, reader, { list: "clients", name: "workstations", columns, pages });
   };
 
   return createRouter(guard, "console-fleet")

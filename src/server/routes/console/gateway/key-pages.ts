@@ -6,13 +6,15 @@ import type { Problem } from "../../../../platform/errors.ts";
 import type { Console } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
 import { featureOffPage } from "../../../console/frame/refusals.tsx";
-import { keyListPage } from "../../../console/gateway/key-list.tsx";
+import { KEY_COLUMNS, keyListPage } from "../../../console/gateway/key-list.tsx";
 import { keyPage } from "../../../console/gateway/key-page.tsx";
 import { KEYS_PATH } from "../../../console/gateway/words.ts";
+import { csvRoute, walkCursors } from "../../../console/list/csv.ts";
 import { found, listValues } from "../../../console/list/list.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { pageRoute } from "../../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../../router.ts";
+import { exportAnswer } from "../lists/list-export.ts";
 
 /** @returns the pages about gateway keys */
 export function gatewayKeyPages({ guard, domain }: RouteContext, console: Console) {
@@ -31,11 +33,27 @@ export function gatewayKeyPages({ guard, domain }: RouteContext, console: Consol
     return keyListPage({ values, page, problems: problems?.map(withNameOfAddress) });
   };
 
+  const file = async (reader: Reader) => {
+    const { q, state, problem, expires_within, user_id } = listValues(reader);
+    const pages = await walkCursors((cursor) =>
+      directory.listByKey(
+        reader.organizationId,
+        readKeyQuery({ q, state, problem, expires_within, user_id, cursor }),
+      ),
+    );
+    return exportAnswer(domain, reader, { list: "gateway_keys", columns: KEY_COLUMNS, pages });
+  };
+
   return createRouter(guard, "console-gateway-keys")
     .get(
       KEYS_PATH,
       ({ request }) => console.show(request, "administrator", (reader) => isOff(reader) ?? listPage(reader)),
       pageRoute("showGatewayKeysPage", "The gateway keys of all users"),
+    )
+    .get(
+      `${KEYS_PATH}.csv`,
+      ({ request }) => console.show(request, "administrator", (reader) => isOff(reader) ?? file(reader)),
+      csvRoute("downloadGatewayKeys", "The gateway keys of all users as a CSV file"),
     )
     .get(
       `${KEYS_PATH}/:user`,

@@ -1,11 +1,19 @@
 // Groups of the identity provider in the console.
 import type { GroupRow } from "../../../../domain/scim/model.ts";
+import { WALK_PAGE_MAX } from "../../../../domain/shared/page.ts";
 import type { Console } from "../../../console/console.ts";
+import { csvRoute, walkPages } from "../../../console/list/csv.ts";
 import { found, lastPageAddress, listValues, placeIn } from "../../../console/list/list.ts";
-import { groupListPage, groupPage } from "../../../console/people/group-pages.tsx";
+import {
+  GROUP_COLUMNS,
+  groupListPage,
+  groupPage,
+  type ListedGroup,
+} from "../../../console/people/group-pages.tsx";
 import { GROUPS_PATH } from "../../../console/people/words.ts";
 import { pageRoute, seeOther } from "../../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../../router.ts";
+import { exportAnswer } from "../lists/list-export.ts";
 
 /** @returns the pages of groups */
 export function groupPages({ guard, domain }: RouteContext, console: Console) {
@@ -27,6 +35,19 @@ export function groupPages({ guard, domain }: RouteContext, console: Console) {
           return groupListPage({ values, page, problems, warnings: roles.warnings(organizationId) });
         }),
       pageRoute("showGroupsPage", "Groups of the identity provider as a list"),
+    )
+    .get(
+      `${GROUPS_PATH}.csv`,
+      ({ request }) =>
+        console.show(request, "administrator", async (reader) => {
+          const { q } = listValues(reader);
+          const walk = { q, perPage: WALK_PAGE_MAX, isWalk: true, known: 0 };
+          const pages = await walkPages<ListedGroup>(async (after) =>
+            directory.list(reader.organizationId, { ...walk, after }).items.map(withRole),
+          );
+          return exportAnswer(domain, reader, { list: "groups", columns: GROUP_COLUMNS, pages });
+        }),
+      csvRoute("downloadGroups", "Groups as a CSV file"),
     )
     .get(
       `${GROUPS_PATH}/:id`,

@@ -1,15 +1,17 @@
 // Invitations in the console: the list, creating many at once, and what can be done with one.
-import { invitationUrl } from "../../../../domain/identity/model.ts";
-import { readWord } from "../../../../domain/shared/page.ts";
+import { type Invitation, invitationUrl } from "../../../../domain/identity/model.ts";
+import { readWord, WALK_PAGE_MAX } from "../../../../domain/shared/page.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
 import type { Console } from "../../../console/console.ts";
+import { csvRoute, walkPages } from "../../../console/list/csv.ts";
 import { found, lastPageAddress, listValues, placeIn } from "../../../console/list/list.ts";
 import { confirmationPage } from "../../../console/parts/form.tsx";
 import {
   INVITED_AT_ONCE_MAX,
   type InvitationForm,
   type InvitationResult,
+  invitationColumns,
   invitationListPage,
   invitationResultPage,
 } from "../../../console/people/invitation-list.tsx";
@@ -25,6 +27,7 @@ import { HttpError } from "../../../http/problems/problem.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../../router.ts";
 import { needsConfirmation } from "../../pages/factor-confirmation-pages.ts";
+import { exportAnswer } from "../lists/list-export.ts";
 
 const NewInvitations = formOf({
   csrf: FormField,
@@ -57,6 +60,7 @@ export function invitationPages(context: RouteContext, console: Console) {
     return invitationListPage({
       ...{ values, page: rows, problems, closed },
       form: reader.mayAdminister ? form : undefined,
+      nowMs: reader.nowMs,
     });
   };
 
@@ -65,6 +69,21 @@ export function invitationPages(context: RouteContext, console: Console) {
       INVITATIONS_PATH,
       ({ request }) => console.show(request, "administrator", (reader) => showList(reader)),
       pageRoute("showInvitationsPage", "Invitations as a list"),
+    )
+    .get(
+      `${INVITATIONS_PATH}.csv`,
+      ({ request }) =>
+        console.show(request, "administrator", async (reader) => {
+          const { q, role, status } = listValues(reader);
+          const walk = { q, role, status, perPage: WALK_PAGE_MAX, isWalk: true, known: 0 };
+          const pages = await walkPages<Invitation>(async (after) => {
+            const page = invitations.listInSteps(reader.organizationId, { ...walk, after });
+            return (await runInTurns(page)).items;
+          });
+          const columns = invitationColumns(reader.nowMs);
+          return exportAnswer(context.domain, reader, { list: "invitations", columns, pages });
+        }),
+      csvRoute("downloadInvitations", "Invitations as a CSV file"),
     )
     .post(
       INVITATIONS_PATH,

@@ -1,19 +1,23 @@
 // Logins in the console: the list, ending one, and ending all of them.
 import { readLoginQuery } from "../../../../domain/access/logins/login-document.ts";
+import { refuseProblems } from "../../../../domain/shared/page.ts";
 import { DomainError, type Problem } from "../../../../platform/errors.ts";
 import type { Console } from "../../../console/console.ts";
+import { csvRoute, walkCursors } from "../../../console/list/csv.ts";
 import { found, listValues, type Values } from "../../../console/list/list.ts";
 import { confirmationPage } from "../../../console/parts/form.tsx";
 import {
   END_ALL_PATH,
   endAllConfirmation,
   endLoginConfirmation,
+  LOGIN_COLUMNS,
   loginListPage,
 } from "../../../console/people/login-pages.tsx";
 import { LOGINS_PATH } from "../../../console/people/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../../router.ts";
+import { exportAnswer } from "../lists/list-export.ts";
 
 const Confirmed = formOf({ csrf: FormField, by: FormField });
 const TypedCount = formOf({ csrf: FormField, by: FormField, count: FormField, typed: FormField });
@@ -42,6 +46,21 @@ export function loginPages({ guard, domain }: RouteContext, console: Console) {
           return loginListPage({ values, page: rows, problems, userId, mayAdminister });
         }),
       pageRoute("showLoginsPage", "Logins as a list"),
+    )
+    .get(
+      `${LOGINS_PATH}.csv`,
+      ({ request }) =>
+        console.show(request, "administrator", async (reader) => {
+          const values = listValues(reader);
+          const { userId, problems } = userIn(reader, values);
+          refuseProblems("logins.invalid", problems);
+          const { kind, show } = values;
+          const pages = await walkCursors((cursor) =>
+            logins.list(readLoginQuery({ user_id: userId, kind, show, cursor })),
+          );
+          return exportAnswer(domain, reader, { list: "logins", columns: LOGIN_COLUMNS, pages });
+        }),
+      csvRoute("downloadLogins", "Logins as a CSV file"),
     )
     .get(
       END_ALL_PATH,

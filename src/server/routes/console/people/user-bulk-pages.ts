@@ -11,7 +11,7 @@ import { actionPath } from "../../../console/people/user-actions.ts";
 import { SINGLE_ACTIONS, USER_BULK, userBulkTwin } from "../../../console/people/user-bulk.ts";
 import { formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../../router.ts";
-import { BULK_FORM, type Bulk, BulkActions } from "../bulk.ts";
+import { BULK_FORM, type Bulk, BulkActions } from "../lists/bulk.ts";
 import { createUserQuery } from "./user-list-pages.ts";
 
 /** A selection, with the filters of the address for the command that is shown. */

@@ -6,7 +6,7 @@ import { DAY_MS } from "../../../../platform/clock.ts";
 import { DomainError, type Problem } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
 import type { Console } from "../../../console/console.ts";
-import { csvAnswer, csvRoute, walkPages } from "../../../console/list/csv.ts";
+import { csvRoute, walkPages } from "../../../console/list/csv.ts";
 import { found, lastPageAddress, listValues, placeIn, type Values } from "../../../console/list/list.ts";
 import {
   type ListedUser,
@@ -19,6 +19,7 @@ import { USERS_PATH } from "../../../console/people/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { pageRoute, seeOther } from "../../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../../router.ts";
+import { exportAnswer } from "../lists/list-export.ts";
 
 /** @returns the list of users and its CSV file */
 export function userListPages({ guard, domain }: RouteContext, console: Console) {
@@ -68,13 +69,7 @@ export function userListPages({ guard, domain }: RouteContext, console: Console)
             const page = users.listInSteps(reader.organizationId, { ...walk, after });
             return withFigures(reader, (await runInTurns(page)).items);
           });
-          return csvAnswer({
-            name: "users.csv",
-            columns: userColumns(hasGateway),
-            pages,
-            recordExport: (rows) =>
-              domain.exports.record(reader.actor, { list: "users", filter: reader.url.search, rows }),
-          });
+          return exportAnswer(domain, reader, { list: "users", columns: userColumns(hasGateway), pages });
         }),
       csvRoute("downloadUsers", "Users as a CSV file"),
     );

@@ -1,11 +1,11 @@
 // Runs an action on many rows of a list: those selected on a page, or all that match the filters. Asks first, and works a filter off in
 // slices, one request each. The area of the list says how rows are counted and changed.
-import { BULK_ROWS_MAX, type BulkRow, type BulkSlice } from "../../../domain/shared/bulk.ts";
-import { OWN_PATH_LENGTH_MAX } from "../../auth/own-path.ts";
-import type { Done } from "../../console/console.ts";
-import type { ConsolePage } from "../../console/frame/frame.tsx";
-import type { Fields } from "../../console/frame/refusals.tsx";
-import { valuesOf } from "../../console/list/address.ts";
+import { BULK_ROWS_MAX, type BulkRow, type BulkSlice } from "../../../../domain/shared/bulk.ts";
+import { OWN_PATH_LENGTH_MAX } from "../../../auth/own-path.ts";
+import type { Done } from "../../../console/console.ts";
+import type { ConsolePage } from "../../../console/frame/frame.tsx";
+import type { Fields } from "../../../console/frame/refusals.tsx";
+import { valuesOf } from "../../../console/list/address.ts";
 import {
   type BulkView,
   confirmMany,
@@ -13,12 +13,12 @@ import {
   type Progress,
   resultPage,
   unclearPage,
-} from "../../console/list/bulk.tsx";
-import type { Values } from "../../console/list/list.ts";
-import type { Twin } from "../../console/parts/command.tsx";
-import { TYPED_FIELD } from "../../console/parts/form.tsx";
-import type { Reader } from "../../console/reader.ts";
-import { FormField, formOf } from "../../pages/html.ts";
+} from "../../../console/list/bulk.tsx";
+import type { Values } from "../../../console/list/list.ts";
+import type { Twin } from "../../../console/parts/command.tsx";
+import { TYPED_FIELD } from "../../../console/parts/form.tsx";
+import type { Reader } from "../../../console/reader.ts";
+import { FormField, formOf } from "../../../pages/html.ts";
 
 /** Refused ids that the pages of one action keep: as many as can be tried again at once. */
 const REFUSED_KEPT = BULK_ROWS_MAX;
