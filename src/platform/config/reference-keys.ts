@@ -20,6 +20,7 @@ const READ_AS: Readonly<Record<string, SettingName>> = {
   "control_api.blob_storage.presign_ttl_seconds": "sessions.url_ttl_seconds",
   "control_api.blob_storage.retention_days": "sessions.retention_days",
   "control_api.package_artifacts.bucket": "blobs.s3.package_bucket",
+  "control_api.gateway_request_logs.retention_days": "gateway.request_logs.retention_days",
 };
 
 const ONE_ORIGIN = "pages, tokens and the API share the origin server.public_url";
@@ -32,7 +33,8 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
   "control_api.database_url": "the database is a file in data_dir",
   "control_api.database": "the database is a file in data_dir and needs no connections",
   "control_api.internal_listen": "an inference proxy asks at server.listen with gateway.proxy_token",
-  "control_api.gateway_request_logs": "no request logs are kept; nothing replaces it",
+  "control_api.gateway_request_logs.max_connections":
+    "the request log is a file in data_dir and needs no connections",
   "control_api.gateway": SEALED_LOCALLY,
   "control_api.run_background_jobs": "the service always runs its jobs; nothing replaces it",
   "control_api.bootstrap.organization_slug": "bootstrap.organization_name names the organization",
@@ -44,7 +46,8 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
   "control_api.auth.client_id": "the client id of workstations is fixed; nothing replaces it",
   "control_api.package_sources":
     "connections are not read; package_sources.public allows archives of public hosts",
-  "control_api.known_versions": "certified versions come with each release; nothing replaces it",
+  "control_api.known_versions":
+    "certified versions come with each release; a signed file named by harnesses.file extends them",
   "gateway.internal_allowed_client_id": "gateway.proxy_token replaces it",
   "gateway.inference_jwt.private_key_file": SIGNING_KEYS,
   "gateway.inference_jwt.previous_private_key_file": SIGNING_KEYS,

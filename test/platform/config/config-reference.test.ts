@@ -57,6 +57,8 @@ const MAPPED = `control_api:
     retention_days: 60
   package_artifacts:
     bucket: packages
+  gateway_request_logs:
+    retention_days: 14
 `;
 const keys = {
   QUARTERMASTER_BLOBS_S3_ACCESS_KEY_ID: "id",
@@ -82,6 +84,7 @@ test("SES-47 reads reference keys as the matching settings, with line and key as
     "sessions.url_ttl_seconds",
     "sessions.retention_days",
     "blobs.s3.package_bucket",
+    "gateway.request_logs.retention_days",
   ] as const;
   expect(names.map((name) => [config.rowOf(name).value, config.rowOf(name).origin])).toEqual([
     ["0.0.0.0:9000", "file:2 (control_api.listen)"],
@@ -99,6 +102,7 @@ test("SES-47 reads reference keys as the matching settings, with line and key as
     ["600", "file:18 (control_api.blob_storage.presign_ttl_seconds)"],
     ["60", "file:19 (control_api.blob_storage.retention_days)"],
     ["packages", "file:21 (control_api.package_artifacts.bucket)"],
+    ["14", "file:23 (control_api.gateway_request_logs.retention_days)"],
   ]);
   expect(config.get("scim.token")?.reveal()).toBe("sesame");
   expect(names).toHaveLength(MAPPED_KEYS.length);
@@ -136,12 +140,12 @@ test("refuses a secret among them in a file that everyone can read", () => {
 
 test("accepts a native key with the same value, and refuses a different value with both names", () => {
   const both = (listen: string) => `${MAPPED}server:\n  listen: ${listen}\n`;
-  expect(load(both("0.0.0.0:9000"), given).rowOf("server.listen").origin).toBe("file:23");
+  expect(load(both("0.0.0.0:9000"), given).rowOf("server.listen").origin).toBe("file:25");
   expect(problemsOf(both("127.0.0.1:8080"), given)).toEqual([
     {
       pointer: "/server/listen",
       detail: "server.listen says otherwise than control_api.listen in line 2; remove one of them",
-      line: 23,
+      line: 25,
     },
   ]);
 });
@@ -171,9 +175,12 @@ test("warns once about each key without effect and never shows its value", () =>
 });
 
 test("allows any members in the mappings among them", () => {
-  const { warnings } = load("control_api:\n  database: {url: b, pool: 3}\n");
+  const { warnings } = load(
+    "control_api:\n  database: {url: b, pool: 3}\n  known_versions: {enabled: true}\n",
+  );
   expect(warnings).toEqual([
     "control_api.database has no effect: the database is a file in data_dir and needs no connections",
+    "control_api.known_versions has no effect: certified versions come with each release; a signed file named by harnesses.file extends them",
   ]);
 });
 
