@@ -1111,6 +1111,7 @@ suite("the table", () => {
       "log.format": "auto",
       "metrics.token": "unset",
       "package_sources.public": "false",
+      "policy.require_second_administrator": "false",
       "keys.sealing_key": "unset",
       "bootstrap.admin_email": "admin@example.com",
       "bootstrap.admin_password": "unset",
