@@ -471,8 +471,12 @@ test("logins", async () => {
     "logins revoke --user root@example.org --json",
     "logins list",
   ]);
-  await logInOn(bench);
+  const { loginSessionId: kept } = await logInOn(bench);
   const all = await transcript(bench, [
+    `logins revoke --user root@example.org --except ${kept} --dry-run`,
+    `logins revoke --user root@example.org --except ${kept} --yes --json`,
+    `logins revoke --user root@example.org --except ${loginSessionId} --yes`,
+    `logins revoke --all --except ${kept}`,
     "logins revoke --all --dry-run",
     "logins revoke --all --yes",
     "logins revoke --all",

@@ -843,6 +843,10 @@ const CASES: Readonly<Record<string, Case>> = {
     ask: (site) => withOwnKey(site, "/console/me/key/revoke"),
     leaves: ["gateway_key.revoke"],
   },
+  "POST /me/logins/revoke-others": {
+    ask: async (site) => ({ cookie: (await site.signedIn("member")).cookie }),
+    leaves: ["user.revoke_logins"],
+  },
   "POST /me/password": {
     ask: async ({ signedIn }) => ({
       cookie: (await signedIn("member")).cookie,

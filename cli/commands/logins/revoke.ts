@@ -1,4 +1,4 @@
-// `logins revoke`: ends one login, all logins of a user, or all logins. A running server refuses their next request.
+// `logins revoke`: ends one login, all logins of a user with or without one exception, or all logins. A running server refuses their next request.
 import type { LoginView } from "../../../src/domain/access/service.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
@@ -10,9 +10,13 @@ export async function revoke(call: Call): Promise<void> {
   const [id] = call.args;
   const given = [id !== undefined, call.text("user") !== undefined, call.has("all")].filter(Boolean);
   if (given.length !== 1) throw unclear();
+  if (id !== undefined && call.text("except") !== undefined) throw unclearExcept();
   if (id !== undefined) return revokeOne(call, id);
   const userId = userIdOf(call);
-  return userId === undefined ? revokeAll(call) : revokeOfUser(call, userId);
+  const kept = call.text("except");
+  if (kept !== undefined && userId === undefined) throw unclearExcept();
+  if (userId === undefined) return revokeAll(call);
+  return kept === undefined ? revokeOfUser(call, userId) : revokeOthers(call, userId, kept);
 }
 
 async function revokeOne(call: Call, id: string): Promise<void> {
@@ -34,6 +38,18 @@ async function revokeOfUser(call: Call, userId: string): Promise<void> {
   if (!(await isConfirmed(call.context, call.command, plan))) return;
   await users.revokeLogins(call.actor, userId);
   report(call, live);
+}
+
+async function revokeOthers(call: Call, userId: string, sessionId: string): Promise<void> {
+  const { domain, actor, context, command } = call;
+  const { email } = domain.identity.users.show(actor.organizationId, userId);
+  const kept = domain.access.ownLogins.keptSession({ userId, sessionId });
+  const plan = {
+    action: `revoke every login of ${email} but one`,
+    details: [`Stays signed in: ${sentenceOf(kept, "")}`, "All workstations must sign in again."],
+  };
+  if (!(await isConfirmed(context, command, plan))) return;
+  report(call, await domain.access.ownLogins.endOthersOf(actor, { userId, sessionId }));
 }
 
 async function revokeAll(call: Call): Promise<void> {
@@ -70,13 +86,18 @@ function report({ output }: Call, ended: Counts): void {
 
 const wordOf = ({ kind }: LoginView): string => kind.replaceAll("_", " ");
 
-const sentenceOf = (login: LoginView): string => {
+const sentenceOf = (login: LoginView, alsoEnded = ", and the grants that it approved"): string => {
   const { id, kind, user, address } = login;
   const whose = user === null ? "" : ` of ${user.email}`;
   const where = address === null ? "" : ` from ${address}`;
-  const also = kind === "login_session" ? ", and the grants that it approved" : "";
+  const also = kind === "login_session" ? alsoEnded : "";
   return `${wordOf(login)} ${id}${whose}${where}${also}`;
 };
+
+const unclearExcept = (): DomainError =>
+  new DomainError("invalid", "usage.what_to_keep", "--except belongs to --user", {
+    hint: "run: quartermaster logins revoke --help",
+  });
 
 const unclear = (): DomainError =>
   new DomainError("invalid", "usage.what_to_revoke", "name either an id, --user USER or --all", {

@@ -354,7 +354,7 @@ const REQUIREMENTS: readonly (readonly [RegExp, Requirement | Readonly<Record<st
   [/^\/gateway\/jwks$/, "nobody"],
   [/^\/gateway\//, "governance:read"],
   [/^\/auth\/me$/, "anyone"],
-  [/^\/me\/password$/, "session"],
+  [/^\/me\/(?:password|logins\/revoke-others)$/, "session"],
   [/^\/me\//, "governance:read"],
   [/^\/governance-config(?:\/events)?$/, "governance:read"],
   [/^\/package-artifacts\//, "anyone"],

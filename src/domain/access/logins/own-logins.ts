@@ -58,7 +58,7 @@ export class OwnLogins {
 
   /** Ends every login of the actor, including the one that makes the request. @returns how many were active */
   endAll(actor: Actor): Promise<EndedLogins> {
-    return this.#endMany(actor, (tx, ending) => {
+    return this.#endMany(actor, userIdOf(actor), (tx, ending) => {
       const ended = store.countLive(tx, ending.userId, ending.nowMs);
       endLogins(tx, ending);
       return ended;
@@ -71,19 +71,39 @@ export class OwnLogins {
    * @returns how many were active
    */
   endOthers(actor: Actor, sessionId: string): Promise<EndedLogins> {
-    return this.#endMany(actor, (tx, ending) => {
+    return this.endOthersOf(actor, { userId: userIdOf(actor), sessionId });
+  }
+
+  /**
+   * `endOthers` for any user, on behalf of the operator.
+   * @throws DomainError `login.not_found` unless the login is an active browser session of the user
+   */
+  async endOthersOf(
+    actor: Actor,
+    { userId, sessionId }: { userId: string; sessionId: string },
+  ): Promise<EndedLogins> {
+    this.keptSession({ userId, sessionId });
+    return await this.#endMany(actor, userId, (tx, ending) => {
       const { loginSessions, ...others } = store.countLive(tx, ending.userId, ending.nowMs);
       endOtherLogins(tx, { ...ending, sessionId });
       return { ...others, loginSessions: Math.max(0, loginSessions - 1) };
     });
   }
 
+  /** @throws what `endOthersOf` would throw. @returns the browser session that it would keep */
+  keptSession({ userId, sessionId }: { userId: string; sessionId: string }): LoginView {
+    const session = this.own.logins.show(sessionId);
+    if (session.kind === "login_session" && session.state === "active" && session.user?.id === userId)
+      return session;
+    throw loginNotFound();
+  }
+
   #endMany(
     actor: Actor,
+    userId: string,
     end: (tx: Tx, ending: { userId: string; reason: string; nowMs: number }) => EndedLogins,
   ): Promise<EndedLogins> {
     const { db, clock, audit } = this.own;
-    const userId = userIdOf(actor);
     return db.write((tx) => {
       const ended = end(tx, { userId, reason: "revoked_by_user", nowMs: clock.nowMs() });
       audit.record(tx, { actor, action: "user.revoke_logins", target: userId, after: summaryOf(ended) });

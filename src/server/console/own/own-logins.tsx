@@ -158,8 +158,14 @@ export function endLoginPage(login: OwnLogin): ConsolePage {
   });
 }
 
+interface OtherLogins extends LoginCounts {
+  email: string;
+  /** of this browser, which stays signed in */
+  sessionId: string;
+}
+
 /** Asks before all other logins end. */
-export const endOtherLoginsPage = ({ browsers, workstations }: LoginCounts): ConsolePage =>
+export const endOtherLoginsPage = ({ email, sessionId, browsers, workstations }: OtherLogins): ConsolePage =>
   confirmationPage({
     title: "End all other logins?",
     consequences: [
@@ -170,4 +176,6 @@ export const endOtherLoginsPage = ({ browsers, workstations }: LoginCounts): Con
     verb: "End all others",
     back: OWN_LOGINS_PATH,
     trail: TRAILS.logins,
+    command: ["logins", "revoke", "--user", email, "--except", sessionId],
+    api: { method: "POST", path: "/me/logins/revoke-others" },
   });

@@ -64,6 +64,12 @@ const PasswordChanged = Type.Object({
   login_sessions_ended: Type.Integer({ minimum: 0, description: "other browsers that were signed out" }),
 });
 
+const EndedOthers = Type.Object({
+  login_sessions: Type.Integer({ minimum: 0, description: "other browsers" }),
+  grants: Type.Integer({ minimum: 0, description: "workstations" }),
+  device_logins: Type.Integer({ minimum: 0, description: "sign-ins that were not finished" }),
+});
+
 const ended = { 204: { description: "Ended, now or earlier" } };
 const own = operationsOf("Own account");
 const admin = operationsOf("User management");
@@ -75,6 +81,11 @@ const described = {
     "endOwnLogin",
     "End one login of the caller, and the workstations that it approved",
     ended,
+  ),
+  endOtherLogins: own(
+    "endOtherLogins",
+    "End every login of the caller but this browser session: other browsers and all workstations",
+    { 200: { description: "How many were in use", schema: EndedOthers } },
   ),
   changeOwnPassword: own(
     "changeOwnPassword",
@@ -128,6 +139,19 @@ export function ownLoginRoutes(context: RouteContext) {
         params: LoginPath,
         detail: described.endOwnLogin,
       },
+    )
+    .post(
+      "/me/logins/revoke-others",
+      async ({ request }) => {
+        const { sessionId } = principalOf(request);
+        invariant(sessionId !== null, "the guard lets browsers in only");
+        const { loginSessions, grants, deviceLogins } = await ownLogins.endOthers(
+          actorOf(request),
+          sessionId,
+        );
+        return json({ login_sessions: loginSessions, grants, device_logins: deviceLogins });
+      },
+      { requires: "session", accepts: "nothing", detail: described.endOtherLogins },
     )
     .post(
       "/me/password",

@@ -54,6 +54,19 @@ const signsIn = (world: LoginWorld, password: string): Promise<unknown> =>
     }),
   );
 
+test("all logins of a user end but an active browser session of that user", async () => {
+  await using world = await createOwnWorld();
+  const [kept, other] = [await signIn(world), await signIn(world)];
+  const userId = kept.actor.id ?? "";
+  const operator = { ...kept.actor, kind: "operator" as const, id: null };
+  const except = (sessionId: string, of = userId) =>
+    world.own.endOthersOf(operator, { userId: of, sessionId });
+  expect(await refusalOf(except(kept.loginSessionId, "someone-else"))).toBe("login.not_found");
+  expect((await except(kept.loginSessionId)).loginSessions).toBe(1);
+  expect(await refusalOf(except(other.loginSessionId))).toBe("login.not_found");
+  expect(world.own.count(kept.actor).loginSessions).toBe(1);
+});
+
 test("a changed password replaces the old one and records an entry without either", async () => {
   await using world = await createOwnWorld();
   const browser = await signIn(world);

@@ -149,6 +149,19 @@ test("ending the current login clears its cookie and ends its event stream", asy
   await stream.text(); // comes to its end
 });
 
+test("CON-34 a browser ends all other logins of its user, and a token cannot", async () => {
+  const face = await sameServer();
+  const ana = await face.signedIn("member");
+  const other = await face.signInAgain(ana.user);
+  const bob = await face.signedIn("member");
+  expect((await ask(face, "POST /me/logins/revoke-others", { token: ana.accessToken })).status).toBe(401);
+  const { status, body } = await ask(face, "POST /me/logins/revoke-others", { cookie: ana.cookie });
+  expect([status, body]).toEqual([200, { login_sessions: 1, grants: 2, device_logins: 0 }]);
+  const me = (cookie: string) => ask(face, "GET /auth/me", { cookie });
+  expect([(await me(ana.cookie)).status, (await me(other.cookie)).status]).toEqual([200, 401]);
+  expect((await me(bob.cookie)).status).toBe(200);
+});
+
 test("changing the password ends the event streams of the other browsers", async () => {
   const face = await sameServer();
   await publishFirst(face);

@@ -80,7 +80,11 @@ export function ownConsoleLoginPages(context: RouteContext, console: Console) {
     )
     .get(
       `${OWN_LOGINS_PATH}/end-others`,
-      ({ request }) => console.show(request, "anyone", (reader) => endOtherLoginsPage(logins.counts(reader))),
+      ({ request }) =>
+        console.show(request, "anyone", (reader) => {
+          const { principal, sessionId } = reader.visitor;
+          return endOtherLoginsPage({ ...logins.counts(reader), email: principal.email, sessionId });
+        }),
       pageRoute("showEndOtherLogins", "Asks before all other logins end"),
     );
 }
