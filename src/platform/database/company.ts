@@ -6,12 +6,14 @@ export const COMPANY_MS = 2;
 /** Writes per second; with fewer of them, waiting is useless. */
 export const COMPANY_RATE_MIN = 200;
 /**
- * A write that arrives this soon after a commit is from a caller who waited for that commit. The writes to group it with
- * arrive in the same turn, and waiting would only delay callers who send one write after the other.
+ * A write that arrives this soon after a commit may be from a caller who waited for that commit. Callers who send one write after
+ * the other then send the next ones in the same turn, and waiting would only delay them.
  */
 export const ANSWERED_MS = 0.5;
+/** Share of such writes from which callers send one write after the other. Of independent writes it is a fifth. */
+export const ANSWERED_SHARE_MIN = 0.5;
 
-/** Weight of the newest gap in the moving mean. */
+/** Weight of the newest write in the moving means. */
 const NEWEST = 1 / 16;
 /** Upper bound of a gap, so that a burst after a long pause is detected soon. */
 const GAP_MS_MAX = 200;
@@ -19,6 +21,7 @@ const SECOND_MS = 1_000;
 
 export class Company {
   #meanGapMs = GAP_MS_MAX;
+  #answeredShare = 1;
   #lastMs = Number.NEGATIVE_INFINITY;
   #committedMs = Number.NEGATIVE_INFINITY;
 
@@ -28,10 +31,13 @@ export class Company {
    */
   waitFor(nowMs: number): number {
     const gapMs = Math.min(GAP_MS_MAX, nowMs - this.#lastMs);
+    const isAnswered = nowMs - this.#committedMs < ANSWERED_MS;
     this.#lastMs = nowMs;
     this.#meanGapMs += (gapMs - this.#meanGapMs) * NEWEST;
+    this.#answeredShare += (Number(isAnswered) - this.#answeredShare) * NEWEST;
     const comesOften = this.#meanGapMs < SECOND_MS / COMPANY_RATE_MIN;
-    return comesOften && nowMs - this.#committedMs >= ANSWERED_MS ? COMPANY_MS : 0;
+    const isNext = isAnswered && this.#answeredShare >= ANSWERED_SHARE_MIN;
+    return comesOften && !isNext ? COMPANY_MS : 0;
   }
 
   /** Notes a commit, after which callers are answered. */

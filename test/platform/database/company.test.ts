@@ -1,7 +1,8 @@
-// When a write waits for others: only while it comes often, and never for a caller who sends one after the other.
+// When a write waits for others: only while it comes often, and never for callers who send one after the other.
 import { expect, test } from "bun:test";
 import {
   ANSWERED_MS,
+  ANSWERED_SHARE_MIN,
   COMPANY_MS,
   COMPANY_RATE_MIN,
   Company,
@@ -36,6 +37,27 @@ test.each([
   const gapMs = 1;
   expect(waitAmong(gapMs, gapMs - ANSWERED_MS - moreMs)).toBe(waitMs);
 });
+
+test.each([
+  ["below", -0.1, COMPANY_MS],
+  ["at", 0, 0],
+  ["above", 0.1, 0],
+])(
+  "a write soon after a commit, while the share of such writes is %s the one of dependent callers",
+  (_, more, waitMs) => {
+    const company = new Company();
+    const share = ANSWERED_SHARE_MIN + more;
+    let answered = 0;
+    for (let at = 1; at <= 10 * MANY; at += 1) {
+      const isAnswered = answered < share * at;
+      if (isAnswered) answered += 1;
+      company.committed(isAnswered ? at : Number.NEGATIVE_INFINITY);
+      company.waitFor(at);
+    }
+    company.committed(10 * MANY + 1);
+    expect(company.waitFor(10 * MANY + 1)).toBe(waitMs);
+  },
+);
 
 test("the first write, and one after a long pause, do not wait", () => {
   const company = new Company();
