@@ -63,8 +63,10 @@ export async function measureFleet(): Promise<Figure[]> {
   return STEP_SECONDS > 0 ? [...figures, await measureCapacity(fleet)] : figures;
 }
 
-/** A token is used six times, and twice while this measures: so of three tokens two were seen before. */
-const SEEN_SHARE = 2 / 3;
+/** A workstation uses a token for 15 minutes, so that the service sees one of six requests with a token for the first time. */
+const USES_OF_TOKEN = 6;
+/** of the tokens, before the measurement, however long it takes */
+const SEEN_SHARE = Math.max(0, 1 - Math.max(1, (SECONDS * REQUESTS) / CADENCE_SECONDS) / USES_OF_TOKEN);
 const SEEING_CONNECTIONS = 32;
 
 async function rememberTokens(fleet: Fleet): Promise<void> {
