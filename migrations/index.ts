@@ -36,6 +36,7 @@ import policyDrafts from "./0033_policy_drafts.sql" with { type: "text" };
 import clientSearch from "./0034_client_search.sql" with { type: "text" };
 import rolloutSamples from "./0035_rollout_samples.sql" with { type: "text" };
 import brandingIcon from "./0036_branding_icon.sql" with { type: "text" };
+import consoleViews from "./0037_console_views.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -81,4 +82,5 @@ export const migrations: readonly Migration[] = [
   { id: 34, name: "client_search", sql: clientSearch },
   { id: 35, name: "rollout_samples", sql: rolloutSamples },
   { id: 36, name: "branding_icon", sql: brandingIcon },
+  { id: 37, name: "console_views", sql: consoleViews },
 ];

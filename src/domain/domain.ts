@@ -10,7 +10,6 @@ import type { Outbound } from "../platform/outbound/outbound.ts";
 import type { Secret } from "../platform/secret.ts";
 import { SEMANTIC_VERSION } from "../platform/version.ts";
 import { createLinkBudget } from "./access/budgets/link-budget.ts";
-import { eraseLogins } from "./access/erase.ts";
 import { endGrant, endLoginSession, endLogins, endProviderSessions } from "./access/logins/end-logins.ts";
 import { confirmedAudit } from "./access/second-factor/confirmed-audit.ts";
 import { removeFactors } from "./access/second-factor/factor-reset.ts";
@@ -25,10 +24,10 @@ import { type Audit, createAudit } from "./audit/service.ts";
 import { Backups } from "./backup/service.ts";
 import { createCatalog, type RunCatalogTask } from "./catalog/service.ts";
 import { PackageSources } from "./catalog/sources/package-sources.ts";
-import { eraseClients } from "./clients/erase.ts";
 import { type ClientsDependencies, createClients } from "./clients/service.ts";
+import { Preferences } from "./console/service.ts";
+import { erasersOf } from "./erasers.ts";
 import { Erasure } from "./erasure/service.ts";
-import { createEraseKeys } from "./gateway/erase.ts";
 import { createInference } from "./gateway/inference/inference.ts";
 import { createGroupsChanged } from "./gateway/keys/due-keys.ts";
 import { createKeyRetirement } from "./gateway/keys/retire.ts";
@@ -42,19 +41,14 @@ import {
 import { ArtifactLinks } from "./governance/delivery/artifact-links.ts";
 import { createDelivery } from "./governance/delivery/delivery.ts";
 import { presignUrlAt } from "./governance/delivery/upload-address.ts";
-import { eraseAuthor } from "./governance/erase.ts";
 import { createGovernance, type GovernanceSettings, type RunTask } from "./governance/service.ts";
 import { checkVersion } from "./governance/versions/versions.ts";
 import { BUILT_IN, type HarnessesInForce, HarnessFacts } from "./harnesses/harness-facts.ts";
-import { eraseAnswers } from "./idempotency/erase.ts";
 import { Idempotency, idempotentSecrets } from "./idempotency/service.ts";
-import { createEraseUser } from "./identity/erase.ts";
 import { createIdentity, type IdentitySettings } from "./identity/service.ts";
 import { createRecords, type RecordsOptions } from "./inference/records.ts";
 import { createAdmission, createModels } from "./inference/service.ts";
 import type { ProxySettings } from "./inference/settings.ts";
-import { eraseUsage } from "./inference/usage/usage-retention.ts";
-import { eraseProvisioning } from "./scim/erase.ts";
 import {
   accountByExternalId,
   createScim,
@@ -62,7 +56,6 @@ import {
   hasExternalId,
   type ScimSettings,
 } from "./scim/service.ts";
-import { eraseSessions } from "./sessions/erase.ts";
 import {
   createSessions,
   type ObjectStore,
@@ -70,9 +63,7 @@ import {
   type SessionsOptions,
 } from "./sessions/service.ts";
 import type { Actor } from "./shared/actor.ts";
-import type { ErasePersonalData } from "./shared/personal-data.ts";
 import type { SealedSecrets } from "./shared/sealed-secrets.ts";
-import { eraseIdentities } from "./sso/erase.ts";
 import {
   type CurrentSsoSettings,
   createIsConfirmed,
@@ -219,7 +210,7 @@ export function openDomain({
     backups: new Backups(shared),
     health: new Health({ ...shared, gateway, sessions, proxyHealth: inference.proxyHealth }),
     jobs: createJobs(shared),
-    exports: createExports(shared),
+    ...{ exports: createExports(shared), preferences: new Preferences(shared) },
     untrustedProxies: createUntrustedProxies(machine),
     sealingKeys: new SealingKeys({ ...shared, requireConfirmation, secrets: secretsOf(machine) }),
   };
@@ -284,17 +275,3 @@ const personalDataOf = (
   machine: ConstructorParameters<typeof Redactions>[0] & { ids: Ids; audit: Audit },
   { requestLogs }: ReturnType<typeof createRecords>,
 ) => ({ log: new Redactions(machine), areas: erasersOf(machine), outside: [requestLogs] });
-
-/** In the order in which rows may be deleted: the user is last, because others refer to it. */
-const erasersOf = (machine: { ids: Ids; audit: Audit }): readonly ErasePersonalData[] => [
-  createEraseKeys(machine),
-  eraseClients,
-  eraseAnswers,
-  eraseAuthor,
-  eraseProvisioning,
-  eraseLogins,
-  eraseUsage,
-  eraseIdentities,
-  eraseSessions,
-  createEraseUser(machine),
-];

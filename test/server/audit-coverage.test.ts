@@ -552,6 +552,45 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     why: "the choice is a cookie of the browser",
   },
+  "PUT /me/console": {
+    ask: (site) => asAdmin(site, { body: { views: [], lists: [] } }),
+    leaves: ["console.update"],
+  },
+  "POST /console/me/views": {
+    ask: (site) =>
+      onConsole(site, {
+        page: "/console/users?role=admin",
+        action: "/console/me/views",
+        fields: { name: "x" },
+      }),
+    leaves: ["console.update"],
+  },
+  "POST /console/me/views/usual": {
+    ask: (site) =>
+      onConsole(site, {
+        page: "/console/users?per_page=50",
+        action: "/console/me/views/usual",
+        fields: { act: "keep" },
+      }),
+    leaves: ["console.update"],
+  },
+  "POST /console/me/views/:id/remove": {
+    async ask(site) {
+      const { user, actor, cookie } = await site.signedIn("admin");
+      const list = { path: "/console/users", query: "role=admin" };
+      await site.domain.preferences.save(
+        { actor, userId: user.id, mayShare: true },
+        { ...list, name: "x", isShared: false },
+      );
+      const [{ id = "" } = {}] = site.domain.preferences.of(user.id).views;
+      const action = `/console/me/views/${id}/remove`;
+      const browser = browse(site);
+      const { name, value } = Bun.Cookie.parse(cookie);
+      browser.cookies.set(name, value);
+      return filledIn(browser, await browser.visit(action), { action });
+    },
+    leaves: ["console.update"],
+  },
   "POST /console/identity/tokens/new": {
     ask: (site) => onConsole(site, { action: "/console/identity/tokens/new", fields: { label: "entra" } }),
     leaves: ["scim_token.create"],

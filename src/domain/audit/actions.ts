@@ -29,6 +29,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "client.revoke",
   "clients.remove",
   "clients.revoke",
+  "console.update",
   "device_login.approve",
   "device_login.refuse",
   "device_login.revoke",

@@ -127,21 +127,27 @@ function createFrame(context: RouteContext, browser: Browser) {
     feature === "gateway" ? domain.gateway.mode !== undefined : true;
 
   const readerOf = (request: Request, visitor: Visitor): Reader => {
-    const { organizationId, role, email } = visitor.principal;
+    const { organizationId, role, email, userId } = visitor.principal;
     const isAuditor = (context.consoleAuditors?.() ?? []).includes(email.toLowerCase());
+    const readsAll = role === "admin" || isAuditor;
     return {
       request,
       url: new URL(request.url),
       visitor,
       actor: actorOf(request),
       organizationId,
-      readsAll: role === "admin" || isAuditor,
+      readsAll,
       mayAdminister: role === "admin" && !isAuditor,
       csrf: visitor.csrf,
       nowMs: clock.nowMs(),
       zone: zoneOf(request),
       theme: themeOf(request),
       language: languageOf(request),
+      savedViews: () => [
+        ...domain.preferences.of(userId).views,
+        ...(readsAll ? domain.preferences.sharedByOthers(organizationId, userId) : []),
+      ],
+      usual: (path) => domain.preferences.usualOf(userId, path),
     };
   };
 

@@ -1,4 +1,5 @@
 // Who reads a console page, and how: account, role, time zone, color scheme, language of numbers. Every page gets a Reader.
+import type { SavedView } from "../../domain/console/service.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import type { Visitor } from "../auth/browser.ts";
 
@@ -31,6 +32,10 @@ export interface Reader {
   theme: Theme | undefined;
   /** BCP 47 tag for the grouping of numbers */
   language: string;
+  /** own ones, and those that others show to all administrators if the reader reads their pages */
+  savedViews(): readonly SavedView[];
+  /** @returns columns and rows that the reader keeps for a list, as a query; undefined for none */
+  usual(path: string): string | undefined;
 }
 
 /** @returns the time zone of the cookie; UTC if it is missing or unknown */

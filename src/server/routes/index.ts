@@ -50,7 +50,7 @@ import { passwordLinkRoutes } from "./identity/password-links.ts";
 import { provisioningRoutes } from "./identity/provisioning.ts";
 import { userRoutes } from "./identity/users.ts";
 import { userBulkRoutes } from "./identity/users-bulk.ts";
-import { ownRecordRoutes } from "./own-records.ts";
+import { ownRoutes } from "./own-records.ts";
 import { pageRoutes } from "./pages/pages.ts";
 import { scimRoutes } from "./scim.ts";
 import { sessionListRoutes } from "./sessions/lists.ts";
@@ -97,7 +97,7 @@ export function createRoutes(
     consoleRoutes(context),
     meRoutes(context),
     ownLoginRoutes(context),
-    ownRecordRoutes(context),
+    ...ownRoutes(context),
     adminLoginRoutes(context),
     catalogRoutes(context),
     packageSourceRoutes(context),

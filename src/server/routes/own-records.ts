@@ -10,6 +10,7 @@ import { principalOf } from "../http/exchange.ts";
 import { PageParameters, parameter, toPageQuery } from "../http/paging.ts";
 import { operationsOf } from "../openapi.ts";
 import { createRouter, type RouteContext } from "../router.ts";
+import { ownConsoleRoutes } from "./own-console.ts";
 
 const ClientParameters = Type.Object(
   { page: PageParameters.page, per_page: PageParameters.per_page },
@@ -72,7 +73,10 @@ const described = {
   ),
 };
 
-export function ownRecordRoutes({ guard, domain }: RouteContext) {
+/** @returns the operations of callers on what is theirs */
+export const ownRoutes = (context: RouteContext) => [ownRecordRoutes(context), ownConsoleRoutes(context)];
+
+function ownRecordRoutes({ guard, domain }: RouteContext) {
   return createRouter(guard, "own-records")
     .get(
       "/me/clients",

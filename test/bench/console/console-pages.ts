@@ -83,6 +83,7 @@ function readerOf(address: string, cookie: string): Reader {
     visitor: { principal, sessionId: "session", sessionToken: "", csrf: "csrf", through: undefined },
     actor: { kind: "user", id: "user", label: email, organizationId },
     ...{ nowMs: Date.now(), zone: "Europe/Berlin", theme: undefined, language: "en-US" },
+    ...{ savedViews: () => [], usual: () => undefined },
   };
 }
 

@@ -96,6 +96,7 @@ async function leaveTraces(face: GatewayServer, { ana, operator }: { ana: Caller
     }),
   ];
   for (const answer of answers) if (!answer.ok) throw new Error(await answer.text());
+  await keptViews(face, ana);
   await domain.scim.tokens.create(actor, { label: "okta", profile: "standard" });
   await domain.identity.passwordLinks.create(operator, ana.user.id);
   await domain.sso.identities.create(operator, { userId: ana.user.id, ...AT_PROVIDER });
@@ -105,6 +106,13 @@ async function leaveTraces(face: GatewayServer, { ana, operator }: { ana: Caller
   await begunLogin(face, ana);
   await usedModels(face, ana);
   keepRefusal(face, ana);
+}
+
+/** A view that other administrators see, and a list with columns of her own. */
+async function keptViews({ domain }: GatewayServer, { actor, user }: Caller): Promise<void> {
+  const owner = { actor, userId: user.id, mayShare: true };
+  const list = { path: "/console/users", query: "columns=-role" };
+  await domain.preferences.replace(owner, { views: [{ ...list, name: ANA, isShared: true }], lists: [list] });
 }
 
 /** The operator takes the one workstation off the inventory, so that the audit log names it. */

@@ -38,6 +38,8 @@ test("before, every table with personal data names the person", async () => {
     "audit_entries",
     "authenticator_apps",
     "client_reports",
+    "console_lists",
+    "console_views",
     "device_logins",
     "expected_identities",
     "gateway_keys",
@@ -69,6 +71,8 @@ test("afterwards no table names the person, once the gateway has revoked the key
   expect(rows).toEqual({
     ...factorsGone,
     clients: 1,
+    console_lists: 1,
+    console_views: 1,
     device_logins: expect.any(Number),
     captured_sessions: 0,
     session_shares: 0,

@@ -113,7 +113,7 @@ function readPage(html: string): { heading: string; forms: Form[] } {
     })
     .on("form input[name]", {
       element(node) {
-        innermost().fields[node.getAttribute("name") ?? ""] = node.getAttribute("value") ?? "";
+        innermost().fields[node.getAttribute("name") ?? ""] = unescaped(node.getAttribute("value") ?? "");
       },
     })
     .on("form button", {
@@ -137,5 +137,9 @@ const ENTITIES: Readonly<Record<string, string>> = { "&quot;": '"', "&amp;": "&"
 export function passkeyOptionsIn({ html, heading }: Page): object {
   const [, text] = OPTIONS.exec(html) ?? [];
   if (text === undefined) throw new Error(`no passkey is asked for under the heading "${heading}"`);
-  return JSON.parse(text.replace(/&(?:quot|amp|lt);/g, (entity) => ENTITIES[entity] ?? entity));
+  return JSON.parse(unescaped(text));
 }
+
+/** @returns the value of an attribute as a browser reads it */
+const unescaped = (text: string): string =>
+  text.replace(/&(?:quot|amp|lt);/g, (entity) => ENTITIES[entity] ?? entity);

@@ -21,8 +21,9 @@ export const PAGE_SIZES = [25, 50, 100] as const;
 
 /** A form with method GET: the address of its answer has the filters. */
 export function FilterForm({ filters, values, problems }: FilterFormProps) {
-  const { url } = useReader();
+  const { url, usual } = useReader();
   if (filters.length === 0) return null;
+  const isKept = usual(url.pathname) !== undefined;
   const isWhole = hasAllFilters(values);
   const isShown = ({ name, isRare }: Filter) => !isRare || isWhole || values[name] !== undefined;
   return (
@@ -48,7 +49,7 @@ export function FilterForm({ filters, values, problems }: FilterFormProps) {
               {PAGE_SIZES.map((size) => (
                 <option
                   key={size}
-                  value={size === PAGE_SIZES[0] ? "" : size}
+                  value={size === PAGE_SIZES[0] && !isKept ? "" : size}
                   selected={values.per_page === String(size)}
                 >
                   {size}

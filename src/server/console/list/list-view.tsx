@@ -9,6 +9,7 @@ import { addressWith, fromStart } from "./address.ts";
 import { FilterForm } from "./filters.tsx";
 import { labelsAddress } from "./labels.ts";
 import { type Column, type List, listValues, type Paging, type Values } from "./list.ts";
+import { UsualForm, Views } from "./views.tsx";
 
 /** Screens on which a row is a card: as in console.css. */
 const CARDS = "(max-width: 45rem)";
@@ -25,6 +26,7 @@ export function ListView<Row>({ list }: { list: List<Row> }) {
   const isFiltered = filters.some(({ name }) => values[name] !== undefined);
   return (
     <div id="list" data-region>
+      <Views />
       <FilterForm filters={filters} values={values} problems={problems} />
       <Total list={list} />
       {problems.length > 0 ? (
@@ -246,7 +248,8 @@ const keyedLinks = (url: URL, { next, isFirst }: Exclude<Paging, Numbered>) => [
 ];
 
 function ColumnChoice<Row>({ columns, values }: { columns: readonly Column<Row>[]; values: Values }) {
-  const { url } = useReader();
+  const { url, usual } = useReader();
+  const isKept = usual(url.pathname) !== undefined;
   const chosen = chosenColumns(columns, values);
   return (
     <details class="columns">
@@ -257,12 +260,14 @@ function ColumnChoice<Row>({ columns, values }: { columns: readonly Column<Row>[
           const isNext = (other: Column<Row>) => (other === column ? !isShown : chosen.includes(other));
           const changed = columns.filter((other) => isNext(other) === (other.isRare ?? false));
           const names = changed.map(({ name, isRare }) => `${isRare ? "+" : "-"}${name}`).join(",");
+          // Without the parameter, the columns that the reader keeps would be shown.
+          const all = columns.filter(({ isRare }) => !isRare).map(({ name }) => name);
           return (
             <li key={column.name}>
               {isShown && chosen.length === 1 ? (
                 column.label
               ) : (
-                <a href={addressWith(url, { columns: names })}>
+                <a href={addressWith(url, { columns: names || (isKept ? all.join(",") : undefined) })}>
                   {isShown ? "Hide" : "Show"} {column.label}
                 </a>
               )}
@@ -270,6 +275,7 @@ function ColumnChoice<Row>({ columns, values }: { columns: readonly Column<Row>[
           );
         })}
       </ul>
+      <UsualForm />
     </details>
   );
 }

@@ -77,8 +77,13 @@ export interface List<Row> extends Twin {
 /** Parameters of every list's address. */
 export type Values = Readonly<Record<string, string>>;
 
-/** @returns the parameters of the reader's address */
-export const listValues = ({ url }: Reader): Values => valuesOf(url);
+/** @returns the parameters of the reader's address, with the columns and rows that the reader keeps for the list */
+export function listValues({ url, usual }: Reader): Values {
+  const kept = usual(url.pathname);
+  return kept === undefined
+    ? valuesOf(url)
+    : { ...Object.fromEntries(new URLSearchParams(kept)), ...valuesOf(url) };
+}
 
 /** @returns the number in a parameter; NaN if it is none */
 export const numberIn = (text: string | undefined): number | undefined =>

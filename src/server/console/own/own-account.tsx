@@ -5,6 +5,7 @@ import { PasswordFields, type PasswordProps } from "../../pages/account/password
 import { ErrorSummary } from "../../pages/forms.tsx";
 import { roleText } from "../../pages/words.ts";
 import { type ConsolePage, ThemeForm } from "../frame/frame.tsx";
+import { VIEWS_PATH } from "../list/views.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Facts, Text, useReader } from "../parts/values.tsx";
@@ -48,6 +49,9 @@ export function ownAccountPage(account: OwnAccount): ConsolePage {
         <section aria-label="Colors">
           <Theme />
         </section>
+        <p>
+          <a href={VIEWS_PATH}>Saved views of lists</a>
+        </p>
         <Password email={email} password={password} />
         <SecondFactors count={secondFactors} />
         <AsCommand command={["users", "show", email]} api={{ method: "GET", path: "/auth/me" }} />

@@ -55,16 +55,23 @@ const EVERYWHERE: readonly Place[] = [
   { href: "/help", label: "Handbook", detail: "Help" },
 ];
 
-/** @returns places whose label or group has every word; all pages for a blank text */
-export function placesLike(q: string | undefined, navigation: readonly NavigationGroup[]): readonly Place[] {
+/**
+ * @param views of the reader
+ * @returns places whose label or group has every word; all pages for a blank text
+ */
+export function placesLike(
+  q: string | undefined,
+  navigation: readonly NavigationGroup[],
+  views: readonly Place[] = [],
+): readonly Place[] {
   const pages = navigation.flatMap(({ label: detail, links }) => links.map((link) => ({ ...link, detail })));
   const words = (q ?? "").toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return [...pages, ...EVERYWHERE];
+  if (words.length === 0) return [...pages, ...views, ...EVERYWHERE];
   const known = new Set(pages.map(({ href }) => href));
   const actions = ACTIONS.filter(({ page }) => known.has(page));
   const isLike = ({ label, detail }: Place): boolean => {
     const text = `${label} ${detail}`.toLowerCase();
     return words.every((word) => text.includes(word));
   };
-  return [...pages, ...EVERYWHERE, ...actions].filter(isLike).slice(0, HITS_MAX);
+  return [...pages, ...views, ...EVERYWHERE, ...actions].filter(isLike).slice(0, HITS_MAX);
 }

@@ -1,9 +1,33 @@
 // The pages about the reader, mostly as a member sees them.
+
+import type { Page } from "playwright-core";
 import { changePassword } from "../../../support/browser/browser.ts";
 import type { Area } from "../scenes.ts";
 
 export const ownArea: Area = {
+  async seed({ server: { domain, world }, admin }) {
+    const { organizationId } = world;
+    const { id } = domain.identity.users.find(organizationId, admin.email);
+    const actor = { kind: "user", id, label: admin.email, organizationId } as const;
+    const view = { path: "/console/users", query: "role=admin", isShared: true };
+    const owner = { actor, userId: id, mayShare: true };
+    const names = ["Administrators", "A view with a very long name ".repeat(3).trim()];
+    await domain.preferences.replace(owner, {
+      views: names.map((name) => ({ ...view, name })),
+      lists: [{ path: "/console/invitations", query: "per_page=50" }],
+    });
+  },
   scenes: [
+    { title: "Saved views", open: "/console/me/views" },
+    { title: "Saved views", state: "without any", as: "member", open: "/console/me/views" },
+    {
+      title: "Users",
+      state: "with saved views, and the form of another",
+      async open(page: Page) {
+        await page.goto("/console/users?role=member");
+        await page.getByText("Save this view").click();
+      },
+    },
     { title: "Your start page", as: "member", open: "/console/me" },
     { title: "Your policy", as: "member", open: "/console/me/policy" },
     { title: "Your policy", state: "of an administrator", open: "/console/me/policy?harness=claude" },

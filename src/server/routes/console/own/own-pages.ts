@@ -7,6 +7,7 @@ import { mePages, ownPolicyPages, ownWorkstationPages } from "./me-pages.ts";
 import { ownAccountPages } from "./own-account-pages.ts";
 import { ownConsoleKeyPages } from "./own-key-pages.ts";
 import { endOwnLoginForms, ownConsoleLoginPages } from "./own-login-pages.ts";
+import { ownViewPages } from "./own-view-pages.ts";
 
 /** @returns the pages that everybody may open */
 export const ownPages = (context: RouteContext, console: Console, browser: Browser) =>
@@ -17,4 +18,5 @@ export const ownPages = (context: RouteContext, console: Console, browser: Brows
     .use(ownConsoleKeyPages(context, console))
     .use(ownConsoleLoginPages(context, console))
     .use(endOwnLoginForms(context, console))
+    .use(ownViewPages(context, console))
     .use(ownAccountPages(context, console, browser));

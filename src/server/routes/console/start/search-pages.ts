@@ -2,6 +2,8 @@
 import { type Console, readerPrincipal } from "../../../console/console.ts";
 import { CONSOLE } from "../../../console/frame/navigation.ts";
 import { found, listValues } from "../../../console/list/list.ts";
+import { viewAddress } from "../../../console/list/views.tsx";
+import { visibleText } from "../../../console/parts/texts.ts";
 import { keysPage } from "../../../console/search/keys.tsx";
 import { placesLike } from "../../../console/search/places.ts";
 import { searchPage } from "../../../console/search/search.tsx";
@@ -19,9 +21,12 @@ export const searchPages = ({ guard, search, spendSearch }: RouteContext, consol
           spendSearch(readerPrincipal(reader));
           const { rows: result, problems } = await found(() => search(reader.organizationId, q));
           const pages = console.pagesOf(reader);
+          const views = reader.savedViews().map((view) => ({
+            ...{ href: viewAddress(view), label: visibleText(view.name), detail: "Saved view" },
+          }));
           return searchPage({
             q,
-            places: placesLike(q, console.navigationOf(reader)),
+            places: placesLike(q, console.navigationOf(reader), views),
             result,
             problems,
             pages,

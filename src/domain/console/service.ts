@@ -1,0 +1,173 @@
+// What people keep about the console: views, which are lists under a name, and the columns and rows of each list. A view is its
+// owner's; an administrator may show it to all administrators.
+import type { Db, Tx } from "../../platform/database/database.ts";
+import { DomainError, type Problem } from "../../platform/errors.ts";
+import type { Ids } from "../../platform/ids.ts";
+import type { Audit } from "../audit/service.ts";
+import type { Actor } from "../shared/actor.ts";
+import {
+  type ConsolePreferences,
+  LISTS_MAX,
+  type ListAddress,
+  readUsual,
+  readView,
+  type SavedView,
+  VIEWS_MAX,
+  type ViewRequest,
+} from "./model.ts";
+import * as store from "./store.ts";
+
+export * from "./model.ts";
+
+/** Who keeps something: always a user. */
+export interface Owner {
+  actor: Actor;
+  userId: string;
+  /** may show views to all administrators */
+  mayShare: boolean;
+}
+
+/** Everything that a person keeps, before any check. */
+export interface PreferencesRequest {
+  views: readonly ViewRequest[];
+  lists: readonly ListAddress[];
+}
+
+type AuditedValues = Readonly<Record<string, string | number | boolean>>;
+
+export interface PreferencesDependencies {
+  db: Db;
+  ids: Ids;
+  audit: Audit;
+}
+
+export class Preferences {
+  constructor(private readonly own: PreferencesDependencies) {}
+
+  of(userId: string): ConsolePreferences {
+    const { read } = this.own.db;
+    return { views: store.viewsOf(read, userId), lists: store.listsOf(read, userId) };
+  }
+
+  /** @returns views that other people show to all administrators */
+  sharedByOthers(organizationId: string, userId: string): readonly SavedView[] {
+    return store.sharedViews(this.own.db.read, organizationId, userId);
+  }
+
+  /** @returns columns and rows that the person keeps for a list, as a query; undefined for none */
+  usualOf(userId: string, path: string): string | undefined {
+    return store.findList(this.own.db.read, { ownerId: userId, path });
+  }
+
+  /** @throws DomainError `console_view.not_found` also for a view of somebody else */
+  find({ actor: { organizationId }, userId }: Pick<Owner, "actor" | "userId">, id: string): SavedView {
+    const view = store.findView(this.own.db.read, { organizationId, id });
+    if (view?.ownerId === userId) return view;
+    throw new DomainError("not_found", "console_view.not_found", "there is no such view");
+  }
+
+  /**
+   * Saves a view; one of the same list and name is replaced.
+   * @throws DomainError `console.invalid`, `console.not_shared`
+   */
+  async save(owner: Owner, request: ViewRequest): Promise<void> {
+    const problems: Problem[] = [];
+    const view = readView(request, "", problems);
+    refuse(problems);
+    checkShared(owner, [view]);
+    await this.#change(
+      owner,
+      { view: view.name, path: view.path, query: view.query, shared: view.isShared },
+      (tx) => {
+        const row = this.#rowOf(owner, view);
+        if (store.countOtherViews(tx, row) >= VIEWS_MAX) throw tooMany("views", VIEWS_MAX);
+        store.putView(tx, row);
+      },
+    );
+  }
+
+  /** @throws DomainError `console_view.not_found` */
+  async remove(owner: Owner, id: string): Promise<SavedView> {
+    const view = this.find(owner, id);
+    await this.#change(owner, { removed: view.name }, (tx) => store.removeView(tx, id));
+    return view;
+  }
+
+  /** Keeps columns and rows of a list; nothing is kept of a query without them. @throws DomainError `console.invalid` */
+  async keep(owner: Owner, list: ListAddress): Promise<void> {
+    const problems: Problem[] = [];
+    const usual = readUsual(list, "", problems);
+    refuse(problems);
+    await this.#change(owner, { list: usual.path, query: usual.query }, (tx) => {
+      if (store.countOtherLists(tx, owner.userId, usual) >= LISTS_MAX) throw tooMany("lists", LISTS_MAX);
+      store.putList(tx, owner.userId, usual);
+    });
+  }
+
+  /**
+   * Replaces everything that the person keeps.
+   * @throws DomainError `console.invalid` with all problems, `console.not_shared`
+   */
+  async replace(owner: Owner, request: PreferencesRequest): Promise<ConsolePreferences> {
+    const problems: Problem[] = [];
+    const views = request.views.map((view, at) => readView(view, `/views/${at}`, problems));
+    const lists = request.lists.map((list, at) => readUsual(list, `/lists/${at}`, problems));
+    problems.push(
+      ...excess("views", views.length, VIEWS_MAX),
+      ...excess("lists", lists.length, LISTS_MAX),
+      ...repeated("views", views, ({ path, name }) => `${path} ${name}`),
+      ...repeated("lists", lists, ({ path }) => path),
+    );
+    refuse(problems);
+    checkShared(owner, views);
+    await this.#change(owner, { views: views.length, lists: lists.length }, (tx) => {
+      store.removeAll(tx, owner.userId);
+      for (const view of views) store.putView(tx, this.#rowOf(owner, view));
+      for (const list of lists) store.putList(tx, owner.userId, list);
+    });
+    return this.of(owner.userId);
+  }
+
+  #change({ actor, userId }: Owner, after: AuditedValues, work: (tx: Tx) => void): Promise<void> {
+    const { db, audit } = this.own;
+    return db.write((tx) => {
+      work(tx);
+      audit.record(tx, { actor, action: "console.update", target: userId, after });
+    }, "unobserved");
+  }
+
+  #rowOf({ actor: { organizationId }, userId: ownerId }: Owner, view: ViewRequest): store.ViewRow {
+    return { ...view, id: this.own.ids.uuid(), organizationId, ownerId };
+  }
+}
+
+function checkShared({ mayShare }: Owner, views: readonly ViewRequest[]): void {
+  if (mayShare || views.every(({ isShared }) => !isShared)) return;
+  throw new DomainError(
+    "forbidden",
+    "console.not_shared",
+    "only administrators show views to all administrators",
+  );
+}
+
+const excess = (name: string, total: number, max: number): Problem[] =>
+  total <= max ? [] : [{ pointer: `/${name}`, detail: `there may be at most ${max} ${name}` }];
+
+/** @returns a problem for each entry whose key an earlier one has */
+function repeated<T>(name: string, entries: readonly T[], keyOf: (entry: T) => string): Problem[] {
+  const keys = entries.map(keyOf);
+  return keys.flatMap((key, at) =>
+    keys.indexOf(key) === at ? [] : [{ pointer: `/${name}/${at}`, detail: "an earlier entry is the same" }],
+  );
+}
+
+function refuse(problems: readonly Problem[]): void {
+  if (problems.length === 0) return;
+  const message = problems.map(({ detail }) => detail).join("; ");
+  throw new DomainError("invalid", "console.invalid", message, { problems });
+}
+
+function tooMany(name: string, max: number): DomainError {
+  const detail = `there may be at most ${max} ${name}; remove one first`;
+  return new DomainError("invalid", "console.invalid", detail, { problems: [{ pointer: "/name", detail }] });
+}

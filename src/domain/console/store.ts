@@ -1,0 +1,122 @@
+// SQL of saved views, and of columns and rows that people keep for lists.
+import { and, asc, count, eq, ne, or } from "drizzle-orm";
+import type { Connection, Tx } from "../../platform/database/database.ts";
+import { changesOf } from "../../platform/database/drizzle.ts";
+import { LISTS_MAX, type ListAddress, type SavedView, VIEWS_MAX } from "./model.ts";
+import { consoleLists as lists, consoleViews as views } from "./tables.ts";
+
+/** Views of others that one answer has. */
+const SHARED_ROWS = 500;
+
+export interface ViewRow extends SavedView {
+  organizationId: string;
+}
+
+const VIEW = {
+  id: views.id,
+  ownerId: views.ownerId,
+  name: views.name,
+  path: views.path,
+  query: views.query,
+  isShared: views.isShared,
+};
+
+/** @returns the person's views, by path and name */
+export const viewsOf = (connection: Connection, ownerId: string): SavedView[] =>
+  connection
+    .select(VIEW)
+    .from(views)
+    .where(eq(views.ownerId, ownerId))
+    .orderBy(asc(views.path), asc(views.name))
+    .limit(VIEWS_MAX)
+    .all();
+
+/** @returns views that others show to all administrators, by path and name */
+export const sharedViews = (connection: Connection, organizationId: string, ownerId: string): SavedView[] =>
+  connection
+    .select(VIEW)
+    .from(views)
+    .where(
+      and(eq(views.organizationId, organizationId), eq(views.isShared, true), ne(views.ownerId, ownerId)),
+    )
+    .orderBy(asc(views.path), asc(views.name))
+    .limit(SHARED_ROWS)
+    .all();
+
+export const findView = (
+  connection: Connection,
+  { organizationId, id }: { organizationId: string; id: string },
+): SavedView | undefined =>
+  connection
+    .select(VIEW)
+    .from(views)
+    .where(and(eq(views.organizationId, organizationId), eq(views.id, id)))
+    .get();
+
+/** @returns how many other views the person has */
+export const countOtherViews = (tx: Tx, { ownerId, path, name }: ViewRow): number =>
+  tx
+    .select({ total: count() })
+    .from(views)
+    .where(and(eq(views.ownerId, ownerId), or(ne(views.path, path), ne(views.name, name))))
+    .get()?.total ?? 0;
+
+/** Adds the view, or replaces the one of this name. */
+export function putView(tx: Tx, row: ViewRow): void {
+  const { query, isShared } = row;
+  tx.insert(views)
+    .values(row)
+    .onConflictDoUpdate({ target: [views.ownerId, views.path, views.name], set: { query, isShared } })
+    .run();
+}
+
+export function removeView(tx: Tx, id: string): void {
+  tx.delete(views).where(eq(views.id, id)).run();
+}
+
+/** @returns the query that the person keeps for a list */
+export const findList = (
+  connection: Connection,
+  { ownerId, path }: { ownerId: string; path: string },
+): string | undefined =>
+  connection
+    .select({ query: lists.query })
+    .from(lists)
+    .where(and(eq(lists.ownerId, ownerId), eq(lists.path, path)))
+    .get()?.query;
+
+export const listsOf = (connection: Connection, ownerId: string): ListAddress[] =>
+  connection
+    .select({ path: lists.path, query: lists.query })
+    .from(lists)
+    .where(eq(lists.ownerId, ownerId))
+    .orderBy(asc(lists.path))
+    .limit(LISTS_MAX)
+    .all();
+
+/** @returns for how many other lists the person keeps something */
+export const countOtherLists = (tx: Tx, ownerId: string, { path }: ListAddress): number =>
+  tx
+    .select({ total: count() })
+    .from(lists)
+    .where(and(eq(lists.ownerId, ownerId), ne(lists.path, path)))
+    .get()?.total ?? 0;
+
+/** Keeps the query for the list; an empty one removes it. */
+export function putList(tx: Tx, ownerId: string, { path, query }: ListAddress): void {
+  if (query === "")
+    tx.delete(lists)
+      .where(and(eq(lists.ownerId, ownerId), eq(lists.path, path)))
+      .run();
+  else
+    tx.insert(lists)
+      .values({ ownerId, path, query })
+      .onConflictDoUpdate({ target: [lists.ownerId, lists.path], set: { query } })
+      .run();
+}
+
+/** Removes everything that the person keeps. @returns how many views and lists there were */
+export const removeAll = (tx: Tx, ownerId: string): { views: number; lists: number } => ({
+  views: changesOf(tx.delete(views).where(eq(views.ownerId, ownerId)).run()),
+  lists: changesOf(tx.delete(lists).where(eq(lists.ownerId, ownerId)).run()),
+});

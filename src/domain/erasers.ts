@@ -1,0 +1,30 @@
+// What removes a person from the database: the part of each area.
+import type { Ids } from "../platform/ids.ts";
+import { eraseLogins } from "./access/erase.ts";
+import type { Audit } from "./audit/service.ts";
+import { eraseClients } from "./clients/erase.ts";
+import { erasePreferences } from "./console/erase.ts";
+import { createEraseKeys } from "./gateway/erase.ts";
+import { eraseAuthor } from "./governance/erase.ts";
+import { eraseAnswers } from "./idempotency/erase.ts";
+import { createEraseUser } from "./identity/erase.ts";
+import { eraseUsage } from "./inference/usage/usage-retention.ts";
+import { eraseProvisioning } from "./scim/erase.ts";
+import { eraseSessions } from "./sessions/erase.ts";
+import type { ErasePersonalData } from "./shared/personal-data.ts";
+import { eraseIdentities } from "./sso/erase.ts";
+
+/** In the order in which rows may be deleted: the user is last, because others refer to it. */
+export const erasersOf = (machine: { ids: Ids; audit: Audit }): readonly ErasePersonalData[] => [
+  createEraseKeys(machine),
+  eraseClients,
+  eraseAnswers,
+  erasePreferences,
+  eraseAuthor,
+  eraseProvisioning,
+  eraseLogins,
+  eraseUsage,
+  eraseIdentities,
+  eraseSessions,
+  createEraseUser(machine),
+];

@@ -1,0 +1,106 @@
+// Saved views above a list: those of the reader, those that others show to all administrators, and a form that saves this one. Below
+// the list, a form that keeps its columns and rows.
+/** @jsxImportSource preact */
+import { NAME_LENGTH_MAX, type SavedView, viewQuery } from "../../../domain/console/service.ts";
+import { CONSOLE } from "../frame/navigation.ts";
+import { ConsoleForm } from "../parts/form.tsx";
+import { Text, useReader } from "../parts/values.tsx";
+
+export const VIEWS_PATH = `${CONSOLE}/me/views`;
+export const USUAL_PATH = `${VIEWS_PATH}/usual`;
+
+/** @returns the address of a view */
+export const viewAddress = ({ path, query }: Pick<SavedView, "path" | "query">): string =>
+  query === "" ? path : `${path}?${query}`;
+
+/** Views of this list. */
+export function Views() {
+  const { url, savedViews } = useReader();
+  const views = savedViews().filter(({ path }) => path === url.pathname);
+  const query = viewQuery(url.search);
+  if (views.length === 0 && query === "") return null;
+  return (
+    <div class="views">
+      {views.length > 0 && (
+        <ul class="chips" aria-label="Saved views">
+          {views.map((view) => (
+            <li key={view.id}>
+              <a
+                class="chip"
+                href={viewAddress(view)}
+                aria-current={view.query === query ? "true" : undefined}
+              >
+                <Text value={view.name} />
+              </a>
+            </li>
+          ))}
+          <li>
+            <a href={VIEWS_PATH}>Manage views</a>
+          </li>
+        </ul>
+      )}
+      {query !== "" && views.every((view) => view.query !== query) && <SaveView />}
+    </div>
+  );
+}
+
+function SaveView() {
+  const { mayAdminister } = useReader();
+  return (
+    <details>
+      <summary>Save this view</summary>
+      <ConsoleForm action={VIEWS_PATH} class="filters">
+        <Address />
+        <div class="filter">
+          <label for="view-name">Name</label>
+          <input id="view-name" name="name" required maxLength={NAME_LENGTH_MAX} autocomplete="off" />
+        </div>
+        {mayAdminister && (
+          <div class="filter">
+            <label for="view-shared">Shown to</label>
+            <select id="view-shared" name="shared">
+              <option value="">Only me</option>
+              <option value="1">All administrators</option>
+            </select>
+          </div>
+        )}
+        <button class="button" type="submit">
+          Save
+        </button>
+      </ConsoleForm>
+    </details>
+  );
+}
+
+/** Keeps the columns and rows of this address for every visit of the list, or forgets them. */
+export function UsualForm() {
+  const { url, usual } = useReader();
+  const kept = usual(url.pathname);
+  const hasChoice = ["columns", "per_page"].some((name) => url.searchParams.has(name));
+  if (!hasChoice && kept === undefined) return null;
+  return (
+    <ConsoleForm action={USUAL_PATH} class="choices">
+      <Address />
+      {hasChoice && (
+        <button class="button quiet" type="submit" name="act" value="keep">
+          Keep these columns and rows
+        </button>
+      )}
+      {kept !== undefined && (
+        <button class="button quiet" type="submit" name="act" value="forget">
+          Forget kept columns and rows
+        </button>
+      )}
+    </ConsoleForm>
+  );
+}
+
+function Address() {
+  const { pathname, search } = useReader().url;
+  return (
+    <>
+      <input type="hidden" name="path" value={pathname} />
+      <input type="hidden" name="query" value={search} />
+    </>
+  );
+}

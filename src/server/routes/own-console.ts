@@ -1,0 +1,91 @@
+// What callers keep about the console: saved views, and columns and rows of lists.
+import { type Static, Type } from "@sinclair/typebox";
+import {
+  LISTS_MAX,
+  NAME_LENGTH_MAX,
+  QUERY_LENGTH_MAX,
+  type SavedView,
+  VIEWS_MAX,
+} from "../../domain/console/service.ts";
+import { json } from "../http/answers.ts";
+import { actorOf, principalOf } from "../http/exchange.ts";
+import { operationsOf } from "../openapi.ts";
+import { createRouter, type RouteContext } from "../router.ts";
+
+const address = {
+  path: Type.String({ maxLength: 300, description: "path of a list, such as `/console/users`" }),
+  query: Type.String({
+    maxLength: 2 * QUERY_LENGTH_MAX,
+    description: "parameters of the list without `?`; its place in the list is left out",
+  }),
+};
+
+const View = Type.Object(
+  {
+    name: Type.String({ maxLength: 4 * NAME_LENGTH_MAX, description: "unique among the views of the list" }),
+    ...address,
+    shared: Type.Boolean({ description: "shown to all administrators; only administrators may do so" }),
+  },
+  { additionalProperties: false },
+);
+const List = Type.Object(address, {
+  additionalProperties: false,
+  description: "columns and rows that the caller wants of a list",
+});
+
+const Preferences = Type.Object(
+  {
+    views: Type.Array(View, { description: `at most ${VIEWS_MAX}` }),
+    lists: Type.Array(List, { description: `at most ${LISTS_MAX}` }),
+  },
+  { additionalProperties: false },
+);
+const Kept = Type.Object({
+  ...Preferences.properties,
+  shared: Type.Array(View, { description: "views that others show to all administrators" }),
+});
+
+const describe = operationsOf("Own account");
+const described = {
+  get: describe("getOwnConsole", "Saved views and lists of the caller", {
+    200: { description: "What the caller keeps", schema: Kept },
+  }),
+  put: describe("replaceOwnConsole", "Replace saved views and lists of the caller", {
+    200: { description: "What the caller keeps now", schema: Kept },
+    400: { description: "A name, an address or a number is not allowed" },
+    403: { description: "A view is shared by somebody who is no administrator" },
+  }),
+};
+
+/** @returns the operations on what the caller keeps about the console */
+export function ownConsoleRoutes({ guard, domain }: RouteContext) {
+  const { preferences } = domain;
+
+  const keptOf = (request: Request): Static<typeof Kept> => {
+    const { organizationId, userId, role } = principalOf(request);
+    const { views, lists } = preferences.of(userId);
+    const shared = role === "admin" ? preferences.sharedByOthers(organizationId, userId) : [];
+    return { views: views.map(toView), lists: [...lists], shared: shared.map(toView) };
+  };
+
+  return createRouter(guard, "own-console")
+    .get("/me/console", ({ request }) => json(keptOf(request)), {
+      requires: "governance:read",
+      detail: described.get,
+    })
+    .put(
+      "/me/console",
+      async ({ request, body }) => {
+        const { userId, role } = principalOf(request);
+        const owner = { actor: actorOf(request), userId, mayShare: role === "admin" };
+        const views = body.views.map(({ shared: isShared, ...view }) => ({ ...view, isShared }));
+        await preferences.replace(owner, { views, lists: body.lists });
+        return json(keptOf(request));
+      },
+      { requires: "governance:read", accepts: "json", body: Preferences, detail: described.put },
+    );
+}
+
+const toView = ({ name, path, query, isShared: shared }: SavedView): Static<typeof View> => ({
+  ...{ name, path, query, shared },
+});

@@ -1,0 +1,142 @@
+// CON-25: saved views, and columns and rows of lists, in the console and through the API.
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import {
+  LISTS_MAX,
+  NAME_LENGTH_MAX,
+  QUERY_LENGTH_MAX,
+  VIEWS_MAX,
+} from "../../../../src/domain/console/model.ts";
+import { consoleBrowser } from "../../../support/browser/console-browser.ts";
+import { formTo } from "../../../support/browser/form-browser.ts";
+import { type Caller, createTestServer } from "../../../support/server.ts";
+
+const VIEWS = "/console/me/views";
+const USUAL = `${VIEWS}/usual`;
+const LIST = "/console/users";
+
+const site = await createTestServer({ consoleAuditors: () => ["auditor@example.com"] });
+afterAll(() => site[Symbol.asyncDispose]());
+const admin = await site.signedIn("admin");
+const other = await site.signedIn("admin", { email: "other@example.com" });
+const auditor = await site.signedIn("member", { email: "auditor@example.com" });
+const browser = consoleBrowser(site, admin);
+
+const put = (body: unknown, { accessToken: token } = admin) =>
+  site.request("PUT", "/me/console", { token, body });
+const get = async ({ accessToken: token }: Caller = admin) =>
+  await (await site.request("GET", "/me/console", { token })).json();
+const viewOf = (name: string, changes: object = {}) => ({
+  ...{ name, path: LIST, query: "role=admin", shared: false },
+  ...changes,
+});
+
+beforeEach(async () => {
+  for (const caller of [admin, other]) await put({ views: [], lists: [] }, caller);
+});
+
+const save = async (query: string, fields: Record<string, string>) =>
+  browser.submit(formTo(await browser.visit(`${LIST}?${query}`), VIEWS), { shared: "", ...fields });
+
+describe("CON-25 a saved view", () => {
+  test("is made from a list, stands above its filters, and is found by the search", async () => {
+    const done = await save("role=admin&page=1&columns=-source", { name: " Our <b>admins</b> " });
+    expect(done.path).toBe(`${LIST}?role=admin&columns=-source`);
+    expect(done.html).toContain("The view is saved.");
+    expect(done.html).toMatch(
+      /<a class="chip" href="\/console\/users\?role=admin&amp;columns=-source" aria-current="true"><bdi>Our &lt;b>admins/,
+    );
+    expect((await browser.visit(LIST)).html).toContain("Our &lt;b>admins");
+    expect((await browser.visit("/console/logins")).html).not.toContain("Our &lt;b>admins");
+    expect((await browser.visit("/console/search?q=our")).html).toContain("Saved view");
+  });
+
+  test("is its owner's, unless it is for all administrators", async () => {
+    await put({ views: [viewOf("mine"), viewOf("ours", { shared: true })], lists: [] });
+    for (const caller of [other, auditor]) {
+      const { html } = await consoleBrowser(site, caller).visit(LIST);
+      expect([html.includes("<bdi>mine"), html.includes("<bdi>ours")]).toEqual([false, true]);
+    }
+    expect((await get(other)).shared).toEqual([viewOf("ours", { shared: true })]);
+    const member = await site.signedIn("member");
+    expect((await get(member)).shared).toEqual([]);
+    const refused = await put({ views: [viewOf("x", { shared: true })], lists: [] }, member);
+    expect([refused.status, (await refused.json()).reason]).toEqual([403, "console.not_shared"]);
+  });
+
+  test("replaces the one of the same name, and is removed after a question", async () => {
+    await save("role=admin", { name: "one" });
+    await save("role=member", { name: "one" });
+    expect((await get()).views).toEqual([viewOf("one", { query: "role=member" })]);
+    const [{ id = "" } = {}] = site.domain.preferences.of(admin.user.id).views;
+    const path = `${VIEWS}/${id}/remove`;
+    expect((await consoleBrowser(site, other).visit(path)).status).toBe(404);
+    const done = await browser.submit(formTo(await browser.visit(path), path), {});
+    expect([done.path, done.html.includes("No view is saved yet.")]).toEqual([VIEWS, true]);
+  });
+
+  test.each(["https://evil.example", "//evil.example", "/console/../login", "/console", "javascript:x"])(
+    "has a path of the console, not %s",
+    async (path) => {
+      const form = formTo(await browser.visit(`${LIST}?role=admin`), VIEWS);
+      const { status } = await browser.submit(form, { name: "x", path });
+      expect(status).toBe(400);
+      expect((await put({ views: [viewOf("x", { path })], lists: [] })).status).toBe(400);
+    },
+  );
+});
+
+describe("CON-25 limits", () => {
+  test.each([-1, 0, 1])("%i more than VIEWS_MAX views", async (more) => {
+    const views = Array.from({ length: VIEWS_MAX + more }, (_, at) => viewOf(`view ${at}`));
+    expect((await put({ views, lists: [] })).status).toBe(more > 0 ? 400 : 200);
+    if (more !== 0) return;
+    expect((await save("role=member", { name: "view 1" })).status).toBe(200);
+    expect((await save("status=active", { name: "one more" })).html).toContain("remove one first");
+  });
+
+  test.each([-1, 0, 1])("%i more than LISTS_MAX lists", async (more) => {
+    const lists = Array.from({ length: LISTS_MAX + more }, (_, at) => ({
+      path: `/console/list-${at}`,
+      query: "per_page=50",
+    }));
+    expect((await put({ views: [], lists })).status).toBe(more > 0 ? 400 : 200);
+    if (more !== 0) return;
+    const form = formTo(await browser.visit(`${LIST}?per_page=50`), USUAL);
+    expect((await browser.submit(form, { act: "keep" })).html).toContain("remove one first");
+  });
+
+  test.each([-1, 0, 1])("%i more characters than a name or a query may have", async (more) => {
+    const status = more > 0 ? 400 : 200;
+    const name = "é".repeat(NAME_LENGTH_MAX + more);
+    expect((await put({ views: [viewOf(name)], lists: [] })).status).toBe(status);
+    const query = `q=${"x".repeat(QUERY_LENGTH_MAX - 2 + more)}`;
+    expect((await put({ views: [viewOf("x", { query })], lists: [] })).status).toBe(status);
+  });
+
+  test("all problems are named", async () => {
+    const views = [viewOf(" ", { path: "/x" }), viewOf("twice"), viewOf("twice")];
+    const { errors } = await (await put({ views, lists: [{ path: "x", query: "" }] })).json();
+    expect(errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
+      "/views/0/name",
+      "/views/0/path",
+      "/lists/0/path",
+      "/views/2",
+    ]);
+  });
+});
+
+describe("CON-25 columns and rows of a list", () => {
+  test("are kept for every visit, changed by the address, and forgotten", async () => {
+    const form = formTo(await browser.visit(`${LIST}?per_page=50&columns=-role&role=admin`), USUAL);
+    const kept = await browser.submit(form, { act: "keep" });
+    expect([kept.path, kept.html.includes('<th scope="col">Role')]).toEqual([LIST, false]);
+    expect((await get()).lists).toEqual([{ path: LIST, query: "per_page=50&columns=-role" }]);
+    expect(kept.html).toContain('<option value="50" selected');
+    const shown = /href="([^"]+)">Show Role/.exec(kept.html)?.[1] ?? "";
+    expect((await browser.visit(shown.replaceAll("&amp;", "&"))).html).toContain('<th scope="col">Role');
+    expect((await consoleBrowser(site, other).visit(LIST)).html).toContain('<th scope="col">Role');
+    const done = await browser.submit(formTo(await browser.visit(LIST), USUAL), { act: "forget" });
+    expect(done.html).toContain('<th scope="col">Role');
+    expect((await get()).lists).toEqual([]);
+  });
+});
