@@ -123,9 +123,9 @@ const invite = ({ domain, world }: TestServer) =>
   domain.identity.invitations.create(world.system, { email: "bob@example.com", role: "member" });
 
 /** An administrator whose draft is saved. */
-async function savedDraft(site: TestServer): Promise<Sent> {
+async function savedDraft(site: TestServer, caller?: Caller): Promise<Sent> {
   await publishFirst(site);
-  const sent = await asAdmin(site);
+  const sent = caller ? bearer(caller) : await asAdmin(site);
   const body = { version: 0, managed_yaml: managedText({ required: true }) };
   await site.request("PUT", "/admin/policy-draft", { ...sent, body });
   return sent;
@@ -160,9 +160,14 @@ function filledIn(
 /** @returns what an administrator sends with a form of the console. The form is on the page at its own path if none is named. */
 async function onConsole(
   site: TestServer,
-  { action, page = action, fields = {} }: { action: string; page?: string; fields?: Record<string, string> },
+  {
+    action,
+    page = action,
+    fields = {},
+    caller,
+  }: { action: string; page?: string; fields?: Record<string, string>; caller?: Caller },
 ) {
-  const { cookie } = await site.signedIn("admin");
+  const { cookie } = caller ?? (await site.signedIn("admin"));
   const browser = browse(site);
   const { name, value } = Bun.Cookie.parse(cookie);
   browser.cookies.set(name, value);
@@ -180,6 +185,21 @@ async function withImage(site: TestServer, action: string) {
   const encoded = new Response(form);
   const type = { "content-type": encoded.headers.get("content-type") ?? "" };
   return { ...sent, headers: { ...headers, ...type }, body: await encoded.bytes() };
+}
+
+/** @returns what the browser sends as a form about the draft of its administrator */
+async function onDraft(site: TestServer, asked: Parameters<typeof onConsole>[1]) {
+  const caller = await site.signedIn("admin");
+  await savedDraft(site, caller);
+  return await onConsole(site, { ...asked, caller });
+}
+
+async function publishAgain({ domain: { governance }, world }: TestServer, { actor }: Caller) {
+  const baseRevision = governance.revisions.inForce(world.organizationId).id;
+  await governance.publishing.publishPolicy(actor, {
+    baseRevision,
+    managedYaml: managedText({ ttl_seconds: 60 }),
+  });
 }
 
 /** @returns what the browser sends as a form of its own pages */
@@ -652,6 +672,48 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["user.update"],
   },
+  "POST /console/policy/edit": {
+    async ask(site) {
+      await publishFirst(site);
+      return onConsole(site, {
+        action: "/console/policy/edit",
+        fields: { text: managedText({ required: true }) },
+      });
+    },
+    leaves: ["policy_draft.create"],
+  },
+  "POST /console/policy/review": {
+    ask: async (site) => onDraft(site, { action: "/console/policy/review" }),
+    leaves: ["policy.publish"],
+  },
+  "POST /console/policy/review/share": {
+    ask: async (site) =>
+      onDraft(site, { page: "/console/policy/review", action: "/console/policy/review/share" }),
+    leaves: ["policy_draft.share"],
+  },
+  "POST /console/policy/merge": {
+    async ask(site) {
+      const caller = await site.signedIn("admin");
+      await savedDraft(site, caller);
+      await publishAgain(site, caller);
+      return onConsole(site, { page: "/console/policy/review", action: "/console/policy/merge", caller });
+    },
+    changes: ["policy_drafts"],
+    why: "a draft is not in force; its publication is recorded",
+  },
+  "POST /console/policy/history/:revision/draft": {
+    async ask(site) {
+      const id = await publishFirst(site);
+      await publishAgain(site, await site.signedIn("admin"));
+      const page = `/console/policy/history/${id}`;
+      return onConsole(site, { page, action: `${page}/draft` });
+    },
+    leaves: ["policy_draft.create"],
+  },
+  "POST /console/policy/discard": {
+    ask: async (site) => onDraft(site, { action: "/console/policy/discard" }),
+    leaves: ["policy_draft.discard"],
+  },
   "POST /console/branding": {
     ask: (site) =>
       onConsole(site, {
@@ -1052,7 +1114,7 @@ const CASES: Readonly<Record<string, Case>> = {
     leaves: ["policy.publish"],
   },
   "DELETE /admin/policy-draft": {
-    ask: savedDraft,
+    ask: (site) => savedDraft(site),
     leaves: ["policy_draft.discard"],
   },
   "POST /admin/gateway/models/refresh": {

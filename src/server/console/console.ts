@@ -151,12 +151,13 @@ function createFrame(context: RouteContext, browser: Browser) {
     };
   };
 
-  const chromeOf = ({ readsAll, organizationId }: Reader): Chrome => {
+  const chromeOf = ({ actor, readsAll, mayAdminister, organizationId }: Reader): Chrome => {
     const current = readsAll ? domain.governance.revisions.current(organizationId) : undefined;
     return {
       branding: browser.branding(),
       navigation: navigationFor(readsAll, has),
       revision: current && { sequence: current.sequence, id: current.id },
+      hasDraft: mayAdminister && domain.governance.drafts.versionOf(actor) > 0,
       problems: readsAll ? overview.knownProblems(organizationId) : undefined,
     };
   };

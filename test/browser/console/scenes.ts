@@ -8,6 +8,7 @@ import { gatewayArea } from "./areas/gateway.ts";
 import { overviewArea } from "./areas/overview.ts";
 import { ownArea } from "./areas/own.ts";
 import { peopleArea } from "./areas/people.ts";
+import { policyArea } from "./areas/policy.ts";
 import { systemArea } from "./areas/system.ts";
 
 export interface Scene {
@@ -34,6 +35,7 @@ const AREAS: readonly Area[] = [
   ownArea,
   overviewArea,
   peopleArea,
+  policyArea,
   systemArea,
 ];
 

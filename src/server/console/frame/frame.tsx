@@ -20,6 +20,8 @@ export interface Chrome {
   navigation: readonly NavigationGroup[];
   /** sequence and id of the revision in force */
   revision: { sequence: number; id: string } | undefined;
+  /** whether the reader has a draft of the policy */
+  hasDraft: boolean;
   /** number of problems, for administrators */
   problems: number | undefined;
 }
@@ -112,6 +114,11 @@ function Header({ reader, chrome }: { reader: Reader; chrome: Chrome }) {
             />
           </form>
         </search>
+      )}
+      {chrome.hasDraft && (
+        <a class="health" href={`${CONSOLE}/policy/review`}>
+          Draft
+        </a>
       )}
       {chrome.problems === undefined ? null : <Health problems={chrome.problems} />}
       {chrome.revision && (

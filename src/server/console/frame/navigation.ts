@@ -49,6 +49,15 @@ const GROUPS: readonly NavigationGroup[] = [
     links: [{ href: `${CONSOLE}/clients`, label: "Workstations" }],
   },
   {
+    label: "Policy",
+    needs: "administrator",
+    links: [
+      { href: `${CONSOLE}/policy`, label: "Policy" },
+      { href: `${CONSOLE}/policy/explain`, label: "Explain" },
+      { href: `${CONSOLE}/policy/history`, label: "History" },
+    ],
+  },
+  {
     label: "People",
     needs: "administrator",
     links: [
@@ -103,4 +112,10 @@ export const isCurrent = (href: string, path: string): boolean =>
   path === href || (!PARENTS.includes(href) && path.startsWith(`${href}/`));
 
 /** Pages below these have links of their own. */
-const PARENTS: readonly string[] = [CONSOLE, `${CONSOLE}/me`, `${CONSOLE}/gateway`, `${CONSOLE}/system`];
+const PARENTS: readonly string[] = [
+  CONSOLE,
+  `${CONSOLE}/me`,
+  `${CONSOLE}/gateway`,
+  `${CONSOLE}/policy`,
+  `${CONSOLE}/system`,
+];

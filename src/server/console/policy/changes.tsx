@@ -1,0 +1,96 @@
+// Places that differ between two policies, as a table; and the text of a policy with numbered lines.
+/** @jsxImportSource preact */
+import { leavesOf } from "../../../domain/governance/reading/policy-lines.ts";
+import type { Change } from "../../../domain/governance/service.ts";
+import { pointerOf } from "../../../platform/errors.ts";
+import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { Text } from "../parts/values.tsx";
+import { isStamp, placeText, valueText } from "./words.ts";
+
+/** Rows of a table; more changes are counted. */
+export const CHANGES_SHOWN_MAX = 200;
+
+/** What changes, place by place. What publishing adds by itself is named below. */
+export function Changes({ changes, caption }: { changes: readonly Change[]; caption: string }) {
+  const written = changes.filter((change) => !isStamp(change)).flatMap(inParts);
+  const stamped = changes.filter(isStamp);
+  const left = written.length - CHANGES_SHOWN_MAX;
+  return (
+    <>
+      {written.length > 0 && <ChangeTable changes={written.slice(0, CHANGES_SHOWN_MAX)} caption={caption} />}
+      {left > 0 && <p>{left} more places change. The command below lists all of them.</p>}
+      {stamped.length > 0 && (
+        <details>
+          <summary>What follows from that</summary>
+          <ChangeTable changes={stamped} caption="Requirements that the service adds by itself" />
+        </details>
+      )}
+    </>
+  );
+}
+
+/** What is new or gone as a whole is named value by value. */
+function inParts(change: Change): readonly Change[] {
+  const { path } = change;
+  const side = "before" in change ? ("after" in change ? undefined : "before") : "after";
+  const value = side && change[side];
+  if (side === undefined || !isJsonObject(value)) return [change];
+  const leaves = leavesOf(value, []);
+  return leaves.length === 0
+    ? [change]
+    : leaves.map((leaf) => ({ path: path + pointerOf(leaf.path), [side]: leaf.value }));
+}
+
+function ChangeTable({ changes, caption }: { changes: readonly Change[]; caption: string }) {
+  return (
+    <table class="rows places">
+      <caption class="visually-hidden">{caption}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Place</th>
+          <th scope="col">Before</th>
+          <th scope="col">After</th>
+        </tr>
+      </thead>
+      <tbody>
+        {changes.map((change) => (
+          <tr key={change.path}>
+            <td data-label="Place">
+              <Text value={placeText(change.path)} />
+            </td>
+            <td data-label="Before">
+              <Text value={valueText(change.before)} none={"before" in change ? "empty" : "not set"} />
+            </td>
+            <td data-label="After">
+              <Text value={valueText(change.after)} none={"after" in change ? "empty" : "removed"} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Lines that a page shows; the command prints all of a longer text. */
+export const LINES_SHOWN_MAX = 2_000;
+
+/** A text with an anchor for each line: `#L12`. */
+export function NumberedText({ text }: { text: string }) {
+  const lines = text.trimEnd().split("\n");
+  return (
+    <>
+      <ol class="code">
+        {lines.slice(0, LINES_SHOWN_MAX).map((line, at) => (
+          <li key={at} id={`L${at + 1}`}>
+            <code>
+              <Text value={line} none=" " />
+            </code>
+          </li>
+        ))}
+      </ol>
+      {lines.length > LINES_SHOWN_MAX && (
+        <p>The text has {lines.length} lines. The command below prints all of them.</p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,250 @@
+// What the policy means for one person on one harness: every value with its line, every package with its state, and beside it the
+// same for another person, another revision, or the reader's draft.
+/** @jsxImportSource preact */
+import type { Explanation } from "../../../domain/governance/service.ts";
+import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import { asSentence } from "../../pages/words.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { harnessText, PACKAGE_WORDS, placeText } from "../own/words.ts";
+import { AsCommand, options } from "../parts/command.tsx";
+import { State, Text } from "../parts/values.tsx";
+import { EXPLAIN_PATH, HISTORY_PATH, TRAIL, valueText } from "./words.ts";
+
+/** One column of the comparison. */
+export interface Explained {
+  /** address of the person, and which policy */
+  label: string;
+  explanation: Explanation;
+}
+
+export interface ExplainAsked {
+  user: string;
+  harness: string;
+  installed: string;
+  revision: string;
+  /** compare with */
+  withUser: string;
+  withRevision: string;
+  withDraft: boolean;
+}
+
+interface ExplainProps {
+  asked: ExplainAsked;
+  /** none until somebody asks; the second one is compared with */
+  sides: readonly Explained[];
+  problems?: readonly Problem[];
+  hasDraft: boolean;
+}
+
+/** @returns the page that explains the policy to administrators */
+export function explainPage({ asked, sides, problems = [], hasDraft }: ExplainProps): ConsolePage {
+  const { user, harness, installed } = asked;
+  return {
+    title: "Explain the policy",
+    trail: TRAIL,
+    status: problems.length > 0 ? 400 : 200,
+    isError: problems.length > 0,
+    content: (
+      <>
+        <Question asked={asked} hasDraft={hasDraft} />
+        {problems.length > 0 ? (
+          <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+            <ul>
+              {problems.map(({ pointer, detail }) => (
+                <li key={pointer + detail}>
+                  <a href={`#filter-${pointer.slice(1)}`}>{asSentence(detail)}</a>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ) : sides.length === 0 ? (
+          <div class="empty">
+            <p>Enter the address of a person to see what the policy sets for them, line by line, and why.</p>
+          </div>
+        ) : (
+          <Comparison sides={sides} />
+        )}
+        {user !== "" && (
+          <AsCommand
+            command={["policy", "explain", ...options({ user, harness, installed })]}
+            api={{
+              method: "GET",
+              path: `/admin/governance-config/explain?${new URLSearchParams({ user_id: user, harness })}`,
+            }}
+          />
+        )}
+      </>
+    ),
+  };
+}
+
+function Question({ asked, hasDraft }: { asked: ExplainAsked; hasDraft: boolean }) {
+  const text = (name: string, label: string, value: string, hint?: string) => (
+    <div class="filter">
+      <label for={`filter-${name}`}>{label}</label>
+      <input
+        id={`filter-${name}`}
+        name={name}
+        value={value}
+        placeholder={hint}
+        maxLength={254}
+        autocomplete="off"
+      />
+    </div>
+  );
+  return (
+    <search aria-label="Question">
+      <form class="filters" action={EXPLAIN_PATH}>
+        {text("user", "Person", asked.user, "ana@example.org")}
+        <div class="filter">
+          <label for="filter-harness">Harness</label>
+          <select id="filter-harness" name="harness">
+            {HARNESS_KEYS.map((key) => (
+              <option key={key} value={key} selected={key === asked.harness}>
+                {harnessText(key)}
+              </option>
+            ))}
+          </select>
+        </div>
+        {text("installed", "Installed version", asked.installed, "1.2.3")}
+        {text("revision", "Revision", asked.revision, "current")}
+        {text("with_user", "Compare with person", asked.withUser)}
+        {text("with_revision", "Compare with revision", asked.withRevision)}
+        {hasDraft && (
+          <div class="filter">
+            <label>
+              <input type="checkbox" name="with_draft" value="yes" checked={asked.withDraft} /> Compare with
+              my draft
+            </label>
+          </div>
+        )}
+        <button class="button" type="submit">
+          Explain
+        </button>
+      </form>
+    </search>
+  );
+}
+
+function Comparison({ sides }: { sides: readonly Explained[] }) {
+  return (
+    <>
+      <section aria-labelledby="may-run">
+        <h2 id="may-run">May it run?</h2>
+        <ul class="plain">
+          {sides.map(({ label, explanation }) => (
+            <li key={label}>
+              <State tone={refusalOf(explanation) === undefined ? "good" : "bad"}>
+                {refusalOf(explanation) === undefined ? "Yes" : "No"}
+              </State>{" "}
+              <Text value={label} />
+              {refusalOf(explanation) !== undefined && <>: {refusalOf(explanation)}</>}
+            </li>
+          ))}
+        </ul>
+      </section>
+      <section aria-labelledby="values">
+        <h2 id="values">Settings</h2>
+        <p>
+          A setting of this table is enforced. Everything else is the person's own choice.{" "}
+          <a href={`${HISTORY_PATH}/${sides[0]?.explanation.revision.id}#text`}>The text with its lines</a>
+        </p>
+        <Rows
+          sides={sides}
+          caption="Enforced settings"
+          first="Setting"
+          none="The policy sets nothing for this harness."
+          rowsOf={({ values, revision }) =>
+            values.map(({ pointer, value, line }) => ({
+              key: placeText(pointer),
+              cell: (
+                <>
+                  <Text value={valueText(value)} none="empty" />
+                  {line !== undefined && (
+                    <>
+                      {" "}
+                      <small>
+                        <a href={`${HISTORY_PATH}/${revision.id}#L${line}`}>line {line}</a>
+                      </small>
+                    </>
+                  )}
+                </>
+              ),
+            }))
+          }
+        />
+      </section>
+      <section aria-labelledby="packages">
+        <h2 id="packages">Packages</h2>
+        <Rows
+          sides={sides}
+          caption="Packages of the policy"
+          first="Package"
+          none="The policy has no packages."
+          rowsOf={({ packages }) =>
+            packages.map(({ id, version, state }) => ({
+              key: id,
+              cell: (
+                <>
+                  <State tone={state === "installed" ? "good" : "neutral"}>{PACKAGE_WORDS[state]}</State>{" "}
+                  <Text value={version} />
+                </>
+              ),
+            }))
+          }
+        />
+      </section>
+    </>
+  );
+}
+
+const refusalOf = ({ isAllowed, versionRefusal }: Explanation): string | undefined =>
+  isAllowed ? versionRefusal : "the policy does not allow this harness";
+
+interface RowsProps {
+  sides: readonly Explained[];
+  caption: string;
+  first: string;
+  none: string;
+  rowsOf(explanation: Explanation): readonly { key: string; cell: preact.ComponentChildren }[];
+}
+
+/** One row for each name that a side has, with the value of each side. */
+function Rows({ sides, caption, first, none, rowsOf }: RowsProps) {
+  const columns = sides.map(({ label, explanation }) => ({
+    label,
+    cells: new Map(rowsOf(explanation).map(({ key, cell }) => [key, cell])),
+  }));
+  const names = [...new Set(columns.flatMap(({ cells }) => [...cells.keys()]))];
+  if (names.length === 0) return <p>{none}</p>;
+  return (
+    <table class="rows">
+      <caption class="visually-hidden">{caption}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{first}</th>
+          {columns.map(({ label }) => (
+            <th scope="col" key={label}>
+              <Text value={label} />
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {names.map((name) => (
+          <tr key={name}>
+            <td data-label={first}>
+              <Text value={name} />
+            </td>
+            {columns.map(({ label, cells }) => (
+              <td data-label={label} key={label}>
+                {cells.get(name) ?? <span class="muted">not set</span>}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,233 @@
+// The policy in force, and one former revision: facts, text, what it changed, and what can be done with it.
+/** @jsxImportSource preact */
+import type { Change, Revision } from "../../../domain/governance/service.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { AsCommand } from "../parts/command.tsx";
+import { ConsoleForm } from "../parts/form.tsx";
+import { Facts, Id, Text, Time, useReader } from "../parts/values.tsx";
+import { Changes, NumberedText } from "./changes.tsx";
+import {
+  DIFF_PATH,
+  EDIT_PATH,
+  EXPLAIN_PATH,
+  HISTORY_PATH,
+  ORIGIN_WORDS,
+  placeText,
+  ROLLOUT_PATH,
+  revisionText,
+  TRAIL,
+} from "./words.ts";
+
+interface PolicyProps {
+  revision: Revision | undefined;
+  /** canonical YAML */
+  text: string;
+  /** places where the configuration file says otherwise */
+  conflicts: readonly string[];
+}
+
+/** @returns the page of the policy in force */
+export function policyPage({ revision, text, conflicts }: PolicyProps): ConsolePage {
+  return {
+    title: "Policy",
+    live: ["revision"],
+    content: revision ? (
+      <>
+        <RevisionFacts revision={revision} />
+        <Links revision={revision} />
+        <Conflicts paths={conflicts} />
+        <section aria-labelledby="text">
+          <h2 id="text">Text</h2>
+          <NumberedText text={text} />
+        </section>
+        <AsCommand command={["policy", "show"]} api={{ method: "GET", path: "/admin/governance-config" }} />
+      </>
+    ) : (
+      <div class="empty">
+        <p>No policy is published yet. The service publishes a first one when it starts.</p>
+        <AsCommand command={["policy", "apply", "policy.yaml"]} />
+      </div>
+    ),
+  };
+}
+
+function Links({ revision }: { revision: Revision }) {
+  const { mayAdminister } = useReader();
+  return (
+    <p class="choices">
+      {mayAdminister && (
+        <a class="button primary" href={EDIT_PATH}>
+          Edit
+        </a>
+      )}
+      <a class="button" href={`${ROLLOUT_PATH}/${revision.id}`}>
+        Rollout
+      </a>
+      <a class="button" href={EXPLAIN_PATH}>
+        Explain to a person
+      </a>
+      <a class="button" href={HISTORY_PATH}>
+        History
+      </a>
+    </p>
+  );
+}
+
+export function RevisionFacts({ revision }: { revision: Revision }) {
+  const { id, createdAtMs, authorLabel, origin, comment } = revision;
+  return (
+    <Facts
+      facts={[
+        {
+          label: "Revision",
+          value: (
+            <>
+              {revisionText(revision)} <Id value={id} />
+            </>
+          ),
+        },
+        { label: "Published", value: <Time at={createdAtMs} /> },
+        { label: "By", value: <Text value={authorLabel} /> },
+        { label: "Origin", value: ORIGIN_WORDS[origin] },
+        { label: "Comment", value: <Text value={comment} none="none" /> },
+      ]}
+    />
+  );
+}
+
+function Conflicts({ paths }: { paths: readonly string[] }) {
+  if (paths.length === 0) return null;
+  return (
+    <section aria-labelledby="conflicts">
+      <h2 id="conflicts">Where the configuration file says otherwise</h2>
+      <p>What an administrator published stays until both agree: change the file, or the policy.</p>
+      <ul>
+        {paths.map((path) => (
+          <li key={path}>
+            <Text value={placeText(path)} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface RevisionProps extends Omit<PolicyProps, "revision" | "conflicts"> {
+  revision: Revision;
+  current: Revision;
+  former: Revision | undefined;
+  /** against the former one */
+  changes: readonly Change[];
+}
+
+/** @returns the page of one revision */
+export function revisionPage({ revision, current, former, changes, text }: RevisionProps): ConsolePage {
+  const isCurrent = revision.id === current.id;
+  const name = revisionText(revision);
+  return {
+    title: isCurrent ? `Revision ${name}, the current one` : `Revision ${name}`,
+    trail: [...TRAIL, { href: HISTORY_PATH, label: "History" }],
+    content: (
+      <>
+        <RevisionFacts revision={revision} />
+        <p class="choices">
+          <a class="button" href={`${ROLLOUT_PATH}/${revision.id}`}>
+            Rollout
+          </a>
+          {!isCurrent && (
+            <a class="button" href={`${DIFF_PATH}?from=${revision.sequence}&to=${current.sequence}`}>
+              Compare with the current one
+            </a>
+          )}
+        </p>
+        {!isCurrent && <Again revision={revision} />}
+        {former && (
+          <section aria-labelledby="changes">
+            <h2 id="changes">What it changed</h2>
+            {changes.length === 0 ? <p>Nothing but requirements.</p> : null}
+            <Changes changes={changes} caption={`Changes from ${revisionText(former)} to ${name}`} />
+          </section>
+        )}
+        <section aria-labelledby="text">
+          <h2 id="text">Text</h2>
+          <NumberedText text={text} />
+        </section>
+        <AsCommand
+          command={["policy", "show", String(revision.sequence)]}
+          api={{ method: "GET", path: `/admin/governance-config/revisions/${revision.id}` }}
+        />
+      </>
+    ),
+  };
+}
+
+/** A rollback goes through the review like every change. */
+function Again({ revision }: { revision: Revision }) {
+  if (!useReader().mayAdminister) return null;
+  return (
+    <section aria-labelledby="again">
+      <h2 id="again">Go back to it</h2>
+      <p>
+        Makes a draft that says what {revisionText(revision)} said, with its audiences, and opens the review.
+        Nothing is published by that.
+      </p>
+      <ConsoleForm action={`${HISTORY_PATH}/${revision.id}/draft`}>
+        <button class="button" type="submit">
+          Draft {revisionText(revision)} again
+        </button>
+      </ConsoleForm>
+      <AsCommand command={["policy", "rollback", String(revision.sequence)]} />
+    </section>
+  );
+}
+
+interface DiffProps {
+  from: Revision;
+  to: Revision;
+  changes: readonly Change[];
+}
+
+/** @returns the page of the difference between two revisions */
+export const diffPage = ({ from, to, changes }: DiffProps): ConsolePage => ({
+  title: `From ${revisionText(from)} to ${revisionText(to)}`,
+  trail: [...TRAIL, { href: HISTORY_PATH, label: "History" }],
+  content: (
+    <>
+      <search aria-label="Revisions">
+        <form class="filters" action={DIFF_PATH}>
+          {(
+            [
+              ["from", "From", from],
+              ["to", "To", to],
+            ] as const
+          ).map(([name, label, revision]) => (
+            <div class="filter" key={name}>
+              <label for={`filter-${name}`}>{label}</label>
+              <input
+                id={`filter-${name}`}
+                name={name}
+                value={revision.sequence}
+                inputmode="numeric"
+                maxLength={64}
+              />
+            </div>
+          ))}
+          <button class="button" type="submit">
+            Compare
+          </button>
+        </form>
+      </search>
+      {changes.length === 0 ? (
+        <div class="empty">
+          <p>They are identical.</p>
+        </div>
+      ) : (
+        <Changes changes={changes} caption="Differences" />
+      )}
+      <AsCommand
+        command={["policy", "diff", String(from.sequence), String(to.sequence)]}
+        api={{ method: "GET", path: `/admin/governance-config/diff?from=${from.sequence}&to=${to.sequence}` }}
+      />
+    </>
+  ),
+});

@@ -1,0 +1,249 @@
+// How one revision arrives: shares, a curve since it was published, refusals by reason, and workstations that are asleep.
+/** @jsxImportSource preact */
+import type { HealthCounts, Rollout } from "../../../domain/clients/service.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { CONSOLE } from "../frame/navigation.ts";
+import { AsCommand } from "../parts/command.tsx";
+import { exactTime, numberText, percentText } from "../parts/texts.ts";
+import { Count, Facts, Text, Time, useReader } from "../parts/values.tsx";
+import { exampleText, HISTORY_PATH, ROLLOUT_PATH, revisionText, TRAIL } from "./words.ts";
+
+const KINDS = ["current", "outdated", "attention"] as const;
+const WORDS = { current: "Follow it", outdated: "Not yet", attention: "Need attention" } as const;
+
+const totalOf = (counts: HealthCounts): number => KINDS.reduce((sum, kind) => sum + counts[kind], 0);
+
+/** @returns the page of the rollout */
+export function rolloutPage(rollout: Rollout): ConsolePage {
+  const { revision, isInForce, workstations } = rollout;
+  const total = totalOf(workstations);
+  const name = revisionText(revision);
+  return {
+    title: `Rollout of ${name}`,
+    trail: [...TRAIL, { href: HISTORY_PATH, label: "History" }],
+    live: ["clients", "revision"],
+    content: (
+      <>
+        <section id="arrival" data-region aria-label="Arrival">
+          {total === 0 ? (
+            <div class="empty">
+              <p>
+                No workstation has reported yet. <a href="/help/workstations">How to connect the first one</a>
+              </p>
+            </div>
+          ) : (
+            <Arrival rollout={rollout} total={total} />
+          )}
+        </section>
+        <p>
+          Published <Time at={revision.createdAtMs} /> by <Text value={revision.authorLabel} />.{" "}
+          {!isInForce && "It is not the current revision. "}
+          <a href={`${HISTORY_PATH}/${revision.id}`}>What it says, and how to go back to it</a>
+        </p>
+        <Curve samples={rollout.samples} />
+        <Refusals rollout={rollout} />
+        <Groups title="By harness" label="Harness" groups={rollout.harnesses} />
+        <Groups title="By version of the client" label="Version" groups={rollout.clientVersions} />
+        <AsCommand
+          command={["policy", "rollout", String(revision.sequence)]}
+          api={{ method: "GET", path: `/admin/governance-config/revisions/${revision.id}/rollout` }}
+        />
+      </>
+    ),
+  };
+}
+
+function Arrival({ rollout, total }: { rollout: Rollout; total: number }) {
+  const { workstations, notSeenSince, asleep } = rollout;
+  return (
+    <>
+      <p>
+        <strong>{percentText(workstations.current, total)}</strong> of <Count value={total} /> workstations
+        follow it.
+      </p>
+      <svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+        <rect class="whole" width="100" height="1" />
+        <rect class="part" width={(100 * workstations.current) / total} height="1" />
+      </svg>
+      <Facts
+        facts={[
+          ...KINDS.map((kind) => ({ label: WORDS[kind], value: <Count value={workstations[kind]} /> })),
+          { label: "Not seen since", value: <Count value={notSeenSince} /> },
+          ...asleep
+            .filter(({ clients }) => clients > 0)
+            .map(({ days, clients }) => ({
+              label: `Not seen for ${days === 1 ? "a day" : `${days} days`}`,
+              value: <Count value={clients} />,
+            })),
+        ]}
+      />
+    </>
+  );
+}
+
+/** Height of the curve in its own units. */
+const HEIGHT = 100;
+
+function Curve({ samples }: Pick<Rollout, "samples">) {
+  const { zone, language } = useReader();
+  const [first, last] = [samples[0], samples.at(-1)];
+  if (!first || !last || samples.length < 2)
+    return (
+      <p class="muted">
+        The service counts workstations every minute. A curve appears here after the second count.
+      </p>
+    );
+  const most = Math.max(1, ...samples.map(totalOf));
+  const spanMs = Math.max(1, last.sampledAtMs - first.sampledAtMs);
+  const points = samples.map((sample) => {
+    const across = ((sample.sampledAtMs - first.sampledAtMs) / spanMs) * HEIGHT;
+    return `${across.toFixed(2)} ${(HEIGHT - (sample.current / most) * HEIGHT).toFixed(1)}`;
+  });
+  return (
+    <figure class="curve">
+      <figcaption>
+        <strong>Workstations that follow it</strong>
+      </figcaption>
+      <p class="edge muted">{numberText(most, language)}</p>
+      <svg
+        viewBox={`0 0 ${HEIGHT} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${last.current} of ${totalOf(last)} workstations at the last count. The table has the numbers.`}
+      >
+        <path class="half" d={`M${points.join("L")}`} />
+      </svg>
+      <p class="ends muted">
+        <span>{exactTime(first.sampledAtMs, zone)}</span>
+        <span>{exactTime(last.sampledAtMs, zone)}</span>
+      </p>
+      <details class="numbers">
+        <summary>The numbers as a table</summary>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what can be scrolled (WCAG 2.1.1) */}
+        <section class="scroll" tabIndex={0} aria-label="Numbers">
+          <table>
+            <caption class="visually-hidden">Workstations at each count</caption>
+            <thead>
+              <tr>
+                <th scope="col">Time</th>
+                {KINDS.map((kind) => (
+                  <th scope="col" class="number" key={kind}>
+                    {WORDS[kind]}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {samples.toReversed().map((sample) => (
+                <tr key={sample.sampledAtMs}>
+                  <td>{exactTime(sample.sampledAtMs, zone)}</td>
+                  {KINDS.map((kind) => (
+                    <td class="number" key={kind}>
+                      {numberText(sample[kind], language)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      </details>
+    </figure>
+  );
+}
+
+function Refusals({ rollout: { refusals, moreRefusals, isInForce, revision } }: { rollout: Rollout }) {
+  const list = `${CONSOLE}/clients?health=attention&revision=r${revision.sequence}`;
+  return (
+    <section id="refusals" data-region aria-labelledby="refusals-title">
+      <h2 id="refusals-title">Workstations that refused it</h2>
+      {refusals.length === 0 ? (
+        <p>None has reported a problem with it.</p>
+      ) : (
+        <table class="rows">
+          <caption class="visually-hidden">Reasons, the most frequent first</caption>
+          <thead>
+            <tr>
+              <th scope="col">Reason</th>
+              <th scope="col" class="number">
+                Workstations
+              </th>
+              <th scope="col">For example</th>
+            </tr>
+          </thead>
+          <tbody>
+            {refusals.map(({ reason, clients, example }) => (
+              <tr key={reason}>
+                <td data-label="Reason">
+                  <Text value={reason} />
+                </td>
+                <td data-label="Workstations" class="number">
+                  <Count value={clients} />
+                </td>
+                <td data-label="For example">
+                  <a href={`${CONSOLE}/clients/${example.id}`}>
+                    <Text value={exampleText(example)} />
+                  </a>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {moreRefusals > 0 && <p>{moreRefusals} more reasons are rarer.</p>}
+      {refusals.length > 0 && isInForce && (
+        <p>
+          <a href={list}>All workstations that need attention</a>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Groups({
+  title,
+  label,
+  groups,
+}: {
+  title: string;
+  label: string;
+  groups: ReadonlyMap<string, HealthCounts>;
+}) {
+  if (groups.size === 0) return null;
+  const id = label.toLowerCase();
+  return (
+    <section aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      <table class="rows">
+        <caption class="visually-hidden">{title}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{label}</th>
+            {KINDS.map((kind) => (
+              <th scope="col" class="number" key={kind}>
+                {WORDS[kind]}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {[...groups].map(([name, counts]) => (
+            <tr key={name}>
+              <td data-label={label}>
+                <Text value={name} />
+              </td>
+              {KINDS.map((kind) => (
+                <td data-label={WORDS[kind]} class="number" key={kind}>
+                  <Count value={counts[kind]} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** Address of the rollout of a revision. */
+export const rolloutPath = (id: string): string => `${ROLLOUT_PATH}/${id}`;

@@ -1,0 +1,81 @@
+// Addresses and sentences of the pages about the policy.
+import type { Rollout } from "../../../domain/clients/service.ts";
+import type { Change, Revision } from "../../../domain/governance/service.ts";
+import { isHarnessKey } from "../../../domain/harnesses/harnesses.ts";
+import { tokensOf } from "../../../platform/errors.ts";
+import { CONSOLE } from "../frame/navigation.ts";
+import { harnessText } from "../own/words.ts";
+import { shortened } from "../parts/texts.ts";
+
+export const POLICY_PATH = `${CONSOLE}/policy`;
+export const HISTORY_PATH = `${POLICY_PATH}/history`;
+export const DIFF_PATH = `${POLICY_PATH}/diff`;
+export const EXPLAIN_PATH = `${POLICY_PATH}/explain`;
+export const ROLLOUT_PATH = `${POLICY_PATH}/rollout`;
+export const EDIT_PATH = `${POLICY_PATH}/edit`;
+export const REVIEW_PATH = `${POLICY_PATH}/review`;
+export const MERGE_PATH = `${POLICY_PATH}/merge`;
+export const DISCARD_PATH = `${POLICY_PATH}/discard`;
+
+export const TRAIL = [{ href: POLICY_PATH, label: "Policy" }] as const;
+
+export const ORIGIN_WORDS: Readonly<Record<Revision["origin"], string>> = {
+  bootstrap: "First start",
+  deployment: "Configuration file",
+  dashboard: "Administrator",
+  operator: "Command on the server",
+};
+
+/** What publishing adds by itself: nobody wrote it. */
+const STAMPS: readonly string[] = [
+  "contract_version",
+  "required_capabilities",
+  "minimum_client_version",
+  "gateway",
+];
+
+/** @returns whether the place follows from the others */
+export const isStamp = ({ path }: Change): boolean => STAMPS.includes(tokensOf(path)[0] ?? "");
+
+/** @returns the place for people: `Codex: model`, `Package guide`, `Who gets guide` */
+export function placeText(path: string): string {
+  const [first = "", second, ...rest] = tokensOf(path);
+  if (first === "packages" && second !== undefined) return withRest(`Package ${second}`, rest);
+  if (first === "package_audiences" && second !== undefined) return withRest(`Who gets ${second}`, rest);
+  if (first === "harnesses" && second !== undefined) {
+    const name = isHarnessKey(second) ? harnessText(second) : second;
+    return withRest(
+      name,
+      rest.filter((token) => token !== "managed_config"),
+    );
+  }
+  return withRest(NAMES[first] ?? first, second === undefined ? rest : [second, ...rest]);
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  allowed_harnesses: "Harnesses that may run",
+  required: "Without a fresh policy, nothing runs",
+  ttl_seconds: "Seconds until a policy is fetched again",
+  required_client_version: "Version of the client",
+  packages: "Packages",
+};
+
+const withRest = (name: string, rest: readonly string[]): string =>
+  rest.length === 0 ? name : `${name}: ${rest.join(".")}`;
+
+/** Characters of a value that a table shows. */
+const VALUE_CHARACTERS = 300;
+
+/** @returns a value for people: texts as they are, everything else as JSON */
+export function valueText(value: unknown): string {
+  if (value === undefined) return "";
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length > VALUE_CHARACTERS ? `${text.slice(0, VALUE_CHARACTERS)}…` : text;
+}
+
+/** @returns `r43`, for titles */
+export const revisionText = ({ sequence }: Pick<Revision, "sequence">): string => `r${sequence}`;
+
+/** @returns what a workstation that refused a revision is called */
+export const exampleText = ({ id, hostname }: Rollout["refusals"][number]["example"]): string =>
+  hostname ?? shortened(id);

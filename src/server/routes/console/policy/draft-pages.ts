@@ -1,0 +1,233 @@
+// The draft of the reader in the console: edit, review, share, merge, publish and discard it.
+import type { Decision } from "../../../../domain/governance/service.ts";
+import { DomainError } from "../../../../platform/errors.ts";
+import { runInTurns } from "../../../../platform/steps.ts";
+import type { Console } from "../../../console/console.ts";
+import { listValues } from "../../../console/list/list.ts";
+import { confirmationPage } from "../../../console/parts/form.tsx";
+import { editPage, FORM_TEXT_MAX } from "../../../console/policy/edit-page.tsx";
+import { mergePage, PLACES_ASKED_MAX } from "../../../console/policy/merge-page.tsx";
+import { reviewPage } from "../../../console/policy/review-page.tsx";
+import {
+  DISCARD_PATH,
+  EDIT_PATH,
+  HISTORY_PATH,
+  MERGE_PATH,
+  POLICY_PATH,
+  REVIEW_PATH,
+  ROLLOUT_PATH,
+  revisionText,
+  TRAIL,
+} from "../../../console/policy/words.ts";
+import type { Reader } from "../../../console/reader.ts";
+import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../../router.ts";
+
+const both = { csrf: FormField, by: FormField, version: FormField };
+const EDITED = formOf({ ...both, text: FormField, stay: FormField });
+const PUBLISHED = formOf({ ...both, draft: FormField, comment: FormField });
+const SHARED = formOf({ ...both, shared: FormField });
+const PLAIN = formOf({ csrf: FormField, by: FormField });
+const ACTION = { needs: "administrator" } as const;
+
+const versionIn = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? "") ? Number(text) : 0);
+
+/** @returns the pages of drafts and their forms */
+export function draftPages({ guard, domain }: RouteContext, console: Console) {
+  const { drafts, draftPublishing } = domain.governance;
+  const review = reviewerOf(domain);
+
+  return createRouter(guard, "console-draft")
+    .get(
+      EDIT_PATH,
+      ({ request }) =>
+        console.show(request, "administrator", async ({ actor }) => {
+          const draft = drafts.ownOrNew(actor);
+          const problems = draft.typed.policy?.problems ?? [];
+          return editPage({ text: await drafts.textOf(draft), version: draft.version, problems });
+        }),
+      pageRoute("showPolicyEditor", "The policy as text"),
+    )
+    .post(
+      EDIT_PATH,
+      ({ request, body }) =>
+        console.act(request, body, { ...ACTION, back: EDIT_PATH }, async ({ actor }) => {
+          const { text = "", stay } = body;
+          const version = versionIn(body.version);
+          assertFits(text);
+          try {
+            const draft = await drafts.savePolicy(actor, { version }, withoutReturns(text));
+            const problems = draft.typed.policy?.problems ?? [];
+            if (problems.length > 0 || stay !== undefined)
+              return editPage({ text, version: draft.version, problems });
+            return { to: REVIEW_PATH, notice: "The draft is saved. Nothing is published yet." };
+          } catch (error) {
+            if (!(error instanceof DomainError) || error.reason !== "policy_draft.changed") throw error;
+            const other = drafts.ownOrNew(actor);
+            const stored = await drafts.textOf(other);
+            return editPage({ text, version: other.version, problems: [], other: stored });
+          }
+        }),
+      formRoute(EDITED, formOperation("sendPolicyText", "Saves the text in the draft")),
+    )
+    .get(
+      REVIEW_PATH,
+      ({ request }) =>
+        console.show(
+          request,
+          "administrator",
+          async (reader) => await review(reader, listValues(reader).draft),
+        ),
+      pageRoute("showPolicyReview", "What publishing a draft would do"),
+    )
+    .post(
+      REVIEW_PATH,
+      ({ request, body }) =>
+        console.act(request, body, { ...ACTION, back: REVIEW_PATH }, async (reader) => {
+          const { draft = "", comment } = body;
+          const publication = { draft, version: versionIn(body.version), comment };
+          try {
+            const { revision, isPublished } = await draftPublishing.publish(reader.actor, publication);
+            if (!isPublished)
+              return { to: REVIEW_PATH, notice: "Nothing changes, so nothing was published." };
+            const notice = `${revisionText(revision)} is published.`;
+            return { to: `${ROLLOUT_PATH}/${revision.id}`, notice };
+          } catch (error) {
+            if (!(error instanceof DomainError) || !SHOWN_THERE.includes(error.reason)) throw error;
+            return await review(reader, draft, { error: error.message, comment });
+          }
+        }),
+      formRoute(PUBLISHED, formOperation("sendPolicyPublication", "Publishes a draft")),
+    );
+}
+
+/** @returns the forms that merge and discard the draft, and that go back to a former revision */
+export function draftActionPages({ guard, domain }: RouteContext, console: Console) {
+  const { governance } = domain;
+  const { drafts, draftPublishing } = governance;
+  return createRouter(guard, "console-draft-actions")
+    .post(
+      `${REVIEW_PATH}/share`,
+      ({ request, body }) =>
+        console.act(request, body, { ...ACTION, back: REVIEW_PATH }, async ({ actor }) => {
+          const isShared = body.shared === "yes";
+          await drafts.share(actor, { version: versionIn(body.version) }, isShared);
+          const notice = isShared
+            ? "Other administrators may read and publish the draft."
+            : "Only you see the draft.";
+          return { to: REVIEW_PATH, notice };
+        }),
+      formRoute(
+        SHARED,
+        formOperation("sendPolicySharing", "Shares the draft with other administrators, or no longer"),
+      ),
+    )
+    .post(
+      MERGE_PATH,
+      ({ request, body }) =>
+        console.act(request, body, { ...ACTION, back: REVIEW_PATH }, async ({ actor }) => {
+          const version =
+            body.version === undefined ? drafts.existing(actor).version : versionIn(body.version);
+          const { draft, undecided } = await draftPublishing.merge(actor, { version }, decisionsIn(body));
+          if (undecided.length > 0) return mergePage({ undecided, version: draft.version });
+          return { to: REVIEW_PATH, notice: "The draft is merged. Look at it again before you publish." };
+        }),
+      formRoute(
+        formOf(both),
+        formOperation("sendPolicyMerge", "Merges what was published since with the draft"),
+      ),
+    )
+    .post(
+      `${HISTORY_PATH}/:revision/draft`,
+      ({ request, params, body }) =>
+        console.act(
+          request,
+          body,
+          { ...ACTION, back: `${HISTORY_PATH}/${params.revision}` },
+          async (reader) => {
+            const { actor, organizationId } = reader;
+            const revision = governance.revisions.named(organizationId, params.revision);
+            await drafts.saveFormer(actor, { version: drafts.versionOf(actor) }, revision.id);
+            return { to: REVIEW_PATH, notice: `The draft says what ${revisionText(revision)} said.` };
+          },
+        ),
+      formRoute(PLAIN, formOperation("sendPolicyRollback", "Makes a draft that says what a revision said")),
+    )
+    .get(
+      DISCARD_PATH,
+      ({ request }) =>
+        console.show(request, "administrator", async ({ actor }) => {
+          const draft = drafts.existing(actor);
+          const { changes } = await draftPublishing.review(actor, draft);
+          return confirmationPage({
+            title: "Discard your draft",
+            consequences: [
+              `Discard ${changes.length === 1 ? "1 unpublished change" : `${changes.length} unpublished changes`}? They cannot be brought back.`,
+            ],
+            ...{ action: DISCARD_PATH, verb: "Discard", back: REVIEW_PATH, trail: TRAIL },
+            command: ["policy", "draft", "discard", actor.label],
+            api: { method: "DELETE", path: "/admin/policy-draft" },
+          });
+        }),
+      pageRoute("showPolicyDiscard", "Asks before a draft is discarded"),
+    )
+    .post(
+      DISCARD_PATH,
+      ({ request, body }) =>
+        console.act(request, body, { ...ACTION, back: REVIEW_PATH }, async ({ actor }) => {
+          await drafts.discard(actor, drafts.existing(actor).id);
+          return { to: POLICY_PATH, notice: "The draft is discarded." };
+        }),
+      formRoute(PLAIN, formOperation("sendPolicyDiscard", "Discards the draft")),
+    );
+}
+
+/** Refusals that the review shows, because its reader can solve them there. */
+const SHOWN_THERE: readonly string[] = [
+  "policy_draft.changed",
+  "policy_draft.comment_required",
+  "policy_draft.second_administrator",
+  "governance.stale_revision",
+  "governance.invalid",
+];
+
+/** Browsers send line ends of forms as CR LF. */
+const withoutReturns = (text: string): string => text.replaceAll("\r\n", "\n");
+
+function assertFits(text: string): void {
+  if (text.length <= FORM_TEXT_MAX) return;
+  throw new DomainError("invalid", "policy_draft.too_long", "the text is too long for the form", {
+    hint: "publish it as a file with `quartermaster policy apply`",
+  });
+}
+
+/** @returns the choices of the form, by path */
+function decisionsIn(body: Readonly<Record<string, unknown>>): Record<string, Decision> {
+  const decisions: Record<string, Decision> = {};
+  for (let at = 0; at < PLACES_ASKED_MAX; at++) {
+    const [path, choice] = [body[`path${at}`], body[`choice${at}`]];
+    if (typeof path === "string" && (choice === "mine" || choice === "theirs")) decisions[path] = choice;
+  }
+  return decisions;
+}
+
+const reviewerOf =
+  ({ clients, governance, identity }: RouteContext["domain"]) =>
+  async (
+    reader: Reader,
+    reference: string | undefined,
+    more: { error?: string; comment?: string | undefined } = {},
+  ) => {
+    const { actor, organizationId } = reader;
+    const { drafts, draftPublishing } = governance;
+    const draft = reference === undefined ? drafts.existing(actor) : drafts.show(actor, reference);
+    const review = await draftPublishing.review(actor, draft);
+    const change = { before: review.current, after: draft };
+    const { comment, error } = more;
+    return reviewPage({
+      ...{ draft, review, error, ...(comment !== undefined && { comment }) },
+      owner: identity.users.find(organizationId, draft.ownerId).email,
+      isOwn: draft.ownerId === actor.id,
+      impact: await runInTurns(clients.impactOf(organizationId, change)),
+    });
+  };

@@ -1,0 +1,90 @@
+// What the policy means for one person, in the console: one question, and perhaps a second one to compare with.
+import type { Revision } from "../../../../domain/governance/service.ts";
+import { HARNESS_KEYS } from "../../../../domain/harnesses/harnesses.ts";
+import { DomainError, type Problem } from "../../../../platform/errors.ts";
+import type { Console } from "../../../console/console.ts";
+import { listValues } from "../../../console/list/list.ts";
+import { type ExplainAsked, type Explained, explainPage } from "../../../console/policy/explain-page.tsx";
+import { EXPLAIN_PATH, revisionText } from "../../../console/policy/words.ts";
+import type { Reader } from "../../../console/reader.ts";
+import { pageRoute } from "../../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../../router.ts";
+
+/** @returns the page that explains the policy to administrators */
+export const explainPages = ({ guard, domain }: RouteContext, console: Console) =>
+  createRouter(guard, "console-explain").get(
+    EXPLAIN_PATH,
+    ({ request }) =>
+      console.show(request, "administrator", async (reader) => {
+        const asked = askedBy(reader);
+        const hasDraft = domain.governance.drafts.versionOf(reader.actor) > 0;
+        const problems: Problem[] = [];
+        const sides = asked.user === "" ? [] : await sidesOf(domain, reader, { asked, problems });
+        return explainPage({ asked, sides, problems, hasDraft });
+      }),
+    pageRoute("showPolicyExplanation", "What the policy means for one person"),
+  );
+
+function askedBy(reader: Reader): ExplainAsked {
+  const values = listValues(reader);
+  return {
+    user: values.user ?? "",
+    harness: values.harness ?? HARNESS_KEYS[0],
+    installed: values.installed ?? "",
+    revision: values.revision ?? "",
+    withUser: values.with_user ?? "",
+    withRevision: values.with_revision ?? "",
+    withDraft: values.with_draft === "yes",
+  };
+}
+
+/** @param problems receives what is wrong with the question, by the name of its field */
+async function sidesOf(
+  { governance, identity }: RouteContext["domain"],
+  reader: Reader,
+  { asked, problems }: { asked: ExplainAsked; problems: Problem[] },
+): Promise<Explained[]> {
+  const { organizationId } = reader;
+  const { revisions } = governance;
+  const side = async (field: string, who: string, revision: Revision, name: string): Promise<Explained[]> => {
+    try {
+      const user = identity.users.find(organizationId, who);
+      const question = { userId: user.id, harness: asked.harness, version: asked.installed || undefined };
+      const explanation = await governance.explain({ organizationId }, question, revision);
+      return [{ label: `${user.email}, ${name}`, explanation }];
+    } catch (error) {
+      if (!(error instanceof DomainError) || !["invalid", "not_found"].includes(error.kind)) throw error;
+      const about = error.reason === "governance.bad_version" ? "installed" : field;
+      problems.push({ pointer: `/${about}`, detail: error.message });
+      return [];
+    }
+  };
+  const revisionIn = (field: string, reference: string): Revision | undefined => {
+    try {
+      return reference === ""
+        ? revisions.inForce(organizationId)
+        : revisions.named(organizationId, reference);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      problems.push({ pointer: `/${field}`, detail: error.message });
+      return undefined;
+    }
+  };
+  const first = revisionIn("revision", asked.revision);
+  if (!first) return [];
+  const sides = await side("user", asked.user, first, revisionText(first));
+  const other = asked.withRevision === "" ? first : revisionIn("with_revision", asked.withRevision);
+  if (other && (asked.withUser !== "" || asked.withRevision !== ""))
+    sides.push(...(await side("with_user", asked.withUser || asked.user, other, revisionText(other))));
+  const draft = asked.withDraft ? governance.drafts.own(reader.actor) : undefined;
+  if (draft) {
+    const drafted = {
+      ...first,
+      document: draft.document,
+      audiences: draft.audiences,
+      id: `${draft.id}/${draft.version}`,
+    };
+    sides.push(...(await side("user", asked.user, drafted, "your draft")));
+  }
+  return sides;
+}

@@ -1,0 +1,23 @@
+// The policy: text, history, one revision, difference, explanation, rollout, editor, and the review of a draft.
+import type { Area } from "../scenes.ts";
+
+export const policyArea: Area = {
+  async seed({ server: { domain, world } }) {
+    const { governance } = domain;
+    await governance.deployments.apply(world.system, undefined);
+  },
+  scenes: [
+    { title: "Policy", open: "/console/policy" },
+    { title: "Edit the policy", open: "/console/policy/edit" },
+    { title: "History of the policy", open: "/console/policy/history" },
+    { title: "Revision r1, the current one", open: "/console/policy/history/1" },
+    { title: "From r1 to r1", open: "/console/policy/diff" },
+    { title: "Explain the policy", open: "/console/policy/explain?user=admin@example.com&harness=codex" },
+    {
+      title: "Explain the policy",
+      state: "asked wrongly",
+      open: "/console/policy/explain?user=nobody@example.com",
+    },
+    { title: "Rollout of r1", open: "/console/policy/rollout/1" },
+  ],
+};

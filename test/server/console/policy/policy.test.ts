@@ -1,0 +1,185 @@
+// The policy in the console, over the real domain: read, explained, edited as a draft, reviewed, merged, published and followed.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { CHANGES_SHOWN_MAX, LINES_SHOWN_MAX } from "../../../../src/server/console/policy/changes.tsx";
+import { FORM_TEXT_MAX } from "../../../../src/server/console/policy/edit-page.tsx";
+import { PLACES_ASKED_MAX } from "../../../../src/server/console/policy/merge-page.tsx";
+import { managedText } from "../../../domain/governance/governance-world.ts";
+import { consoleBrowser } from "../../../support/browser/console-browser.ts";
+import { formTo, type Page } from "../../../support/browser/form-browser.ts";
+import { type Caller, createTestServer } from "../../../support/server.ts";
+
+const site = await createTestServer({ consoleAuditors: () => ["auditor@example.com"] });
+afterAll(() => site[Symbol.asyncDispose]());
+const admin = await site.signedIn("admin", { email: "ana@example.com" });
+const browser = consoleBrowser(site, admin);
+const { governance } = site.domain;
+const current = () => governance.revisions.inForce(site.world.organizationId);
+const HOSTILE = `<script>alert(1)</script>"' \u202e\u0000`;
+
+beforeAll(async () => {
+  await governance.deployments.apply(site.world.system, undefined);
+});
+
+const save = async (text: string, more: Record<string, string> = {}, from = browser): Promise<Page> =>
+  from.submit(formTo(await from.visit("/console/policy/edit"), "/console/policy/edit"), { text, ...more });
+const publish = (managedYaml: string, by: Caller = admin) =>
+  governance.publishing.publishPolicy(by.actor, { baseRevision: current().id, managedYaml });
+const discard = async () =>
+  browser.submit(formTo(await browser.visit("/console/policy/discard"), "/console/policy/discard"), {});
+
+test("CON-45 the policy is shown with numbered lines; auditors get no way to edit", async () => {
+  const { html } = await browser.visit("/console/policy");
+  expect(html).toContain('id="L1"');
+  expect(html).toContain('href="/console/policy/edit"');
+  const auditor = consoleBrowser(site, await site.signedIn("member", { email: "auditor@example.com" }));
+  expect((await auditor.visit("/console/policy")).html).not.toContain('href="/console/policy/edit"');
+});
+
+test("CON-49 an invalid text is kept with its lines, and hostile text stays text", async () => {
+  const text = `revision: x\nrequird: true\ncomment: "<script>alert(1)</script>\u202e"\n`;
+  const { html, status } = await save(text);
+  expect(status).toBe(200);
+  expect(html).toContain("Line 2:");
+  expect(html).not.toContain("<script>alert");
+  expect((await browser.visit("/console/policy/edit")).html).toContain("requird: true");
+  expect((await browser.visit("/console/policy/review")).html).toContain("Problems to solve first");
+  expect((await discard()).html).toContain("The draft is discarded.");
+});
+
+test("CON-50 CON-55 a change goes through the draft and its review, and leads to its rollout", async () => {
+  expect((await browser.visit("/console")).html).not.toContain(">Draft</a>");
+  const { html } = await save(managedText({ ttl_seconds: 60 }));
+  expect((await browser.visit("/console")).html).toContain(">Draft</a>");
+  expect(html).toContain("Seconds until a policy is fetched again");
+  const before = current().id;
+  const review = await browser.visit("/console/policy/review");
+  const { html: done } = await browser.submit(formTo(review, "/console/policy/review"), {
+    comment: "shorter",
+  });
+  expect(done).toContain("r2 is published.");
+  expect(done).toContain("Rollout of r2");
+  expect(current()).toMatchObject({ comment: "shorter", document: { ttl_seconds: 60 } });
+  expect(current().id).not.toBe(before);
+});
+
+test("CON-51 two tabs: the second save keeps both texts", async () => {
+  const tabs = [await browser.visit("/console/policy/edit"), await browser.visit("/console/policy/edit")];
+  const [first, second] = tabs.map((tab) => formTo(tab, "/console/policy/edit"));
+  if (!first || !second) throw new Error("both tabs have the form");
+  await browser.submit(first, { text: managedText({ ttl_seconds: 70 }), stay: "yes" });
+  const { status, html } = await browser.submit(second, { text: managedText({ ttl_seconds: 80 }) });
+  expect(status).toBe(409);
+  expect(html).toContain("saved in another place");
+  for (const seconds of [70, 80]) expect(html).toContain(`&quot;ttl_seconds&quot;:${seconds}`);
+  await discard();
+});
+
+test("CON-53 a conflict with a second administrator is decided place by place", async () => {
+  await save(managedText({ ttl_seconds: 90, required: true }));
+  await publish(managedText({ ttl_seconds: 30 }), await site.signedIn("admin", { email: "ben@example.com" }));
+  const review = await browser.visit("/console/policy/review");
+  expect(review.html).toContain("Somebody published meanwhile");
+  const asked = await browser.submit(formTo(review, "/console/policy/merge"), {});
+  expect(asked.html).toContain("One place was changed by both");
+  const merged = await browser.submit(formTo(asked, "/console/policy/merge"), { choice0: "mine" });
+  expect(merged.html).toContain("The draft is merged.");
+  await browser.submit(formTo(merged, "/console/policy/review"), {});
+  expect(current().document).toMatchObject({ ttl_seconds: 90, required: true });
+});
+
+test("CON-52 a shared draft is reviewed and published by another administrator", async () => {
+  await save(managedText({}));
+  const other = consoleBrowser(site, await site.signedIn("admin", { email: "cleo@example.com" }));
+  const { id } = governance.drafts.existing(admin.actor);
+  const path = `/console/policy/review?draft=${id}`;
+  expect((await other.visit(path)).status).toBe(404);
+  const review = await browser.visit("/console/policy/review");
+  await browser.submit(formTo(review, "/console/policy/review/share"), { shared: "yes" });
+  const theirs = await other.visit(path);
+  expect(theirs.html).toContain("Review the draft of ana@example.com");
+  expect(theirs.forms.map(({ action }) => action)).not.toContain("/console/policy/review/share");
+  expect((await other.submit(formTo(theirs, "/console/policy/review"), {})).html).toContain("is published.");
+});
+
+test("CON-57 a draft that changes nothing offers no publication", async () => {
+  const { html, forms } = await save(managedText({}));
+  expect(html).toContain("There is nothing to publish.");
+  expect(forms.map(({ action }) => action)).not.toContain("/console/policy/review");
+  await discard();
+});
+
+test("CON-61 CON-62 history, one revision, a difference, and a former revision as a draft", async () => {
+  const { html } = await browser.visit("/console/policy/history");
+  expect(html).toContain(">r1</a>");
+  expect((await browser.visit("/console/policy/history?cursor=x")).status).toBe(400);
+  expect((await browser.visit("/console/policy/history?cursor=2")).html).not.toContain(">r2</a>");
+  const first = await browser.visit("/console/policy/history/1");
+  const action = first.forms.map((form) => form.action).find((path) => path.endsWith("/draft")) ?? "";
+  const draft = formTo(first, action);
+  expect((await browser.submit(draft, {})).html).toContain("says what r1 said");
+  await discard();
+  expect((await browser.visit("/console/policy/diff?from=1&to=2")).html).toContain("From r1 to r2");
+  for (const path of [
+    "/console/policy/history/99",
+    "/console/policy/diff?from=99",
+    "/console/policy/rollout/x",
+  ])
+    expect((await browser.visit(path)).status).toBe(404);
+});
+
+test("CON-60 the policy is explained, and compared with another revision", async () => {
+  await publish(managedText({ harnesses: { codex: { managed_config: { model: "gpt-5" } } } }));
+  const question = "/console/policy/explain?user=ana@example.com&harness=codex";
+  const { html } = await browser.visit(`${question}&with_revision=1`);
+  expect(html).toContain("ana@example.com, r1");
+  expect(html).toContain("line 1");
+  for (const wrong of ["&installed=1", "&revision=99", "&with_user=nobody@x.org", "&harness=vim"])
+    expect((await browser.visit(question.replace("&harness=codex", "") + wrong)).status).toBe(400);
+  expect(
+    (await browser.visit(`/console/policy/explain?user=${encodeURIComponent(HOSTILE)}`)).html,
+  ).not.toContain("<script>alert");
+});
+
+test("a text up to its limit is saved in the form, a longer one is refused", async () => {
+  const textOf = (length: number) => `${managedText({})}\n#`.padEnd(length, "x");
+  for (const length of [FORM_TEXT_MAX - 1, FORM_TEXT_MAX])
+    expect((await save(textOf(length), { stay: "yes" })).status).toBe(200);
+  expect((await save(textOf(FORM_TEXT_MAX + 1))).html).toContain("too long for the form");
+  await discard();
+});
+
+test("pages of long policies stay short: lines, changes and conflicts have limits", async () => {
+  expect([LINES_SHOWN_MAX, CHANGES_SHOWN_MAX, PLACES_ASKED_MAX]).toEqual([2_000, 200, 40]);
+  const settings = (count: number, value: number) =>
+    managedText({
+      harnesses: {
+        codex: {
+          managed_config: Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, value])),
+        },
+      },
+    });
+  const rows = async () => (await browser.visit("/console/policy/diff")).html.match(/>Codex: k\d+</g)?.length;
+  for (const count of [CHANGES_SHOWN_MAX - 1, CHANGES_SHOWN_MAX, CHANGES_SHOWN_MAX + 1]) {
+    await publish(settings(count, 1));
+    await publish(settings(count, 2));
+    expect(await rows()).toBe(Math.min(count, CHANGES_SHOWN_MAX));
+  }
+  for (const count of [LINES_SHOWN_MAX - 20, LINES_SHOWN_MAX + 20]) {
+    await publish(settings(count, 3));
+    const lines = (await browser.visit("/console/policy")).html.match(/id="L\d+"/g)?.length ?? 0;
+    expect(lines).toBeLessThanOrEqual(LINES_SHOWN_MAX);
+  }
+  const base = current();
+  for (const count of [PLACES_ASKED_MAX - 1, PLACES_ASKED_MAX, PLACES_ASKED_MAX + 1]) {
+    await publish(settings(count, 4));
+    await save(settings(count, 5));
+    await publish(settings(count, 6));
+    const asked = await browser.submit(
+      formTo(await browser.visit("/console/policy/review"), "/console/policy/merge"),
+      {},
+    );
+    expect(asked.html.match(/value="mine"/g)).toHaveLength(Math.min(count, PLACES_ASKED_MAX));
+    await discard();
+  }
+  expect(base.sequence).toBeLessThan(current().sequence);
+});
