@@ -12,6 +12,8 @@ import { startQuartermaster, temporaryDirectory } from "./tools/installation.ts"
 import type { LoadRequest, LoadResult } from "./tools/load.ts";
 
 const ROWS = 1_000_000;
+/** Workstations that report meanwhile. */
+const WORKSTATIONS = 500;
 const ROW_BYTES = 1_000;
 const WARM_UP_SECONDS = 4;
 /** reports that wait at the same moment: a fleet reports every few minutes, so these are many */
@@ -26,7 +28,9 @@ export async function measureBackup(): Promise<Figure[]> {
   const service = await startQuartermaster(data);
   const figures: Figure[] = [];
   try {
-    const requests = (await enrolReports(data, service.port)).map(reportRequest);
+    const requests = (await enrolReports(data, { port: service.port, workstations: WORKSTATIONS })).map(
+      reportRequest,
+    );
     fill(join(data, "quartermaster.db"));
     await spawnLoad({ port: service.port, connections: CALLERS, seconds: WARM_UP_SECONDS, requests });
     const windows = windowsOn(service.port, requests);

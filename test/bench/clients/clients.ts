@@ -2,6 +2,7 @@
 // bun:sqlite that commits the same bytes one by one, and against etcd where there is one. All write to the same disk.
 import { join } from "node:path";
 import { openConnection } from "../../../src/platform/database/connection.ts";
+import { DISTINCT_TOKENS } from "../distinct-tokens.ts";
 import { type Figure, race } from "../figures.ts";
 import { loadEtcd, startEtcd } from "../fleet/etcd.ts";
 import { enrol, publishPolicies } from "../fleet/workstations.ts";
@@ -13,7 +14,6 @@ import { clientReport } from "./client-report.ts";
 const ROUNDS = 7;
 const SECONDS = 2;
 const WARM_UP_SECONDS = 4;
-const WORKSTATIONS = 500;
 
 interface Report {
   instanceId: string;
@@ -21,14 +21,14 @@ interface Report {
   body: string;
 }
 
-/** Measures the reports of workstations. Required: 0.6 of the loop, 1.5 of etcd. */
+/** Measures the reports of as many workstations as there are tokens. Required: 0.6 of the loop, 1.5 of etcd. */
 export async function measureClients(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   await using servers = new AsyncDisposableStack();
   const data = join(directory.path, "data");
   const service = await startQuartermaster(data);
   servers.defer(service.stop);
-  const reports = await enrolReports(data, service.port);
+  const reports = await enrolReports(data, { port: service.port, workstations: DISTINCT_TOKENS });
   const etcd = await startEtcd(directory.path);
   if (etcd) servers.defer(etcd.stop);
   else console.error("there is no etcd: install etcd-server to be told how it compares");
@@ -56,15 +56,18 @@ export async function measureClients(): Promise<Figure[]> {
 }
 
 /** @returns what each workstation sends */
-export async function enrolReports(data: string, port: number): Promise<Report[]> {
+export async function enrolReports(
+  data: string,
+  { port, workstations }: { port: number; workstations: number },
+): Promise<Report[]> {
   const installation = await openBeside(data, port);
   const { current: policy } = await publishPolicies(installation);
-  const batches = await Array.fromAsync(enrol(installation, { count: WORKSTATIONS, policy }));
+  const batches = await Array.fromAsync(enrol(installation, { count: workstations, policy }));
   const { total } = installation.domain.clients.inventory.list(installation.organizationId, {
     health: "current",
   });
   await installation.close();
-  if (total !== WORKSTATIONS) throw new Error(`${total} of ${WORKSTATIONS} reports fulfill the policy`);
+  if (total !== workstations) throw new Error(`${total} of ${workstations} reports fulfill the policy`);
   return batches.flat().map((token, at) => {
     const report = clientReport(at, policy);
     return { token, instanceId: report.instance_id, body: JSON.stringify(report) };
