@@ -57,7 +57,8 @@ const STATES: Readonly<Record<Explanation["packages"][number]["state"], string>>
 };
 
 const documentOf = (user: User, explanation: Explanation) => {
-  const { revision, harness, isAllowed, isRequired, versionRefusal, values, packages } = explanation;
+  const { revision, harness, isAllowed, isRequired, versionRefusal, values, defaults, packages } =
+    explanation;
   return {
     user: { id: user.id, email: user.email, status: user.status },
     revision: revision.id,
@@ -67,6 +68,7 @@ const documentOf = (user: User, explanation: Explanation) => {
     required: isRequired,
     version_refusal: versionRefusal ?? null,
     values,
+    defaults,
     packages,
   };
 };

@@ -46,6 +46,9 @@ const PolicyExplanation = Type.Object({
       line: Line,
     }),
   ),
+  defaults: Type.Array(Type.String(), {
+    description: "Pointers of known settings that the policy leaves to the harness and its user",
+  }),
   packages: Type.Array(
     Type.Object({
       id: Type.String(),
@@ -110,6 +113,7 @@ function toWire({ revision, ...explanation }: Explanation): Static<typeof Policy
     required: explanation.isRequired,
     version_refusal: explanation.versionRefusal ?? null,
     values: explanation.values.map(({ line = null, ...value }) => ({ ...value, line })),
+    defaults: explanation.defaults,
     packages: explanation.packages.flatMap(({ state, line = null, ...offered }) =>
       state === "hidden" ? [] : [{ ...offered, state, line }],
     ),

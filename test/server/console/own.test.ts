@@ -108,6 +108,21 @@ describe("CON-31 the own policy", () => {
     expect(hers.html).toContain("for-eve");
   });
 
+  test("tells apart what is enforced and what stays the reader's choice", async () => {
+    const managed_config = { model: "gpt-5", fast_mode: null };
+    await publishFirst(site, { harnesses: { codex: { managed_config } } });
+    const { html } = await (await browserOf()).visit("/console/me/policy?harness=codex");
+    const rows = [...html.matchAll(/<tr><td data-label="Setting">(.*?)<\/tr>/gs)].map(([, row = ""]) =>
+      row
+        .replaceAll(/<[^>]*>/g, " ")
+        .replaceAll(/\s+/g, " ")
+        .trim(),
+    );
+    expect(rows[0]).toMatch(/^managed_config\.model gpt-5 Enforced \d+$/);
+    expect(rows).toContain("managed_config.fast_mode default of the harness Yours to choose –");
+    expect(rows.filter((row) => row.includes("Yours to choose"))).toHaveLength(5);
+  });
+
   test.each([
     ["an unknown harness", "harness=nonsense", "filter-harness"],
     ["a version that is none", "harness=claude&installed=%00x", "filter-installed"],

@@ -21,6 +21,8 @@ const OVERRIDE_MEMBERS = ["enabled", "settings"];
 /** Settings whose type we know; the harness defines all others. */
 const TEXT_SETTINGS = ["model", "approval_policy", "sandbox_mode", "reasoning_effort"];
 const FLAG_SETTINGS = ["auto_approve", "fast_mode"];
+/** Settings of every harness that the policy may set; null and absent leave them to the harness. */
+export const KNOWN_SETTINGS: readonly string[] = [...TEXT_SETTINGS, ...FLAG_SETTINGS];
 
 const readRequirement = (members: ObjectReader): string | undefined => {
   const text = members.text("version_requirement", REQUIREMENT_CHARACTERS_MAX);

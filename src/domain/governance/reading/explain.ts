@@ -6,6 +6,7 @@ import { quoted } from "../../../platform/text/problem-list.ts";
 import { HARNESS_KEYS, type Harness, type HarnessKey } from "../../harnesses/harnesses.ts";
 import { parseVersion } from "../../shared/exact-version.ts";
 import { hiddenPackages } from "../delivery/audiences.ts";
+import { KNOWN_SETTINGS } from "../document/harness-policy.ts";
 import { withoutUndeliveredModels } from "../document/model-lists.ts";
 import type { HarnessPolicy, Revision } from "../model.ts";
 import { readHarnessKey } from "../publishing/publications.ts";
@@ -38,7 +39,10 @@ export interface Explanation {
   isRequired: boolean;
   /** why the given version is not allowed; absent if it is allowed or none was given */
   versionRefusal: string | undefined;
+  /** what the policy enforces */
   values: ExplainedValue[];
+  /** pointers of known settings that the policy leaves to the harness and its user */
+  defaults: string[];
   packages: ExplainedPackage[];
 }
 
@@ -78,6 +82,7 @@ export function explain(
     isRequired: document.required,
     versionRefusal: version === undefined ? undefined : checkVersion(harnesses(), policy, harness, version),
     values: policy ? valuesOf(policy, ["harnesses", harness], lines) : [],
+    defaults: defaultsOf(policy, harness),
     packages: packagesOf(revision, { ...question, harness }, lines),
   };
 }
@@ -109,9 +114,18 @@ export function summarize(revision: Revision, userId: string): PolicySummary {
   };
 }
 
+const defaultsOf = (policy: HarnessPolicy | undefined, harness: HarnessKey): string[] =>
+  KNOWN_SETTINGS.filter((name) => (policy?.managed_config[name] ?? null) === null).map((name) =>
+    pointerOf(["harnesses", harness, "managed_config", name]),
+  );
+
 function valuesOf(policy: HarnessPolicy, above: readonly string[], lines: LinesByPointer): ExplainedValue[] {
   const { package_overrides: _, ...rest } = policy;
-  return leavesOf(rest, above).map(({ path, value }) => {
+  const given = Object.entries(rest.managed_config).filter(
+    ([name, value]) => value !== null || !KNOWN_SETTINGS.includes(name),
+  );
+  const set = { ...rest, managed_config: Object.fromEntries(given) };
+  return leavesOf(set, above).map(({ path, value }) => {
     const pointer = pointerOf(path);
     return { pointer, value, line: lines.get(pointer) };
   });

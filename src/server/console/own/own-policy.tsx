@@ -118,7 +118,7 @@ function Explained({ explanation, installed }: { explanation: Explanation; insta
           { label: "Without a fresh policy", value: isRequired ? "Does not run" : "Runs with the last one" },
         ]}
       />
-      <Values values={explanation.values} />
+      <Values values={explanation.values} defaults={explanation.defaults} />
       <Packages packages={explanation.packages} />
     </div>
   );
@@ -137,7 +137,7 @@ function runText(
   return `${[harnessText(harness), installed].filter(Boolean).join(" ")} may run`;
 }
 
-function Values({ values }: Pick<Explanation, "values">) {
+function Values({ values, defaults }: Pick<Explanation, "values" | "defaults">) {
   return (
     <section aria-labelledby="values">
       <h2 id="values">Settings</h2>
@@ -145,11 +145,12 @@ function Values({ values }: Pick<Explanation, "values">) {
         <p>The policy sets nothing here. You choose every setting yourself.</p>
       ) : (
         <table class="rows">
-          <caption class="visually-hidden">Settings that the policy enforces</caption>
+          <caption class="visually-hidden">Settings, and which of them the policy enforces</caption>
           <thead>
             <tr>
               <th scope="col">Setting</th>
               <th scope="col">Value</th>
+              <th scope="col">Applies</th>
               <th scope="col" class="number">
                 Line of the policy
               </th>
@@ -164,8 +165,27 @@ function Values({ values }: Pick<Explanation, "values">) {
                 <td data-label="Value">
                   <Text value={valueText(value)} none="empty" />
                 </td>
+                <td data-label="Applies">
+                  <State tone="good">Enforced</State>
+                </td>
                 <td data-label="Line of the policy" class="number">
                   {line}
+                </td>
+              </tr>
+            ))}
+            {defaults.map((pointer) => (
+              <tr key={pointer}>
+                <td data-label="Setting">
+                  <Text value={placeText(pointer)} />
+                </td>
+                <td data-label="Value">
+                  <span class="muted">default of the harness</span>
+                </td>
+                <td data-label="Applies">
+                  <State tone="neutral">Yours to choose</State>
+                </td>
+                <td data-label="Line of the policy" class="number">
+                  <span class="muted">–</span>
                 </td>
               </tr>
             ))}

@@ -63,6 +63,9 @@ const UserExplanation = Type.Object({
   required: Type.Boolean(),
   version_refusal: Type.Union([Type.String(), Type.Null()]),
   values: Type.Array(Type.Object({ pointer: Type.String(), value: Type.Unknown(), line: Line })),
+  defaults: Type.Array(Type.String(), {
+    description: "Pointers of known settings that the policy leaves to the harness and its user",
+  }),
   packages: Type.Array(
     Type.Object({ id: Type.String(), version: Type.String(), state: Type.String(), line: Line }),
   ),
@@ -167,5 +170,6 @@ const toExplanation = ({
   required: explanation.isRequired,
   version_refusal: explanation.versionRefusal ?? null,
   values: explanation.values.map(({ line = null, ...value }) => ({ ...value, line })),
+  defaults: explanation.defaults,
   packages: explanation.packages.map(({ line = null, ...offered }) => ({ ...offered, line })),
 });
