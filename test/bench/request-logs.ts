@@ -9,7 +9,7 @@ import { readSummaryQuery } from "../../src/domain/inference/log/summary/summary
 import { rowsInText, textOfRows } from "../../src/domain/inference/log/writing/row-text.ts";
 import { RowWriter } from "../../src/domain/inference/log/writing/rows-store.ts";
 import { RunningLog } from "../../src/domain/inference/log/writing/running-log.ts";
-import { systemClock } from "../../src/platform/clock.ts";
+import { DAY_MS, systemClock } from "../../src/platform/clock.ts";
 import { rowOf } from "../support/inference/request-rows.ts";
 import { START_MS } from "../support/world.ts";
 import { atMost, type Figure } from "./figures.ts";
@@ -17,6 +17,8 @@ import { temporaryDirectory } from "./tools/installation.ts";
 
 const ROWS = 1_000_000;
 const BATCH = 500;
+/** Rows of the lists and summaries cover 30 days. */
+const ROW_EVERY_MS = (30 * DAY_MS) / ROWS;
 const USERS = 1_000;
 const MODELS = 20;
 const RATE = 5_000;
@@ -101,8 +103,8 @@ async function summaries(file: string): Promise<Figure[]> {
   const options = { isEnabled: true, queueRowsMax: 10_000, clock: systemClock, startThread: startLogThread };
   const running = new RunningLog({ file, log, ...options });
   const { search } = readSummaryQuery(
-    { by: ["model", "user"], bucket: "hour" },
-    { nowMs: START_MS + ROWS, keptFromMs: START_MS },
+    { by: ["model", "user"] },
+    { nowMs: START_MS + 30 * DAY_MS, keptFromMs: START_MS },
   );
   const timeOf = async (): Promise<number> => {
     const startMs = performance.now();
@@ -129,7 +131,10 @@ function fill(file: string): void {
   for (let first = 0; first < ROWS; first += BATCH) {
     const rows = Array.from({ length: BATCH }, (_, at) => {
       const number = first + at;
-      const row = rowOf(number, { userId: userOf(number), model: `model-${number % MODELS}` });
+      const row = rowOf(number, {
+        occurredAtMs: START_MS + Math.floor(number * ROW_EVERY_MS),
+        ...{ userId: userOf(number), model: `model-${number % MODELS}` },
+      });
       return { row, isOnlyNew: false };
     });
     writer.write(rowsInText(textOfRows(rows)), []);

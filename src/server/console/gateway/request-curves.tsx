@@ -161,9 +161,7 @@ function Numbers({ points, bucket }: { points: readonly Point[]; bucket: Bucket 
                 <tr key={point.atMs}>
                   <th scope="row">{pointText(point, bucket, zone)}</th>
                   {figuresOf(point).map((value, at) => (
-                    <td key={HEADINGS[at]} class="number">
-                      {text(value)}
-                    </td>
+                    <td key={HEADINGS[at]}>{text(value)}</td>
                   ))}
                 </tr>
               ))}

@@ -12,7 +12,8 @@ import { pathWith } from "../list/address.ts";
 import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
-import { Count, State, Text, Time } from "../parts/values.tsx";
+import { numberText } from "../parts/texts.ts";
+import { Count, State, Text, Time, useReader } from "../parts/values.tsx";
 import { RequestFigures, type ShownSummary } from "./request-figures.tsx";
 import { DROP_REASONS, OUTCOME_LABELS, REQUESTS_CSV_PATH, RESULT_WORDS } from "./words.ts";
 
@@ -70,8 +71,11 @@ const numberColumn = (
   csv: value,
 });
 
-const Amount = ({ value }: { value: number | null }) =>
-  value === null ? <Text value={null} /> : <Count value={value} />;
+/** The cell is a number already; an element within it would make a tenth of the page. */
+function Amount({ value }: { value: number | null }) {
+  const { language } = useReader();
+  return value === null ? <Text value={null} /> : numberText(value, language);
+}
 
 const rare = (column: Column<RowView>): Column<RowView> => ({ ...column, isRare: true });
 

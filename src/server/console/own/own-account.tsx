@@ -50,7 +50,9 @@ export function ownAccountPage(account: OwnAccount): ConsolePage {
           <Theme />
         </section>
         <p>
-          <a href={VIEWS_PATH}>Saved views of lists</a>
+          <a class="button quiet" href={VIEWS_PATH}>
+            Saved views of lists
+          </a>
         </p>
         <Password email={email} password={password} />
         <SecondFactors count={secondFactors} />
