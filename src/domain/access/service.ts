@@ -75,7 +75,8 @@ export function createAccess(dependencies: AccessDependencies) {
   const attempts = new SignInAttempts({ ...dependencies, factors });
   const sessions = new LoginSessions({ ...dependencies, factors, attempts });
   const setup = new FactorSetup({ ...dependencies, factors });
-  const logins = new Logins(dependencies);
+  const requireConfirmation = createConfirmationCheck({ ...dependencies, factors });
+  const logins = new Logins(dependencies, requireConfirmation);
   return {
     settings,
     keys,
@@ -102,7 +103,7 @@ export function createAccess(dependencies: AccessDependencies) {
         : 0,
     factorReset: createFactorReset(dependencies),
     /** Throws unless a browser session was confirmed lately: see confirmations.ts. */
-    requireConfirmation: createConfirmationCheck({ ...dependencies, factors }),
+    requireConfirmation,
     /** The login of a grant: see active-logins.ts. */
     standingLogin: createActiveLogins(dependencies),
     /** For callers that stay connected: see login-watch.ts. */

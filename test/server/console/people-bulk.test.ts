@@ -197,6 +197,28 @@ describe("CON-70 CON-99 selected users", () => {
   });
 });
 
+test("CON-146 the end of all logins wants a fresh confirmation", async () => {
+  const own = await site.signedIn("admin", { email: "severe@example.com" });
+  await giveApp(site, own);
+  const page = "/console/logins/end-all";
+  const html = await (await site.request("GET", page, { cookie: own.cookie })).text();
+  const fieldOf = (name: string): string =>
+    new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? "";
+  const count = fieldOf("count");
+  site.world.clock.advance(CONFIRMATION_TTL_MS + 1);
+  const answer = await site.request("POST", page, {
+    cookie: own.cookie,
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams({ csrf: fieldOf("csrf"), count, typed: count }).toString(),
+  });
+  site.world.clock.advance(-CONFIRMATION_TTL_MS - 1);
+  expect([answer.status, answer.headers.get("location")]).toEqual([
+    303,
+    `/account/second-factor/confirm?next=${encodeURIComponent("/console/logins")}`,
+  ]);
+  expect(await isSignedIn(own)).toBe(true);
+});
+
 test("CON-146 CON-99 a change of roles wants a fresh confirmation before anything changes", async () => {
   const own = await site.signedIn("admin", { email: "factor@example.com" });
   await giveApp(site, own);

@@ -94,7 +94,11 @@ export async function revokeEverything(
 
 /** Operations of `logins`; created once, in domain.ts. */
 export class Logins {
-  constructor(private readonly own: LoginsDependencies) {}
+  /** @param requireConfirmation see confirmations.ts */
+  constructor(
+    private readonly own: LoginsDependencies,
+    private readonly requireConfirmation: (connection: Connection, actor: Actor) => void = () => {},
+  ) {}
 
   /**
    * @returns logins of every kind, newest first; paging is stable while new ones are added
@@ -141,9 +145,13 @@ export class Logins {
     return store.countLive(this.own.db.read, this.own.clock.nowMs());
   }
 
-  /** See the function of the same name. */
-  revokeEverything(actor: Actor): Promise<EndedLogins> {
-    return revokeEverything(this.own, actor);
+  /**
+   * See the function of the same name. The confirmation is wanted first: the session that it belongs to ends, too.
+   * @throws DomainError `access.confirmation_needed`
+   */
+  async revokeEverything(actor: Actor): Promise<EndedLogins> {
+    this.requireConfirmation(this.own.db.read, actor);
+    return await revokeEverything(this.own, actor);
   }
 
   #get(connection: Connection, id: string): Row {

@@ -1,4 +1,5 @@
-// The step-up: a role change, a key rotation and a new token need a browser session that was confirmed in the last ten minutes.
+// The step-up: a role change, a key rotation, a new token and the end of logins of many users need a browser session that was confirmed
+// in the last ten minutes.
 // confirmed-audit.ts and the service of gateway keys call it, so that no route can forget it. Callers with a token, the operator, and people who came through the identity provider, which has
 // their second factor, are not asked.
 import type { Clock } from "../../../platform/clock.ts";

@@ -11,7 +11,7 @@ const always = (): boolean => true;
 const changesRole = ({ before, after }: Change): boolean => before?.role !== after?.role;
 const makesAdministrator = ({ after }: Change): boolean => after?.role === "admin";
 
-/** Role changes, key rotations and new tokens or links, by their action in the audit log. */
+/** Role changes, key rotations, new tokens or links, and the end of logins of selected users, by their action in the audit log. */
 export const SENSITIVE: Readonly<Record<string, (change: Change) => boolean>> = {
   "bundle_key.create": always,
   "gateway_signing_key.rotate": always,
@@ -24,6 +24,7 @@ export const SENSITIVE: Readonly<Record<string, (change: Change) => boolean>> = 
   "user.password_link": always,
   "user.reset_password": always,
   "user.update": changesRole,
+  "users.revoke_logins": always,
   "users.update": changesRole,
 };
 

@@ -266,6 +266,14 @@ describe("a sensitive operation in a browser session", () => {
       "POST",
       async (site) => ({ path: `/admin/users/${(await member(site)).user.id}/password-link` }),
     ],
+    [
+      "the end of logins of many users",
+      "POST",
+      async (site) => ({
+        path: "/admin/users/change",
+        body: { action: "end_logins", ids: [(await member(site)).user.id] },
+      }),
+    ],
   ];
 
   test.each(operations)(
