@@ -87,6 +87,7 @@ export interface DomainOptions {
   sessionBlobs: Blobs;
   /** undefined unless an S3-compatible store is configured */
   s3Objects?: ObjectStore | undefined;
+  transcriptReader?: SessionsOptions["transcriptReader"];
   sealing: Sealing;
   passwords: Passwords;
   openSnapshot: OpenSnapshot;

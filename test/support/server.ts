@@ -92,6 +92,7 @@ const SESSIONS: SessionSettings = {
   urlTtlSeconds: 300,
   uploadsAtOnce: 32,
   totalBytesMax: undefined,
+  administratorsMayRead: false,
 };
 
 export interface TestServerOptions {

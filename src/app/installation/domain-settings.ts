@@ -64,6 +64,7 @@ export function domainSettingsOf(
       urlTtlSeconds: config.get("sessions.url_ttl_seconds"),
       uploadsAtOnce: config.get("sessions.uploads_at_once"),
       totalBytesMax: config.get("sessions.total_bytes_max"),
+      administratorsMayRead: config.get("sessions.administrators_may_read"),
     },
     scim: {
       baseUrl,

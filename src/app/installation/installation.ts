@@ -5,6 +5,7 @@ import type { RunCatalogTask } from "../../domain/catalog/service.ts";
 import { type Domain, openDomain } from "../../domain/domain.ts";
 import type { AttemptOwner, ProvisionerCall } from "../../domain/gateway/service.ts";
 import { type RunTask, runAtOnce } from "../../domain/governance/service.ts";
+import type { TranscriptReader } from "../../domain/sessions/transcript/reader.ts";
 import type { SsoObserver } from "../../domain/sso/service.ts";
 import type { SsoSettings } from "../../domain/sso/settings.ts";
 import type { OpenWriter } from "../../platform/blobs/piece-writer.ts";
@@ -83,6 +84,8 @@ export interface InstallationOptions extends RecordOptions {
   checkpoint?: (file: string) => Promise<LogState>;
   /** writes large uploads; default: inline */
   writeUploads?: OpenWriter;
+  /** reads captured sessions; in this thread when left out */
+  transcriptReader?: TranscriptReader;
 }
 
 /**
@@ -149,6 +152,7 @@ async function joinDomain(
     observeSso: options.observeSso,
     runTask,
     runCatalogTask,
+    transcriptReader: options.transcriptReader,
     readHarnesses: () => readHarnessFacts(config),
     records: recordsOf(directory, { ...options, logArchive }),
     settings: domainSettingsOf(config, { baseUrl, roles, sso }),

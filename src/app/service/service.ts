@@ -1,6 +1,5 @@
 // The running service: one data directory, its background jobs and its listener, started and stopped in order.
 // cli/commands/serve/ prints the messages.
-
 import { Registry } from "prom-client";
 import type { Seeded } from "../../domain/catalog/service.ts";
 import type { BootstrapResult } from "../../domain/identity/service.ts";
@@ -46,6 +45,7 @@ import { proxySettingsOf } from "../installation/proxy-settings.ts";
 import { beginInstallation } from "../installation/setup.ts";
 import { createOperations } from "../operations/operations.ts";
 import { createServiceLog, keepRecords, recordsOf } from "../request-logs/service-log.ts";
+import { ReaderThreads } from "../transcripts/reader-threads.ts";
 import { lockOwnListener, problemsOfDivision } from "./divided/division.ts";
 import { type InferencePlace, openDoor, type ServiceDoor } from "./door.ts";
 import { loadHarnesses, reloadHarnesses } from "./harness-facts.ts";
@@ -134,11 +134,11 @@ async function startWithListener(
   const { baseUrl, listener } = door;
   const metrics = new Registry();
   const observers = outsideObservers({ metrics, log });
-  const runTask = createDocumentThreads();
-  const checkpointThread = undo.use(new CheckpointThread());
-  const checkpoint = (file: string) => checkpointThread.checkpoint(file);
+  const [runTask, transcriptReader] = [createDocumentThreads(), new ReaderThreads()];
+  const checkpoints = undo.use(new CheckpointThread());
+  const checkpoint = (file: string) => checkpoints.checkpoint(file);
   const { open: writeUploads } = undo.use(new WriteThread());
-  const threads = { runTask, runCatalogTask: runTask, checkpoint, writeUploads };
+  const threads = { runTask, runCatalogTask: runTask, checkpoint, writeUploads, transcriptReader };
   const requestLog = createServiceLog({ directory, config, clock, log, metrics });
   const records = recordsOf(requestLog, { config, log });
   const machine = { config, clock, ids, passwordCost, baseUrl, ...observers, ...threads, ...records };

@@ -16,6 +16,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "captured_session.hold",
   "captured_session.lose",
   "captured_session.migrate",
+  "captured_session.read",
   "captured_session.recover",
   "captured_session.release",
   "captured_session.remove",

@@ -10,6 +10,7 @@ import type { Identity } from "../identity/service.ts";
 import type { ObjectLinks } from "./objects/object-links.ts";
 import type { ObjectStores } from "./objects/object-store.ts";
 import type { SessionSettings } from "./settings.ts";
+import type { TranscriptReader } from "./transcript/reader.ts";
 
 export interface SessionsDependencies {
   db: Db;
@@ -25,4 +26,6 @@ export interface SessionsDependencies {
   /** of the local store */
   blobs: Blobs;
   links: ObjectLinks;
+  /** reads what is in a session; here when left out */
+  transcriptReader?: TranscriptReader | undefined;
 }

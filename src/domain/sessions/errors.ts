@@ -50,6 +50,21 @@ export const uploadsBusy = () =>
     retryAfterSeconds: BUSY_RETRY_SECONDS,
   });
 
+export const readersBusy = () =>
+  new DomainError("unavailable", "sessions.readers_busy", "too many captured sessions are being read", {
+    hint: "try again in a moment",
+    retryAfterSeconds: BUSY_RETRY_SECONDS,
+  });
+
+/** For an administrator who may see that there is such a session. */
+export const mayNotRead = () =>
+  new DomainError(
+    "forbidden",
+    "sessions.may_not_read",
+    "administrators do not read the transcripts of others in this installation",
+    { hint: "its owner can share it; an operator can set sessions.administrators_may_read" },
+  );
+
 /** @param cause for the log; it may name the store, and the caller must not see it */
 export const storeUnavailable = (cause?: unknown) =>
   new DomainError(

@@ -23,6 +23,8 @@ import { Sweep } from "./retention/sweep.ts";
 import { Verification } from "./retention/verification.ts";
 import { Sharing } from "./sharing/sharing.ts";
 import { findArtifact, type RowId, totals } from "./store.ts";
+import { readHere } from "./transcript/reader.ts";
+import { Transcripts } from "./transcript/transcripts.ts";
 import { Completion } from "./uploads/completion.ts";
 import { Announcements } from "./uploads/presign.ts";
 import { Receiving } from "./uploads/receiving.ts";
@@ -39,9 +41,13 @@ export { type Absent, recordAbsent } from "./retention/absence.ts";
 export type { Damage } from "./retention/verification.ts";
 export type { SessionSettings } from "./settings.ts";
 export { type Kept, keptIn, type StoreTotals, totals as sessionTotals } from "./store.ts";
+export type { TranscriptEntry } from "./transcript/model.ts";
+export type { SecretScan } from "./transcript/secrets.ts";
+export type { ReadTranscript } from "./transcript/transcripts.ts";
 export type { Presigned } from "./uploads/presign.ts";
 export type { AddressParameters } from "./uploads/receiving.ts";
 export { keptFree } from "./uploads/room.ts";
+export type { ReadingRight } from "./visibility.ts";
 
 export type CapturedSessions = ReturnType<typeof createSessions>;
 
@@ -80,6 +86,7 @@ export function createSessions({ sessionBlobs: blobs, s3Objects, sealing, ...giv
     tally,
     completion: new Completion({ ...dependencies, tally }),
     downloads: new Downloads(dependencies),
+    transcripts: new Transcripts({ ...dependencies, reader: dependencies.transcriptReader ?? readHere }),
     removal: new SessionRemoval({ ...dependencies, removals }),
     removals,
     stores,

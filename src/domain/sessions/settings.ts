@@ -12,4 +12,6 @@ export interface SessionSettings {
   uploadsAtOnce: number;
   /** of all artifacts; undefined without a limit */
   totalBytesMax: number | undefined;
+  /** the transcripts of others, with an audit entry for each opening */
+  administratorsMayRead: boolean;
 }

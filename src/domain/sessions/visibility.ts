@@ -25,6 +25,21 @@ export function visibleSession(connection: Connection, viewer: Viewer, id: strin
   return session;
 }
 
+/** Why somebody may read what is in a session. */
+export type ReadingRight = "owner" | "recipient" | "administrator";
+
+/** @returns undefined for an administrator whom the installation lets see that there is such a session, not what is in it */
+export function rightToRead(
+  connection: Connection,
+  session: Pick<SessionRow, "id" | "userId" | "sharingMode">,
+  viewer: Viewer,
+  { administratorsMayRead }: { administratorsMayRead: boolean },
+): ReadingRight | undefined {
+  if (session.userId === viewer.userId) return "owner";
+  if (mayView(connection, session, { ...viewer, isAdministrator: false })) return "recipient";
+  return viewer.isAdministrator && administratorsMayRead ? "administrator" : undefined;
+}
+
 /** @returns whether the viewer may complete or remove it */
 export const mayManage = ({ userId }: Pick<SessionRow, "userId">, viewer: Viewer): boolean =>
   userId === viewer.userId || viewer.isAdministrator;

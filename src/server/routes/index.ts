@@ -56,6 +56,7 @@ import { scimRoutes } from "./scim.ts";
 import { sessionListRoutes } from "./sessions/lists.ts";
 import { sessionObjectRoutes } from "./sessions/objects.ts";
 import { sessionSharingRoutes } from "./sessions/sharing.ts";
+import { sessionTranscriptRoutes } from "./sessions/transcripts.ts";
 import { sessionUploadRoutes } from "./sessions/uploads.ts";
 import { healthRoutes, openApiRoutes, systemRoutes } from "./system.ts";
 
@@ -106,15 +107,14 @@ export function createRoutes(
     harnessRoutes(context),
     governanceAdminRoutes(context),
     harnessAdminRoutes(context),
-    policyDraftRoutes(context),
-    policyPreviewRoutes(context),
-    revisionRoutes(context),
+    ...policyChangeRoutes(context),
     clientRoutes(context),
     clientBulkRoutes(context),
     sessionUploadRoutes(context),
     sessionObjectRoutes(context),
     sessionListRoutes(context),
     sessionSharingRoutes(context),
+    sessionTranscriptRoutes(context),
     userRoutes(context),
     userBulkRoutes(context),
     passwordLinkRoutes(context),
@@ -140,3 +140,10 @@ export function createRoutes(
     scimRoutes(context, admission),
   ];
 }
+
+/** Drafts of the policy, what they would do, and revisions. */
+const policyChangeRoutes = (context: RouteContext) => [
+  policyDraftRoutes(context),
+  policyPreviewRoutes(context),
+  revisionRoutes(context),
+];

@@ -1,6 +1,7 @@
 // Checks a published archive against the rules that every client applies. It reads a stream once and keeps no file bytes; the
 // caller decides where the bytes come from and go to.
-import { ByteSource, gunzip, metered } from "./bytes.ts";
+import { ByteSource, metered } from "../../../platform/files/byte-source.ts";
+import { gunzip, truncated } from "./bytes.ts";
 import { ImportRules, type OnBroken } from "./import-rules.ts";
 import { ARCHIVE_LIMITS, type ArchiveLimits, refusal } from "./limits.ts";
 import { ArchivePaths, type RequiredPath } from "./paths.ts";
@@ -45,7 +46,7 @@ export async function inspectArchive(
   const limits = { ...ARCHIVE_LIMITS, ...changed };
   const compressed = compressedMeter(limits);
   const expanded = expandedMeter(limits);
-  const source = new ByteSource(metered(gunzip(metered(stream, compressed)), expanded));
+  const source = new ByteSource(metered(gunzip(metered(stream, compressed)), expanded), truncated);
   const paths = new ArchivePaths();
   const rules = new ImportRules(onOutdated);
   let entries = 0;

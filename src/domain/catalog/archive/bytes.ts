@@ -1,5 +1,4 @@
-// Streams of bytes for the archive reader: counts, unpacks and reads exact lengths. At most one piece and one metadata record
-// are in memory at a time. tar.ts interprets the bytes.
+// Unpacks the bytes of an archive, and refuses what gzip readers disagree about. tar.ts interprets the result.
 import { pipeline } from "node:stream";
 import { createGunzip, type Gunzip } from "node:zlib";
 import { codeOf } from "../../../platform/errors.ts";
@@ -10,22 +9,6 @@ type Bytes = AsyncIterable<Uint8Array>;
 const PIECE_BYTES = 64 * 1024;
 const EMPTY = new Uint8Array();
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
-
-export interface Meter {
-  bytes: number;
-  max: number;
-  /** creates the error for one byte too many */
-  refuse(): Error;
-}
-
-/** Passes `stream` on and counts into `meter`; throws once the limit is exceeded. */
-export async function* metered(stream: Bytes, meter: Meter): AsyncGenerator<Uint8Array> {
-  for await (const chunk of stream) {
-    meter.bytes += chunk.byteLength;
-    if (meter.bytes > meter.max) throw meter.refuse();
-    yield chunk;
-  }
-}
 
 /**
  * Unpacks exactly one gzip member (RFC 1952 section 2.2) with nothing after it.
@@ -91,50 +74,3 @@ export const REPACK = "pack it again from inside its folder: tar czf package.tar
 /** @returns the error for an archive that ends too early */
 export const truncated = (): Error =>
   refusal("truncated", "it ends in the middle: part of it is missing", "fetch or pack it again");
-
-/** Reads exact lengths from a stream of pieces of any length. */
-export class ByteSource {
-  readonly #chunks: AsyncIterator<Uint8Array>;
-  #rest: Uint8Array = EMPTY;
-
-  constructor(stream: Bytes) {
-    this.#chunks = stream[Symbol.asyncIterator]();
-  }
-
-  /** @returns the next piece, of one to `lengthMax` bytes; empty at the end */
-  async some(lengthMax: number): Promise<Uint8Array> {
-    while (this.#rest.byteLength === 0) {
-      const next = await this.#chunks.next();
-      if (next.done === true) return EMPTY;
-      this.#rest = next.value;
-    }
-    const piece = this.#rest.subarray(0, lengthMax);
-    this.#rest = this.#rest.subarray(piece.byteLength);
-    return piece;
-  }
-
-  /** @returns exactly `length` bytes, all in memory: the caller has bounded the length */
-  async take(length: number): Promise<Uint8Array> {
-    const taken = new Uint8Array(length);
-    for (let offset = 0; offset < length; ) {
-      const piece = await this.some(length - offset);
-      if (piece.byteLength === 0) throw truncated();
-      taken.set(piece, offset);
-      offset += piece.byteLength;
-    }
-    return taken;
-  }
-
-  async skip(length: number): Promise<void> {
-    for (let left = length; left > 0; ) {
-      const piece = await this.some(left);
-      if (piece.byteLength === 0) throw truncated();
-      left -= piece.byteLength;
-    }
-  }
-
-  /** Closes the stream, also before its end. */
-  async close(): Promise<void> {
-    await this.#chunks.return?.();
-  }
-}

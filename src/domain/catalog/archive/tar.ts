@@ -1,5 +1,6 @@
 // Walks a tar stream from header to header and yields its files and folders; their bytes are skipped unless requested. Refuses
 // everything else that tar can express; paths.ts decides which paths are allowed.
+import type { ByteSource } from "../../../platform/files/byte-source.ts";
 import {
   isZeros,
   readTarHeader,
@@ -8,7 +9,7 @@ import {
   tarPaddingLength,
   ZEROS,
 } from "../../../platform/files/tar.ts";
-import { type ByteSource, REPACK } from "./bytes.ts";
+import { REPACK } from "./bytes.ts";
 import { type ArchiveLimits, quoted, refusal } from "./limits.ts";
 import { checkGlobalPax, type Naming, readLongName, readPax } from "./metadata.ts";
 

@@ -4,8 +4,9 @@
 import { Value } from "@sinclair/typebox/value";
 import { SIGNATURE_BYTES } from "../../../platform/crypto/file-signatures.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
+import { ByteSource } from "../../../platform/files/byte-source.ts";
 import { isZeros, TAR_BLOCK_BYTES, tarHeader, tarPaddingLength } from "../../../platform/files/tar.ts";
-import { ByteSource } from "../archive/bytes.ts";
+import { truncated } from "../archive/bytes.ts";
 import type { ReportProgress } from "../archive/local-archives.ts";
 import { readHeader } from "../archive/tar.ts";
 import {
@@ -80,7 +81,7 @@ class BundleReader {
     private readonly file: BundleFile,
     private readonly options: ReadBundleOptions,
   ) {
-    this.#source = new ByteSource(file.read());
+    this.#source = new ByteSource(file.read(), truncated);
     this.#limits = { ...BUNDLE_LIMITS, ...options.limits };
   }
 

@@ -4,20 +4,13 @@ import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
-import {
-  bytesMoved,
-  bytesRemoved,
-  damagedBytes,
-  linkRefused,
-  sessionGone,
-  sessionNotFound,
-} from "../errors.ts";
+import { bytesMoved, bytesRemoved, damagedBytes, linkRefused, sessionGone } from "../errors.ts";
 import type { ArtifactRow, SessionRow, Viewer } from "../model.ts";
 import { markLost } from "../objects/lost.ts";
-import type { ObjectStore } from "../objects/object-store.ts";
-import { findArtifact, findLinked } from "../store.ts";
+import { findLinked } from "../store.ts";
 import type { AddressParameters } from "../uploads/receiving.ts";
 import { visibleSession } from "../visibility.ts";
+import { currentOf, storeWith } from "./current.ts";
 
 export interface DownloadOffer {
   url: string;
@@ -52,8 +45,8 @@ export class Downloads {
   async offer(actor: Actor, viewer: Viewer, sessionId: string): Promise<DownloadOffer> {
     const { db, clock, audit, settings } = this.own;
     const session = visibleSession(db.read, viewer, sessionId);
-    const artifact = this.#currentOf(session);
-    const objects = await this.#storeWith(artifact, actor);
+    const artifact = currentOf(this.own, session);
+    const objects = await storeWith(this.own, artifact, actor);
     const expiresInSeconds = settings.urlTtlSeconds;
     const expiresAtSeconds = Math.floor(clock.nowMs() / SECOND_MS) + expiresInSeconds;
     const url = objects.downloadUrl(artifact, { fileName: fileNameOf(session), expiresAtSeconds });
@@ -70,8 +63,8 @@ export class Downloads {
   async read(actor: Actor, viewer: Viewer, sessionId: string): Promise<ReadObject> {
     const { db, audit } = this.own;
     const session = visibleSession(db.read, viewer, sessionId);
-    const artifact = this.#currentOf(session);
-    const objects = await this.#storeWith(artifact, actor);
+    const artifact = currentOf(this.own, session);
+    const objects = await storeWith(this.own, artifact, actor);
     const after = { artifact_id: artifact.id, owner: session.userId };
     const event = { actor, action: "captured_session.export", target: session.id, after };
     await db.write((tx) => audit.record(tx, event), "unobserved");
@@ -115,26 +108,6 @@ export class Downloads {
     }
     const fileName = fileNameOf({ id: artifact.sessionId, harness: artifact.harness });
     return { path: blobs.path(digest), sha256: artifact.sha256, fileName };
-  }
-
-  /** @throws DomainError `sessions.bytes_lost`, which is recorded; `sessions.store_unavailable` */
-  async #storeWith(artifact: ArtifactRow, actor: Actor): Promise<ObjectStore> {
-    const objects = this.own.stores.of(artifact.store);
-    const found = await objects.inspect(artifact.place);
-    if (found?.sizeBytes === artifact.sizeBytes) return objects;
-    await markLost(this.own, actor, artifact);
-    throw sessionGone("lost");
-  }
-
-  #currentOf(session: SessionRow): ArtifactRow {
-    const { db, clock } = this.own;
-    const { currentArtifactId: id, organizationId, goneAtMs } = session;
-    const artifact = id === null ? undefined : findArtifact(db.read, { organizationId, id });
-    if (!artifact) throw goneAtMs === null ? sessionNotFound(session.id) : sessionGone("expired");
-    if (artifact.lostAtMs !== null) throw sessionGone("lost");
-    // What is held outlives its deadline.
-    if (session.heldAtMs === null && clock.nowMs() >= artifact.expiresAtMs) throw sessionGone("expired");
-    return artifact;
   }
 }
 

@@ -1,5 +1,5 @@
 // Settings of captured sessions and of the place where their bytes are kept.
-import { choice, integer } from "../types.ts";
+import { boolean, choice, integer } from "../types.ts";
 import { always, optional, type Settings } from "./setting.ts";
 
 const SESSION_RETENTION_DAYS = { min: 1, max: 3650 };
@@ -39,5 +39,10 @@ export const SESSION_SETTINGS = {
   "sessions.total_bytes_max": optional(
     integer(TOTAL_BYTES),
     "maximum size of all captured sessions in bytes; by default there is no limit",
+  ),
+  "sessions.administrators_may_read": always(
+    boolean,
+    "no",
+    "whether administrators may read the transcripts of other people's sessions in the console; each opening is in the audit log",
   ),
 } satisfies Settings;

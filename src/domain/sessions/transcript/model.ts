@@ -1,0 +1,84 @@
+// What a reader sees of a captured session: entries in their order, page by page.
+import { DomainError } from "../../../platform/errors.ts";
+
+/** `system`: text that the agent's program wrote for the model; `usage`: tokens alone; `note`: everything else that is worth a line */
+export const ENTRY_KINDS = [
+  "user",
+  "assistant",
+  "reasoning",
+  "system",
+  "call",
+  "result",
+  "usage",
+  "note",
+] as const;
+export type EntryKind = (typeof ENTRY_KINDS)[number];
+
+/** Tokens that a model read and wrote. */
+export interface Tokens {
+  input: number;
+  output: number;
+}
+
+export interface TranscriptEntry {
+  kind: EntryKind;
+  /** of a call, its tool */
+  name: string | null;
+  /** plain text; nothing in it is markup */
+  text: string;
+  /** whether only the beginning of the text is here */
+  isCut: boolean;
+  /** UTC milliseconds */
+  atMs: number | null;
+  tokens: Tokens | null;
+  isError: boolean;
+}
+
+/** The beginning of a page. */
+export interface Place {
+  /** of the record, in the file of the transcript, in bytes */
+  offset: number;
+  /** entries of that record before the page */
+  skipped: number;
+  /** entries before the page */
+  before: number;
+}
+
+export interface TranscriptPage {
+  entries: readonly TranscriptEntry[];
+  /** entries before the first one */
+  before: number;
+  /** of the next page; null at the end */
+  next: Place | null;
+  /** whether the transcript goes on behind RECORDS_MAX records */
+  isCut: boolean;
+}
+
+export const START: Place = { offset: 0, skipped: 0, before: 0 };
+
+const CURSOR = /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})$/;
+
+/** @throws DomainError `sessions.invalid` */
+export function readCursor(text: string | undefined): Place {
+  if (text === undefined) return START;
+  const [offset, skipped, before] = (CURSOR.exec(text) ?? []).slice(1).map(Number);
+  if (offset === undefined || skipped === undefined || before === undefined) throw wrongCursor();
+  return { offset, skipped, before };
+}
+
+/** @returns the cursor of a page, as `readCursor` takes it */
+export const cursorOf = ({ offset, skipped, before }: Place): string => `${offset}.${skipped}.${before}`;
+
+export function wrongCursor(): DomainError {
+  const detail = "cursor must be the next_cursor of an earlier page of this version";
+  return new DomainError("invalid", "sessions.invalid", detail, {
+    problems: [{ pointer: "/cursor", detail }],
+    hint: "begin with the first page",
+  });
+}
+
+/** @param why ends the sentence "the transcript cannot be shown: …" */
+export const noTranscript = (why: string): DomainError =>
+  new DomainError("unverified", "sessions.no_transcript", `the transcript cannot be shown: ${why}`, {
+    hint: "download the session; its bytes are unchanged",
+  });

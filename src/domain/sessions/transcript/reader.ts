@@ -1,0 +1,20 @@
+// Reads what is in a captured session. A service lets a thread do it, so that it keeps answering; commands and tests do it here.
+import type { StoredAs } from "./bundle.ts";
+import type { Place, TranscriptPage } from "./model.ts";
+import { readPage } from "./page.ts";
+import { type SecretScan, scanForSecrets } from "./secrets.ts";
+
+type Stored = () => AsyncIterable<Uint8Array>;
+
+export interface TranscriptReader {
+  /** @throws DomainError `sessions.no_transcript`, `sessions.invalid`, `sessions.readers_busy`, `sessions.store_unavailable` */
+  page(stored: Stored, storedAs: StoredAs, place: Place): Promise<TranscriptPage>;
+  /** @throws like `page` */
+  scan(stored: Stored, storedAs: StoredAs): Promise<SecretScan>;
+}
+
+/** Without a limit of time. */
+export const readHere: TranscriptReader = {
+  page: (stored, storedAs, place) => readPage(stored(), storedAs, place),
+  scan: (stored, storedAs) => scanForSecrets(stored(), storedAs, () => false),
+};

@@ -1,0 +1,70 @@
+// Counts strings in a captured session that look like keys of known kinds, for the owner before sharing it. Nothing of them is kept.
+import { type StoredAs, unpackedBytes } from "./bundle.ts";
+import { SECRETS_MAX } from "./limits.ts";
+
+/** Each begins in a way that nothing else does. Lengths are bounded, so that a text without an end costs no more than another. */
+const KINDS = [
+  { label: "AWS access key", form: "A(?:KI|SI)A[A-Z0-9]{16}" },
+  { label: "GitHub token", form: "gh[oprsu]_[A-Za-z0-9]{36,251}|github_pat_\\w{22,251}" },
+  { label: "GitLab token", form: "glpat-[\\w-]{20,100}" },
+  { label: "Anthropic key", form: "sk-ant-[\\w-]{20,200}" },
+  { label: "OpenAI or compatible key", form: "sk-(?!ant-)(?:proj-)?[\\w-]{20,200}" },
+  { label: "Google API key", form: "AIza[\\w-]{35}" },
+  { label: "Slack token", form: "xox[abeprs]-[\\w-]{10,200}" },
+  { label: "Stripe key", form: "[rs]k_live_[A-Za-z0-9]{16,200}" },
+  { label: "npm token", form: "npm_[A-Za-z0-9]{36}" },
+  { label: "Hugging Face token", form: "hf_[A-Za-z0-9]{30,100}" },
+  { label: "JSON web token", form: "eyJ[\\w-]{8,2000}\\.eyJ[\\w-]{8,2000}\\.[\\w-]{8,500}" },
+  { label: "private key", form: "-----BEGIN (?:[A-Z]{2,10} ){0,2}PRIVATE KEY-----" },
+] as const;
+
+const FORMS = new RegExp(KINDS.map(({ form }) => `(?<!\\w)(${form})`).join("|"), "g");
+
+/** longer than any form; a string across two pieces is found in the second one, which begins with this much of the first */
+const OVERLAP = 8_192;
+
+export interface SecretScan {
+  /** different strings by what they look like, the most frequent kind first */
+  kinds: readonly { label: string; count: number }[];
+  /** different strings; there may be more if it is SECRETS_MAX */
+  total: number;
+  /** whether all of it was read */
+  isWhole: boolean;
+}
+
+/**
+ * @param isOver ends the scan early
+ * @throws DomainError `sessions.no_transcript` for bytes that cannot be unpacked; errors of the stream
+ */
+export async function scanForSecrets(
+  stored: AsyncIterable<Uint8Array>,
+  storedAs: Pick<StoredAs, "format">,
+  isOver: () => boolean,
+): Promise<SecretScan> {
+  const found = new Map<string, number>();
+  let carried = "";
+  let isWhole = true;
+  for await (const piece of unpackedBytes(stored, storedAs)) {
+    const text = carried + Buffer.from(piece).toString("latin1");
+    for (const match of text.matchAll(FORMS))
+      if (found.size < SECRETS_MAX) found.set(match[0], kindOf(match));
+    if (isOver() || found.size >= SECRETS_MAX) {
+      isWhole = false;
+      break;
+    }
+    carried = text.slice(-OVERLAP);
+  }
+  return { ...counted(found), isWhole };
+}
+
+/** @returns the index of the kind whose group matched */
+const kindOf = (match: RegExpMatchArray): number => match.slice(1).findIndex((group) => group !== undefined);
+
+function counted(found: ReadonlyMap<string, number>): Pick<SecretScan, "kinds" | "total"> {
+  const counts = KINDS.map(({ label }, kind) => ({
+    label,
+    count: [...found.values()].filter((each) => each === kind).length,
+  }));
+  const kinds = counts.filter(({ count }) => count > 0).sort((one, other) => other.count - one.count);
+  return { kinds, total: found.size };
+}

@@ -1,0 +1,81 @@
+// Shows what is in a captured session, to its owner, to those it is shared with, and to administrators where the operator lets them.
+// Everybody but the owner leaves an audit entry.
+import type { Actor } from "../../shared/actor.ts";
+import type { SessionsDependencies } from "../dependencies.ts";
+import { currentOf, storeWith } from "../downloads/current.ts";
+import { mayNotRead, notOwnSession } from "../errors.ts";
+import type { ArtifactRow, SessionRow, Viewer } from "../model.ts";
+import { type ReadingRight, rightToRead, visibleSession } from "../visibility.ts";
+import type { StoredAs } from "./bundle.ts";
+import { readCursor, type TranscriptPage } from "./model.ts";
+import type { TranscriptReader } from "./reader.ts";
+import type { SecretScan } from "./secrets.ts";
+
+/** A page, and the version that it is of. */
+export interface ReadTranscript extends TranscriptPage {
+  artifactId: string;
+}
+
+type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "settings" | "stores"> & {
+  reader: TranscriptReader;
+};
+
+export class Transcripts {
+  constructor(private readonly own: Own) {}
+
+  /** @returns why the viewer may read a session that the viewer sees; undefined if that is not allowed */
+  right(
+    viewer: Viewer,
+    session: Pick<SessionRow, "id" | "userId" | "sharingMode">,
+  ): ReadingRight | undefined {
+    return rightToRead(this.own.db.read, session, viewer, this.own.settings);
+  }
+
+  /**
+   * @param cursor of an earlier page; undefined for the first one
+   * @throws DomainError `sessions.not_found`, `sessions.not_visible`, `sessions.may_not_read`, `sessions.invalid`,
+   *   `sessions.no_transcript`, `sessions.expired`, `sessions.bytes_lost`, `sessions.readers_busy`, `sessions.store_unavailable`
+   */
+  async read(
+    actor: Actor,
+    viewer: Viewer,
+    { id, cursor }: { id: string; cursor?: string | undefined },
+  ): Promise<ReadTranscript> {
+    const { db, audit, reader } = this.own;
+    const session = visibleSession(db.read, viewer, id);
+    const right = this.right(viewer, session);
+    if (right === undefined) throw mayNotRead();
+    const place = readCursor(cursor);
+    const artifact = currentOf(this.own, session);
+    const objects = await storeWith(this.own, artifact, actor);
+    if (right !== "owner") {
+      const after = {
+        artifact_id: artifact.id,
+        owner: session.userId,
+        as: right,
+        entries_before: place.before,
+      };
+      const event = { actor, action: "captured_session.read", target: session.id, after };
+      await db.writeInCompany((tx) => audit.record(tx, event), "unobserved");
+    }
+    const page = await reader.page(() => objects.read(artifact.place), storedAs(session, artifact), place);
+    return { ...page, artifactId: artifact.id };
+  }
+
+  /**
+   * Looks for strings that look like keys, for an owner who is about to share the session. Keeps nothing.
+   * @throws DomainError `sessions.not_own` and those of `read`
+   */
+  async scan(actor: Actor, viewer: Viewer, id: string): Promise<SecretScan> {
+    const session = visibleSession(this.own.db.read, viewer, id);
+    if (session.userId !== viewer.userId) throw notOwnSession();
+    const artifact = currentOf(this.own, session);
+    const objects = await storeWith(this.own, artifact, actor);
+    return await this.own.reader.scan(() => objects.read(artifact.place), storedAs(session, artifact));
+  }
+}
+
+const storedAs = ({ harness }: SessionRow, { artifactFormat: format }: ArtifactRow): StoredAs => ({
+  format,
+  harness,
+});
