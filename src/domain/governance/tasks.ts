@@ -6,6 +6,7 @@ import { reviewDraft } from "./drafts/review.ts";
 import { validateModels } from "./publishing/model-assignment.ts";
 import {
   compare,
+  difference,
   joinSection,
   type TimeIsOver,
   validateExtensions,
@@ -32,6 +33,7 @@ export interface GovernanceTasks {
   section: typeof validateSection;
   join: typeof joinSection;
   compare: typeof compare;
+  difference: typeof difference;
   mergeDraft: typeof mergeDraft;
   reviewDraft: typeof reviewDraft;
   managedText: typeof managedText;
@@ -58,6 +60,7 @@ export const GOVERNANCE_TASKS: TaskTable<GovernanceTasks> = {
   section: validateSection,
   join: joinSection,
   compare,
+  difference,
   mergeDraft,
   reviewDraft,
   managedText,

@@ -191,29 +191,34 @@ function* packagesOf(
   organizationId: string,
   { before, after }: { before: Policy; after: Policy },
 ): Steps<PackageImpact[]> {
-  const ids = new Set([...before.document.packages, ...after.document.packages].map(({ id }) => id));
+  const [had, has] = [offersOf(before), offersOf(after)];
   const active = (yield* identity.users.listInSteps(organizationId, { status: "active", perPage: 1 })).total;
   const everybody = { organizationId, active, find: (id: string) => identity.findUserById(db.read, id) };
   const impacts: PackageImpact[] = [];
-  for (const id of ids) {
-    const [from, to] = [versionIn(before, id), versionIn(after, id)];
-    const [had, has] = [audienceIn(before, id), audienceIn(after, id)];
-    const gaining = yield* peopleIn(has, had, everybody);
-    const losing = yield* peopleIn(had, has, everybody);
-    if (from !== to || gaining.count > 0 || losing.count > 0) impacts.push({ id, from, to, gaining, losing });
+  for (const id of new Set([...had.keys(), ...has.keys()])) {
+    const [from, to] = [had.get(id), has.get(id)];
+    const gaining = yield* peopleIn(to?.audience, from?.audience, everybody);
+    const losing = yield* peopleIn(from?.audience, to?.audience, everybody);
+    const isSame = from?.version === to?.version && gaining.count === 0 && losing.count === 0;
+    if (!isSame) impacts.push({ id, from: from?.version, to: to?.version, gaining, losing });
+    yield;
   }
   return impacts;
 }
 
-const versionIn = ({ document }: Policy, id: string): string | undefined =>
-  document.packages.find((managed) => managed.id === id)?.version;
-
-/** Whom a policy gives a package; undefined for nobody. */
-function audienceIn(policy: Policy, id: string): PackageAudience | undefined {
-  if (versionIn(policy, id) === undefined) return undefined;
-  const audience = Object.hasOwn(policy.audiences, id) ? policy.audiences[id] : undefined;
-  return audience ?? { scope: "organization", user_ids: [] };
+interface Offer {
+  version: string;
+  audience: PackageAudience;
 }
+
+/** @returns the packages of a policy by id, with whom it gives them */
+const offersOf = ({ document, audiences }: Policy): ReadonlyMap<string, Offer> =>
+  new Map(
+    document.packages.map(({ id, version }) => {
+      const audience = Object.hasOwn(audiences, id) ? audiences[id] : undefined;
+      return [id, { version, audience: audience ?? { scope: "organization", user_ids: [] } }];
+    }),
+  );
 
 interface Everybody {
   organizationId: string;

@@ -4,6 +4,7 @@ import { sha256Hex } from "../../../platform/ids.ts";
 import type { HarnessKey } from "../../harnesses/harnesses.ts";
 import type { Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
+import type { Change } from "../publishing/diff.ts";
 import * as store from "../store.ts";
 import { type JsonBytes, revisionText } from "./admin-view.ts";
 import type { Configuration } from "./export.ts";
@@ -43,5 +44,12 @@ export class Views {
   /** @returns a DeploymentConfigExport as JSON */
   exported({ document }: Revision, configuration: Configuration | undefined): Promise<JsonBytes> {
     return this.parts.runTask("exported", { document: JSON.stringify(document), configuration });
+  }
+
+  /** @returns every place where two revisions differ, audiences included */
+  async difference(before: Revision, after: Revision): Promise<Change[]> {
+    if (before.id === after.id) return [];
+    const textOf = ({ document, audiences }: Revision) => JSON.stringify({ document, audiences });
+    return await this.parts.runTask("difference", { before: textOf(before), after: textOf(after) });
   }
 }

@@ -202,6 +202,9 @@ function Comparison({ sides }: { sides: readonly Explained[] }) {
 const refusalOf = ({ isAllowed, versionRefusal }: Explanation): string | undefined =>
   isAllowed ? versionRefusal : "the policy does not allow this harness";
 
+/** Rows of a table; a page of thousands would hold up other requests. */
+export const ROWS_SHOWN_MAX = 300;
+
 interface RowsProps {
   sides: readonly Explained[];
   caption: string;
@@ -218,33 +221,37 @@ function Rows({ sides, caption, first, none, rowsOf }: RowsProps) {
   }));
   const names = [...new Set(columns.flatMap(({ cells }) => [...cells.keys()]))];
   if (names.length === 0) return <p>{none}</p>;
+  const left = names.length - ROWS_SHOWN_MAX;
   return (
-    <table class="rows">
-      <caption class="visually-hidden">{caption}</caption>
-      <thead>
-        <tr>
-          <th scope="col">{first}</th>
-          {columns.map(({ label }) => (
-            <th scope="col" key={label}>
-              <Text value={label} />
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {names.map((name) => (
-          <tr key={name}>
-            <td data-label={first}>
-              <Text value={name} />
-            </td>
-            {columns.map(({ label, cells }) => (
-              <td data-label={label} key={label}>
-                {cells.get(name) ?? <span class="muted">not set</span>}
-              </td>
+    <>
+      <table class="rows">
+        <caption class="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{first}</th>
+            {columns.map(({ label }) => (
+              <th scope="col" key={label}>
+                <Text value={label} />
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {names.slice(0, ROWS_SHOWN_MAX).map((name) => (
+            <tr key={name}>
+              <td data-label={first}>
+                <Text value={name} />
+              </td>
+              {columns.map(({ label, cells }) => (
+                <td data-label={label} key={label}>
+                  {cells.get(name) ?? <span class="muted">not set</span>}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {left > 0 && <p>{left} more are not shown here. The command below prints all of them.</p>}
+    </>
   );
 }

@@ -1,7 +1,6 @@
 // Revisions of the policy: one of them, the difference between two, how one arrives, what it means for a user, and rollback.
 import { type Static, Type } from "@sinclair/typebox";
 import { RolloutView, toRollout } from "../../../domain/clients/rollout/rollout-wire.ts";
-import { diffRevisions } from "../../../domain/governance/publishing/diff.ts";
 import { AdminConfig } from "../../../domain/governance/reading/admin-view.ts";
 import type { Explanation } from "../../../domain/governance/service.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
@@ -131,7 +130,7 @@ export function revisionRoutes({ guard, domain: { clients, governance, identity 
         const to = named(organizationId, query.to);
         const from =
           query.from === undefined ? revisions.before(organizationId, to) : named(organizationId, query.from);
-        return json({ from: from.id, to: to.id, changes: diffRevisions(from, to) });
+        return json({ from: from.id, to: to.id, changes: await views.difference(from, to) });
       },
       { requires: "administrator", query: DiffParameters, detail: described.diff },
     )

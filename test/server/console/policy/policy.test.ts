@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { CHANGES_SHOWN_MAX, LINES_SHOWN_MAX } from "../../../../src/server/console/policy/changes.tsx";
 import { FORM_TEXT_MAX } from "../../../../src/server/console/policy/edit-page.tsx";
+import { ROWS_SHOWN_MAX } from "../../../../src/server/console/policy/explain-page.tsx";
 import { PLACES_ASKED_MAX } from "../../../../src/server/console/policy/merge-page.tsx";
 import { managedText } from "../../../domain/governance/governance-world.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
@@ -168,6 +169,11 @@ test("pages of long policies stay short: lines, changes and conflicts have limit
     await publish(settings(count, 3));
     const lines = (await browser.visit("/console/policy")).html.match(/id="L\d+"/g)?.length ?? 0;
     expect(lines).toBeLessThanOrEqual(LINES_SHOWN_MAX);
+  }
+  for (const count of [ROWS_SHOWN_MAX - 1, ROWS_SHOWN_MAX, ROWS_SHOWN_MAX + 1]) {
+    await publish(settings(count, 3));
+    const { html } = await browser.visit("/console/policy/explain?user=ana@example.com&harness=codex");
+    expect(html.match(/>managed_config\.k\d+</g)).toHaveLength(Math.min(count, ROWS_SHOWN_MAX));
   }
   const base = current();
   for (const count of [PLACES_ASKED_MAX - 1, PLACES_ASKED_MAX, PLACES_ASKED_MAX + 1]) {

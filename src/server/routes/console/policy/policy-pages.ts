@@ -1,5 +1,4 @@
 // The policy in the console, as far as it is read: in force, history, one revision, differences and rollouts.
-import { diffRevisions } from "../../../../domain/governance/publishing/diff.ts";
 import type { Revision } from "../../../../domain/governance/service.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
@@ -61,7 +60,7 @@ export function policyPages({ guard, domain }: RouteContext, console: Console) {
           const former = formerOf(governance, revision);
           return revisionPage({
             ...{ revision, former, current: revisions.inForce(organizationId), text: await textOf(revision) },
-            changes: former ? diffRevisions(former, revision) : [],
+            changes: former ? await views.difference(former, revision) : [],
           });
         }),
       pageRoute("showPolicyRevision", "One revision of the policy"),
@@ -69,7 +68,7 @@ export function policyPages({ guard, domain }: RouteContext, console: Console) {
     .get(
       DIFF_PATH,
       ({ request }) =>
-        console.show(request, "administrator", (reader) => {
+        console.show(request, "administrator", async (reader) => {
           const { organizationId } = reader;
           const values = listValues(reader);
           const to =
@@ -80,7 +79,7 @@ export function policyPages({ guard, domain }: RouteContext, console: Console) {
             values.from === undefined
               ? (formerOf(governance, to) ?? to)
               : revisions.named(organizationId, values.from);
-          return diffPage({ from, to, changes: diffRevisions(from, to) });
+          return diffPage({ from, to, changes: await views.difference(from, to) });
         }),
       pageRoute("showPolicyDifference", "The difference between two revisions"),
     );
