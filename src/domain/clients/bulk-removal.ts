@@ -14,7 +14,7 @@ import { REVOKED, type RemovalDependencies, type RemovalKind, summaryOf } from "
 import * as store from "./store.ts";
 
 /** Clients of one transaction, so that none holds the event loop for long. */
-const ROWS_AT_ONCE = 25;
+const ROWS_AT_ONCE = 10;
 
 /** Which clients: at most BULK_ROWS_MAX ids, or a filter with its text for the audit log. */
 export type Selection =

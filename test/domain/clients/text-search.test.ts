@@ -8,6 +8,7 @@ import {
 } from "../../../src/domain/clients/limits.ts";
 import { SORTS } from "../../../src/domain/clients/model.ts";
 import type { ClientQuery } from "../../../src/domain/clients/service.ts";
+import { users } from "../../../src/domain/identity/tables.ts";
 import { openConnection } from "../../../src/platform/database/connection.ts";
 import { runSynchronously } from "../../../src/platform/steps.ts";
 import { addManyRows } from "../../support/content/many-rows.ts";
@@ -127,4 +128,24 @@ describe("CON-130 among many workstations", () => {
     }
     expect(SEARCHES_COUNTED_MAX).toBeLessThan(SUMMARIES_COUNTED_MAX);
   });
+});
+
+test("a workstation is found although more users have the text than are looked at", async () => {
+  await using clients = await createClientsWorld();
+  const { world, organizationId } = clients;
+  await clients.report(
+    { instance_id: "last" },
+    await clients.signedIn("member", { email: "worker-z@example.com" }),
+  );
+  await world.db.write((tx) => {
+    for (let at = 0; at <= SEARCH_CANDIDATES_MAX; at++) {
+      const [id, email] = [world.ids.uuid(), `worker-${at}@example.com`];
+      const times = { createdAtMs: 0, updatedAtMs: 0 };
+      const row = { id, organizationId, email, emailKey: email, subject: id, ...times };
+      tx.insert(users)
+        .values({ ...row, role: "member", status: "active" })
+        .run();
+    }
+  }, "user_rows");
+  expect(hosts(clients, { q: "worker-" })).toHaveLength(1);
 });

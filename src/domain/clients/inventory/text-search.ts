@@ -32,5 +32,7 @@ export function* candidatesOf(
     yield;
     for (const id of recordsOf(read, owners.slice(at, at + USERS_AT_ONCE), limit)) found.add(id);
   }
-  return { ids: [...found].slice(0, SEARCH_CANDIDATES_MAX), isWhole: found.size < limit };
+  // Users who were left out may have workstations, even if those that were read have few.
+  const isWhole = found.size < limit && owners.length < limit;
+  return { ids: [...found].slice(0, SEARCH_CANDIDATES_MAX), isWhole };
 }
