@@ -85,6 +85,14 @@ function placesOf(value: unknown, path: readonly string[] = []): string[] {
   return [own, ...[...(parts ?? [])].flatMap(([key, part]) => placesOf(part, [...path, key]))];
 }
 
+/** Entries of lists with names by their names. */
+function unordered(path: readonly string[], value: unknown): unknown {
+  const parts = splitParts(path, value);
+  if (!parts) return value;
+  const named = [...parts].map(([key, part]) => [key, unordered([...path, key], part)]);
+  return [Array.isArray(value), Object.fromEntries(named)];
+}
+
 const RUNS = { numRuns: 150 };
 
 describe("one merge", () => {
@@ -153,6 +161,36 @@ describe("one merge", () => {
             );
           });
         for (const path of both) expect([path, touches(conflicts, path)]).toEqual([path, true]);
+      }),
+      RUNS,
+    );
+  });
+
+  test("CON-53 takes the wanted value at the conflicts that were decided so, and only there", () => {
+    fc.assert(
+      fc.property(versions, fc.infiniteStream(fc.boolean()), ({ baseline, current, wanted }, choices) => {
+        const undecided = mergeDocuments({ baseline, current, wanted });
+        const chosen = new Map(undecided.conflicts.map((path) => [path, choices.next().value === true]));
+        const decided = mergeDocuments({ baseline, current, wanted }, (path) => chosen.get(path) === true);
+        expect(decided.conflicts).toEqual(undecided.conflicts);
+        for (const [path, isWanted] of chosen)
+          expect([path, valueAt(decided.merged, path)]).toEqual([
+            path,
+            valueAt(isWanted ? wanted : current, path),
+          ]);
+        if (![...chosen.values()].includes(true)) expect(decided.merged).toEqual(undecided.merged);
+      }),
+      RUNS,
+    );
+  });
+
+  test("CON-53 is symmetric: both sides exchanged, with the opposite decisions, give the same but for the order", () => {
+    fc.assert(
+      fc.property(versions, ({ baseline, current, wanted }) => {
+        const one = mergeDocuments({ baseline, current, wanted }, () => true);
+        const other = mergeDocuments({ baseline, current: wanted, wanted: current });
+        expect(new Set(one.conflicts)).toEqual(new Set(other.conflicts));
+        expect(unordered([], one.merged)).toEqual(unordered([], other.merged));
       }),
       RUNS,
     );
