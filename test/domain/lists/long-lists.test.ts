@@ -43,7 +43,6 @@ describe("a step reads a bounded number of rows", () => {
     ["the last page of invitations", (id) => site.domain.identity.invitations.listInSteps(id, LAST)],
     ["invitations by a text", (id) => site.domain.identity.invitations.listInSteps(id, { q: "nobody" })],
     ["the last page of workstations", (id) => site.domain.clients.inventory.listInSteps(id, LAST)],
-    ["workstations by a text", (id) => site.domain.clients.inventory.listInSteps(id, { q: "nobody" })],
     ["workstations by harness", (id) => site.domain.clients.inventory.listInSteps(id, { harness: "kimi" })],
     ["workstations by health", (id) => site.domain.clients.inventory.listInSteps(id, { health: "current" })],
     [

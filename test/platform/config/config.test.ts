@@ -1141,6 +1141,7 @@ suite("the table", () => {
       "blobs.s3.session_token": "unset",
       "blobs.s3.ca_file": "unset",
       "blobs.s3.sse": "unset",
+      "sessions.administrators_may_read": "false",
       "sessions.retention_days": "30",
       "sessions.superseded_days": "7",
       "sessions.total_bytes_max": "unset",

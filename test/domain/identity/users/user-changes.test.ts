@@ -233,7 +233,7 @@ test("every check refuses what its change would refuse, and changes nothing", as
   const before = world.audited();
   const suspension = { status: "suspended" };
   for (const [user, refused] of cases) {
-    expect(await reasonOf(() => users.checkUpdate(operator, user.id, suspension))).toBe(refused);
+    expect(await reasonOf(() => void users.checkUpdate(operator, user.id, suspension))).toBe(refused);
     const removal = refused === "user.removed" ? undefined : refused;
     expect(await reasonOf(() => users.checkRemove(operator, user.id))).toBe(removal);
     const reset = refused === "user.removed" ? refused : undefined;
