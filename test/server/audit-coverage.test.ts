@@ -672,6 +672,13 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["user.update"],
   },
+  "POST /console/harnesses/:harness": {
+    async ask(site) {
+      await publishFirst(site);
+      return onConsole(site, { action: "/console/harnesses/codex", fields: { settings: "model: x" } });
+    },
+    leaves: ["policy_draft.create"],
+  },
   "POST /console/policy/edit": {
     async ask(site) {
       await publishFirst(site);

@@ -25,6 +25,7 @@ import type { CheckVersion } from "./verdict/expectations.ts";
 import { createJudge, rulesOf } from "./verdict/judge.ts";
 
 export type { BulkRemoval, Selection } from "./bulk-removal.ts";
+export type { HarnessVersionCount } from "./inventory/harness-versions.ts";
 export type {
   ClientFacets,
   ClientFilterQuery,

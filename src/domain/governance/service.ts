@@ -27,7 +27,7 @@ import { Views } from "./reading/views.ts";
 export type { GovernanceSettings } from "./dependencies.ts";
 export { defaultModelOf, deliversModels, modelsOf } from "./document/model-lists.ts";
 export type { Conflict, Decision } from "./drafts/draft-merge.ts";
-export type { Draft } from "./drafts/draft-model.ts";
+export type { Draft, HarnessInput } from "./drafts/draft-model.ts";
 export type { Review } from "./drafts/draft-publishing.ts";
 export type {
   GovernanceConfig,

@@ -53,6 +53,7 @@ const GROUPS: readonly NavigationGroup[] = [
     needs: "administrator",
     links: [
       { href: `${CONSOLE}/policy`, label: "Policy" },
+      { href: `${CONSOLE}/harnesses`, label: "Harnesses" },
       { href: `${CONSOLE}/policy/explain`, label: "Explain" },
       { href: `${CONSOLE}/policy/history`, label: "History" },
     ],

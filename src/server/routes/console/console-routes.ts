@@ -20,6 +20,7 @@ import { ownPages } from "./own/own-pages.ts";
 import { peoplePages } from "./people/people-pages.ts";
 import { draftActionPages, draftPages } from "./policy/draft-pages.ts";
 import { explainPages } from "./policy/explain-pages.ts";
+import { harnessPages } from "./policy/harness-pages.ts";
 import { policyPages, rolloutPages } from "./policy/policy-pages.ts";
 import { overviewPages } from "./start/overview-pages.ts";
 import { searchPages } from "./start/search-pages.ts";
@@ -38,6 +39,7 @@ export function consoleRoutes(context: RouteContext) {
     .use(policyPages(context, console))
     .use(rolloutPages(context, console))
     .use(explainPages(context, console))
+    .use(harnessPages(context, console))
     .use(draftPages(context, console))
     .use(draftActionPages(context, console))
     .use(peoplePages(context, console))

@@ -18,6 +18,8 @@ export const policyArea: Area = {
       state: "asked wrongly",
       open: "/console/policy/explain?user=nobody@example.com",
     },
+    { title: "Harnesses", open: "/console/harnesses" },
+    { title: "Codex", open: "/console/harnesses/codex" },
     { title: "Rollout of r1", open: "/console/policy/rollout/1" },
   ],
 };

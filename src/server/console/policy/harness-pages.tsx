@@ -1,0 +1,289 @@
+// The harnesses of the policy: what each may do and which versions workstations have, and the form that changes one in the draft.
+/** @jsxImportSource preact */
+import type { HarnessInput } from "../../../domain/governance/service.ts";
+import type { HarnessKey } from "../../../domain/harnesses/harnesses.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import { Hidden } from "../../pages/forms.tsx";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { CONSOLE } from "../frame/navigation.ts";
+import { harnessText } from "../own/words.ts";
+import { AsCommand } from "../parts/command.tsx";
+import { ConsoleForm } from "../parts/form.tsx";
+import { Count, Facts, State, Text, useReader } from "../parts/values.tsx";
+import { FORM_TEXT_MAX } from "./edit-page.tsx";
+import { REVIEW_PATH } from "./words.ts";
+
+export const HARNESSES_PATH = `${CONSOLE}/harnesses`;
+
+/** A version that workstations report. */
+export interface ReportedVersion {
+  /** empty if none could be read */
+  version: string;
+  clients: number;
+  /** why the policy refuses it; undefined if it allows it */
+  refusal: string | undefined;
+}
+
+export interface HarnessView {
+  harness: HarnessKey;
+  isAllowed: boolean;
+  requirement: string | undefined;
+  allowsUnverified: boolean;
+  /** versions below this one are certified; undefined for none */
+  certifiedBefore: string | undefined;
+  settings: number;
+  servers: number;
+  packages: number;
+  /** the most frequent first */
+  versions: readonly ReportedVersion[];
+}
+
+const clientsIn = (versions: readonly ReportedVersion[]): number =>
+  versions.reduce((sum, { clients }) => sum + clients, 0);
+
+/** @returns the page of all harnesses */
+export const harnessesPage = (views: readonly HarnessView[]): ConsolePage => ({
+  title: "Harnesses",
+  live: ["revision"],
+  content: (
+    <>
+      <table class="rows">
+        <caption class="visually-hidden">Harnesses of the policy in force</caption>
+        <thead>
+          <tr>
+            <th scope="col">Harness</th>
+            <th scope="col">May run</th>
+            <th scope="col">Versions</th>
+            <th scope="col" class="number">
+              Workstations allowed
+            </th>
+            <th scope="col" class="number">
+              Workstations refused
+            </th>
+            <th scope="col" class="number">
+              Settings
+            </th>
+            <th scope="col" class="number">
+              MCP servers
+            </th>
+            <th scope="col" class="number">
+              Packages
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {views.map((view) => (
+            <tr key={view.harness}>
+              <td data-label="Harness">
+                <a href={`${HARNESSES_PATH}/${view.harness}`}>{harnessText(view.harness)}</a>
+              </td>
+              <td data-label="May run">
+                <State tone={view.isAllowed ? "good" : "neutral"}>{view.isAllowed ? "Yes" : "No"}</State>
+              </td>
+              <td data-label="Versions">{rangeText(view)}</td>
+              <td data-label="Workstations allowed" class="number">
+                <Count value={clientsIn(view.versions.filter(({ refusal }) => refusal === undefined))} />
+              </td>
+              <td data-label="Workstations refused" class="number">
+                <Count value={clientsIn(view.versions.filter(({ refusal }) => refusal !== undefined))} />
+              </td>
+              <td data-label="Settings" class="number">
+                <Count value={view.settings} />
+              </td>
+              <td data-label="MCP servers" class="number">
+                <Count value={view.servers} />
+              </td>
+              <td data-label="Packages" class="number">
+                <Count value={view.packages} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <AsCommand
+        command={["harnesses", "list"]}
+        api={{ method: "GET", path: "/admin/harnesses/managed-configs" }}
+      />
+    </>
+  ),
+});
+
+function rangeText({ requirement, allowsUnverified, certifiedBefore }: HarnessView): string {
+  const certified = certifiedBefore === undefined ? "" : ` below ${certifiedBefore}`;
+  const own = requirement ?? "any";
+  return allowsUnverified ? `${own}, also not certified` : `${own}, certified${certified}`;
+}
+
+interface HarnessPageProps {
+  view: HarnessView;
+  /** as it was typed, or as the draft says */
+  input: HarnessInput;
+  /** of the draft; 0 for none */
+  version: number;
+  problems: readonly Problem[];
+}
+
+/** @returns the page of one harness */
+export const harnessPage = ({ view, input, version, problems }: HarnessPageProps): ConsolePage => ({
+  title: harnessText(view.harness),
+  trail: [{ href: HARNESSES_PATH, label: "Harnesses" }],
+  isError: problems.length > 0,
+  content: (
+    <>
+      {problems.length > 0 && (
+        <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+          <p>The draft is saved, but it cannot be published like this.</p>
+          <ul>
+            {problems.map(({ pointer, detail, line }) => (
+              <li key={pointer + detail}>
+                <a href={`#${FIELDS[pointer] ?? "settings"}`}>
+                  {line !== undefined && <>Line {line}: </>}
+                  <Text value={detail} />
+                </a>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <Facts
+        facts={[
+          {
+            label: "Certified versions",
+            value: view.certifiedBefore ? `below ${view.certifiedBefore}` : "none",
+          },
+          { label: "MCP servers", value: <Count value={view.servers} /> },
+          { label: "Packages", value: <Count value={view.packages} /> },
+        ]}
+      />
+      <Form harness={view.harness} input={input} version={version} />
+      <Versions versions={view.versions} />
+      <AsCommand
+        api={{
+          method: "PUT",
+          path: "/admin/policy-draft",
+          body: { version, harness: { harness: view.harness, managed_config_yaml: "…" } },
+        }}
+      />
+    </>
+  ),
+});
+
+const FIELDS: Readonly<Record<string, string>> = {
+  "/version_requirement": "requirement",
+  "/allow_unverified_versions": "unverified",
+};
+
+function Form({
+  harness,
+  input,
+  version,
+}: Pick<HarnessPageProps, "input" | "version"> & { harness: HarnessKey }) {
+  const { mayAdminister } = useReader();
+  return (
+    <ConsoleForm action={`${HARNESSES_PATH}/${harness}`}>
+      <Hidden name="version" value={String(version)} />
+      <fieldset disabled={!mayAdminister}>
+        <legend class="visually-hidden">What workstations may do with it</legend>
+        <p>
+          <label>
+            <input type="checkbox" name="allowed" value="yes" checked={input.isAllowed} /> May run
+          </label>
+        </p>
+        <div class="field narrow">
+          <label for="requirement">Versions</label>
+          <input
+            id="requirement"
+            name="requirement"
+            value={input.versionRequirement ?? ""}
+            placeholder=">=1.2, <2"
+            maxLength={256}
+            autocomplete="off"
+            aria-describedby="requirement-hint"
+          />
+          <p class="hint" id="requirement-hint">
+            Empty for any version. The table below shows what workstations have.
+          </p>
+        </div>
+        <p>
+          <label>
+            <input
+              id="unverified"
+              type="checkbox"
+              name="unverified"
+              value="yes"
+              checked={input.allowUnverifiedVersions}
+            />{" "}
+            Also versions that are not certified; needs a range
+          </label>
+        </p>
+        <div class="field">
+          <label for="settings">Settings, as YAML</label>
+          <textarea
+            id="settings"
+            name="settings"
+            rows={16}
+            class="code"
+            spellcheck={false}
+            autocapitalize="off"
+            maxLength={FORM_TEXT_MAX}
+          >
+            {input.managedConfigYaml}
+          </textarea>
+          <p class="hint">Everything here is enforced. What is left out is the user's own choice.</p>
+        </div>
+        {mayAdminister && (
+          <div class="choices">
+            <button class="button primary" type="submit">
+              Save and review
+            </button>
+            <a class="button" href={version === 0 ? HARNESSES_PATH : REVIEW_PATH}>
+              Cancel
+            </a>
+          </div>
+        )}
+      </fieldset>
+    </ConsoleForm>
+  );
+}
+
+function Versions({ versions }: { versions: readonly ReportedVersion[] }) {
+  return (
+    <section aria-labelledby="versions">
+      <h2 id="versions">Versions on workstations</h2>
+      {versions.length === 0 ? (
+        <p>No workstation has reported this harness.</p>
+      ) : (
+        <table class="rows">
+          <caption class="visually-hidden">Reported versions, the most frequent first</caption>
+          <thead>
+            <tr>
+              <th scope="col">Version</th>
+              <th scope="col" class="number">
+                Workstations
+              </th>
+              <th scope="col">Under the draft, or the policy without one</th>
+            </tr>
+          </thead>
+          <tbody>
+            {versions.map(({ version, clients, refusal }) => (
+              <tr key={version}>
+                <td data-label="Version">
+                  <Text value={version} none="unreadable" />
+                </td>
+                <td data-label="Workstations" class="number">
+                  <Count value={clients} />
+                </td>
+                <td data-label="Under the draft, or the policy without one">
+                  <State tone={refusal === undefined ? "good" : "bad"}>
+                    {refusal === undefined ? "Allowed" : "Refused"}
+                  </State>{" "}
+                  <Text value={refusal} none=" " />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
