@@ -115,6 +115,8 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/domain/access/tokens/*.test.ts",
       "test/server/routes/access/oauth.test.ts",
       "test/server/routes/access/*.test.ts",
+      "test/server/auth/*.test.ts",
+      "test/server/routes/pages/*.test.ts",
     ],
   },
   guard: {

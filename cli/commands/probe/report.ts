@@ -12,7 +12,7 @@ import { outputFor } from "../../output/output.ts";
 import { startProgress } from "../../output/progress.ts";
 
 /** Size limit of the file with private certificates. */
-const CA_FILE_BYTES_MAX = 1024 * 1024;
+export const CA_FILE_BYTES_MAX = 1024 * 1024;
 
 /** @throws DomainError `probe.unreachable` or `probe.failed` after the report; `probe.bad_url`, `probe.bad_ca`, `secret.*` */
 export async function runProbe(context: Context, command: CliCommand, url: string): Promise<void> {

@@ -8,7 +8,7 @@ import { type Check, examine, type Finding } from "../doctor/finding.ts";
 import { CERTIFICATE_DAYS_MIN } from "../doctor/machine.ts";
 
 /** Addresses of one name that are tried. */
-const ADDRESSES_MAX = 8;
+export const ADDRESSES_MAX = 8;
 
 export interface Reached {
   findings: Finding[];

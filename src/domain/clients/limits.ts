@@ -32,7 +32,6 @@ export const NOT_SEEN_DAYS_MAX = 99_999;
 
 /** Harness names listed in the facets. */
 export const FACET_HARNESSES_MAX = 1_000;
-export const FACET_USERS_MAX = 10;
 /** Clients listed when a name is ambiguous. */
 export const REFERENCE_MATCHES_MAX = 10;
 /** Records that a job or a bulk operation handles in one transaction. */

@@ -25,7 +25,7 @@ export const HARNESS_FILE_BYTES_MAX = 65_536;
 /** of one harness */
 export const GENERATIONS_ADDED_MAX = 16;
 export const HARNESS_VERSION_CHARACTERS_MAX = 64;
-const TOKENS_MAX = 20_000;
+export const HARNESS_FILE_TOKENS_MAX = 20_000;
 export const NAMES_MAX = 16;
 
 const RULES = ["agents_require_plugin", "hooks_require_plugin", "hooks_as_plugin_modules"] as const;
@@ -44,7 +44,10 @@ const GENERATION_MEMBERS = [
  */
 export const readHarnessFile = (bytes: Uint8Array, fileName: string): HarnessExtension => {
   const problems = new ProblemList();
-  const text = readYamlText(bytes, problems, { bytesMax: HARNESS_FILE_BYTES_MAX, tokensMax: TOKENS_MAX });
+  const text = readYamlText(bytes, problems, {
+    bytesMax: HARNESS_FILE_BYTES_MAX,
+    tokensMax: HARNESS_FILE_TOKENS_MAX,
+  });
   const extension = problems.count === 0 ? readExtension(text.content, problems) : {};
   if (problems.count === 0) return extension;
   const [count, noun] = [problems.count, problems.count === 1 ? "problem" : "problems"];

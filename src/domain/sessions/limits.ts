@@ -44,7 +44,6 @@ export const LIST_LIMIT_DEFAULT = 50;
 export const LIST_LIMIT_MAX = 100;
 /** sessions whose text a search compares before it looks at all in the order of the list instead */
 export const SEARCH_CANDIDATES_MAX = 2_000;
-export const FACET_USERS_MAX = 10;
 /** colleagues that a search offers */
 export const MEMBERS_MAX = 10;
 /** recipients of one session, without its owner */

@@ -19,7 +19,7 @@ export const KEY_FILE_BYTES_MAX = 4 * 1024 * 1024;
 /** Takes 128 MB and about half a second: the minimum that OWASP recommends. */
 const PASSPHRASE_COST: PassphraseCost = { n: 131_072, r: 8, p: 1 };
 /** Upper bounds of the parameters in a file that is read. */
-const COST_MAX = { n: 1_048_576, r: 16, p: 4 };
+export const COST_MAX = { n: 1_048_576, r: 16, p: 4 };
 const SALT_BYTES = 16;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;

@@ -1,6 +1,4 @@
 // Reads the certificate chain that a TLS peer presented.
-import type { TLSSocket } from "node:tls";
-
 export interface PeerCertificate {
   subject: string;
   issuer: string;
@@ -9,17 +7,25 @@ export interface PeerCertificate {
 }
 
 /** Certificates in one chain that are read; more is a mistake of the server. */
-const CHAIN_MAX = 10;
+export const CHAIN_MAX = 10;
 
-type DetailedCertificate = ReturnType<TLSSocket["getPeerCertificate"]> & {
-  issuerCertificate?: DetailedCertificate;
-};
+type Names = Partial<Record<"CN" | "O", string | string[]>>;
+
+/** The members that are read of what `TLSSocket.getPeerCertificate(true)` returns. */
+export interface PresentedCertificate {
+  subject?: Names;
+  issuer?: Names;
+  valid_to: string;
+  fingerprint256: string;
+  /** that of a root is the root itself */
+  issuerCertificate?: PresentedCertificate;
+}
 
 /** @returns the certificates of a peer, its own first */
-export function chainOf(first: DetailedCertificate): PeerCertificate[] {
+export function chainOf(first: PresentedCertificate): PeerCertificate[] {
   const chain: PeerCertificate[] = [];
   const seen = new Set<string>();
-  for (let next: DetailedCertificate | undefined = first; next; next = next.issuerCertificate) {
+  for (let next: PresentedCertificate | undefined = first; next; next = next.issuerCertificate) {
     if (seen.has(next.fingerprint256) || chain.length >= CHAIN_MAX) break;
     seen.add(next.fingerprint256);
     chain.push({
@@ -31,5 +37,5 @@ export function chainOf(first: DetailedCertificate): PeerCertificate[] {
   return chain;
 }
 
-const nameText = (name: Partial<Record<"CN" | "O", string | string[]>> | undefined): string =>
+const nameText = (name: Names | undefined): string =>
   [name?.CN ?? name?.O ?? "a nameless one"].flat().join(", ");

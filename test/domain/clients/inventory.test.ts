@@ -1,15 +1,14 @@
 // The inventory: health as one thing wherever it shows, filters, order, facets, look-ups, and verdicts that live on.
 import { describe, expect, test } from "bun:test";
-import type { FacetQuery } from "../../../src/domain/clients/inventory/inventory.ts";
 import {
   FACET_HARNESSES_MAX,
-  FACET_USERS_MAX,
   HARNESSES_MAX,
   REFERENCE_MATCHES_MAX,
   STALE_AFTER_DAYS,
 } from "../../../src/domain/clients/limits.ts";
 import { HEALTHS } from "../../../src/domain/clients/model.ts";
 import type { ClientQuery } from "../../../src/domain/clients/service.ts";
+import { FACET_USERS_MAX, type FacetQuery } from "../../../src/domain/shared/facet-users.ts";
 import { SEARCH_LENGTH_MAX } from "../../../src/domain/shared/page.ts";
 import { DAY_MS, HOUR_MS } from "../../../src/platform/clock.ts";
 import { runSynchronously } from "../../../src/platform/steps.ts";
@@ -267,6 +266,7 @@ describe("facets", () => {
         await clients.report({}, await clients.signedIn("member", { email }));
       }
       const { users } = facetsOf(clients);
+      expect(FACET_USERS_MAX).toBe(10); // on the wire
       expect(users).toHaveLength(Math.min(count, FACET_USERS_MAX));
     },
   );

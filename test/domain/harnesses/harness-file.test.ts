@@ -7,6 +7,7 @@ import {
   GENERATIONS_ADDED_MAX,
   HARNESS_FILE_BYTES_MAX,
   HARNESS_FILE_FORMAT,
+  HARNESS_FILE_TOKENS_MAX,
   HARNESS_VERSION_CHARACTERS_MAX,
   NAMES_MAX,
   readHarnessFile,
@@ -36,6 +37,14 @@ const generations = (count: number): string =>
     { length: count },
     (_, at) => `      - {introduced: 1.${at}.0, verified_before: 1.${at + 1}.0-0}\n`,
   ).join("");
+
+test("a file may have a limited number of YAML tokens", () => {
+  // An empty line is one token; the first line is five.
+  const problems = [-1, 0, 1].map((step) =>
+    problemsIn(`[] #${"\n".repeat(HARNESS_FILE_TOKENS_MAX + step - 5)}`),
+  );
+  expect(problems.map(([first]) => first?.includes("words and marks"))).toEqual([false, false, true]);
+});
 
 test.each([-1, 0, 1])("a list may have %i names more than the limit only up to it", (step) => {
   const names = Array(NAMES_MAX + step)

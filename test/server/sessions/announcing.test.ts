@@ -1,4 +1,4 @@
-// Announcements of captured sessions: what is refused and how, what is idempotent, and every limit at, below and above.
+// Announcements of captured sessions: what is refused and how, what is idempotent, and how many may wait.
 import { describe, expect, test } from "bun:test";
 import { unlink } from "node:fs/promises";
 import { eq } from "drizzle-orm";
@@ -61,21 +61,13 @@ describe("SES-2 a wrong value is refused with 400", () => {
     ["a digest with other letters", { sha256: "g".repeat(64) }, ["/sha256"]],
     ["a negative size", { size_bytes: -1 }, ["/size_bytes"]],
     ["half a byte", { size_bytes: 1.5 }, ["/size_bytes"]],
-    ["a size above the limit", { size_bytes: SIZE_BYTES_MAX + 1 }, ["/size_bytes"]],
     ["an empty session id", { session_id: "" }, ["/session_id"]],
-    ["a session id above the limit", { session_id: "é".repeat(513) }, ["/session_id"]],
     ["half a character", { session_id: "\ud800" }, ["/session_id"]],
     ["NUL in a title", { title: "a\0b" }, ["/title"]],
     ["a content type without a subtype", { content_type: "text" }, ["/content_type"]],
     ["two content types", { content_type: "text/plain, text/html" }, ["/content_type"]],
     ["a line break in a content type", { content_type: "text/plain\r\nx: y" }, ["/content_type"]],
     ["an empty content type", { content_type: "" }, ["/content_type"]],
-    ["a content type above the limit", { content_type: `text/${"x".repeat(252)}` }, ["/content_type"]],
-    ["a cwd above the limit", { cwd: "x".repeat(4097) }, ["/cwd"]],
-    ["a repository above the limit", { repository_root: "x".repeat(4097) }, ["/repository_root"]],
-    ["a remote above the limit", { repository_remote: "x".repeat(4097) }, ["/repository_remote"]],
-    ["a title above the limit", { title: "x".repeat(257) }, ["/title"]],
-    ["a summary above the limit", { summary: "x".repeat(1025) }, ["/summary"]],
     ["an unknown format", { artifact_format: "zip", resumable: false }, ["/artifact_format"]],
     ["a raw format that is resumable", { artifact_format: "legacy-raw" }, ["/resumable"]],
     ["a legacy profile that is resumable", { compatibility_profile: "legacy" }, ["/resumable"]],
@@ -91,8 +83,13 @@ describe("SES-2 a wrong value is refused with 400", () => {
   test("all faults are named at once", async () => {
     const face = await sameServer();
     const wrong = {
-      ...{ harness: "vim", session_id: "", sha256: "x", size_bytes: -1 },
-      ...{ content_type: "x", cwd: "x".repeat(4097), artifact_format: "zip", resumable: true },
+      ...{ harness: "vim", session_id: "é".repeat(513), sha256: "x", size_bytes: -1 },
+      ...{
+        content_type: `text/${"x".repeat(252)}`,
+        cwd: "x".repeat(4097),
+        artifact_format: "zip",
+        resumable: true,
+      },
       ...{ title: "x".repeat(257), summary: "x".repeat(1025), captured_at_unix_ms: -1 },
       ...{ repository_root: "x".repeat(4097), repository_remote: "x".repeat(4097) },
     };
@@ -120,7 +117,6 @@ test("SES-2 a wrong shape is refused with 422, all faults at once", async () => 
 });
 
 test.each([
-  ["the largest size", { size_bytes: SIZE_BYTES_MAX }],
   ["no bytes", { size_bytes: 0 }],
   ["a session id of 512 odd characters", { session_id: "𝒳\u202e'\"\\%_\n".repeat(64) }],
   ["texts at their limits", { cwd: "é".repeat(4096), title: "𝒳".repeat(256), summary: "é".repeat(1024) }],
@@ -136,7 +132,6 @@ test.each([
     },
   ],
   ["a content type with parameters", { content_type: 'text/plain; charset=utf-8; x="a b"' }],
-  ["a longest content type", { content_type: `text/${"x".repeat(251)}` }],
   ["a member that only newer clients know", { newer: true }],
 ])("SES-2 %s is accepted", async (_, more) => {
   const face = await sameServer();
@@ -151,7 +146,6 @@ test("SES-2 a digest in upper case is stored in lower case", async () => {
 
 test.each([
   ["0", 0, null],
-  ["a time after the year 9999", Number.MAX_SAFE_INTEGER, null],
   ["a known time", 1_767_225_600_000, 1_767_225_600_000],
 ])("SES-2 the capture time %s is read", async (_, sent, kept) => {
   const face = await sameServer();

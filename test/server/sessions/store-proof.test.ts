@@ -1,6 +1,7 @@
 // Completion where the bytes lie in an S3-compatible store: who proves them, what happens to other bytes, and what callers learn of a
 // store that fails.
 import { describe, expect, test } from "bun:test";
+import { HASHED_AT_ONCE_MAX } from "../../../src/domain/sessions/limits.ts";
 import { createS3Objects } from "../../../src/domain/sessions/service.ts";
 import { sessionArtifacts } from "../../../src/domain/sessions/tables.ts";
 import {
@@ -9,6 +10,7 @@ import {
   type PresignedOnWire,
   presign,
 } from "../../support/content/sessions.ts";
+import { until } from "../../support/inference/request-rows.ts";
 import {
   createS3Server,
   type S3Server,
@@ -76,6 +78,31 @@ describe("SES-20 the proof of content", () => {
     site.store.seen.length = 0;
     expect((await complete(site, presigned)).status).toBe(200);
     expect(site.store.seen.filter((line) => line.startsWith("GET ")).length).toBe(readings);
+  });
+
+  test("reads a limited number of objects at the same time", async () => {
+    await using site = await createSite({ digests: "unkept" });
+    const uploads: PresignedOnWire[] = [];
+    for (let number = 0; number <= HASHED_AT_ONCE_MAX; number += 1) {
+      const announcement = announcementOf(BYTES, { session_id: `session ${number}` });
+      const presigned = await (await presign(site.face, site.credential, announcement)).json();
+      await upload(presigned);
+      uploads.push(presigned);
+    }
+    const held: (() => void)[] = [];
+    site.store.instead = async ({ method }) => {
+      if (method === "GET") await new Promise<void>((resolve) => held.push(resolve));
+      return undefined;
+    };
+    const completing = Promise.all(uploads.map((presigned) => complete(site, presigned)));
+    const headsSeen = () => site.store.seen.filter((line) => line.startsWith("HEAD ")).length;
+    await until(() => headsSeen() === uploads.length && held.length >= HASHED_AT_ONCE_MAX);
+    for (const _ of uploads) await fetch(site.store.origin, { method: "HEAD" }); // a further GET would arrive meanwhile
+    expect(held).toHaveLength(HASHED_AT_ONCE_MAX);
+    held[0]?.();
+    await until(() => held.length === uploads.length);
+    for (const release of held) release();
+    expect((await completing).map(({ status }) => status)).toEqual(uploads.map(() => 200));
   });
 
   test.each([{}, { digests: "unkept" }] as const)(

@@ -36,7 +36,7 @@ export interface S3Server extends AsyncDisposable {
   /** serves objects of these buckets without a signature */
   publicBuckets: Set<string>;
   /** answers instead of the server as long as it is set; undefined leaves the request to the server */
-  instead: ((request: Request) => Response | Promise<Response> | undefined) | undefined;
+  instead: ((request: Request) => Response | undefined | Promise<Response | undefined>) | undefined;
 }
 
 export const TEST_KEYS: KnownKeys = {

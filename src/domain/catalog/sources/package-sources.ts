@@ -31,7 +31,7 @@ export const INSPECTION_TIMEOUT_MS = MINUTE_MS;
 export const INSPECTIONS_AT_ONCE_MAX = 4;
 /** paths of the archive that an answer lists */
 export const PATHS_LISTED_MAX = 1_000;
-const COMMIT_ANSWER_BYTES_MAX = 1_024;
+export const COMMIT_ANSWER_BYTES_MAX = 1_024;
 const BUSY_RETRY_SECONDS = 10;
 
 export interface InspectedSource extends ArchiveContents {

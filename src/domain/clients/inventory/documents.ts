@@ -1,8 +1,9 @@
 // Workstations as the API and the commands show them: wire schemas and what fills them.
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
+import { FACET_USERS_MAX } from "../../shared/facet-users.ts";
 import { pageEnvelope } from "../../shared/page.ts";
-import { COUNTED_VERSIONS_MAX, FACET_USERS_MAX, STALE_AFTER_DAYS, SUMMARIES_COUNTED_MAX } from "../limits.ts";
+import { COUNTED_VERSIONS_MAX, STALE_AFTER_DAYS, SUMMARIES_COUNTED_MAX } from "../limits.ts";
 import { ACTIVITIES, HEALTHS } from "../model.ts";
 import type { HarnessVersions } from "./harness-versions.ts";
 import type { ClientCounted, ClientSummary as ClientSummaryView, ClientView } from "./inventory.ts";

@@ -2,10 +2,10 @@
 // removal.ts removes records.
 import type { Problem } from "../../../platform/errors.ts";
 import { runSynchronously, type Steps } from "../../../platform/steps.ts";
-import { readSearchText, readUuid } from "../../shared/page.ts";
+import { type FacetQuery, readFacetQuery } from "../../shared/facet-users.ts";
 import { overSpans } from "../../shared/page-steps.ts";
 import { clientAmbiguous, clientNotFound, refuseQuery } from "../errors.ts";
-import { FACET_HARNESSES_MAX, FACET_USERS_MAX, REFERENCE_MATCHES_MAX } from "../limits.ts";
+import { FACET_HARNESSES_MAX, REFERENCE_MATCHES_MAX } from "../limits.ts";
 import { HEALTHS, type Health } from "../model.ts";
 import { type HarnessVersions, harnessVersionsIn } from "./harness-versions.ts";
 import * as store from "./inventory-store.ts";
@@ -16,11 +16,6 @@ import { figuresOfUsers, hasNoneSince, type UserFigures } from "./user-figures-s
 
 export type { ClientFilterQuery, ClientQuery } from "./list-query.ts";
 export type { ClientPage, ClientSummary, ClientView } from "./lists.ts";
-
-export interface FacetQuery {
-  userQ?: string | undefined;
-  selectedUserId?: string | undefined;
-}
 
 /** The wanted counts. */
 export interface ClientCounted {
@@ -38,13 +33,10 @@ export class Inventory extends ClientLists {
    * @returns up to FACET_USERS_MAX users who have reported, the selected one first, and up to FACET_HARNESSES_MAX harnesses
    * @throws DomainError `client.invalid`
    */
-  *facets(organizationId: string, { userQ, selectedUserId: selectedId }: FacetQuery): Steps<ClientFacets> {
-    const searching: Problem[] = [];
-    const q = readSearchText(userQ, searching);
-    const problems = searching.map(({ detail }) => ({ pointer: "/user_q", detail: `user_${detail}` }));
-    const id = readUuid(selectedId, "selected_user_id", problems);
+  *facets(organizationId: string, query: FacetQuery): Steps<ClientFacets> {
+    const problems: Problem[] = [];
+    const wanted = { isAmong: store.hasReported, ...readFacetQuery(query, problems) };
     refuseQuery(problems);
-    const wanted = { isAmong: store.hasReported, q, selectedId: id, limit: FACET_USERS_MAX };
     const users = yield* this.own.identity.users.among(organizationId, wanted);
     return {
       users: users.map(({ id, email }) => ({ id, email })),

@@ -41,7 +41,7 @@ export interface HarnessPublication extends Publication {
 }
 
 /** Limit for YAML tokens in the settings of one harness. */
-const SETTINGS_TOKENS_MAX = 200_000;
+export const SETTINGS_TOKENS_MAX = 200_000;
 
 /**
  * @returns the canonical key

@@ -2,6 +2,7 @@
 // changes them.
 import type { Problem } from "../../../platform/errors.ts";
 import { runSynchronously, type Steps } from "../../../platform/steps.ts";
+import { FACET_USERS_MAX } from "../../shared/facet-users.ts";
 import { offsetOf, type Page, type PageQuery, readPageQuery, readSearchText } from "../../shared/page.ts";
 import { type OrderedRows, pageInSteps, RowTotals } from "../../shared/page-steps.ts";
 import type { IdentityDependencies } from "../dependencies.ts";
@@ -158,17 +159,18 @@ export class UserDirectory {
   readonly byAddress = addressOrder;
 
   /**
-   * Finds users among those that another area's condition selects, in any status.
+   * Finds up to FACET_USERS_MAX users among those that another area's condition selects, in any status.
    * @param wanted `q` is part of an address in any case; the user of `selectedId` comes first, even if `q` does not match
    * @returns by folded address
    */
-  *among(organizationId: string, { isAmong, q, selectedId, limit }: WantedUsers): Steps<User[]> {
+  *among(organizationId: string, { isAmong, q, selectedId }: WantedUsers): Steps<User[]> {
     const { read } = this.dependencies.db;
     const row = selectedId === undefined ? undefined : { organizationId, id: selectedId };
     const selected = row && store.findAmong(read, row, isAmong);
     const wanted = { isAmong, q: q === undefined ? undefined : emailKey(q), except: selected?.id };
     const others = store.usersAmong(read, organizationId, wanted);
-    return [...(selected ? [selected] : []), ...(yield* firstOf(others, limit - (selected ? 1 : 0)))];
+    const limit = FACET_USERS_MAX - (selected ? 1 : 0);
+    return [...(selected ? [selected] : []), ...(yield* firstOf(others, limit))];
   }
 }
 
@@ -176,7 +178,6 @@ export interface WantedUsers {
   isAmong: UserCondition;
   q: string | undefined;
   selectedId: string | undefined;
-  limit: number;
 }
 
 export interface WantedColleagues {

@@ -15,7 +15,7 @@ export const EVENTS_MAX = 500;
 export const AHEAD_MS_MAX = 5 * MINUTE_MS;
 const RETRY_SECONDS = 5;
 /** Many times what a proxy sends before it gives up a batch. */
-const COUNTED_IDS_MAX = 50_000;
+export const COUNTED_IDS_MAX = 50_000;
 
 const textOrNull = (maxLength: number) =>
   Type.Optional(Type.Union([Type.String({ maxLength }), Type.Null()]));

@@ -13,7 +13,6 @@ export const SEARCH_MS_MAX = 5_000;
 export const GAPS_MAX = 100;
 /** Models, harnesses and profiles in the facets. */
 export const FACET_VALUES_MAX = 200;
-export const FACET_USERS_MAX = 10;
 /** Values of one kind that are kept for the facets; model names come from workstations, so their number must be bounded. */
 export const SEEN_VALUES_MAX = 10_000;
 

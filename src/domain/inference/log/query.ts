@@ -1,9 +1,8 @@
 // Reads a query of the request log, and reports all problems at once.
 import { DAY_MS } from "../../../platform/clock.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
-import { UUID_PATTERN } from "../../../platform/ids.ts";
 import { type DayRange, type DayRangeQuery, readDayRange } from "../../shared/day-range.ts";
-import { offsetOf, type PageQuery, readPageQuery, readWord } from "../../shared/page.ts";
+import { offsetOf, type PageQuery, readPageQuery, readUuid, readWord } from "../../shared/page.ts";
 import { RESULTS, type RowFilter, type RowSearch, SORTS } from "./model.ts";
 import { OUTCOMES } from "./record.ts";
 
@@ -62,7 +61,7 @@ export function readFilter(query: LogFilterQuery, keptFromMs: number, problems: 
   return {
     fromMs: Math.max(fromMs ?? keptFromMs, keptFromMs),
     beforeMs,
-    userId: readUserId(query.userId, "user_id", problems),
+    userId: readUuid(query.userId, "user_id", problems),
     profileId: text("profile_id", query.profileId, LENGTH_MAX.profileId),
     model: text("model", query.model, LENGTH_MAX.model),
     harness: text("harness", query.harness, LENGTH_MAX.harness),
@@ -80,13 +79,6 @@ function readPeriod({ occurred = {}, fromMs, beforeMs }: LogFilterQuery, problem
   if (fromMs !== undefined && beforeMs !== undefined && fromMs >= beforeMs)
     problems.push({ pointer: "/occurred_to", detail: "occurred_to must not be before occurred_from" });
   return { fromMs, beforeMs };
-}
-
-/** @returns the id in lower case, as stored */
-export function readUserId(text: string | undefined, name: string, problems: Problem[]): string | undefined {
-  if (text !== undefined && !UUID_PATTERN.test(text))
-    problems.push({ pointer: `/${name}`, detail: `${name} must be a UUID` });
-  return text?.toLowerCase();
 }
 
 /** @throws DomainError `request_log.invalid` if there are problems */

@@ -6,15 +6,16 @@ import { asStorageError } from "../../../platform/database/storage-errors.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 import type { Identity } from "../../identity/service.ts";
-import { type Page, readSearchText } from "../../shared/page.ts";
+import { type FacetQuery, readFacetQuery } from "../../shared/facet-users.ts";
+import type { Page } from "../../shared/page.ts";
 import type { ErasedRows, OutsideData, Person } from "../../shared/personal-data.ts";
 import { dayOf } from "../usage/model.ts";
 import { hasUsageSince } from "../usage/store.ts";
 import { FileSource } from "./file-source.ts";
 import type { LogArchive } from "./log-archive.ts";
 import { openExistingLog } from "./log-file-store.ts";
-import { FACET_USERS_MAX, type FoundRows, type Gap, type LogFigures, type SeenValues } from "./model.ts";
-import { keptFrom, type LogQuery, readLogQuery, readUserId, refuse } from "./query.ts";
+import type { FoundRows, Gap, LogFigures, SeenValues } from "./model.ts";
+import { keptFrom, type LogQuery, readLogQuery, refuse } from "./query.ts";
 import type { RequestRow } from "./record.ts";
 import type { Bucket, SummaryFound } from "./summary/model.ts";
 import { type CheckedSummary, readSummaryQuery, type SummaryQuery } from "./summary/summary-query.ts";
@@ -64,11 +65,6 @@ export interface SummaryView extends Pick<SummaryFound, "totals" | "points"> {
 
 export interface LogFacets extends SeenValues {
   users: { id: string; email: string }[];
-}
-
-export interface FacetQuery {
-  userQ?: string | undefined;
-  selectedUserId?: string | undefined;
 }
 
 export class RequestLogs implements OutsideData {
@@ -125,15 +121,13 @@ export class RequestLogs implements OutsideData {
    * @returns values of rows that have not expired; up to FACET_USERS_MAX users, the selected one first
    * @throws DomainError `request_log.invalid`
    */
-  async facets(organizationId: string, { userQ, selectedUserId }: FacetQuery): Promise<LogFacets> {
-    const searching: Problem[] = [];
-    const q = readSearchText(userQ, searching);
-    const problems = searching.map(({ detail }) => ({ pointer: "/user_q", detail: `user_${detail}` }));
-    const selectedId = readUserId(selectedUserId, "selected_user_id", problems);
+  async facets(organizationId: string, query: FacetQuery): Promise<LogFacets> {
+    const problems: Problem[] = [];
+    const { q, selectedId } = readFacetQuery(query, problems);
     refuse(problems);
     const fromMs = this.keptFromMs();
     // Usage is counted for every row, so its table shows which users have rows.
-    const wanted = { isAmong: hasUsageSince(dayOf(fromMs)), q, selectedId, limit: FACET_USERS_MAX };
+    const wanted = { isAmong: hasUsageSince(dayOf(fromMs)), q, selectedId };
     const users = await runInTurns(this.own.identity.users.among(organizationId, wanted));
     return {
       users: users

@@ -1,19 +1,15 @@
 // What people choose from: the owners and harnesses of the sessions they see, and colleagues to share with.
 import type { Problem } from "../../../platform/errors.ts";
 import type { Steps } from "../../../platform/steps.ts";
-import { readSearchText, readUuid } from "../../shared/page.ts";
+import { type FacetQuery, readFacetQuery } from "../../shared/facet-users.ts";
+import { readSearchText } from "../../shared/page.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import { refuseRequest } from "../errors.ts";
-import { FACET_USERS_MAX, MEMBERS_MAX } from "../limits.ts";
+import { MEMBERS_MAX } from "../limits.ts";
 import type { Viewer } from "../model.ts";
 import type { UserRef } from "../sharing/recipients.ts";
 import { harnessesIn, ownsVisible } from "./count-store.ts";
 import type { Scope } from "./list-query.ts";
-
-export interface FacetQuery {
-  userQ?: string | undefined;
-  selectedUserId?: string | undefined;
-}
 
 export interface SessionFacets {
   users: UserRef[];
@@ -28,13 +24,10 @@ export class SessionFacetLists {
    *   sessions
    * @throws DomainError `sessions.invalid`
    */
-  *facets(viewer: Viewer, { userQ, selectedUserId }: FacetQuery): Steps<SessionFacets> {
-    const searching: Problem[] = [];
-    const q = readSearchText(userQ, searching);
-    const problems = searching.map(({ detail }) => ({ pointer: "/user_q", detail: `user_${detail}` }));
-    const selectedId = readUuid(selectedUserId, "selected_user_id", problems);
+  *facets(viewer: Viewer, query: FacetQuery): Steps<SessionFacets> {
+    const problems: Problem[] = [];
+    const wanted = { isAmong: ownsVisible(viewer), ...readFacetQuery(query, problems) };
     refuseRequest(problems);
-    const wanted = { isAmong: ownsVisible(viewer), q, selectedId, limit: FACET_USERS_MAX };
     const users = yield* this.own.identity.users.among(viewer.organizationId, wanted);
     return { users: users.map(toUserRef), harnesses: harnessesIn(this.own.db.read, scopeOf(viewer)) };
   }

@@ -209,6 +209,6 @@ function readProfile(
 }
 
 /** The last time that every reader of RFC 3339 understands: the end of the year 9999. */
-const TIME_MS_MAX = Date.UTC(10_000, 0, 1) - 1;
+export const TIME_MS_MAX = Date.UTC(10_000, 0, 1) - 1;
 
 const knownTime = (ms = 0): number | null => (ms === 0 || ms > TIME_MS_MAX ? null : ms);

@@ -39,16 +39,20 @@ const selectArtifacts = statement((connection) =>
     .select()
     .from(sessionArtifacts)
     .where(
-      and(eq(sessionArtifacts.sessionId, named("sessionId")), eq(sessionArtifacts.sha256, named("sha256"))),
+      and(
+        eq(sessionArtifacts.sessionId, named("sessionId")),
+        eq(sessionArtifacts.sha256, named("sha256")),
+        ne(sessionArtifacts.status, "superseded"),
+      ),
     )
     .limit(SAME_BYTES_MAX)
     .prepare(),
 );
 
-/** Rows with the same bytes in one session: one that is announced, one complete, and those that it superseded. */
-const SAME_BYTES_MAX = 1_000;
+/** Rows with the same bytes in one session: one that is announced or failed, and one that is complete. */
+const SAME_BYTES_MAX = 4;
 
-/** @returns the artifacts of a session with these bytes, in any state */
+/** @returns the artifacts of a session with these bytes, without superseded ones */
 export const artifactsWith = (
   connection: Connection,
   wanted: Pick<ArtifactRow, "sessionId" | "sha256">,

@@ -17,7 +17,7 @@ export const PROBLEMS_COUNTED_MAX = 1_000;
 export const POINTER_CHARACTERS_MAX = 256 * 1024;
 
 /** Limit on members and elements read while collecting problems. */
-const READS_MAX = 50_000;
+export const READS_MAX = 50_000;
 
 /** The schemas that a route may declare. */
 export interface Schemas {

@@ -11,6 +11,7 @@ import {
   readGithubSource,
 } from "../../../../src/domain/catalog/sources/github-source.ts";
 import {
+  COMMIT_ANSWER_BYTES_MAX,
   INSPECTIONS_AT_ONCE_MAX,
   PATHS_LISTED_MAX,
   PackageSources,
@@ -267,10 +268,20 @@ describe("a public repository", () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  test("is refused if the provider does not know it, or answers with too many bytes", async () => {
+  test("is refused if the provider does not know it", async () => {
     expect(await reasonOf("github:owner/unknown@main")).toBe("outbound.refused");
-    answers["/repos/owner/tool.js/commits/main"] = () => new Response("x".repeat(2_000));
-    expect(await reasonOf("github:owner/tool.js@main")).toBe("outbound.too_large");
+  });
+
+  test("is refused if the answer for its commit is larger than the limit", async () => {
+    const outcomes = [-1, 0, 1].map(async (step) => {
+      const path = `/repos/owner/tool.js/commits/main${step}`;
+      answers[path] = () => new Response(COMMIT.padEnd(COMMIT_ANSWER_BYTES_MAX + step));
+      return await inspect(`github:owner/tool.js@main${step}`).then(
+        () => "stored",
+        (error) => error.reason,
+      );
+    });
+    expect(await Promise.all(outcomes)).toEqual(["stored", "stored", "outbound.too_large"]);
   });
 
   test.each([

@@ -1,6 +1,11 @@
 // Sums of usage and budgets: counted in memory, added to the database in time, and neither lost nor counted twice.
 import { describe, expect, test } from "bun:test";
-import { OTHER, PAIRS_PER_USER_MAX, USAGE_DAYS_KEPT } from "../../../../src/domain/inference/usage/model.ts";
+import {
+  ENTRIES_MAX,
+  OTHER,
+  PAIRS_PER_USER_MAX,
+  USAGE_DAYS_KEPT,
+} from "../../../../src/domain/inference/usage/model.ts";
 import { UsageReports } from "../../../../src/domain/inference/usage/usage-report.ts";
 import { forgetUsage } from "../../../../src/domain/inference/usage/usage-retention.ts";
 import { UsageSums } from "../../../../src/domain/inference/usage/usage-sums.ts";
@@ -28,6 +33,26 @@ const entries = ({ db, clock, organizationId }: World, groupBy: string) =>
   runSynchronously(
     new UsageReports({ db, clock, addressOf: (id) => id }).report(organizationId, { groupBy }),
   ).entries.map(({ key, requests, refused, inputTokens }) => ({ key, requests, refused, inputTokens }));
+
+test("a report lists entries up to its limit, those with most requests, and says what it leaves out", async () => {
+  await using world = await createWorld();
+  const { sums } = sumsIn(world);
+  const userId = (number: number) => `0190c5a8-0000-7000-8000-${String(number).padStart(12, "0")}`;
+  const reportOf = async (users: readonly number[]) => {
+    for (const user of users) sums.count(rowIn(world, user, { userId: userId(user) }));
+    await sums.flush();
+    const reports = new UsageReports({ ...world, addressOf: (user) => user });
+    const report = runSynchronously(reports.report(world.organizationId, { groupBy: "user" }));
+    const { entries: shown, isTruncated, totals } = report;
+    return { listed: shown.length, first: shown[0]?.key, isTruncated, requests: totals.requests };
+  };
+  const [listed, last] = [ENTRIES_MAX, ENTRIES_MAX + 1];
+  const below = Array.from({ length: listed - 1 }, (_, at) => at + 1);
+  expect(await reportOf(below)).toMatchObject({ listed: listed - 1, isTruncated: false });
+  expect(await reportOf([listed])).toMatchObject({ listed, isTruncated: false });
+  const truncated = { listed, first: userId(last), isTruncated: true, requests: listed + 2 };
+  expect(await reportOf([last, last])).toEqual(truncated);
+});
 
 describe("INF-56 sums", () => {
   test("of several flushes add up, by day, user, model and agent", async () => {

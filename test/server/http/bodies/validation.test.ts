@@ -8,6 +8,7 @@ import {
   createAddressCheck,
   POINTER_CHARACTERS_MAX,
   PROBLEMS_COUNTED_MAX,
+  READS_MAX,
   takeBodyCheck,
 } from "../../../../src/server/http/bodies/validation.ts";
 import { HttpError } from "../../../../src/server/http/problems/problem.ts";
@@ -86,6 +87,20 @@ test.each([-1, 0, 1])("pointers of %i characters more than the limit may hide mo
   const message = refusalOf(() => check(wrong))?.message;
   expect(message).toStartWith(step > 0 ? "the body has at least 2 problems: " : "the body has 2 problems: ");
   if (step > 0) expect(message).toEndWith("; and possibly more: the check stopped early");
+});
+
+/** A list of integers takes one read of its length before each element and at its end, and one of each element. */
+const faultyList = (length: number) => Array(length).fill(1).with(-1, "x");
+
+test("a check that reads more members than the limit stops early", () => {
+  const length = READS_MAX / 2;
+  const refusals = [
+    () => takeBodyCheck({ body: integers })(faultyList(length - 1)), // one below
+    () => takeBodyCheck({ body: Type.Object({ list: integers }) })({ list: faultyList(length - 1) }), // at the limit
+    () => takeBodyCheck({ body: integers })(faultyList(length)), // one above
+  ].map(refusalOf);
+  const early = refusals.map((refusal) => refusal?.message.includes("the check stopped early"));
+  expect(early).toEqual([false, false, true]);
 });
 
 test("a query parameter that is given twice is one problem of the query", () => {

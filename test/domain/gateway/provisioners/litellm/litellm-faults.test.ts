@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { DIAGNOSIS_CHARS_MAX } from "../../../../../src/domain/gateway/provisioners/diagnosis.ts";
 import { ANSWER_BYTES_MAX } from "../../../../../src/domain/gateway/provisioners/litellm/litellm-request.ts";
+import { LISTING_BYTES_MAX } from "../../../../../src/domain/gateway/provisioners/model-listing.ts";
 import type { ProvisionerCode } from "../../../../../src/domain/gateway/provisioners/provisioner.ts";
 import { createBuiltinProvisioner } from "../../../../support/gateway/builtin-provisioner.ts";
 import { ADMIN_KEY, type Fault } from "../../../../support/gateway/litellm-gateway.ts";
@@ -146,6 +147,17 @@ test.each([
     (error) => error.code,
   );
   expect(outcome).toBe(code);
+});
+
+test.each([-1, 0, 1])("a list of models is read up to its maximum size, and %p more is not", async (more) => {
+  await using subject = await start();
+  const body = JSON.stringify({ data: [{ id: "model-a" }] }).padEnd(LISTING_BYTES_MAX + more);
+  subject.gateway.fail("GET /v1/models", { kind: "status", status: 200, body });
+  const outcome = await subject.provisioner.listModels(AbortSignal.timeout(60_000)).then(
+    ({ models }) => models.map(({ id }) => id),
+    (error) => error.code,
+  );
+  expect(outcome).toEqual(more > 0 ? "discovery_response" : ["model-a"]);
 });
 
 describe("a diagnosis", () => {

@@ -1,0 +1,21 @@
+// The users that the filters of a list offer: what a caller asks for, and how many are offered.
+import type { Problem } from "../../platform/errors.ts";
+import { readSearchText, readUuid } from "./page.ts";
+
+/** Users in one answer; on the wire. */
+export const FACET_USERS_MAX = 10;
+
+export interface FacetQuery {
+  /** part of an address in any case */
+  userQ?: string | undefined;
+  /** comes first, even if `userQ` does not match */
+  selectedUserId?: string | undefined;
+}
+
+/** Reports all problems at once. */
+export function readFacetQuery({ userQ, selectedUserId }: FacetQuery, problems: Problem[]) {
+  const searching: Problem[] = [];
+  const q = readSearchText(userQ, searching);
+  problems.push(...searching.map(({ detail }) => ({ pointer: "/user_q", detail: `user_${detail}` })));
+  return { q, selectedId: readUuid(selectedUserId, "selected_user_id", problems) };
+}
