@@ -1,8 +1,8 @@
 // What a browser must bring back from the provider, sealed in one cookie: nothing is stored here for strangers. Several tabs may sign
 // in at once, so the cookie holds several attempts; each is used once, and only while the provider stays the same: otherwise the code
 // of one provider would be shown to another (RFC 9700 section 4.4).
-import { Type } from "@sinclair/typebox";
-import { Value } from "@sinclair/typebox/value";
+import { type Static, Type } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -27,6 +27,14 @@ const AttemptSchema = Type.Object({
   startedMs: Type.Integer(),
 });
 const AttemptsSchema = Type.Array(AttemptSchema);
+
+/** Compiled at the first sign-in, so that commands start faster. */
+let compiledAttempts: TypeCheck<typeof AttemptsSchema> | undefined;
+
+function areAttempts(value: unknown): value is Static<typeof AttemptsSchema> {
+  compiledAttempts ??= TypeCompiler.Compile(AttemptsSchema);
+  return compiledAttempts.Check(value);
+}
 
 export interface StartedAttempt extends Attempt {
   callbackURL?: string;
@@ -87,7 +95,7 @@ export class SignInAttempts {
   /** @returns the attempts that have not expired; none for a cookie that we did not make */
   #open(sealed: string | undefined): readonly StartedAttempt[] {
     const attempts = openSealed(this.own.sealing, sealed, this.#context);
-    if (!Value.Check(AttemptsSchema, attempts)) return [];
+    if (!areAttempts(attempts)) return [];
     const nowMs = this.own.clock.nowMs();
     return attempts.filter(({ startedMs }) => nowMs - startedMs < PROVIDER_ATTEMPT_TTL_MS);
   }

@@ -12,7 +12,7 @@ import { authorizationParameters, type SignInRequest, usableHint } from "./clien
 import { assertCode } from "./client/callback.ts";
 import { type Attempt, OidcClient } from "./client/oidc-client.ts";
 import { completedClaims, isComplete } from "./client/userinfo.ts";
-import { destinationsOf } from "./discovery/destinations.ts";
+import { knownDestinations } from "./discovery/destinations.ts";
 import { Discovery } from "./discovery/discovery.ts";
 import type { ProviderMetadata } from "./discovery/metadata.ts";
 import { notConfigured } from "./failures.ts";
@@ -48,6 +48,7 @@ export interface Connection {
   settings: SsoSettings;
   requests: ProviderRequests;
   discovery: Discovery;
+  destinations: () => readonly Destination[];
   keys: ProviderKeys;
   records: ProviderRecords;
   client: { metadata: ProviderMetadata; made: Promise<OidcClient> } | undefined;
@@ -134,8 +135,7 @@ export class Provider {
 
   /** @returns the destinations of the door, as far as they are known; none without a provider */
   destinations(): readonly Destination[] {
-    const settings = this.parts.settings();
-    return settings ? destinationsOf(settings.issuer, this.connection().discovery.peek()) : [];
+    return this.parts.settings() ? this.connection().destinations() : [];
   }
 
   /** Age of the keys in milliseconds; undefined before the first. */
@@ -181,7 +181,7 @@ export class Provider {
     const { clock } = this.parts;
     const { issuer, ca } = settings;
     const records = new ProviderRecords(this.parts, issuer);
-    const destinations = () => destinationsOf(issuer, discovery.peek());
+    const destinations = knownDestinations(issuer, () => discovery.peek());
     const requests = new ProviderRequests(this.parts, { ca, destinations });
     const discovery = new Discovery({ issuer, clock, requests, store: records.metadata });
     const loadKeys = async () => {
@@ -189,7 +189,7 @@ export class Provider {
       return (await requests.json("keys", keysEndpoint)).members;
     };
     const keys = new ProviderKeys(clock, loadKeys);
-    return { settings, requests, discovery, keys, records, client: undefined };
+    return { settings, requests, discovery, destinations, keys, records, client: undefined };
   }
 }
 

@@ -29,3 +29,21 @@ export function destinationsOf(
   }
   return [...origins.values()];
 }
+
+/**
+ * @param metadata asked at every call
+ * @returns a function for the current destinations, which are computed once for each discovery document
+ */
+export function knownDestinations(
+  issuer: string,
+  metadata: () => ProviderMetadata | undefined,
+): () => readonly Destination[] {
+  let of: ProviderMetadata | undefined;
+  let known = destinationsOf(issuer, of);
+  return () => {
+    const current = metadata();
+    if (current !== of) known = destinationsOf(issuer, current);
+    of = current;
+    return known;
+  };
+}
