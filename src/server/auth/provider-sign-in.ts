@@ -34,8 +34,8 @@ export function createProviderSignIn({ domain, baseUrl, clock }: RouteContext) {
     },
 
     /** @returns the address at the provider; the answer to this request gets the cookie @throws DomainError `sso.*` */
-    async begin(request: Request, settings: SsoSettings, { next, loginHint }: Beginning): Promise<string> {
-      const begun = await sso.provider.begin({ redirectUri: redirectUriOf(settings), loginHint });
+    async begin(request: Request, settings: SsoSettings, { next, ...asked }: Beginning): Promise<string> {
+      const begun = await sso.provider.begin({ redirectUri: redirectUriOf(settings), ...asked });
       const sealed = sso.attempts.add(attemptsOf(request, baseUrl()), begun.attempt, next);
       exchangeOf(request).cookies = [attemptsCookie(sealed, baseUrl())];
       return begun.url;
@@ -77,6 +77,8 @@ interface Beginning {
   next: string | undefined;
   /** address to fill in at the provider */
   loginHint: string | undefined;
+  /** `login` makes the person prove again who they are */
+  prompt?: "login" | undefined;
 }
 
 /** @returns where the request of a browser that comes back comes from */

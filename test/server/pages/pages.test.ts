@@ -33,7 +33,11 @@ import {
 } from "../../../src/server/pages/invitation.tsx";
 import type { Branding } from "../../../src/server/pages/layout.tsx";
 import { factorsPage } from "../../../src/server/pages/second-factor/factors.tsx";
-import { passwordConfirmationPage, proofPage } from "../../../src/server/pages/second-factor/proof.tsx";
+import {
+  passwordConfirmationPage,
+  proofPage,
+  providerConfirmationPage,
+} from "../../../src/server/pages/second-factor/proof.tsx";
 import {
   appSetupPage,
   passkeySetupPage,
@@ -222,6 +226,10 @@ function factorPages(
     proof: proofPage({ ...proof, occasion: "sign-in", passkey }),
     proofByCode: proofPage({ ...proof, occasion: "confirm", passkey: undefined, hasApp: false }),
     passwordConfirmation: passwordConfirmationPage({ ...proof, email: word("email") }),
+    providerConfirmation: providerConfirmationPage({
+      provider: { name: word("provider"), href: word("again") },
+      branding,
+    }),
     setupChoice: setupChoicePage({ appPath: word("app"), passkeyPath: word("passkey"), branding }),
     appSetup: appSetupPage({
       ...proof,

@@ -1,14 +1,14 @@
 // The step-up: a role change, a key rotation, a new token and the end of logins of many users need a browser session that was confirmed
-// in the last ten minutes.
-// confirmed-audit.ts and the service of gateway keys call it, so that no route can forget it. Callers with a token, the operator, and people who came through the identity provider, which has
-// their second factor, are not asked.
+// in the last ten minutes: with a second factor, with the password of a user without one, or by a sign-in at the identity provider.
+// confirmed-audit.ts and the service of gateway keys call it, so that no route can forget it. Callers with a token and the operator
+// are not asked.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { Identity } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import * as sessionStore from "../sign-in/login-sessions-store.ts";
 import { confirmationNeeded, enrollmentNeeded } from "./errors.ts";
-import { isConfirmedAt } from "./own-second-factors.ts";
+import { isConfirmedAt, isRecent } from "./own-second-factors.ts";
 import type { SecondFactors } from "./second-factors.ts";
 
 export interface ConfirmationsDependencies {
@@ -28,10 +28,21 @@ export const createConfirmationCheck =
   (connection: Connection, { kind, id, credential }: Actor): void => {
     if (kind !== "user" || id === null || !credential?.startsWith(SESSION_PREFIX)) return;
     const session = sessionStore.findById(connection, credential.slice(SESSION_PREFIX.length));
-    if (session?.method === "oidc") return;
+    const nowMs = clock.nowMs();
+    if (session?.method === "oidc") {
+      if (isConfirmedAt(session, nowMs) || isRecentAtProvider(session, nowMs)) return;
+      throw confirmationNeeded();
+    }
     const user = identity.findUserById(connection, id);
-    const demand = user ? factors.demand(connection, user) : "nothing";
-    if (demand === "nothing") return;
-    if (demand === "enrollment") throw enrollmentNeeded();
-    if (!isConfirmedAt(session, clock.nowMs())) throw confirmationNeeded();
+    if (user && factors.demand(connection, user) === "enrollment") throw enrollmentNeeded();
+    if (!isConfirmedAt(session, nowMs)) throw confirmationNeeded();
   };
+
+/**
+ * The provider says when the person proved who they are. Without that, the sign-in here counts, and also if the provider's clock is
+ * ahead.
+ */
+const isRecentAtProvider = (
+  { authTimeMs, createdAtMs, endedAtMs }: sessionStore.LoginSessionRow,
+  nowMs: number,
+): boolean => endedAtMs === null && isRecent(Math.min(authTimeMs ?? createdAtMs, createdAtMs), nowMs);

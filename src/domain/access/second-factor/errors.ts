@@ -94,7 +94,7 @@ export const factorsOff = () =>
 /** The browser session was not confirmed lately. */
 export const confirmationNeeded = () =>
   new DomainError("forbidden", "access.confirmation_needed", "confirm first that it is you", {
-    hint: "give your second factor on the page /account/second-factor/confirm; then repeat the request within 10 minutes",
+    hint: "open the page /account/second-factor/confirm in this browser; then repeat the request within 10 minutes",
   });
 
 export const enrollmentNeeded = () =>

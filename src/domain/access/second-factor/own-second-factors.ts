@@ -56,9 +56,11 @@ export class OwnSecondFactors {
     return this.#isConfirmed(sessionStore.findById(this.own.db.read, sessionId));
   }
 
-  /** @returns what confirms this session: a factor, or the password of a user without one */
-  confirmsWith(actor: Actor): "factor" | "password" {
-    return this.own.factors.has(this.own.db.read, this.#get(actor).id) ? "factor" : "password";
+  /** @returns what confirms this session: a factor, the password of a user without one, or the provider where neither exists */
+  confirmsWith(actor: Actor): "factor" | "password" | "provider" {
+    const user = this.#findWithPassword(actor);
+    if (!user) return "provider";
+    return this.#givesFactor(this.own.db.read, user.id) ? "factor" : "password";
   }
 
   /** @returns the options of `navigator.credentials.get()`; undefined if the user has no passkey that works here */
@@ -83,13 +85,14 @@ export class OwnSecondFactors {
   }
 
   /**
-   * Confirms the session of a user without a factor with the password.
-   * @throws DomainError `second_factor.off`, `access.password_wrong`, `access.too_many_attempts`, `access.session_invalid`,
-   *   `access.confirmation_needed` if the user has a factor, `passwords.busy`
+   * Confirms the session of a user without a factor with the password. The setting may be off.
+   * @throws DomainError `access.password_wrong`, `access.too_many_attempts`, `access.session_invalid`,
+   *   `access.confirmation_needed` if the user has a factor or no password, `passwords.busy`
    */
   async confirmWithPassword({ actor, sessionId }: OwnSession, password: Secret): Promise<void> {
-    const { db, identity, factors } = this.own;
-    const user = this.#get(actor);
+    const { db, identity } = this.own;
+    const user = this.#findWithPassword(actor);
+    if (!user) throw confirmationNeeded();
     const tried = { email: user.email, address: actor.address ?? null, deviceNonce: sessionId };
     const guess = await this.#guesses.count(tried);
     const matches = await identity
@@ -102,7 +105,7 @@ export class OwnSecondFactors {
     await db.write((tx) => {
       const now = identity.findUserByEmail(tx, user.organizationId, user.email);
       if (now?.id !== user.id || now.passwordHash !== user.passwordHash) throw sessionInvalid();
-      if (factors.has(tx, user.id)) throw confirmationNeeded();
+      if (this.#givesFactor(tx, user.id)) throw confirmationNeeded();
       recordCorrectPassword(tx, guess);
       this.#confirmed(tx, { actor, sessionId }, "password");
     }, "access");
@@ -229,9 +232,16 @@ export class OwnSecondFactors {
     return user;
   }
 
-  #find({ organizationId, label, id }: Actor): SignInUser | undefined {
+  #find(actor: Actor): SignInUser | undefined {
+    return this.own.settings.secondFactor === "off" ? undefined : this.#findWithPassword(actor);
+  }
+
+  #givesFactor(connection: Tx | Db["read"], userId: string): boolean {
+    return this.own.settings.secondFactor !== "off" && this.own.factors.has(connection, userId);
+  }
+
+  #findWithPassword({ organizationId, label, id }: Actor): SignInUser | undefined {
     const { db, identity, settings } = this.own;
-    if (settings.secondFactor === "off") return undefined;
     const user = identity.findUserByEmail(db.read, organizationId, label);
     const hasPassword =
       user?.passwordHash != null && (settings.identityMode === "password" || user.protected);
@@ -242,6 +252,11 @@ export class OwnSecondFactors {
 /** @returns whether an open session was confirmed within CONFIRMATION_TTL_MS; a clock that was set back confirms nothing */
 export function isConfirmedAt(session: sessionStore.LoginSessionRow | undefined, nowMs: number): boolean {
   if (!session || session.endedAtMs !== null || session.confirmedAtMs === null) return false;
-  const ageMs = nowMs - session.confirmedAtMs;
+  return isRecent(session.confirmedAtMs, nowMs);
+}
+
+/** @returns whether a time is within the last CONFIRMATION_TTL_MS */
+export function isRecent(atMs: number, nowMs: number): boolean {
+  const ageMs = nowMs - atMs;
   return ageMs >= 0 && ageMs < CONFIRMATION_TTL_MS;
 }

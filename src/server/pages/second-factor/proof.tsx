@@ -108,3 +108,32 @@ export function passwordConfirmationPage(props: PasswordConfirmationProps): stri
     </>,
   );
 }
+
+export interface ProviderConfirmationProps {
+  /** undefined if no identity provider is configured any more */
+  provider: { name: string; href: string } | undefined;
+  branding: Branding;
+}
+
+/** Asks a user who has neither a factor nor a password to sign in at the identity provider again. */
+export const providerConfirmationPage = ({ provider, branding }: ProviderConfirmationProps): string =>
+  renderPage(
+    { title: "Confirm that it is you", branding },
+    <>
+      <p>
+        {provider
+          ? `This change needs a sign-in at ${provider.name} in the last 10 minutes.`
+          : "This account has no password, and no identity provider is configured. Ask an administrator for a password link."}
+      </p>
+      <p class="following">
+        {provider && (
+          <a class="button primary" href={provider.href}>
+            Sign in again
+          </a>
+        )}
+        <a class="button" href="/account">
+          Cancel
+        </a>
+      </p>
+    </>,
+  );

@@ -1,4 +1,5 @@
-// The confirmation that sensitive operations need: asks for the second factor again, or for the password of a user without one.
+// The confirmation that sensitive operations need: asks for the second factor again, for the password of a user without one, or for a
+// sign-in at the identity provider where the account has neither.
 import { DomainError } from "../../../platform/errors.ts";
 import { Secret } from "../../../platform/secret.ts";
 import type { Browser, Visitor } from "../../auth/browser.ts";
@@ -17,9 +18,14 @@ import {
   seeOther,
   signInPath,
 } from "../../pages/html.ts";
-import { passwordConfirmationPage, proofPage } from "../../pages/second-factor/proof.tsx";
+import {
+  passwordConfirmationPage,
+  proofPage,
+  providerConfirmationPage,
+} from "../../pages/second-factor/proof.tsx";
 import { createRouter, type RouteContext } from "../../router.ts";
 import { proofOf, type Shown } from "./factor-sign-in-pages.ts";
+import { signInAgainPath } from "./provider-pages.ts";
 
 export const FACTORS = `${ACCOUNT_PATH}/second-factor`;
 const CONFIRM = `${FACTORS}/confirm`;
@@ -74,7 +80,16 @@ export function confirmationPages({ guard, domain, countFactor }: RouteContext, 
   ): Promise<Response> => {
     const { csrf } = visitor;
     const shown = { action: CONFIRM, csrf, next, error: failure?.message, branding: browser.branding() };
-    if (ownFactors.confirmsWith(session.actor) === "password") {
+    const kind = ownFactors.confirmsWith(session.actor);
+    if (kind === "provider") {
+      const providerName = domain.sso.settings()?.providerName;
+      const provider =
+        providerName === undefined
+          ? undefined
+          : { name: providerName, href: signInAgainPath(next ?? FACTORS) };
+      return page(providerConfirmationPage({ provider, branding: browser.branding() }), { failure });
+    }
+    if (kind === "password") {
       const html = passwordConfirmationPage({ ...shown, email: visitor.principal.email });
       return page(html, { failure });
     }

@@ -25,6 +25,11 @@ import { createRouter, type RouteContext } from "../../router.ts";
 
 /** Where the browser goes to sign in at the provider. */
 export const PROVIDER_SIGN_IN_PATH = "/login/oidc";
+
+/** @returns the path by which somebody who is signed in proves again at the provider who they are, and goes on to `next` */
+export const signInAgainPath = (next: string): string =>
+  `${PROVIDER_SIGN_IN_PATH}?prompt=login&callbackURL=${encodeURIComponent(next)}`;
+
 const LINK_PATH = "/login/link";
 
 /** The page has no field for an address. */
@@ -45,13 +50,16 @@ export function providerPages(context: RouteContext, browser: Browser) {
         const settings = sso.settings();
         const next = readOwnPath(query.callbackURL);
         if (!settings) return seeOther("/login");
-        if (browser.visitor(request)) return seeOther(next ?? "/");
+        const visitor = browser.visitor(request);
+        const prompt = query.prompt === "login" ? query.prompt : undefined;
+        if (visitor && !prompt) return seeOther(next ?? "/");
         signIn.limit(request);
-        return seeOther(await signIn.begin(request, settings, { next, loginHint: query.login_hint }));
+        const loginHint = visitor?.principal.email ?? query.login_hint;
+        return seeOther(await signIn.begin(request, settings, { next, loginHint, prompt }));
       },
       {
         requires: "nobody",
-        query: formOf({ callbackURL: FormField, login_hint: FormField }),
+        query: formOf({ callbackURL: FormField, login_hint: FormField, prompt: FormField }),
         detail: redirectOperation("startProviderSignIn", "Leads to the identity provider"),
       },
     )
