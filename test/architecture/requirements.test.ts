@@ -1,31 +1,9 @@
 // The requirements under test/requirements and the tests that prove them: each row that is a must is quoted in the title of a
 // test, and every requirement that a title or a comment names has a row.
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { Glob } from "bun";
-import { commentsIn, ROOT, readSources, titlesIn } from "../support/source.ts";
+import { commentsIn, readSources, titlesIn } from "../support/source.ts";
+import { idsIn, rows, rowsIn } from "./requirement-rows.ts";
 
-const REQUIREMENTS = join(ROOT, "test/requirements");
-const ROW = /^\| (?<id>[A-Z]+-\d+) (?<weight>[MS]) +\| .+ +\|$/gm;
-/** one id, or the first and the last of several: `AB-1 to AB-3` */
-const IDS = /\b([A-Z]+)-(\d+)(?: to \1-(\d+))?\b/g;
-/** Names of algorithms and encodings that look like an id. */
-const OTHER_NAMES = new Set(["AES", "SHA", "UTF"]);
-
-const rowsIn = (text: string): { id: string; isMust: boolean }[] =>
-  [...text.matchAll(ROW)].map(({ groups }) => ({ id: groups?.id ?? "", isMust: groups?.weight === "M" }));
-
-const idsIn = (text: string): string[] =>
-  [...text.matchAll(IDS)].flatMap(([, kind = "", first, last]) => {
-    if (OTHER_NAMES.has(kind)) return [];
-    const count = last === undefined ? 1 : Number(last) - Number(first) + 1;
-    return Array.from({ length: count }, (_, at) => `${kind}-${Number(first) + at}`);
-  });
-
-const rows = [...new Glob("*.md").scanSync(REQUIREMENTS)].flatMap((file) =>
-  rowsIn(readFileSync(join(REQUIREMENTS, file), "utf8")),
-);
 const sources = (await readSources(["src", "cli", "test", "migrations"])).filter(
   ({ path }) => path !== "test/architecture/requirements.test.ts",
 );
