@@ -365,7 +365,7 @@ async function signIn({ world, domain }: Parts, user: User, signingIn: SigningIn
   const { sessions, deviceLogins, grants } = domain.access;
   const { id, email, organizationId } = user;
   const actor: Actor = { kind: "user", id, label: email, organizationId, address: ADDRESS };
-  const browser = { address: ADDRESS, userAgent: null };
+  const browser = { address: ADDRESS, userAgent: null, isFresh: true };
   const session = await world.db.write((tx) => sessions.open(tx, user.id, browser), "access");
   const client = { clientId: OAUTH_CLIENT_ID, scope: signingIn.scope ?? FULL_SCOPE };
   const { linkToken, deviceCode } = await deviceLogins.request({ ...client, address: null });

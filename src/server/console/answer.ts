@@ -3,6 +3,8 @@ import { contentSecurityPolicy } from "../pages/assets.ts";
 
 /** Smaller pages are sent as they are. */
 const COMPRESSED_BYTES_MIN = 1_024;
+/** Larger pages are sent as they are, because compressing them would hold up other requests. */
+const COMPRESSED_UP_TO_BYTES = 512 * 1024;
 const GZIP_LEVEL = 6;
 
 /** Everything that a console page may load comes from this origin. No text becomes a script or markup outside one named policy. */
@@ -49,7 +51,8 @@ export function htmlAnswer(
   });
   for (const cookie of cookies) headers.append("set-cookie", cookie);
   const bytes = Buffer.from(html);
-  if (bytes.length < COMPRESSED_BYTES_MIN || !acceptsGzip(request))
+  const isSmall = bytes.length < COMPRESSED_BYTES_MIN;
+  if (isSmall || bytes.length > COMPRESSED_UP_TO_BYTES || !acceptsGzip(request))
     return new Response(bytes, { status, headers });
   headers.set("content-encoding", "gzip");
   return new Response(Bun.gzipSync(bytes, { level: GZIP_LEVEL }), { status, headers });

@@ -11,7 +11,15 @@ import { htmlAnswer } from "./answer.ts";
 import { type Chrome, type ConsolePage, renderConsole } from "./frame/frame.tsx";
 import { type Feature, type NavigationGroup, type Needs, navigationFor } from "./frame/navigation.ts";
 import { type Notice, noticeCookie, noticeOf, shownNoticeCookie } from "./frame/notice.ts";
-import { expiredPage, type Fields, failedPage, forbiddenPage, staleFormPage } from "./frame/refusals.tsx";
+import {
+  expiredPage,
+  type Fields,
+  failedPage,
+  forbiddenPage,
+  staleFormPage,
+  tooLongPage,
+} from "./frame/refusals.tsx";
+import { readLongForm } from "./long-form.ts";
 import { languageOf, type Reader, themeOf, zoneOf } from "./reader.ts";
 
 /** An action is done: the browser goes on to a page, which shows the message. */
@@ -40,6 +48,12 @@ export interface Console {
     action: Action,
     work: (reader: Reader) => Done | Answer | Promise<Done | Answer>,
   ): Promise<Response>;
+  /** As `act`, for a form with a long text, which is read after its sender is known (long-form.ts). */
+  actLong(
+    request: Request,
+    action: Action,
+    work: (reader: Reader, fields: Fields) => Done | Answer | Promise<Done | Answer>,
+  ): Promise<Response>;
   /** @returns whether somebody is signed in: before that, no file is read */
   hasVisitor(request: Request): boolean;
   has(feature: Feature): boolean;
@@ -64,10 +78,21 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
 
   const mayOpen = ({ readsAll }: Reader, needs: Needs): boolean => needs === "anyone" || readsAll;
 
-  return {
+  const console: Console = {
     has,
 
     hasVisitor: (request) => browser.visitor(request) !== undefined,
+
+    async actLong(request, action, work) {
+      const visitor = browser.visitor(request);
+      const reader = visitor && readerOf(request, visitor);
+      const mayChange = reader !== undefined && (reader.mayAdminister || action.needs === "anyone");
+      if (mayChange) exchangeOf(request).isAdmitted = true;
+      const fields = await readLongForm(request, mayChange);
+      if (fields) return await console.act(request, fields, action, (actor) => work(actor, fields));
+      if (!reader) return expiredPage({ ...action, request, branding: browser.branding() });
+      return answer(reader, mayChange ? tooLongPage(action.back) : forbiddenPage("change"));
+    },
 
     navigationOf: ({ readsAll }) => navigationFor(readsAll, has),
 
@@ -117,6 +142,7 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
       }
     },
   };
+  return console;
 }
 
 /** @returns functions that make a reader of a request, and an answer of a page */

@@ -1,9 +1,16 @@
 // The frame of the console over the real domain: who may open pages, headers, forms of another session, and files of the browser.
 import { afterAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
-import { assetNames, consoleScriptPath } from "../../../src/server/console/assets/assets.ts";
+import { bundledPackages } from "../../../src/app/release/bundled-packages.ts";
+import {
+  assetNames,
+  consoleScriptPath,
+  editorScriptPath,
+} from "../../../src/server/console/assets/assets.ts";
 import { createTestServer } from "../../support/server.ts";
 
+const ROOT = join(import.meta.dir, "../../..");
 const site = await createTestServer({ consoleAuditors: () => ["auditor@example.com"] });
 afterAll(() => site[Symbol.asyncDispose]());
 const admin = await site.signedIn("admin");
@@ -129,13 +136,29 @@ describe("CON-8 the browser's files", () => {
     expect(await statusOf("/assets/console/main-0000.js")).toBe(404);
   });
 
-  test("CON-134 CON-136 stay within 20 KB of script and 12 KB of style", async () => {
+  test("CON-134 CON-135 CON-136 stay within 20 KB of script, 150 KB of editor and 12 KB of style", async () => {
     for (const name of assetNames) {
       const answer = await site.request("GET", `/assets/console/${name}`, {
         headers: { "accept-encoding": "br" },
       });
-      expect((await answer.bytes()).length).toBeLessThan(name.endsWith(".css") ? 12_288 : 20_480);
+      const bytesMax = name.endsWith(".css") ? 12_288 : name.startsWith("editor-") ? 153_600 : 20_480;
+      expect((await answer.bytes()).length).toBeLessThan(bytesMax);
     }
+  });
+
+  test("CON-4 CON-6 the editor has neither the old package nor a parser", async () => {
+    const entries = ["src/server/console/browser/editor/editor.ts"];
+    const packages = await bundledPackages(ROOT, [{ target: "browser", entries }]);
+    const names = packages.map(({ name }) => name);
+    expect(names).toContain("@codemirror/view");
+    expect(names).not.toContain("codemirror");
+    expect(names).not.toContain("yaml");
+  });
+
+  test("CON-135 pages without an editor do not load it", async () => {
+    const page = async (path: string) => (await site.request("GET", path, { cookie: admin.cookie })).text();
+    expect(await page("/console/audit")).not.toContain(editorScriptPath);
+    expect(await page("/console/policy/edit")).toContain(editorScriptPath);
   });
 
   test("CON-141 contain no way around the policy", async () => {

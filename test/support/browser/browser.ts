@@ -212,7 +212,7 @@ async function openAccount(
     role,
     password: new Secret(PASSWORD),
   });
-  const browser = { address: "127.0.0.1", userAgent: null };
+  const browser = { address: "127.0.0.1", userAgent: null, isFresh: true };
   const session = await world.db.write((tx) => domain.access.sessions.open(tx, user.id, browser), "access");
   return { email, session: session.token };
 }

@@ -1,10 +1,13 @@
 // Drafts of the policy: an administrator has one, saves it part by part, and publishes nothing with that. It survives the
 // session, the browser and the service. edits.ts applies what was entered; draft-merge.ts brings a draft up to date; review.ts
 // says what publishing would do, and draft-publishing.ts does it.
+import { setImmediate } from "node:timers/promises";
 import { DAY_MS } from "../../../platform/clock.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import { invariant, type Problem } from "../../../platform/errors.ts";
 import type { Actor } from "../../shared/actor.ts";
+import { safeDefault } from "../document/safe-default.ts";
+import type { Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import { draftChanged, noDraft } from "./draft-errors.ts";
 import { DRAFT_DAYS_MAX, type Draft, type DraftContent, type HarnessInput } from "./draft-model.ts";
@@ -15,6 +18,8 @@ import { Edits, type ExtensionsInput } from "./edits.ts";
 export interface StatedVersion {
   version: number;
 }
+
+const FIRST = { id: "", document: safeDefault(), audiences: {} };
 
 export class Drafts {
   readonly #edits: Edits;
@@ -42,7 +47,13 @@ export class Drafts {
 
   /** @returns the own draft, or one that would start now from the current revision @throws DomainError `governance.no_policy` */
   ownOrNew(actor: Actor): Draft {
-    return this.own(actor) ?? this.#fresh(actor);
+    return this.own(actor) ?? this.#fresh(actor, this.parts.revisions.inForce(actor.organizationId));
+  }
+
+  /** As ownOrNew, for reading: before the first revision, the draft says what a new installation says. */
+  ownOrFirst(actor: Actor): Draft {
+    const { revisions } = this.parts;
+    return this.own(actor) ?? this.#fresh(actor, revisions.current(actor.organizationId) ?? FIRST);
   }
 
   /** @returns the drafts of all administrators without their content, the oldest save first */
@@ -141,10 +152,12 @@ export class Drafts {
     }, "unobserved");
   }
 
-  #fresh({ id, organizationId }: Actor): Draft {
+  #fresh(
+    { id, organizationId }: Actor,
+    { document, audiences, id: baseRevision }: Pick<Revision, "document" | "audiences" | "id">,
+  ): Draft {
     invariant(id !== null, "only a user has a draft");
-    const { clock, ids, revisions } = this.parts;
-    const { document, audiences, id: baseRevision } = revisions.inForce(organizationId);
+    const { clock, ids } = this.parts;
     const nowMs = clock.nowMs();
     const content = { document, audiences, typed: { harnesses: {} } };
     const times = { createdAtMs: nowMs, savedAtMs: nowMs };
@@ -175,6 +188,7 @@ export class Drafts {
 
   async #save(draft: Draft, record: (tx: Tx) => void): Promise<Draft> {
     const { clock, db } = this.parts;
+    await setImmediate();
     const saved = { ...draft, version: draft.version + 1, savedAtMs: clock.nowMs() };
     await db.write((tx) => {
       if ((store.versionOf(tx, draft.ownerId) ?? 0) !== draft.version) throw draftChanged();

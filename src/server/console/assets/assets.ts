@@ -28,6 +28,8 @@ export const assetNames: readonly string[] = [...assets.keys()];
 
 /** Path of the script that every console page loads. */
 export const consoleScriptPath = pathOf("main-", ".js");
+/** Path of the script that pages with an editor load as well. */
+export const editorScriptPath = pathOf("editor-", ".js");
 /** Path of the console's style sheet. */
 export const consoleStylePath = pathOf("console-", ".css");
 

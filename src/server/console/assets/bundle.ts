@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 
 /** Entry points, relative to `browser/`. release/bundled-packages.ts lists the packages that they contain. */
-export const BROWSER_ENTRIES = ["main.ts", "console.css"];
+export const BROWSER_ENTRIES = ["main.ts", "editor/editor.ts", "console.css"];
 
 /** Level 11 saves another 8 % and takes sixteen times as long, at each start from source. */
 const BROTLI_QUALITY = 9;

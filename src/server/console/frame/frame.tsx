@@ -7,7 +7,7 @@ import { iconPath, styleSheetPath } from "../../pages/assets.ts";
 import { Hidden } from "../../pages/forms.tsx";
 import type { Branding } from "../../pages/layout.tsx";
 import { roleText } from "../../pages/words.ts";
-import { consoleScriptPath, consoleStylePath } from "../assets/assets.ts";
+import { consoleScriptPath, consoleStylePath, editorScriptPath } from "../assets/assets.ts";
 import { Copy, ReaderContext, State, Text } from "../parts/values.tsx";
 import type { Reader } from "../reader.ts";
 import { compactHtml } from "./compact-html.ts";
@@ -41,9 +41,23 @@ export interface ConsolePage {
   live?: readonly LiveEvent[];
   /** a page for a severe action loads no script */
   isScriptFree?: boolean;
+  /** a page with an editor loads its script */
+  hasEditor?: boolean;
   /** values of Set-Cookie */
   cookies?: readonly string[];
+  /** takes the place of its mark in the content */
+  longText?: LongText;
 }
+
+/** A text of a textarea that may have megabytes: the renderer takes five times as long to escape it. */
+export interface LongText {
+  /** content of the textarea */
+  mark: string;
+  text: string;
+}
+
+/** @returns the text with a mark that no other text contains */
+export const longText = (text: string): LongText => ({ mark: crypto.randomUUID(), text });
 
 /** Names of the events of `GET /admin/events`. */
 export type LiveEvent = "revision" | "clients" | "keys" | "jobs" | "problem";
@@ -66,6 +80,7 @@ export function renderConsole(
         <link rel="stylesheet" href={styleSheetPath} />
         <link rel="stylesheet" href={consoleStylePath} />
         {page.isScriptFree ? null : <script type="module" src={consoleScriptPath} />}
+        {page.hasEditor ? <script type="module" src={editorScriptPath} /> : null}
       </head>
       <body class="console" data-live={page.live?.join(" ")}>
         <ReaderContext.Provider value={reader}>
@@ -87,8 +102,13 @@ export function renderConsole(
       </body>
     </html>
   );
-  return compactHtml(`<!doctype html>${renderToString(document)}`);
+  const html = compactHtml(`<!doctype html>${renderToString(document)}`);
+  return page.longText ? withLongText(html, page.longText) : html;
 }
+
+/** A browser drops the first line end of a textarea. */
+const withLongText = (html: string, { mark, text }: LongText): string =>
+  html.replace(mark, () => `\n${Bun.escapeHTML(text)}`);
 
 function Header({ reader, chrome }: { reader: Reader; chrome: Chrome }) {
   const { organizationName, logoUrl } = chrome.branding;

@@ -7,6 +7,7 @@ import { signInPath } from "../../pages/html.ts";
 import { type Branding, renderPage } from "../../pages/layout.tsx";
 import { asSentence } from "../../pages/words.ts";
 import { htmlAnswer } from "../answer.ts";
+import { FORM_TEXT_BYTES_MAX } from "../long-form.ts";
 import { ConsoleForm } from "../parts/form.tsx";
 import type { Reader } from "../reader.ts";
 import type { ConsolePage } from "./frame.tsx";
@@ -106,18 +107,26 @@ const keptFields = (fields: Fields) =>
     value === undefined || HELD_BACK.test(name) ? [] : [<Hidden key={name} name={name} value={value} />],
   );
 
-/** The session ended while a form was filled in. The page holds the values; nothing is stored. */
+/** Whether a form was sent in parts: its repetition is sent likewise, so that a long text keeps its length. */
+const isInParts = ({ headers }: Request): boolean =>
+  headers.get("content-type")?.startsWith("multipart/form-data") ?? false;
+
+/** The session ended while a form was filled in. The page holds the values, unless they are too long; nothing is stored. */
 export function expiredPage({
-  path,
   back,
-  fields,
   branding,
   request,
-}: Kept & { branding: Branding; request: Request }): Response {
+  ...kept
+}: Partial<Kept> & { back: string; branding: Branding; request: Request }): Response {
   const html = renderPage(
     { title: "Sign in again", branding, error: "your session has ended" },
     <>
-      <p>Your session has ended, so nothing was changed. What you entered is kept on this page.</p>
+      <p>
+        Your session has ended, so nothing was changed.{" "}
+        {kept.fields
+          ? "What you entered is kept on this page."
+          : "What you entered is too long for this page, but your browser has it on the page before."}
+      </p>
       <ol>
         <li>
           <a href={signInPath("/console")} target="_blank" rel="noopener">
@@ -125,14 +134,24 @@ export function expiredPage({
           </a>
           , with the same account.
         </li>
-        <li>Come back to this tab and go on.</li>
+        <li>
+          {kept.fields
+            ? "Come back to this tab and go on."
+            : "Come back to this tab, go back one page, and send the form again."}
+        </li>
       </ol>
-      <form method="post" action={path}>
-        {keptFields(fields)}
-        <button class="button primary" type="submit">
-          Go on
-        </button>
-      </form>
+      {kept.fields && (
+        <form
+          method="post"
+          action={kept.path}
+          enctype={isInParts(request) ? "multipart/form-data" : undefined}
+        >
+          {keptFields(kept.fields)}
+          <button class="button primary" type="submit">
+            Go on
+          </button>
+        </form>
+      )}
       <p class="following">
         <a href={back}>Go back without sending</a>
       </p>
@@ -154,7 +173,7 @@ export function staleFormPage({ reader, path, back, fields }: Kept & { reader: R
           The form was made in an earlier session. Nothing was changed yet; what you entered is kept on this
           page.
         </p>
-        <ConsoleForm action={path}>
+        <ConsoleForm action={path} isInParts={isInParts(reader.request)}>
           {keptFields({ ...fields, by: undefined })}
           <a class="button" href={back}>
             Cancel
@@ -171,3 +190,21 @@ export function staleFormPage({ reader, path, back, fields }: Kept & { reader: R
     ),
   };
 }
+
+/** @param back path of the page with the form, which the browser has with what was entered */
+export const tooLongPage = (back: string): ConsolePage => ({
+  title: "The text is too long",
+  status: 413,
+  isError: true,
+  content: (
+    <>
+      <p>
+        Nothing was saved. A policy has at most {FORM_TEXT_BYTES_MAX / 1024 / 1024} MiB. Go back one page in
+        your browser to shorten what you entered.
+      </p>
+      <p>
+        <a href={back}>Open the form as it was saved</a>
+      </p>
+    </>
+  ),
+});

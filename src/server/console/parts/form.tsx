@@ -13,20 +13,30 @@ interface ConsoleFormProps {
   class?: string;
   /** the script sends the form by itself: the next part of a long action */
   isContinued?: boolean;
-  /** the form has a file */
-  hasFile?: boolean;
+  /** the form has a file or a long text, and is sent as multipart/form-data */
+  isInParts?: boolean;
+  /** the script asks before the reader leaves the page with something that is not saved */
+  isEdited?: boolean;
 }
 
 /** A form with the CSRF token, and with the id of its reader: nobody else sends it on after a new sign-in. */
-export function ConsoleForm({ action, children, class: name, isContinued, hasFile }: ConsoleFormProps) {
+export function ConsoleForm({
+  action,
+  children,
+  class: name,
+  isContinued,
+  isInParts,
+  isEdited,
+}: ConsoleFormProps) {
   const { csrf, visitor } = useReader();
   return (
     <form
       method="post"
       action={action}
       class={name}
-      enctype={hasFile ? "multipart/form-data" : undefined}
+      enctype={isInParts ? "multipart/form-data" : undefined}
       data-continue={isContinued}
+      data-edits={isEdited}
     >
       <Hidden name="csrf" value={csrf} />
       <Hidden name="by" value={visitor.principal.userId} />

@@ -1,18 +1,16 @@
 // The part of the policy that administrators edit as YAML. A save goes into the draft and publishes nothing.
 /** @jsxImportSource preact */
 import type { Problem } from "../../../platform/errors.ts";
-import { Hidden } from "../../pages/forms.tsx";
-import type { ConsolePage } from "../frame/frame.tsx";
+import { ErrorSummary, Hidden } from "../../pages/forms.tsx";
+import { type ConsolePage, longText } from "../frame/frame.tsx";
+import { FORM_TEXT_BYTES_MAX } from "../long-form.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Text } from "../parts/values.tsx";
 import { EDIT_PATH, POLICY_PATH, REVIEW_PATH, TRAIL } from "./words.ts";
 
-/**
- * Characters of a text that the form takes. A form is read before its sender is known, so that it has the limit of unauthenticated
- * bodies; a longer policy is saved with the command or the API.
- */
-export const FORM_TEXT_MAX = 48 * 1024;
+/** A longer text of another tab is linked, not repeated on the page. */
+export const OTHER_TEXT_SHOWN_MAX = 48 * 1024;
 
 interface EditProps {
   /** as it was typed */
@@ -20,27 +18,28 @@ interface EditProps {
   /** of the draft; 0 for none */
   version: number;
   problems: readonly Problem[];
+  /** why the text could not be saved */
+  error?: string | undefined;
   /** somebody saved the draft in another place meanwhile: the text that it has there */
   other?: string | undefined;
 }
 
 /** @returns the page with the text and its problems */
-export function editPage({ text, version, problems, other }: EditProps): ConsolePage {
-  const isError = problems.length > 0 || other !== undefined;
+export function editPage({ text, version, problems, error, other }: EditProps): ConsolePage {
+  const long = longText(text);
   return {
     title: "Edit the policy",
     trail: TRAIL,
-    isError,
-    status: other === undefined ? 200 : 409,
+    isError: problems.length > 0 || other !== undefined || error !== undefined,
+    status: error === undefined ? (other === undefined ? 200 : 409) : 413,
+    longText: long,
+    hasEditor: true,
     content: (
       <>
         {other !== undefined && <Elsewhere text={other} />}
+        <ErrorSummary error={error} />
         <Problems problems={problems} />
-        {text.length > FORM_TEXT_MAX ? (
-          <TooLong />
-        ) : (
-          <Form text={text} version={version} problems={problems} />
-        )}
+        <Form mark={long.mark} version={version} isInvalid={problems.length > 0 || error !== undefined} />
         <AsCommand
           command={["policy", "draft", "export", "YOUR_ADDRESS"]}
           api={{ method: "PUT", path: "/admin/policy-draft", body: { version, managed_yaml: "…" } }}
@@ -52,12 +51,12 @@ export function editPage({ text, version, problems, other }: EditProps): Console
 
 const Problems = ({ problems }: { problems: readonly Problem[] }) =>
   problems.length === 0 ? null : (
-    <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+    <div class="error-summary" role="alert" tabIndex={-1} autofocus data-problems>
       <p>The draft is saved, but it cannot be published like this.</p>
       <ul>
         {problems.map(({ pointer, detail, line }) => (
           <li key={pointer + detail}>
-            <a href="#text">
+            <a href="#text" data-line={line}>
               {line !== undefined && <>Line {line}: </>}
               <Text value={`${pointer} ${detail}`.trim()} />
             </a>
@@ -72,27 +71,26 @@ const Elsewhere = ({ text }: { text: string }) => (
     <p>
       The draft was saved in another place meanwhile. Your text is below; saving it again replaces this one:
     </p>
-    <details>
-      <summary>The text of the other place</summary>
-      <pre>
-        <Text value={text} />
-      </pre>
-    </details>
+    {text.length > OTHER_TEXT_SHOWN_MAX ? (
+      <p>
+        <a href={EDIT_PATH} target="_blank" rel="noopener">
+          The text of the other place, in a new tab
+        </a>
+      </p>
+    ) : (
+      <details>
+        <summary>The text of the other place</summary>
+        <pre>
+          <Text value={text} />
+        </pre>
+      </details>
+    )}
   </div>
 );
 
-const TooLong = () => (
-  <div class="empty">
-    <p>
-      The text is too long for this form. Export it with the command below, edit the file, and publish it with{" "}
-      <code>quartermaster policy apply</code>.
-    </p>
-  </div>
-);
-
-function Form({ text, version, problems }: Pick<EditProps, "text" | "version" | "problems">) {
+function Form({ mark, version, isInvalid }: { mark: string; version: number; isInvalid: boolean }) {
   return (
-    <ConsoleForm action={EDIT_PATH}>
+    <ConsoleForm action={EDIT_PATH} isInParts isEdited>
       <Hidden name="version" value={String(version)} />
       <div class="field">
         <label for="text">Policy without packages and MCP servers, as YAML</label>
@@ -101,12 +99,13 @@ function Form({ text, version, problems }: Pick<EditProps, "text" | "version" | 
           name="text"
           rows={32}
           class="code"
+          data-editor="policy"
           spellcheck={false}
           autocapitalize="off"
-          maxLength={FORM_TEXT_MAX}
-          aria-invalid={problems.length > 0}
+          maxLength={FORM_TEXT_BYTES_MAX}
+          aria-invalid={isInvalid}
         >
-          {text}
+          {mark}
         </textarea>
         <p class="hint">
           Saving publishes nothing. The review shows what changes and whom it reaches. The{" "}

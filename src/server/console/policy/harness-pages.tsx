@@ -4,13 +4,13 @@ import type { HarnessInput } from "../../../domain/governance/service.ts";
 import type { HarnessKey } from "../../../domain/harnesses/harnesses.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { Hidden } from "../../pages/forms.tsx";
-import type { ConsolePage } from "../frame/frame.tsx";
+import { type ConsolePage, longText } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
+import { FORM_TEXT_BYTES_MAX } from "../long-form.ts";
 import { harnessText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Count, Facts, State, Text, useReader } from "../parts/values.tsx";
-import { FORM_TEXT_MAX } from "./edit-page.tsx";
 import { REVIEW_PATH } from "./words.ts";
 
 export const HARNESSES_PATH = `${CONSOLE}/harnesses`;
@@ -124,49 +124,58 @@ interface HarnessPageProps {
 }
 
 /** @returns the page of one harness */
-export const harnessPage = ({ view, input, version, problems }: HarnessPageProps): ConsolePage => ({
-  title: harnessText(view.harness),
-  trail: [{ href: HARNESSES_PATH, label: "Harnesses" }],
-  isError: problems.length > 0,
-  content: (
-    <>
-      {problems.length > 0 && (
-        <div class="error-summary" role="alert" tabIndex={-1} autofocus>
-          <p>The draft is saved, but it cannot be published like this.</p>
-          <ul>
-            {problems.map(({ pointer, detail, line }) => (
-              <li key={pointer + detail}>
-                <a href={`#${FIELDS[pointer] ?? "settings"}`}>
-                  {line !== undefined && <>Line {line}: </>}
-                  <Text value={detail} />
-                </a>
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
-      <Facts
-        facts={[
-          {
-            label: "Certified versions",
-            value: view.certifiedBefore ? `below ${view.certifiedBefore}` : "none",
-          },
-          { label: "MCP servers", value: <Count value={view.servers} /> },
-          { label: "Packages", value: <Count value={view.packages} /> },
-        ]}
-      />
-      <Form harness={view.harness} input={input} version={version} />
-      <Versions versions={view.versions} />
-      <AsCommand
-        api={{
-          method: "PUT",
-          path: "/admin/policy-draft",
-          body: { version, harness: { harness: view.harness, managed_config_yaml: "…" } },
-        }}
-      />
-    </>
-  ),
-});
+export function harnessPage({ view, input, version, problems }: HarnessPageProps): ConsolePage {
+  const settings = longText(input.managedConfigYaml);
+  return {
+    title: harnessText(view.harness),
+    trail: [{ href: HARNESSES_PATH, label: "Harnesses" }],
+    isError: problems.length > 0,
+    longText: settings,
+    hasEditor: true,
+    content: (
+      <>
+        {problems.length > 0 && (
+          <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+            <p>The draft is saved, but it cannot be published like this.</p>
+            <ul>
+              {problems.map(({ pointer, detail, line }) => (
+                <li key={pointer + detail}>
+                  <a href={`#${FIELDS[pointer] ?? "settings"}`} data-line={line}>
+                    {line !== undefined && <>Line {line}: </>}
+                    <Text value={detail} />
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </div>
+        )}
+        <Facts
+          facts={[
+            {
+              label: "Certified versions",
+              value: view.certifiedBefore ? `below ${view.certifiedBefore}` : "none",
+            },
+            { label: "MCP servers", value: <Count value={view.servers} /> },
+            { label: "Packages", value: <Count value={view.packages} /> },
+          ]}
+        />
+        <Form
+          harness={view.harness}
+          input={{ ...input, managedConfigYaml: settings.mark }}
+          version={version}
+        />
+        <Versions versions={view.versions} />
+        <AsCommand
+          api={{
+            method: "PUT",
+            path: "/admin/policy-draft",
+            body: { version, harness: { harness: view.harness, managed_config_yaml: "…" } },
+          }}
+        />
+      </>
+    ),
+  };
+}
 
 const FIELDS: Readonly<Record<string, string>> = {
   "/version_requirement": "requirement",
@@ -180,7 +189,7 @@ function Form({
 }: Pick<HarnessPageProps, "input" | "version"> & { harness: HarnessKey }) {
   const { mayAdminister } = useReader();
   return (
-    <ConsoleForm action={`${HARNESSES_PATH}/${harness}`}>
+    <ConsoleForm action={`${HARNESSES_PATH}/${harness}`} isInParts isEdited>
       <Hidden name="version" value={String(version)} />
       <fieldset disabled={!mayAdminister}>
         <legend class="visually-hidden">What workstations may do with it</legend>
@@ -223,9 +232,10 @@ function Form({
             name="settings"
             rows={16}
             class="code"
+            data-editor="settings"
             spellcheck={false}
             autocapitalize="off"
-            maxLength={FORM_TEXT_MAX}
+            maxLength={FORM_TEXT_BYTES_MAX}
           >
             {input.managedConfigYaml}
           </textarea>

@@ -110,7 +110,7 @@ function Upload({ kind, error }: { kind: ImageKind; error: string | undefined })
   const { language } = useReader();
   const side = numberText(IMAGE_SIDE_MAX, language);
   return (
-    <ConsoleForm action={uploadPath(kind)} class="measure" hasFile>
+    <ConsoleForm action={uploadPath(kind)} class="measure" isInParts>
       <Field
         id={kind}
         label={`Upload ${kind === "logo" ? "a logo" : "an icon"}`}

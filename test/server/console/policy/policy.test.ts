@@ -1,7 +1,8 @@
 // The policy in the console, over the real domain: read, explained, edited as a draft, reviewed, merged, published and followed.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { FORM_TEXT_BYTES_MAX } from "../../../../src/server/console/long-form.ts";
 import { CHANGES_SHOWN_MAX, LINES_SHOWN_MAX } from "../../../../src/server/console/policy/changes.tsx";
-import { FORM_TEXT_MAX } from "../../../../src/server/console/policy/edit-page.tsx";
+import { OTHER_TEXT_SHOWN_MAX } from "../../../../src/server/console/policy/edit-page.tsx";
 import { ROWS_SHOWN_MAX } from "../../../../src/server/console/policy/explain-page.tsx";
 import { PLACES_ASKED_MAX } from "../../../../src/server/console/policy/merge-page.tsx";
 import { managedText } from "../../../domain/governance/governance-world.ts";
@@ -18,6 +19,9 @@ const current = () => governance.revisions.inForce(site.world.organizationId);
 const HOSTILE = `<script>alert(1)</script>"' \u202e\u0000`;
 
 beforeAll(async () => {
+  expect((await browser.visit("/console/policy/edit")).html).toContain("allowed_harnesses");
+  expect((await save(managedText({}))).html).toContain("Review your draft");
+  await discard();
   await governance.deployments.apply(site.world.system, undefined);
 });
 
@@ -141,11 +145,46 @@ test("CON-60 the policy is explained, and compared with another revision", async
   ).not.toContain("<script>alert");
 });
 
-test("a text up to its limit is saved in the form, a longer one is refused", async () => {
-  const textOf = (length: number) => `${managedText({})}\n#`.padEnd(length, "x");
-  for (const length of [FORM_TEXT_MAX - 1, FORM_TEXT_MAX])
+const textOf = (length: number) => `${managedText({})}\n#`.padEnd(length, "x");
+
+test("CON-46 a text up to the limit of policies is saved and reviewed, a longer one is kept on the page", async () => {
+  for (const length of [FORM_TEXT_BYTES_MAX - 1, FORM_TEXT_BYTES_MAX])
     expect((await save(textOf(length), { stay: "yes" })).status).toBe(200);
-  expect((await save(textOf(FORM_TEXT_MAX + 1))).html).toContain("too long for the form");
+  const tooLong = await save(textOf(FORM_TEXT_BYTES_MAX + 1));
+  expect([tooLong.status, tooLong.html.includes("a policy has at most 2097152")]).toEqual([413, true]);
+  expect(tooLong.html).toContain(textOf(FORM_TEXT_BYTES_MAX + 1).slice(-FORM_TEXT_BYTES_MAX / 2));
+  const { html } = await browser.visit("/console/policy/review");
+  expect(html).toContain("Codex: model");
+  const unread = await save(textOf(2 * FORM_TEXT_BYTES_MAX + 128 * 1024));
+  expect([unread.status, unread.heading]).toEqual([413, "The text is too long"]);
+  await discard();
+});
+
+test("CON-119 a long text of somebody who is not signed in is not read, a short one is kept", async () => {
+  const form = formTo(await browser.visit("/console/policy/edit"), "/console/policy/edit");
+  const stranger = consoleBrowser(site, { cookie: "none=none" });
+  const kept = await stranger.submit(form, { text: "revision: <b>typed</b>" });
+  expect([kept.status, kept.html.includes("typed&lt;/b>")]).toEqual([401, true]);
+  const long = await stranger.submit(form, { text: textOf(FORM_TEXT_BYTES_MAX) });
+  expect([long.status, long.forms, long.html.length < 4_096]).toEqual([401, [], true]);
+  const member = consoleBrowser(site, await site.signedIn("member", { email: "mia@example.com" }));
+  expect((await member.submit(form, { text: textOf(FORM_TEXT_BYTES_MAX) })).status).toBe(403);
+});
+
+test("CON-51 a long text of another tab is linked", async () => {
+  for (const [length, isShown] of [
+    [OTHER_TEXT_SHOWN_MAX - 1, true],
+    [OTHER_TEXT_SHOWN_MAX, true],
+    [OTHER_TEXT_SHOWN_MAX + 1, false],
+  ] as const) {
+    const stale = formTo(await browser.visit("/console/policy/edit"), "/console/policy/edit");
+    await save(textOf(length), { stay: "yes" });
+    const { html } = await browser.submit(stale, { text: "revision: mine" });
+    expect([html.includes("<summary>The text of the other place"), html.includes("in a new tab")]).toEqual([
+      isShown,
+      !isShown,
+    ]);
+  }
   await discard();
 });
 

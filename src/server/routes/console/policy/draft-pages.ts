@@ -1,11 +1,15 @@
 // The draft of the reader in the console: edit, review, share, merge, publish and discard it.
+import { setImmediate } from "node:timers/promises";
 import type { Decision } from "../../../../domain/governance/service.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
-import type { Console } from "../../../console/console.ts";
+import type { Console, Done } from "../../../console/console.ts";
+import type { ConsolePage } from "../../../console/frame/frame.tsx";
+import type { Fields } from "../../../console/frame/refusals.tsx";
 import { listValues } from "../../../console/list/list.ts";
+import { lengthProblem, withoutReturns } from "../../../console/long-form.ts";
 import { confirmationPage } from "../../../console/parts/form.tsx";
-import { editPage, FORM_TEXT_MAX } from "../../../console/policy/edit-page.tsx";
+import { editPage } from "../../../console/policy/edit-page.tsx";
 import { mergePage, PLACES_ASKED_MAX } from "../../../console/policy/merge-page.tsx";
 import { reviewPage } from "../../../console/policy/review-page.tsx";
 import {
@@ -20,11 +24,10 @@ import {
   TRAIL,
 } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
-import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
+import { FormField, formOf, formOperation, formRoute, pageRoute, uploadRoute } from "../../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../../router.ts";
 
 const both = { csrf: FormField, by: FormField, version: FormField };
-const EDITED = formOf({ ...both, text: FormField, stay: FormField });
 const PUBLISHED = formOf({ ...both, draft: FormField, comment: FormField });
 const SHARED = formOf({ ...both, shared: FormField });
 const PLAIN = formOf({ csrf: FormField, by: FormField });
@@ -36,13 +39,15 @@ const versionIn = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?
 export function draftPages({ guard, domain }: RouteContext, console: Console) {
   const { drafts, draftPublishing } = domain.governance;
   const review = reviewerOf(domain);
+  const save = saverOf(domain);
 
   return createRouter(guard, "console-draft")
     .get(
       EDIT_PATH,
       ({ request }) =>
         console.show(request, "administrator", async ({ actor }) => {
-          const draft = drafts.ownOrNew(actor);
+          const draft = drafts.ownOrFirst(actor);
+          await setImmediate();
           const problems = draft.typed.policy?.problems ?? [];
           return editPage({ text: await drafts.textOf(draft), version: draft.version, problems });
         }),
@@ -50,25 +55,9 @@ export function draftPages({ guard, domain }: RouteContext, console: Console) {
     )
     .post(
       EDIT_PATH,
-      ({ request, body }) =>
-        console.act(request, body, { ...ACTION, back: EDIT_PATH }, async ({ actor }) => {
-          const { text = "", stay } = body;
-          const version = versionIn(body.version);
-          assertFits(text);
-          try {
-            const draft = await drafts.savePolicy(actor, { version }, withoutReturns(text));
-            const problems = draft.typed.policy?.problems ?? [];
-            if (problems.length > 0 || stay !== undefined)
-              return editPage({ text, version: draft.version, problems });
-            return { to: REVIEW_PATH, notice: "The draft is saved. Nothing is published yet." };
-          } catch (error) {
-            if (!(error instanceof DomainError) || error.reason !== "policy_draft.changed") throw error;
-            const other = drafts.ownOrNew(actor);
-            const stored = await drafts.textOf(other);
-            return editPage({ text, version: other.version, problems: [], other: stored });
-          }
-        }),
-      formRoute(EDITED, formOperation("sendPolicyText", "Saves the text in the draft")),
+      ({ request }) =>
+        console.actLong(request, { ...ACTION, back: EDIT_PATH }, (reader, fields) => save(reader, fields)),
+      uploadRoute(formOperation("sendPolicyText", "Saves the text in the draft")),
     )
     .get(
       REVIEW_PATH,
@@ -100,6 +89,30 @@ export function draftPages({ guard, domain }: RouteContext, console: Console) {
       formRoute(PUBLISHED, formOperation("sendPolicyPublication", "Publishes a draft")),
     );
 }
+
+/** @returns a function that saves the text of the policy, and answers with its problems or leads to the review */
+const saverOf =
+  ({ governance: { drafts, deployments, revisions } }: RouteContext["domain"]) =>
+  async ({ actor, organizationId }: Reader, fields: Fields): Promise<ConsolePage | Done> => {
+    const text = withoutReturns(fields.text ?? "");
+    const version = versionIn(fields.version);
+    const error = lengthProblem(text);
+    if (error !== undefined) return editPage({ text, version, problems: [], error });
+    // As at a start: a draft needs a revision to begin from.
+    if (!revisions.current(organizationId)) await deployments.apply(actor, undefined);
+    try {
+      const draft = await drafts.savePolicy(actor, { version }, text);
+      const problems = draft.typed.policy?.problems ?? [];
+      if (problems.length > 0 || fields.stay !== undefined)
+        return editPage({ text, version: draft.version, problems });
+      return { to: REVIEW_PATH, notice: "The draft is saved. Nothing is published yet." };
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.reason !== "policy_draft.changed") throw error;
+      const other = drafts.ownOrNew(actor);
+      const stored = await drafts.textOf(other);
+      return editPage({ text, version: other.version, problems: [], other: stored });
+    }
+  };
 
 /** @returns the forms that merge and discard the draft, and that go back to a former revision */
 export function draftActionPages({ guard, domain }: RouteContext, console: Console) {
@@ -190,16 +203,6 @@ const SHOWN_THERE: readonly string[] = [
   "governance.stale_revision",
   "governance.invalid",
 ];
-
-/** Browsers send line ends of forms as CR LF. */
-const withoutReturns = (text: string): string => text.replaceAll("\r\n", "\n");
-
-function assertFits(text: string): void {
-  if (text.length <= FORM_TEXT_MAX) return;
-  throw new DomainError("invalid", "policy_draft.too_long", "the text is too long for the form", {
-    hint: "publish it as a file with `quartermaster policy apply`",
-  });
-}
 
 /** @returns the choices of the form, by path */
 function decisionsIn(body: Readonly<Record<string, unknown>>): Record<string, Decision> {

@@ -5,9 +5,11 @@ import { readHarnessKey } from "../../../../domain/governance/service.ts";
 import { generationsOf } from "../../../../domain/governance/versions/generations.ts";
 import { checkVersion } from "../../../../domain/governance/versions/versions.ts";
 import { HARNESS_KEYS, type Harness, type HarnessKey } from "../../../../domain/harnesses/harnesses.ts";
+import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
 import { yamlText } from "../../../../platform/text/yaml-write.ts";
 import type { Console } from "../../../console/console.ts";
+import { lengthProblem, withoutReturns } from "../../../console/long-form.ts";
 import {
   HARNESSES_PATH,
   type HarnessView,
@@ -16,13 +18,8 @@ import {
 } from "../../../console/policy/harness-pages.tsx";
 import { REVIEW_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
-import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
+import { formOperation, pageRoute, uploadRoute } from "../../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../../router.ts";
-
-const FORM = formOf({
-  ...{ csrf: FormField, by: FormField, version: FormField, allowed: FormField },
-  ...{ requirement: FormField, unverified: FormField, settings: FormField },
-});
 
 /** @returns the pages of harnesses and the form of one */
 export function harnessPages({ guard, domain }: RouteContext, console: Console) {
@@ -61,27 +58,26 @@ export function harnessPages({ guard, domain }: RouteContext, console: Console) 
     )
     .post(
       `${HARNESSES_PATH}/:harness`,
-      ({ request, params, body }) =>
-        console.act(
+      ({ request, params }) =>
+        console.actLong(
           request,
-          body,
           { needs: "administrator", back: `${HARNESSES_PATH}/${params.harness}` },
-          async (reader) => {
+          async (reader, fields) => {
             const harness = readHarnessKey(params.harness);
             const input: HarnessInput = {
-              managedConfigYaml: (body.settings ?? "").replaceAll("\r\n", "\n"),
-              versionRequirement: body.requirement ?? null,
-              allowUnverifiedVersions: body.unverified === "yes",
-              isAllowed: body.allowed === "yes",
+              managedConfigYaml: fittingText(fields.settings ?? ""),
+              versionRequirement: fields.requirement ?? null,
+              allowUnverifiedVersions: fields.unverified === "yes",
+              isAllowed: fields.allowed === "yes",
             };
-            const version = Number(/^\d{1,9}$/.exec(body.version ?? "0")?.[0] ?? 0);
+            const version = Number(/^\d{1,9}$/.exec(fields.version ?? "0")?.[0] ?? 0);
             const draft = await drafts.saveHarness(reader.actor, { version }, harness, input);
             if (draft.typed.harnesses[harness]?.problems.length === 0)
               return { to: REVIEW_PATH, notice: "The draft is saved. Nothing is published yet." };
             return (await pageOf(reader, harness, draft)) ?? harnessesPage([]);
           },
         ),
-      formRoute(FORM, formOperation("sendHarness", "Saves the settings of one harness in the draft")),
+      uploadRoute(formOperation("sendHarness", "Saves the settings of one harness in the draft")),
     );
 }
 
@@ -119,4 +115,11 @@ function inputOf(
     allowUnverifiedVersions: policy?.allow_unverified_versions === true,
     isAllowed: allowed.includes(harness),
   };
+}
+
+/** @throws DomainError `policy_draft.too_long` */
+function fittingText(text: string): string {
+  const problem = lengthProblem(withoutReturns(text));
+  if (problem === undefined) return withoutReturns(text);
+  throw new DomainError("invalid", "policy_draft.too_long", problem);
 }

@@ -1,0 +1,32 @@
+// What the parts of the editor share, and how they ask the server.
+import type { EditorView } from "@codemirror/view";
+
+/** A text in the editor. */
+export interface Edited {
+  form: HTMLFormElement;
+  /** the field of the form; its value is the text as of the last submission */
+  field: HTMLTextAreaElement;
+  /** element of the editor */
+  host: HTMLElement;
+  view: EditorView;
+  text(): string;
+  /** Calls back after each change of the text. */
+  onChange(listen: () => void): void;
+}
+
+/** An answer of the API; `body` is undefined if it is no JSON. */
+export interface Answered {
+  status: number;
+  body: unknown;
+}
+
+/** @throws TypeError without a connection */
+export async function ask(method: "POST" | "PUT", path: string, body: object): Promise<Answered> {
+  const headers = { "content-type": "application/json", accept: "application/json" };
+  const answer = await fetch(path, { method, headers, body: JSON.stringify(body) });
+  return { status: answer.status, body: await answer.json().catch(() => undefined) };
+}
+
+/** @returns the member of an object; undefined for any other value */
+export const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;

@@ -1,0 +1,38 @@
+// Forms with a text of up to a whole policy. They are longer than what strangers may send, so they are read after their sender is
+// known; those of others are read within the limit of strangers, to keep what was entered on the page that refuses it.
+import { DOCUMENT_BYTES_MAX } from "../../domain/governance/model.ts";
+import { readUpload } from "../http/bodies/upload.ts";
+import { HttpError } from "../http/problems/problem.ts";
+
+/** Bytes of a text in a form. */
+export const FORM_TEXT_BYTES_MAX = DOCUMENT_BYTES_MAX;
+/** Browsers send each line end as two characters. */
+const SENT_BYTES = 2 * FORM_TEXT_BYTES_MAX;
+
+/**
+ * @param isLong whether the sender may send a long text
+ * @returns the fields, without empty ones; undefined if the form is too long to be read
+ * @throws HttpError as readUpload
+ */
+export async function readLongForm(
+  request: Request,
+  isLong: boolean,
+): Promise<Record<string, string> | undefined> {
+  try {
+    const { fields } = await readUpload(request, isLong ? SENT_BYTES : 0);
+    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ""));
+  } catch (error) {
+    if (error instanceof HttpError && error.status === 413) return undefined;
+    throw error;
+  }
+}
+
+/** @returns a text of a form with the line ends that it had before the browser sent it */
+export const withoutReturns = (text: string): string => text.replaceAll("\r\n", "\n");
+
+/** @returns why the text cannot be saved; undefined if it can */
+export function lengthProblem(text: string): string | undefined {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= FORM_TEXT_BYTES_MAX) return undefined;
+  return `the text has ${bytes} bytes; a policy has at most ${FORM_TEXT_BYTES_MAX}`;
+}
