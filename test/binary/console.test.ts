@@ -74,7 +74,9 @@ test("CON-155 another folder with the same sources gives the same browser files"
     ROOT,
     BUNDLES.filter(({ target }) => target === "browser"),
   );
-  for (const path of [...SOURCES, ...packages.map(({ name }) => `node_modules/${name}`)])
+  // A package may name another one of its scope that the bundler finds and then leaves out.
+  const folders = new Set(packages.map(({ name }) => name.split("/")[0]));
+  for (const path of [...SOURCES, ...[...folders].map((name) => `node_modules/${name}`)])
     cpSync(join(ROOT, path), join(copy, path), { recursive: true });
   const elsewhere: { browserFiles: typeof browserFiles } = await import(join(copy, BUNDLER));
   expect(elsewhere.browserFiles()).toEqual(files);

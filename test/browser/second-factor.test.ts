@@ -1,6 +1,8 @@
 // Passkeys with the authenticator of a real Chromium, and an authenticator app in a browser without scripts.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { CONFIRMATION_TTL_MS } from "../../src/domain/access/second-factor/model.ts";
 import {
+  type Account,
   heading,
   openSite,
   PASSWORD,
@@ -36,13 +38,20 @@ async function withAuthenticator({ context, page }: Visitor): Promise<(isRight: 
     void (await devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified }));
 }
 
+/** Signed in so long ago that sensitive actions ask for the password again. */
+async function notFreshMember(email: string): Promise<Account> {
+  const account = await site.member(email);
+  site.server.world.clock.advance(CONFIRMATION_TTL_MS);
+  return account;
+}
+
 async function confirmWithPassword({ page }: Visitor): Promise<void> {
   await page.getByLabel("Current password").fill(PASSWORD);
   await press(page, "Confirm");
 }
 
 test("a passkey is set up, signs in, confirms and is removed", async () => {
-  const account = await site.member("ada@example.com");
+  const account = await notFreshMember("ada@example.com");
   await using visitor = await site.visitor({ as: account, javaScriptEnabled: true });
   const { page, context } = visitor;
   const recognize = await withAuthenticator(visitor);
@@ -78,7 +87,7 @@ test("a passkey is set up, signs in, confirms and is removed", async () => {
 });
 
 test("without scripts, an authenticator app is set up and signs in, and passkeys say what they need", async () => {
-  const account = await site.member("bob@example.com");
+  const account = await notFreshMember("bob@example.com");
   await using visitor = await site.visitor({ as: account });
   const { page, context } = visitor;
   await page.goto("/account/second-factor/authenticator-app");
