@@ -39,10 +39,15 @@ export const sharedServer = <T extends TestServer>(create: () => Promise<T>): ((
 /** @returns what brings the server back to how it is now */
 function remembered({ world, logged, provisionerCalls }: TestServer): () => Promise<void> {
   const statements = statementsFor(world.db);
+  /** @returns what every commit of another connection changes: https://www.sqlite.org/pragma.html#pragma_data_version */
+  const commits = () => world.db.read.get(sql`PRAGMA data_version`);
+  let before = commits();
   return async () => {
-    await world.db.write((tx) => {
-      for (const statement of statements) tx.run(statement);
-    });
+    if (!Bun.deepEquals(commits(), before))
+      await world.db.write((tx) => {
+        for (const statement of statements) tx.run(statement);
+      });
+    before = commits();
     world.clock.set(START_MS);
     logged.length = 0;
     provisionerCalls.length = 0;
