@@ -3,6 +3,7 @@
 
 import { mergeDraft } from "./drafts/draft-merge.ts";
 import { reviewDraft } from "./drafts/review.ts";
+import { validateMcpLists } from "./publishing/mcp-lists.ts";
 import { validateModels } from "./publishing/model-assignment.ts";
 import {
   compare,
@@ -28,6 +29,7 @@ export interface GovernanceTasks {
   policy: typeof validatePolicy;
   extensions: typeof validateExtensions;
   harness: typeof validateHarness;
+  mcp: typeof validateMcpLists;
   models: typeof validateModels;
   former: typeof validateFormerRevision;
   section: typeof validateSection;
@@ -55,6 +57,7 @@ export const GOVERNANCE_TASKS: TaskTable<GovernanceTasks> = {
   policy: validatePolicy,
   extensions: validateExtensions,
   harness: validateHarness,
+  mcp: validateMcpLists,
   models: validateModels,
   former: validateFormerRevision,
   section: validateSection,

@@ -43,7 +43,13 @@ test("CON-50 a draft is read, saved part by part, published and gone", async () 
     allowed_harnesses: ["claude", "kimi", "opencode"],
     harnesses: { codex: { managed_config: { model: "x" } } },
   });
-  expect(await ask("POST", "/publish", { version: 3 })).toMatchObject({
+  const server = { name: "docs", command: "npx", disabled: false };
+  const fourth = await ask("PUT", "", { version: 3, mcp: { claude: [server] } });
+  expect(fourth.body.document).toMatchObject({
+    packages: [{ id: "guide" }],
+    harnesses: { claude: { mcp: [server] } },
+  });
+  expect(await ask("POST", "/publish", { version: 4 })).toMatchObject({
     status: 200,
     body: { number: 2, published: true },
   });

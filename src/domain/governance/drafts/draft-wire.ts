@@ -61,6 +61,11 @@ export const SavePolicyDraft = Type.Object(
       ),
     ),
     extensions: Type.Optional(Type.Object(extensions, { additionalProperties: false })),
+    mcp: Type.Optional(
+      Type.Record(Type.String(), Type.Array(Type.Unknown()), {
+        description: "By harness, all of its MCP servers; harnesses that are left out keep theirs",
+      }),
+    ),
     revision: Type.Optional(Type.String({ description: "Say what this revision said, with its audiences" })),
     shared: Type.Optional(Type.Boolean()),
   },

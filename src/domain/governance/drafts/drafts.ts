@@ -9,6 +9,7 @@ import type { Actor } from "../../shared/actor.ts";
 import { safeDefault } from "../document/safe-default.ts";
 import type { Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
+import type { McpLists } from "../publishing/mcp-lists.ts";
 import { draftChanged, noDraft } from "./draft-errors.ts";
 import { DRAFT_DAYS_MAX, type Draft, type DraftContent, type HarnessInput } from "./draft-model.ts";
 import * as store from "./draft-store.ts";
@@ -97,6 +98,11 @@ export class Drafts {
   /** @throws DomainError as savePolicy; `governance.invalid` */
   saveExtensions(actor: Actor, stated: StatedVersion, input: ExtensionsInput): Promise<Draft> {
     return this.#edit(actor, stated, (content) => this.#edits.extensions(actor, content, input));
+  }
+
+  /** Replaces the MCP servers of some harnesses. @throws DomainError as savePolicy; `governance.invalid` */
+  saveMcp(actor: Actor, stated: StatedVersion, lists: McpLists): Promise<Draft> {
+    return this.#edit(actor, stated, (content) => this.#edits.mcp(actor, content, lists));
   }
 
   /**

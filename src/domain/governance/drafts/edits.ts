@@ -10,6 +10,7 @@ import { refuseProblems } from "../errors.ts";
 import type { GovernanceConfig, PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import type { FinalizeContext } from "../publishing/finalize.ts";
+import type { McpLists } from "../publishing/mcp-lists.ts";
 import { type ExtensionsPublication, readHarnessKey } from "../publishing/publications.ts";
 import { brokenText } from "./draft-errors.ts";
 import type { DraftContent, HarnessInput, TypedTexts } from "./draft-model.ts";
@@ -64,6 +65,18 @@ export class Edits {
     refuseProblems([...own, ...(judged.whole?.problems ?? [])]);
     invariant(judged.whole, "sound extensions were judged against the document of the draft");
     return { ...content, document: JSON.parse(judged.whole.document), audiences: read.audiences };
+  }
+
+  /**
+   * Replaces the MCP servers of some harnesses.
+   * @throws DomainError `governance.invalid`, with pointers into `mcp`; the content stays
+   */
+  async mcp(actor: Actor, content: DraftContent, lists: McpLists): Promise<DraftContent> {
+    const base = JSON.stringify(content.document);
+    const request = { lists: JSON.stringify(lists), base, frame: this.#frame(actor) };
+    const { problems, document } = await this.parts.runTask("mcp", request);
+    refuseProblems(problems);
+    return withDocument(content, document);
   }
 
   /** @returns the audiences that are smaller than the organization, and the problems of all */

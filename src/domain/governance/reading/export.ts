@@ -5,6 +5,7 @@ import { referenceIn, referenceTo } from "../../../platform/config/references.ts
 import { pointerOf } from "../../../platform/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
 import { yamlText } from "../../../platform/text/yaml-write.ts";
+import { announcesSecret, isSecretFlag, isSecretName, isSecretText } from "../document/likely-secrets.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { withoutRevisionFields } from "../publishing/finalize.ts";
 import { type JsonBytes, jsonBytes } from "./admin-view.ts";
@@ -48,12 +49,6 @@ interface DeploymentExport {
 }
 
 const SECTION = "governance";
-const SECRET_NAME =
-  /(?:^|_)(?:token|secret|password|passwd|passphrase|credential|authorization|bearer|cookie|(?:api|private|access|secret|signing|encryption|sealing|admin|auth)_?key)s?(?:$|_(?:value|text|data|pem|base64|json))/;
-/** prefixes that issuers of keys and tokens use */
-const SECRET_VALUE =
-  /^(?:sk-|pk-|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza|eyJ[\w-]+\.|-----BEGIN |Bearer\s|Basic\s)/;
-const SECRET_FLAG = /^--?([\w-]+)(?:=(.*))?$/s;
 
 /** @returns the file as text, and the values that were removed from it */
 function exportDeployment(
@@ -92,19 +87,15 @@ function redact(value: unknown, walk: Walk): unknown {
 /** `--token X` and `--token=X` in the arguments of an MCP server */
 function redactList(values: readonly unknown[], walk: Walk): unknown[] {
   return values.map((value, at) => {
-    const [, flag, given] = SECRET_FLAG.exec(textOf(values[at - 1])) ?? [];
-    const follows = flag !== undefined && given === undefined && isSecretName(flag);
-    const isSecret = walk.isSecret || follows;
+    const isSecret = walk.isSecret || announcesSecret(textOf(values[at - 1]));
     return redact(value, { ...walk, path: [...walk.path, String(at)], isSecret });
   });
 }
 
 function redactText(text: string, { path, secrets, redactions, names, isSecret }: Walk): string {
   const configured = secrets.get(path.join("."));
-  const [, flag, given] = SECRET_FLAG.exec(text) ?? [];
-  const isTold = isSecret || SECRET_VALUE.test(text) || hasSecretIn(text);
-  const isFlag = flag !== undefined && given !== undefined && isSecretName(flag);
-  if (text === "" || referenceIn(text) !== undefined || !(configured || isTold || isFlag)) return text;
+  const isLikely = isSecret || isSecretText(text) || isSecretFlag(text);
+  if (text === "" || referenceIn(text) !== undefined || !(configured || isLikely)) return text;
   const environmentVariable = names.fixed(configured) ?? names.free(variableFor(path));
   redactions.push({ path: pointerOf(path), environmentVariable });
   return referenceTo(environmentVariable);
@@ -113,22 +104,6 @@ function redactText(text: string, { path, secrets, redactions, names, isSecret }
 /** Treats every server variable as a secret. A reference in place of a harmless value costs little. */
 const isServerEnvironment = (path: readonly string[], name: string): boolean =>
   name === "env" && path.at(-2) === "mcp";
-
-/** @returns whether a URL contains a password or a key */
-function hasSecretIn(text: string): boolean {
-  const url = URL.parse(text);
-  if (!url) return false;
-  return url.password !== "" || [...url.searchParams.keys()].some(isSecretName);
-}
-
-/** `apiKey`, `API-KEY` and `api_key` are one name. */
-const isSecretName = (name: string): boolean =>
-  SECRET_NAME.test(
-    name
-      .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
-      .replaceAll(/[^A-Za-z0-9]+/g, "_")
-      .toLowerCase(),
-  );
 
 const variableFor = (path: readonly string[]): string =>
   `QUARTERMASTER_${path

@@ -123,11 +123,12 @@ async function save(
   actor: Actor,
   { version, ...parts }: Static<typeof SavePolicyDraft>,
 ): Promise<Draft> {
-  const { managed_yaml: text, harness, extensions, revision, shared } = parts;
+  const { managed_yaml: text, harness, extensions, mcp, revision, shared } = parts;
   if (Object.keys(parts).length !== 1) throw onePartOnly();
   if (text !== undefined) return await drafts.savePolicy(actor, { version }, text);
   if (harness) return await drafts.saveHarness(actor, { version }, harness.harness, harnessInputOf(harness));
   if (extensions) return await drafts.saveExtensions(actor, { version }, extensionsInputOf(extensions));
+  if (mcp) return await drafts.saveMcp(actor, { version }, mcp);
   if (revision !== undefined) return await drafts.saveFormer(actor, { version }, revision);
   return await drafts.share(actor, { version }, shared === true);
 }
@@ -151,7 +152,7 @@ const onePartOnly = (): DomainError =>
     problems: [
       {
         pointer: "",
-        detail: "must have exactly one of managed_yaml, harness, extensions, revision and shared",
+        detail: "must have exactly one of managed_yaml, harness, extensions, mcp, revision and shared",
       },
     ],
   });

@@ -1,0 +1,122 @@
+// The MCP servers of a document, seen by server instead of by harness: which harnesses have one, and the lists after it is added,
+// changed or removed. Also checks lists that an administrator sends for some harnesses.
+
+import type { Problem } from "../../../platform/errors.ts";
+import { canonicalJson } from "../../../platform/text/canonical-json.ts";
+import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
+import { readDraft } from "../document/draft.ts";
+import { unstamped } from "../document/stamp.ts";
+import type { GovernanceConfig, McpServer } from "../model.ts";
+import { finalizeDocument } from "./finalize.ts";
+import { type BaseRevisionText, judged, parse, refused, type Validated } from "./judged.ts";
+import { withExtensions } from "./ownership.ts";
+import { extensionsDocument, extensionsPointer } from "./publications.ts";
+
+/** The servers of some harnesses; all others keep theirs. Not checked yet. */
+export type McpLists = Readonly<Record<string, readonly unknown[]>>;
+
+/** A server, and the harnesses that have exactly it. */
+export interface PlacedServer {
+  server: McpServer;
+  harnesses: readonly HarnessKey[];
+}
+
+/** What shall become of a server. */
+export interface ServerChange {
+  /** undefined for a new one */
+  former: PlacedServer | undefined;
+  /** as it was entered, for these harnesses; undefined removes the former one */
+  next: { server: { name: string }; harnesses: readonly HarnessKey[] } | undefined;
+}
+
+type Servers = Pick<GovernanceConfig, "harnesses">;
+
+const listOf = ({ harnesses }: Servers, key: HarnessKey): readonly McpServer[] => harnesses[key]?.mcp ?? [];
+
+/** @returns every server, by name; servers of one name that differ stand one after the other */
+export function serversIn(document: Servers): PlacedServer[] {
+  const placed = new Map<string, { server: McpServer; harnesses: HarnessKey[] }>();
+  for (const key of HARNESS_KEYS)
+    for (const server of listOf(document, key)) {
+      const text = canonicalJson(server);
+      const known = placed.get(text);
+      if (known) known.harnesses.push(key);
+      else placed.set(text, { server, harnesses: [key] });
+    }
+  return [...placed.values()].toSorted((one, other) =>
+    one.server.name.localeCompare(other.server.name, "en"),
+  );
+}
+
+/**
+ * Names are compared after trimming, as the check of a document does.
+ * @param harness the harness whose server is meant; undefined for the first that has one
+ */
+export const findServer = (
+  document: Servers,
+  { name, harness }: { name: string; harness?: string | undefined },
+): PlacedServer | undefined =>
+  serversIn(document).find(
+    ({ server, harnesses }) =>
+      server.name.trim() === name.trim() &&
+      (harness === undefined || harnesses.some((key) => key === harness)),
+  );
+
+/** @returns the harnesses where another server has the name that this one shall get */
+export const harnessesWithName = (document: Servers, { former, next }: ServerChange): HarnessKey[] =>
+  next === undefined
+    ? []
+    : next.harnesses.filter((key) =>
+        listOf(document, key).some(
+          ({ name }) => name.trim() === next.server.name.trim() && name !== former?.server.name,
+        ),
+      );
+
+/**
+ * A changed server keeps its position. In a harness that has another server of the former name, the new one replaces it.
+ * @returns the lists that change
+ */
+export function changedLists(document: Servers, { former, next }: ServerChange): McpLists {
+  const lists = HARNESS_KEYS.flatMap((key): [HarnessKey, unknown[]][] => {
+    const list = listOf(document, key);
+    const at = former === undefined ? -1 : list.findIndex(({ name }) => name === former.server.name);
+    if (next?.harnesses.includes(key))
+      return [
+        [
+          key,
+          at === -1 ? [...list, next.server] : [...list.slice(0, at), next.server, ...list.slice(at + 1)],
+        ],
+      ];
+    return former?.harnesses.includes(key) ? [[key, list.toSpliced(at, 1)]] : [];
+  });
+  return Object.fromEntries(lists);
+}
+
+/** @param lists McpLists as JSON @returns problems with pointers into `mcp` */
+export function validateMcpLists({ lists, base, frame }: BaseRevisionText & { lists: string }): Validated {
+  const mcp: Record<string, unknown> = JSON.parse(lists);
+  const { document, problems } = readDraft(extensionsDocument({ baseRevision: "", packages: [], mcp }));
+  const placed = (found: readonly Problem[]) => found.map(extensionsPointer(mcp, {}));
+  if (problems.length > 0) return refused(placed(problems));
+  const current = parse(base);
+  const before = unstamped(current);
+  const wanted = withExtensions(before, {
+    packages: current.packages,
+    harnesses: withLists(before, document),
+  });
+  const stamped = finalizeDocument(wanted, { ...frame, base: current, problems });
+  return problems.length > 0 ? refused(placed(problems)) : judged(stamped, current);
+}
+
+const withLists = (
+  before: GovernanceConfig,
+  { harnesses }: GovernanceConfig,
+): GovernanceConfig["harnesses"] => {
+  const keys = HARNESS_KEYS.filter((key) => before.harnesses[key] ?? harnesses[key]);
+  return Object.fromEntries(
+    keys.map((key) => {
+      const own = before.harnesses[key] ?? { managed_config: {}, mcp: [], package_overrides: {} };
+      return [key, { ...own, mcp: harnesses[key]?.mcp ?? own.mcp }];
+    }),
+  );
+};
