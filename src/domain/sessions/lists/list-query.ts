@@ -19,6 +19,8 @@ export interface SessionQuery extends PageQuery {
   updated?: DayRangeQuery | undefined;
   sort?: string | undefined;
   resumable?: string | undefined;
+  /** only sessions of the viewer; never set by the API */
+  isOwn?: boolean | undefined;
 }
 
 export interface SessionFilter {

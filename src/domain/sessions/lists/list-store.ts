@@ -203,6 +203,7 @@ const current = {
   sizeBytes: sessionArtifacts.sizeBytes,
   contentType: sessionArtifacts.contentType,
   expiresAtMs: sessionArtifacts.expiresAtMs,
+  lostAtMs: sessionArtifacts.lostAtMs,
 };
 
 /** A session with what a list shows of its current artifact; null without one. */

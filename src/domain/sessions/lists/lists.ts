@@ -1,6 +1,6 @@
 // Lists of the sessions that a caller may see: numbered pages, pages behind a cursor, and portable sessions to resume.
 import type { Steps } from "../../../platform/steps.ts";
-import { offsetOf, type Page, type PageRequest } from "../../shared/page.ts";
+import { offsetOf, type Page, type PageRequest, WALK_PAGE_MAX } from "../../shared/page.ts";
 import { type PageWindow, pageInSteps } from "../../shared/page-steps.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import type { Viewer } from "../model.ts";
@@ -52,11 +52,28 @@ export class SessionLists {
    */
   *list(viewer: Viewer, query: SessionQuery): Steps<SessionPage> {
     const request = readListQuery(query);
-    const scope = scopeOf(viewer, request);
+    const scope = scopeOf(viewer, request, query);
     if (request.mode !== "numbered") return yield* this.#cursorPage(viewer, scope, request);
     const { filter, page } = request;
     const { items, total } = yield* this.#page(scope, filter, this.#numberedWindow(scope, filter, page));
     return { mode: "numbered", page: page.page, perPage: page.perPage, total, items };
+  }
+
+  /**
+   * Walks a numbered list by key.
+   * @param after the last session so far; undefined for the first ones
+   * @returns up to WALK_PAGE_MAX sessions behind it; none at the end
+   * @throws DomainError `sessions.invalid`
+   */
+  *following(
+    viewer: Viewer,
+    query: SessionQuery,
+    after: Pick<SessionView, "id" | "updatedAtMs"> | undefined,
+  ): Steps<readonly SessionView[]> {
+    const request = readListQuery({ ...query, page: 1, perPage: WALK_PAGE_MAX, isWalk: true });
+    const place = after && { first: after.updatedAtMs, second: after.id };
+    const window = { after: place, offset: 0, limit: WALK_PAGE_MAX, known: 0 };
+    return (yield* this.#page(scopeOf(viewer, request, query), request.filter, window)).items;
   }
 
   /** Listed sessions are counted as they come and go, but not by their text or by versions that are not current. */
@@ -121,9 +138,14 @@ export class SessionLists {
 }
 
 /** Only owners and administrators see sessions by the state of an unfinished, failed or old version. */
-function scopeOf(viewer: Viewer, { mode, filter, ownerId }: ListRequest): Scope {
+function scopeOf(
+  viewer: Viewer,
+  { mode, filter, ownerId }: ListRequest,
+  { isOwn }: Pick<SessionQuery, "isOwn">,
+): Scope {
   const { organizationId, userId } = viewer;
   if (mode === "resumable") return { kind: "visible", organizationId, userId };
+  if (isOwn) return { kind: "owner", organizationId, userId };
   if (viewer.isAdministrator)
     return ownerId === undefined
       ? { kind: "organization", organizationId }

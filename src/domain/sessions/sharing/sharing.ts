@@ -20,6 +20,14 @@ export interface SharingView {
   recipients: readonly UserRef[];
 }
 
+/** What a change of sharing would do. */
+export interface PlannedSharing {
+  wanted: WantedSharing;
+  isSame: boolean;
+  /** whether somebody finds the session who did not before */
+  isWider: boolean;
+}
+
 type Own = Pick<SessionsDependencies, "db" | "audit" | "identity">;
 
 export class Sharing {
@@ -44,6 +52,19 @@ export class Sharing {
   }
 
   /**
+   * Checks what an owner wants, and writes nothing.
+   * @throws DomainError like `replace`
+   */
+  plan(viewer: Viewer, { id, request }: { id: string; request: SessionSharingRequest }): PlannedSharing {
+    const session = this.#ownSession(viewer, id);
+    const problems = new ProblemList();
+    const wanted = readSharing(request, this.#factsFor(session), problems);
+    refuseRequest(problems.list());
+    const before = sharingOf(this.own.db.read, session);
+    return { wanted, isSame: isEqual(before, wanted), isWider: isWider(before, wanted) };
+  }
+
+  /**
    * Replaces mode and recipients; the same ones again write nothing.
    * @throws DomainError `sessions.not_found`, `sessions.not_own`, `sessions.invalid` with all problems
    */
@@ -53,11 +74,8 @@ export class Sharing {
     { id, request }: { id: string; request: SessionSharingRequest },
   ): Promise<WantedSharing & { id: string }> {
     const { db, audit } = this.own;
-    const session = this.#ownSession(viewer, id);
-    const problems = new ProblemList();
-    const wanted = readSharing(request, this.#factsFor(session), problems);
-    refuseRequest(problems.list());
-    if (isEqual(sharingOf(db.read, session), wanted)) return { id: session.id, ...wanted };
+    const { wanted, isSame } = this.plan(viewer, { id, request });
+    if (isSame) return { id: id.toLowerCase(), ...wanted };
     await db.write((tx) => {
       const now = findSession(tx, { organizationId: viewer.organizationId, id });
       if (!now) throw sessionNotFound(id);
@@ -67,7 +85,7 @@ export class Sharing {
       const change = { before: toAudit(before), after: toAudit(wanted) };
       audit.record(tx, { actor, action: "captured_session.share", target: now.id, ...change });
     }, "unobserved");
-    return { id: session.id, ...wanted };
+    return { id: id.toLowerCase(), ...wanted };
   }
 
   /** @returns what `end` ends */
@@ -122,5 +140,10 @@ const sharingOf = (connection: Parameters<typeof granteesOf>[0], session: Sessio
 
 const isEqual = (one: WantedSharing, other: WantedSharing): boolean =>
   one.mode === other.mode && one.userIds.join() === other.userIds.join();
+
+function isWider(before: WantedSharing, wanted: WantedSharing): boolean {
+  if (before.mode === "workspace") return false;
+  return wanted.mode === "workspace" || wanted.userIds.some((id) => !before.userIds.includes(id));
+}
 
 const toAudit = ({ mode, userIds }: WantedSharing) => ({ mode, user_ids: userIds });

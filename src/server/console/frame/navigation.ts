@@ -44,6 +44,12 @@ const GROUPS: readonly NavigationGroup[] = [
     ],
   },
   {
+    label: "Sessions",
+    needs: "anyone",
+    feature: "sessions",
+    links: [{ href: `${CONSOLE}/sessions`, label: "Captured sessions" }],
+  },
+  {
     label: "Fleet",
     needs: "administrator",
     links: [{ href: `${CONSOLE}/clients`, label: "Workstations" }],

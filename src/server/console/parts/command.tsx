@@ -34,14 +34,14 @@ export const options = (
   });
 
 /** A disclosure with the command and the request, each with a copy button. */
-export function AsCommand({ command, api }: Twin) {
+export function AsCommand({ command, api, label = "As a command" }: Twin & { label?: string }) {
   if (command === undefined && api === undefined) return null;
   const line = command && commandLine(command);
   const call =
     api && `${api.method} ${api.path}${api.body ? `\n\n${JSON.stringify(api.body, null, 2)}` : ""}`;
   return (
     <details class="twin">
-      <summary>As a command</summary>
+      <summary>{label}</summary>
       {line && <Example label="On the server" text={line} />}
       {call && <Example label="For a program" text={call} />}
     </details>

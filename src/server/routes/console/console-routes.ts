@@ -22,6 +22,7 @@ import { draftActionPages, draftPages } from "./policy/draft-pages.ts";
 import { explainPages } from "./policy/explain-pages.ts";
 import { harnessPages } from "./policy/harness-pages.ts";
 import { policyPages, rolloutPages } from "./policy/policy-pages.ts";
+import { sessionAreaPages } from "./sessions/session-area-pages.ts";
 import { overviewPages } from "./start/overview-pages.ts";
 import { searchPages } from "./start/search-pages.ts";
 
@@ -33,6 +34,7 @@ export function consoleRoutes(context: RouteContext) {
   return new Elysia({ name: "routes/console" })
     .use(framePages(context, console))
     .use(ownPages(context, console, browser))
+    .use(sessionAreaPages(context, console))
     .use(overviewPages(context, console))
     .use(searchPages(context, console))
     .use(fleetPages(context, console))

@@ -1,0 +1,347 @@
+// The page of one captured session: facts, what can be done, with whom it is shared, and its versions. The transcript has a page of
+// its own, because opening it is recorded for everybody but the owner.
+/** @jsxImportSource preact */
+import type { DownloadOffer } from "../../../domain/sessions/downloads/downloads.ts";
+import type { ReadingRight, SessionDetail, SessionView } from "../../../domain/sessions/service.ts";
+import { SECOND_MS } from "../../../platform/clock.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { AsCommand } from "../parts/command.tsx";
+import { ConsoleForm, confirmationPage } from "../parts/form.tsx";
+import { Count, Facts, Id, Size, State, Text, Time, useReader } from "../parts/values.tsx";
+import {
+  actionPath,
+  FORMAT_WORDS,
+  harnessLabel,
+  peopleText,
+  STORE_WORDS,
+  sessionPath,
+  storageState,
+  TRAIL,
+  titleOf,
+  versionState,
+} from "./words.ts";
+
+export interface SessionPageProps {
+  detail: SessionDetail;
+  /** why the reader may open the transcript; undefined if not */
+  right: ReadingRight | undefined;
+  /** active people with whom it is shared by name, as far as the reader may know them */
+  recipients: readonly string[];
+  /** whether the reader may have the bytes */
+  mayDownload: boolean;
+  mayRemove: boolean;
+}
+
+/** @returns the page of one session */
+export const sessionPage = (props: SessionPageProps): ConsolePage => ({
+  title: titleOf(props.detail.session),
+  trail: TRAIL,
+  content: (
+    <>
+      <Condition {...props} />
+      {props.detail.session.summary && (
+        <p class="measure">
+          <Text value={props.detail.session.summary} />
+        </p>
+      )}
+      <SessionFacts {...props} />
+      <Reading {...props} />
+      <Sharing {...props} />
+      <Versions {...props} />
+      <AsCommand
+        command={["sessions", "show", props.detail.session.id]}
+        api={{ method: "GET", path: `/session-uploads/${props.detail.session.id}` }}
+      />
+    </>
+  ),
+});
+
+/** @returns whether there are bytes to read */
+const hasBytes = ({ artifact, heldAtMs }: SessionView, nowMs: number): boolean =>
+  artifact !== null && artifact.lostAtMs === null && (heldAtMs !== null || artifact.expiresAtMs > nowMs);
+
+/** The state, and what it means. */
+function Condition({ detail: { session, artifacts } }: SessionPageProps) {
+  const { nowMs } = useReader();
+  const { tone, label } = storageState(session, nowMs);
+  const pending = artifacts.find(({ status }) => status === "pending");
+  return (
+    <>
+      <p>
+        <State tone={tone}>{label}</State>
+      </p>
+      {session.artifact && session.artifact.lostAtMs !== null && (
+        <p class="notice attention">
+          The stored bytes are missing or damaged, noticed <Time at={session.artifact.lostAtMs} />. The next
+          upload of this session brings it back.
+        </p>
+      )}
+      {session.heldAtMs !== null && (
+        <p>
+          An administrator holds this session since <Time at={session.heldAtMs} />: it is neither deleted nor
+          removed by retention until the hold ends.
+        </p>
+      )}
+      {!session.artifact && session.goneAtMs !== null && (
+        <p class="notice attention">
+          Its retention ended <Time at={session.goneAtMs} />, and its bytes were removed. The next upload of
+          this session brings it back.
+        </p>
+      )}
+      {pending && (
+        <p class="notice attention">
+          {session.artifact ? "A newer version was" : "It was"} announced <Time at={pending.createdAtMs} />{" "}
+          and its upload is not finished. The workstation tries again by itself.
+        </p>
+      )}
+    </>
+  );
+}
+
+const SessionFacts = ({ detail: { session } }: SessionPageProps) => (
+  <Facts
+    facts={[
+      { label: "Owner", value: <Owner session={session} /> },
+      { label: "Harness", value: <Text value={harnessLabel(session.harness)} /> },
+      { label: "Size", value: session.artifact ? <Size bytes={session.artifact.sizeBytes} /> : "–" },
+      { label: "Uploaded", value: <Time at={session.artifact && session.updatedAtMs} /> },
+      {
+        label: "Kept until",
+        value:
+          session.heldAtMs === null ? <Time at={session.artifact?.expiresAtMs} none="–" /> : "The hold ends",
+      },
+      { label: "Captured", value: <Time at={session.capturedAtMs} none="unknown" /> },
+      { label: "Resumable", value: session.resumable ? "Yes" : "No" },
+      { label: "Form", value: FORMAT_WORDS[session.artifactFormat] },
+      { label: "Profile", value: <Text value={session.profile} /> },
+      { label: "Folder", value: <Text value={session.cwd} /> },
+      { label: "Repository", value: <Text value={session.repositoryRemote ?? session.repositoryRoot} /> },
+      { label: "Native id", value: <Text value={session.nativeSessionId} /> },
+      { label: "Id", value: <Id value={session.id} /> },
+    ]}
+  />
+);
+
+function Owner({ session: { userId, userEmail } }: { session: SessionView }) {
+  const { visitor } = useReader();
+  return userId === visitor.principal.userId ? "You" : <Text value={userEmail} none="a removed user" />;
+}
+
+/** Everything that is done with the bytes. */
+function Reading({ detail: { session }, right, mayDownload, mayRemove }: SessionPageProps) {
+  const { nowMs } = useReader();
+  const isThere = hasBytes(session, nowMs);
+  const isHeld = session.heldAtMs !== null;
+  return (
+    <section>
+      <h2>Transcript and bytes</h2>
+      {isThere && right === undefined && (
+        <p>
+          Administrators do not open the transcripts of others in this installation. An operator can set{" "}
+          <code>sessions.administrators_may_read</code>.
+        </p>
+      )}
+      {isThere && (right === "recipient" || right === "administrator") && (
+        <p>
+          This is a session of <Text value={session.userEmail} none="a removed user" />. Opening its
+          transcript is recorded in the audit log with your name, and so is a download.
+        </p>
+      )}
+      {!isThere && <p>There are no bytes to read or to download.</p>}
+      <div class="choices">
+        {isThere && right !== undefined && (
+          <a class="button primary" href={transcriptAddress(session.id, { right })}>
+            Open the transcript
+          </a>
+        )}
+        {isThere && mayDownload && (
+          <ConsoleForm action={actionPath(session.id, "download")}>
+            <button class="button" type="submit">
+              Download
+            </button>
+          </ConsoleForm>
+        )}
+        {mayRemove && !isHeld && (
+          <a class="button danger" href={actionPath(session.id, "remove")} data-dialog>
+            Delete
+          </a>
+        )}
+      </div>
+      {mayRemove && isHeld && <p class="hint">It cannot be deleted while an administrator holds it.</p>}
+    </section>
+  );
+}
+
+/** Parameter of the transcript's address for others than the owner: they were told that opening it is recorded. */
+export const TOLD = { name: "recorded", value: "yes" } as const;
+
+/** @returns the address of a page of the transcript */
+export function transcriptAddress(
+  id: string,
+  { right, ...place }: { right: ReadingRight | undefined; cursor?: string; version?: string },
+): string {
+  const query = new URLSearchParams({ ...place, ...(right !== "owner" && { [TOLD.name]: TOLD.value }) });
+  return `${actionPath(id, "transcript")}${query.size > 0 ? `?${query}` : ""}`;
+}
+
+function Sharing({ detail: { session }, right, recipients }: SessionPageProps) {
+  const { id, sharingMode, recipientCount } = session;
+  const isOwner = right === "owner";
+  const isShared = sharingMode !== "private";
+  return (
+    <section>
+      <h2>Shared with</h2>
+      {sharingMode === "private" && <p>Nobody: only its owner and administrators find this session.</p>}
+      {sharingMode === "workspace" && (
+        <p>
+          Everybody in the organization: <Count value={recipientCount} /> other active{" "}
+          {recipientCount === 1 ? "user" : "users"}.
+        </p>
+      )}
+      {sharingMode === "selected" && (
+        <>
+          <p>{peopleText(recipientCount)}, chosen by name.</p>
+          {recipients.length > 0 && (
+            <ul class="chips" aria-label="People">
+              {recipients.map((email) => (
+                <li key={email} class="chip">
+                  <Text value={email} />
+                </li>
+              ))}
+            </ul>
+          )}
+        </>
+      )}
+      {isOwner && (
+        <div class="choices">
+          <a class="button" href={actionPath(id, "share")}>
+            {isShared ? "Change" : "Share"}
+          </a>
+          {isShared && (
+            <ConsoleForm action={actionPath(id, "share")}>
+              <input type="hidden" name="mode" value="private" />
+              <button class="button" type="submit">
+                Stop sharing
+              </button>
+            </ConsoleForm>
+          )}
+        </div>
+      )}
+      {isShared && right === "administrator" && (
+        <AsCommand command={["sessions", "revoke", id]} label="End the sharing as a command" />
+      )}
+    </section>
+  );
+}
+
+const Versions = ({ detail: { artifacts } }: SessionPageProps) => (
+  <section>
+    <h2>Versions</h2>
+    {artifacts.length === 0 ? (
+      <p>No version is left.</p>
+    ) : (
+      <table class="rows">
+        <caption class="visually-hidden">Versions, newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">Announced</th>
+            <th scope="col">State</th>
+            <th scope="col">Size</th>
+            <th scope="col">SHA-256</th>
+            <th scope="col">Kept in</th>
+            <th scope="col">Completed</th>
+            <th scope="col">Kept until</th>
+          </tr>
+        </thead>
+        <tbody>
+          {artifacts.map((artifact) => (
+            <Version key={artifact.id} artifact={artifact} />
+          ))}
+        </tbody>
+      </table>
+    )}
+  </section>
+);
+
+function Version({ artifact }: { artifact: SessionDetail["artifacts"][number] }) {
+  const { tone, label } = versionState(artifact);
+  return (
+    <tr>
+      <td data-label="Announced">
+        <Time at={artifact.createdAtMs} />
+      </td>
+      <td data-label="State">
+        <State tone={tone}>{label}</State>
+        {artifact.failureReason !== null && (
+          <span class="detail">
+            {" "}
+            <Text value={artifact.failureReason} />
+          </span>
+        )}
+      </td>
+      <td data-label="Size">
+        <Size bytes={artifact.sizeBytes} />
+      </td>
+      <td data-label="SHA-256">
+        <Id value={artifact.sha256} />
+      </td>
+      <td data-label="Kept in">{STORE_WORDS[artifact.store]}</td>
+      <td data-label="Completed">
+        <Time at={artifact.completedAtMs} none="not yet" />
+      </td>
+      <td data-label="Kept until">
+        <Time at={artifact.expiresAtMs} />
+      </td>
+    </tr>
+  );
+}
+
+/** @returns the page with the address of the bytes, which works without a credential and soon ends */
+export const downloadPage = (
+  session: SessionView,
+  { url, expiresInSeconds }: DownloadOffer,
+  nowMs: number,
+): ConsolePage => ({
+  title: "Download the session",
+  trail: [...TRAIL, { href: sessionPath(session.id), label: titleOf(session) }],
+  content: (
+    <>
+      <p>
+        The address works until <Time at={nowMs + expiresInSeconds * SECOND_MS} /> for whoever has it. The
+        download was recorded in the audit log.
+      </p>
+      <p>
+        <a class="button primary" href={url} rel="noreferrer" data-plain>
+          Download {session.artifact && <Size bytes={session.artifact.sizeBytes} />}
+        </a>
+      </p>
+      <p>
+        <a href={sessionPath(session.id)}>Back to the session</a>
+      </p>
+      <AsCommand
+        command={["sessions", "export", session.id, "session.tgz"]}
+        api={{ method: "POST", path: `/session-uploads/${session.id}/download` }}
+      />
+    </>
+  ),
+});
+
+/** Asks before a session is deleted. */
+export const removalPage = ({ session, artifacts }: SessionDetail): ConsolePage =>
+  confirmationPage({
+    title: "Delete this session?",
+    consequences: [
+      <>
+        “<bdi>{titleOf(session)}</bdi>” of <Text value={session.userEmail} none="a removed user" /> is deleted
+        for everybody, with its bytes and{" "}
+        {artifacts.length === 1 ? "its version" : `all ${artifacts.length} versions`}. This cannot be undone.
+      </>,
+      "What the workstation has on its own disk stays. If the session goes on there, its next upload brings it back.",
+    ],
+    action: actionPath(session.id, "remove"),
+    verb: "Delete",
+    back: sessionPath(session.id),
+    trail: [...TRAIL, { href: sessionPath(session.id), label: titleOf(session) }],
+    command: ["sessions", "remove", session.id],
+    api: { method: "DELETE", path: `/session-uploads/${session.id}` },
+  });

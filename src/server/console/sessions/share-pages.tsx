@@ -1,0 +1,221 @@
+// Sharing a captured session: the form of its owner, and the question that tells how many strings in it look like keys.
+/** @jsxImportSource preact */
+import { RECIPIENTS_MAX } from "../../../domain/sessions/limits.ts";
+import type { SharingMode } from "../../../domain/sessions/model.ts";
+import type { SecretScan, SessionView } from "../../../domain/sessions/service.ts";
+import { SECRETS_MAX } from "../../../domain/sessions/transcript/limits.ts";
+import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import { asSentence } from "../../pages/words.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { andText } from "../own/words.ts";
+import { AsCommand } from "../parts/command.tsx";
+import { ConsoleForm, confirmationPage } from "../parts/form.tsx";
+import { Text } from "../parts/values.tsx";
+import { actionPath, peopleText, sessionPath, TRAIL, titleOf } from "./words.ts";
+
+const MODES: Readonly<Record<SharingMode, { label: string; hint: string }>> = {
+  private: { label: "Nobody", hint: "Only you and administrators find it." },
+  selected: { label: "People you choose", hint: "They find it, read its transcript and download it." },
+  workspace: { label: "Everybody in the organization", hint: "Also people who join later." },
+};
+
+/** The form as its owner left it. */
+export interface ShareForm {
+  mode: string;
+  /** addresses, one per line */
+  people: string;
+  /** part of an address to look for */
+  person: string;
+}
+
+export interface SharePageProps {
+  session: SessionView;
+  form: ShareForm;
+  /** colleagues whose address has the text; undefined before anybody looked */
+  matches?: readonly string[] | undefined;
+  problems?: readonly Problem[];
+}
+
+const trailOf = (session: SessionView) => [
+  ...TRAIL,
+  { href: sessionPath(session.id), label: titleOf(session) },
+];
+
+/** Field that a problem belongs to. */
+const fieldOf = ({ pointer }: Problem): string => {
+  if (pointer.startsWith("/user_ids")) return "people";
+  return pointer === "/q" ? "person" : "mode-private";
+};
+
+/** @returns the page with the form */
+export const sharePage = ({ session, form, matches, problems = [] }: SharePageProps): ConsolePage => ({
+  title: "Share the session",
+  trail: trailOf(session),
+  status: problems.length > 0 ? 400 : 200,
+  isError: problems.length > 0,
+  content: (
+    <>
+      {problems.length > 0 && (
+        <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+          <h2>Nothing was changed</h2>
+          <ul>
+            {problems.map((problem) => (
+              <li key={problem.pointer + problem.detail}>
+                <a href={`#${fieldOf(problem)}`}>
+                  <Text value={asSentence(problem.detail)} />
+                </a>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <ConsoleForm action={actionPath(session.id, "share")} class="measure" isEdited>
+        <fieldset>
+          <legend>Who finds this session</legend>
+          {Object.entries(MODES).map(([mode, { label, hint }]) => (
+            <p key={mode}>
+              <label>
+                <input
+                  type="radio"
+                  name="mode"
+                  id={`mode-${mode}`}
+                  value={mode}
+                  checked={mode === form.mode}
+                />{" "}
+                {label}
+              </label>
+              <span class="hint"> {hint}</span>
+            </p>
+          ))}
+        </fieldset>
+        <div class="field">
+          <label for="person">Add a person</label>
+          <p class="hint" id="person-hint">
+            Part of the address of an active colleague
+          </p>
+          <input
+            id="person"
+            name="person"
+            type="search"
+            value={form.person}
+            maxLength={SEARCH_LENGTH_MAX}
+            list="colleagues"
+            data-people="colleagues"
+            aria-describedby="person-hint"
+            autocomplete="off"
+          />{" "}
+          <datalist id="colleagues" />
+          <button class="button" type="submit" name="act" value="find">
+            Find
+          </button>
+          <Matches matches={matches} />
+        </div>
+        <div class="field">
+          <label for="people">People</label>
+          <p class="hint" id="people-hint">
+            Addresses, one per line, at most {RECIPIENTS_MAX}. They count only with “{MODES.selected.label}”.
+          </p>
+          <textarea id="people" name="people" rows={6} aria-describedby="people-hint" spellcheck={false}>
+            {form.people}
+          </textarea>
+        </div>
+        <div class="choices">
+          <button class="button primary" type="submit" name="act" value="save">
+            Go on
+          </button>
+          <a class="button" href={sessionPath(session.id)}>
+            Cancel
+          </a>
+        </div>
+      </ConsoleForm>
+      <AsCommand
+        api={{
+          method: "PUT",
+          path: `/session-uploads/${session.id}/sharing`,
+          body: { mode: "selected", user_ids: ["<id of a user>"] },
+        }}
+      />
+    </>
+  ),
+});
+
+function Matches({ matches }: Pick<SharePageProps, "matches">) {
+  if (!matches) return null;
+  if (matches.length === 0) return <p role="status">No active colleague has such an address.</p>;
+  return (
+    <ul class="chips" aria-label="Colleagues found">
+      {matches.map((email) => (
+        <li key={email}>
+          <button class="chip" type="submit" name="add" value={email}>
+            Add <Text value={email} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What was found in a session, or why nobody could look. */
+export type ScanOutcome = { scan: SecretScan } | { refusal: string };
+
+interface ShareQuestion {
+  session: SessionView;
+  form: Pick<ShareForm, "mode" | "people">;
+  /** ids of the people by name */
+  userIds: readonly string[];
+  outcome: ScanOutcome;
+}
+
+/** Asks before more people find a session. */
+export const shareQuestion = ({ session, form, userIds, outcome }: ShareQuestion): ConsolePage =>
+  confirmationPage({
+    title: "Share this session?",
+    consequences: [
+      <>
+        “<bdi>{titleOf(session)}</bdi>” will be found by{" "}
+        {form.mode === "workspace" ? "everybody in the organization" : peopleText(userIds.length)}. They read
+        the whole transcript: every prompt, every answer, and every output of a tool.
+      </>,
+      <Secrets outcome={outcome} />,
+      "You can stop sharing at any time. Whoever has downloaded it by then keeps the copy.",
+    ],
+    action: actionPath(session.id, "share"),
+    fields: { ...form, confirmed: "1" },
+    verb: "Share",
+    back: sessionPath(session.id),
+    trail: trailOf(session),
+    api: {
+      method: "PUT",
+      path: `/session-uploads/${session.id}/sharing`,
+      body: { mode: form.mode, ...(form.mode === "selected" && { user_ids: userIds }) },
+    },
+  });
+
+function Secrets({ outcome }: { outcome: ScanOutcome }) {
+  if ("refusal" in outcome)
+    return (
+      <span class="warning">
+        It could not be searched for keys: <Text value={outcome.refusal} /> Share it only if you know what is
+        in it.
+      </span>
+    );
+  const { kinds, total, isWhole } = outcome.scan;
+  const rest = isWhole ? "" : " Not all of it was searched, because it is too long.";
+  if (total === 0)
+    return (
+      <>
+        No string in it looks like a key of a known kind.{rest} Passwords and other kinds are not recognized.
+      </>
+    );
+  return (
+    <span class="warning">
+      <strong>
+        {total >= SECRETS_MAX && "At least "}
+        {total === 1 ? "1 string in it looks" : `${total} strings in it look`} like a key:
+      </strong>{" "}
+      {andText(kinds.map(({ label, count }) => `${label} (${count})`))}.{rest} Revoke them first if they are
+      real.
+    </span>
+  );
+}

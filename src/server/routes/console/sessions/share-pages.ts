@@ -1,0 +1,170 @@
+// Sharing a captured session in the console. Whoever shares with more people is told first how many strings in it look like keys.
+import type { Domain } from "../../../../domain/domain.ts";
+import { notOwnSession } from "../../../../domain/sessions/errors.ts";
+import { RECIPIENTS_MAX } from "../../../../domain/sessions/limits.ts";
+import type { SessionView } from "../../../../domain/sessions/service.ts";
+import { DomainError, type Problem } from "../../../../platform/errors.ts";
+import { runInTurns } from "../../../../platform/steps.ts";
+import { ProblemList, quoted } from "../../../../platform/text/problem-list.ts";
+import type { Console } from "../../../console/console.ts";
+import type { ConsolePage } from "../../../console/frame/frame.tsx";
+import type { Fields } from "../../../console/frame/refusals.tsx";
+import { found } from "../../../console/list/list.ts";
+import type { Reader } from "../../../console/reader.ts";
+import {
+  type ScanOutcome,
+  type ShareForm,
+  sharePage,
+  shareQuestion,
+} from "../../../console/sessions/share-pages.tsx";
+import { actingViewer } from "../../../console/sessions/viewers.ts";
+import { actionPath, peopleText, SESSIONS_PATH, sessionPath } from "../../../console/sessions/words.ts";
+import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
+import { asSentence } from "../../../pages/words.ts";
+import { createRouter, type RouteContext } from "../../../router.ts";
+
+const Form = formOf({
+  ...{ csrf: FormField, by: FormField, mode: FormField, people: FormField, person: FormField },
+  ...{ act: FormField, add: FormField, confirmed: FormField },
+});
+
+/** @returns what the form does */
+function createShareForms(domain: Domain) {
+  const { sharing, facets, transcripts } = domain.sessions;
+
+  /** @throws DomainError `sessions.not_own` for everybody but the owner */
+  const ownSession = async (reader: Reader, id: string): Promise<SessionView> => {
+    const viewer = actingViewer(reader);
+    const { session } = await runInTurns(domain.sessions.detail(viewer, id));
+    if (session.userId !== viewer.userId) throw notOwnSession();
+    return session;
+  };
+
+  const emptyForm = async (reader: Reader, session: SessionView): Promise<ShareForm> => {
+    const isSelected = session.sharingMode === "selected";
+    const { recipients } = isSelected
+      ? await runInTurns(sharing.show(actingViewer(reader), session.id))
+      : { recipients: [] };
+    return {
+      mode: session.sharingMode,
+      people: recipients.map(({ email }) => email).join("\n"),
+      person: "",
+    };
+  };
+
+  /** Somebody whose whole address was entered is added at once. */
+  const findPeople = async (reader: Reader, session: SessionView, form: ShareForm): Promise<ConsolePage> => {
+    const { rows, problems = [] } = await found(() =>
+      runInTurns(facets.members(actingViewer(reader), form.person)),
+    );
+    const matches = (rows ?? []).map(({ email }) => email);
+    const exact = matches.find((email) => email.toLowerCase() === form.person.trim().toLowerCase());
+    if (exact !== undefined) return sharePage({ session, form: withPerson(form, exact) });
+    return sharePage({ session, form, matches, problems });
+  };
+
+  const scan = async (reader: Reader, id: string): Promise<ScanOutcome> => {
+    try {
+      return { scan: await transcripts.scan(reader.actor, actingViewer(reader), id) };
+    } catch (error) {
+      if (error instanceof DomainError) return { refusal: asSentence(error.message) };
+      throw error;
+    }
+  };
+
+  const share = async (reader: Reader, session: SessionView, form: ShareForm, isConfirmed: boolean) => {
+    const viewer = actingViewer(reader);
+    const isSelected = form.mode === "selected";
+    const named = isSelected ? idsIn(domain, reader, form.people) : { ids: [], problems: [] };
+    const request = { mode: form.mode, ...(isSelected && { user_ids: named.ids }) };
+    const wanted = { id: session.id, request };
+    const { rows: plan, problems } = await found(() => {
+      if (named.problems.length > 0) return { isWider: false, wanted: { userIds: named.ids } };
+      return sharing.plan(viewer, wanted);
+    }, named.problems);
+    if (!plan) return sharePage({ session, form, problems });
+    const { userIds } = plan.wanted;
+    if (plan.isWider && !isConfirmed)
+      return shareQuestion({ session, form, userIds, outcome: await scan(reader, session.id) });
+    await sharing.replace(reader.actor, viewer, wanted);
+    return { to: sessionPath(session.id), notice: noticeOf(form.mode, userIds.length) };
+  };
+
+  return { ownSession, emptyForm, findPeople, share };
+}
+
+/** @returns the form that shares a session */
+export function sharePages({ guard, domain }: RouteContext, console: Console) {
+  const { ownSession, emptyForm, findPeople, share } = createShareForms(domain);
+
+  return createRouter(guard, "console-session-sharing")
+    .get(
+      `${SESSIONS_PATH}/:id/share`,
+      ({ request, params }) =>
+        console.show(request, "anyone", async (reader) => {
+          const session = await ownSession(reader, params.id);
+          return sharePage({ session, form: await emptyForm(reader, session) });
+        }),
+      pageRoute("showSessionSharing", "The form with which an owner shares a captured session"),
+    )
+    .post(
+      `${SESSIONS_PATH}/:id/share`,
+      ({ request, params, body }) => {
+        const back = actionPath(params.id, "share");
+        return console.act(request, body, { needs: "anyone", back }, async (reader) => {
+          const session = await ownSession(reader, params.id);
+          const form = formIn(body);
+          if (body.add !== undefined) return sharePage({ session, form: withPerson(form, body.add) });
+          if (body.act === "find") return await findPeople(reader, session, form);
+          return await share(reader, session, form, body.confirmed === "1");
+        });
+      },
+      formRoute(Form, formOperation("sendSessionSharing", "Shares a captured session, or ends its sharing")),
+    );
+}
+
+const formIn = ({ mode = "", people = "", person = "" }: Fields): ShareForm => ({ mode, people, person });
+
+/** @returns the form with one more address, for people who are chosen by name */
+function withPerson({ people }: ShareForm, email: string): ShareForm {
+  return { mode: "selected", people: addressesIn(`${people}\n${email}`).join("\n"), person: "" };
+}
+
+/** @returns the addresses, each once in any case */
+const addressesIn = (text: string): string[] => [
+  ...new Map(
+    text
+      .split(/[\s,;]+/)
+      .filter(Boolean)
+      .map((address) => [address.toLowerCase(), address]),
+  ).values(),
+];
+
+/** One more than may be shared with: the owner's own address does not count. */
+const ADDRESSES_MAX = RECIPIENTS_MAX + 1;
+
+/** @returns ids of the addresses, or what is wrong with them */
+function idsIn(
+  { identity }: Domain,
+  { organizationId }: Reader,
+  people: string,
+): { ids: string[]; problems: readonly Problem[] } {
+  const addresses = addressesIn(people);
+  const problems = new ProblemList();
+  if (addresses.length > ADDRESSES_MAX)
+    problems.add("/user_ids", `at most ${RECIPIENTS_MAX} people can be named, not ${addresses.length}`);
+  const ids = addresses.slice(0, ADDRESSES_MAX).flatMap((address, at) => {
+    const user = address.includes("@") ? identity.users.findByAddress(organizationId, address) : undefined;
+    if (user?.status === "active") return [user.id];
+    problems.add(`/user_ids/${at}`, `no active user has the address ${quoted(address)}`);
+    return [];
+  });
+  return { ids, problems: problems.list() };
+}
+
+function noticeOf(mode: string, people: number): string {
+  if (mode === "private") return "The session is shared with nobody now.";
+  return mode === "workspace"
+    ? "The session is shared with everybody in the organization."
+    : `The session is shared with ${peopleText(people)}.`;
+}
