@@ -26,14 +26,22 @@ beforeAll(async () => {
   expect((await visit(ada)).html).toContain("Workstations upload a session when it ends.");
   const one = async (who: Caller, name: string, more: object = {}) => {
     site.world.clock.advance(60_000);
-    const { sessionId } = await capture(site, { token: who.accessToken }, name, { session_id: name, ...more });
+    const { sessionId } = await capture(site, { token: who.accessToken }, name, {
+      session_id: name,
+      ...more,
+    });
     return sessionId;
   };
   ids = {
     plain: await one(ada, "one", { title: "Fix the clock", summary: "s".repeat(500) }),
     shared: await one(ada, "two", { title: HOSTILE.slice(0, TITLE_LENGTH_MAX), summary: HOSTILE }),
     claude: await one(ada, "three", {
-      ...{ harness: "claude", compatibility_profile: "legacy", artifact_format: "legacy-raw", resumable: false },
+      ...{
+        harness: "claude",
+        compatibility_profile: "legacy",
+        artifact_format: "legacy-raw",
+        resumable: false,
+      },
       ...{ title: null, content_type: "application/x-ndjson" },
     }),
     bens: await one(ben, "four", { title: "The session of Ben" }),
@@ -91,7 +99,9 @@ describe("CON-36 the list of captured sessions", () => {
     const { html } = await visit(ada, "?sort=updated");
     expect(html.indexOf(ids.plain)).toBeLessThan(html.indexOf(ids.claude));
     expect(html).toContain("sort=updated_asc");
-    expect((await visit(ada)).html.indexOf(ids.claude)).toBeLessThan((await visit(ada)).html.indexOf(ids.plain));
+    expect((await visit(ada)).html.indexOf(ids.claude)).toBeLessThan(
+      (await visit(ada)).html.indexOf(ids.plain),
+    );
 
     const unfinished = announcementOf("five", { session_id: "five", title: "Never sent" });
     await presign(site, { token: ada.accessToken }, unfinished);
@@ -105,9 +115,15 @@ describe("CON-36 the list of captured sessions", () => {
   test("says whose bytes are lost, held or over their retention", async () => {
     const { db, clock } = site.world;
     const current = eq(sessionArtifacts.sessionId, ids.claude);
-    await db.write((tx) => tx.update(sessionArtifacts).set({ lostAtMs: clock.nowMs() }).where(current).run(), "unobserved");
+    await db.write(
+      (tx) => tx.update(sessionArtifacts).set({ lostAtMs: clock.nowMs() }).where(current).run(),
+      "unobserved",
+    );
     expect((await visit(ada)).html).toContain("Bytes lost</b>");
-    await db.write((tx) => tx.update(sessionArtifacts).set({ lostAtMs: null }).where(current).run(), "unobserved");
+    await db.write(
+      (tx) => tx.update(sessionArtifacts).set({ lostAtMs: null }).where(current).run(),
+      "unobserved",
+    );
     await site.domain.sessions.retention.hold(site.world.system, ids.claude, true);
     expect((await visit(ada)).html).toContain("Stored, on hold</b>");
     await site.domain.sessions.retention.hold(site.world.system, ids.claude, false);

@@ -44,7 +44,12 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   const more = { session_id: "native", title: HOSTILE, summary: HOSTILE, cwd: HOSTILE };
-  ({ sessionId: id } = await capture(site, { token: ada.accessToken }, `bytes of ${crypto.randomUUID()}`, more));
+  ({ sessionId: id } = await capture(
+    site,
+    { token: ada.accessToken },
+    `bytes of ${crypto.randomUUID()}`,
+    more,
+  ));
   path = `${SESSIONS}/${id}`;
 });
 const lose = (lostAtMs: number | null) =>

@@ -1,0 +1,107 @@
+// The entries of a transcript. Everything in them is text: no markup, no image, no link.
+/** @jsxImportSource preact */
+import type { TranscriptEntry } from "../../../domain/sessions/service.ts";
+import { ENTRY_CHARACTERS_MAX } from "../../../domain/sessions/transcript/limits.ts";
+import type { EntryKind } from "../../../domain/sessions/transcript/model.ts";
+import { countText } from "../../pages/words.ts";
+import { visibleText } from "../parts/texts.ts";
+import { Count, State, Text, Time } from "../parts/values.tsx";
+
+const KIND_LABELS: Readonly<Record<EntryKind, string>> = {
+  user: "Person",
+  assistant: "Agent",
+  reasoning: "Reasoning of the agent",
+  system: "Instructions by the program",
+  call: "Tool call",
+  result: "Result",
+  usage: "Tokens",
+  note: "Note",
+};
+
+/** Longer results and the like are folded. */
+export const OPEN_LINES_MAX = 20;
+/** A line without an end is as long on the screen as many lines. */
+export const OPEN_CHARACTERS_MAX = 2_000;
+
+/** What people read for is never folded. */
+const ALWAYS_OPEN: readonly EntryKind[] = ["user", "assistant", "note"];
+
+/** @returns the entries of a page, in their order */
+export const Entries = ({ entries }: { entries: readonly TranscriptEntry[] }) => (
+  <div class="entries">
+    {entries.map((entry, at) => (
+      <Entry key={at} entry={entry} />
+    ))}
+  </div>
+);
+
+function Entry({ entry }: { entry: TranscriptEntry }) {
+  const { kind, name, text, atMs, tokens, isError } = entry;
+  return (
+    <article class={`entry ${kind}`}>
+      <header>
+        <h3>
+          {KIND_LABELS[kind]}
+          {name !== null && (
+            <>
+              {" "}
+              <code>
+                <Text value={name} />
+              </code>
+            </>
+          )}
+        </h3>
+        {isError && <State tone="bad">Failed</State>}
+        {tokens && (
+          <span class="muted">
+            <Count value={tokens.input} /> tokens read, <Count value={tokens.output} /> written
+          </span>
+        )}
+        {atMs !== null && (
+          <span class="muted">
+            <Time at={atMs} />
+          </span>
+        )}
+      </header>
+      {text !== "" && <Body entry={entry} />}
+    </article>
+  );
+}
+
+function Body({ entry }: { entry: TranscriptEntry }) {
+  const { text, isCut } = entry;
+  const words = (
+    <>
+      <pre dir="auto">{visibleText(text)}</pre>
+      {isCut && (
+        <p class="hint">
+          Only the first <Count value={ENTRY_CHARACTERS_MAX} /> characters are shown; the download has all.
+        </p>
+      )}
+    </>
+  );
+  const summary = foldedAs(entry);
+  if (summary === undefined) return words;
+  return (
+    <details>
+      <summary>{summary}</summary>
+      {words}
+    </details>
+  );
+}
+
+/** @returns what stands in place of a text that is folded; undefined for a text that is not */
+export function foldedAs({ kind, text }: Pick<TranscriptEntry, "kind" | "text">): string | undefined {
+  if (ALWAYS_OPEN.includes(kind)) return undefined;
+  const lines = linesIn(text);
+  const isLong = lines > OPEN_LINES_MAX || text.length > OPEN_CHARACTERS_MAX;
+  if (kind !== "call" && !isLong) return undefined;
+  return lines > 1 ? countText(lines, "line") : countText(text.length, "character");
+}
+
+/** @returns how many lines a text has; a line break at its end begins none */
+function linesIn(text: string): number {
+  let lines = text.endsWith("\n") ? 0 : 1;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines += 1;
+  return lines;
+}

@@ -1,0 +1,129 @@
+// What is in a captured session, page by page.
+/** @jsxImportSource preact */
+import type { ReadingRight, ReadTranscript, SessionView } from "../../../domain/sessions/service.ts";
+import { cursorOf } from "../../../domain/sessions/transcript/model.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { AsCommand } from "../parts/command.tsx";
+import { Count, Text } from "../parts/values.tsx";
+import { transcriptAddress } from "./session-page.tsx";
+import { Entries } from "./transcript-entries.tsx";
+import { sessionPath, TRAIL, titleOf } from "./words.ts";
+
+/** Why there is no page to read. */
+export interface NoTranscript {
+  status: number;
+  /** sentences for people: what, and what to do next */
+  why: string;
+  next: string | undefined;
+  /** whether the same address may have it later */
+  isPassing: boolean;
+}
+
+export interface TranscriptPageProps {
+  session: SessionView;
+  right: ReadingRight | undefined;
+  /** of the reader's address */
+  cursor: string | undefined;
+  read: ReadTranscript | NoTranscript;
+  /** the page before this one was of another version */
+  isOtherVersion: boolean;
+}
+
+/** @returns the page */
+export function transcriptPage(props: TranscriptPageProps): ConsolePage {
+  const { session, read, cursor } = props;
+  const isRefused = "why" in read;
+  const path = `/session-uploads/${session.id}/transcript`;
+  return {
+    title: "Transcript",
+    trail: [...TRAIL, { href: sessionPath(session.id), label: titleOf(session) }],
+    status: isRefused ? read.status : 200,
+    isError: isRefused && read.status >= 400,
+    content: (
+      <>
+        {props.right !== "owner" && (
+          <p class="muted">
+            A session of <Text value={session.userEmail} none="a removed user" />. That you opened this page
+            is recorded in the audit log.
+          </p>
+        )}
+        {isRefused ? <Refusal {...props} refusal={read} /> : <Reading {...props} read={read} />}
+        <AsCommand
+          api={{
+            method: "GET",
+            path: cursor === undefined ? path : `${path}?${new URLSearchParams({ cursor })}`,
+          }}
+        />
+      </>
+    ),
+  };
+}
+
+function Refusal({
+  session,
+  right,
+  refusal: { why, next, isPassing },
+}: TranscriptPageProps & { refusal: NoTranscript }) {
+  return (
+    <div class="empty">
+      <p>{why}</p>
+      {next !== undefined && <p>{next}</p>}
+      <p class="choices">
+        {isPassing && <a href={transcriptAddress(session.id, { right })}>Try again</a>}
+        <a href={sessionPath(session.id)}>Go to the session</a>
+      </p>
+    </div>
+  );
+}
+
+function Reading(props: TranscriptPageProps & { read: ReadTranscript }) {
+  const { read, isOtherVersion } = props;
+  const { entries, before, isCut, next } = read;
+  return (
+    <>
+      {isOtherVersion && (
+        <p class="notice attention">
+          A newer version of the session was uploaded since the page before this one. Its entries may not go
+          on where that page ended.
+        </p>
+      )}
+      {entries.length === 0 ? (
+        <div class="empty">
+          <p>{before === 0 ? "The transcript is empty." : "There are no more entries."}</p>
+        </div>
+      ) : (
+        <>
+          <p class="total">
+            Entries <Count value={before + 1} /> to <Count value={before + entries.length} />
+            {next === null && !isCut && ", the last ones"}
+          </p>
+          <Entries entries={entries} />
+        </>
+      )}
+      {isCut && next === null && (
+        <p class="notice attention">
+          The transcript goes on, but it is too long to be shown. The download has all.
+        </p>
+      )}
+      <Pages {...props} />
+    </>
+  );
+}
+
+function Pages({ session, right, read }: TranscriptPageProps & { read: ReadTranscript }) {
+  const { before, next, artifactId } = read;
+  if (before === 0 && next === null) return null;
+  return (
+    <nav class="pages" aria-label="Pages">
+      {before > 0 && <a href={transcriptAddress(session.id, { right })}>First</a>}
+      {next && (
+        <a
+          href={transcriptAddress(session.id, { right, cursor: cursorOf(next), version: artifactId })}
+          rel="next"
+        >
+          Next
+        </a>
+      )}
+    </nav>
+  );
+}

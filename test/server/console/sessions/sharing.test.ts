@@ -1,0 +1,183 @@
+// SES-31, SES-56: the owner shares a session in the console, and is told first what in it looks like a key.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { auditEntries } from "../../../../src/domain/audit/tables.ts";
+import { RECIPIENTS_MAX } from "../../../../src/domain/sessions/limits.ts";
+import { sessionPath } from "../../../../src/server/console/sessions/words.ts";
+import { consoleBrowser } from "../../../support/browser/console-browser.ts";
+import { type FormBrowser, formTo, type Page } from "../../../support/browser/form-browser.ts";
+import { bundleOf, linesOf } from "../../../support/content/session-bundles.ts";
+import { capture, createSessionServer } from "../../../support/content/sessions.ts";
+import { createTestServer } from "../../../support/server.ts";
+
+const TOKEN = `ghp_${"a".repeat(36)}`;
+
+const site = await createSessionServer();
+afterAll(() => site[Symbol.asyncDispose]());
+const [ada, ben, admin] = [
+  await site.signedIn("member", { email: "ada@example.com" }),
+  await site.signedIn("member", { email: "ben@example.com" }),
+  await site.signedIn("admin", { email: "root@example.com" }),
+];
+const { id: cleoId } = (await site.signedIn("member", { email: "cleo@example.com" })).user;
+let browser: FormBrowser;
+let id: string;
+let path: string;
+beforeAll(() => {
+  browser = consoleBrowser(site, ada);
+});
+beforeEach(async () => {
+  id = await captured(linesOf({ text: "nothing secret" }));
+  path = `${sessionPath(id)}/share`;
+});
+
+async function captured(transcript: string | Uint8Array): Promise<string> {
+  const bytes = typeof transcript === "string" ? bundleOf("codex", transcript) : transcript;
+  const more = { session_id: crypto.randomUUID() };
+  return (await capture(site, { token: ada.accessToken }, bytes, more)).sessionId;
+}
+const send = async (fields: Record<string, string>, page?: Page): Promise<Page> =>
+  browser.submit(formTo(page ?? (await browser.visit(path)), path), fields);
+const sharing = async (of = id) =>
+  await (await site.request("GET", `/session-uploads/${of}/sharing`, { token: ada.accessToken })).json();
+const textareaOf = ({ html }: Page): string => /<textarea[^>]*>(.*?)<\/textarea>/s.exec(html)?.[1] ?? "";
+
+describe("SES-31 sharing in the console", () => {
+  test("with everybody asks first, says what they will read, and is withdrawn with one button", async () => {
+    const question = await send({ mode: "workspace", act: "save" });
+    expect(question.heading).toBe("Share this session?");
+    expect(question.html).toContain("will be found by everybody in the organization");
+    expect(question.html).toContain(`PUT /session-uploads/${id}/sharing`);
+    expect(await sharing()).toMatchObject({ mode: "private" });
+    const done = await send({}, question);
+    expect([done.path, done.html.includes("shared with everybody in the organization.")]).toEqual([
+      sessionPath(id),
+      true,
+    ]);
+    expect(await sharing()).toMatchObject({ mode: "workspace" });
+    expect((await consoleBrowser(site, ben).visit(sessionPath(id))).status).toBe(200);
+    const stopped = await send({}, done);
+    expect(stopped.html).toContain("The session is shared with nobody now.");
+    expect(await sharing()).toMatchObject({ mode: "private" });
+    const recorded = site.world.db.read
+      .select()
+      .from(auditEntries)
+      .where(eq(auditEntries.action, "captured_session.share"))
+      .all();
+    expect(recorded.map(({ target }) => target)).toEqual([id, id]);
+  });
+
+  test("with people by address, who are found by a part of it, and fewer of whom need no question", async () => {
+    const found = await send({ person: "LEO", act: "find" });
+    expect(found.html).toContain('name="add" value="cleo@example.com"');
+    const added = await send({ add: "cleo@example.com" }, found);
+    expect(textareaOf(added)).toBe("cleo@example.com");
+    expect(added.html).toMatch(/id="mode-selected" value="selected" checked/);
+    const whole = await send({ person: "BEN@example.com", act: "find", people: textareaOf(added) }, added);
+    expect(textareaOf(whole)).toBe("cleo@example.com\nben@example.com");
+    const fields = {
+      mode: "selected",
+      act: "save",
+      people: "cleo@example.com,BEN@example.com cleo@example.com",
+    };
+    const question = await send(fields, whole);
+    expect(question.html).toContain("will be found by 2 people");
+    const done = await send({}, question);
+    expect(done.html).toContain("The session is shared with 2 people.");
+    expect(done.html).toContain("cleo@example.com");
+    const fewer = await send({ mode: "selected", act: "save", people: "cleo@example.com" });
+    expect(fewer.path).toBe(sessionPath(id));
+    expect((await sharing()).recipients).toEqual([{ id: cleoId, email: "cleo@example.com" }]);
+    expect((await consoleBrowser(site, ben).visit(sessionPath(id))).status).toBe(403);
+    expect((await send({ mode: "workspace", act: "save" })).heading).toBe("Share this session?");
+  });
+
+  test("names every address that is nobody's, and keeps what was entered", async () => {
+    await site.domain.identity.users.create(site.world.system, { email: "dan@example.com", role: "member" });
+    const dan = site.domain.identity.users.find(ada.user.organizationId, "dan@example.com");
+    await site.domain.identity.users.update(site.world.system, dan.id, { status: "suspended" });
+    const people = "nobody@example.com\nben@example.com\ndan@example.com\n<script>";
+    const page = await send({ mode: "selected", act: "save", people });
+    expect(page.status).toBe(400);
+    for (const address of ["nobody@example.com", "dan@example.com", "&lt;script>"])
+      expect(page.html).toContain(`No active user has the address &quot;${address}&quot;`);
+    expect(textareaOf(page)).toBe(people.replace("<", "&lt;"));
+    expect(await sharing()).toMatchObject({ mode: "private" });
+  });
+
+  test("refuses another mode, nobody by name, and more people than may be named", async () => {
+    const problems: (readonly [Record<string, string>, string])[] = [
+      [{ mode: "public" }, "Mode must be one of private, workspace, selected"],
+      [{ mode: "selected", people: "" }, "must name 1 to 500 users"],
+      [{ mode: "selected", people: "ada@example.com" }, "must name 1 to 500 users"],
+    ];
+    for (const [fields, problem] of problems) {
+      const page = await send({ act: "save", ...fields });
+      expect([fields.mode, page.status, page.html.includes(problem)]).toEqual([fields.mode, 400, true]);
+    }
+    const addresses = (count: number) =>
+      Array.from({ length: count }, (_, at) => `nobody-${at}@example.com`).join("\n");
+    for (const [count, isTooMany] of [
+      [RECIPIENTS_MAX, false],
+      [RECIPIENTS_MAX + 1, false],
+      [RECIPIENTS_MAX + 2, true],
+    ] as const) {
+      const page = await send({ mode: "selected", act: "save", people: addresses(count) });
+      expect([count, page.html.includes(`can be named, not ${count}.`)]).toEqual([count, isTooMany]);
+    }
+  });
+
+  test("is for the owner only", async () => {
+    for (const who of [ben, admin]) {
+      const other = consoleBrowser(site, who);
+      expect((await other.visit(path)).status).toBe(403);
+      const { fields } = formTo(await other.visit("/console/me/account"), "/console/theme");
+      const sent = await other.submit(
+        { action: path, fields: { ...fields, mode: "workspace" }, buttons: [] },
+        {},
+      );
+      expect(sent.status).toBe(403);
+    }
+    expect(await sharing()).toMatchObject({ mode: "private" });
+    await using elsewhere = await createTestServer();
+    const stranger = consoleBrowser(elsewhere, await elsewhere.signedIn("admin"));
+    expect((await stranger.visit(path)).status).toBe(404);
+  });
+
+  test("a person who is searched for with too long a text is told so beside the field", async () => {
+    const page = await send({ person: "x".repeat(201), act: "find" });
+    expect([page.status, page.html.includes('href="#person"')]).toEqual([400, true]);
+    const none = await send({ person: "zzz", act: "find" });
+    expect(none.html).toContain("No active colleague has such an address.");
+  });
+});
+
+describe("SES-56 what looks like a key", () => {
+  const question = async (of: string): Promise<string> => {
+    path = `${sessionPath(of)}/share`;
+    return (await send({ mode: "workspace", act: "save" })).html;
+  };
+
+  test("is counted by kind before more people find the session, and never shown", async () => {
+    const secrets = linesOf({
+      one: TOKEN,
+      again: TOKEN,
+      other: `AKIA${"B".repeat(16)}`,
+      ci: `ghp_${"c".repeat(36)}`,
+    });
+    const html = await question(await captured(secrets));
+    expect(html).toContain("3 strings in it look like a key:");
+    expect(html).toContain("GitHub token (2) and AWS access key (1)");
+    expect(html).not.toContain(TOKEN);
+  });
+
+  test("is said to be nothing where there is nothing", async () => {
+    expect(await question(id)).toContain("No string in it looks like a key of a known kind.");
+  });
+
+  test("cannot be told of bytes that nobody can unpack, which is said too", async () => {
+    const html = await question(await captured(Buffer.from("no archive")));
+    expect(html).toContain("It could not be searched for keys:");
+    expect(html).toContain("damaged, cut or no gzip data");
+  });
+});
