@@ -174,6 +174,18 @@ async function onConsole(
   return filledIn(browser, await browser.visit(page), { action, fields });
 }
 
+/** @returns what an owner sends with a form about a captured session */
+async function onOwnSession(
+  site: TestServer,
+  action: string,
+  { page = "", fields = {} }: { page?: string; fields?: Record<string, string> } = {},
+) {
+  const caller = await site.signedIn("member");
+  const { sessionId } = await capture(site, { token: caller.accessToken }, "text");
+  const path = `/console/sessions/${sessionId}`;
+  return await onConsole(site, { action: `${path}/${action}`, page: `${path}${page}`, fields, caller });
+}
+
 const IMAGE = '<svg xmlns="http://www.w3.org/2000/svg"></svg>';
 
 /** @returns the form of the branding page with an image */
@@ -545,6 +557,28 @@ const CASES: Readonly<Record<string, Case>> = {
     site: sameGateway,
     ask: async (site) => ({ cookie: (await site.signedIn("admin")).cookie }),
     leaves: ["list.export"],
+  },
+  "GET /console/sessions.csv": {
+    ask: async (site) => ({ cookie: (await site.signedIn("member")).cookie }),
+    leaves: ["list.export"],
+  },
+  "POST /console/sessions/:id/download": {
+    site: sameSessions,
+    ask: (site) => onOwnSession(site, "download"),
+    leaves: ["captured_session.download"],
+  },
+  "POST /console/sessions/:id/share": {
+    site: sameSessions,
+    async ask(site) {
+      const fields = { mode: "workspace", act: "save", confirmed: "1" };
+      return onOwnSession(site, "share", { page: "/share", fields });
+    },
+    leaves: ["captured_session.share"],
+  },
+  "POST /console/sessions/:id/delete": {
+    site: sameSessions,
+    ask: (site) => onOwnSession(site, "delete", { page: "/delete" }),
+    leaves: ["captured_session.remove"],
   },
   "GET /console/clients.csv": {
     ask: async (site) => ({ cookie: (await site.signedIn("admin")).cookie }),

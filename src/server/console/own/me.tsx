@@ -8,6 +8,7 @@ import { KEY_SENTENCES } from "../../pages/account/key-words.ts";
 import { HEALTH_WORDS } from "../fleet/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { Count, Revision, State, Text, Time } from "../parts/values.tsx";
+import { SESSIONS_PATH } from "../sessions/words.ts";
 import {
   NO_POLICY,
   OWN_KEY_PATH,
@@ -57,7 +58,10 @@ export const mePage = ({ policy, workstations, key, browsers, signedIn, sessions
             <Count value={signedIn} /> {signedIn === 1 ? "workstation" : "workstations"}.
           </p>
         </Card>
-        <Card title="Sessions">
+        <Card
+          title="Sessions"
+          more={{ href: SESSIONS_PATH, text: "Your sessions and those shared with you" }}
+        >
           <p>
             {sessions === 0 ? (
               "No session of yours was captured."

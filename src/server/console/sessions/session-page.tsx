@@ -1,25 +1,13 @@
 // The page of one captured session: facts, what can be done, with whom it is shared, and its versions. The transcript has a page of
 // its own, because opening it is recorded for everybody but the owner.
 /** @jsxImportSource preact */
-import type { DownloadOffer } from "../../../domain/sessions/downloads/downloads.ts";
 import type { ReadingRight, SessionDetail, SessionView } from "../../../domain/sessions/service.ts";
-import { SECOND_MS } from "../../../platform/clock.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
-import { ConsoleForm, confirmationPage } from "../parts/form.tsx";
+import { ConsoleForm } from "../parts/form.tsx";
 import { Count, Facts, Id, Size, State, Text, Time, useReader } from "../parts/values.tsx";
-import {
-  actionPath,
-  FORMAT_WORDS,
-  harnessLabel,
-  peopleText,
-  STORE_WORDS,
-  sessionPath,
-  storageState,
-  TRAIL,
-  titleOf,
-  versionState,
-} from "./words.ts";
+import { Versions } from "./versions.tsx";
+import { actionPath, FORMAT_WORDS, harnessLabel, peopleText, storageState, TRAIL, titleOf } from "./words.ts";
 
 export interface SessionPageProps {
   detail: SessionDetail;
@@ -47,7 +35,7 @@ export const sessionPage = (props: SessionPageProps): ConsolePage => ({
       <SessionFacts {...props} />
       <Reading {...props} />
       <Sharing {...props} />
-      <Versions {...props} />
+      <Versions artifacts={props.detail.artifacts} />
       <AsCommand
         command={["sessions", "show", props.detail.session.id]}
         api={{ method: "GET", path: `/session-uploads/${props.detail.session.id}` }}
@@ -233,115 +221,3 @@ function Sharing({ detail: { session }, right, recipients }: SessionPageProps) {
     </section>
   );
 }
-
-const Versions = ({ detail: { artifacts } }: SessionPageProps) => (
-  <section>
-    <h2>Versions</h2>
-    {artifacts.length === 0 ? (
-      <p>No version is left.</p>
-    ) : (
-      <table class="rows">
-        <caption class="visually-hidden">Versions, newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Announced</th>
-            <th scope="col">State</th>
-            <th scope="col">Size</th>
-            <th scope="col">SHA-256</th>
-            <th scope="col">Kept in</th>
-            <th scope="col">Completed</th>
-            <th scope="col">Kept until</th>
-          </tr>
-        </thead>
-        <tbody>
-          {artifacts.map((artifact) => (
-            <Version key={artifact.id} artifact={artifact} />
-          ))}
-        </tbody>
-      </table>
-    )}
-  </section>
-);
-
-function Version({ artifact }: { artifact: SessionDetail["artifacts"][number] }) {
-  const { tone, label } = versionState(artifact);
-  return (
-    <tr>
-      <td data-label="Announced">
-        <Time at={artifact.createdAtMs} />
-      </td>
-      <td data-label="State">
-        <State tone={tone}>{label}</State>
-        {artifact.failureReason !== null && (
-          <span class="detail">
-            {" "}
-            <Text value={artifact.failureReason} />
-          </span>
-        )}
-      </td>
-      <td data-label="Size">
-        <Size bytes={artifact.sizeBytes} />
-      </td>
-      <td data-label="SHA-256">
-        <Id value={artifact.sha256} />
-      </td>
-      <td data-label="Kept in">{STORE_WORDS[artifact.store]}</td>
-      <td data-label="Completed">
-        <Time at={artifact.completedAtMs} none="not yet" />
-      </td>
-      <td data-label="Kept until">
-        <Time at={artifact.expiresAtMs} />
-      </td>
-    </tr>
-  );
-}
-
-/** @returns the page with the address of the bytes, which works without a credential and soon ends */
-export const downloadPage = (
-  session: SessionView,
-  { url, expiresInSeconds }: DownloadOffer,
-  nowMs: number,
-): ConsolePage => ({
-  title: "Download the session",
-  trail: [...TRAIL, { href: sessionPath(session.id), label: titleOf(session) }],
-  content: (
-    <>
-      <p>
-        The address works until <Time at={nowMs + expiresInSeconds * SECOND_MS} /> for whoever has it. The
-        download was recorded in the audit log.
-      </p>
-      <p>
-        <a class="button primary" href={url} rel="noreferrer" data-plain>
-          Download {session.artifact && <Size bytes={session.artifact.sizeBytes} />}
-        </a>
-      </p>
-      <p>
-        <a href={sessionPath(session.id)}>Back to the session</a>
-      </p>
-      <AsCommand
-        command={["sessions", "export", session.id, "session.tgz"]}
-        api={{ method: "POST", path: `/session-uploads/${session.id}/download` }}
-      />
-    </>
-  ),
-});
-
-/** Asks before a session is deleted. */
-export const removalPage = ({ session, artifacts }: SessionDetail): ConsolePage =>
-  confirmationPage({
-    title: "Delete this session?",
-    consequences: [
-      <>
-        “<bdi>{titleOf(session)}</bdi>” of <Text value={session.userEmail} none="a removed user" /> is deleted
-        for everybody, with its bytes and{" "}
-        {artifacts.length === 1 ? "its version" : `all ${artifacts.length} versions`}. This cannot be undone.
-      </>,
-      "What the workstation has on its own disk stays. If the session goes on there, its next upload brings it back.",
-    ],
-    action: actionPath(session.id, "remove"),
-    verb: "Delete",
-    back: sessionPath(session.id),
-    trail: [...TRAIL, { href: sessionPath(session.id), label: titleOf(session) }],
-    command: ["sessions", "remove", session.id],
-    api: { method: "DELETE", path: `/session-uploads/${session.id}` },
-  });

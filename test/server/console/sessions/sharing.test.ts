@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
-import { RECIPIENTS_MAX } from "../../../../src/domain/sessions/limits.ts";
 import { sessionPath } from "../../../../src/server/console/sessions/words.ts";
+import { ADDRESSES_MAX } from "../../../../src/server/routes/console/sessions/share-pages.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
 import { type FormBrowser, formTo, type Page } from "../../../support/browser/form-browser.ts";
 import { bundleOf, linesOf } from "../../../support/content/session-bundles.ts";
@@ -118,9 +118,9 @@ describe("SES-31 sharing in the console", () => {
     const addresses = (count: number) =>
       Array.from({ length: count }, (_, at) => `nobody-${at}@example.com`).join("\n");
     for (const [count, isTooMany] of [
-      [RECIPIENTS_MAX, false],
-      [RECIPIENTS_MAX + 1, false],
-      [RECIPIENTS_MAX + 2, true],
+      [ADDRESSES_MAX - 1, false],
+      [ADDRESSES_MAX, false],
+      [ADDRESSES_MAX + 1, true],
     ] as const) {
       const page = await send({ mode: "selected", act: "save", people: addresses(count) });
       expect([count, page.html.includes(`can be named, not ${count}.`)]).toEqual([count, isTooMany]);

@@ -82,7 +82,7 @@ describe("CON-37 the transcript", () => {
   );
 
   test("CON-148 is text whatever it says: no markup, no image, no link", async () => {
-    const long = `${"x".repeat(ENTRY_CHARACTERS_MAX)}end`;
+    const long = `${"x".repeat(ENTRY_CHARACTERS_MAX)} end`;
     const { path } = await captureOf(
       bundleOf("codex", linesOf(said(HOSTILE), said(long, "assistant"), result(HOSTILE))),
     );
@@ -93,7 +93,7 @@ describe("CON-37 the transcript", () => {
     expect(main).not.toContain("\0");
     expect([...main.matchAll(/href="(?!\/)([^"]*)"/g)]).toEqual([]);
     expect(main).toContain("Only the first <span");
-    expect(main).not.toContain("xend");
+    expect(main).not.toContain("x end");
   });
 
   test("folds results and the like above 20 lines, and never what people and the agent say", async () => {

@@ -141,7 +141,7 @@ const addressesIn = (text: string): string[] => [
 ];
 
 /** One more than may be shared with: the owner's own address does not count. */
-const ADDRESSES_MAX = RECIPIENTS_MAX + 1;
+export const ADDRESSES_MAX = RECIPIENTS_MAX + 1;
 
 /** @returns ids of the addresses, or what is wrong with them */
 function idsIn(

@@ -1,0 +1,60 @@
+// The address of a session's bytes, and the question before the session is deleted.
+/** @jsxImportSource preact */
+import type { DownloadOffer } from "../../../domain/sessions/downloads/downloads.ts";
+import type { SessionDetail, SessionView } from "../../../domain/sessions/service.ts";
+import { SECOND_MS } from "../../../platform/clock.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { AsCommand } from "../parts/command.tsx";
+import { confirmationPage } from "../parts/form.tsx";
+import { Size, Text, Time } from "../parts/values.tsx";
+import { actionPath, sessionPath, TRAIL, titleOf } from "./words.ts";
+
+/** @returns the page with the address of the bytes, which works without a credential and soon ends */
+export const downloadPage = (
+  session: SessionView,
+  { url, expiresInSeconds }: DownloadOffer,
+  nowMs: number,
+): ConsolePage => ({
+  title: "Download the session",
+  trail: [...TRAIL, { href: sessionPath(session.id), label: titleOf(session) }],
+  content: (
+    <>
+      <p>
+        The address works until <Time at={nowMs + expiresInSeconds * SECOND_MS} /> for whoever has it. The
+        download was recorded in the audit log.
+      </p>
+      <p>
+        <a class="button primary" href={url} rel="noreferrer" data-plain>
+          Download {session.artifact && <Size bytes={session.artifact.sizeBytes} />}
+        </a>
+      </p>
+      <p>
+        <a href={sessionPath(session.id)}>Back to the session</a>
+      </p>
+      <AsCommand
+        command={["sessions", "export", session.id, "session.tgz"]}
+        api={{ method: "POST", path: `/session-uploads/${session.id}/download` }}
+      />
+    </>
+  ),
+});
+
+/** Asks before a session is deleted. */
+export const removalPage = ({ session, artifacts }: SessionDetail): ConsolePage =>
+  confirmationPage({
+    title: "Delete this session?",
+    consequences: [
+      <>
+        “<bdi>{titleOf(session)}</bdi>” of <Text value={session.userEmail} none="a removed user" /> is deleted
+        for everybody, with its bytes and{" "}
+        {artifacts.length === 1 ? "its version" : `all ${artifacts.length} versions`}. This cannot be undone.
+      </>,
+      "What the workstation has on its own disk stays. If the session goes on there, its next upload brings it back.",
+    ],
+    action: actionPath(session.id, "remove"),
+    verb: "Delete",
+    back: sessionPath(session.id),
+    trail: [...TRAIL, { href: sessionPath(session.id), label: titleOf(session) }],
+    command: ["sessions", "remove", session.id],
+    api: { method: "DELETE", path: `/session-uploads/${session.id}` },
+  });
