@@ -55,6 +55,7 @@ import {
   groupNamesOf,
   hasExternalId,
   type ScimSettings,
+  userGroupsIn,
 } from "./scim/service.ts";
 import {
   createSessions,
@@ -141,7 +142,7 @@ export function openDomain({
   const requireConfirmation = (connection: Connection, actor: Actor) =>
     access.requireConfirmation(connection, actor);
   const audit = confirmedAudit(createAudit(machine), requireConfirmation);
-  const shared = { ...machine, audit };
+  const shared = { ...machine, audit, userGroups: userGroupsIn(machine.db) };
   const { limits } = settings;
   const isInstalled = () => identity.organization() !== undefined;
   const addressOf = (id: string) => identity.findUserById(machine.db.read, id)?.email;
@@ -183,10 +184,10 @@ export function openDomain({
     ...{ idempotency, identity, access, catalog, governance, auditLog, harnesses, sessions },
     packageSources: new PackageSources(shared),
     delivery: createDelivery({
-      revisions: governance.revisions,
+      ...{ ...shared, ...governance },
       gateway: gatewayMode && { keys: gateway.keys, tokens: inference.tokens },
     }),
-    artifactLinks: new ArtifactLinks({ ...machine, ...governance }),
+    artifactLinks: new ArtifactLinks({ ...shared, ...governance }),
     clients: openClients(shared, { identity, governance, harnesses }),
     branding: createBranding({ ...shared, identity }),
     scim: createScim({

@@ -11,6 +11,7 @@ import type { Harness } from "../harnesses/harnesses.ts";
 import type { Identity } from "../identity/service.ts";
 import type { Actor } from "../shared/actor.ts";
 import { tidyIndex } from "../shared/text-search/trigram-store.ts";
+import type { UserGroups } from "../shared/user-groups.ts";
 import { BulkRemovals } from "./bulk-removal.ts";
 import { Inventory } from "./inventory/inventory.ts";
 import { figuresOf } from "./inventory-figures.ts";
@@ -47,6 +48,7 @@ export interface ClientsDependencies {
   identity: Pick<Identity, "users" | "findUserById">;
   governance: Pick<Governance, "revisions">;
   checkVersion: CheckVersion;
+  userGroups: UserGroups;
   /** in force */
   harnesses(): readonly Harness[];
   endLogin: EndLogin;

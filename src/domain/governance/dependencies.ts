@@ -6,6 +6,7 @@ import type { Audit } from "../audit/service.ts";
 import type { Catalog } from "../catalog/service.ts";
 import type { HarnessFacts } from "../harnesses/harness-facts.ts";
 import type { Identity } from "../identity/service.ts";
+import type { UserGroups } from "../shared/user-groups.ts";
 import type { RunTask } from "./tasks.ts";
 
 export interface GovernanceSettings {
@@ -27,6 +28,7 @@ export interface GovernanceDependencies {
   identity: Identity;
   catalog: Catalog;
   harnesses: Pick<HarnessFacts, "inForce" | "harnesses">;
+  userGroups: UserGroups;
   settings: GovernanceSettings;
   runTask: RunTask;
 }

@@ -26,6 +26,8 @@ export const OVERRIDES_MAX = 5_000;
 export const GATEWAY_MODELS_MAX = 200;
 export const TTL_SECONDS_MAX = 86_400;
 export const AUDIENCE_USERS_MAX = 10_000;
+/** Groups of one audience; each may have any number of members. */
+export const AUDIENCE_GROUPS_MAX = 100;
 export const COMMENT_LENGTH_MAX = 500;
 /** Revisions that one list shows. */
 export const REVISIONS_LISTED_MAX = 100;
@@ -103,6 +105,11 @@ export type GovernanceConfig = Omit<Document, "harnesses"> & {
 export const PackageAudience = Type.Object({
   scope: Type.Union([Type.Literal("organization"), Type.Literal("users")]),
   user_ids: Type.Array(Type.String({ format: "uuid" }), { default: [] }),
+  group_ids: Type.Optional(
+    Type.Array(Type.String({ format: "uuid" }), {
+      description: "Groups of the identity provider, whose members get the package too. Absent for none.",
+    }),
+  ),
 });
 export type PackageAudience = Static<typeof PackageAudience>;
 

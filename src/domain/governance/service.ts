@@ -3,6 +3,7 @@
 
 import type { Problem } from "../../platform/errors.ts";
 import type { Actor } from "../shared/actor.ts";
+import { hiddenPackages, personOf } from "./delivery/audiences.ts";
 import { uploadWarningsOf } from "./delivery/upload-address.ts";
 import type { GovernanceDependencies } from "./dependencies.ts";
 import { DraftPublishing } from "./drafts/draft-publishing.ts";
@@ -24,6 +25,7 @@ import { PolicyLines } from "./reading/policy-lines.ts";
 import { Revisions } from "./reading/revisions.ts";
 import { Views } from "./reading/views.ts";
 
+export { membershipIn, type Person, personOf } from "./delivery/audiences.ts";
 export type { GovernanceSettings } from "./dependencies.ts";
 export { defaultModelOf, deliversModels, modelsOf } from "./document/model-lists.ts";
 export type { Conflict, Decision } from "./drafts/draft-merge.ts";
@@ -52,6 +54,7 @@ export function createGovernance(dependencies: GovernanceDependencies) {
   const revisions = new Revisions(dependencies.db);
   const publisher = new Publisher({ ...dependencies, revisions });
   const parts = { ...dependencies, revisions, publisher };
+  const { userGroups } = dependencies;
   const drafts = new Drafts(parts);
   const policyLines = new PolicyLines((document) => dependencies.runTask("policyLines", { document }));
   const explainer = async (
@@ -60,7 +63,7 @@ export function createGovernance(dependencies: GovernanceDependencies) {
   ): Promise<(question: Question) => Explanation> => {
     const lines = await policyLines.of(revision);
     const harnesses = () => dependencies.harnesses.harnesses();
-    return (question) => explain(revision, question, { lines, harnesses });
+    return (question) => explain(revision, question, { lines, harnesses, userGroups });
   };
   return {
     revisions,
@@ -95,7 +98,11 @@ export function createGovernance(dependencies: GovernanceDependencies) {
     /** @returns what the policy in force means for a user, in a few figures; undefined before the first revision */
     summarize(organizationId: string, userId: string): PolicySummary | undefined {
       const current = revisions.current(organizationId);
-      return current && summarize(current, userId);
+      return current && summarize(current, userId, userGroups);
     },
+
+    /** @returns ids of the packages that the user does not get, in the order of the document */
+    hiddenFrom: (userId: string, revision: Pick<Revision, "document" | "audiences">): string[] =>
+      hiddenPackages(revision, personOf(userId, userGroups)),
   };
 }

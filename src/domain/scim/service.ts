@@ -16,6 +16,7 @@ import { createScimTokens } from "./tokens/tokens.ts";
 import { ScimUsers } from "./users/users.ts";
 
 export type { GroupsChanged } from "./dependencies.ts";
+export { userGroupsIn } from "./groups/group-members.ts";
 export { groupNamesOf } from "./groups/members-store.ts";
 export type { ScimSettings } from "./model.ts";
 export { hasAny as hasHadToken } from "./tokens/tokens-store.ts";

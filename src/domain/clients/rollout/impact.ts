@@ -8,6 +8,7 @@ import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import type { Identity, User } from "../../identity/service.ts";
 import { parseVersion } from "../../shared/exact-version.ts";
 import { overSpans } from "../../shared/page-steps.ts";
+import type { UserGroups } from "../../shared/user-groups.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import { reportPlaces } from "../inventory/inventory-store.ts";
 import type { CheckVersion } from "../verdict/expectations.ts";
@@ -78,6 +79,7 @@ interface ImpactDependencies {
   db: Db;
   checkVersion: CheckVersion;
   identity: Pick<Identity, "users" | "findUserById">;
+  userGroups: Pick<UserGroups, "members">;
 }
 
 /** @returns the effect of publishing `after` in place of `before` */
@@ -187,13 +189,14 @@ function isBelow(clientVersion: string, { minimum_client_version: minimum }: Gov
 }
 
 function* packagesOf(
-  { db, identity }: ImpactDependencies,
+  { db, identity, userGroups }: ImpactDependencies,
   organizationId: string,
   { before, after }: { before: Policy; after: Policy },
 ): Steps<PackageImpact[]> {
   const [had, has] = [offersOf(before), offersOf(after)];
   const active = (yield* identity.users.listInSteps(organizationId, { status: "active", perPage: 1 })).total;
-  const everybody = { organizationId, active, find: (id: string) => identity.findUserById(db.read, id) };
+  const find = (id: string) => identity.findUserById(db.read, id);
+  const everybody = { active, find, userGroups };
   const impacts: PackageImpact[] = [];
   for (const id of new Set([...had.keys(), ...has.keys()])) {
     const [from, to] = [had.get(id), has.get(id)];
@@ -220,8 +223,7 @@ const offersOf = ({ document, audiences }: Policy): ReadonlyMap<string, Offer> =
     }),
   );
 
-interface Everybody {
-  organizationId: string;
+interface Everybody extends Pick<ImpactDependencies, "userGroups"> {
   /** number of active users */
   active: number;
   find(id: string): User | undefined;
@@ -234,15 +236,26 @@ function* peopleIn(
   everybody: Everybody,
 ): Steps<People> {
   if (!audience || other?.scope === "organization") return { count: 0, named: [] };
-  const others = new Set(other?.user_ids);
+  const others = yield* namedIn(other, everybody);
   if (audience.scope === "organization")
-    return { count: everybody.active - (yield* activeOf([...others], everybody)).length, named: [] };
-  const wanted = audience.user_ids.filter((id) => !others.has(id));
+    return { count: everybody.active - (yield* activeOf(others, everybody)).length, named: [] };
+  const wanted = (yield* namedIn(audience, everybody)).difference(others);
   const found = yield* activeOf(wanted, everybody);
   return { count: found.length, named: found.slice(0, PEOPLE_NAMED_MAX).map(({ email }) => email) };
 }
 
-function* activeOf(ids: readonly string[], { find }: Everybody): Steps<User[]> {
+/** @returns the ids of the users whom the audience names, and of the members of its groups */
+function* namedIn(
+  audience: PackageAudience | undefined,
+  { userGroups }: Pick<Everybody, "userGroups">,
+): Steps<Set<string>> {
+  const ids = new Set(audience?.user_ids);
+  for (const group of audience?.group_ids ?? [])
+    for (const id of yield* userGroups.members(group)) ids.add(id);
+  return ids;
+}
+
+function* activeOf(ids: Iterable<string>, { find }: Everybody): Steps<User[]> {
   const found: User[] = [];
   for (const id of ids) {
     const user = find(id);

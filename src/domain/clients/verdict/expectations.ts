@@ -1,11 +1,13 @@
 // What one revision expects of a workstation, indexed for fast comparison. The index can be reused: a revision never changes,
 // and most workstations report on the same one. verdict.ts does the comparison.
 import { LRUCache } from "lru-cache";
-import type {
-  GovernanceConfig,
-  HarnessPolicy,
-  PackageAudiences,
-  Revision,
+import {
+  type GovernanceConfig,
+  type HarnessPolicy,
+  membershipIn,
+  type PackageAudiences,
+  type Person,
+  type Revision,
 } from "../../governance/service.ts";
 import type { HarnessKey } from "../../harnesses/harnesses.ts";
 import { parseVersion } from "../../shared/exact-version.ts";
@@ -19,8 +21,8 @@ export type CheckVersion = (
 
 export interface ExpectedPackage {
   version: string;
-  /** users who get the package; undefined for all users */
-  users: ReadonlySet<string> | undefined;
+  /** @returns whether the user gets the package */
+  isFor(user: Person): boolean;
   /** @returns accepted digests in lower case; empty when no archive exists for the platform */
   digestsFor(platform: string, architecture: string | null): ReadonlySet<string>;
 }
@@ -61,9 +63,7 @@ function packagesFor(
   const expected = packages
     .filter(({ id, adapters }) => adapters[harness] !== undefined && overrides[id]?.enabled !== false)
     .map(({ id, version, ...archive }): [string, ExpectedPackage] => {
-      const audience = audiences[id];
-      const users = audience?.scope === "users" ? new Set(audience.user_ids) : undefined;
-      return [id, { version, users, digestsFor: digestsOf(archive) }];
+      return [id, { version, isFor: membershipIn(audiences[id]), digestsFor: digestsOf(archive) }];
     });
   return new Map(expected);
 }

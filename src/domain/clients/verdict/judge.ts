@@ -2,8 +2,9 @@
 // verdict becomes outdated only when the rules change. retention.ts recomputes outdated verdicts.
 import { LRUCache } from "lru-cache";
 import { sha256Hex } from "../../../platform/ids.ts";
-import type { Revision } from "../../governance/service.ts";
+import { personOf, type Revision } from "../../governance/service.ts";
 import type { Harness } from "../../harnesses/harnesses.ts";
+import type { UserGroups } from "../../shared/user-groups.ts";
 import type { Judgment, Reported } from "../model.ts";
 import { type CheckVersion, type Expectations, expectationsOf } from "./expectations.ts";
 import { judge, targetOf } from "./verdict.ts";
@@ -12,6 +13,7 @@ export interface JudgingDependencies {
   /** @returns the organization's revision with that id, current or former; undefined for none */
   findRevision(organizationId: string, id: string): Revision | undefined;
   checkVersion: CheckVersion;
+  userGroups: Pick<UserGroups, "of">;
   /** in force */
   harnesses(): readonly Harness[];
 }
@@ -36,7 +38,12 @@ export function rulesOf(harnesses: readonly Harness[]): string {
 export type Judge = (reported: Reported) => Judgment;
 
 /** Called once, in service.ts, because the returned function owns the cache. */
-export function createJudge({ findRevision, checkVersion, harnesses }: JudgingDependencies): Judge {
+export function createJudge({
+  findRevision,
+  checkVersion,
+  userGroups,
+  harnesses,
+}: JudgingDependencies): Judge {
   const known = new LRUCache<string, Expectations>({ max: EXPECTATIONS_KEPT_MAX });
   const expectationsFor = (organizationId: string, id: string): Expectations | undefined => {
     const key = `${rulesOf(harnesses())} ${organizationId} ${id}`; // the value caches version checks
@@ -50,9 +57,7 @@ export function createJudge({ findRevision, checkVersion, harnesses }: JudgingDe
   };
   return (reported) => {
     const target = targetOf(reported);
-    return judge(
-      reported,
-      target === undefined ? undefined : expectationsFor(reported.organizationId, target),
-    );
+    const expectations = target === undefined ? undefined : expectationsFor(reported.organizationId, target);
+    return judge(reported, { expectations, user: personOf(reported.userId, userGroups) });
   };
 }

@@ -2,6 +2,7 @@
 // inventory-store.ts derives a client's health from the verdict.
 // Loops push into one list instead of concatenating lists: nearly every report yields no reason, and this is a hot path.
 import { isJsonObject } from "../../../platform/text/json-object.ts";
+import type { Person } from "../../governance/service.ts";
 import { REASON_LENGTH_MAX, REASONS_MAX } from "../limits.ts";
 import type { Judgment, Reported } from "../model.ts";
 import { harnessNameOf } from "../report.ts";
@@ -16,14 +17,21 @@ export const APPLIED = "applied";
 export const targetOf = ({ attempt, configRevision }: Reported): string | undefined =>
   attempt?.revision ?? configRevision ?? undefined;
 
-/** @param expectations those of the report's target; undefined when the organization has no such revision */
-export function judge(reported: Reported, expectations: Expectations | undefined): Judgment {
+/** What a report is compared with. */
+export interface Expected {
+  /** those of the report's target; undefined when the organization has no such revision */
+  expectations: Expectations | undefined;
+  /** the user of the report */
+  user: Person;
+}
+
+export function judge(reported: Reported, { expectations, user }: Expected): Judgment {
   const target = targetOf(reported);
   if (target === undefined) return unknown("no revision of the policy was applied yet");
   if (!expectations) return unknown(`the revision ${target} is not one of this organization`);
   const reasons = generalReasons(reported, target);
   for (const scope of scopeOf(reported, expectations))
-    reasons.push(...versionReasons(reported, scope), ...packageReasons(reported, scope));
+    reasons.push(...versionReasons(reported, scope), ...packageReasons(reported, { ...scope, user }));
   return reasons.length === 0 ? MATCHES : { verdict: "differs", reasons: presentable(reasons) };
 }
 
@@ -94,11 +102,14 @@ const textOf = (given: unknown): string =>
 export const reportedVersionOf = ({ version, raw_version: raw }: Readonly<Record<string, unknown>>): string =>
   textOf(version) || textOf(raw);
 
-function packageReasons(reported: Reported, { harness, expected }: Scope): string[] {
-  const { packages, userId } = reported;
+function packageReasons(
+  reported: Reported,
+  { harness, expected, user }: Scope & Pick<Expected, "user">,
+): string[] {
+  const { packages } = reported;
   const reasons: string[] = [];
   const seen = new Set<string>();
-  const isWanted = ({ users }: ExpectedPackage): boolean => users?.has(userId) ?? true;
+  const isWanted = (entry: ExpectedPackage): boolean => entry.isFor(user);
   for (const members of packages) {
     if (!isJsonObject(members) || members.harness !== harness || typeof members.id !== "string") continue;
     const { id } = members;

@@ -4,8 +4,10 @@ import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { DomainError } from "../../../platform/errors.ts";
-import { FORMER_REVISIONS_SERVED, type PackageAudience, type Revision } from "../model.ts";
+import type { UserGroups } from "../../shared/user-groups.ts";
+import { FORMER_REVISIONS_SERVED, type Revision } from "../model.ts";
 import type { Revisions } from "../reading/revisions.ts";
+import { membershipIn, type Person, personOf } from "./audiences.ts";
 
 /** How long after its creation a link can start a download. */
 export const LINK_TTL_SECONDS = 300;
@@ -30,6 +32,7 @@ export interface ArtifactLinksDependencies {
   clock: Clock;
   sealing: Pick<Sealing, "mac" | "isMac">;
   revisions: Pick<Revisions, "inForce" | "recent">;
+  userGroups: Pick<UserGroups, "of">;
 }
 
 export class ArtifactLinks {
@@ -46,7 +49,8 @@ export class ArtifactLinks {
     artifactId: string,
   ): Promise<ArtifactLink> {
     const served = this.#artifactsOf(organizationId).get(artifactId.toLowerCase());
-    if (!served?.audiences.some((isIn) => isIn(userId))) throw notFound();
+    const person = personOf(userId, this.own.userGroups);
+    if (!served?.audiences.some((isIn) => isIn(person))) throw notFound();
     const digest = parseDigest(served.digest);
     if (!(await this.own.blobs.has(digest))) throw bytesMissing();
     const expires = Math.floor(this.own.clock.nowMs() / SECOND_MS) + LINK_TTL_SECONDS;
@@ -79,7 +83,7 @@ export class ArtifactLinks {
 interface Served {
   digest: string;
   /** of each package that has the archive, in each revision */
-  audiences: ((userId: string) => boolean)[];
+  audiences: ((person: Person) => boolean)[];
 }
 
 /** @returns every archive that a package of the revisions names, by id */
@@ -96,19 +100,11 @@ function createServedArtifacts(revisions: readonly Revision[]): Map<string, Serv
 /** A package names one archive for itself and one for each platform. */
 const namedIn = ({ document, audiences }: Revision) =>
   document.packages.flatMap((managed) => {
-    const isIn = membership(audiences[managed.id]);
+    const isIn = membershipIn(audiences[managed.id]);
     return [managed, ...Object.values(managed.platform_sources ?? {})].flatMap(
       ({ artifact_id: id, sha256 }) => (id === undefined ? [] : { id, digest: sha256.toLowerCase(), isIn }),
     );
   });
-
-function membership(audience: PackageAudience | undefined): (userId: string) => boolean {
-  if (audience?.scope !== "users") return everybody;
-  const users = new Set(audience.user_ids);
-  return (userId) => users.has(userId);
-}
-
-const everybody = (): boolean => true;
 
 const textOf = ({ digest, expires }: Pick<ArtifactLink, "digest" | "expires">): string =>
   `${digest} ${expires}`;

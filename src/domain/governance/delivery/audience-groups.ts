@@ -4,12 +4,15 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { invariant } from "../../../platform/errors.ts";
 import { sha256Hex } from "../../../platform/ids.ts";
+import type { UserGroups } from "../../shared/user-groups.ts";
 import { withoutUndeliveredModels } from "../document/model-lists.ts";
 import type { GovernanceConfig, Revision } from "../model.ts";
-import { hiddenPackages, withoutPackages } from "./audiences.ts";
+import { hiddenPackages, type Person, personOf, withoutPackages } from "./audiences.ts";
 
 /** The document of one group; all its members share one object while it is cached. */
 export interface PolicyView {
+  /** as `AudienceGroups.nameOf` */
+  name: string;
   document: GovernanceConfig;
   /** the document as JSON */
   bytes: Uint8Array<ArrayBuffer>;
@@ -34,8 +37,10 @@ const Essentials = Type.Object({
 });
 
 export class AudienceGroups {
-  /** by user: the restricted audiences that contain the user; users in none are absent */
+  /** by user: the restricted audiences that name the user; users in none are absent */
   readonly #groupOf = new Map<string, string>();
+  /** by group of the identity provider: the audiences that name it, whose members are asked for each time */
+  readonly #audiencesOfGroup = new Map<string, number[]>();
   /** by group; a few characters each, so that equality can be checked without building a document */
   readonly #names = new Map<string, string>();
   /** the input of every document of the revision; undefined until somebody asks for a name */
@@ -49,18 +54,23 @@ export class AudienceGroups {
   /** @throws if the revision is not a policy */
   constructor(
     readonly revision: Revision,
+    private readonly userGroups: Pick<UserGroups, "of">,
     private readonly bytesMax = VIEW_BYTES_KEPT_MAX,
   ) {
     const { document, audiences } = revision;
     invariant(isWhole(document) && document.revision === revision.id, `revision ${revision.id} is a policy`);
-    for (const [at, { user_ids }] of Object.values(audiences).entries()) {
+    for (const [at, { user_ids, group_ids = [] }] of Object.values(audiences).entries()) {
       for (const id of user_ids) this.#groupOf.set(id, `${this.#groupOf.get(id) ?? ""},${at}`);
+      for (const id of group_ids) this.#audiencesOfGroup.set(id, [...this.#audiencesIn(id), at]);
     }
   }
 
   /** @returns 32 hex digits; equal for users who get the same bytes, different otherwise */
   nameOf(userId: string): string {
-    const group = this.#groupOf.get(userId) ?? "";
+    return this.#nameOf(this.#groupWith(personOf(userId, this.userGroups)));
+  }
+
+  #nameOf(group: string): string {
     const known = this.#names.get(group);
     if (known !== undefined) return known;
     this.#source ??= sha256Hex(JSON.stringify(this.revision.document));
@@ -70,7 +80,8 @@ export class AudienceGroups {
   }
 
   viewOf(userId: string): PolicyView {
-    const group = this.#groupOf.get(userId) ?? "";
+    const person = personOf(userId, this.userGroups);
+    const group = this.#groupWith(person);
     const known = this.#views.get(group);
     if (known && group === this.#newest) return known;
     this.#newest = group;
@@ -80,12 +91,27 @@ export class AudienceGroups {
       return known;
     }
     const delivered = withoutUndeliveredModels(this.revision.document);
-    const document = withoutPackages(delivered, hiddenPackages(this.revision, userId));
-    const view = { document, bytes: Buffer.from(JSON.stringify(document)) };
+    const document = withoutPackages(delivered, hiddenPackages(this.revision, person));
+    const view = { name: this.#nameOf(group), document, bytes: Buffer.from(JSON.stringify(document)) };
     this.#views.set(group, view);
     this.#bytesKept += view.bytes.byteLength;
     this.#makeRoom(group);
     return view;
+  }
+
+  /** @returns the restricted audiences that the user is in, in their order */
+  #groupWith(person: Person): string {
+    const own = this.#groupOf.get(person.id) ?? "";
+    if (this.#audiencesOfGroup.size === 0) return own;
+    const named = own.split(",").slice(1).map(Number);
+    const joined = person.groups().flatMap((id) => this.#audiencesIn(id));
+    if (joined.length === 0) return own;
+    const all = [...new Set([...named, ...joined])].sort((one, other) => one - other);
+    return all.map((at) => `,${at}`).join("");
+  }
+
+  #audiencesIn(groupId: string): readonly number[] {
+    return this.#audiencesOfGroup.get(groupId) ?? [];
   }
 
   /** Evicts the least recently used group. The current one stays, whatever its size. */

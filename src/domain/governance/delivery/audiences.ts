@@ -4,7 +4,9 @@
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import type { User } from "../../identity/service.ts";
+import type { UserGroups } from "../../shared/user-groups.ts";
 import {
+  AUDIENCE_GROUPS_MAX,
   AUDIENCE_USERS_MAX,
   type GovernanceConfig,
   type HarnessPolicy,
@@ -19,15 +21,18 @@ type Packages = readonly { id: string }[];
 export interface AudienceInput {
   scope: PackageAudience["scope"];
   user_ids?: readonly string[];
+  /** left out, the former ones stay */
+  group_ids?: readonly string[];
 }
 
 export interface AudienceCheck {
   organizationId: string;
   /** ids in the document that the audiences are for */
   packages: readonly string[];
-  /** the current audiences: a user named there may stay, active or not */
+  /** the current audiences: a user named there may stay, active or not, and a group that is gone */
   former: PackageAudiences;
   findUser(id: string): User | undefined;
+  hasGroup: UserGroups["has"];
 }
 
 /**
@@ -42,27 +47,65 @@ export function* readAudiences(
   const ids = new Set(check.packages);
   const audiences: [string, PackageAudience][] = [];
   for (const [id, audience] of Object.entries(input)) {
-    const userIds = (audience.user_ids ?? []).map((userId) => userId.toLowerCase());
+    const former = audienceOf(check.former, id);
+    const wanted = wantedAudience(audience, former);
     const add = (path: readonly (string | number)[], detail: string) =>
       problems.push({ pointer: pointerOf(["package_audiences", id, ...path]), detail });
     if (!ids.has(id)) add([], "no package of this request has this id");
-    for (const detail of shapeProblems(audience.scope, userIds)) add(["user_ids"], detail);
-    const known = new Set(audienceOf(check.former, id)?.user_ids);
-    for (const [at, userId] of userIds.slice(0, AUDIENCE_USERS_MAX).entries()) {
-      const fault = userProblem(userId, check, known);
-      if (fault !== undefined) add(["user_ids", at], fault);
-      yield;
-    }
-    audiences.push([id, { scope: audience.scope, user_ids: userIds }]);
+    for (const { member, detail } of shapeProblems(wanted)) add([member], detail);
+    for (const { path, detail } of yield* strangersIn(wanted, { check, former })) add(path, detail);
+    audiences.push([id, wanted]);
   }
   return Object.fromEntries(audiences.filter(([, { scope }]) => scope === "users"));
 }
 
-function shapeProblems(scope: PackageAudience["scope"], userIds: readonly string[]): string[] {
-  if (scope === "organization") return userIds.length === 0 ? [] : ["must be empty for the organization"];
-  if (userIds.length === 0) return ["must name at least one user"];
-  if (userIds.length > AUDIENCE_USERS_MAX) return [`may name at most ${AUDIENCE_USERS_MAX} users`];
-  return new Set(userIds).size < userIds.length ? ["names a user twice"] : [];
+/** Callers that do not know groups send none, and the former ones stay. */
+function wantedAudience(audience: AudienceInput, former: PackageAudience | undefined): PackageAudience {
+  const { scope, user_ids: users = [] } = audience;
+  const kept = scope === "users" ? former?.group_ids : undefined;
+  const groups = (audience.group_ids ?? kept ?? []).map((id) => id.toLowerCase());
+  const userIds = users.map((id) => id.toLowerCase());
+  return { scope, user_ids: userIds, ...(groups.length > 0 && { group_ids: groups }) };
+}
+
+interface MemberProblem {
+  member: "user_ids" | "group_ids";
+  detail: string;
+}
+
+function shapeProblems({ scope, user_ids: users, group_ids: groups = [] }: PackageAudience): MemberProblem[] {
+  const lists = [
+    { member: "user_ids" as const, list: users, max: AUDIENCE_USERS_MAX, noun: "user" },
+    { member: "group_ids" as const, list: groups, max: AUDIENCE_GROUPS_MAX, noun: "group" },
+  ];
+  if (scope === "users" && users.length + groups.length === 0)
+    return [{ member: "user_ids", detail: "must name at least one user or group" }];
+  return lists.flatMap(({ member, list, max, noun }) => {
+    if (scope === "organization")
+      return list.length === 0 ? [] : [{ member, detail: "must be empty for the organization" }];
+    if (list.length > max) return [{ member, detail: `may name at most ${max} ${noun}s` }];
+    return new Set(list).size < list.length ? [{ member, detail: `names a ${noun} twice` }] : [];
+  });
+}
+
+/** @returns the users and groups that the audience may not name */
+function* strangersIn(
+  wanted: PackageAudience,
+  { check, former }: { check: AudienceCheck; former: PackageAudience | undefined },
+): Steps<{ path: readonly (string | number)[]; detail: string }[]> {
+  const [knownUsers, knownGroups] = [new Set(former?.user_ids), new Set(former?.group_ids)];
+  const found: { path: readonly (string | number)[]; detail: string }[] = [];
+  for (const [at, id] of wanted.user_ids.slice(0, AUDIENCE_USERS_MAX).entries()) {
+    const fault = userProblem(id, check, knownUsers);
+    if (fault !== undefined) found.push({ path: ["user_ids", at], detail: fault });
+    yield;
+  }
+  for (const [at, id] of (wanted.group_ids ?? []).slice(0, AUDIENCE_GROUPS_MAX).entries()) {
+    const isKnown = knownGroups.has(id) || check.hasGroup(check.organizationId, id);
+    if (!isKnown) found.push({ path: ["group_ids", at], detail: "no group has this id" });
+    yield;
+  }
+  return found;
 }
 
 function userProblem(id: string, check: AudienceCheck, known: ReadonlySet<string>): string | undefined {
@@ -94,14 +137,45 @@ export const listAudiences = ({
     ]),
   );
 
-/** @returns ids of the packages that the user must not see, in the order of the document */
-export const hiddenPackages = ({ document, audiences }: Revision, userId: string): string[] =>
-  document.packages
-    .map(({ id }) => id)
-    .filter((id) => {
-      const audience = audienceOf(audiences, id);
-      return audience?.scope === "users" && !audience.user_ids.includes(userId);
-    });
+/** A user whose packages are decided. */
+export interface Person {
+  id: string;
+  /** ids of the groups of the user; asked only if an audience names groups */
+  groups(): readonly string[];
+}
+
+/** @returns the user with the groups as of now, which are read once at most */
+export function personOf(id: string, userGroups: Pick<UserGroups, "of">): Person {
+  let known: readonly string[] | undefined;
+  return {
+    id,
+    groups() {
+      known ??= userGroups.of(id);
+      return known;
+    },
+  };
+}
+
+/** @returns a function that says whether somebody is in the audience; everybody is where there is none */
+export function membershipIn(audience: PackageAudience | undefined): (person: Person) => boolean {
+  if (audience?.scope !== "users") return () => true;
+  const [users, groups] = [new Set(audience.user_ids), new Set(audience.group_ids)];
+  return (person) =>
+    users.has(person.id) || (groups.size > 0 && person.groups().some((id) => groups.has(id)));
+}
+
+/** @returns ids of the packages that the person must not see, in the order of the document */
+export const hiddenPackages = (
+  { document, audiences }: Pick<Revision, "document" | "audiences">,
+  person: Person,
+): string[] => document.packages.map(({ id }) => id).filter((id) => !isIn(audienceOf(audiences, id), person));
+
+/** As `membershipIn`, for a single question. */
+function isIn(audience: PackageAudience | undefined, { id, groups }: Person): boolean {
+  if (audience?.scope !== "users" || audience.user_ids.includes(id)) return true;
+  const named = audience.group_ids ?? [];
+  return named.length > 0 && groups().some((group) => named.includes(group));
+}
 
 /** @returns the document without those packages and their overrides */
 export function withoutPackages(document: GovernanceConfig, hidden: readonly string[]): GovernanceConfig {

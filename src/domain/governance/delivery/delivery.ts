@@ -4,6 +4,7 @@
 import { DomainError } from "../../../platform/errors.ts";
 import type { GatewayKeyStatus, GatewayKeys, InferenceTokens, Workstation } from "../../gateway/service.ts";
 import type { Actor } from "../../shared/actor.ts";
+import type { UserGroups } from "../../shared/user-groups.ts";
 import type { GovernanceConfig, Revision } from "../model.ts";
 import type { Revisions } from "../reading/revisions.ts";
 import { AudienceGroups, type PolicyView } from "./audience-groups.ts";
@@ -12,6 +13,7 @@ export type { PolicyView } from "./audience-groups.ts";
 
 export interface DeliveryDependencies {
   revisions: Pick<Revisions, "inForce">;
+  userGroups: Pick<UserGroups, "of">;
   /** undefined if gateway mode is off */
   gateway: { keys: Pick<GatewayKeys, "ensure">; tokens: Pick<InferenceTokens, "mint"> } | undefined;
 }
@@ -36,13 +38,13 @@ const RETRY_SECONDS = 10;
 export type Delivery = ReturnType<typeof createDelivery>;
 
 /** @returns the operations; created once, in domain.ts */
-export function createDelivery({ revisions, gateway }: DeliveryDependencies) {
+export function createDelivery({ revisions, userGroups, gateway }: DeliveryDependencies) {
   const groups = new Map<string, AudienceGroups>();
 
   const groupsOf = (revision: Revision): AudienceGroups => {
     const known = groups.get(revision.organizationId);
     if (known?.revision === revision) return known;
-    const fresh = new AudienceGroups(revision);
+    const fresh = new AudienceGroups(revision, userGroups);
     groups.set(revision.organizationId, fresh);
     return fresh;
   };

@@ -85,10 +85,10 @@ export class Edits {
     { packages, former }: { packages: readonly string[]; former: PackageAudiences },
     { packageAudiences = {} }: Pick<ExtensionsInput, "packageAudiences">,
   ): Promise<{ audiences: PackageAudiences; problems: Problem[] }> {
-    const { identity, db } = this.parts;
+    const { identity, db, userGroups } = this.parts;
     const problems: Problem[] = [];
     const findUser = (id: string) => identity.findUserById(db.read, id);
-    const check = { organizationId, packages, former, findUser };
+    const check = { organizationId, packages, former, findUser, hasGroup: userGroups.has };
     return { audiences: await runInTurns(readAudiences(packageAudiences, check, problems)), problems };
   }
 

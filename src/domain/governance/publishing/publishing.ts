@@ -188,13 +188,14 @@ export class Publishing {
     { packageAudiences = {} }: ExtensionsPublication,
     { packages, base }: { packages: readonly string[]; base: Revision },
   ): Promise<{ audiences: PackageAudiences; problems: Problem[] }> {
-    const { identity, db } = this.parts;
+    const { identity, db, userGroups } = this.parts;
     const problems: Problem[] = [];
     const check = {
       organizationId,
       packages,
       former: base.audiences,
       findUser: (id: string) => identity.findUserById(db.read, id),
+      hasGroup: userGroups.has,
     };
     return { audiences: await runInTurns(readAudiences(packageAudiences, check, problems)), problems };
   }

@@ -90,6 +90,12 @@ export const UpdateExtensions = Type.Object(
           {
             scope: PackageAudience.properties.scope,
             user_ids: Type.Optional(PackageAudience.properties.user_ids),
+            group_ids: Type.Optional(
+              Type.Array(Type.String({ format: "uuid" }), {
+                description:
+                  "Groups of the identity provider. Left out, those of before stay; scope users needs a user or a group",
+              }),
+            ),
           },
           { additionalProperties: false },
         ),

@@ -5,7 +5,8 @@ import { DomainError, pointerOf } from "../../../platform/errors.ts";
 import { quoted } from "../../../platform/text/problem-list.ts";
 import { HARNESS_KEYS, type Harness, type HarnessKey } from "../../harnesses/harnesses.ts";
 import { parseVersion } from "../../shared/exact-version.ts";
-import { hiddenPackages } from "../delivery/audiences.ts";
+import type { UserGroups } from "../../shared/user-groups.ts";
+import { hiddenPackages, personOf } from "../delivery/audiences.ts";
 import { KNOWN_SETTINGS } from "../document/harness-policy.ts";
 import { withoutUndeliveredModels } from "../document/model-lists.ts";
 import type { HarnessPolicy, Revision } from "../model.ts";
@@ -59,16 +60,22 @@ export function assertQuestion({ harness, version }: Question): void {
   if (version !== undefined && !parseVersion(version)) throw badVersion(version);
 }
 
+interface Explained {
+  /** of the revision, see policy-lines.ts */
+  lines: LinesByPointer;
+  /** @returns the current facts, requested if a version is to be checked */
+  harnesses: () => readonly Harness[];
+  userGroups: Pick<UserGroups, "of">;
+}
+
 /**
- * @param lines of the revision, see policy-lines.ts
- * @param harnesses the current facts, requested if a version is to be checked
  * @returns the effect of the revision on the user
  * @throws DomainError `governance.unknown_harness`, `governance.bad_version`
  */
 export function explain(
   revision: Revision,
   question: Question,
-  { lines, harnesses }: { lines: LinesByPointer; harnesses: () => readonly Harness[] },
+  { lines, harnesses, userGroups }: Explained,
 ): Explanation {
   const { document, id, sequence, origin, createdAtMs } = revision;
   const { version } = question;
@@ -83,7 +90,7 @@ export function explain(
     versionRefusal: version === undefined ? undefined : checkVersion(harnesses(), policy, harness, version),
     values: policy ? valuesOf(policy, ["harnesses", harness], lines) : [],
     defaults: defaultsOf(policy, harness),
-    packages: packagesOf(revision, { ...question, harness }, lines),
+    packages: packagesOf(revision, { ...question, harness }, { lines, userGroups }),
   };
 }
 
@@ -99,9 +106,13 @@ export interface PolicySummary {
 }
 
 /** @returns the effect of the revision on the user, without values and lines */
-export function summarize(revision: Revision, userId: string): PolicySummary {
+export function summarize(
+  revision: Revision,
+  userId: string,
+  userGroups: Pick<UserGroups, "of">,
+): PolicySummary {
   const { document, id, sequence, createdAtMs } = revision;
-  const hidden = new Set(hiddenPackages(revision, userId));
+  const hidden = new Set(hiddenPackages(revision, personOf(userId, userGroups)));
   const allowed = HARNESS_KEYS.filter((harness) => document.allowed_harnesses.includes(harness));
   const isInstalled = (managed: Revision["document"]["packages"][number]): boolean =>
     !hidden.has(managed.id) &&
@@ -133,8 +144,12 @@ function valuesOf(policy: HarnessPolicy, above: readonly string[], lines: LinesB
 
 type ReadQuestion = Question & { harness: HarnessKey };
 
-function packagesOf(revision: Revision, question: ReadQuestion, lines: LinesByPointer): ExplainedPackage[] {
-  const hidden = new Set(hiddenPackages(revision, question.userId));
+function packagesOf(
+  revision: Revision,
+  question: ReadQuestion,
+  { lines, userGroups }: Omit<Explained, "harnesses">,
+): ExplainedPackage[] {
+  const hidden = new Set(hiddenPackages(revision, personOf(question.userId, userGroups)));
   return revision.document.packages.map((managed, at) => ({
     id: managed.id,
     version: managed.version,

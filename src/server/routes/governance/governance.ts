@@ -108,29 +108,35 @@ function answerPolicy(own: Own, request: Request): Response | Promise<Response> 
   own.refuseOldClient(request, glance.common);
   if (glance.common.gateway) return answerForOne(delivery, request, delivery.viewFor(principal));
   if (hasCurrent(request, tagOf(glance))) return answerUnchanged(unchangedOf(own.unchanged, glance));
-  return answerWhole(preparedOf(own.prepared, delivery.viewFor(principal), glance));
+  return answerWhole(preparedOf(own.prepared, delivery.viewFor(principal)));
 }
 
-const tagOf = ({ name }: PolicyGlance): string => `"${name}"`;
+const tagOf = ({ name }: Pick<PolicyGlance, "name">): string => `"${name}"`;
 
-const othersOf = ({ common }: PolicyGlance) => ({ vary: POLICY_VARY, ...requiredVersionHeader(common) });
+const othersOf = (document: PolicyGlance["common"]) => ({
+  vary: POLICY_VARY,
+  ...requiredVersionHeader(document),
+});
 
 function unchangedOf(kept: Own["unchanged"], glance: PolicyGlance): { unchangedHeaders: Headers } {
   const known = kept.get(glance.name);
   if (known) return { unchangedHeaders: known };
-  const headers = unchangedHeaders(tagOf(glance), { cacheControl: CACHE_CONTROL, others: othersOf(glance) });
+  const headers = unchangedHeaders(tagOf(glance), {
+    cacheControl: CACHE_CONTROL,
+    others: othersOf(glance.common),
+  });
   kept.set(glance.name, headers);
   return { unchangedHeaders: headers };
 }
 
-function preparedOf(prepared: Own["prepared"], view: PolicyView, glance: PolicyGlance): PreparedAnswer {
+function preparedOf(prepared: Own["prepared"], view: PolicyView): PreparedAnswer {
   const known = prepared.get(view);
   if (known) return known;
   const answer = prepareAnswer(view.bytes, {
-    etag: tagOf(glance),
+    etag: tagOf(view),
     contentType: "application/json",
     cacheControl: CACHE_CONTROL,
-    others: othersOf(glance),
+    others: othersOf(view.document),
   });
   prepared.set(view, answer);
   return answer;

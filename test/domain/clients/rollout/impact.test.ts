@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { PEOPLE_NAMED_MAX, REFUSED_VERSIONS_MAX } from "../../../../src/domain/clients/rollout/impact.ts";
 import type { GovernanceConfig, PackageAudiences } from "../../../../src/domain/governance/service.ts";
 import { runSynchronously } from "../../../../src/platform/steps.ts";
+import { addScimUsers } from "../../scim/groups/groups-world.ts";
 import { createClientsWorld } from "../clients-world.ts";
 import { documentWith, packageWith, reportedHarness } from "../policies.ts";
 
@@ -96,7 +97,7 @@ test("CON-58 names people who gain or lose a package, without those who may not 
   });
   expect(peopleOf({}, undefined)).toEqual({ gaining: nobody, losing: { count: total, named: [] } });
   expect(peopleOf({}, {})).toBeUndefined();
-  const many = Array.from({ length: PEOPLE_NAMED_MAX + 1 }, () => ana.user.id);
+  const many = await addScimUsers(world.world, PEOPLE_NAMED_MAX + 1);
   for (const length of [PEOPLE_NAMED_MAX - 1, PEOPLE_NAMED_MAX, PEOPLE_NAMED_MAX + 1]) {
     const gaining = peopleOf(undefined, users(...many.slice(0, length)))?.gaining;
     expect([gaining?.count, gaining?.named.length]).toEqual([length, Math.min(length, PEOPLE_NAMED_MAX)]);

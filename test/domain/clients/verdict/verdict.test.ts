@@ -2,7 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import { REASON_LENGTH_MAX, REASONS_MAX } from "../../../../src/domain/clients/limits.ts";
 import type { Judgment, Reported } from "../../../../src/domain/clients/model.ts";
-import { type CheckVersion, expectationsOf } from "../../../../src/domain/clients/verdict/expectations.ts";
+import {
+  type CheckVersion,
+  type Expectations,
+  expectationsOf,
+} from "../../../../src/domain/clients/verdict/expectations.ts";
 import { judge, VERSION_TEXT_MAX } from "../../../../src/domain/clients/verdict/verdict.ts";
 import type { GovernanceConfig, PackageAudiences } from "../../../../src/domain/governance/service.ts";
 import { checkVersion } from "../../../../src/domain/governance/versions/versions.ts";
@@ -27,9 +31,18 @@ interface Policy {
   audiences?: PackageAudiences;
 }
 
+const judgedBy = (
+  expectations: Expectations | undefined,
+  reported?: Partial<Reported>,
+  groups: string[] = [],
+): Judgment => {
+  const read = reportedWith(reported);
+  return judge(read, { expectations, user: { id: read.userId, groups: () => groups } });
+};
+
 function judged(reported: Partial<Reported>, { document, audiences = {} }: Policy = {}): Judgment {
   const revision = { document: documentWith(document), audiences };
-  return judge(reportedWith(reported), expectationsOf(revision, checkVersionHere));
+  return judgedBy(expectationsOf(revision, checkVersionHere), reported);
 }
 
 const MATCHES: Judgment = { verdict: "matches", reasons: [] };
@@ -47,7 +60,7 @@ describe("the revision of a report", () => {
 
   test("is unknown if the organization has none of that name, and the report says which", () => {
     const reasons = [`the revision ${REVISION} is not one of this organization`];
-    expect(judge(reportedWith(), undefined)).toEqual({ verdict: "unknown", reasons });
+    expect(judgedBy(undefined)).toEqual({ verdict: "unknown", reasons });
   });
 
   test("is that of the attempt if there was one", () => {
@@ -155,8 +168,8 @@ describe("the version of a harness", () => {
       { document: documentWith(ranged.document), audiences: {} },
       checkVersionHere,
     );
-    for (let time = 0; time < 3; time++) expect(judge(reportedWith(), expectations)).toEqual(wrong);
-    expect(judge(reportedWith(withHarness({ version: "0.146.0" })), expectations)).toEqual(MATCHES);
+    for (let time = 0; time < 3; time++) expect(judgedBy(expectations)).toEqual(wrong);
+    expect(judgedBy(expectations, withHarness({ version: "0.146.0" }))).toEqual(MATCHES);
   });
 });
 
@@ -220,6 +233,14 @@ describe("packages", () => {
     expect(judged({ packages: [] }, audienceOf("another", USER))).toEqual(
       differs("review (codex): is missing"),
     );
+  });
+
+  test("are also expected of the members of groups that may see them", () => {
+    const audiences = { review: { scope: "users" as const, user_ids: [], group_ids: ["engineers"] } };
+    const expectations = expectationsOf({ document: documentWith(), audiences }, checkVersionHere);
+    const missing = differs("review (codex): is missing");
+    expect(judgedBy(expectations, { packages: [] }, ["sales", "engineers"])).toEqual(missing);
+    expect(judgedBy(expectations, { packages: [] }, ["sales"])).toEqual(MATCHES);
   });
 });
 

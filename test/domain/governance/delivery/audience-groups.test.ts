@@ -34,6 +34,8 @@ function revisionOf(audiences: Record<string, string[]>, document: object = poli
   };
 }
 
+const NO_GROUPS = { of: () => [] };
+
 const shown = (groups: AudienceGroups, user: string): string =>
   groups
     .viewOf(user)
@@ -41,10 +43,13 @@ const shown = (groups: AudienceGroups, user: string): string =>
     .join();
 
 describe("users who may see the same packages", () => {
-  const groups = new AudienceGroups(revisionOf({ a: ["ana", "ben"], b: ["ben", "cleo"], c: ["ana", "ben"] }));
+  const groups = new AudienceGroups(
+    revisionOf({ a: ["ana", "ben"], b: ["ben", "cleo"], c: ["ana", "ben"] }),
+    NO_GROUPS,
+  );
 
   test("get the same object, whoever asks first", () => {
-    const other = new AudienceGroups(revisionOf({ a: ["ben", "ana"], b: ["ana", "ben"] }));
+    const other = new AudienceGroups(revisionOf({ a: ["ben", "ana"], b: ["ana", "ben"] }), NO_GROUPS);
     expect(other.viewOf("ben")).toBe(other.viewOf("ana"));
     expect(groups.viewOf("dora")).toBe(groups.viewOf("emil"));
     expect(groups.viewOf("ana")).toBe(groups.viewOf("ana"));
@@ -66,7 +71,7 @@ describe("the name of a user's document", () => {
   const audiences = { a: ["ana", "ben"], b: ["ben", "cleo"], c: ["ana", "ben"], d: ["emil"] };
 
   test("is equal for two users exactly if the bytes are equal", () => {
-    const groups = new AudienceGroups(revisionOf(audiences));
+    const groups = new AudienceGroups(revisionOf(audiences), NO_GROUPS);
     const bytesOf = (user: string) => new TextDecoder().decode(groups.viewOf(user).bytes);
     for (const one of users)
       for (const other of users)
@@ -75,7 +80,7 @@ describe("the name of a user's document", () => {
 
   test("stays the same after a restart and changes with the document", () => {
     const names = (document?: object) => {
-      const groups = new AudienceGroups(revisionOf(audiences, document));
+      const groups = new AudienceGroups(revisionOf(audiences, document), NO_GROUPS);
       return users.map((user) => groups.nameOf(user));
     };
     expect(names()).toEqual(names());
@@ -86,12 +91,13 @@ describe("the name of a user's document", () => {
 
 describe("cached documents", () => {
   const audiences = { a: ["ana"], b: ["ben"], c: ["cleo"] };
-  const sizeOf = (user: string) => new AudienceGroups(revisionOf(audiences)).viewOf(user).bytes.byteLength;
+  const sizeOf = (user: string) =>
+    new AudienceGroups(revisionOf(audiences), NO_GROUPS).viewOf(user).bytes.byteLength;
   const three = sizeOf("ana") + sizeOf("ben") + sizeOf("cleo");
 
   /** @returns whose document is still the same after all of them asked */
   function keptOf(bytesMax: number): string[] {
-    const groups = new AudienceGroups(revisionOf(audiences), bytesMax);
+    const groups = new AudienceGroups(revisionOf(audiences), NO_GROUPS, bytesMax);
     const users = ["ana", "ben", "cleo"];
     const before = users.map((user) => groups.viewOf(user));
     return users.filter((user, at) => groups.viewOf(user) === before[at]);
@@ -104,7 +110,7 @@ describe("cached documents", () => {
   });
 
   test("are the most recently used ones", () => {
-    const groups = new AudienceGroups(revisionOf(audiences), three - 1);
+    const groups = new AudienceGroups(revisionOf(audiences), NO_GROUPS, three - 1);
     const ana = groups.viewOf("ana");
     const ben = groups.viewOf("ben");
     groups.viewOf("ana");
@@ -114,7 +120,7 @@ describe("cached documents", () => {
   });
 
   test("include the requested one, whatever its size", () => {
-    const groups = new AudienceGroups(revisionOf(audiences), 1);
+    const groups = new AudienceGroups(revisionOf(audiences), NO_GROUPS, 1);
     expect(groups.viewOf("ana")).toBe(groups.viewOf("ana"));
     expect(shown(groups, "ben")).toBe("b");
   });
@@ -122,15 +128,17 @@ describe("cached documents", () => {
 
 describe("a document", () => {
   test("with the members of every policy is valid", () => {
-    expect(shown(new AudienceGroups(revisionOf({})), "ana")).toBe("");
+    expect(shown(new AudienceGroups(revisionOf({}), NO_GROUPS), "ana")).toBe("");
   });
 
   test.each(Object.keys(policy))("without %s is a damaged row", (member) => {
     const damaged = Object.fromEntries(Object.entries(policy).filter(([name]) => name !== member));
-    expect(() => new AudienceGroups(revisionOf({}, damaged))).toThrow("is a policy");
+    expect(() => new AudienceGroups(revisionOf({}, damaged), NO_GROUPS)).toThrow("is a policy");
   });
 
   test("of another revision is a damaged row", () => {
-    expect(() => new AudienceGroups(revisionOf({}, { ...policy, revision: "other" }))).toThrow("is a policy");
+    expect(() => new AudienceGroups(revisionOf({}, { ...policy, revision: "other" }), NO_GROUPS)).toThrow(
+      "is a policy",
+    );
   });
 });

@@ -4,7 +4,7 @@ import { AudienceGroups } from "../../../../src/domain/governance/delivery/audie
 import { checkDocument } from "../../../../src/domain/governance/document/check.ts";
 import { readDraft } from "../../../../src/domain/governance/document/draft.ts";
 import { stamp, unstamped } from "../../../../src/domain/governance/document/stamp.ts";
-import type { GovernanceConfig } from "../../../../src/domain/governance/model.ts";
+import type { GovernanceConfig, Revision } from "../../../../src/domain/governance/model.ts";
 import { HARNESSES } from "../../../../src/domain/harnesses/harnesses.ts";
 import { documentWith, type Json, pointersOf } from "./document-builders.ts";
 
@@ -110,7 +110,7 @@ describe("INF-54 the model that a harness starts with", () => {
 describe("the delivered document", () => {
   const deliver = (document: GovernanceConfig, options: typeof ON) => {
     const stamped = { ...stamp(document, options), revision: "one" };
-    const groups = new AudienceGroups({
+    const revision: Revision = {
       sequence: 1,
       id: "one",
       organizationId: "one",
@@ -121,7 +121,8 @@ describe("the delivered document", () => {
       authorLabel: "test",
       comment: null,
       createdAtMs: 0,
-    });
+    };
+    const groups = new AudienceGroups(revision, { of: () => [] });
     return groups.viewOf("ana").document;
   };
 

@@ -13,6 +13,7 @@ import {
   runAtOnce,
 } from "../../../../src/domain/governance/service.ts";
 import { governanceRevisions } from "../../../../src/domain/governance/tables.ts";
+import { userGroupsIn } from "../../../../src/domain/scim/service.ts";
 import { openDatabase } from "../../../../src/platform/database/database.ts";
 import {
   createGovernanceWorld,
@@ -35,6 +36,7 @@ function elsewhere(world: GovernanceWorld, settings: Partial<GovernanceSettings>
     identity,
     catalog,
     harnesses,
+    userGroups: userGroupsIn(db),
     runTask: runAtOnce,
     settings: {
       gatewayType: undefined,

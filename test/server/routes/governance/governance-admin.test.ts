@@ -2,12 +2,14 @@
 import { expect, test } from "bun:test";
 import { parse } from "yaml";
 import { COMMENT_LENGTH_MAX } from "../../../../src/domain/governance/model.ts";
+import type { Actor } from "../../../../src/domain/shared/actor.ts";
 import {
   createGovernanceWorld,
   type GovernanceWorld,
   managedText,
   packageOf,
 } from "../../../domain/governance/governance-world.ts";
+import { addScimUsers, membersOf } from "../../../domain/scim/groups/groups-world.ts";
 import { createTestServer } from "../../../support/server.ts";
 
 const CONFIG = "/admin/governance-config";
@@ -49,6 +51,30 @@ test("the current policy comes with its texts and one audience for each package"
   expect(body.yaml).toContain("files-server");
   expect(body.managed_yaml).not.toContain("files-server");
   expect((await call("GET", CONFIG)).body).toEqual(body);
+});
+
+test("an audience may name groups, whose members get the package through the same document", async () => {
+  await using world = await createGovernanceWorld();
+  const { call, user } = await asAdministrator(world);
+  const [ana = ""] = await addScimUsers(world.world, 1);
+  const { organizationId } = world.world;
+  const actor: Actor = { kind: "scim", id: null, label: "scim:test", organizationId };
+  const group = { displayName: "Engineers", members: membersOf([ana]) };
+  const { id } = await world.domain.scim.groups.create({ actor, profile: "standard" }, group, {});
+  const put = async (audience: object) => {
+    const base_revision = world.inForce().id;
+    const package_audiences = { one: { scope: "users", ...audience } };
+    return call("PUT", EXTENSIONS, { base_revision, packages: [packageOf("one")], package_audiences });
+  };
+  const { status, body } = await put({ group_ids: [id] });
+  expect(status).toBe(200);
+  expect(body.package_audiences).toEqual({ one: { scope: "users", user_ids: [], group_ids: [id] } });
+  const view = world.domain.delivery.viewFor({ organizationId, userId: ana });
+  expect(view.document).toEqual(body.document);
+  const kept = await put({ user_ids: [user.id] });
+  expect(kept.body.package_audiences.one).toEqual({ scope: "users", user_ids: [user.id], group_ids: [id] });
+  const refused = await put({ group_ids: [user.id] });
+  expect([refused.status, JSON.stringify(refused.body)]).toEqual([400, expect.stringContaining("group_ids")]);
 });
 
 test("publishing the current text changes nothing, and publishing an edited text creates a revision", async () => {

@@ -1,6 +1,5 @@
 // The page of one user in the console.
 import type { LoginView } from "../../../../domain/access/logins/logins.ts";
-import { hiddenPackages } from "../../../../domain/governance/delivery/audiences.ts";
 import type { User } from "../../../../domain/identity/model.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
@@ -23,7 +22,7 @@ export function userPages({ guard, domain }: RouteContext, console: Console) {
   const packagesOf = ({ organizationId, id }: User) => {
     const revision = governance.revisions.current(organizationId);
     if (!revision) return { shown: 0, hidden: [] };
-    const hidden = hiddenPackages(revision, id);
+    const hidden = governance.hiddenFrom(id, revision);
     return { shown: revision.document.packages.length - hidden.length, hidden };
   };
 
