@@ -13,33 +13,33 @@ export function startForms(): void {
       return;
     }
     form.dataset.sending = "yes";
-    sent = true;
   });
   window.addEventListener("beforeunload", (event) => {
-    if (!sent && [...document.forms].some(isEdited)) event.preventDefault();
+    if (![...document.forms].some((form) => form.dataset.sending !== "yes" && isEdited(form))) return;
+    event.preventDefault();
+    setTimeout(allowSending); // for readers who stay
   });
   const next = document.querySelector<HTMLFormElement>("form[data-continue]");
   if (next) setTimeout(() => next.requestSubmit(), CONTINUE_MS);
   // A page that comes back from the browser's cache can be sent again.
-  window.addEventListener("pageshow", () => {
-    sent = false;
-    for (const form of document.forms) delete form.dataset.sending;
-  });
+  window.addEventListener("pageshow", allowSending);
 }
 
-let sent = false;
+function allowSending(): void {
+  for (const form of document.forms) delete form.dataset.sending;
+}
 
-/** Only forms marked `data-edits` hold something that would be lost. */
+/** Only forms marked `data-edits` hold something that would be lost. Refused values differ from the server's without a key press. */
 const isEdited = (form: HTMLFormElement): boolean =>
-  form.matches("[data-edits]") &&
-  [...form.elements].some((field) => {
-    if (field instanceof HTMLInputElement)
-      return field.type === "checkbox" || field.type === "radio"
-        ? field.checked !== field.defaultChecked
-        : field.value !== field.defaultValue;
-    if (field instanceof HTMLTextAreaElement) return field.value !== field.defaultValue;
-    return (
-      field instanceof HTMLSelectElement &&
-      [...field.options].some((option) => option.selected !== option.defaultSelected)
-    );
-  });
+  form.dataset.edits === "refused" || (form.dataset.edits === "saved" && [...form.elements].some(isChanged));
+
+function isChanged(field: Element): boolean {
+  if (field instanceof HTMLInputElement)
+    return field.type === "checkbox" || field.type === "radio"
+      ? field.checked !== field.defaultChecked
+      : field.value !== field.defaultValue;
+  if (field instanceof HTMLTextAreaElement) return field.value !== field.defaultValue;
+  if (!(field instanceof HTMLSelectElement)) return false;
+  const first = field.querySelector("option[selected]") ?? field.options[0];
+  return field.selectedOptions[0] !== first;
+}

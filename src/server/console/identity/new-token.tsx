@@ -79,7 +79,7 @@ function TokenForm({ wish, problems }: { wish: TokenWish; problems: readonly Pro
   if (!mayAdminister) return <p>Your console is read-only, so you cannot create tokens.</p>;
   const errorOf = (name: string) => problems.find(({ pointer }) => pointer === `/${name}`)?.detail;
   return (
-    <ConsoleForm action={NEW_TOKEN_PATH}>
+    <ConsoleForm action={NEW_TOKEN_PATH} edits={problems.length > 0 ? "refused" : "saved"}>
       <Field id="label" label="Label" hint="Names the token in lists and logs" error={errorOf("label")}>
         {(described) => (
           <input

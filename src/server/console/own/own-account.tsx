@@ -72,7 +72,7 @@ function Password({ email, password }: Pick<OwnAccount, "email" | "password">) {
       {password === undefined ? (
         <p>Your organization manages how you sign in, so there is no password to change here.</p>
       ) : (
-        <ConsoleForm action={`${OWN_ACCOUNT_PATH}/password`} class="narrow">
+        <ConsoleForm action={`${OWN_ACCOUNT_PATH}/password`} class="narrow" edits="saved">
           <PasswordFields {...password} email={email} />
         </ConsoleForm>
       )}

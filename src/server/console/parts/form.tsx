@@ -15,8 +15,8 @@ interface ConsoleFormProps {
   isContinued?: boolean;
   /** the form has a file or a long text, and is sent as multipart/form-data */
   isInParts?: boolean;
-  /** the script asks before the reader leaves the page with something that is not saved */
-  isEdited?: boolean;
+  /** the script asks before the reader leaves the page with something that is not saved: `refused` where the page already shows such values */
+  edits?: "saved" | "refused";
 }
 
 /** A form with the CSRF token, and with the id of its reader: nobody else sends it on after a new sign-in. */
@@ -26,7 +26,7 @@ export function ConsoleForm({
   class: name,
   isContinued,
   isInParts,
-  isEdited,
+  edits,
 }: ConsoleFormProps) {
   const { csrf, visitor } = useReader();
   return (
@@ -36,7 +36,7 @@ export function ConsoleForm({
       class={name}
       enctype={isInParts ? "multipart/form-data" : undefined}
       data-continue={isContinued}
-      data-edits={isEdited}
+      data-edits={edits}
     >
       <Hidden name="csrf" value={csrf} />
       <Hidden name="by" value={visitor.principal.userId} />

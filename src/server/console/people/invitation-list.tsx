@@ -161,7 +161,7 @@ function NewInvitations({
   return (
     <details class="invite" open={error !== undefined || addresses !== ""}>
       <summary>Invite people</summary>
-      <ConsoleForm action={INVITATIONS_PATH}>
+      <ConsoleForm action={INVITATIONS_PATH} edits={error === undefined ? "saved" : "refused"}>
         <Hidden name="once" value={once} />
         <div class="field">
           <label for="addresses">Addresses</label>

@@ -39,7 +39,12 @@ export function editPage({ text, version, problems, error, other }: EditProps): 
         {other !== undefined && <Elsewhere text={other} />}
         <ErrorSummary error={error} />
         <Problems problems={problems} />
-        <Form mark={long.mark} version={version} isInvalid={problems.length > 0 || error !== undefined} />
+        <Form
+          mark={long.mark}
+          version={version}
+          isInvalid={problems.length > 0 || error !== undefined}
+          isRefused={error !== undefined || other !== undefined}
+        />
         <AsCommand
           command={["policy", "draft", "export", "YOUR_ADDRESS"]}
           api={{ method: "PUT", path: "/admin/policy-draft", body: { version, managed_yaml: "…" } }}
@@ -88,9 +93,17 @@ const Elsewhere = ({ text }: { text: string }) => (
   </div>
 );
 
-function Form({ mark, version, isInvalid }: { mark: string; version: number; isInvalid: boolean }) {
+interface FormProps {
+  mark: string;
+  version: number;
+  isInvalid: boolean;
+  /** the draft has another text */
+  isRefused: boolean;
+}
+
+function Form({ mark, version, isInvalid, isRefused }: FormProps) {
   return (
-    <ConsoleForm action={EDIT_PATH} isInParts isEdited>
+    <ConsoleForm action={EDIT_PATH} isInParts edits={isRefused ? "refused" : "saved"}>
       <Hidden name="version" value={String(version)} />
       <div class="field">
         <label for="text">Policy without packages and MCP servers, as YAML</label>

@@ -189,7 +189,7 @@ function Form({
 }: Pick<HarnessPageProps, "input" | "version"> & { harness: HarnessKey }) {
   const { mayAdminister } = useReader();
   return (
-    <ConsoleForm action={`${HARNESSES_PATH}/${harness}`} isInParts isEdited>
+    <ConsoleForm action={`${HARNESSES_PATH}/${harness}`} isInParts edits="saved">
       <Hidden name="version" value={String(version)} />
       <fieldset disabled={!mayAdminister}>
         <legend class="visually-hidden">What workstations may do with it</legend>

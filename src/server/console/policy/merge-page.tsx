@@ -27,7 +27,7 @@ export function mergePage({
           {undecided.length === 1 ? "One place was" : `${undecided.length} places were`} changed by both. The
           draft stays as it is until you have decided.
         </p>
-        <ConsoleForm action={MERGE_PATH}>
+        <ConsoleForm action={MERGE_PATH} edits="saved">
           <input type="hidden" name="version" value={String(version)} />
           {asked.map((conflict, at) => (
             <Place key={conflict.path} conflict={conflict} at={at} />

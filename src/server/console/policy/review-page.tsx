@@ -182,7 +182,7 @@ function Stale({ review, isOwn }: { review: Review; isOwn: boolean }) {
   );
 }
 
-function Publish({ draft, review, comment = "" }: ReviewProps) {
+function Publish({ draft, review, comment = "", error }: ReviewProps) {
   const { mayAdminister } = useReader();
   if (!mayAdminister) return null;
   const closed =
@@ -200,7 +200,7 @@ function Publish({ draft, review, comment = "" }: ReviewProps) {
       {closed !== undefined ? (
         <p>{closed}</p>
       ) : (
-        <ConsoleForm action={REVIEW_PATH}>
+        <ConsoleForm action={REVIEW_PATH} edits={error === undefined ? "saved" : "refused"}>
           <Hidden name="draft" value={draft.id} />
           <Hidden name="version" value={String(draft.version)} />
           <div class="field narrow">

@@ -154,7 +154,7 @@ function Addresses({ branding, problems }: { branding: Branding; problems: reado
         An uploaded image has an address of this service. Another https address is read by the browser of
         everybody who signs in, so it needs their network. An empty field clears the address.
       </p>
-      <ConsoleForm action={BRANDING_PATH} class="measure">
+      <ConsoleForm action={BRANDING_PATH} class="measure" edits={problems.length > 0 ? "refused" : "saved"}>
         {FIELDS.map(({ name, label, member }) => (
           <Field
             key={name}

@@ -38,6 +38,7 @@ export function keepDraft({ form, field, host, text, onChange }: Edited): void {
     }
     version.value = String(saved);
     field.defaultValue = sent;
+    form.dataset.edits = "saved";
     show("saved", "Saved in the draft. Nothing is published.");
     if (text() !== sent) later(PAUSE_MS);
   };
