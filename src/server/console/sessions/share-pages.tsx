@@ -70,7 +70,7 @@ export const sharePage = ({ session, form, matches, problems = [] }: SharePagePr
           </ul>
         </div>
       )}
-      <ConsoleForm action={actionPath(session.id, "share")} class="measure" isEdited>
+      <ConsoleForm action={actionPath(session.id, "share")} class="measure" edits="saved">
         <fieldset>
           <legend>Who finds this session</legend>
           {Object.entries(MODES).map(([mode, { label, hint }]) => (
