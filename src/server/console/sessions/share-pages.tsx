@@ -70,7 +70,11 @@ export const sharePage = ({ session, form, matches, problems = [] }: SharePagePr
           </ul>
         </div>
       )}
-      <ConsoleForm action={actionPath(session.id, "share")} class="measure" edits="saved">
+      <ConsoleForm
+        action={actionPath(session.id, "share")}
+        class="measure"
+        edits={problems.length > 0 ? "refused" : "saved"}
+      >
         <fieldset>
           <legend>Who finds this session</legend>
           {Object.entries(MODES).map(([mode, { label, hint }]) => (
