@@ -197,6 +197,8 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/domain/clients/**/*.test.ts",
       "test/domain/lists/long-lists.test.ts",
       "test/server/routes/*client*.test.ts",
+      "test/server/routes/bulk.test.ts",
+      "test/server/console/fleet-actions.test.ts",
     ],
   },
   terminal: {

@@ -6,6 +6,8 @@ import { LOG_LINE_MEMBERS_MAX, type LogValue, toLogValue } from "./log-value.ts"
 
 /** UTF-16 units of one line. journald cuts a line at 48 KiB by default; every unit is at most three bytes. */
 export const LOG_LINE_LENGTH_MAX = 16_000;
+/** UTF-16 units of the event in a line that was too long. */
+export const CUT_EVENT_LENGTH_MAX = 100;
 
 const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -140,7 +142,11 @@ function written(line: Line, format: LogFormat): string {
   const write = format === "json" ? jsonLine : textLine;
   const text = write(line);
   if (text.length <= LOG_LINE_LENGTH_MAX) return text;
-  return write({ ...line, event: line.event.slice(0, 100), fields: { omitted_length: text.length } });
+  return write({
+    ...line,
+    event: line.event.slice(0, CUT_EVENT_LENGTH_MAX),
+    fields: { omitted_length: text.length },
+  });
 }
 
 const jsonLine = ({ fields, ...own }: Line): string => visibleJson(JSON.stringify({ ...own, ...fields }));

@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import {
   type AdjustableLog,
   bufferLines,
+  CUT_EVENT_LENGTH_MAX,
   createLog,
   LOG_LINE_LENGTH_MAX,
   type LogFields,
@@ -344,3 +345,14 @@ test.each([
   expect(JSON.parse(line).event).toBe("a.b");
   expect(JSON.parse(line).omitted_length).toBe(cut ? LOG_LINE_LENGTH_MAX + 1 : undefined);
 });
+
+test.each([-1, 0, 1])(
+  "a line that is cut keeps the first part of its event, tested at the limit %i",
+  (more) => {
+    const { log, lines } = recorded();
+    const chunk = "x".repeat(LOG_TEXT_LENGTH_MAX);
+    const event = "e".repeat(CUT_EVENT_LENGTH_MAX + more);
+    log.info(event, { a: chunk, b: chunk, c: chunk, d: chunk });
+    expect(JSON.parse(lines[0] ?? "").event).toBe(event.slice(0, CUT_EVENT_LENGTH_MAX));
+  },
+);

@@ -1,6 +1,8 @@
 // Which paths refuse in which words, at the edges between them.
 import { expect, test } from "bun:test";
 import { type Dialect, dialectOf } from "../../../../src/server/http/problems/dialect.ts";
+import { createTestServer } from "../../../support/server.ts";
+import { sharedServer } from "../../../support/shared.ts";
 
 const cases: [path: string, dialect: Dialect][] = [
   ["/", "page"],
@@ -37,4 +39,24 @@ const cases: [path: string, dialect: Dialect][] = [
 
 test.each(cases)("%s refuses as %s", (path, dialect) => {
   expect(dialectOf(path)).toBe(dialect);
+});
+
+const BROWSER = "text/html,application/xhtml+xml,*/*;q=0.8";
+const sameServer = sharedServer(createTestServer);
+
+test.each([
+  ["GET", "/nothing", BROWSER, "text/html; charset=utf-8"],
+  ["GET", "/nothing", "text/html", "text/html; charset=utf-8"],
+  ["GET", "/nothing", "application/json, text/html", "application/problem+json"],
+  ["GET", "/nothing", "application/problem+json, text/html", "application/problem+json"],
+  ["GET", "/nothing", "text/html, application/json", "text/html; charset=utf-8"],
+  ["GET", "/nothing", "*/*", "application/problem+json"],
+  ["GET", "/nothing", undefined, "application/problem+json"],
+  ["GET", "/admin/users", BROWSER, "application/problem+json"],
+  ["POST", "/health", BROWSER, "application/problem+json"],
+])("only a browser that lost its way gets a page: %s %s for %p is %s", async (method, path, accept, type) => {
+  const server = await sameServer();
+  const headers = accept === undefined ? {} : { accept };
+  const answer = await server.request(method, path, { headers });
+  expect(answer.headers.get("content-type")).toBe(type);
 });

@@ -66,6 +66,12 @@ describe("a refused request is logged", () => {
     expect(JSON.stringify(server.logged)).not.toMatch(/nobody@example|hunter2/i);
   });
 
+  test("without an address where the caller has none, as on a Unix socket", async () => {
+    const { lines, refusals } = await createLines();
+    refusals.note({ ...REFUSED, address: null });
+    expect(Object.keys(JSON.parse(lines[0] ?? "{}"))).not.toContain("address");
+  });
+
   test("for a lockout, and for a sign-in on the page, which shows the form again", async () => {
     await using server = await createTestServer({ limits: { passwordGuessesPerAccountAndAddress: 1 } });
     const { user } = await server.signedIn("member", { email: EMAIL });

@@ -1,0 +1,49 @@
+// Revoking selected workstations: a login that only one of them uses ends whole, its browser included; of a shared one only the
+// workstation's own grant ends.
+import { expect, test } from "bun:test";
+import type { Caller } from "../../support/server.ts";
+import { type ClientsWorld, createClientsWorld } from "./clients-world.ts";
+import { reportWith } from "./policies.ts";
+
+const send = async ({ request }: ClientsWorld, { accessToken: token }: Caller, host: string) => {
+  const body = reportWith({ instance_id: host, hostname: host });
+  expect((await request("POST", "/client-status", { token, body })).status).toBe(204);
+};
+
+const revoke = ({ domain, world, organizationId }: ClientsWorld, ...hosts: string[]) => {
+  const ids = hosts.map((host) => domain.clients.inventory.find(organizationId, host).id);
+  return domain.clients.bulkRemovals.slice(world.system, { removal: "revoke", selection: { ids } });
+};
+
+/** @returns statuses of a request with the token and of one with the browser's cookie */
+const answers = ({ request }: ClientsWorld, { accessToken: token, cookie }: Caller) =>
+  Promise.all([{ token }, { cookie }].map(async (sent) => (await request("GET", "/auth/me", sent)).status));
+
+test("a login that no other workstation reports with ends whole, though its user has another login", async () => {
+  await using clients = await createClientsWorld();
+  const again = await clients.signInAgain(clients.ana.user);
+  const other = await clients.signedIn("member");
+  await send(clients, clients.ana, "lab-1");
+  await send(clients, again, "lab-2");
+  await send(clients, other, "lab-3");
+  await revoke(clients, "lab-1");
+  expect(await answers(clients, clients.ana)).toEqual([401, 401]);
+  expect(await answers(clients, again)).toEqual([200, 200]);
+  expect(await answers(clients, other)).toEqual([200, 200]);
+});
+
+test("a login that another workstation reports with stays; only the revoked workstation's grant ends", async () => {
+  await using clients = await createClientsWorld();
+  await send(clients, clients.ana, "lab-1");
+  await clients.report({ instance_id: "lab-2", hostname: "lab-2" });
+  await revoke(clients, "lab-1");
+  expect(await answers(clients, clients.ana)).toEqual([401, 200]);
+});
+
+test("both of two workstations that share a login end it whole", async () => {
+  await using clients = await createClientsWorld();
+  await send(clients, clients.ana, "lab-1");
+  await clients.report({ instance_id: "lab-2", hostname: "lab-2" });
+  await revoke(clients, "lab-1", "lab-2");
+  expect(await answers(clients, clients.ana)).toEqual([401, 401]);
+});
