@@ -1,13 +1,12 @@
 // The organization's catalog of packages pinned by digest: its entries, their seeding, and whether the stored bytes still match
 // their digests. The governance area publishes packages to workstations.
 import { parseDigest } from "../../platform/blobs/blobs.ts";
-import { DomainError } from "../../platform/errors.ts";
-import type { Steps } from "../../platform/steps.ts";
 import type { Actor } from "../shared/actor.ts";
 import { outdatedRulesOf } from "./archive/stored-archives.ts";
 import { createBundles } from "./bundles/bundles.ts";
 import type { ManagedPackage } from "./model.ts";
-import { type ChangeDependencies, packagesOf } from "./seed/changes.ts";
+import { createReading, notFound } from "./reading.ts";
+import type { ChangeDependencies } from "./seed/changes.ts";
 import { type RemovalCheck, refuseDangling } from "./seed/removal-check.ts";
 import { createSeed } from "./seed/seed.ts";
 import * as store from "./store.ts";
@@ -18,6 +17,7 @@ export type { ImportPlan, ImportRequest } from "./bundles/bundles.ts";
 export { ManagedPackage } from "./model.ts";
 export { componentsOf } from "./packages/layouts.ts";
 export { readPackages } from "./packages/package-rules.ts";
+export { updateOf } from "./reading.ts";
 export type { PackageVersion, SeedPlan } from "./seed/plan.ts";
 export { isUnchanged } from "./seed/plan.ts";
 export type { RemovalCheck } from "./seed/removal-check.ts";
@@ -38,41 +38,16 @@ export interface ArtifactCheck {
 /** @returns the operations of the area; created once, in domain.ts */
 export function createCatalog(dependencies: ChangeDependencies) {
   const { db, audit, blobs } = dependencies;
+  const reading = createReading(dependencies);
   return {
     seed: createSeed(dependencies),
     bundles: createBundles(dependencies),
 
-    /** Grows whenever the catalog may have changed, by us or by another process. */
-    revision: (): number => db.revision("catalog"),
-
-    /** @returns the JSON array of every ManagedPackage in the order of the catalog, as bytes ready to send */
-    *listing(organizationId: string): Steps<Uint8Array<ArrayBuffer>> {
-      const rows = yield* packagesOf(db.read, organizationId);
-      const text = `[${rows.map(({ entry }) => entry).join(",")}]`;
-      yield;
-      const bytes = Buffer.from(text);
-      yield;
-      return bytes;
-    },
-
-    /** @returns every package in the order of the catalog */
-    list: (organizationId: string): ManagedPackage[] =>
-      store.listPackages(db.read, organizationId).map(({ entry }) => JSON.parse(entry)),
-
-    /** @returns packages whose id contains the text, by id */
-    search: (organizationId: string, wanted: { text: string; limit: number }) =>
-      store.packagesLike(db.read, organizationId, wanted),
-
-    /** @throws DomainError `catalog.not_found` */
-    get(organizationId: string, id: string): ManagedPackage {
-      const row = store.findPackage(db.read, organizationId, id);
-      if (!row) throw notFound(id);
-      return JSON.parse(row.entry);
-    },
+    ...reading,
 
     /** @returns a package that `remove` would remove @throws as `remove` */
     removable(organizationId: string, id: string, check: RemovalCheck): ManagedPackage {
-      const managed = this.get(organizationId, id);
+      const managed = reading.get(organizationId, id);
       refuseDangling([managed], check, { connection: db.read, hint: DANGLING_HINT });
       return managed;
     },
@@ -121,8 +96,3 @@ export function createCatalog(dependencies: ChangeDependencies) {
 }
 
 const DANGLING_HINT = "change the policy first, or add --allow-dangling";
-
-const notFound = (id: string) =>
-  new DomainError("not_found", "catalog.not_found", `the catalog has no package ${id}`, {
-    hint: "see `quartermaster catalog list`",
-  });

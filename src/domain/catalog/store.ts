@@ -36,6 +36,19 @@ export const listPackagesAfter = (
     .limit(limit)
     .all();
 
+/** @returns id, version and digest of every entry, by id */
+export const listVersions = (
+  connection: Connection,
+  organizationId: string,
+): Pick<PackageRow, "id" | "version" | "sha256">[] =>
+  connection
+    .select({ id: catalogPackages.id, version: catalogPackages.version, sha256: catalogPackages.sha256 })
+    .from(catalogPackages)
+    .where(eq(catalogPackages.organizationId, organizationId))
+    .orderBy(asc(catalogPackages.id))
+    .limit(PACKAGES_MAX)
+    .all();
+
 /** @returns packages whose id contains the text, by id */
 export const packagesLike = (
   connection: Connection,

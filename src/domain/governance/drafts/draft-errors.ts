@@ -6,6 +6,11 @@ export const noDraft = (): DomainError =>
     hint: "a draft ends when it is published or discarded, or when nobody saves it for 30 days",
   });
 
+export const noPackage = (id: string): DomainError =>
+  new DomainError("not_found", "policy_draft.no_package", `the draft has no package ${id}`, {
+    hint: "somebody may have removed it meanwhile; add it from the catalog, or discard the draft",
+  });
+
 /** @returns the error for an author who has read another version of the draft */
 export const draftChanged = (): DomainError =>
   new DomainError("conflict", "policy_draft.changed", "the draft was saved in another place meanwhile", {

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
+import { updateOf } from "../../catalog/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { artifactProblems, artifactReferences, sourceWarningsOf } from "../delivery/artifacts.ts";
 import { uploadWarningsOf } from "../delivery/upload-address.ts";
@@ -31,8 +32,18 @@ export interface Review {
   warnings: Problem[];
   /** why a comment is required; none if it is not */
   commentReasons: string[];
+  /** packages of the draft that the catalog offers in another version; publishing takes none of these */
+  catalogUpdates: CatalogUpdate[];
   /** whether another administrator has to publish it */
   needsOther: boolean;
+}
+
+export interface CatalogUpdate {
+  id: string;
+  /** version in the draft */
+  from: string;
+  /** version in the catalog */
+  to: string;
 }
 
 export interface DraftPublication extends StatedVersion {
@@ -138,7 +149,10 @@ export class DraftPublishing {
     const isStale = base.id !== current.id || draft.baseRevision !== current.id;
     const needsOther = this.parts.settings.requiresSecondAdministrator() && draft.ownerId === actor.id;
     return {
-      review: { base, current, isStale, changes, problems, warnings, commentReasons, needsOther },
+      review: {
+        ...{ base, current, isStale, changes, problems, warnings, commentReasons, needsOther },
+        catalogUpdates: this.#catalogUpdates(actor, draft),
+      },
       document: { text: validated.document, changed: validated.changed },
     };
   }
@@ -158,6 +172,14 @@ export class DraftPublishing {
     const packages = document.packages.map(({ id }) => id);
     const read = await this.#edits.audiences(actor, { packages, former }, { packageAudiences: audiences });
     return [...archives, ...read.problems];
+  }
+
+  #catalogUpdates({ organizationId }: Actor, { document: { packages } }: Draft): CatalogUpdate[] {
+    const offered = this.parts.catalog.versions(organizationId);
+    return packages.flatMap((managed) => {
+      const update = updateOf(managed, offered);
+      return update ? [{ id: managed.id, from: managed.version, to: update.version }] : [];
+    });
   }
 
   #writerOf({ ownerId }: Draft, actor: Actor): string | undefined {

@@ -6,6 +6,7 @@ import { DAY_MS } from "../../../platform/clock.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import { invariant, type Problem } from "../../../platform/errors.ts";
 import type { Actor } from "../../shared/actor.ts";
+import type { AudienceInput } from "../delivery/audiences.ts";
 import { safeDefault } from "../document/safe-default.ts";
 import type { Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
@@ -14,6 +15,14 @@ import { draftChanged, noDraft } from "./draft-errors.ts";
 import { DRAFT_DAYS_MAX, type Draft, type DraftContent, type HarnessInput } from "./draft-model.ts";
 import * as store from "./draft-store.ts";
 import { Edits, type ExtensionsInput } from "./edits.ts";
+import {
+  type PackageInput,
+  type PackageUse,
+  withAudience,
+  withoutPackage,
+  withPackage,
+  withUse,
+} from "./package-edits.ts";
 
 /** The version of the draft that the author has read; 0 if there was none. */
 export interface StatedVersion {
@@ -103,6 +112,38 @@ export class Drafts {
   /** Replaces the MCP servers of some harnesses. @throws DomainError as savePolicy; `governance.invalid` */
   saveMcp(actor: Actor, stated: StatedVersion, lists: McpLists): Promise<Draft> {
     return this.#edit(actor, stated, (content) => this.#edits.mcp(actor, content, lists));
+  }
+
+  /**
+   * Adds a package, or replaces the one with its id; its audience and its overrides stay.
+   * @param managed an entry of the catalog, or one that the administrator wrote
+   * @throws DomainError as saveExtensions
+   */
+  takePackage(actor: Actor, stated: StatedVersion, managed: PackageInput): Promise<Draft> {
+    return this.#edit(actor, stated, (content) =>
+      this.#edits.extensions(actor, content, withPackage(content, managed)),
+    );
+  }
+
+  /** Removes a package with its audience and its overrides. @throws DomainError as saveExtensions; `policy_draft.no_package` */
+  removePackage(actor: Actor, stated: StatedVersion, id: string): Promise<Draft> {
+    return this.#edit(actor, stated, async (content) =>
+      this.#edits.extensions(actor, content, withoutPackage(content, id)),
+    );
+  }
+
+  /** Says who gets a package. @throws DomainError as saveExtensions; `policy_draft.no_package` */
+  audience(actor: Actor, stated: StatedVersion, id: string, audience: AudienceInput): Promise<Draft> {
+    return this.#edit(actor, stated, async (content) =>
+      this.#edits.extensions(actor, content, withAudience(content, id, audience)),
+    );
+  }
+
+  /** Says what a harness does with a package. @throws DomainError as saveExtensions; `policy_draft.no_package` */
+  use(actor: Actor, stated: StatedVersion, id: string, use: PackageUse): Promise<Draft> {
+    return this.#edit(actor, stated, async (content) =>
+      this.#edits.extensions(actor, content, withUse(content, id, use)),
+    );
   }
 
   /**

@@ -1,42 +1,9 @@
 // Drafts of the policy: saved part by part, merged, reviewed and published as one revision.
 import { describe, expect, test } from "bun:test";
 import { DRAFT_DAYS_MAX } from "../../../../src/domain/governance/drafts/draft-model.ts";
-import { users } from "../../../../src/domain/identity/tables.ts";
-import type { Actor } from "../../../../src/domain/shared/actor.ts";
 import { DAY_MS } from "../../../../src/platform/clock.ts";
-import {
-  createGovernanceWorld,
-  type GovernanceWorld,
-  managedText,
-  packageOf,
-  refusalOf,
-} from "../governance-world.ts";
-
-interface DraftWorld extends GovernanceWorld {
-  ana: Actor;
-  ben: Actor;
-}
-
-async function createDraftWorld(
-  options: Parameters<typeof createGovernanceWorld>[1] = {},
-): Promise<DraftWorld> {
-  const governed = await createGovernanceWorld(undefined, options);
-  const { world } = governed;
-  const { organizationId } = world;
-  const actorFor = async (email: string): Promise<Actor> => {
-    const id = world.ids.uuid();
-    const times = { createdAtMs: 0, updatedAtMs: 0 };
-    const row = { id, subject: id, organizationId, email, emailKey: email, ...times };
-    await world.db.write((tx) =>
-      tx
-        .insert(users)
-        .values({ ...row, role: "admin", status: "active" })
-        .run(),
-    );
-    return { kind: "user", id, label: email, organizationId };
-  };
-  return Object.assign(governed, { ana: await actorFor("ana@x.org"), ben: await actorFor("ben@x.org") });
-}
+import { managedText, packageOf, refusalOf } from "../governance-world.ts";
+import { createDraftWorld } from "./draft-world.ts";
 
 const required = managedText({ required: true });
 

@@ -1,0 +1,66 @@
+// Reads the list of the catalog: all entries, one, or only their versions.
+import type { Db } from "../../platform/database/database.ts";
+import { DomainError } from "../../platform/errors.ts";
+import type { Steps } from "../../platform/steps.ts";
+import type { ManagedPackage } from "./model.ts";
+import { packagesOf } from "./seed/changes.ts";
+import type { PackageVersion } from "./seed/plan.ts";
+import * as store from "./store.ts";
+
+/** @returns the reading operations of the area */
+export function createReading({ db }: { db: Db }) {
+  /** @returns the package; undefined for none */
+  const find = (organizationId: string, id: string): ManagedPackage | undefined => {
+    const row = store.findPackage(db.read, organizationId, id);
+    return row && JSON.parse(row.entry);
+  };
+  return {
+    /** Grows whenever the catalog may have changed, by us or by another process. */
+    revision: (): number => db.revision("catalog"),
+
+    /** @returns the JSON array of every ManagedPackage in the order of the catalog, as bytes ready to send */
+    *listing(organizationId: string): Steps<Uint8Array<ArrayBuffer>> {
+      const rows = yield* packagesOf(db.read, organizationId);
+      const text = `[${rows.map(({ entry }) => entry).join(",")}]`;
+      yield;
+      const bytes = Buffer.from(text);
+      yield;
+      return bytes;
+    },
+
+    /** @returns every package in the order of the catalog */
+    list: (organizationId: string): ManagedPackage[] =>
+      store.listPackages(db.read, organizationId).map(({ entry }) => JSON.parse(entry)),
+
+    /** @returns version and digest of every package, by id; reads no entry */
+    versions: (organizationId: string): ReadonlyMap<string, PackageVersion> =>
+      new Map(store.listVersions(db.read, organizationId).map((version) => [version.id, version])),
+
+    find,
+
+    /** @returns packages whose id contains the text, by id */
+    search: (organizationId: string, wanted: { text: string; limit: number }) =>
+      store.packagesLike(db.read, organizationId, wanted),
+
+    /** @throws DomainError `catalog.not_found` */
+    get(organizationId: string, id: string): ManagedPackage {
+      const managed = find(organizationId, id);
+      if (!managed) throw notFound(id);
+      return managed;
+    },
+  };
+}
+
+/** @returns the version that the catalog offers in place of a published package; undefined if it is the same archive and version */
+export function updateOf(
+  { id, version, sha256 }: PackageVersion,
+  offered: ReadonlyMap<string, PackageVersion>,
+): PackageVersion | undefined {
+  const known = offered.get(id);
+  return known && (known.version !== version || known.sha256 !== sha256.toLowerCase()) ? known : undefined;
+}
+
+export const notFound = (id: string) =>
+  new DomainError("not_found", "catalog.not_found", `the catalog has no package ${id}`, {
+    hint: "see `quartermaster catalog list`",
+  });
