@@ -88,19 +88,28 @@ export function draftOf({ domain, actor }: Call, reference: string): { draft: Dr
   return { draft: domain.governance.drafts.show(actor, id), owner: email };
 }
 
-const reviewDocument = ({ isStale, changes, problems, warnings, commentReasons }: Review) => ({
+const reviewDocument = ({
+  isStale,
+  changes,
+  problems,
+  warnings,
+  commentReasons,
+  catalogUpdates,
+}: Review) => ({
   stale: isStale,
   changes,
   problems,
   warnings,
   comment_required_because: commentReasons,
+  catalog_updates: catalogUpdates,
 });
 
-const linesOf = ({ isStale, changes, problems, commentReasons }: Review): string[] => [
+const linesOf = ({ isStale, changes, problems, commentReasons, catalogUpdates }: Review): string[] => [
   ...(changes.length === 0 ? ["nothing changes"] : changeLines(changes)),
   ...problems.map(
     ({ pointer, detail, line }) => `problem: ${line ? `line ${line}: ` : ""}${pointer} ${detail}`,
   ),
   ...(isStale ? ["the policy has changed since the draft began; its author must merge it first"] : []),
   ...commentReasons.map((reason) => `a comment is required: ${reason}`),
+  ...catalogUpdates.map(({ id, from, to }) => `not taken: ${id} stays at ${from}; the catalog has ${to}`),
 ];

@@ -34,6 +34,9 @@ export const PolicyDraft = Type.Object({
   problems: Type.Array(ProblemView, { description: "What prevents the publication" }),
   warnings: Type.Array(ProblemView),
   comment_required_because: Type.Array(Type.String()),
+  catalog_updates: Type.Array(Type.Object({ id: Type.String(), from: Type.String(), to: Type.String() }), {
+    description: "Packages that the catalog offers in another version; publishing takes none of these",
+  }),
   second_administrator_required: Type.Boolean(),
   saved_at: Time,
   expires_at: Time,
@@ -128,6 +131,7 @@ export const toPolicyDraft = (draft: Draft, review: Review, text: string): Stati
   problems: review.problems,
   warnings: review.warnings,
   comment_required_because: review.commentReasons,
+  catalog_updates: review.catalogUpdates,
   second_administrator_required: review.needsOther,
   saved_at: toRfc3339(draft.savedAtMs),
   expires_at: toRfc3339(draft.savedAtMs + DRAFT_DAYS_MAX * DAY_MS),

@@ -13,6 +13,9 @@ import { Count, Facts, Text, Time, useReader } from "../parts/values.tsx";
 import { Changes } from "./changes.tsx";
 import { DISCARD_PATH, EDIT_PATH, isStamp, MERGE_PATH, REVIEW_PATH, revisionText, TRAIL } from "./words.ts";
 
+/** Updates of the catalog that one page names. */
+export const UPDATES_SHOWN_MAX = 50;
+
 interface ReviewProps {
   draft: Draft;
   review: Review;
@@ -53,6 +56,7 @@ export function reviewPage(props: ReviewProps): ConsolePage {
           )}
         </section>
         {changes.length > 0 && <Impact impact={impact} />}
+        <CatalogUpdates review={review} />
         <Problems review={review} />
         {review.isStale ? <Stale review={review} isOwn={isOwn} /> : <Publish {...props} />}
         {isOwn && <Share draft={draft} />}
@@ -143,6 +147,27 @@ const PeopleText = ({
     )}
   </>
 );
+
+function CatalogUpdates({ review: { catalogUpdates } }: { review: Review }) {
+  if (catalogUpdates.length === 0) return null;
+  return (
+    <section aria-labelledby="updates">
+      <h2 id="updates">Updates that are not taken</h2>
+      <p>The catalog offers other versions of these packages. Publishing leaves them as they are.</p>
+      <ul>
+        {catalogUpdates.slice(0, UPDATES_SHOWN_MAX).map(({ id, from, to }) => (
+          <li key={id}>
+            <Text value={id} /> stays at <Text value={from} />; the catalog has{" "}
+            <Text value={from === to ? "other bytes of that version" : to} />
+          </li>
+        ))}
+      </ul>
+      {catalogUpdates.length > UPDATES_SHOWN_MAX && (
+        <p>And {catalogUpdates.length - UPDATES_SHOWN_MAX} more.</p>
+      )}
+    </section>
+  );
+}
 
 function Problems({ review: { problems, warnings } }: { review: Review }) {
   if (problems.length === 0 && warnings.length === 0) return null;

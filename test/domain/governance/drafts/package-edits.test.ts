@@ -32,7 +32,7 @@ const seed = ({ domain, world }: DraftWorld, entries: readonly object[]) =>
     prune: true,
   });
 
-test("CON-65 a package is replaced in its place, and keeps its audience and its override", async () => {
+test("a package is replaced in its place, and keeps its audience and its override", async () => {
   await using world = await createPackageWorld();
   const { document, audiences } = await world.governance.drafts.takePackage(world.ana, FIRST, {
     ...guide,
