@@ -14,6 +14,7 @@ import { measureGuard } from "./guard/guard.ts";
 import { measureInference } from "./inference/inference.ts";
 import { measureMigration } from "./migration.ts";
 import { measureOAuth } from "./oauth/oauth.ts";
+import { measurePolicy } from "./policy/policy.ts";
 import { measureRequestLogs } from "./request-logs.ts";
 import { measureScim } from "./scim/scim.ts";
 import { measureSessionLists } from "./sessions/session-lists.ts";
@@ -30,6 +31,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   governance: measureGovernance,
   clients: measureClients,
   console: measureConsole,
+  policy: measurePolicy,
   content: measureContent,
   fleet: measureFleet,
   tokens: measureTokens,
@@ -53,6 +55,7 @@ const ONLY_WHEN_NAMED = new Set([
   "fleet",
   "tokens",
   "console",
+  "policy",
 ]);
 
 const wanted = process.argv.slice(2);

@@ -39,15 +39,20 @@ export interface ConsoleSite {
   policyRequests: readonly LoadRequest[];
 }
 
-/** @param env of the measured service */
+/**
+ * @param env of the measured service
+ * @param addRows changes the database before the measured service starts
+ */
 export async function startConsoleSite(
   directory: string,
   env: Readonly<Record<string, string>>,
+  addRows: (database: string) => void = () => undefined,
 ): Promise<ConsoleSite> {
   const data = join(directory, "data");
   const first = await startQuartermaster(data);
   await first.stop();
-  const seeded = await seed(data, first.port, join(directory, "tokens"));
+  const { database, ...seeded } = await seed(data, first.port, join(directory, "tokens"));
+  addRows(database);
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   const listen = ["--server-listen", `127.0.0.1:${first.port}`];
   const service = await startServer([
@@ -81,7 +86,7 @@ async function seed(data: string, port: number, tokens: string) {
   await installation.close();
   writeGroups(database);
   const asking = (await readTokens({ tokens })).slice(0, ASKING);
-  return { cookies, users, policyRequests: asking.map(policyRequest) };
+  return { database, cookies, users, policyRequests: asking.map(policyRequest) };
 }
 
 const policyRequest = (token: string): LoadRequest => ({

@@ -8,12 +8,12 @@ import { browserFiles } from "../../../src/server/console/assets/bundle.ts";
 import { builtExecutable } from "../../support/cli/executable.ts";
 import { watchTurns } from "../../support/turns.ts";
 import { startExecutable } from "../executable.ts";
-import { atLeast, budgeted, type Figure } from "../figures.ts";
+import { budgeted, type Figure } from "../figures.ts";
 import { publishRequirement } from "../fleet/workstations.ts";
-import { cleanEnvironment, load, onItsCore, residentMb, script } from "../processes.ts";
+import { residentMb } from "../processes.ts";
 import { compareAlternating, median } from "../tools/compare.ts";
 import { administratorOf, openBeside, temporaryDirectory } from "../tools/installation.ts";
-import type { PacedPlan, PacedResult } from "../tools/paced-load.ts";
+import { measureFetches } from "./console-fetches.ts";
 import { measureAnswers, measurePaint, measureRendering } from "./console-pages.ts";
 import { measureAdminStreams, measureFilesOfRows, measureScale } from "./console-scale.ts";
 import { ADMINISTRATORS, type ConsoleSite, startConsoleSite } from "./console-site.ts";
@@ -22,13 +22,8 @@ const KB = 1_024;
 const MB = 1_000_000;
 const TURN_MAX_MS = 20;
 const VISITS = 10;
-const ROUNDS = 5;
-const SECONDS = 3;
-const CONNECTIONS = 32;
 /** Each administrator opens a page every two seconds. */
 const PAGES_PER_SECOND = ADMINISTRATORS / 2;
-/** What policy fetches keep of their figure. */
-const KEPT_MIN = 0.8;
 const STARTS = 7;
 
 /** Measures the console. The budgets are those of the requirements that the figures name. */
@@ -43,7 +38,7 @@ export async function measureConsole(): Promise<Figure[]> {
       ...(await measureTurns(site, turns.longest)),
       ...(await measureScale(site, turns.longest)),
       ...(await measureFilesOfRows(site, turns.longest)),
-      ...(await measureFetches(site)),
+      ...(await measureBrowsing(site)),
       ...(await measurePaint(site)),
       ...(await measureStreams(site)),
       ...measureFiles(),
@@ -93,58 +88,21 @@ async function measureTurns(
 }
 
 /** @returns policy fetches while administrators browse, beside those alone */
-async function measureFetches({
+const measureBrowsing = ({
   service: { port },
   lists,
   cookies,
   policyRequests,
-}: ConsoleSite): Promise<Figure[]> {
-  const requests = [...policyRequests];
-  const fetches = () => load({ port, connections: CONNECTIONS, seconds: SECONDS, requests }, 200);
-  await fetches();
-  const slowest: number[] = [];
-  const browsed: number[] = [];
-  const [alone, browsing] = await compareAlternating({
-    rounds: ROUNDS,
-    subjects: {
-      alone: async () => (await fetches()).perSecond,
-      browsing: async () => {
-        const visits = browse({
-          ...{ port, perSecond: PAGES_PER_SECOND, seconds: SECONDS },
-          requests: cookies.flatMap((Cookie) =>
-            lists.map((path) => ({ method: "GET", path, headers: { Cookie, "Accept-Encoding": "gzip" } })),
-          ),
-        });
-        const { perSecond, p99Ms } = await fetches();
-        slowest.push(p99Ms);
-        browsed.push((await visits).p50Ms);
-        return perSecond;
-      },
-    },
-  });
-  const ratio = browsing?.ratio ?? Number.NaN;
-  return [
+}: ConsoleSite): Promise<Figure[]> =>
+  measureFetches(
     {
-      ...{ what: `CON-132 policy fetches while ${ADMINISTRATORS} administrators browse`, unit: "requests/s" },
-      ...{ ours: browsing?.median ?? Number.NaN, reference: alone?.median ?? Number.NaN },
-      ...{ ratio, verdict: atLeast(KEPT_MIN, ratio) },
+      ...{ port, perSecond: PAGES_PER_SECOND },
+      requests: cookies.flatMap((Cookie) =>
+        lists.map((path) => ({ method: "GET", path, headers: { Cookie, "Accept-Encoding": "gzip" } })),
+      ),
     },
-    { what: "policy fetches meanwhile, p99", unit: "ms", ours: median(slowest) },
-    { what: "pages of administrators meanwhile, p50", unit: "ms", ours: median(browsed) },
-  ];
-}
-
-async function browse(plan: PacedPlan): Promise<PacedResult> {
-  const child = Bun.spawn(onItsCore("measuring", script("tools/paced-load.ts")), {
-    env: cleanEnvironment(),
-    stdin: Buffer.from(JSON.stringify(plan)),
-    stdout: "pipe",
-    stderr: "inherit",
-  });
-  const result: PacedResult = await new Response(child.stdout).json();
-  if (result.statuses[200] !== result.due) throw new Error(`wanted pages only: ${JSON.stringify(result)}`);
-  return result;
-}
+    { policyRequests, while: `${ADMINISTRATORS} administrators browse` },
+  );
 
 /** @returns the compressed size of every browser file */
 const measureFiles = (): Figure[] =>
