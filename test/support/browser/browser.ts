@@ -71,6 +71,8 @@ export interface Site extends AsyncDisposable {
   time(): number;
   /** Makes a member with PASSWORD and signs them in. */
   member(email: string): Promise<Account>;
+  /** The same with an administrator. */
+  administrator(email: string): Promise<Account>;
   /** @returns the link of a new invitation */
   invite(email: string): Promise<string>;
   /** @returns a link with which this user sets a new password */
@@ -128,6 +130,7 @@ export async function openSite({ hasGateway = false, ...options }: SiteOptions =
     workstation: () => beginDeviceLogin(baseUrl),
     time: () => server.world.clock.nowMs(),
     member: (email) => openAccount(server, { email, role: "member" }),
+    administrator: (email) => openAccount(server, { email, role: "admin" }),
     invite: (email) => inviteAs(admin, baseUrl, email),
     passwordLink: (email) => linkFor(server, email),
     expire: ({ link }) => expireLogin(server, link.slice(link.lastIndexOf("/") + 1)),
@@ -192,7 +195,8 @@ const EXPECTED_MESSAGES = [
   "Autofocus processing was blocked",
 ];
 
-function listen(context: BrowserContext, baseUrl: string, complaints: string[]): void {
+/** Keeps what a browser complains about, and what it asks of another origin. */
+export function listen(context: BrowserContext, baseUrl: string, complaints: string[]): void {
   context.on("console", (message) => {
     if (!EXPECTED_MESSAGES.some((start) => message.text().startsWith(start))) complaints.push(message.text());
   });
