@@ -548,4 +548,16 @@ export const EQUIVALENT: readonly Equivalent[] = [
     kind: "dropped default",
     because: "a row that was found has its words; the default is for the type",
   },
+  {
+    file: "src/domain/access/logins/logins-store.ts",
+    kind: "dropped default",
+    contains: "row?.total ?? 0",
+    because: "a count without groups always has a row; the default is for the type",
+  },
+  {
+    file: "src/app/backup/backup.ts",
+    kind: "dropped default",
+    contains: 'codeOf(error) ?? ""',
+    because: "the list has no undefined; the default is for the type",
+  },
 ];

@@ -16,7 +16,7 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Registry } from "prom-client";
 import { type Backup, type BackupRequest, makeBackup } from "../../../src/app/backup/backup.ts";
 import { addBackupFigures, BACKUP_JOB, registerBackupJob } from "../../../src/app/backup/jobs.ts";
@@ -142,7 +142,7 @@ type Rows = Backup["manifest"]["database"]["rows"];
 /** @returns a backup whose digests hold, with other facts about its database */
 function packedWith(
   changes: { rows?: Rows; schema?: number; created_at?: string },
-  progress?: Progress,
+  { progress, sessions }: { progress?: Progress; sessions?: string } = {},
 ): string {
   const [database, target] = [join(bench.folder, "packed.db"), join(bench.folder, "packed.qmb")];
   unpackBackup({ path: backup.path, database });
@@ -156,6 +156,7 @@ function packedWith(
       target,
       partial: `${target}.part`,
       facts,
+      ...(sessions !== undefined && { sessions }),
     },
     progress,
   );
@@ -229,11 +230,24 @@ describe("a backup", () => {
 
   test("reports its progress to the end", () => {
     const seen: [number, number][] = [];
-    packedWith({}, (done, total) => seen.push([done, total]));
+    packedWith({}, { progress: (done, total) => seen.push([done, total]) });
     const [last] = seen.slice(-1);
     const total = backup.manifest.database.size_bytes + backup.manifest.artifacts.size_bytes;
     expect(last).toEqual([total, total]);
     expect(seen.map(([done]) => done)).toEqual(seen.map(([done]) => done).toSorted((a, b) => a - b));
+  });
+
+  test("with sessions reports a progress that has their bytes, too", () => {
+    const seen: [number, number][] = [];
+    const { sessions } = placesIn(bench.data);
+    const bytes = Buffer.from("a captured session");
+    const file = join(sessions, "sha256", sha256Hex(bytes).slice(0, 2), sha256Hex(bytes));
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, bytes);
+    packedWith({}, { sessions, progress: (done, total) => seen.push([done, total]) });
+    const total = backup.manifest.database.size_bytes + backup.manifest.artifacts.size_bytes + bytes.length;
+    expect(seen.at(-1)).toEqual([total, total]);
+    rmSync(file);
   });
 
   test("is a tar archive that tar unpacks to identical bytes", () => {

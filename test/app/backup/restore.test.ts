@@ -307,6 +307,23 @@ describe("a restore is refused", () => {
       1,
     );
   });
+
+  test("after an interruption while the database that was read is made ready", async () => {
+    const stop = new AbortController();
+    /** The entry of the audit log is written into the database in the folder beside the data. */
+    const isBeingPrepared = () =>
+      readdirSync(bench.data, { recursive: true }).some((path) =>
+        /^restoring-.+\.db-wal$/.test(String(path)),
+      );
+    const nowMs = () => {
+      if (isBeingPrepared()) stop.abort(new Error("Ctrl-C"));
+      return bench.clock.nowMs();
+    };
+    const args = `backup restore ${backup} ${restore} --data-dir ${bench.data}`.split(" ");
+    const surroundings = { cwd: bench.folder, clock: { nowMs }, ids: bench.ids, signal: stop.signal };
+    expect((await runHere(args, surroundings)).exitCode).toBe(1);
+    expect(stop.signal.aborted).toBe(true);
+  });
 });
 
 describe("DAT-4 an interrupted restore", () => {

@@ -34,14 +34,15 @@ const OWN_WORDS = GRANT + UUID_WORDS;
 const KEY_SHIFT = OWN_BITS_SHIFT + USER_SCOPES.length;
 const KEY_BITS = 8;
 const LIFE_SHIFT = KEY_SHIFT + KEY_BITS;
-const LIFE_SECONDS_MAX = 2 ** (32 - LIFE_SHIFT) - 1;
+/** Longest lifetime of a cached token. */
+export const LIFE_SECONDS_MAX = 2 ** (32 - LIFE_SHIFT) - 1;
 const SCOPES_MASK = 2 ** USER_SCOPES.length - 1;
 const KEY_MASK = 2 ** KEY_BITS - 1;
 /**
  * Limit of different signing keys among cached tokens. A process does not see that many rotations in a year; tokens of a later
  * key are not cached.
  */
-const KEYS_MAX = 2 ** KEY_BITS;
+export const KEYS_MAX = 2 ** KEY_BITS;
 
 export class VerifiedTokens {
   readonly #digestOf = createKeyedDigest();
