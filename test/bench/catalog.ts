@@ -1,6 +1,7 @@
 // The package catalog, its caller authenticated and authorized, against a bare Bun.serve that sends the same bytes, or
 // 304, to anybody.
 import { join } from "node:path";
+import { DISTINCT_TOKENS, distinctTokens, sendEachOnce } from "./distinct-tokens.ts";
 import { contest, type Figure } from "./figures.ts";
 import { load, script, startServer } from "./processes.ts";
 import { logIn, openBeside, startQuartermaster, temporaryDirectory } from "./tools/installation.ts";
@@ -9,6 +10,7 @@ import { catalogFile } from "./tools/packages.ts";
 const ROUNDS = 7;
 const SECONDS = 1.2;
 const CONNECTIONS = 32;
+const IN_TURN = `${DISTINCT_TOKENS.toLocaleString("en-US")} tokens in turn`;
 const PATH = "/admin/package-catalog";
 
 /** Measures the catalog. Required: 0.75 of the bare server with the bytes, 0.5 of it with 304. */
@@ -20,7 +22,11 @@ export async function measureCatalog(): Promise<Figure[]> {
   await using servers = new AsyncDisposableStack();
   const own = await startQuartermaster(data, "--catalog", file);
   servers.defer(own.stop);
-  const authorization = await bearerToken(data, own.port);
+  const installation = await openBeside(data, own.port);
+  const [login] = await logIn(installation, 1);
+  const tokens = await distinctTokens(installation, "admin");
+  await installation.close();
+  const authorization = `Bearer ${login?.access_token}`;
 
   const answer = await fetch(`http://127.0.0.1:${own.port}${PATH}`, { headers: { authorization } });
   const etag = answer.headers.get("etag") ?? "";
@@ -30,25 +36,34 @@ export async function measureCatalog(): Promise<Figure[]> {
   const bare = await startServer(script("guard/bare-server.ts", bytes, contentType, etag));
   servers.defer(bare.stop);
 
-  const perSecond = (port: number, headers: Record<string, string>, status: number) => async () => {
-    const requests = [{ method: "GET", path: PATH, headers: { Authorization: authorization, ...headers } }];
-    return (await load({ port, connections: CONNECTIONS, seconds: SECONDS, requests }, status)).perSecond;
-  };
+  const planOf = (port: number, headers: Record<string, string>, each: readonly object[] = [{}]) => ({
+    port,
+    connections: CONNECTIONS,
+    requests: each.map((one) => ({
+      method: "GET",
+      path: PATH,
+      headers: { Authorization: authorization, ...headers, ...one },
+    })),
+  });
+  const perSecond =
+    (port: number, headers: Record<string, string>, status: number, each?: readonly object[]) => async () =>
+      (await load({ ...planOf(port, headers, each), seconds: SECONDS }, status)).perSecond;
   const against = (headers: Record<string, string>, status: number) => ({
     unit: "requests/s",
     rounds: ROUNDS,
     ours: perSecond(own.port, headers, status),
     reference: perSecond(bare.port, headers, status),
   });
+  const inTurn = (headers: Record<string, string>, status: number) => ({
+    ...against(headers, status),
+    ours: perSecond(own.port, headers, status, tokens),
+  });
+  const known = { "If-None-Match": etag };
+  await sendEachOnce(planOf(own.port, known, tokens), 304);
   return [
-    await contest({ what: "catalog, 200", wanted: 0.75, ...against({}, 200) }),
-    await contest({ what: "catalog, 304", wanted: 0.5, ...against({ "If-None-Match": etag }, 304) }),
+    await contest({ what: `catalog, 200, ${IN_TURN}`, wanted: 0.75, ...inTurn({}, 200) }),
+    await contest({ what: `catalog, 304, ${IN_TURN}`, wanted: 0.5, ...inTurn(known, 304) }),
+    await contest({ what: "catalog, 200, one token", wanted: 0.75, ...against({}, 200) }),
+    await contest({ what: "catalog, 304, one token", wanted: 0.5, ...against(known, 304) }),
   ];
-}
-
-async function bearerToken(directory: string, port: number): Promise<string> {
-  const installation = await openBeside(directory, port);
-  const [login] = await logIn(installation, 1);
-  await installation.close();
-  return `Bearer ${login?.access_token}`;
 }

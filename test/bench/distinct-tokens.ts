@@ -1,6 +1,7 @@
 // A fleet has one access token for each workstation, and each is new to the service once in its life. What larger fleets cost
 // is measured by `bun run bench tokens`.
 import type { ExistingInstallation } from "../../src/app/installation/installation.ts";
+import type { Role } from "../../src/domain/identity/service.ts";
 import { enrol } from "./fleet/workstations.ts";
 import { load, needStatus, spawnLoad } from "./processes.ts";
 import type { LoadPlan } from "./tools/load.ts";
@@ -12,9 +13,10 @@ const NO_POLICY = { revision: "unknown", packages: [] };
 /** Signs in one workstation of a user of its own for each token. @returns authorization headers */
 export async function distinctTokens(
   installation: ExistingInstallation,
-  count = DISTINCT_TOKENS,
+  role: Role = "member",
 ): Promise<{ Authorization: string }[]> {
-  const batches = await Array.fromAsync(enrol(installation, { count, policy: NO_POLICY }));
+  const fleet = { count: DISTINCT_TOKENS, policy: NO_POLICY, role };
+  const batches = await Array.fromAsync(enrol(installation, fleet));
   return batches.flat().map((token) => ({ Authorization: `Bearer ${token}` }));
 }
 

@@ -5,6 +5,7 @@
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
 import { grants, loginSessions } from "../../../src/domain/access/tables.ts";
 import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../../src/domain/access/wire.ts";
+import type { Role } from "../../../src/domain/identity/service.ts";
 import { users } from "../../../src/domain/identity/tables.ts";
 import type { Actor } from "../../../src/domain/shared/actor.ts";
 import { DAY_MS } from "../../../src/platform/clock.ts";
@@ -67,23 +68,31 @@ const operatorOf = ({ organizationId }: ExistingInstallation): Actor => ({
   organizationId,
 });
 
+interface Fleet {
+  count: number;
+  policy: Policy;
+  /** of the users; default: member */
+  role?: Role;
+}
+
 /** Adds workstations, each of a user of its own, all of which have reported. @returns their tokens a batch at a time */
 export async function* enrol(
   installation: ExistingInstallation,
-  { count, policy }: { count: number; policy: Policy },
+  { count, ...fleet }: Fleet,
 ): AsyncGenerator<string[]> {
   for (let first = 0; first < count; first += AT_ONCE)
-    yield await enrolBatch(installation, { first, count: Math.min(AT_ONCE, count - first), policy });
+    yield await enrolBatch(installation, { ...fleet, first, count: Math.min(AT_ONCE, count - first) });
 }
 
 async function enrolBatch(
   { db, domain, organizationId }: ExistingInstallation,
-  { first, count, policy }: { first: number; count: number; policy: Policy },
+  { first, count, policy, role = "member" }: Fleet & { first: number },
 ): Promise<string[]> {
   const { access, clients } = domain;
   const nowMs = Date.now();
   const rows = Array.from({ length: count }, (_, at) =>
     rowsOf(`worker-${first + at}@example.com`, {
+      role,
       organizationId,
       resource: access.settings.baseUrl(),
       nowMs,
@@ -113,13 +122,14 @@ async function enrolBatch(
 }
 
 interface Place {
+  role: Role;
   organizationId: string;
   /** audience of the tokens */
   resource: string;
   nowMs: number;
 }
 
-function rowsOf(email: string, { organizationId, resource, nowMs }: Place) {
+function rowsOf(email: string, { role, organizationId, resource, nowMs }: Place) {
   const [userId, loginSessionId, id] = [systemIds.uuid(), systemIds.uuid(), systemIds.uuid()];
   const expiresAtMs = nowMs + DAY_MS;
   return {
@@ -129,7 +139,7 @@ function rowsOf(email: string, { organizationId, resource, nowMs }: Place) {
       subject: userId,
       email,
       emailKey: email,
-      role: "member" as const,
+      role,
       status: "active" as const,
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
