@@ -549,6 +549,10 @@ const CASES: Readonly<Record<string, Case>> = {
     ask: async (site) => ({ cookie: (await site.signedIn("admin")).cookie }),
     leaves: ["list.export"],
   },
+  "GET /console/packages.csv": {
+    ask: async (site) => ({ cookie: (await site.signedIn("admin")).cookie }),
+    leaves: ["list.export"],
+  },
   "GET /console/logins.csv": {
     ask: async (site) => ({ cookie: (await site.signedIn("admin")).cookie }),
     leaves: ["list.export"],

@@ -20,6 +20,7 @@ import { ClientRemovals, type EndLogin } from "./removal.ts";
 import { type ReadReport, readReport } from "./report.ts";
 import { forgetUnseen, VerdictRenewal } from "./retention.ts";
 import { impactOf, type PolicyImpact } from "./rollout/impact.ts";
+import { PackageReports } from "./rollout/package-reports.ts";
 import { Rollouts } from "./rollout/rollout.ts";
 import * as store from "./store.ts";
 import type { CheckVersion } from "./verdict/expectations.ts";
@@ -38,6 +39,7 @@ export type {
 export type { UserFigures } from "./inventory/user-figures-store.ts";
 export type { RemovalKind } from "./removal.ts";
 export type { HarnessImpact, PackageImpact, PolicyImpact } from "./rollout/impact.ts";
+export type { PackageCounts, PackageFailure, PackageFailures } from "./rollout/package-reports.ts";
 export type { HealthCounts, Rollout } from "./rollout/rollout.ts";
 
 export interface ClientsDependencies {
@@ -76,6 +78,8 @@ export function createClients(dependencies: ClientsDependencies) {
     bulkRemovals: new BulkRemovals({ ...dependencies, inventory }),
 
     rollouts: new Rollouts({ db, clock, inventory }),
+
+    packageReports: new PackageReports({ db, clock }),
 
     /** @returns the effect of publishing one policy in place of another */
     impactOf: (organizationId: string, change: Parameters<typeof impactOf>[2]): Steps<PolicyImpact> =>

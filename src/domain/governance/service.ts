@@ -44,6 +44,14 @@ export type { DocumentPlan, DocumentSource } from "./publishing/documents.ts";
 export { readHarnessKey } from "./publishing/publications.ts";
 export type { Explanation, PolicySummary } from "./reading/explain.ts";
 export type { Configuration } from "./reading/export.ts";
+export { matchingPackages, type PackageQuery, pageOfPackages } from "./reading/package-list.ts";
+export {
+  contentOf,
+  type PackageContent,
+  type PackageKind,
+  type PackageView,
+  packageViews,
+} from "./reading/package-views.ts";
 export type { RevisionSummary } from "./store.ts";
 export { type RunTask, runAtOnce } from "./tasks.ts";
 

@@ -65,6 +65,11 @@ const GROUPS: readonly NavigationGroup[] = [
     ],
   },
   {
+    label: "Extensions",
+    needs: "administrator",
+    links: [{ href: `${CONSOLE}/packages`, label: "Packages" }],
+  },
+  {
     label: "People",
     needs: "administrator",
     links: [

@@ -21,6 +21,7 @@ import { peoplePages } from "./people/people-pages.ts";
 import { draftActionPages, draftPages } from "./policy/draft-pages.ts";
 import { explainPages } from "./policy/explain-pages.ts";
 import { harnessPages } from "./policy/harness-pages.ts";
+import { packagePages } from "./policy/package-pages.ts";
 import { policyPages, rolloutPages } from "./policy/policy-pages.ts";
 import { sessionAreaPages } from "./sessions/session-area-pages.ts";
 import { overviewPages } from "./start/overview-pages.ts";
@@ -42,6 +43,7 @@ export function consoleRoutes(context: RouteContext) {
     .use(rolloutPages(context, console))
     .use(explainPages(context, console))
     .use(harnessPages(context, console))
+    .use(packagePages(context, console))
     .use(draftPages(context, console))
     .use(draftActionPages(context, console))
     .use(peoplePages(context, console))

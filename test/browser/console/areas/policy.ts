@@ -20,6 +20,8 @@ export const policyArea: Area = {
     },
     { title: "Harnesses", open: "/console/harnesses" },
     { title: "Codex", open: "/console/harnesses/codex" },
+    { title: "Packages", open: "/console/packages" },
+    { title: "Packages", state: "filtered wrongly", open: "/console/packages?kind=other" },
     { title: "Rollout of r1", open: "/console/policy/rollout/1" },
   ],
 };

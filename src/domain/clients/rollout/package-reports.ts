@@ -1,0 +1,154 @@
+// How packages arrive at workstations: on how many each is applied, and where it fails. Counted from whole reports, in steps; the
+// counts are kept for a while, because a fleet reports all the time.
+import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
+import type { Db } from "../../../platform/database/database.ts";
+import type { Steps } from "../../../platform/steps.ts";
+import { isJsonObject } from "../../../platform/text/json-object.ts";
+import type { Revision } from "../../governance/service.ts";
+import { overSpans } from "../../shared/page-steps.ts";
+import { reportPlaces } from "../inventory/inventory-store.ts";
+import { APPLIED } from "../verdict/verdict.ts";
+import * as store from "./package-reports-store.ts";
+
+/** Records that one step reads: each has up to 256 KiB. */
+const RECORDS_PER_STEP = 100;
+/** How long counts are used while workstations go on reporting. */
+export const COUNTS_KEPT_SECONDS = 60;
+/** Kinds of failures of one package that are told apart. */
+export const FAILURE_KINDS_MAX = 50;
+/** Characters of a reported text that are told apart and shown. */
+const TEXT_CHARACTERS = 300;
+
+/** On how many workstations a package is. */
+export interface PackageCounts {
+  /** workstations that report it, in any version and state */
+  reported: number;
+  /** of these, those that have applied the version of the policy */
+  applied: number;
+}
+
+/** A way in which a package fails, as reported. */
+export interface PackageFailure {
+  harness: string;
+  version: string;
+  state: string;
+  error: string;
+  clients: number;
+  /** one of the workstations */
+  example: { id: string; hostname: string | null };
+}
+
+export interface PackageFailures {
+  /** the most frequent first, at most FAILURE_KINDS_MAX */
+  failures: readonly PackageFailure[];
+  /** reports that fail in other ways */
+  more: number;
+}
+
+interface Kept {
+  counts: ReadonlyMap<string, PackageCounts>;
+  countedAtMs: number;
+  /** of the topic `clients` */
+  revision: number;
+  /** id of the policy's revision */
+  policy: string;
+}
+
+export class PackageReports {
+  readonly #kept = new Map<string, Kept>();
+
+  constructor(private readonly parts: { db: Db; clock: Clock }) {}
+
+  /** @returns counts by id of the packages of a policy; packages that no workstation reports are absent */
+  *counts({
+    id: policy,
+    organizationId,
+    document: { packages },
+  }: Pick<Revision, "id" | "organizationId" | "document">): Steps<ReadonlyMap<string, PackageCounts>> {
+    const { clock, db } = this.parts;
+    const revision = db.revision("clients");
+    const kept = this.#kept.get(organizationId);
+    const isRecent = (atMs: number) => clock.nowMs() - atMs < COUNTS_KEPT_SECONDS * SECOND_MS;
+    if (kept?.policy === policy && (kept.revision === revision || isRecent(kept.countedAtMs)))
+      return kept.counts;
+    const countedAtMs = clock.nowMs();
+    const tally = new Tally(new Map(packages.map(({ id, version }) => [id, version])));
+    const kindsIn = store.packagesKinds(db.read, organizationId);
+    const places = { placeAhead: reportPlaces(db.read, organizationId), stepRows: RECORDS_PER_STEP };
+    yield* overSpans(places, (span) => {
+      for (const kind of kindsIn(span)) tally.add(kind);
+      return true;
+    });
+    this.#kept.set(organizationId, { counts: tally.counts, countedAtMs, revision, policy });
+    return tally.counts;
+  }
+
+  /** @returns how a package fails on workstations, whatever its version */
+  *failures(organizationId: string, packageId: string): Steps<PackageFailures> {
+    const { read } = this.parts.db;
+    const rowsIn = store.faultyRows(read, { organizationId, packageId });
+    const kinds = new Map<string, PackageFailure>();
+    let more = 0;
+    const places = { placeAhead: reportPlaces(read, organizationId), stepRows: RECORDS_PER_STEP };
+    yield* overSpans(places, (span) => {
+      for (const row of rowsIn(span))
+        for (const failure of failuresIn(row, packageId)) if (!addFailure(kinds, failure)) more += 1;
+      return true;
+    });
+    return { failures: [...kinds.values()].sort((one, other) => other.clients - one.clients), more };
+  }
+}
+
+/** Adds up workstations by package. */
+class Tally {
+  readonly counts = new Map<string, PackageCounts>();
+
+  constructor(private readonly versions: ReadonlyMap<string, string>) {}
+
+  add({ packages, clients }: store.PackagesKind): void {
+    const isApplied = new Map<string, boolean>();
+    for (const { id, version, state } of entriesIn(packages)) {
+      if (typeof id !== "string" || !this.versions.has(id)) continue;
+      const isRight = state === APPLIED && version === this.versions.get(id);
+      isApplied.set(id, isRight && (isApplied.get(id) ?? true));
+    }
+    for (const [id, isRight] of isApplied) {
+      const known = this.counts.get(id) ?? { reported: 0, applied: 0 };
+      const applied = known.applied + (isRight ? clients : 0);
+      this.counts.set(id, { reported: known.reported + clients, applied });
+    }
+  }
+}
+
+type Entry = Readonly<Record<string, unknown>>;
+
+const entriesIn = (packages: string): Entry[] => {
+  const list: unknown[] = JSON.parse(packages);
+  return list.filter(isJsonObject);
+};
+
+const failuresIn = ({ id, hostname, packages }: store.FaultyRow, packageId: string): PackageFailure[] =>
+  entriesIn(packages)
+    .filter((entry) => entry.id === packageId && entry.state !== APPLIED)
+    .map(({ harness, version, state, error }) => ({
+      harness: textOf(harness),
+      version: textOf(version),
+      state: textOf(state),
+      error: textOf(error),
+      clients: 1,
+      example: { id, hostname },
+    }));
+
+const textOf = (value: unknown): string =>
+  typeof value === "string" ? value.trim().slice(0, TEXT_CHARACTERS) : "";
+
+/** @returns whether there is room for its kind */
+function addFailure(kinds: Map<string, PackageFailure>, failure: PackageFailure): boolean {
+  const { harness, version, state, error } = failure;
+  const key = JSON.stringify([harness, version, state, error]);
+  const known = kinds.get(key);
+  if (known) known.clients += 1;
+  else if (kinds.size < FAILURE_KINDS_MAX) kinds.set(key, failure);
+  else return false;
+  return true;
+}

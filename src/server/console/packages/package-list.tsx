@@ -1,0 +1,206 @@
+// The packages of the policy as a list: what each contains, who gets it, and on how many workstations it is applied.
+/** @jsxImportSource preact */
+import type { PackageCounts } from "../../../domain/clients/service.ts";
+import { PACKAGE_KINDS } from "../../../domain/governance/reading/package-views.ts";
+import type { PackageView } from "../../../domain/governance/service.ts";
+import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
+import type { Page } from "../../../domain/shared/page.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import { shareText } from "../fleet/client-values.tsx";
+import type { ConsolePage } from "../frame/frame.tsx";
+import type { Column, Filter, List } from "../list/list.ts";
+import { ListView, listStatus } from "../list/list-view.tsx";
+import { andText, harnessText } from "../own/words.ts";
+import { State, Text } from "../parts/values.tsx";
+import {
+  audienceText,
+  CATALOG_PATH,
+  DRAFT_WORDS,
+  KIND_WORDS,
+  PACKAGES_PATH,
+  packagePath,
+  updateText,
+} from "./words.ts";
+
+/** A row, with what workstations report. */
+export interface PackageRow extends PackageView {
+  /** undefined if no workstation reports the package */
+  counts: PackageCounts | undefined;
+}
+
+const FILTERS: readonly Filter[] = [
+  { name: "q", label: "Search", kind: "search", hint: "Id or name" },
+  {
+    name: "kind",
+    label: "Contains",
+    kind: "choice",
+    choices: PACKAGE_KINDS.map((value) => ({ value, label: KIND_WORDS[value] })),
+  },
+  {
+    name: "harness",
+    label: "Harness",
+    kind: "choice",
+    choices: HARNESS_KEYS.map((value) => ({ value, label: harnessText(value) })),
+  },
+  {
+    name: "audience",
+    label: "Who gets it",
+    kind: "choice",
+    choices: [
+      { value: "organization", label: "Everybody" },
+      { value: "users", label: "Some people" },
+    ],
+  },
+  {
+    name: "origin",
+    label: "Origin",
+    kind: "choice",
+    choices: [
+      { value: "catalog", label: "Catalog" },
+      { value: "own", label: "Own" },
+    ],
+  },
+  {
+    name: "update",
+    label: "Update",
+    kind: "choice",
+    choices: [
+      { value: "true", label: "Available" },
+      { value: "false", label: "None" },
+    ],
+  },
+];
+
+export const PACKAGE_COLUMNS: readonly Column<PackageRow>[] = [
+  {
+    name: "package",
+    label: "Package",
+    sort: "id",
+    isWide: true,
+    cell: ({ id, name }) => (
+      <>
+        <a href={packagePath(id)}>{id}</a>{" "}
+        {name !== undefined && (
+          <small>
+            <Text value={name} />
+          </small>
+        )}
+      </>
+    ),
+    csv: ({ id }) => id,
+  },
+  {
+    name: "version",
+    label: "Version",
+    cell: ({ version, update }) => (
+      <>
+        <Text value={version} />{" "}
+        {update && <State tone="attention">{`Catalog: ${updateText(version, update)}`}</State>}
+      </>
+    ),
+    csv: ({ version }) => version,
+  },
+  {
+    name: "contains",
+    label: "Contains",
+    cell: ({ kinds, isExecutable }) => (
+      <>
+        {kinds.map((kind) => KIND_WORDS[kind]).join(", ") || "Settings only"}{" "}
+        {isExecutable && <State tone="attention">Runs code</State>}
+      </>
+    ),
+    csv: ({ kinds }) => kinds.join(" "),
+  },
+  {
+    name: "harnesses",
+    label: "Harnesses",
+    cell: ({ harnesses, disabledFor }) => (
+      <>
+        {harnesses.length === 0 ? "All" : harnesses.map(harnessText).join(", ")}{" "}
+        {disabledFor.length > 0 && <small>{`off for ${andText(disabledFor.map(harnessText))}`}</small>}
+      </>
+    ),
+    csv: ({ harnesses }) => harnesses.join(" "),
+  },
+  {
+    name: "audience",
+    label: "Who gets it",
+    cell: ({ audience }) => audienceText(audience),
+    csv: ({ audience }) => audienceText(audience),
+  },
+  {
+    name: "state",
+    label: "State",
+    cell: ({ draft }) => <State tone={DRAFT_WORDS[draft].tone}>{DRAFT_WORDS[draft].label}</State>,
+    csv: ({ draft }) => (draft === "same" ? "published" : draft),
+  },
+  {
+    name: "origin",
+    label: "Origin",
+    cell: ({ isFromCatalog }) => (isFromCatalog ? "Catalog" : "Own"),
+    csv: ({ isFromCatalog }) => (isFromCatalog ? "catalog" : "own"),
+  },
+  {
+    name: "applied",
+    label: "Applied on",
+    cell: ({ counts }) => appliedText(counts) ?? <span class="muted">no workstation yet</span>,
+    csv: ({ counts }) => appliedText(counts),
+  },
+];
+
+/** What only the file has. */
+export const PACKAGE_CSV_COLUMNS: readonly Column<PackageRow>[] = [
+  ...PACKAGE_COLUMNS,
+  fileColumn("name", ({ name }) => name),
+  fileColumn("executable", ({ isExecutable }) => isExecutable),
+  fileColumn("catalog_version", ({ update }) => update?.version),
+];
+
+function fileColumn(
+  name: string,
+  csv: (row: PackageRow) => string | boolean | undefined,
+): Column<PackageRow> {
+  return { name, label: name, cell: csv, csv };
+}
+
+/** @returns `3 of 4`: workstations that have applied it, of those that report it */
+const appliedText = (counts: PackageCounts | undefined): string | undefined =>
+  counts && shareText(counts.applied, counts.reported);
+
+interface PackageListProps {
+  page: Page<PackageRow> | undefined;
+  problems?: readonly Problem[] | undefined;
+}
+
+/** @returns the page of packages */
+export function packageListPage({ page, problems = [] }: PackageListProps): ConsolePage {
+  const list: List<PackageRow> = {
+    noun: "packages",
+    filters: FILTERS,
+    columns: PACKAGE_COLUMNS,
+    rows: page?.items ?? [],
+    idOf: ({ id }) => id,
+    paging: page ?? { page: 1, perPage: 1, total: 0 },
+    none: (
+      <>
+        <p>The policy has no packages yet.</p>
+        <p>
+          Choose some from <a href={CATALOG_PATH}>the catalog</a>. An operator fills it with{" "}
+          <code>quartermaster catalog seed</code>.
+        </p>
+      </>
+    ),
+    problems,
+    defaultSort: "id",
+    csvPath: `${PACKAGES_PATH}.csv`,
+    command: ["policy", "show"],
+    api: { method: "GET", path: "/admin/governance-config" },
+  };
+  return {
+    title: "Packages",
+    live: ["revision"],
+    status: listStatus(list),
+    isError: problems.length > 0,
+    content: <ListView list={list} />,
+  };
+}

@@ -1,0 +1,35 @@
+// Addresses and sentences of the pages about packages and the catalog.
+import type { PackageAudience, PackageKind, PackageView } from "../../../domain/governance/service.ts";
+import { CONSOLE } from "../frame/navigation.ts";
+import type { Tone } from "../parts/values.tsx";
+
+export const PACKAGES_PATH = `${CONSOLE}/packages`;
+export const CATALOG_PATH = `${CONSOLE}/catalog`;
+
+/** @returns the path of a package's page */
+export const packagePath = (id: string): string => `${PACKAGES_PATH}/${id}`;
+
+export const KIND_WORDS: Readonly<Record<PackageKind, string>> = {
+  skills: "Skills",
+  agents: "Agents",
+  hooks: "Hooks",
+  plugins: "Plugins",
+  helpers: "Helpers",
+};
+
+export const DRAFT_WORDS: Readonly<Record<PackageView["draft"], { label: string; tone: Tone }>> = {
+  same: { label: "Published", tone: "good" },
+  added: { label: "New in your draft", tone: "attention" },
+  changed: { label: "Changed in your draft", tone: "attention" },
+  removed: { label: "Removed in your draft", tone: "attention" },
+};
+
+/** @returns who gets a package: `Everybody`, `12 people` */
+export function audienceText({ scope, user_ids: { length: people } }: PackageAudience): string {
+  if (scope === "organization") return "Everybody";
+  return people === 1 ? "1 person" : `${people} people`;
+}
+
+/** @returns what the catalog offers in place of a version */
+export const updateText = (version: string, update: { version: string }): string =>
+  update.version === version ? "another archive" : update.version;

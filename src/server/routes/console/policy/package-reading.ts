@@ -1,0 +1,52 @@
+// Reads the packages of the policy for their pages: with the draft of the reader, the versions of the catalog, and what
+// workstations report.
+import type { Domain } from "../../../../domain/domain.ts";
+import {
+  matchingPackages,
+  type PackageView,
+  packageViews,
+  pageOfPackages,
+} from "../../../../domain/governance/service.ts";
+import type { Page } from "../../../../domain/shared/page.ts";
+import { runInTurns } from "../../../../platform/steps.ts";
+import { type Found, found, listValues, placeIn } from "../../../console/list/list.ts";
+import type { PackageRow } from "../../../console/packages/package-list.tsx";
+import type { Reader } from "../../../console/reader.ts";
+
+/** @returns the packages of the policy in force, and what the draft of the reader makes of them; none before the first revision */
+function viewsFor({ governance, catalog }: Domain, { actor, organizationId }: Reader): PackageView[] {
+  const current = governance.revisions.current(organizationId);
+  if (!current) return [];
+  const draft = governance.drafts.versionOf(actor) > 0 ? governance.drafts.own(actor) : undefined;
+  return packageViews(current, { draft, offered: catalog.versions(organizationId) });
+}
+
+const queryOf = (reader: Reader) => {
+  const { q, kind, harness, audience, origin, update, sort, ...values } = listValues(reader);
+  return { q, kind, harness, audience, origin, update, sort, ...placeIn(values) };
+};
+
+/** @returns the page that the reader's address asks for */
+export async function readPackages(domain: Domain, reader: Reader): Promise<Found<Page<PackageRow>>> {
+  const views = viewsFor(domain, reader);
+  const { rows, problems } = await found(() => pageOfPackages(views, queryOf(reader)));
+  if (!rows) return { problems };
+  return { rows: { ...rows, items: await withCounts(domain, reader, rows.items) } };
+}
+
+/** @returns all packages that the reader's address asks for @throws DomainError for wrong filters */
+export const readAllPackages = async (domain: Domain, reader: Reader): Promise<PackageRow[]> => {
+  const { page: _page, perPage: _rows, ...query } = queryOf(reader);
+  return await withCounts(domain, reader, matchingPackages(viewsFor(domain, reader), query));
+};
+
+async function withCounts(
+  { clients, governance }: Domain,
+  { organizationId }: Reader,
+  views: readonly PackageView[],
+): Promise<PackageRow[]> {
+  const current = governance.revisions.current(organizationId);
+  if (!current || views.length === 0) return [];
+  const counts = await runInTurns(clients.packageReports.counts(current));
+  return views.map((view) => ({ ...view, counts: counts.get(view.id) }));
+}
