@@ -37,6 +37,7 @@ import clientSearch from "./0034_client_search.sql" with { type: "text" };
 import rolloutSamples from "./0035_rollout_samples.sql" with { type: "text" };
 import brandingIcon from "./0036_branding_icon.sql" with { type: "text" };
 import consoleViews from "./0037_console_views.sql" with { type: "text" };
+import clientSearchMerging from "./0038_client_search_merging.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -83,4 +84,5 @@ export const migrations: readonly Migration[] = [
   { id: 35, name: "rollout_samples", sql: rolloutSamples },
   { id: 36, name: "branding_icon", sql: brandingIcon },
   { id: 37, name: "console_views", sql: consoleViews },
+  { id: 38, name: "client_search_merging", sql: clientSearchMerging },
 ];

@@ -13,6 +13,7 @@ import { publishRequirement } from "../fleet/workstations.ts";
 import { residentMb } from "../processes.ts";
 import { compareAlternating, median } from "../tools/compare.ts";
 import { administratorOf, openBeside, temporaryDirectory } from "../tools/installation.ts";
+import { measureBulk } from "./console-bulk.ts";
 import { measureFetches } from "./console-fetches.ts";
 import { measureAnswers, measurePaint, measureRendering } from "./console-pages.ts";
 import { measureAdminStreams, measureFilesOfRows, measureScale } from "./console-scale.ts";
@@ -41,6 +42,7 @@ export async function measureConsole(): Promise<Figure[]> {
       ...(await measureBrowsing(site)),
       ...(await measurePaint(site)),
       ...(await measureStreams(site)),
+      ...(await measureBulk(site, turns.longest)),
       ...measureFiles(),
       ...(await measureGrowth(directory.path)),
     ];

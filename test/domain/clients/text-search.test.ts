@@ -60,6 +60,24 @@ describe("CON-130 among many workstations", () => {
     return clients;
   }
 
+  /** pages that an index of 2,000 records has without its removed ones: a merge writes all of them */
+  const WRITTEN_MAX = 10;
+
+  test("CON-132 removing ten writes little, because a job merges the index", async () => {
+    await using clients = await many(2_000);
+    using connection = openConnection(clients.world.file, {});
+    const pagesBy = (change: () => void): number => {
+      const versions = () => connection.query("SELECT id, block FROM client_search_data").values();
+      const before = new Set(versions().map(([id, block]) => `${id} ${Bun.hash(block as Uint8Array)}`));
+      change();
+      return versions().filter(([id, block]) => !before.has(`${id} ${Bun.hash(block as Uint8Array)}`)).length;
+    };
+    const remove = connection.query(
+      "DELETE FROM client_reports WHERE id IN (SELECT id FROM client_reports LIMIT 10)",
+    );
+    for (let turn = 0; turn < 60; turn++) expect(pagesBy(() => remove.run())).toBeLessThan(WRITTEN_MAX);
+  });
+
   test("every order and page is the one that a look at every row gives", async () => {
     await using clients = await many(1_200);
     for (const sort of SORTS) {
