@@ -182,7 +182,7 @@ export function openDomain({
   const records = createRecords({ ...machine, identity, ...recording });
   return {
     ...{ idempotency, identity, access, catalog, governance, auditLog, harnesses, sessions },
-    packageSources: new PackageSources(shared),
+    packageSources: new PackageSources({ ...shared, harnesses: () => harnesses.harnesses() }),
     delivery: createDelivery({
       ...{ ...shared, ...governance },
       gateway: gatewayMode && { keys: gateway.keys, tokens: inference.tokens },

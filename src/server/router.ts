@@ -10,12 +10,12 @@ import type { Ids } from "../platform/ids.ts";
 import type { Secret } from "../platform/secret.ts";
 import type { createGuard } from "./auth/guard.ts";
 import { bodies } from "./http/bodies/body.ts";
+import type { UploadTimes } from "./http/bodies/streamed-body.ts";
 import type { CountFactor } from "./metrics/factor-metrics.ts";
 import type { AdminEvents } from "./overview/admin-events.ts";
 import type { Overview } from "./overview/overview.ts";
 import type { RevisionStreams } from "./policy/revision-streams.ts";
 import type { Readiness } from "./readiness.ts";
-import type { UploadTimes } from "./routes/sessions/upload-body.ts";
 import type { Search } from "./search/search.ts";
 import type { SpendSearch } from "./search/search-budget.ts";
 
@@ -35,7 +35,7 @@ export interface RouteOptions {
   hasConsole?: boolean | undefined;
   /** addresses of users whose console reads everything and changes nothing, in lower case; nobody if omitted */
   consoleAuditors?(): readonly string[];
-  /** of the bodies of captured sessions; defaults to UPLOAD_TIMES */
+  /** of the bodies of captured sessions and archives; defaults to UPLOAD_TIMES and ARCHIVE_TIMES */
   uploadTimes?: UploadTimes | undefined;
   /** settings, checks and backups of the running service */
   operations: Operations;

@@ -13,6 +13,7 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
     "BUCKETS_MAX of src/domain/inference/admission/admission.ts",
     "CACHED_ROWS_MAX of src/domain/gateway/keys/keys.ts",
     "EXPECTATIONS_KEPT_MAX of src/domain/clients/verdict/judge.ts",
+    "FACTS_KEPT_MAX of src/domain/catalog/sources/kept-archives.ts",
     "KEPT_MAX of src/domain/scim/schema/fold-case.ts",
     "KNOWN_TOKENS_MAX of src/domain/inference/admission/token-verifier.ts",
     "ORGANIZATIONS_MAX of src/domain/access/authentication/grant-holders.ts",

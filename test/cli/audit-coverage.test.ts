@@ -142,6 +142,13 @@ const CHANGES: Readonly<Record<string, Change>> = {
     leaves: ["organization.create", "user.create", "signing_key.create"],
   },
   "catalog seed": { rest: withCatalog, leaves: ["catalog.seed"] },
+  "catalog upload": {
+    rest: (bench) => {
+      withCatalog(bench);
+      return "review-guide-1.2.0.tar.gz";
+    },
+    leaves: ["artifact.upload"],
+  },
   "catalog import": { rest: withBundle, leaves: ["catalog.import"] },
   "catalog bundle-key": { leaves: ["bundle_key.create"] },
   "catalog remove": {

@@ -118,6 +118,7 @@ describe("without an installation", () => {
 test.each([
   "catalog seed catalog.yaml",
   "catalog verify",
+  "catalog upload review-guide-1.2.0.tar.gz",
   "audit verify",
   "audit export --out audit.jsonl",
   "backup create backup.qmb",

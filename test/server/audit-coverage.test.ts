@@ -1095,6 +1095,14 @@ const CASES: Readonly<Record<string, Case>> = {
     ask: (site) => asAdmin(site, { body: { source_ref: `${host.origin()}/tool.tar.gz` } }),
     leaves: ["artifact.mirror"],
   },
+  "POST /admin/package-source/upload": {
+    ask: (site) =>
+      asAdmin(site, {
+        path: "/admin/package-source/upload?name=tool.tar.gz",
+        body: Buffer.from(tarGzOf(tarFile("run"))),
+      }),
+    leaves: ["artifact.upload"],
+  },
   "POST /package-artifacts/:id/download": {
     ask: (site) => asAdmin(site, { path: `/package-artifacts/${UNKNOWN_ID}/download` }),
     status: 404,

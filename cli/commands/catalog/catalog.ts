@@ -90,6 +90,16 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .printsJson()
     .action(domainAction(context, async () => (await import("./bundle.ts")).importBundle)),
   noun
+    .command("upload")
+    .description("Checks and stores one archive, and prints the members that a package with it needs.")
+    .examples(
+      "quartermaster catalog upload guide-1.0.0.tar.gz",
+      "quartermaster catalog upload a.tar.gz --json",
+    )
+    .argument("<archive>", "a .tar.gz file")
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./upload.ts")).upload)),
+  noun
     .command("bundle-key")
     .description("Prints the public key of this installation's bundles; the first call creates the key pair.")
     .examples("quartermaster catalog bundle-key > bundle.pub", "quartermaster catalog bundle-key --json")

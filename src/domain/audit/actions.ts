@@ -2,6 +2,7 @@
 // test/support/audit-watch.ts fails on an action that is missing here.
 export const AUDIT_ACTIONS: readonly string[] = [
   "artifact.mirror",
+  "artifact.upload",
   "audit.forget",
   "backup.create",
   "backup.remove",

@@ -5,7 +5,7 @@ import { gunzip, truncated } from "./bytes.ts";
 import { ImportRules, type OnBroken } from "./import-rules.ts";
 import { ARCHIVE_LIMITS, type ArchiveLimits, refusal } from "./limits.ts";
 import { ArchivePaths, type RequiredPath } from "./paths.ts";
-import { readTar } from "./tar.ts";
+import { readTar, type TarEntry } from "./tar.ts";
 
 export { ARCHIVE_LIMITS } from "./limits.ts";
 export type { RequiredPath } from "./paths.ts";
@@ -20,8 +20,8 @@ export interface InspectOptions {
    * existed; without it the first broken rule is thrown
    */
   onOutdated?: OnBroken | undefined;
-  /** receives the path of each accepted entry, in their order; a folder's path ends without a slash */
-  onEntry?: (path: string) => void;
+  /** receives each accepted entry, in their order; a folder's path ends without a slash */
+  onEntry?: (path: string, entry: Pick<TarEntry, "kind" | "sizeBytes">) => void;
   /** receives the path and the bytes of each accepted file of at most `fileBytesMax` bytes */
   onFile?: { fileBytesMax: number; look(path: string, bytes: Uint8Array): void };
 }
@@ -56,7 +56,7 @@ export async function inspectArchive(
       if (entries > limits.entriesMax) throw tooManyEntries(limits);
       const path = paths.add(entry, limits);
       rules.check({ path, mode: entry.mode });
-      onEntry?.(path);
+      onEntry?.(path, entry);
       if (onFile && entry.kind === "file" && entry.sizeBytes <= onFile.fileBytesMax)
         onFile.look(path, await entry.read());
     }

@@ -1,17 +1,12 @@
 // Package sources that an administrator names. Each is fetched once by the outbound client for public hosts, checked as every
 // client would check it, and stored as an artifact, so that no workstation depends on the host. platform/outbound/outbound.ts
 // decides which hosts are public; the governance area publishes packages.
-import type { Blobs, StoredBlob } from "../../../platform/blobs/blobs.ts";
-import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
-import type { Db, Tx } from "../../../platform/database/database.ts";
-import { DomainError, invariant } from "../../../platform/errors.ts";
-import type { Ids } from "../../../platform/ids.ts";
+import { MINUTE_MS } from "../../../platform/clock.ts";
+import { DomainError } from "../../../platform/errors.ts";
 import type { Outbound } from "../../../platform/outbound/outbound.ts";
 import { publicUrl } from "../../../platform/outbound/public-hosts.ts";
-import type { Audit } from "../../audit/service.ts";
 import type { Actor } from "../../shared/actor.ts";
-import { ARCHIVE_LIMITS, type ArchiveContents, inspectArchive } from "../archive/archive.ts";
-import * as store from "../store.ts";
+import { ARCHIVE_LIMITS } from "../archive/archive.ts";
 import {
   archiveUrl,
   COMMIT_MEDIA_TYPE,
@@ -20,6 +15,7 @@ import {
   type GithubOrigins,
   readGithubSource,
 } from "./github-source.ts";
+import { type KeptArchive, KeptArchives, type KeptArchivesDependencies } from "./kept-archives.ts";
 import { readSourceRequest, type SourceRequest } from "./source-request.ts";
 
 export type { SourceRequest } from "./source-request.ts";
@@ -28,20 +24,24 @@ export type { SourceRequest } from "./source-request.ts";
 export const PUBLIC_SOURCES_DESTINATION = "package-sources";
 /** For all requests of one inspection together. */
 export const INSPECTION_TIMEOUT_MS = MINUTE_MS;
+/** Uploads included. */
 export const INSPECTIONS_AT_ONCE_MAX = 4;
-/** paths of the archive that an answer lists */
-export const PATHS_LISTED_MAX = 1_000;
+/** Characters of the name of an uploaded file. */
+export const UPLOAD_NAME_CHARACTERS_MAX = 255;
 export const COMMIT_ANSWER_BYTES_MAX = 1_024;
 const BUSY_RETRY_SECONDS = 10;
 
-export interface InspectedSource extends ArchiveContents {
-  /** address of the archive */
+export interface InspectedSource extends KeptArchive {
+  /** address of the archive, or the name of the uploaded file */
   sourceRef: string;
-  artifactId: string;
-  sha256: string;
-  sizeBytes: number;
-  /** the first PATHS_LISTED_MAX of the archive, in its order */
-  paths: string[];
+  /** of a repository */
+  commit?: string;
+}
+
+export interface UploadedArchive {
+  /** of the file, as its owner calls it */
+  name: string;
+  bytes: AsyncIterable<Uint8Array>;
 }
 
 /** One repository connection; no setting creates one yet. */
@@ -52,20 +52,19 @@ export interface PackageSourceConnection {
   namespaces: string[];
 }
 
-export interface PackageSourcesDependencies {
-  db: Db;
-  clock: Clock;
-  ids: Ids;
-  audit: Audit;
-  blobs: Blobs;
+export interface PackageSourcesDependencies extends KeptArchivesDependencies {
   outbound: Pick<Outbound, "download" | "list">;
   github?: GithubOrigins;
 }
 
 export class PackageSources {
+  /** everything that was taken in */
+  readonly archives: KeptArchives;
   #running = 0;
 
-  constructor(private readonly own: PackageSourcesDependencies) {}
+  constructor(private readonly own: PackageSourcesDependencies) {
+    this.archives = new KeptArchives(own);
+  }
 
   /** @returns the connections of the organization */
   connections(): readonly PackageSourceConnection[] {
@@ -83,13 +82,35 @@ export class PackageSources {
   ): Promise<InspectedSource> {
     const source = readSourceRequest(request);
     this.#refuseClosed();
+    return await this.#alone(async () => {
+      const timeout = AbortSignal.timeout(INSPECTION_TIMEOUT_MS);
+      const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
+      const { url, commit } = await this.#locate(source, signal);
+      const bytes = this.#download(url.href, { bytesMax: ARCHIVE_LIMITS.compressedBytesMax, signal });
+      const named = `${url.origin}${url.pathname}`; // a query may hold a secret
+      const kept = await this.archives.keep(actor, bytes, { action: "artifact.mirror", source: named });
+      return { sourceRef: url.href, ...(commit !== undefined && { commit }), ...kept };
+    });
+  }
+
+  /**
+   * Checks an uploaded archive and stores it as an artifact; needs no network.
+   * @throws DomainError `package_source.bad_name`, `package_source.busy`, `archive.*`, `artifact.*`; errors of the bytes
+   */
+  async upload(actor: Actor, { name, bytes }: UploadedArchive): Promise<InspectedSource> {
+    const sourceRef = readUploadName(name);
+    return await this.#alone(async () => ({
+      sourceRef,
+      ...(await this.archives.keep(actor, bytes, { action: "artifact.upload", source: sourceRef })),
+    }));
+  }
+
+  /** @throws DomainError `package_source.busy` */
+  async #alone<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running >= INSPECTIONS_AT_ONCE_MAX) throw busy();
     this.#running += 1;
     try {
-      const timeout = AbortSignal.timeout(INSPECTION_TIMEOUT_MS);
-      const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
-      const url = await this.#locate(source, signal);
-      return await this.#mirror(actor, url, signal);
+      return await work();
     } finally {
       this.#running -= 1;
     }
@@ -103,9 +124,9 @@ export class PackageSources {
   }
 
   /** A ref may move; the URL that this returns always stands for the same commit. */
-  async #locate(source: string, signal: AbortSignal): Promise<URL> {
+  async #locate(source: string, signal: AbortSignal): Promise<{ url: URL; commit?: string }> {
     const github = readGithubSource(source);
-    if (!github) return publicUrl(source);
+    if (!github) return { url: publicUrl(source) };
     const { github: origins = GITHUB } = this.own;
     const answer = this.#download(commitUrl(github, origins), {
       headers: { accept: COMMIT_MEDIA_TYPE },
@@ -115,46 +136,7 @@ export class PackageSources {
     const commit = Buffer.concat(await Array.fromAsync(answer))
       .toString()
       .trim();
-    return publicUrl(archiveUrl(github, commit, origins));
-  }
-
-  async #mirror(actor: Actor, url: URL, signal: AbortSignal): Promise<InspectedSource> {
-    await this.own.blobs.sweepTemporary(); // partial files of an inspection that was killed
-    const bytesMax = ARCHIVE_LIMITS.compressedBytesMax;
-    const paths: string[] = [];
-    const checked: { contents?: ArchiveContents } = {};
-    const stored = await this.own.blobs.put(this.#download(url.href, { bytesMax, signal }), {
-      maxBytes: bytesMax,
-      check: async (bytes, digest) => {
-        const onEntry = (path: string) => void (paths.length < PATHS_LISTED_MAX && paths.push(path));
-        const isKnown =
-          store.findArtifactByDigest(this.own.db.read, actor.organizationId, digest) !== undefined;
-        const onOutdated = isKnown ? () => {} : undefined; // `catalog verify` warns of it
-        checked.contents = await inspectArchive(bytes, { onEntry, onOutdated });
-      },
-    });
-    const { contents } = checked;
-    invariant(contents, "what is kept was checked");
-    const artifactId = await this.own.db.write(
-      (tx) => this.#register(tx, actor, { url, stored, contents }),
-      "catalog",
-    );
-    const { digest: sha256, sizeBytes } = stored;
-    return { sourceRef: url.href, artifactId, sha256, sizeBytes, ...contents, paths };
-  }
-
-  #register(tx: Tx, actor: Actor, { url, stored, contents }: Mirrored): string {
-    const { organizationId } = actor;
-    const { digest: sha256, sizeBytes } = stored;
-    const known = store.findArtifactByDigest(tx, organizationId, sha256);
-    if (known) return known.id;
-    const id = this.own.ids.uuid();
-    const createdAtMs = this.own.clock.nowMs();
-    store.addArtifact(tx, { id, organizationId, sha256, sizeBytes, createdAtMs, ...contents });
-    const source = `${url.origin}${url.pathname}`; // a query may hold a secret
-    const after = { source, sha256, size_bytes: sizeBytes };
-    this.own.audit.record(tx, { actor, action: "artifact.mirror", target: id, after });
-    return id;
+    return { url: publicUrl(archiveUrl(github, commit, origins)), commit };
   }
 
   #download(
@@ -166,10 +148,16 @@ export class PackageSources {
   }
 }
 
-interface Mirrored {
-  url: URL;
-  stored: StoredBlob;
-  contents: ArchiveContents;
+/** The last part of a path, as a file in the folder of its owner; browsers send only that. */
+function readUploadName(name: string): string {
+  const own = name.trim().split(/[\\/]/).at(-1) ?? "";
+  const isSound = own !== "" && own.length <= UPLOAD_NAME_CHARACTERS_MAX && !/[\p{Cc}:]/u.test(own);
+  if (isSound) return own;
+  throw new DomainError(
+    "invalid",
+    "package_source.bad_name",
+    `an uploaded file needs a name of at most ${UPLOAD_NAME_CHARACTERS_MAX} characters, without colons and control characters`,
+  );
 }
 
 const busy = () =>

@@ -1,9 +1,13 @@
-// Package sources for administrators: fetches and checks a package and stores it as an artifact before anyone publishes it.
+// Package sources for administrators: fetches or takes in a package, checks it and stores it as an artifact before anyone publishes
+// it.
 import { Type } from "@sinclair/typebox";
 import { ARCHIVE_LIMITS } from "../../../domain/catalog/archive/archive.ts";
 import { SOURCE_REF_CHARACTERS_MAX } from "../../../domain/catalog/model.ts";
-import { PATHS_LISTED_MAX } from "../../../domain/catalog/sources/package-sources.ts";
+import { UPLOAD_NAME_CHARACTERS_MAX } from "../../../domain/catalog/sources/package-sources.ts";
+import { SourceView, toSourceView } from "../../../domain/catalog/sources/source-wire.ts";
 import { json } from "../../http/answers.ts";
+import { refuseEncoded } from "../../http/bodies/body-text.ts";
+import { ARCHIVE_TIMES, declaredLength, streamBody } from "../../http/bodies/streamed-body.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { operationsOf } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
@@ -21,18 +25,11 @@ const SourceRequest = Type.Object(
   { additionalProperties: false },
 );
 
-const InspectedSource = Type.Object({
-  source_ref: Type.String({
-    description: "URL of the archive, which always refers to the same commit.",
-  }),
-  artifact_id: Type.String({ format: "uuid", description: "Id of the stored archive." }),
-  sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
-  size_bytes: Type.Integer({ minimum: 0, maximum: ARCHIVE_LIMITS.compressedBytesMax }),
-  entries: Type.Integer({ description: "Files and folders in the archive." }),
-  expanded_bytes: Type.Integer(),
-  paths: Type.Array(Type.String(), {
-    maxItems: PATHS_LISTED_MAX,
-    description: "The first paths, for the layout of adapters.",
+const UploadQuery = Type.Object({
+  name: Type.String({
+    minLength: 1,
+    maxLength: UPLOAD_NAME_CHARACTERS_MAX,
+    description: "Name of the file, such as guide-1.0.0.tar.gz.",
   }),
 });
 
@@ -45,8 +42,8 @@ const PackageSourceConnection = Type.Object({
 
 const operation = operationsOf("Administration");
 
-/** @returns the operations listPackageSourceConnections and inspectPackageSource */
-export function packageSourceRoutes({ guard, domain }: RouteContext) {
+/** @returns the operations listPackageSourceConnections, inspectPackageSource and uploadPackageSource */
+export function packageSourceRoutes({ guard, domain, uploadTimes = ARCHIVE_TIMES }: RouteContext) {
   const { packageSources } = domain;
   return createRouter(guard, "package-sources")
     .get("/admin/package-source/connections", () => json(packageSources.connections()), {
@@ -59,23 +56,37 @@ export function packageSourceRoutes({ guard, domain }: RouteContext) {
       "/admin/package-source/inspect",
       async ({ request, body }) => {
         const found = await packageSources.inspect(actorOf(request), body, { signal: request.signal });
-        return json({
-          source_ref: found.sourceRef,
-          artifact_id: found.artifactId,
-          sha256: found.sha256,
-          size_bytes: found.sizeBytes,
-          entries: found.entries,
-          expanded_bytes: found.expandedBytes,
-          paths: found.paths,
-        });
+        return json(toSourceView(found));
       },
       {
         requires: "administrator",
         accepts: "json",
         body: SourceRequest,
         detail: operation("inspectPackageSource", "Fetch, check and store a package source", {
-          200: { description: "The facts to confirm before publishing it", schema: InspectedSource },
+          200: { description: "The facts to confirm before publishing it", schema: SourceView },
           404: { description: "Unknown connection" },
+          429: { description: "Too many inspections at once" },
+          503: { description: "The disk is full" },
+        }),
+      },
+    )
+    .post(
+      "/admin/package-source/upload",
+      async ({ request, query }) => {
+        refuseEncoded(request);
+        const length = declaredLength(request, ARCHIVE_LIMITS.compressedBytesMax);
+        const bytes = streamBody(request, length, uploadTimes);
+        return json(toSourceView(await packageSources.upload(actorOf(request), { name: query.name, bytes })));
+      },
+      {
+        requires: "administrator",
+        accepts: "bytes",
+        query: UploadQuery,
+        detail: operation("uploadPackageSource", "Check and store a package, whose archive is the body", {
+          200: { description: "The facts to confirm before publishing it", schema: SourceView },
+          400: { description: "The body is cut, or its name cannot be used" },
+          408: { description: "The body arrived too slowly" },
+          413: { description: `The archive has more than ${ARCHIVE_LIMITS.compressedBytesMax} bytes` },
           429: { description: "Too many inspections at once" },
           503: { description: "The disk is full" },
         }),

@@ -5,11 +5,11 @@ import type { AddressParameters, OpenedObject } from "../../../domain/sessions/s
 import { refuseForeignOrigin } from "../../auth/guard.ts";
 import { noContent } from "../../http/answers.ts";
 import { refuseEncoded } from "../../http/bodies/body-text.ts";
+import { streamBody } from "../../http/bodies/streamed-body.ts";
 import { namesTag } from "../../http/conditional.ts";
 import { HttpError } from "../../http/problems/problem.ts";
 import { operationsOf } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
-import { readUpload } from "./upload-body.ts";
 
 /** Not validated: whatever is not an address of ours is refused as one. */
 const ObjectPath = Type.Object({ id: Type.String({ format: "uuid" }) }, { description: "Upload id" });
@@ -53,7 +53,7 @@ export function sessionObjectRoutes({ guard, domain, baseUrl, uploadTimes }: Rou
           refuseForeignOrigin(request, baseUrl());
           const announced = receiving.admit(addressOf(params.id, query));
           requireAnnounced(request, announced);
-          await receiving.receive(announced, readUpload(request, announced.sizeBytes, uploadTimes));
+          await receiving.receive(announced, streamBody(request, announced.sizeBytes, uploadTimes));
           return noContent();
         }),
       { requires: "nobody", accepts: "bytes", params: ObjectPath, query: ObjectQuery, detail: described.put },

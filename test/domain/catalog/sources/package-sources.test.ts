@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { destinationsOf } from "../../../../src/app/installation/destinations.ts";
 import { ARCHIVE_LIMITS } from "../../../../src/domain/catalog/archive/archive.ts";
+import { PATHS_LISTED_MAX } from "../../../../src/domain/catalog/archive/archive-facts.ts";
 import {
   GITHUB,
   GITHUB_NAME_CHARACTERS_MAX,
@@ -13,11 +14,11 @@ import {
 import {
   COMMIT_ANSWER_BYTES_MAX,
   INSPECTIONS_AT_ONCE_MAX,
-  PATHS_LISTED_MAX,
   PackageSources,
   type SourceRequest,
 } from "../../../../src/domain/catalog/sources/package-sources.ts";
 import { addArtifact } from "../../../../src/domain/catalog/store.ts";
+import { HARNESSES } from "../../../../src/domain/harnesses/harnesses.ts";
 import { type Blobs, openBlobs, parseDigest } from "../../../../src/platform/blobs/blobs.ts";
 import { loadConfig } from "../../../../src/platform/config/config.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
@@ -72,7 +73,7 @@ function sourcesWith({
   const config = loadConfig({ flags, env: {}, cwd: world.directory });
   const outbound = createOutbound({ allowed: destinationsOf(config), publicHosts: hosts });
   const github = { api: server.origin(API), archives: server.origin(ARCHIVES) };
-  return new PackageSources({ ...world, blobs, outbound, github });
+  return new PackageSources({ ...world, blobs, outbound, github, harnesses: () => HARNESSES });
 }
 
 const toolUrl = () => `${server.origin()}/tool.tar.gz`;
@@ -103,6 +104,8 @@ describe("a public archive", () => {
       entries: 2,
       expandedBytes: expect.any(Number),
       paths: ["tool", "tool/run"],
+      runtimeDownloads: [],
+      adapters: {},
     });
     expect(await blobs.verify(parseDigest(found.sha256))).toBe("intact");
     expect(artifactRows()).toEqual([{ id: found.artifactId, sha256: found.sha256 }]);

@@ -47,6 +47,8 @@ describe("a package source", () => {
       entries: 1,
       expanded_bytes: expect.any(Number),
       paths: ["run"],
+      runtime_downloads: [],
+      adapters: {},
     });
   });
 

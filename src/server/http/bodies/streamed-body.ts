@@ -1,8 +1,8 @@
-// Reads the body of an upload piece by piece, within its time limits and its announced size.
+// Reads the body of an upload piece by piece, within its time limits and its declared size. body-text.ts reads small bodies whole.
 import { BODY_IDLE_MS, BODY_WHOLE_MS } from "../../../domain/sessions/limits.ts";
-import { SECOND_MS, within } from "../../../platform/clock.ts";
-import { streamOf } from "../../http/bodies/body-end.ts";
-import { HttpError } from "../../http/problems/problem.ts";
+import { MINUTE_MS, SECOND_MS, within } from "../../../platform/clock.ts";
+import { HttpError } from "../problems/problem.ts";
+import { streamOf } from "./body-end.ts";
 
 /** Time limits of one body. */
 export interface UploadTimes {
@@ -12,20 +12,24 @@ export interface UploadTimes {
   wholeMs: number;
 }
 
+/** Of captured sessions. */
 export const UPLOAD_TIMES: UploadTimes = { idleMs: BODY_IDLE_MS, wholeMs: BODY_WHOLE_MS };
+/** Of archives: 100 MiB at 2 Mbit/s take 7 minutes. */
+export const ARCHIVE_TIMES: UploadTimes = { idleMs: BODY_IDLE_MS, wholeMs: 10 * MINUTE_MS };
 
 /**
- * @param sizeBytes the length that the request declares
+ * @param sizeBytes the length that the request declares; undefined for a body in chunks, whose end the runtime knows
  * @throws HttpError 408 for a slow body, 400 for one that is cut
  */
-export async function* readUpload(
+export async function* streamBody(
   request: Request,
-  sizeBytes: number,
+  sizeBytes: number | undefined,
   { idleMs, wholeMs }: UploadTimes = UPLOAD_TIMES,
 ): AsyncGenerator<Uint8Array> {
   const reader = streamOf(request)?.getReader();
   const endMs = performance.now() + wholeMs;
   let read = 0;
+  let isWhole = false;
   try {
     while (reader) {
       const patienceMs = Math.min(idleMs, endMs - performance.now());
@@ -35,10 +39,20 @@ export async function* readUpload(
       read += piece.value.byteLength;
       yield piece.value;
     }
+    isWhole = sizeBytes === undefined || read === sizeBytes;
   } finally {
-    if (read < sizeBytes) reader?.cancel().catch(() => {}); // the connection is closed, nobody reads the rest
+    if (!isWhole && read !== sizeBytes) reader?.cancel().catch(() => {}); // the connection is closed, nobody reads the rest
   }
-  if (read !== sizeBytes) throw cutShort();
+  if (!isWhole) throw cutShort();
+}
+
+/** @returns the length that the request declares; undefined for a body in chunks @throws HttpError 413 if it is more than that */
+export function declaredLength({ headers }: Request, bytesMax: number): number | undefined {
+  const text = headers.get("content-length");
+  if (text === null || headers.has("transfer-encoding")) return undefined;
+  const length = Number(text);
+  if (length > bytesMax) throw tooLarge(bytesMax);
+  return length;
 }
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
@@ -60,3 +74,6 @@ const tooSlow = (wholeMs: number) =>
   );
 
 const cutShort = () => new HttpError(400, "request.cut_short", "the body is incomplete", CLOSE);
+
+const tooLarge = (bytesMax: number) =>
+  new HttpError(413, "request.too_large", `the body has more than ${bytesMax} bytes`, CLOSE);

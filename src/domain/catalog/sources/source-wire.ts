@@ -1,0 +1,45 @@
+// A package source as administrators see it before they publish it: the facts of its archive.
+import { type Static, Type } from "@sinclair/typebox";
+import { PATHS_LISTED_MAX } from "../archive/archive-facts.ts";
+import { ARCHIVE_LIMITS } from "../archive/limits.ts";
+import { ManagedPackage } from "../model.ts";
+import type { InspectedSource } from "./package-sources.ts";
+import { DOWNLOADS_LISTED_MAX } from "./runtime-downloads.ts";
+
+export const SourceView = Type.Object({
+  source_ref: Type.String({
+    description:
+      "URL of the archive, which always refers to the same commit; of an upload the name of its file.",
+  }),
+  commit: Type.Optional(Type.String({ description: "Of a repository." })),
+  artifact_id: Type.String({ format: "uuid", description: "Id of the stored archive." }),
+  sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+  size_bytes: Type.Integer({ minimum: 0, maximum: ARCHIVE_LIMITS.compressedBytesMax }),
+  entries: Type.Integer({ description: "Files and folders in the archive." }),
+  expanded_bytes: Type.Integer(),
+  paths: Type.Array(Type.String(), {
+    maxItems: PATHS_LISTED_MAX,
+    description: "The first paths, for the layout of adapters.",
+  }),
+  runtime_downloads: Type.Array(Type.Object({ path: Type.String(), what: Type.String() }), {
+    maxItems: DOWNLOADS_LISTED_MAX,
+    description: "Files that seem to download something when they run; the digest does not cover that.",
+  }),
+  adapters: Type.Object(ManagedPackage.properties.adapters.properties, {
+    description:
+      "A proposal from the folders of the archive; a harness that accepts nothing of it is absent.",
+  }),
+});
+
+export const toSourceView = (found: InspectedSource): Static<typeof SourceView> => ({
+  source_ref: found.sourceRef,
+  ...(found.commit !== undefined && { commit: found.commit }),
+  artifact_id: found.artifactId,
+  sha256: found.sha256,
+  size_bytes: found.sizeBytes,
+  entries: found.entries,
+  expanded_bytes: found.expandedBytes,
+  paths: found.paths,
+  runtime_downloads: found.runtimeDownloads,
+  adapters: found.adapters,
+});
