@@ -9,6 +9,7 @@ import { overviewArea } from "./areas/overview.ts";
 import { ownArea } from "./areas/own.ts";
 import { peopleArea } from "./areas/people.ts";
 import { policyArea } from "./areas/policy.ts";
+import { sessionArea } from "./areas/sessions.ts";
 import { systemArea } from "./areas/system.ts";
 
 export interface Scene {
@@ -36,6 +37,7 @@ const AREAS: readonly Area[] = [
   overviewArea,
   peopleArea,
   policyArea,
+  sessionArea,
   systemArea,
 ];
 

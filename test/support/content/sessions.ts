@@ -46,7 +46,10 @@ export const presign = (face: Face, credential: Sent, announcement: object): Pro
   face.request("POST", PRESIGN_PATH, { ...credential, body: announcement });
 
 /** @returns path and query of an absolute address of ours */
-export const pathIn = (url: string): string => url.slice(BASE_URL.length);
+export const pathIn = (url: string): string => {
+  const { pathname, search } = new URL(url);
+  return pathname + search;
+};
 
 /** The answer of presign. */
 export interface PresignedOnWire {

@@ -22,7 +22,8 @@ export async function createListeningServer({
 }: ListeningOptions = {}): Promise<ListeningServer> {
   let listener: Listener | undefined;
   const baseUrl = () => (listener?.address ?? "").replace("127.0.0.1", host ?? "127.0.0.1");
-  const server = await createTestServer({ ...options, access: { baseUrl, ...options.access } });
+  const access = { baseUrl, ...options.access };
+  const server = await createTestServer({ ...options, access, sessions: { baseUrl, ...options.sessions } });
   const started = listen(server.server.handle, {
     listen: { kind: "tcp", host: "127.0.0.1", port: 0 },
     ...NO_PROXIES,

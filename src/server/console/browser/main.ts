@@ -5,6 +5,7 @@ import { startForms } from "./forms.ts";
 import { improve } from "./improvements.ts";
 import { startKeys, startKeysSwitch } from "./keys.ts";
 import { startLive } from "./live.ts";
+import { startPeople } from "./people.ts";
 import { rememberZone } from "./preferences.ts";
 import { startRegions } from "./regions.ts";
 
@@ -14,6 +15,7 @@ startCopying();
 startRegions();
 startDialogs();
 startForms();
+startPeople();
 startKeys();
 startKeysSwitch();
 startLive();

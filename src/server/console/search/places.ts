@@ -47,6 +47,18 @@ const ACTIONS: readonly Action[] = [
     label: "Make a backup",
     detail: "Backups",
   },
+  {
+    page: `${CONSOLE}/sessions`,
+    href: `${CONSOLE}/sessions?whose=mine`,
+    label: "My captured sessions",
+    detail: "Sessions",
+  },
+  {
+    page: `${CONSOLE}/sessions`,
+    href: `${CONSOLE}/sessions?status=failed`,
+    label: "Captured sessions with a failed upload",
+    detail: "Sessions",
+  },
   { page: `${CONSOLE}/system/jobs`, href: `${CONSOLE}/system/jobs`, label: "Run a job", detail: "Jobs" },
 ];
 

@@ -12,7 +12,7 @@ import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { harnessText } from "../own/words.ts";
 import { options } from "../parts/command.tsx";
-import { sizeText } from "../parts/texts.ts";
+import { dayText, sizeText } from "../parts/texts.ts";
 import { Id, State, Text, Time, useReader } from "../parts/values.tsx";
 import {
   harnessLabel,
@@ -134,8 +134,7 @@ export const SESSION_COLUMNS: readonly Column<SessionView>[] = [
   {
     name: "retention_expires_at",
     label: "Kept until",
-    cell: ({ artifact, heldAtMs }) =>
-      heldAtMs === null ? <Time at={artifact?.expiresAtMs} none="–" /> : "The hold ends",
+    cell: (session) => <KeptUntil session={session} />,
     csv: ({ artifact }) => timeOf(artifact?.expiresAtMs),
   },
   {
@@ -194,6 +193,13 @@ function Storage({ session }: { session: SessionView }) {
 function SizeText({ bytes }: { bytes: number | undefined }) {
   const { language } = useReader();
   return bytes === undefined ? <Text value={null} /> : sizeText(bytes, language);
+}
+
+/** Only the day: hours do not matter after weeks. */
+function KeptUntil({ session: { artifact, heldAtMs } }: { session: SessionView }) {
+  const { zone } = useReader();
+  if (heldAtMs !== null) return "Hold ends";
+  return artifact ? <span class="day">{dayText(artifact.expiresAtMs, zone)}</span> : <Text value={null} />;
 }
 
 interface SessionListProps {

@@ -98,21 +98,23 @@ export const sharePage = ({ session, form, matches, problems = [] }: SharePagePr
           <p class="hint" id="person-hint">
             Part of the address of an active colleague
           </p>
-          <input
-            id="person"
-            name="person"
-            type="search"
-            value={form.person}
-            maxLength={SEARCH_LENGTH_MAX}
-            list="colleagues"
-            data-people="colleagues"
-            aria-describedby="person-hint"
-            autocomplete="off"
-          />{" "}
+          <div class="beside">
+            <input
+              id="person"
+              name="person"
+              type="search"
+              value={form.person}
+              maxLength={SEARCH_LENGTH_MAX}
+              list="colleagues"
+              data-people="colleagues"
+              aria-describedby="person-hint"
+              autocomplete="off"
+            />
+            <button class="button" type="submit" name="act" value="find">
+              Find
+            </button>
+          </div>
           <datalist id="colleagues" />
-          <button class="button" type="submit" name="act" value="find">
-            Find
-          </button>
           <Matches matches={matches} />
         </div>
         <div class="field">
@@ -218,8 +220,7 @@ function Secrets({ outcome }: { outcome: ScanOutcome }) {
         {total >= SECRETS_MAX && "At least "}
         {total === 1 ? "1 string in it looks" : `${total} strings in it look`} like a key:
       </strong>{" "}
-      {andText(kinds.map(({ label, count }) => `${label} (${count})`))}.{rest} Revoke them first if they are
-      real.
+      {andText(kinds.map(({ label, count }) => `${label} (${count})`))}.{rest} Revoke what is real first.
     </span>
   );
 }

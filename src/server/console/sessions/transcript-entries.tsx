@@ -84,7 +84,15 @@ function Body({ entry }: { entry: TranscriptEntry }) {
   if (summary === undefined) return words;
   return (
     <details>
-      <summary>{summary}</summary>
+      <summary>
+        {summary}
+        {entry.kind === "call" && (
+          <span class="muted">
+            {" "}
+            <Text value={previewOf(text)} />
+          </span>
+        )}
+      </summary>
       {words}
     </details>
   );
@@ -98,6 +106,18 @@ export function foldedAs({ kind, text }: Pick<TranscriptEntry, "kind" | "text">)
   if (kind !== "call" && !isLong) return undefined;
   return lines > 1 ? countText(lines, "line") : countText(text.length, "character");
 }
+
+/** Characters of a folded call beside its name. */
+const PREVIEW_CHARACTERS = 80;
+
+/** @returns the beginning of a text in one line */
+const previewOf = (text: string): string => {
+  const line = text
+    .slice(0, 2 * PREVIEW_CHARACTERS)
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return line.length > PREVIEW_CHARACTERS ? `${line.slice(0, PREVIEW_CHARACTERS).toWellFormed()}…` : line;
+};
 
 /** @returns how many lines a text has; a line break at its end begins none */
 function linesIn(text: string): number {

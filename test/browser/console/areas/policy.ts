@@ -1,10 +1,10 @@
 // The policy: text, history, one revision, difference, explanation, rollout, editor, and the review of a draft.
+import { withCapture } from "../../../support/content/sessions.ts";
 import type { Area } from "../scenes.ts";
 
 export const policyArea: Area = {
-  async seed({ server: { domain, world } }) {
-    const { governance } = domain;
-    await governance.deployments.apply(world.system, undefined);
+  async seed({ server }) {
+    await withCapture(server); // the area of captured sessions hands some in
   },
   scenes: [
     { title: "Policy", open: "/console/policy" },

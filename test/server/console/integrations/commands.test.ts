@@ -6,11 +6,13 @@ import { reportWith } from "../../../domain/clients/policies.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
 import { formTo } from "../../../support/browser/form-browser.ts";
 import { publishFirst } from "../../../support/content/policy.ts";
+import { capture, withCapture } from "../../../support/content/sessions.ts";
 import { runHere } from "../../../support/in-process.ts";
 import type { Caller } from "../../../support/server.ts";
 
 const site = await createClientsWorld();
 afterAll(() => site[Symbol.asyncDispose]());
+await withCapture(site);
 const { world, domain } = site;
 const admin = await site.signedIn("admin", { email: "admin@example.com" });
 const browser = consoleBrowser(site, admin);
@@ -134,6 +136,11 @@ const ACTIONS: Readonly<Record<string, () => Promise<Subject>>> = {
   "logins: end one": async () => {
     const { loginSessionId, user } = await member();
     return { page: `/console/logins/${loginSessionId}/end`, names: [loginSessionId, user.id] };
+  },
+  "captured sessions: delete": async () => {
+    const { accessToken: token } = await member();
+    const { sessionId } = await capture(site, { token }, unique());
+    return { page: `/console/sessions/${sessionId}/delete`, names: [sessionId] };
   },
   "tokens of identity providers: revoke": async () => {
     const label = `entra-${unique()}`;
