@@ -46,8 +46,8 @@ export const removalPage = ({ session, artifacts }: SessionDetail): ConsolePage 
     consequences: [
       <>
         “<bdi>{titleOf(session)}</bdi>” of <Text value={session.userEmail} none="a removed user" /> is deleted
-        for everybody, with its bytes and{" "}
-        {artifacts.length === 1 ? "its version" : `all ${artifacts.length} versions`}. This cannot be undone.
+        for everybody, with {artifacts.length > 1 ? `the bytes of ${artifacts.length} versions` : "its bytes"}
+        . This cannot be undone.
       </>,
       "What the workstation has on its own disk stays. If the session goes on there, its next upload brings it back.",
     ],

@@ -40,7 +40,7 @@ function Entry({ entry }: { entry: TranscriptEntry }) {
   return (
     <article class={`entry ${kind}`}>
       <header>
-        <h3>
+        <h2>
           {KIND_LABELS[kind]}
           {name !== null && (
             <>
@@ -50,7 +50,7 @@ function Entry({ entry }: { entry: TranscriptEntry }) {
               </code>
             </>
           )}
-        </h3>
+        </h2>
         {isError && <State tone="bad">Failed</State>}
         {tokens && (
           <span class="muted">

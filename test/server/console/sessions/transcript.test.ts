@@ -71,7 +71,7 @@ describe("CON-37 the transcript", () => {
         "Run it first.",
         "1 fail",
         "Failed</b>",
-        "</code></h3>",
+        "</code></h2>",
         "1,200</span> tokens read",
         "the last ones",
       ])
