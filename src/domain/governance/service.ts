@@ -28,6 +28,7 @@ import { Views } from "./reading/views.ts";
 export { membershipIn, type Person, personOf } from "./delivery/audiences.ts";
 export type { GovernanceSettings } from "./dependencies.ts";
 export { defaultModelOf, deliversModels, modelsOf } from "./document/model-lists.ts";
+export { POLICY_TEXT, SETTINGS_TEXT } from "./document/text-schema.ts";
 export type { Conflict, Decision } from "./drafts/draft-merge.ts";
 export type { Draft, HarnessInput } from "./drafts/draft-model.ts";
 export type { Review } from "./drafts/draft-publishing.ts";

@@ -3,6 +3,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { heading, openSite, press, type Site } from "../../support/browser/browser.ts";
 
+/** The list takes no key right after it opens, so that Enter is not taken by surprise. */
+const INTERACTION_DELAY_MS = 100;
 const EDIT = "/console/policy/edit";
 
 let site: Site;
@@ -45,6 +47,34 @@ test("CON-5 CON-46 the editor marks problems at their lines, under the policy of
   await page.keyboard.press("Control+End");
   await problem.click();
   expect(await page.locator(".cm-activeLine").textContent()).toBe("requird: true");
+});
+
+test("CON-46 members and known values are completed where they may stand", async () => {
+  await using visitor = await scripted();
+  const { page } = visitor;
+  await page.goto(EDIT);
+  await page.locator(".cm-content").click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("Delete");
+  const options = page.locator(".cm-tooltip-autocomplete li");
+  for (const [typed, offered] of [
+    ["require", ["required", "required_capabilities", "required_client_version"]],
+    ["t", ["true"]],
+    ["\nallowed_harnesses:\n  - c", ["claude", "codex"]],
+    ["\nharnesses:\n  codex:\n    managed_config:\n      fast", ["fast_mode"]],
+  ] as const) {
+    for (const [at, line] of typed.split("\n").entries()) {
+      if (at > 0) await page.keyboard.press("Enter");
+      if (at > 0) await page.keyboard.press("Shift+Home"); // the indentation that the editor proposes
+      await page.keyboard.insertText(line);
+    }
+    await options.first().waitFor();
+    expect(await options.allTextContents()).toEqual([...offered]);
+    await page.waitForTimeout(INTERACTION_DELAY_MS);
+    await page.keyboard.press("Enter");
+  }
+  const lines = await page.locator(".cm-line").allTextContents();
+  expect(lines.slice(0, 3)).toEqual(["required: true", "allowed_harnesses:", "  - claude"]);
 });
 
 test("CON-50 the text is saved while it is typed, and Ctrl+Enter leads to the review", async () => {

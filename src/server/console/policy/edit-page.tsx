@@ -7,6 +7,7 @@ import { FORM_TEXT_BYTES_MAX } from "../long-form.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Text } from "../parts/values.tsx";
+import { POLICY_EDITOR } from "./completions.ts";
 import { EDIT_PATH, POLICY_PATH, REVIEW_PATH, TRAIL } from "./words.ts";
 
 /** A longer text of another tab is linked, not repeated on the page. */
@@ -112,7 +113,7 @@ function Form({ mark, version, isInvalid, isRefused }: FormProps) {
           name="text"
           rows={32}
           class="code"
-          data-editor="policy"
+          {...POLICY_EDITOR}
           spellcheck={false}
           autocapitalize="off"
           maxLength={FORM_TEXT_BYTES_MAX}

@@ -11,6 +11,7 @@ import { harnessText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Count, Facts, State, Text, useReader } from "../parts/values.tsx";
+import { SETTINGS_EDITOR } from "./completions.ts";
 import { REVIEW_PATH } from "./words.ts";
 
 export const HARNESSES_PATH = `${CONSOLE}/harnesses`;
@@ -232,7 +233,7 @@ function Form({
             name="settings"
             rows={16}
             class="code"
-            data-editor="settings"
+            {...SETTINGS_EDITOR}
             spellcheck={false}
             autocapitalize="off"
             maxLength={FORM_TEXT_BYTES_MAX}

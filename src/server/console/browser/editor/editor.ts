@@ -1,5 +1,5 @@
-// The editor of YAML texts: highlighting, line numbers, folding and search. It stands in front of a textarea, which stays the field of
-// its form. It has no parser of its own policy: problems come from the server.
+// The editor of YAML texts: highlighting, line numbers, folding, search and completion. It stands in front of a textarea, which stays
+// the field of its form. It has no parser of its own policy: problems come from the server.
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from "@codemirror/language";
@@ -7,6 +7,7 @@ import { lintGutter, lintKeymap } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { completing } from "./completion.ts";
 import { keepDraft } from "./draft.ts";
 import { goToLine, startChecks } from "./problems.ts";
 import { colors } from "./theme.ts";
@@ -26,6 +27,7 @@ function mount(field: HTMLTextAreaElement): void {
       doc: field.value,
       extensions: [
         ...appearance,
+        completing(field.dataset.completions ?? "{}"),
         keymap.of([
           { key: "Mod-Enter", run: () => submit(form) },
           ...defaultKeymap,
