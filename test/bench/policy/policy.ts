@@ -1,6 +1,7 @@
 // What it costs to change the policy of 100,000 workstations, as shipped: explaining it, checking a long text, the impact of a
 // draft, its review, and its rollout; and what that takes from workstations. Environment: CONSOLE_WORKSTATIONS, as for `console`.
 
+import { HARNESS_KEYS } from "../../../src/domain/harnesses/harnesses.ts";
 import { watchTurns } from "../../support/turns.ts";
 import { measureFetches } from "../console/console-fetches.ts";
 import { type ConsoleSite, startConsoleSite } from "../console/console-site.ts";
@@ -83,11 +84,15 @@ async function prepare({ origin, cookies, users }: ConsoleSite): Promise<Prepare
   return { headers, revision: draft.base_revision, text: longText() };
 }
 
-/** Settings of many kinds of lines, as people write them. */
+/** Settings of all harnesses, as people write them: an eighth of the lines has a comment. */
 function longText(): string {
-  let text = "revision: x\nallowed_harnesses: [claude, codex]\nharnesses:\n  claude:\n    managed_config:\n";
-  for (let at = 0; text.length < TEXT_BYTES; at++)
-    text += `      rule-${at}: # why it is there\n        allow: "Bash(git status:*)"\n        paths: [src/${at}, test]\n`;
+  let text = "revision: x\nallowed_harnesses: [claude, codex, kimi, opencode]\nharnesses:\n";
+  for (const harness of HARNESS_KEYS) {
+    text += `  ${harness}:\n    managed_config:\n      rules:\n`;
+    const end = text.length + TEXT_BYTES / HARNESS_KEYS.length;
+    for (let at = 0; text.length < end; at++)
+      text += `${at % 4 === 0 ? "        # what everybody needs every day\n" : ""}        - allow: "Bash(git status --short:*)"\n          paths: [src/feature-${at}, test]\n`;
+  }
   return text;
 }
 
