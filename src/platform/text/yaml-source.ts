@@ -118,7 +118,9 @@ const composeFirst = (
   const faults: Fault[] = [];
   let tokensLeft = tokensMax;
   let errorsLeft = PROBLEMS_MAX;
+  let quoteOffset = 0;
   for (const lexeme of new Lexer().lex(text)) {
+    if (lexeme.startsWith('"') || lexeme.startsWith("'")) quoteOffset = parser.offset;
     tokensLeft -= 1;
     if (tokensLeft % TOKENS_PER_LOOK === 0 && isOver()) throw tooSlow();
     for (const token of parser.next(lexeme)) {
@@ -141,14 +143,21 @@ const composeFirst = (
   if (second)
     faults.push({ offset: second.range[0], detail: "starts a second document; write one document only" });
   const words = hidesText ? plainWordsOf : wordsOf;
-  return { document, faults: [...faults, ...(document ? faultsOf(document, words) : [])] };
+  return { document, faults: [...faults, ...(document ? faultsOf(document, { words, quoteOffset }) : [])] };
 };
 
-const faultsOf = ({ errors, warnings }: Document.Parsed, words: (error: YAMLError) => string): Fault[] =>
+/** @param quoteOffset of the last quote that opens: one that is not closed lasts until the end of the text, where the library finds it */
+const faultsOf = (
+  { errors, warnings }: Document.Parsed,
+  { words, quoteOffset }: { words: (error: YAMLError) => string; quoteOffset: number },
+): Fault[] =>
   [...errors.slice(0, PROBLEMS_MAX), ...warnings.slice(0, PROBLEMS_MAX)].map((fault) => ({
-    offset: fault.pos[0],
+    offset: isOpenQuote(fault) ? quoteOffset : fault.pos[0],
     detail: words(fault),
   }));
+
+const isOpenQuote = ({ code, message }: YAMLError): boolean =>
+  code === "MISSING_CHAR" && /^Missing closing ["']quote/.test(message);
 
 const wordsOf = ({ code, message }: YAMLError): string => {
   if (code === "TAB_AS_INDENT") return TABBED;

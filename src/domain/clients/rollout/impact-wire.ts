@@ -26,6 +26,10 @@ export const PolicyImpactView = Type.Object({
       installed: Count,
       refused: Count,
       admitted: Type.Integer({ description: "Refused now, allowed by the change" }),
+      allowed: Type.Integer({
+        description:
+          "Allowed by the change; 0 beside `refused` means that no workstation could run it any more",
+      }),
       refused_versions: Type.Array(
         Type.Object({ version: Type.String(), clients: Count, reason: Type.String() }),
         { description: `The most frequent first, at most ${REFUSED_VERSIONS_MAX}` },

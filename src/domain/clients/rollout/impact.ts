@@ -37,6 +37,8 @@ export interface HarnessImpact {
   refused: number;
   /** of these, those whose version is refused now and would be allowed */
   admitted: number;
+  /** of these, those whose version would be allowed, whether it is allowed now or not */
+  allowed: number;
   /** the most frequent first, at most REFUSED_VERSIONS_MAX */
   versions: readonly RefusedVersion[];
 }
@@ -152,6 +154,7 @@ class Tally {
     this.#harnesses.set(harness, tally);
     tally.installed += clients;
     const { now, next } = this.#faultsOf(harness, version);
+    if (next === undefined) tally.allowed += clients;
     if (now !== undefined && next === undefined) tally.admitted += clients;
     if (now !== undefined || next === undefined) return false;
     tally.refused += clients;
@@ -179,7 +182,7 @@ class Tally {
 }
 
 const emptyTally = (harness: HarnessKey): HarnessTally => ({
-  ...{ harness, installed: 0, refused: 0, admitted: 0 },
+  ...{ harness, installed: 0, refused: 0, admitted: 0, allowed: 0 },
   byVersion: new Map(),
 });
 

@@ -3,7 +3,7 @@
 import type { HarnessInput } from "../../../domain/governance/service.ts";
 import type { HarnessKey } from "../../../domain/harnesses/harnesses.ts";
 import type { Problem } from "../../../platform/errors.ts";
-import { Hidden } from "../../pages/forms.tsx";
+import { ErrorSummary, Hidden } from "../../pages/forms.tsx";
 import { type ConsolePage, longText } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { FORM_TEXT_BYTES_MAX } from "../long-form.ts";
@@ -122,19 +122,23 @@ interface HarnessPageProps {
   /** of the draft; 0 for none */
   version: number;
   problems: readonly Problem[];
+  /** why what was typed could not be saved */
+  error?: string | undefined;
 }
 
 /** @returns the page of one harness */
-export function harnessPage({ view, input, version, problems }: HarnessPageProps): ConsolePage {
+export function harnessPage({ view, input, version, problems, error }: HarnessPageProps): ConsolePage {
   const settings = longText(input.managedConfigYaml);
   return {
     title: harnessText(view.harness),
     trail: [{ href: HARNESSES_PATH, label: "Harnesses" }],
-    isError: problems.length > 0,
+    isError: problems.length > 0 || error !== undefined,
+    status: error === undefined ? 200 : 409,
     longText: settings,
     hasEditor: true,
     content: (
       <>
+        <ErrorSummary error={error} />
         {problems.length > 0 && (
           <div class="error-summary" role="alert" tabIndex={-1} autofocus>
             <p>The draft is saved, but it cannot be published like this.</p>
@@ -164,6 +168,7 @@ export function harnessPage({ view, input, version, problems }: HarnessPageProps
           harness={view.harness}
           input={{ ...input, managedConfigYaml: settings.mark }}
           version={version}
+          isRefused={error !== undefined}
         />
         <Versions versions={view.versions} />
         <AsCommand
@@ -187,10 +192,11 @@ function Form({
   harness,
   input,
   version,
-}: Pick<HarnessPageProps, "input" | "version"> & { harness: HarnessKey }) {
+  isRefused,
+}: Pick<HarnessPageProps, "input" | "version"> & { harness: HarnessKey; isRefused: boolean }) {
   const { mayAdminister } = useReader();
   return (
-    <ConsoleForm action={`${HARNESSES_PATH}/${harness}`} isInParts edits="saved">
+    <ConsoleForm action={`${HARNESSES_PATH}/${harness}`} isInParts edits={isRefused ? "refused" : "saved"}>
       <Hidden name="version" value={String(version)} />
       <fieldset disabled={!mayAdminister}>
         <legend class="visually-hidden">What workstations may do with it</legend>

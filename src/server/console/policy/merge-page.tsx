@@ -1,6 +1,9 @@
 // The places that a draft and a newer revision changed differently: each is decided by itself.
 /** @jsxImportSource preact */
-import type { Conflict } from "../../../domain/governance/service.ts";
+
+import { Fragment } from "preact";
+import type { Conflict, Decision } from "../../../domain/governance/service.ts";
+import { Hidden } from "../../pages/forms.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Text } from "../parts/values.tsx";
@@ -9,14 +12,16 @@ import { MERGE_PATH, placeText, REVIEW_PATH, TRAIL, valueText } from "./words.ts
 /** Places that the form asks about; further ones follow when these are decided. */
 export const PLACES_ASKED_MAX = 40;
 
-/** @returns the page that asks which value is taken */
-export function mergePage({
-  undecided,
-  version,
-}: {
+interface MergeProps {
   undecided: readonly Conflict[];
+  /** by path: those of the pages before, which the form sends again */
+  decided: Readonly<Record<string, Decision>>;
   version: number;
-}): ConsolePage {
+}
+
+/** @returns the page that asks which value is taken */
+export function mergePage({ undecided, decided, version }: MergeProps): ConsolePage {
+  const former = Object.entries(decided);
   const asked = undecided.slice(0, PLACES_ASKED_MAX);
   return {
     title: "Merge the draft",
@@ -24,20 +29,27 @@ export function mergePage({
     content: (
       <>
         <p>
-          {undecided.length === 1 ? "One place was" : `${undecided.length} places were`} changed by both. The
-          draft stays as it is until you have decided.
+          {undecided.length === 1 ? "One place was" : `${undecided.length} places were`} changed by both
+          {former.length > 0 && `, beside the ${former.length} that you have decided`}. The draft stays as it
+          is until you have decided all of them.
         </p>
-        <ConsoleForm action={MERGE_PATH} edits="saved">
-          <input type="hidden" name="version" value={String(version)} />
+        <ConsoleForm action={MERGE_PATH} isInParts edits={former.length > 0 ? "refused" : "saved"}>
+          <Hidden name="version" value={String(version)} />
+          {former.map(([path, choice], at) => (
+            <Fragment key={path}>
+              <Hidden name={`path${at}`} value={path} />
+              <Hidden name={`choice${at}`} value={choice} />
+            </Fragment>
+          ))}
           {asked.map((conflict, at) => (
-            <Place key={conflict.path} conflict={conflict} at={at} />
+            <Place key={conflict.path} conflict={conflict} at={former.length + at} />
           ))}
           <div class="choices">
             <a class="button" href={REVIEW_PATH}>
               Cancel
             </a>
             <button class="button primary" type="submit">
-              Merge
+              {asked.length < undecided.length ? "Go on" : "Merge"}
             </button>
           </div>
         </ConsoleForm>
@@ -59,7 +71,7 @@ function Place({ conflict, at }: { conflict: Conflict; at: number }) {
       <p class="hint">
         Before both: <Text value={valueText(conflict.base)} none={"base" in conflict ? "empty" : "not set"} />
       </p>
-      <input type="hidden" name={`path${at}`} value={conflict.path} />
+      <Hidden name={`path${at}`} value={conflict.path} />
       {choices.map(([value, label, shown, isThere]) => (
         <label key={value}>
           <input type="radio" name={`choice${at}`} value={value} required /> {label}:{" "}

@@ -6,11 +6,11 @@ import type { Draft, Review } from "../../../domain/governance/service.ts";
 import { ErrorSummary, Hidden } from "../../pages/forms.tsx";
 import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
-import { harnessText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
-import { Count, Facts, Text, Time, useReader } from "../parts/values.tsx";
+import { Text, Time, useReader } from "../parts/values.tsx";
 import { Changes } from "./changes.tsx";
+import { Impact } from "./impact-part.tsx";
 import { DISCARD_PATH, EDIT_PATH, isStamp, MERGE_PATH, REVIEW_PATH, revisionText, TRAIL } from "./words.ts";
 
 /** Updates of the catalog that one page names. */
@@ -40,7 +40,12 @@ export function reviewPage(props: ReviewProps): ConsolePage {
       <>
         <ErrorSummary error={error} />
         <p>
-          Begun on {revisionText(review.base)}, saved <Time at={draft.savedAtMs} />.{" "}
+          {isBaseGone(props) ? (
+            "The revision that it began from is gone"
+          ) : (
+            <>Begun on {revisionText(review.base)}</>
+          )}
+          , saved <Time at={draft.savedAtMs} />.{" "}
           {isOwn && (
             <>
               <a href={EDIT_PATH}>Edit</a> · <a href={DISCARD_PATH}>Discard</a>
@@ -58,7 +63,7 @@ export function reviewPage(props: ReviewProps): ConsolePage {
         {changes.length > 0 && <Impact impact={impact} />}
         <CatalogUpdates review={review} />
         <Problems review={review} />
-        {review.isStale ? <Stale review={review} isOwn={isOwn} /> : <Publish {...props} />}
+        {review.isStale ? <Stale {...props} /> : <Publish {...props} />}
         {isOwn && <Share draft={draft} />}
         <AsCommand
           command={["policy", "draft", "publish", owner]}
@@ -68,85 +73,6 @@ export function reviewPage(props: ReviewProps): ConsolePage {
     ),
   };
 }
-
-function Impact({ impact: { workstations, harnesses, packages } }: { impact: PolicyImpact }) {
-  const refusing = harnesses.filter(({ refused }) => refused > 0);
-  return (
-    <section aria-labelledby="reach">
-      <h2 id="reach">Whom it reaches</h2>
-      <Facts
-        facts={[
-          { label: "Become outdated until their next fetch", value: <Count value={workstations.outdated} /> },
-          { label: "Would be refused", value: <Count value={workstations.refused} /> },
-          { label: "Have a client that is too old", value: <Count value={workstations.clientTooOld} /> },
-          { label: "All workstations", value: <Count value={workstations.total} /> },
-        ]}
-      />
-      {refusing.length > 0 && (
-        <table class="rows">
-          <caption class="visually-hidden">Versions that would be refused</caption>
-          <thead>
-            <tr>
-              <th scope="col">Harness</th>
-              <th scope="col">Version</th>
-              <th scope="col" class="number">
-                Workstations
-              </th>
-              <th scope="col">Reason</th>
-            </tr>
-          </thead>
-          <tbody>
-            {refusing.flatMap(({ harness, versions }) =>
-              versions.map(({ version, clients, reason }) => (
-                <tr key={harness + version}>
-                  <td data-label="Harness">{harnessText(harness)}</td>
-                  <td data-label="Version">
-                    <Text value={version} none="unreadable" />
-                  </td>
-                  <td data-label="Workstations" class="number">
-                    <Count value={clients} />
-                  </td>
-                  <td data-label="Reason">
-                    <Text value={reason} />
-                  </td>
-                </tr>
-              )),
-            )}
-          </tbody>
-        </table>
-      )}
-      {packages.length > 0 && (
-        <ul>
-          {packages.map(({ id, gaining, losing }) => (
-            <li key={id}>
-              <Text value={id} />: <PeopleText verb="get it" people={gaining} />,{" "}
-              <PeopleText verb="lose it" people={losing} />
-            </li>
-          ))}
-        </ul>
-      )}
-    </section>
-  );
-}
-
-const PeopleText = ({
-  verb,
-  people,
-}: {
-  verb: string;
-  people: PolicyImpact["packages"][number]["gaining"];
-}) => (
-  <>
-    <Count value={people.count} /> {people.count === 1 ? "person" : "people"} {verb}
-    {people.named.length > 0 && (
-      <>
-        {" "}
-        (<Text value={people.named.join(", ")} />
-        {people.count > people.named.length && " and others"})
-      </>
-    )}
-  </>
-);
 
 function CatalogUpdates({ review: { catalogUpdates } }: { review: Review }) {
   if (catalogUpdates.length === 0) return null;
@@ -186,13 +112,20 @@ function Problems({ review: { problems, warnings } }: { review: Review }) {
   );
 }
 
-function Stale({ review, isOwn }: { review: Review; isOwn: boolean }) {
+/** After a restore of an older backup, for example. */
+const isBaseGone = ({ draft, review }: ReviewProps): boolean => draft.baseRevision !== review.base.id;
+
+function Stale(props: ReviewProps) {
+  const { review, isOwn } = props;
+  const { current } = review;
   return (
     <section aria-labelledby="stale">
-      <h2 id="stale">Somebody published meanwhile</h2>
+      <h2 id="stale">{isBaseGone(props) ? "Its revision is gone" : "Somebody published meanwhile"}</h2>
       <p>
-        {revisionText(review.current)} by <Text value={review.current.authorLabel} /> is current now. Merge it
-        with the draft: the changes of both stay, and you choose where both changed the same place.
+        {revisionText(current)} by <Text value={current.authorLabel} /> is current now.{" "}
+        {isBaseGone(props)
+          ? "The service cannot tell what you changed, so you choose wherever the draft and the current policy differ."
+          : "Merge it with the draft: the changes of both stay, and you choose where both changed the same place."}
       </p>
       {isOwn ? (
         <ConsoleForm action={MERGE_PATH}>

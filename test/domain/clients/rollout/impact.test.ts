@@ -43,12 +43,12 @@ test("CON-58 counts workstations that are refused, admitted, outdated or too old
   expect(impact.workstations).toEqual({ total: 4, outdated: 4, refused: 2, clientTooOld: 1, uncounted: 0 });
   expect(impact.harnesses).toEqual([
     {
-      ...{ harness: "codex", installed: 3, refused: 2, admitted: 1 },
+      ...{ harness: "codex", installed: 3, refused: 2, admitted: 1, allowed: 1 },
       versions: [
         { version: "0.145.0", clients: 2, reason: "version 0.145.0 does not satisfy the required >=0.150.0" },
       ],
     },
-    { harness: "claude", installed: 1, refused: 0, admitted: 0, versions: [] },
+    { harness: "claude", installed: 1, refused: 0, admitted: 0, allowed: 0, versions: [] },
   ]);
 });
 

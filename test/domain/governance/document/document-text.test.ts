@@ -52,6 +52,11 @@ describe("the document in a text", () => {
     ]);
   });
 
+  test.each([`"`, `'`])("names the line where a quote %s opens that nothing closes", (quote) => {
+    const text = `revision: "a"\nharnesses:\n  codex: ${quote}open\n  claude: {}\n`;
+    expect(readDocumentText(text).problems).toMatchObject([{ line: 3 }]);
+  });
+
   test.each(["", "  \n", "# nothing\n", "governance:\n"])("%p holds none", (text) => {
     const { input, problems } = readDocumentText(text);
     expect(problems).toEqual([]);

@@ -10,7 +10,7 @@ import { listValues } from "../../../console/list/list.ts";
 import { lengthProblem, withoutReturns } from "../../../console/long-form.ts";
 import { confirmationPage } from "../../../console/parts/form.tsx";
 import { editPage } from "../../../console/policy/edit-page.tsx";
-import { mergePage, PLACES_ASKED_MAX } from "../../../console/policy/merge-page.tsx";
+import { mergePage } from "../../../console/policy/merge-page.tsx";
 import { reviewPage } from "../../../console/policy/review-page.tsx";
 import {
   DISCARD_PATH,
@@ -137,18 +137,16 @@ export function draftActionPages({ guard, domain }: RouteContext, console: Conso
     )
     .post(
       MERGE_PATH,
-      ({ request, body }) =>
-        console.act(request, body, { ...ACTION, back: REVIEW_PATH }, async ({ actor }) => {
+      ({ request }) =>
+        console.actLong(request, { ...ACTION, back: REVIEW_PATH }, async ({ actor }, fields) => {
           const version =
-            body.version === undefined ? drafts.existing(actor).version : versionIn(body.version);
-          const { draft, undecided } = await draftPublishing.merge(actor, { version }, decisionsIn(body));
-          if (undecided.length > 0) return mergePage({ undecided, version: draft.version });
+            fields.version === undefined ? drafts.existing(actor).version : versionIn(fields.version);
+          const decided = decisionsIn(fields);
+          const { draft, undecided } = await draftPublishing.merge(actor, { version }, decided);
+          if (undecided.length > 0) return mergePage({ undecided, decided, version: draft.version });
           return { to: REVIEW_PATH, notice: "The draft is merged. Look at it again before you publish." };
         }),
-      formRoute(
-        formOf(both),
-        formOperation("sendPolicyMerge", "Merges what was published since with the draft"),
-      ),
+      uploadRoute(formOperation("sendPolicyMerge", "Merges what was published since with the draft")),
     )
     .post(
       `${HISTORY_PATH}/:revision/draft`,
@@ -205,13 +203,13 @@ const SHOWN_THERE: readonly string[] = [
 ];
 
 /** @returns the choices of the form, by path */
-function decisionsIn(body: Readonly<Record<string, unknown>>): Record<string, Decision> {
+function decisionsIn(fields: Fields): Record<string, Decision> {
   const decisions: Record<string, Decision> = {};
-  for (let at = 0; at < PLACES_ASKED_MAX; at++) {
-    const [path, choice] = [body[`path${at}`], body[`choice${at}`]];
-    if (typeof path === "string" && (choice === "mine" || choice === "theirs")) decisions[path] = choice;
+  for (let at = 0; ; at++) {
+    const [path, choice] = [fields[`path${at}`], fields[`choice${at}`]];
+    if (path === undefined) return decisions;
+    if (choice === "mine" || choice === "theirs") decisions[path] = choice;
   }
-  return decisions;
 }
 
 const reviewerOf =

@@ -31,11 +31,13 @@ export function harnessPages({ guard, domain }: RouteContext, console: Console) 
       viewOf(key, document, { harnesses: domain.harnesses.harnesses(), versions }),
     );
   };
-  const pageOf = async (reader: Reader, harness: HarnessKey, draft: Draft) => {
+  const pageOf = async (reader: Reader, harness: HarnessKey, draft: Draft, refused?: Refused) => {
     const [view] = (await viewsOf(reader, draft.document)).filter((one) => one.harness === harness);
+    if (!view) return harnessesPage([]);
+    if (refused) return harnessPage({ view, ...refused, version: draft.version, problems: [] });
     const typed = draft.typed.harnesses[harness];
     const input = typed?.input ?? inputOf(harness, draft.document);
-    return view && harnessPage({ view, input, version: draft.version, problems: typed?.problems ?? [] });
+    return harnessPage({ view, input, version: draft.version, problems: typed?.problems ?? [] });
   };
 
   return createRouter(guard, "console-harnesses")
@@ -52,7 +54,7 @@ export function harnessPages({ guard, domain }: RouteContext, console: Console) 
       ({ request, params }) =>
         console.show(request, "administrator", async (reader) => {
           const harness = readHarnessKey(params.harness);
-          return (await pageOf(reader, harness, drafts.ownOrNew(reader.actor))) ?? harnessesPage([]);
+          return await pageOf(reader, harness, drafts.ownOrNew(reader.actor));
         }),
       pageRoute("showHarness", "One harness, and the form to change it"),
     )
@@ -65,20 +67,41 @@ export function harnessPages({ guard, domain }: RouteContext, console: Console) 
           async (reader, fields) => {
             const harness = readHarnessKey(params.harness);
             const input: HarnessInput = {
-              managedConfigYaml: fittingText(fields.settings ?? ""),
+              managedConfigYaml: withoutReturns(fields.settings ?? ""),
               versionRequirement: fields.requirement ?? null,
               allowUnverifiedVersions: fields.unverified === "yes",
               isAllowed: fields.allowed === "yes",
             };
             const version = Number(/^\d{1,9}$/.exec(fields.version ?? "0")?.[0] ?? 0);
-            const draft = await drafts.saveHarness(reader.actor, { version }, harness, input);
-            if (draft.typed.harnesses[harness]?.problems.length === 0)
-              return { to: REVIEW_PATH, notice: "The draft is saved. Nothing is published yet." };
-            return (await pageOf(reader, harness, draft)) ?? harnessesPage([]);
+            try {
+              refuseLength(input.managedConfigYaml);
+              const draft = await drafts.saveHarness(reader.actor, { version }, harness, input);
+              if (draft.typed.harnesses[harness]?.problems.length === 0)
+                return { to: REVIEW_PATH, notice: "The draft is saved. Nothing is published yet." };
+              return await pageOf(reader, harness, draft);
+            } catch (error) {
+              const why = whyRefused(error);
+              if (why === undefined) throw error;
+              const draft = drafts.ownOrNew(reader.actor);
+              return await pageOf(reader, harness, draft, { input, error: why });
+            }
           },
         ),
       uploadRoute(formOperation("sendHarness", "Saves the settings of one harness in the draft")),
     );
+}
+
+/** What was typed and could not be saved. */
+interface Refused {
+  input: HarnessInput;
+  error: string;
+}
+
+/** @returns the sentence that the page shows beside what was typed; undefined for an error that is none of the form */
+function whyRefused(error: unknown): string | undefined {
+  if (!(error instanceof DomainError) || !error.reason.startsWith("policy_draft.")) return undefined;
+  if (error.reason !== "policy_draft.changed") return error.message;
+  return `${error.message}. What you typed is below; saving it again replaces what the draft says here`;
 }
 
 function viewOf(
@@ -118,8 +141,7 @@ function inputOf(
 }
 
 /** @throws DomainError `policy_draft.too_long` */
-function fittingText(text: string): string {
-  const problem = lengthProblem(withoutReturns(text));
-  if (problem === undefined) return withoutReturns(text);
-  throw new DomainError("invalid", "policy_draft.too_long", problem);
+function refuseLength(text: string): void {
+  const problem = lengthProblem(text);
+  if (problem !== undefined) throw new DomainError("invalid", "policy_draft.too_long", problem);
 }

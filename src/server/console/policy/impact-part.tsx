@@ -1,0 +1,108 @@
+// Whom a draft reaches, as a part of its review.
+/** @jsxImportSource preact */
+import type { HarnessImpact, PolicyImpact } from "../../../domain/clients/service.ts";
+import { harnessText } from "../own/words.ts";
+import { Count, Facts, Text } from "../parts/values.tsx";
+
+/** Whom a draft reaches: workstations, harnesses that would be refused, and people who gain or lose a package. */
+export function Impact({ impact: { workstations, harnesses, packages } }: { impact: PolicyImpact }) {
+  const refusing = harnesses.filter(({ refused }) => refused > 0);
+  return (
+    <section aria-labelledby="reach">
+      <h2 id="reach">Whom it reaches</h2>
+      <ShutOut harnesses={refusing} />
+      <Facts
+        facts={[
+          { label: "Become outdated until their next fetch", value: <Count value={workstations.outdated} /> },
+          { label: "Would be refused", value: <Count value={workstations.refused} /> },
+          { label: "Have a client that is too old", value: <Count value={workstations.clientTooOld} /> },
+          { label: "All workstations", value: <Count value={workstations.total} /> },
+        ]}
+      />
+      {refusing.length > 0 && (
+        <table class="rows">
+          <caption class="visually-hidden">Versions that would be refused</caption>
+          <thead>
+            <tr>
+              <th scope="col">Harness</th>
+              <th scope="col">Version</th>
+              <th scope="col" class="number">
+                Workstations
+              </th>
+              <th scope="col">Reason</th>
+            </tr>
+          </thead>
+          <tbody>
+            {refusing.flatMap(({ harness, versions }) =>
+              versions.map(({ version, clients, reason }) => (
+                <tr key={harness + version}>
+                  <td data-label="Harness">{harnessText(harness)}</td>
+                  <td data-label="Version">
+                    <Text value={version} none="unreadable" />
+                  </td>
+                  <td data-label="Workstations" class="number">
+                    <Count value={clients} />
+                  </td>
+                  <td data-label="Reason">
+                    <Text value={reason} />
+                  </td>
+                </tr>
+              )),
+            )}
+          </tbody>
+        </table>
+      )}
+      {packages.length > 0 && (
+        <ul>
+          {packages.map(({ id, gaining, losing }) => (
+            <li key={id}>
+              <Text value={id} />: <PeopleText verb="get it" people={gaining} />,{" "}
+              <PeopleText verb="lose it" people={losing} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+const PeopleText = ({
+  verb,
+  people,
+}: {
+  verb: string;
+  people: PolicyImpact["packages"][number]["gaining"];
+}) => (
+  <>
+    <Count value={people.count} /> {people.count === 1 ? "person" : "people"} {verb}
+    {people.named.length > 0 && (
+      <>
+        {" "}
+        (<Text value={people.named.join(", ")} />
+        {people.count > people.named.length && " and others"})
+      </>
+    )}
+  </>
+);
+
+/** A range that no workstation fulfills is mostly a mistake. */
+function ShutOut({ harnesses }: { harnesses: readonly HarnessImpact[] }) {
+  const closed = harnesses.filter(({ allowed }) => allowed === 0);
+  if (closed.length === 0) return null;
+  return (
+    <div class="notice attention">
+      {closed.map(({ harness, installed }) => (
+        <p key={harness}>
+          <strong>No workstation could run {harnessText(harness)} any more.</strong>{" "}
+          {installed === 1 ? (
+            "The one that has it has a version that the draft refuses."
+          ) : (
+            <>
+              All <Count value={installed} /> that have it have a version that the draft refuses.
+            </>
+          )}
+        </p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,167 @@
+// What goes wrong while a policy is changed: broken texts, revisions that are gone, two administrators at once, and ranges that no
+// workstation fulfills. Nothing that was entered is lost.
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { policyDrafts } from "../../../../src/domain/governance/tables.ts";
+import { FORM_TEXT_BYTES_MAX } from "../../../../src/server/console/long-form.ts";
+import { PLACES_ASKED_MAX } from "../../../../src/server/console/policy/merge-page.tsx";
+import { reportedHarness, reportWith } from "../../../domain/clients/policies.ts";
+import { managedText } from "../../../domain/governance/governance-world.ts";
+import { consoleBrowser } from "../../../support/browser/console-browser.ts";
+import { formTo, type Page } from "../../../support/browser/form-browser.ts";
+import { createTestServer } from "../../../support/server.ts";
+
+const site = await createTestServer();
+afterAll(() => site[Symbol.asyncDispose]());
+const [ana, cleo] = [
+  await site.signedIn("admin", { email: "ana@example.com" }),
+  await site.signedIn("admin", { email: "cleo@example.com" }),
+];
+const [mine, theirs] = [consoleBrowser(site, ana), consoleBrowser(site, cleo)];
+const { governance } = site.domain;
+const [EDIT, REVIEW, MERGE, CODEX] = [
+  "/console/policy/edit",
+  "/console/policy/review",
+  "/console/policy/merge",
+  "/console/harnesses/codex",
+];
+const current = () => governance.revisions.inForce(site.world.organizationId);
+
+beforeAll(async () => {
+  await governance.deployments.apply(site.world.system, undefined);
+});
+afterEach(async () => {
+  for (const { actor } of [ana, cleo]) {
+    const draft = governance.drafts.own(actor);
+    if (draft) await governance.drafts.discard(actor, draft.id);
+  }
+});
+
+const save = async (text: string, from = mine): Promise<Page> =>
+  from.submit(formTo(await from.visit(EDIT), EDIT), { text });
+const settings = (count: number, value: number) =>
+  managedText({
+    harnesses: {
+      codex: {
+        managed_config: Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, value])),
+      },
+    },
+  });
+
+test("CON-49 a text that is broken on line 4,000 names the line, and comes back as it was", async () => {
+  const lines = Array.from({ length: 5_000 }, (_, at) => `        - rule ${at + 1}`);
+  const head = ["revision: x", "harnesses:", "  codex:", "    managed_config:", "      rules:"];
+  lines[3_999 - head.length] = '        - "rule without an end';
+  const text = [...head, ...lines].join("\n");
+  const { html } = await save(text);
+  expect(html).toContain("The draft is saved, but it cannot be published like this.");
+  const named = [...html.matchAll(/data-line="?(\d+)/g)].map(([, line]) => Number(line));
+  expect(named).toEqual([4_000]);
+  expect((await mine.visit(EDIT)).html).toContain("rule without an end\n        - rule 3996\n");
+});
+
+test("CON-53 a draft whose revision is gone is merged with the current one, and loses nothing", async () => {
+  await save(managedText({ ttl_seconds: 61 }));
+  const { id } = governance.drafts.existing(ana.actor);
+  await site.world.db.write(
+    (tx) => tx.update(policyDrafts).set({ baseRevision: "gone" }).where(eq(policyDrafts.id, id)).run(),
+    "unobserved",
+  );
+  const review = await mine.visit(REVIEW);
+  expect(review.html).toContain("The revision that it began from is gone");
+  expect(review.forms.map(({ action }) => action)).not.toContain(REVIEW);
+  const stale = { version: 1, draft: id };
+  await expect(governance.draftPublishing.publish(ana.actor, stale)).rejects.toMatchObject({
+    reason: "governance.stale_revision",
+  });
+  const { html } = await mine.submit(formTo(review, MERGE), {});
+  expect(html).toContain("The draft is merged.");
+  expect(html).toContain("Seconds until a policy is fetched again");
+  expect(governance.drafts.existing(ana.actor)).toMatchObject({ document: { ttl_seconds: 61 } });
+});
+
+test("CON-54 of two administrators who publish at the same moment one wins, and the other is told and keeps the draft", async () => {
+  await save(managedText({ ttl_seconds: 62 }), mine);
+  await save(managedText({ required: true }), theirs);
+  const before = current().sequence;
+  const both = await Promise.all(
+    [mine, theirs].map(async (browser) =>
+      browser.submit(formTo(await browser.visit(REVIEW), REVIEW), { comment: "at once" }),
+    ),
+  );
+  expect(current().sequence).toBe(before + 1);
+  const won = both.filter(({ html }) => html.includes("is published."));
+  const [lost] = both.filter((page) => !won.includes(page));
+  expect(won).toHaveLength(1);
+  expect([lost?.status, lost?.html.includes("Somebody published meanwhile")]).toEqual([400, true]);
+  const loser = current().authorLabel === "ana@example.com" ? theirs : mine;
+  const merged = await loser.submit(formTo(await loser.visit(REVIEW), MERGE), {});
+  expect((await loser.submit(formTo(merged, REVIEW), { comment: "both" })).html).toContain("is published.");
+  expect(current().document).toMatchObject({ ttl_seconds: 62, required: true });
+});
+
+test("CON-53 places on the second page of a merge are decided beside those of the first", async () => {
+  const count = PLACES_ASKED_MAX + 2;
+  const publish = (managedYaml: string) =>
+    governance.publishing.publishPolicy(cleo.actor, { baseRevision: current().id, managedYaml });
+  await publish(settings(count, 1));
+  await save(settings(count, 2));
+  await publish(settings(count, 3));
+  let page = await mine.submit(formTo(await mine.visit(REVIEW), MERGE), {});
+  for (const choice of ["mine", "theirs"]) {
+    const form = formTo(page, MERGE);
+    const asked = Object.keys(form.fields).filter((name) => name.startsWith("path"));
+    const choices = asked.flatMap((name) => {
+      const field = name.replace("path", "choice");
+      return page.html.includes(`type="radio" name="${field}"`) ? [[field, choice]] : [];
+    });
+    page = await mine.submit(form, Object.fromEntries(choices));
+  }
+  expect(page.html).toContain("The draft is merged.");
+  const { codex } = governance.drafts.existing(ana.actor).document.harnesses;
+  const values = Object.values(codex?.managed_config ?? {});
+  expect(values.filter((value) => value === 2)).toHaveLength(PLACES_ASKED_MAX);
+  expect(values.filter((value) => value === 3)).toHaveLength(2);
+});
+
+test("CON-58 a range that shuts out the whole fleet is named before it is published", async () => {
+  for (const at of [1, 2]) {
+    const report = reportWith({
+      ...{ instance_id: `shut-${at}`, harnesses: [reportedHarness({ version: `0.145.${at}` })] },
+    });
+    await site.request("POST", "/client-status", { token: ana.accessToken, body: report });
+  }
+  const range = async (requirement: string) =>
+    await mine.submit(formTo(await mine.visit(CODEX), CODEX), {
+      ...{ requirement, allowed: "yes", unverified: "yes", settings: "" },
+    });
+  expect((await range(">=0.145.2")).html).not.toContain("No workstation could run");
+  const { html } = await range(">=0.146.0");
+  expect(html).toContain("No workstation could run Codex any more.");
+  expect(html).toContain("Versions that would be refused");
+});
+
+test("CON-49 CON-51 the form of a harness keeps what was typed when the draft was saved elsewhere, is broken, or the text is too long", async () => {
+  const [first, second] = [formTo(await mine.visit(CODEX), CODEX), formTo(await mine.visit(CODEX), CODEX)];
+  await mine.submit(first, { allowed: "yes", settings: "model: first" });
+  const kept = await mine.submit(second, { allowed: "yes", settings: "model: second", requirement: ">=1" });
+  expect(kept.status).toBe(409);
+  expect(kept.html).toContain("saved in another place meanwhile");
+  expect(kept.html).toContain("model: second");
+  expect(
+    (await mine.submit(formTo(kept, CODEX), { allowed: "yes", settings: "model: second" })).html,
+  ).toContain("Review your draft");
+  const long = `# ${"x".repeat(FORM_TEXT_BYTES_MAX)}`;
+  const refused = await mine.submit(formTo(await mine.visit(CODEX), CODEX), {
+    allowed: "yes",
+    settings: long,
+  });
+  expect(refused.html).toContain("a policy has at most 2097152");
+  expect(refused.html).toContain(long.slice(-100));
+  await save("revision: x\nrequird: true\n");
+  const broken = await mine.submit(formTo(await mine.visit(CODEX), CODEX), {
+    ...{ allowed: "yes", settings: "model: third" },
+  });
+  expect(broken.html).toContain("problems that must be solved first");
+  expect(broken.html).toContain("model: third");
+});
