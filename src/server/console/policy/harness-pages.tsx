@@ -12,18 +12,10 @@ import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Count, Facts, State, Text, useReader } from "../parts/values.tsx";
 import { SETTINGS_EDITOR } from "./completions.ts";
+import { type ReportedVersion, Versions } from "./harness-versions.tsx";
 import { REVIEW_PATH } from "./words.ts";
 
 export const HARNESSES_PATH = `${CONSOLE}/harnesses`;
-
-/** A version that workstations report. */
-export interface ReportedVersion {
-  /** empty if none could be read */
-  version: string;
-  clients: number;
-  /** why the policy refuses it; undefined if it allows it */
-  refusal: string | undefined;
-}
 
 export interface HarnessView {
   harness: HarnessKey;
@@ -260,47 +252,5 @@ function Form({
         )}
       </fieldset>
     </ConsoleForm>
-  );
-}
-
-function Versions({ versions }: { versions: readonly ReportedVersion[] }) {
-  return (
-    <section aria-labelledby="versions">
-      <h2 id="versions">Versions on workstations</h2>
-      {versions.length === 0 ? (
-        <p>No workstation has reported this harness.</p>
-      ) : (
-        <table class="rows">
-          <caption class="visually-hidden">Reported versions, the most frequent first</caption>
-          <thead>
-            <tr>
-              <th scope="col">Version</th>
-              <th scope="col" class="number">
-                Workstations
-              </th>
-              <th scope="col">Under the draft, or the policy without one</th>
-            </tr>
-          </thead>
-          <tbody>
-            {versions.map(({ version, clients, refusal }) => (
-              <tr key={version}>
-                <td data-label="Version">
-                  <Text value={version} none="unreadable" />
-                </td>
-                <td data-label="Workstations" class="number">
-                  <Count value={clients} />
-                </td>
-                <td data-label="Under the draft, or the policy without one">
-                  <State tone={refusal === undefined ? "good" : "bad"}>
-                    {refusal === undefined ? "Allowed" : "Refused"}
-                  </State>{" "}
-                  <Text value={refusal} none=" " />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-    </section>
   );
 }
