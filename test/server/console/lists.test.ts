@@ -26,6 +26,19 @@ describe("CON-20 the parameter `columns`", () => {
   });
 });
 
+test("the total names one row in the singular, and any other number in the plural", async () => {
+  const { cookie } = await site.signedIn("admin");
+  const total = async (path: string) => {
+    const html = await (await site.request("GET", path, { cookie })).text();
+    const [, shown = ""] = /class="?total"?>(.*?)<\/p>/s.exec(html) ?? [];
+    return shown.replaceAll(/<[^>]+>/g, "").trim();
+  };
+  expect(await total("/console/groups")).toBe("0 groups");
+  expect(await total("/console/users")).toBe("1 user");
+  await site.signedIn("member");
+  expect(await total("/console/users")).toBe("2 users");
+});
+
 describe("CON-23 the labels of cards", () => {
   const sheet = async (columns: string) => {
     const answer = await site.request("GET", `${LABELS_PATH}?${new URLSearchParams({ columns })}`);

@@ -77,10 +77,13 @@ function Total<Row>({ list: { paging, noun, problems = [] } }: { list: List<Row>
   return (
     <p class="total">
       {paging.isBound && "More than "}
-      <Count value={paging.total} /> {noun}
+      <Count value={paging.total} /> {paging.total === 1 ? singularOf(noun) : noun}
     </p>
   );
 }
+
+/** @param noun regular, as those of all lists are */
+const singularOf = (noun: string): string => noun.replace(/ies$/, "ys").slice(0, -1);
 
 /** Rows can be selected if something can be done with them. */
 function Selectable<Row>({ list }: { list: List<Row> }) {

@@ -55,7 +55,7 @@ export interface BulkAction {
 }
 
 export interface List<Row> extends Twin {
-  /** for example `workstations` */
+  /** plural, for example `workstations` */
   noun: string;
   filters: readonly Filter[];
   columns: readonly Column<Row>[];

@@ -17,6 +17,7 @@ function mount(field: HTMLTextAreaElement): void {
   if (!form || field.matches(":disabled")) return;
   const host = document.createElement("div");
   host.className = "editor";
+  host.style.setProperty("--rows", String(field.rows));
   // In the document, the content security policy would refuse the editor's style element.
   const root = host.attachShadow({ mode: "open" });
   const changed = new Set<() => void>();

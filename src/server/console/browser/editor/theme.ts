@@ -5,7 +5,7 @@ import { tags } from "@lezer/highlight";
 
 const frame = EditorView.theme({
   "&": {
-    height: "34rem",
+    height: "calc(var(--rows) * 1.3125rem)",
     maxHeight: "75vh",
     border: "1px solid var(--control)",
     backgroundColor: "var(--surface)",
