@@ -717,6 +717,33 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["policy_draft.create"],
   },
+  "GET /console/mcp.csv": {
+    ask: async (site) => ({ cookie: (await site.signedIn("admin")).cookie }),
+    leaves: ["list.export"],
+  },
+  "POST /console/mcp/new": {
+    async ask(site) {
+      await publishFirst(site);
+      const fields = { name: "docs", kind: "local", command: "npx" };
+      return onConsole(site, { action: "/console/mcp/new", fields });
+    },
+    leaves: ["policy_draft.create"],
+  },
+  "POST /console/mcp/:name": {
+    async ask(site) {
+      await publishFirst(site);
+      const caller = await site.signedIn("admin");
+      const server = { name: "docs", command: "npx" };
+      await site.domain.governance.drafts.saveMcp(caller.actor, { version: 0 }, { codex: [server] });
+      return onConsole(site, {
+        action: "/console/mcp/docs",
+        caller,
+        fields: { kind: "local", command: "uvx" },
+      });
+    },
+    changes: ["policy_drafts"],
+    why: "the draft was recorded when it was created",
+  },
   "POST /console/policy/edit": {
     async ask(site) {
       await publishFirst(site);

@@ -27,6 +27,7 @@ import { Views } from "./reading/views.ts";
 
 export { membershipIn, type Person, personOf } from "./delivery/audiences.ts";
 export type { GovernanceSettings } from "./dependencies.ts";
+export { likelySecretsIn } from "./document/likely-secrets.ts";
 export { defaultModelOf, deliversModels, modelsOf } from "./document/model-lists.ts";
 export { POLICY_TEXT, SETTINGS_TEXT } from "./document/text-schema.ts";
 export type { Conflict, Decision } from "./drafts/draft-merge.ts";
@@ -42,6 +43,14 @@ export type {
 export type { DeploymentOutcome, DeploymentSection } from "./publishing/deployment.ts";
 export type { Change } from "./publishing/diff.ts";
 export type { DocumentPlan, DocumentSource } from "./publishing/documents.ts";
+export {
+  changedLists,
+  findServer,
+  harnessesWithName,
+  type PlacedServer,
+  serverProblems,
+  serversIn,
+} from "./publishing/mcp-lists.ts";
 export { readHarnessKey } from "./publishing/publications.ts";
 export type { Explanation, PolicySummary } from "./reading/explain.ts";
 export type { Configuration } from "./reading/export.ts";

@@ -13,10 +13,14 @@ export const createSessionServer = async (options: TestServerOptions = {}): Prom
   await withCapture(await createTestServer(options));
 
 /** @returns the server, after publishing a policy that asks for captured sessions of every harness */
-export async function withCapture<T extends Pick<TestServer, "domain" | "world">>(face: T): Promise<T> {
+export async function withCapture<T extends Pick<TestServer, "domain" | "world">>(
+  face: T,
+  more: object = {},
+): Promise<T> {
   await publishFirst(face, {
     session_upload: { presign_url: `${BASE_URL}${PRESIGN_PATH}` },
     allowed_harnesses: ["codex", "claude", "kimi", "opencode"],
+    ...more,
   });
   return face;
 }

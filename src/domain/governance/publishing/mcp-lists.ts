@@ -92,6 +92,12 @@ export function changedLists(document: Servers, { former, next }: ServerChange):
   return Object.fromEntries(lists);
 }
 
+/** @returns what is wrong with a server by itself, with pointers into it */
+export const serverProblems = (server: unknown): Problem[] =>
+  readDraft({ revision: "", harnesses: { [HARNESS_KEYS[0]]: { mcp: [server] } } }).problems.map(
+    ({ pointer, detail }) => ({ pointer: pointer.replace(/^(?:\/[^/]*){4}/, ""), detail }),
+  );
+
 /** @param lists McpLists as JSON @returns problems with pointers into `mcp` */
 export function validateMcpLists({ lists, base, frame }: BaseRevisionText & { lists: string }): Validated {
   const mcp: Record<string, unknown> = JSON.parse(lists);

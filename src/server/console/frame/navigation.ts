@@ -67,7 +67,10 @@ const GROUPS: readonly NavigationGroup[] = [
   {
     label: "Extensions",
     needs: "administrator",
-    links: [{ href: `${CONSOLE}/packages`, label: "Packages" }],
+    links: [
+      { href: `${CONSOLE}/packages`, label: "Packages" },
+      { href: `${CONSOLE}/mcp`, label: "MCP servers" },
+    ],
   },
   {
     label: "People",

@@ -59,6 +59,12 @@ const ACTIONS: readonly Action[] = [
     label: "Captured sessions with a failed upload",
     detail: "Sessions",
   },
+  {
+    page: `${CONSOLE}/mcp`,
+    href: `${CONSOLE}/mcp/new`,
+    label: "Add an MCP server",
+    detail: "MCP servers",
+  },
   { page: `${CONSOLE}/system/jobs`, href: `${CONSOLE}/system/jobs`, label: "Run a job", detail: "Jobs" },
 ];
 

@@ -8,6 +8,7 @@ import { CLIENTS_PATH, clientPath } from "../fleet/client-list.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { pathWith } from "../list/address.ts";
+import { MCP_PATH, serverPath } from "../mcp/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { Text } from "../parts/values.tsx";
 import { userPath } from "../people/words.ts";
@@ -27,7 +28,7 @@ const KINDS: readonly { kind: SearchKind; label: string; list: string; href(hit:
   { kind: "user", label: "Users", list: `${CONSOLE}/users`, href: ({ id }) => userPath(id) },
   { kind: "workstation", label: "Workstations", list: CLIENTS_PATH, href: ({ id }) => clientPath(id) },
   { kind: "package", label: "Packages", ...inside(`${CONSOLE}/packages`) },
-  { kind: "mcp_server", label: "MCP servers", ...inside(`${CONSOLE}/mcp`) },
+  { kind: "mcp_server", label: "MCP servers", list: MCP_PATH, href: ({ id }) => serverPath(id) },
   { kind: "revision", label: "Revisions", ...inside(`${CONSOLE}/policy/history`) },
   { kind: "group", label: "Groups", ...inside(`${CONSOLE}/groups`) },
   { kind: "audit_entry", label: "Audit log", ...inside(`${CONSOLE}/audit`) },

@@ -18,11 +18,7 @@ import { jobPages } from "./job-pages.ts";
 import { keyPages } from "./key-pages.ts";
 import { ownPages } from "./own/own-pages.ts";
 import { peoplePages } from "./people/people-pages.ts";
-import { draftActionPages, draftPages } from "./policy/draft-pages.ts";
-import { explainPages } from "./policy/explain-pages.ts";
-import { harnessPages } from "./policy/harness-pages.ts";
-import { packagePages } from "./policy/package-pages.ts";
-import { policyPages, rolloutPages } from "./policy/policy-pages.ts";
+import { policyAreaPages } from "./policy/policy-area-pages.ts";
 import { sessionAreaPages } from "./sessions/session-area-pages.ts";
 import { overviewPages } from "./start/overview-pages.ts";
 import { searchPages } from "./start/search-pages.ts";
@@ -39,13 +35,7 @@ export function consoleRoutes(context: RouteContext) {
     .use(overviewPages(context, console))
     .use(searchPages(context, console))
     .use(fleetPages(context, console))
-    .use(policyPages(context, console))
-    .use(rolloutPages(context, console))
-    .use(explainPages(context, console))
-    .use(harnessPages(context, console))
-    .use(packagePages(context, console))
-    .use(draftPages(context, console))
-    .use(draftActionPages(context, console))
+    .use(policyAreaPages(context, console))
     .use(peoplePages(context, console))
     .use(gatewayPages(context, console))
     .use(gatewayRequestPages(context, console))

@@ -2,9 +2,33 @@
 import { withCapture } from "../../../support/content/sessions.ts";
 import type { Area } from "../scenes.ts";
 
+const LONG = "long-".repeat(40);
+const SERVERS = {
+  codex: [
+    { name: "docs", command: "npx", args: ["-y", "@example/docs", ""], env: { REGION: "eu" } },
+    {
+      name: `<script>${LONG}`,
+      command: `/opt/${LONG}`,
+      args: [LONG, "two\nlines"],
+      env: { [LONG.slice(0, 99)]: LONG },
+    },
+  ],
+  claude: [
+    { name: "docs", command: "npx", args: ["-y", "@example/docs", ""], env: { REGION: "eu" } },
+    {
+      name: "\u062e\u0627\u062f\u0645",
+      url: `https://mcp.example.com/${LONG}`,
+      transport: "http",
+      disabled: true,
+    },
+  ],
+  kimi: [{ name: "docs", url: "https://mcp.example.com/docs" }],
+};
+
 export const policyArea: Area = {
   async seed({ server }) {
-    await withCapture(server); // the area of captured sessions hands some in
+    const harnesses = Object.fromEntries(Object.entries(SERVERS).map(([key, mcp]) => [key, { mcp }]));
+    await withCapture(server, { harnesses }); // the area of captured sessions hands some in
   },
   scenes: [
     { title: "Policy", open: "/console/policy" },
@@ -22,6 +46,39 @@ export const policyArea: Area = {
     { title: "Codex", open: "/console/harnesses/codex" },
     { title: "Packages", open: "/console/packages" },
     { title: "Packages", state: "filtered wrongly", open: "/console/packages?kind=other" },
+    { title: "MCP servers", open: "/console/mcp" },
+    { title: "MCP servers", state: "none match", open: "/console/mcp?q=nothing" },
+    { title: "MCP servers", state: "filtered wrongly", open: "/console/mcp?kind=odd" },
+    { title: "docs", open: "/console/mcp/docs?harness=codex" },
+    { title: "docs", state: "remote", open: "/console/mcp/docs?harness=kimi" },
+    {
+      title: `<script>${LONG}`,
+      state: "long",
+      open: `/console/mcp/${encodeURIComponent(`<script>${LONG}`)}`,
+    },
+    { title: "New MCP server", open: "/console/mcp/new" },
+    {
+      title: "New MCP server",
+      state: "wrong",
+      async open(page) {
+        await page.goto("/console/mcp/new");
+        await page.getByRole("button", { name: "Add a variable" }).click();
+        await page.getByRole("button", { name: "Save and review" }).click();
+      },
+    },
+    {
+      title: "New MCP server",
+      state: "with a token",
+      async open(page) {
+        await page.goto("/console/mcp/new");
+        await page.locator("#name").fill("git");
+        await page.locator("#command").fill("npx");
+        await page.getByLabel("Codex").check();
+        await page.getByRole("button", { name: "Add an argument" }).click();
+        await page.locator("#arg0").fill("--token=ghp_1");
+        await page.getByRole("button", { name: "Save and review" }).click();
+      },
+    },
     { title: "Rollout of r1", open: "/console/policy/rollout/1" },
   ],
 };

@@ -21,7 +21,7 @@ const policy = (...mcp: McpServer[]) => ({ managed_config: {}, mcp, package_over
 const [search, docs, other] = [server("search"), server("docs"), server("docs", { command: "other" })];
 const DOCUMENT = { harnesses: { codex: policy(search, docs), claude: policy(docs), kimi: policy(other) } };
 
-test("harnesses with exactly the same server share one row, by name", () => {
+test("CON-69 harnesses with exactly the same server share one row, by name", () => {
   expect(serversIn(DOCUMENT)).toEqual([
     { server: docs, harnesses: ["codex", "claude"] },
     { server: other, harnesses: ["kimi"] },

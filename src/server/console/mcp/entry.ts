@@ -1,0 +1,164 @@
+// An MCP server as it is entered in the form, which works without JavaScript: each press of a button sends the whole form, and the
+// server answers with the rows moved, added or removed. Nothing is saved by that.
+import { MCP_ARGUMENTS_MAX, type McpServer } from "../../../domain/governance/model.ts";
+import type { PlacedServer } from "../../../domain/governance/service.ts";
+import { HARNESS_KEYS, type HarnessKey } from "../../../domain/harnesses/harnesses.ts";
+import { type Problem, pointerOf, tokensOf } from "../../../platform/errors.ts";
+import type { Fields } from "../frame/refusals.tsx";
+import { withoutReturns } from "../long-form.ts";
+
+export interface Variable {
+  name: string;
+  value: string;
+}
+
+export interface McpEntry {
+  name: string;
+  /** remote: has a URL; local: has a command */
+  isRemote: boolean;
+  command: string;
+  args: readonly string[];
+  variables: readonly Variable[];
+  url: string;
+  transport: string;
+  harnesses: readonly HarnessKey[];
+  isEnabled: boolean;
+}
+
+export const NEW_ENTRY: McpEntry = {
+  ...{ name: "", isRemote: false, command: "", args: [], variables: [], url: "", transport: "" },
+  harnesses: [],
+  isEnabled: true,
+};
+
+/** @returns a server of the draft, to be edited */
+export const entryOf = ({ server, harnesses }: PlacedServer): McpEntry => ({
+  name: server.name,
+  isRemote: server.url !== undefined,
+  command: server.command ?? "",
+  args: server.args ?? [],
+  variables: Object.entries(server.env ?? {}).map(([name, value]) => ({ name, value })),
+  url: server.url ?? "",
+  transport: server.transport ?? "",
+  harnesses,
+  isEnabled: !server.disabled,
+});
+
+/** @param fields of the form, without empty ones: `args` and `variables` are the numbers of rows */
+export function entryIn(fields: Fields): McpEntry {
+  const text = (name: string): string => withoutReturns(fields[name] ?? "");
+  return {
+    name: text("name").trim(),
+    isRemote: fields.kind === "remote",
+    command: text("command").trim(),
+    args: rowsIn(fields.args).map((at) => text(`arg${at}`)),
+    variables: rowsIn(fields.variables).map((at) => ({
+      name: text(`env_name${at}`).trim(),
+      value: text(`env_value${at}`),
+    })),
+    url: text("url").trim(),
+    transport: text("transport").trim(),
+    harnesses: HARNESS_KEYS.filter((key) => fields[`harness_${key}`] !== undefined),
+    isEnabled: fields.enabled !== undefined,
+  };
+}
+
+const rowsIn = (count: string | undefined): number[] =>
+  Array.from({ length: Math.min(Number(/^\d{1,4}$/.exec(count ?? "0")?.[0] ?? 0), MCP_ARGUMENTS_MAX) }).map(
+    (_, at) => at,
+  );
+
+const ROW_ACTS = ["up", "down", "drop_arg", "drop_env", "add_arg", "add_env"] as const;
+
+/** A press of a button in a row, or of one that adds a row. */
+export interface RowAct {
+  kind: (typeof ROW_ACTS)[number];
+  /** position of the row; the number of rows for one that is added */
+  at: number;
+}
+
+/** @returns undefined for the buttons that save or remove the server */
+export function rowActIn(act: string | undefined): RowAct | undefined {
+  const [, name, at] = /^(\w+):(\d{1,4})$/.exec(act ?? "") ?? [];
+  const kind = ROW_ACTS.find((one) => one === name);
+  return kind && { kind, at: Number(at) };
+}
+
+/** @returns the entry with the row moved, added or removed */
+export function withRowAct(entry: McpEntry, { kind, at }: RowAct): McpEntry {
+  const { args, variables } = entry;
+  switch (kind) {
+    case "up":
+      return { ...entry, args: swapped(args, at - 1) };
+    case "down":
+      return { ...entry, args: swapped(args, at) };
+    case "drop_arg":
+      return { ...entry, args: args.filter((_, index) => index !== at) };
+    case "drop_env":
+      return { ...entry, variables: variables.filter((_, index) => index !== at) };
+    case "add_arg":
+      return { ...entry, args: [...args, ""].slice(0, MCP_ARGUMENTS_MAX) };
+    default:
+      return { ...entry, variables: [...variables, { name: "", value: "" }].slice(0, MCP_ARGUMENTS_MAX) };
+  }
+}
+
+/** @returns the list with this item and the next one exchanged; the same one at its ends */
+function swapped(items: readonly string[], at: number): readonly string[] {
+  const [one, other] = [items[at], items[at + 1]];
+  return one === undefined || other === undefined
+    ? items
+    : [...items.slice(0, at), other, one, ...items.slice(at + 2)];
+}
+
+/** @returns the server without what belongs to the other kind; a row of a variable that is blank is none */
+export function serverOf({ isRemote, ...entry }: McpEntry): McpServer {
+  const { name, command, args, variables, url, transport, isEnabled } = entry;
+  const named = variables.filter((variable) => variable.name !== "" || variable.value !== "");
+  const env = Object.fromEntries(named.map((variable) => [variable.name, variable.value]));
+  const own = isRemote
+    ? { ...(url && { url }), ...(transport && { transport }) }
+    : {
+        ...(command && { command }),
+        ...(args.length > 0 && { args: [...args] }),
+        ...(named.length > 0 && { env }),
+      };
+  return { name, ...own, disabled: !isEnabled };
+}
+
+/** @returns what only the form can have wrong: the policy cannot say such a thing */
+export function entryProblems({ isRemote, variables, harnesses }: McpEntry): Problem[] {
+  const problems: Problem[] = [];
+  const names = new Set<string>();
+  for (const { name } of isRemote ? [] : variables) {
+    if (name !== "" && names.has(name))
+      problems.push({ pointer: pointerOf(["env", name]), detail: "is there twice" });
+    names.add(name);
+  }
+  if (!isRemote && variables.some(({ name, value }) => name === "" && value !== ""))
+    problems.push({ pointer: "/env", detail: "has a value without a name" });
+  if (harnesses.length === 0) problems.push({ pointer: "/harnesses", detail: "must be at least one" });
+  return problems;
+}
+
+/** Id of the control that a problem is about, and what the control is called. */
+export function controlOf({ isRemote, variables }: McpEntry, pointer: string): { id: string; label: string } {
+  const [member = "", at = ""] = tokensOf(pointer);
+  if (member === "args") return { id: `arg${at}`, label: `Argument ${Number(at) + 1}` };
+  if (member === "env") {
+    const row = Math.max(
+      0,
+      variables.findLastIndex(({ name }) => name === at),
+    );
+    return { id: `env_name${row}`, label: at === "" ? "The list of variables" : `Variable ${at}` };
+  }
+  return CONTROLS[member] ?? { id: isRemote ? "url" : "command", label: "The server" };
+}
+
+const CONTROLS: Readonly<Record<string, { id: string; label: string }>> = {
+  name: { id: "name", label: "Name" },
+  command: { id: "command", label: "Command" },
+  url: { id: "url", label: "URL" },
+  transport: { id: "transport", label: "Transport" },
+  harnesses: { id: "harnesses", label: "Harnesses" },
+};

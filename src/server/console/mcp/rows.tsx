@@ -1,0 +1,158 @@
+// The rows of an MCP server's form: arguments in their order, and variables. Every button sends the form, so that none needs the script.
+/** @jsxImportSource preact */
+import { KEY_CHARACTERS_MAX } from "../../../platform/text/object-reader.ts";
+import { Hidden } from "../../pages/forms.tsx";
+import type { RowAct, Variable } from "./entry.ts";
+
+interface RowsProps {
+  /** the row that was just moved or added, which gets the focus */
+  moved: RowAct | undefined;
+  /** rows that a server may have */
+  max: number;
+}
+
+export function Arguments({ args, moved, max }: RowsProps & { args: readonly string[] }) {
+  const focus = moved && focusAfter(moved, args.length);
+  return (
+    <fieldset>
+      <legend>Arguments</legend>
+      <Hidden name="args" value={String(args.length)} />
+      <ol class="entry-rows">
+        {args.map((value, at) => (
+          // Equal arguments are told apart by their position only.
+          <li key={at}>
+            <TextRow
+              id={`arg${at}`}
+              label={`Argument ${at + 1}`}
+              value={value}
+              hasFocus={isAdded(moved, "add_arg", at)}
+            />
+            <RowButton
+              act="up"
+              at={at}
+              label={`Move argument ${at + 1} up`}
+              isOff={at === 0}
+              hasFocus={focus === `up:${at}`}
+            >
+              Up
+            </RowButton>
+            <RowButton
+              act="down"
+              at={at}
+              label={`Move argument ${at + 1} down`}
+              isOff={at === args.length - 1}
+              hasFocus={focus === `down:${at}`}
+            >
+              Down
+            </RowButton>
+            <RowButton act="drop_arg" at={at} label={`Remove argument ${at + 1}`}>
+              Remove
+            </RowButton>
+          </li>
+        ))}
+      </ol>
+      {args.length < max && (
+        <button class="button quiet" type="submit" name="act" value={`add_arg:${args.length}`}>
+          Add an argument
+        </button>
+      )}
+      <p class="hint">An empty row is an empty argument. A server has at most {max}.</p>
+    </fieldset>
+  );
+}
+
+export function Variables({ variables, moved, max }: RowsProps & { variables: readonly Variable[] }) {
+  return (
+    <fieldset>
+      <legend>Environment variables</legend>
+      <p class="warning">
+        Values reach workstations in clear, and their users can read them. Never enter a key or a token of the
+        organization.
+      </p>
+      <Hidden name="variables" value={String(variables.length)} />
+      <ul class="entry-rows">
+        {variables.map(({ name, value }, at) => (
+          <li key={at}>
+            <input
+              id={`env_name${at}`}
+              name={`env_name${at}`}
+              value={name}
+              aria-label={`Name of variable ${at + 1}`}
+              placeholder="NAME"
+              maxLength={KEY_CHARACTERS_MAX}
+              autocomplete="off"
+              spellcheck={false}
+              autofocus={isAdded(moved, "add_env", at)}
+            />
+            <TextRow id={`env_value${at}`} label={`Value of variable ${at + 1}`} value={value} />
+            <RowButton act="drop_env" at={at} label={`Remove variable ${at + 1}`}>
+              Remove
+            </RowButton>
+          </li>
+        ))}
+      </ul>
+      {variables.length < max && (
+        <button class="button quiet" type="submit" name="act" value={`add_env:${variables.length}`}>
+          Add a variable
+        </button>
+      )}
+    </fieldset>
+  );
+}
+
+/** @returns the button of the moved row that moves it on; at an end of the list, the one that moves it back */
+function focusAfter({ kind, at }: RowAct, count: number): string | undefined {
+  if (kind === "up") return at === 1 ? "down:0" : `up:${at - 1}`;
+  if (kind === "down") return at + 1 === count - 1 ? `up:${at + 1}` : `down:${at + 1}`;
+  return undefined;
+}
+
+const isAdded = (moved: RowAct | undefined, kind: RowAct["kind"], at: number): boolean =>
+  moved?.kind === kind && moved.at === at;
+
+interface TextRowProps {
+  id: string;
+  label: string;
+  value: string;
+  hasFocus?: boolean;
+}
+
+/** A value may have several lines. A browser drops the first line end of a textarea. */
+const TextRow = ({ id, label, value, hasFocus }: TextRowProps) => (
+  <textarea
+    id={id}
+    name={id}
+    rows={1}
+    aria-label={label}
+    autocomplete="off"
+    spellcheck={false}
+    autofocus={hasFocus}
+  >
+    {`\n${value}`}
+  </textarea>
+);
+
+interface RowButtonProps {
+  act: RowAct["kind"];
+  at: number;
+  label: string;
+  children: string;
+  isOff?: boolean;
+  hasFocus?: boolean;
+}
+
+function RowButton({ act, at, label, children, isOff, hasFocus }: RowButtonProps) {
+  return (
+    <button
+      class="button quiet"
+      type="submit"
+      name="act"
+      value={`${act}:${at}`}
+      aria-label={label}
+      disabled={isOff}
+      autofocus={hasFocus}
+    >
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,282 @@
+// The form of one MCP server. A save goes into the draft and publishes nothing.
+/** @jsxImportSource preact */
+import {
+  LABEL_CHARACTERS_MAX,
+  MCP_ARGUMENTS_MAX,
+  MCP_TEXT_CHARACTERS_MAX,
+  type McpServer,
+  URL_CHARACTERS_MAX,
+} from "../../../domain/governance/model.ts";
+import type { HarnessKey } from "../../../domain/harnesses/harnesses.ts";
+import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import { Hidden } from "../../pages/forms.tsx";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { harnessText } from "../own/words.ts";
+import { AsCommand } from "../parts/command.tsx";
+import { ConsoleForm } from "../parts/form.tsx";
+import { Text, useReader } from "../parts/values.tsx";
+import { controlOf, type McpEntry, type RowAct } from "./entry.ts";
+import { Arguments, Variables } from "./rows.tsx";
+import { MCP_PATH, MCP_TRAIL, NEW_SERVER_PATH, serverPath } from "./words.ts";
+
+export interface ServerPageProps {
+  /** name of the server in the draft; undefined for a new one */
+  name: string | undefined;
+  /** one of the harnesses that had the server when the form was opened */
+  from: HarnessKey | undefined;
+  entry: McpEntry;
+  /** of the draft; 0 for none */
+  version: number;
+  problems?: readonly Problem[];
+  /** pointers to values that look like a key or a token, and are not accepted yet */
+  secrets?: readonly string[];
+  /** harnesses that have a different server of this name */
+  others?: readonly HarnessKey[];
+  /** the row that was just moved or added, which gets the focus */
+  moved?: RowAct | undefined;
+  /** the draft was saved in another place meanwhile: the server as it is there; null if it is gone */
+  other?: McpServer | null | undefined;
+}
+
+/** @returns the page of one server, or of a new one */
+export function serverPage(props: ServerPageProps): ConsolePage {
+  const { name, problems = [], secrets = [], other } = props;
+  const isRefused = problems.length > 0 || secrets.length > 0;
+  return {
+    title: name ?? "New MCP server",
+    trail: MCP_TRAIL,
+    isError: isRefused || other !== undefined,
+    status: isRefused ? 400 : other === undefined ? 200 : 409,
+    content: (
+      <>
+        {other !== undefined && <Elsewhere server={other} />}
+        {problems.length > 0 && <Problems {...props} problems={problems} />}
+        {secrets.length > 0 && <Secrets {...props} secrets={secrets} />}
+        <ServerForm {...props} />
+        <AsCommand
+          api={{
+            method: "PUT",
+            path: "/admin/policy-draft",
+            body: { version: props.version, mcp: { codex: [{ name: name ?? "…", command: "…" }] } },
+          }}
+        />
+      </>
+    ),
+  };
+}
+
+const Problems = ({ problems, entry }: Pick<ServerPageProps, "entry"> & { problems: readonly Problem[] }) => (
+  <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+    <p>Nothing is saved yet.</p>
+    <ul>
+      {problems.map(({ pointer, detail }) => {
+        const { id, label } = controlOf(entry, pointer);
+        return (
+          <li key={pointer + detail}>
+            <a href={`#${id}`}>
+              <Text value={`${label} ${detail}`} />
+            </a>
+          </li>
+        );
+      })}
+    </ul>
+  </div>
+);
+
+const Secrets = ({ secrets, entry }: Pick<ServerPageProps, "entry"> & { secrets: readonly string[] }) => (
+  <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+    <p>
+      Nothing is saved yet: what is listed here looks like a key or a token. Every workstation that gets the
+      policy stores it in clear, and its user can read it.
+    </p>
+    <ul>
+      {secrets.map((pointer) => {
+        const { id, label } = controlOf(entry, pointer);
+        return (
+          <li key={pointer}>
+            <a href={`#${id}`}>
+              <Text value={label} />
+            </a>
+          </li>
+        );
+      })}
+    </ul>
+  </div>
+);
+
+const Elsewhere = ({ server }: { server: McpServer | null }) => (
+  <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+    <p>
+      The draft was saved in another place meanwhile. What you entered is below; saving it again puts it into
+      the draft as it is now.
+    </p>
+    {server === null ? (
+      <p>There, the server is gone.</p>
+    ) : (
+      <details>
+        <summary>The server as it is there</summary>
+        <pre>
+          <Text value={JSON.stringify(server, null, 2)} />
+        </pre>
+      </details>
+    )}
+  </div>
+);
+
+function ServerForm(props: ServerPageProps) {
+  const { name, from, entry, version, problems = [], secrets = [], moved, other } = props;
+  const { mayAdminister } = useReader();
+  const isChanged = moved !== undefined || problems.length > 0 || secrets.length > 0 || other !== undefined;
+  const isWrong = (id: string) => problems.some(({ pointer }) => controlOf(entry, pointer).id === id);
+  return (
+    <ConsoleForm
+      action={name === undefined ? NEW_SERVER_PATH : serverPath(name)}
+      class="server"
+      isInParts
+      edits={isChanged ? "refused" : "saved"}
+    >
+      <Hidden name="version" value={String(version)} />
+      {from !== undefined && <Hidden name="from" value={from} />}
+      {/* What the Enter key presses: the first button of the form, which would move a row otherwise. */}
+      <button type="submit" name="act" value="save" hidden>
+        Save
+      </button>
+      <fieldset disabled={!mayAdminister}>
+        <legend class="visually-hidden">The server</legend>
+        <div class="field narrow">
+          <label for="name">Name</label>
+          <input
+            id="name"
+            name="name"
+            value={entry.name}
+            maxLength={LABEL_CHARACTERS_MAX}
+            autocomplete="off"
+            aria-invalid={isWrong("name")}
+          />
+        </div>
+        <Kind entry={entry} />
+        <fieldset class="local">
+          <legend class="visually-hidden">Local server</legend>
+          <div class="field">
+            <label for="command">Command</label>
+            <input
+              id="command"
+              name="command"
+              value={entry.command}
+              placeholder="npx"
+              maxLength={MCP_TEXT_CHARACTERS_MAX}
+              autocomplete="off"
+              spellcheck={false}
+              aria-invalid={isWrong("command")}
+            />
+          </div>
+          <Arguments args={entry.args} moved={moved} max={MCP_ARGUMENTS_MAX} />
+          <Variables variables={entry.variables} moved={moved} max={MCP_ARGUMENTS_MAX} />
+        </fieldset>
+        <fieldset class="remote">
+          <legend class="visually-hidden">Remote server</legend>
+          <div class="field">
+            <label for="url">URL</label>
+            <input
+              id="url"
+              name="url"
+              value={entry.url}
+              placeholder="https://mcp.example.com/"
+              maxLength={URL_CHARACTERS_MAX}
+              autocomplete="off"
+              spellcheck={false}
+              aria-invalid={isWrong("url")}
+            />
+          </div>
+          <div class="field narrow">
+            <label for="transport">Transport</label>
+            <input
+              id="transport"
+              name="transport"
+              value={entry.transport}
+              list="transports"
+              maxLength={LABEL_CHARACTERS_MAX}
+              autocomplete="off"
+              aria-describedby="transport-hint"
+              aria-invalid={isWrong("transport")}
+            />
+            <datalist id="transports">
+              <option value="http" />
+              <option value="sse" />
+            </datalist>
+            <p class="hint" id="transport-hint">
+              Empty for what the harness uses by itself.
+            </p>
+          </div>
+        </fieldset>
+        <Harnesses {...props} />
+        <p>
+          <label>
+            <input type="checkbox" name="enabled" value="yes" checked={entry.isEnabled} /> Enabled
+          </label>
+        </p>
+        {secrets.length > 0 && (
+          <p>
+            <label>
+              <input type="checkbox" name="accepted" value="yes" /> Users of workstations may read these
+              values
+            </label>
+          </p>
+        )}
+        {mayAdminister && <Buttons name={name} />}
+      </fieldset>
+    </ConsoleForm>
+  );
+}
+
+const Kind = ({ entry: { isRemote } }: Pick<ServerPageProps, "entry">) => (
+  <fieldset>
+    <legend>Kind</legend>
+    <p>
+      <label>
+        <input id="local" type="radio" name="kind" value="local" checked={!isRemote} /> Local: a command that
+        the harness starts on the workstation, with arguments and variables
+      </label>
+      <label>
+        <input id="remote" type="radio" name="kind" value="remote" checked={isRemote} /> Remote: a URL, with
+        neither arguments nor variables
+      </label>
+    </p>
+    <p class="hint">A server has a command or a URL. What is entered for the other kind is not saved.</p>
+  </fieldset>
+);
+
+const Harnesses = ({ entry, others = [], name }: ServerPageProps) => (
+  <fieldset id="harnesses">
+    <legend>Harnesses</legend>
+    {HARNESS_KEYS.map((key) => (
+      <label key={key}>
+        <input type="checkbox" name={`harness_${key}`} value="yes" checked={entry.harnesses.includes(key)} />{" "}
+        {harnessText(key)}
+        {name !== undefined && others.includes(key) && (
+          <>
+            , has a <a href={serverPath(name, key)}>different server of this name</a>, which this one would
+            replace
+          </>
+        )}
+      </label>
+    ))}
+  </fieldset>
+);
+
+const Buttons = ({ name }: Pick<ServerPageProps, "name">) => (
+  <div class="choices">
+    <button class="button primary" type="submit" name="act" value="save">
+      Save and review
+    </button>
+    {name !== undefined && (
+      <button class="button" type="submit" name="act" value="remove">
+        Remove from the draft
+      </button>
+    )}
+    <a class="button" href={MCP_PATH}>
+      Cancel
+    </a>
+  </div>
+);

@@ -1,0 +1,20 @@
+// Addresses of the pages about MCP servers.
+import type { HarnessKey } from "../../../domain/harnesses/harnesses.ts";
+import { CONSOLE } from "../frame/navigation.ts";
+
+export const MCP_PATH = `${CONSOLE}/mcp`;
+export const NEW_SERVER_PATH = `${MCP_PATH}/new`;
+
+export const MCP_TRAIL = [{ href: MCP_PATH, label: "MCP servers" }] as const;
+
+/** Names that would be another address; a tilde before them makes them names again. */
+const OTHER_ADDRESS = /^(?:~.*|new|\.{1,2})$/s;
+
+/** @param harness one that has the server; needed if others have a different one of this name */
+export function serverPath(name: string, harness?: HarnessKey): string {
+  const path = `${MCP_PATH}/${encodeURIComponent(OTHER_ADDRESS.test(name) ? `~${name}` : name)}`;
+  return harness === undefined ? path : `${path}?harness=${harness}`;
+}
+
+/** @param segment of the path, decoded @returns the name of the server */
+export const nameIn = (segment: string): string => (segment.startsWith("~") ? segment.slice(1) : segment);

@@ -1,0 +1,43 @@
+// The form of an MCP server in a real browser, without and with the script.
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { heading, openSite, press, type Site } from "../../support/browser/browser.ts";
+
+let site: Site;
+beforeAll(async () => {
+  site = await openSite();
+  await site.server.domain.governance.deployments.apply(site.server.world.system, undefined);
+});
+afterAll(() => site[Symbol.asyncDispose]());
+afterEach(() => expect(site.takeComplaints()).toEqual([]));
+
+/** A person who only uses the keyboard after the name. */
+test.each([false, true])(
+  "CON-69 arguments are moved with the keyboard, and Enter in a field saves; with the script: %p",
+  async (javaScriptEnabled) => {
+    const name = `docs-${javaScriptEnabled}`;
+    await using visitor = await site.visitor({ javaScriptEnabled, as: site.admin });
+    const { page } = visitor;
+    await page.goto("/console/mcp/new");
+    expect(await page.getByLabel("URL", { exact: true }).isVisible()).toBe(false);
+    await page.locator("#name").fill(name);
+    await page.getByLabel("Codex").check();
+    for (const [at, value] of ["one", "two", "three"].entries()) {
+      await press(page, "Add an argument");
+      expect(await page.locator(`#arg${at}`).evaluate((row) => row === document.activeElement)).toBe(true);
+      await page.keyboard.type(value);
+    }
+    await page.getByRole("button", { name: "Move argument 3 up" }).focus();
+    for (const at of [2, 1]) {
+      await Promise.all([page.waitForEvent("load"), page.keyboard.press("Enter")]);
+      expect(await page.locator(`#arg${at - 1}`).inputValue()).toBe("three");
+    }
+    await page.locator("[value='down:0']:focus").waitFor();
+    await page.locator("#command").fill("npx");
+    await Promise.all([page.waitForURL("**/policy/review"), page.keyboard.press("Enter")]);
+    expect(await heading(page)).toBe("Review your draft");
+    const { domain, world } = site.server;
+    const { id } = domain.identity.users.find(world.organizationId, site.admin.email);
+    const servers = domain.governance.drafts.own({ id })?.document.harnesses.codex?.mcp;
+    expect(servers?.at(-1)).toEqual({ name, command: "npx", args: ["three", "one", "two"], disabled: false });
+  },
+);
