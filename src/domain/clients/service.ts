@@ -83,7 +83,7 @@ export function createClients(dependencies: ClientsDependencies) {
 
     /** @returns the effect of publishing one policy in place of another */
     impactOf: (organizationId: string, change: Parameters<typeof impactOf>[2]): Steps<PolicyImpact> =>
-      impactOf({ ...dependencies, inventory }, organizationId, change),
+      impactOf(dependencies, organizationId, change),
 
     /**
      * Stores a workstation's report. Every report is one durable write, even an unchanged one, because its time shows that

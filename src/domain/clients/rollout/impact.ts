@@ -3,13 +3,12 @@
 import { compare } from "semver";
 import type { Db } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
-import type { GovernanceConfig, PackageAudience, Revision } from "../../governance/service.ts";
+import type { Governance, GovernanceConfig, PackageAudience, Revision } from "../../governance/service.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import type { Identity, User } from "../../identity/service.ts";
 import { parseVersion } from "../../shared/exact-version.ts";
 import { overSpans } from "../../shared/page-steps.ts";
 import type { UserGroups } from "../../shared/user-groups.ts";
-import type { Inventory } from "../inventory/inventory.ts";
 import { reportPlaces } from "../inventory/inventory-store.ts";
 import type { CheckVersion } from "../verdict/expectations.ts";
 import { type InstalledKind, installedKinds } from "./impact-store.ts";
@@ -79,6 +78,7 @@ export interface PolicyImpact {
 
 interface ImpactDependencies {
   db: Db;
+  governance: Pick<Governance, "revisions">;
   checkVersion: CheckVersion;
   identity: Pick<Identity, "users" | "findUserById">;
   userGroups: Pick<UserGroups, "members">;
@@ -86,29 +86,38 @@ interface ImpactDependencies {
 
 /** @returns the effect of publishing `after` in place of `before` */
 export function* impactOf(
-  dependencies: ImpactDependencies & { inventory: Inventory },
+  dependencies: ImpactDependencies,
   organizationId: string,
   { before, after }: { before: Policy; after: Policy },
 ): Steps<PolicyImpact> {
-  const { read } = dependencies.db;
-  const counts = yield* dependencies.inventory.countsInSteps(organizationId);
+  const { db, governance } = dependencies;
+  const inForce = governance.revisions.current(organizationId)?.id ?? null;
   const tally = new Tally(dependencies.checkVersion, before.document, after.document);
-  const kindsIn = installedKinds(read, organizationId);
-  const pending: InstalledKind[] = [];
-  yield* overSpans({ placeAhead: reportPlaces(read, organizationId) }, (span) => {
-    pending.push(...kindsIn(span));
+  const kindsIn = installedKinds(db.read, { organizationId, inForce });
+  const kinds = new Map<string, InstalledKind>();
+  yield* overSpans({ placeAhead: reportPlaces(db.read, organizationId) }, (span) => {
+    for (const kind of kindsIn(span)) addKind(kinds, kind);
     return true;
   });
-  for (const kind of pending) {
+  for (const kind of kinds.values()) {
     tally.add(kind);
     yield;
   }
-  const total = counts.current + counts.outdated + counts.attention;
   return {
-    workstations: { total, outdated: counts.current, ...tally.workstations },
+    workstations: tally.workstations,
     harnesses: tally.harnesses(),
     packages: yield* packagesOf(dependencies, organizationId, { before, after }),
   };
+}
+
+/** Many workstations have the same versions; what the policies say to these is worked out once. */
+function addKind(kinds: Map<string, InstalledKind>, kind: InstalledKind): void {
+  const key = `${kind.clientVersion} ${kind.versions}`;
+  const known = kinds.get(key);
+  if (known) {
+    known.clients += kind.clients;
+    known.current += kind.current;
+  } else kinds.set(key, kind);
 }
 
 interface HarnessTally extends Omit<HarnessImpact, "versions"> {
@@ -117,7 +126,7 @@ interface HarnessTally extends Omit<HarnessImpact, "versions"> {
 
 /** Adds up what workstations have installed. */
 class Tally {
-  readonly workstations = { refused: 0, clientTooOld: 0, uncounted: 0 };
+  readonly workstations = { total: 0, outdated: 0, refused: 0, clientTooOld: 0, uncounted: 0 };
   readonly #harnesses = new Map<HarnessKey, HarnessTally>();
   readonly #known = new Map<string, { now: string | undefined; next: string | undefined }>();
 
@@ -127,7 +136,9 @@ class Tally {
     private readonly after: GovernanceConfig,
   ) {}
 
-  add({ versions, clientVersion, clients }: InstalledKind): void {
+  add({ versions, clientVersion, clients, current }: InstalledKind): void {
+    this.workstations.total += clients;
+    this.workstations.outdated += current;
     if (versions === null) this.workstations.uncounted += clients;
     const pairs: [string, string][] = versions === null ? [] : JSON.parse(versions);
     const refused = pairs.filter(([harness, version]) => this.#addHarness(harness, version, clients));

@@ -16,13 +16,15 @@ interface OfRevision {
   revisionId: string;
 }
 
-/** Workstations that are alike. */
+/** Workstations that have the same client and the same harnesses. */
 export interface RolloutKind {
-  health: Health;
   clientVersion: string;
   /** JSON list of the names of harnesses */
   harnesses: string;
   clients: number;
+  current: number;
+  /** all others are outdated */
+  attention: number;
 }
 
 const inSpan = (organizationId: string, more?: SQL): SQL | undefined =>
@@ -33,13 +35,15 @@ export function rolloutKinds(
   connection: Connection,
   { organizationId, revisionId }: OfRevision,
 ): (span: Span) => RolloutKind[] {
-  const health = healthSince(revisionId);
   const { clientVersion, harnessNames: harnesses } = clientReports;
+  const have = (health: Health) =>
+    sql<number>`count(*) FILTER (WHERE ${healthSince(revisionId)} = ${health})`;
+  const counts = { clients: count(), current: have("current"), attention: have("attention") };
   const kinds = connection
-    .select({ health, clientVersion, harnesses, clients: count() })
+    .select({ clientVersion, harnesses, ...counts })
     .from(clientReports)
     .where(inSpan(organizationId))
-    .groupBy(health, clientVersion, harnesses)
+    .groupBy(clientVersion, harnesses)
     .prepare();
   return (span) => kinds.all({ ...boundsOf(NEWEST_FIRST, span) });
 }

@@ -1,10 +1,11 @@
 // How a revision arrives: workstations by health, by harness and by version of their client, those that refused it by reason,
 // those that are asleep, and samples since it was published. A job takes the samples.
+import { LRUCache } from "lru-cache";
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
-import { runInBatches, type Steps } from "../../../platform/steps.ts";
+import { runInBatches, runInTurns, type Steps } from "../../../platform/steps.ts";
 import type { Revision } from "../../governance/service.ts";
-import { overSpans } from "../../shared/page-steps.ts";
+import { overSpans, type Span } from "../../shared/page-steps.ts";
 import type { Inventory } from "../inventory/inventory.ts";
 import { reportPlaces } from "../inventory/inventory-store.ts";
 import { HEALTHS, type Health } from "../model.ts";
@@ -64,8 +65,45 @@ export interface RolloutDependencies {
   inventory: Pick<Inventory, "countsInSteps">;
 }
 
+/**
+ * Counts are shared by readers for so many times the time that counting took, so that pages which follow a rollout take at most a
+ * twentieth of a core; a small fleet is always counted anew.
+ */
+const SHARED_TIMES = 20;
+/** The longest time for which counts are shared. Live pages change no faster (CON-115). */
+export const SHARED_MS_MAX = 2_000;
+/** Revisions whose counts are shared. */
+const ROLLOUTS_KEPT = 4;
+
+interface SharedRollout {
+  untilMs: number;
+  counted: Promise<Rollout>;
+}
+
 export class Rollouts {
+  readonly #shared = new LRUCache<string, SharedRollout>({ max: ROLLOUTS_KEPT });
+
   constructor(private readonly own: RolloutDependencies) {}
+
+  /** As `of`, in turns; the counts may be shared with other readers. */
+  async shared(revision: Revision, inForce: string): Promise<Rollout> {
+    const beganMs = this.own.clock.nowMs();
+    const known = this.#shared.get(revision.id);
+    if (known && beganMs < known.untilMs)
+      return { ...(await known.counted), isInForce: revision.id === inForce };
+    const counted = runInTurns(this.of(revision, inForce));
+    const shared = { untilMs: beganMs + SHARED_MS_MAX, counted };
+    this.#shared.set(revision.id, shared);
+    try {
+      const rollout = await counted;
+      const endedMs = this.own.clock.nowMs();
+      shared.untilMs = endedMs + Math.min(SHARED_MS_MAX, SHARED_TIMES * (endedMs - beganMs));
+      return rollout;
+    } catch (error) {
+      this.#shared.delete(revision.id);
+      throw error;
+    }
+  }
 
   /** @param inForce id of the current revision */
   *of(revision: Revision, inForce: string): Steps<Rollout> {
@@ -79,9 +117,10 @@ export class Rollouts {
     const tally = new RolloutTally();
     const unseen = times.map(() => 0);
     yield* overSpans({ placeAhead: reportPlaces(read, organizationId) }, (span) => {
-      for (const kind of kindsIn(span)) tally.add(kind);
-      for (const refusal of refusalsIn(span)) tally.refuse(refusal);
-      for (const [at, clients] of unseenIn(span).entries()) unseen[at] = (unseen[at] ?? 0) + clients;
+      const counts = tally.add(kindsIn(span));
+      if (counts.attention > 0) for (const refusal of refusalsIn(span)) tally.refuse(refusal);
+      const clients = unseenOf(span, { times, all: sumOf(counts), countIn: unseenIn });
+      for (const at of times.keys()) unseen[at] = (unseen[at] ?? 0) + (clients[at] ?? 0);
       return true;
     });
     const [notSeen = 0, ...asleep] = unseen;
@@ -142,6 +181,21 @@ export class Rollouts {
   }
 }
 
+interface Unseen {
+  times: readonly number[];
+  /** records of the span */
+  all: number;
+  countIn(span: Span): number[];
+}
+
+/** Reports are read from the newest to the oldest, so only spans around one of the times are counted. */
+function unseenOf(span: Span, { times, all, countIn }: Unseen): readonly number[] {
+  const { after, upTo } = span;
+  if (upTo && times.every((timeMs) => Number(upTo.first) >= timeMs)) return times.map(() => 0);
+  if (after && times.every((timeMs) => Number(after.first) < timeMs)) return times.map(() => all);
+  return countIn(span);
+}
+
 const none = (): Record<Health, number> => ({ current: 0, outdated: 0, attention: 0 });
 
 /** Adds up the counts of spans. */
@@ -151,11 +205,18 @@ class RolloutTally {
   readonly #versions = new Map<string, Record<Health, number>>();
   readonly #refusals = new Map<string, Refusal>();
 
-  add({ health, clientVersion, harnesses, clients }: store.RolloutKind): void {
-    this.#all[health] += clients;
-    addTo(this.#versions, clientVersion)[health] += clients;
-    const names: string[] = JSON.parse(harnesses);
-    for (const name of names) addTo(this.#harnesses, name)[health] += clients;
+  /** @returns the sum of the kinds */
+  add(kinds: readonly store.RolloutKind[]): HealthCounts {
+    const sum = none();
+    for (const { clientVersion, harnesses, clients, current, attention } of kinds) {
+      const counts = { current, attention, outdated: clients - current - attention };
+      const names: string[] = JSON.parse(harnesses);
+      addTo(sum, counts);
+      addTo(sumIn(this.#versions, clientVersion), counts);
+      for (const name of names) addTo(sumIn(this.#harnesses, name), counts);
+    }
+    addTo(this.#all, sum);
+    return sum;
   }
 
   refuse({ reasons, clients, id, hostname }: store.RefusalKind): void {
@@ -178,7 +239,11 @@ class RolloutTally {
   }
 }
 
-function addTo(sums: Map<string, Record<Health, number>>, key: string): Record<Health, number> {
+function addTo(sum: Record<Health, number>, counts: HealthCounts): void {
+  for (const health of HEALTHS) sum[health] += counts[health];
+}
+
+function sumIn(sums: Map<string, Record<Health, number>>, key: string): Record<Health, number> {
   const known = sums.get(key) ?? none();
   sums.set(key, known);
   return known;

@@ -5,7 +5,6 @@ import { AdminConfig } from "../../../domain/governance/reading/admin-view.ts";
 import type { Explanation } from "../../../domain/governance/service.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
-import { runInTurns } from "../../../platform/steps.ts";
 import { json, jsonBytes } from "../../http/answers.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { parameter } from "../../http/paging.ts";
@@ -119,7 +118,7 @@ export function revisionRoutes({ guard, domain: { clients, governance, identity 
         const { organizationId } = principalOf(request);
         const revision = named(organizationId, String(params.revision));
         const inForce = revisions.inForce(organizationId).id;
-        return json(toRollout(await runInTurns(clients.rollouts.of(revision, inForce))));
+        return json(toRollout(await clients.rollouts.shared(revision, inForce)));
       },
       { requires: "administrator", params: RevisionPath, detail: described.rollout },
     )

@@ -5,6 +5,7 @@ import {
   POINTS_MAX,
   REFUSALS_MAX,
   SAMPLE_DAYS_MAX,
+  SHARED_MS_MAX,
 } from "../../../../src/domain/clients/rollout/rollout.ts";
 import { addSample } from "../../../../src/domain/clients/rollout/rollout-store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/platform/clock.ts";
@@ -109,3 +110,30 @@ test("CON-63 is sampled each minute for a day, then each hour, for 30 days, and 
   clock.advance(1);
   expect([rollouts.isDue(revision), await rollouts.forget(signal)]).toEqual([false, 1]);
 });
+
+test.each([
+  ["a fleet that is counted at once", 0, 0],
+  ["a fleet that takes a while", 10, 200],
+  ["a large fleet", 1_000, SHARED_MS_MAX],
+])(
+  "CON-63 the counts of %s are shared for twenty times that time, at most two seconds",
+  async (_, tookMs, sharedMs) => {
+    await using world = await createClientsWorld();
+    const config_revision = await world.publish({ packages: [] });
+    const { clock } = world.world;
+    const { governance, clients } = world.domain;
+    const revision = governance.revisions.show(world.organizationId, config_revision);
+    const first = clients.rollouts.shared(revision, config_revision);
+    clock.advance(tookMs);
+    await first;
+    await world.report({ config_revision, packages: [] });
+    const total = async () => (await clients.rollouts.shared(revision, "another")).workstations.current;
+    if (sharedMs > 0) {
+      clock.advance(sharedMs - 1);
+      expect(await total()).toBe(0);
+      expect(await clients.rollouts.shared(revision, "another")).toMatchObject({ isInForce: false });
+      clock.advance(1);
+    }
+    expect(await total()).toBe(1);
+  },
+);

@@ -93,7 +93,7 @@ export const rolloutPages = ({ guard, domain: { clients, governance } }: RouteCo
       console.show(request, "administrator", async ({ organizationId }) => {
         const revision = governance.revisions.named(organizationId, params.revision);
         const inForce = governance.revisions.inForce(organizationId).id;
-        return rolloutPage(await runInTurns(clients.rollouts.of(revision, inForce)));
+        return rolloutPage(await clients.rollouts.shared(revision, inForce));
       }),
     pageRoute("showPolicyRollout", "How a revision arrives at workstations"),
   );
