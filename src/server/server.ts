@@ -1,7 +1,6 @@
 // The HTTP face: one Elysia instance for a domain. It answers requests; listen.ts opens the sockets.
 import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
-import { collectGarbage } from "../platform/memory/garbage.ts";
 import type { Log } from "../platform/observe/log.ts";
 import { createAnswerRecorder } from "./answer-recorder.ts";
 import { brandingOf } from "./auth/browser.ts";
@@ -91,7 +90,6 @@ export function createServer(options: ServerOptions): Server {
         response = refuse(error, { request: routed, path: new URL(routed.url).pathname });
       }
       settle({ request, exchange, response, durationMs: performance.now() - startedMs });
-      if (exchange.scim?.hasHugeBody) setImmediate(collectGarbage);
       if (exchange.principal?.renewed) {
         const maxAgeSeconds = domain.access.settings.browserSessionTtlSeconds;
         renewSessionCookie(request, response, { baseUrl: baseUrl(), maxAgeSeconds });

@@ -11,9 +11,12 @@ const SLOT_SIZE = 2;
 const EMPTY = -1;
 const [seed = 0] = crypto.getRandomValues(new Int32Array(1));
 
-/** @returns the index of the closing quote of the string that opens at `start`; the length of the text if it is unterminated */
-export function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+/**
+ * @param from where to begin to look: everything before is known not to be the end
+ * @returns the index of the closing quote of the string that opens at `start`; the length of the text if it is unterminated
+ */
+export function endOfString(text: string, start: number, from = start + 1): number {
+  for (let end = text.indexOf('"', from); end >= 0; end = text.indexOf('"', end + 1)) {
     let before = end;
     while (text.charCodeAt(before - 1) === BACKSLASH) before -= 1;
     if ((end - before) % 2 === 0) return end;

@@ -22,6 +22,18 @@ export interface JsonLimits {
   valuesMax: number;
   /** names of one object that differ only in case are duplicates */
   foldsCase?: boolean;
+  /** of a part of a larger text: what counts against the limits already */
+  before?: JsonCounts;
+}
+
+/** What counts against limits. */
+export interface JsonCounts {
+  /** nesting levels around the text */
+  depth: number;
+  /** scalars, objects, lists and member names */
+  values: number;
+  /** different member names; those of several parts are added up */
+  names: number;
 }
 
 /**
@@ -52,7 +64,17 @@ export function findViolation(text: string, limits: JsonLimits): JsonViolation |
   return search.flaw;
 }
 
-/** The same for a long text, in slices between which the caller may do other work. */
+/** The same, with what counts against the limits before the next part of the larger text. */
+export function measureJson(
+  text: string,
+  limits: JsonLimits,
+): { flaw: JsonViolation | undefined; values: number; names: number } {
+  const search = new FlawSearch(text, limits);
+  search.goOn(text.length);
+  return { flaw: search.flaw, ...search.counts };
+}
+
+/** `findViolation` for a long text, in slices between which the caller may do other work. */
 export function* findFlawInSlices(
   text: string,
   limits: JsonLimits,
@@ -63,14 +85,17 @@ export function* findFlawInSlices(
   return search.flaw;
 }
 
+const NOTHING: JsonCounts = { depth: 0, values: 0, names: 0 };
+
 class FlawSearch {
   flaw: JsonViolation | undefined;
   #at = 0;
-  #values = 0;
+  #values: number;
   #objects = 0;
   #inObject = LIST;
   #isNameNext = false;
   readonly #names: NameTable;
+  readonly #before: JsonCounts;
   /** LIST, or the number of the object */
   readonly #open: number[] = [];
   /** number of members of each open object */
@@ -80,7 +105,13 @@ class FlawSearch {
     private readonly text: string,
     private readonly limits: JsonLimits,
   ) {
+    this.#before = limits.before ?? NOTHING;
+    this.#values = this.#before.values;
     this.#names = new NameTable(text, limits.foldsCase ?? false);
+  }
+
+  get counts(): Pick<JsonCounts, "values" | "names"> {
+    return { values: this.#values, names: this.#before.names + this.#names.size };
   }
 
   /** Scans the tokens that begin before `end`. @returns whether there is more to scan */
@@ -92,7 +123,8 @@ class FlawSearch {
   /** Uses local variables, which is twice as fast as fields. */
   #search(stop: number): JsonViolation | undefined {
     const { text } = this;
-    const { depthMax, valuesMax } = this.limits;
+    const { valuesMax } = this.limits;
+    const depthMax = this.limits.depthMax - this.#before.depth;
     const open = this.#open;
     let [at, values, objects, inObject] = [this.#at, this.#values, this.#objects, this.#inObject];
     let isNameNext = this.#isNameNext;
@@ -140,7 +172,7 @@ class FlawSearch {
     this.#members.push(count);
     if (end - at - 1 > NAME_CHARACTERS_MAX) return { kind: "name" };
     if (this.#names.add(at, object) === "duplicate") return { kind: "duplicate", at };
-    return this.#names.size > DIFFERENT_NAMES_MAX ? { kind: "names" } : undefined;
+    return this.#before.names + this.#names.size > DIFFERENT_NAMES_MAX ? { kind: "names" } : undefined;
   }
 }
 

@@ -54,8 +54,6 @@ export interface ScimExchange {
   refusal: { scimType: ScimType | undefined; detail: string } | undefined;
   /** number of unknown attributes in the body */
   ignored: number;
-  /** set by the reader of the body: its memory is collected after the answer */
-  hasHugeBody: boolean;
 }
 
 /** Stands for the route of a request that matches none. */

@@ -18,6 +18,7 @@ import { type Admission, changingProviderOf, providerOf } from "../scim/admissio
 import { changed, document, scimJson, shown } from "../scim/answers.ts";
 import { bulkCost } from "../scim/bulk-cost.ts";
 import { described, HIDDEN } from "../scim/documentation.ts";
+import { readGroupBody } from "../scim/group-body.ts";
 import { listOf, readQuery, viewOf } from "../scim/query.ts";
 import { readSearchMessage } from "../scim/search-message.ts";
 
@@ -41,13 +42,19 @@ function resourceRoutes({ guard }: RouteContext, scim: Scim, type: ResourceTypeN
   const resources = type === "User" ? scim.users : scim.groups;
   const accepts = type === "User" ? "scim" : "scim-group";
   const path = `${SCIM_BASE_PATH}${ENDPOINTS[type]}`;
+  /** @param parsed undefined for a group */
+  const bodyOf = async (request: Request, parsed: unknown): Promise<unknown> =>
+    type === "User"
+      ? parsed
+      : await readGroupBody(request, scim.groups.intake(providerOf(request), request.method));
   const texts = described[type];
   return createRouter(guard, `scim${ENDPOINTS[type]}`)
     .get(path, async ({ request }) => list(scim, type, request), { requires: "scim", detail: texts.list })
     .post(
       path,
-      async ({ request, body }) => {
+      async ({ request, body: parsed }) => {
         const view = viewOf(readQuery(request));
+        const body = await bodyOf(request, parsed);
         noteIgnored(request, countIgnored(type, request.method, body));
         return await changed(request, await resources.create(changingProviderOf(request), body, view), 201);
       },
@@ -64,20 +71,24 @@ function resourceRoutes({ guard }: RouteContext, scim: Scim, type: ResourceTypeN
     )
     .put(
       `${path}/:id`,
-      async ({ request, params, body }) => {
-        const change = { ...changeOf(request), body };
-        noteIgnored(request, countIgnored(type, request.method, body));
+      async ({ request, params, body: parsed }) => {
+        const asked = changeOf(request);
         const id = idOf(request, params);
+        const body = await bodyOf(request, parsed);
+        noteIgnored(request, countIgnored(type, request.method, body));
+        const change = { ...asked, body };
         return await changed(request, await resources.replace(changingProviderOf(request), id, change));
       },
       { requires: "scim", accepts, detail: texts.replace },
     )
     .patch(
       `${path}/:id`,
-      async ({ request, params, body }) => {
-        const change = { ...changeOf(request), body };
-        noteIgnored(request, countIgnored(type, request.method, body));
+      async ({ request, params, body: parsed }) => {
+        const asked = changeOf(request);
         const id = idOf(request, params);
+        const body = await bodyOf(request, parsed);
+        noteIgnored(request, countIgnored(type, request.method, body));
+        const change = { ...asked, body };
         return await changed(request, await resources.patch(changingProviderOf(request), id, change));
       },
       { requires: "scim", accepts, detail: texts.patch },

@@ -54,7 +54,6 @@ export function createAdmission(
         refusal: undefined,
         resourceId: undefined,
         ignored: 0,
-        hasHugeBody: false,
       };
       exchange.scim = scim;
       scim.caller = authenticate(request, exchange);

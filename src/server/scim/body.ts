@@ -9,7 +9,6 @@ import { isJsonObject } from "../../platform/text/json-object.ts";
 import type { JsonLimits } from "../../platform/text/json-structure.ts";
 import { contentTypeOf, readText, refuseEncoding } from "../http/bodies/body-text.ts";
 import { JSON_VALUES_MAX, type JsonProblem, parseWithin } from "../http/bodies/json-text.ts";
-import { exchangeOf } from "../http/exchange.ts";
 import { HttpError } from "../http/problems/problem.ts";
 import { JSON_MEDIA_TYPE, SCIM_MEDIA_TYPE } from "./media-type.ts";
 
@@ -30,9 +29,6 @@ export const SCIM_VALUES_MAX: Readonly<Record<ScimBody, number>> = {
   "scim-group": 1_000_000,
 };
 
-/** A parsed body of this many characters takes 50 MB until the next full collection, which the engine makes late. */
-const HUGE_CHARACTERS = 8 * 1024 * 1024;
-
 /** A body without Content-Type is read as a SCIM message. */
 const MEDIA_TYPES = new Set([SCIM_MEDIA_TYPE, JSON_MEDIA_TYPE, ""]);
 
@@ -41,17 +37,9 @@ const MEDIA_TYPES = new Set([SCIM_MEDIA_TYPE, JSON_MEDIA_TYPE, ""]);
  * @throws HttpError 413, 415; ScimError 400 `invalidSyntax`
  */
 export async function readScimBody(request: Request, accepted: ScimBody): Promise<object> {
-  const { mediaType, isUtf8 } = contentTypeOf(request);
-  if (!MEDIA_TYPES.has(mediaType) || !isUtf8) {
-    throw new HttpError(415, "request.media_type", `send the body as ${SCIM_MEDIA_TYPE} in UTF-8`, {
-      headers: { accept: `${SCIM_MEDIA_TYPE}, ${JSON_MEDIA_TYPE}` },
-    });
-  }
-  refuseEncoding(request);
+  refuseOtherMessages(request);
   const text = await readText(request, SCIM_BYTES_MAX[accepted]);
-  const { scim } = exchangeOf(request);
-  if (scim) scim.hasHugeBody = text.length >= HUGE_CHARACTERS;
-  const { message, isLarge } = await parseObject(text, SCIM_VALUES_MAX[accepted]);
+  const { message, isLarge } = await parseObject(text, limitsOf(SCIM_VALUES_MAX[accepted]));
   if (isLarge) {
     collectNewGarbage(); // frees the text and its bytes, which nothing references anymore
     await setImmediate();
@@ -59,26 +47,41 @@ export async function readScimBody(request: Request, accepted: ScimBody): Promis
   return message;
 }
 
-async function parseObject(text: string, valuesMax: number): Promise<{ message: object; isLarge: boolean }> {
-  const message = await parseMessage(text, valuesMax);
+/** @throws HttpError 415 */
+export function refuseOtherMessages(request: Request): void {
+  const { mediaType, isUtf8 } = contentTypeOf(request);
+  if (!MEDIA_TYPES.has(mediaType) || !isUtf8) {
+    throw new HttpError(415, "request.media_type", `send the body as ${SCIM_MEDIA_TYPE} in UTF-8`, {
+      headers: { accept: `${SCIM_MEDIA_TYPE}, ${JSON_MEDIA_TYPE}` },
+    });
+  }
+  refuseEncoding(request);
+}
+
+/** @returns the message, and whether its text is long @throws ScimError 400 `invalidSyntax` */
+export async function parseObject(
+  text: string,
+  limits: JsonLimits,
+): Promise<{ message: object; isLarge: boolean }> {
+  const message = await parseWithin(text, limits, malformed);
   if (!isJsonObject(message)) {
     throw scimInvalid("invalidSyntax", "the body must be one JSON object");
   }
   return { message, isLarge: text.length >= LARGE_CHARACTERS };
 }
 
-const limitsOf = (valuesMax: number): JsonLimits => ({
+/** @param valuesMax limit on values and member names */
+export const limitsOf = (valuesMax: number): JsonLimits => ({
   depthMax: SCIM_DEPTH_MAX,
   valuesMax,
   foldsCase: true,
 });
 
-const malformed = ({ message }: JsonProblem): Error => scimInvalid("invalidSyntax", message);
+export const malformed = ({ message }: JsonProblem): Error => scimInvalid("invalidSyntax", message);
 
 /**
  * Checks and parses a message; a long one takes several turns of the event loop.
- * @param valuesMax limit on values and member names
  * @throws ScimError 400 `invalidSyntax`
  */
-export const parseMessage = (json: string, valuesMax = JSON_VALUES_MAX): Promise<unknown> =>
-  parseWithin(json, limitsOf(valuesMax), malformed);
+export const parseMessage = (json: string): Promise<unknown> =>
+  parseWithin(json, limitsOf(JSON_VALUES_MAX), malformed);

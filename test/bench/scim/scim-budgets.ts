@@ -1,6 +1,7 @@
 // What single operations take at the size of scim.ts, one request at a time as a provider sends them, beside what they
 // may take.
 import { CORE_GROUP, ENDPOINTS, PATCH_OP, SCIM_BASE_PATH } from "../../../src/domain/scim/wire.ts";
+import { SCIM_BYTES_MAX } from "../../../src/server/scim/body.ts";
 import { budgeted, type Figure } from "../figures.ts";
 import { followOwnMb, ownMb, processorMs } from "../processes.ts";
 import { median } from "../tools/compare.ts";
@@ -36,8 +37,16 @@ export async function measureBudgets(side: OurSide, bigGroup: number): Promise<F
   }
   const readMs = await processorTimeOfReading(side);
   const growthMb = mostMb() - idleMb;
+  const refused = await measureRefusal(side);
   return [
     ...figures,
+    {
+      what: "16 MiB of unknown members, thread",
+      unit: "ms",
+      ours: refused.ms,
+      verdict: budgeted(50, refused.ms),
+    },
+    { what: "memory of refusing them", unit: "MB", ours: refused.mb, verdict: budgeted(64, refused.mb) },
     { what: "GET of 50,000 members, thread", unit: "ms", ours: readMs, verdict: budgeted(400, readMs) },
     { what: "memory above idle, all of these", unit: "MB", ours: growthMb, verdict: budgeted(64, growthMb) },
   ];
@@ -110,4 +119,29 @@ async function processorTimeOfReading({ running: { port, pid }, groupIds }: OurS
   const before = await processorMs(pid);
   const { length } = await waitedMs(port, { times: LARGE, request });
   return ((await processorMs(pid)) - before) / (length + WARM_UPS);
+}
+
+/** As many unknown members as fit into a body of a group. */
+async function measureRefusal({
+  running: { port, pid },
+  groupIds,
+}: OurSide): Promise<{ ms: number; mb: number }> {
+  const unknown = JSON.stringify({ value: crypto.randomUUID() });
+  const count = Math.floor((SCIM_BYTES_MAX["scim-group"] - 100) / (unknown.length + 1));
+  const members = Array.from({ length: count }, () => ({ value: crypto.randomUUID() }));
+  const path = `${SCIM_BASE_PATH}${ENDPOINTS.Group}/${groupIds[0]}`;
+  const {
+    method,
+    headers = {},
+    body = null,
+  } = sendRequest("PUT", path, { displayName: "Everybody", members });
+  const mostMb = followOwnMb(pid);
+  const idleMb = await ownMb(pid);
+  const before = await processorMs(pid);
+  for (let nth = 0; nth < LARGE; nth += 1) {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body });
+    await answer.arrayBuffer();
+    if (answer.status !== 400) throw new Error(`unknown members were answered ${answer.status}`);
+  }
+  return { ms: ((await processorMs(pid)) - before) / LARGE, mb: mostMb() - idleMb };
 }

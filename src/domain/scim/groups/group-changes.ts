@@ -15,7 +15,7 @@ import type { Roles } from "../roles/roles.ts";
 import { foldCase } from "../schema/fold-case.ts";
 import * as store from "./groups-store.ts";
 import { forMembers, inSlices } from "./member-slices.ts";
-import { applyMembers, type MemberChange, type MemberWish } from "./members.ts";
+import { applyMembers, countOf, type MemberChange, type MemberWish } from "./members.ts";
 import * as memberStore from "./members-store.ts";
 
 type NumberedUser = memberStore.NumberedUser;
@@ -26,8 +26,7 @@ type Effects = (users: readonly NumberedUser[]) => Steps<void>;
 export interface NewGroup {
   displayName: string;
   externalId: string | undefined;
-  /** each once */
-  members: readonly string[] | undefined;
+  members: MemberWish["add"] | undefined;
 }
 
 /** A change of a group; undefined members stay. */
@@ -49,9 +48,6 @@ interface Difference {
   after: GroupRow;
 }
 
-/** ids in one audit entry; all are counted */
-const AUDITED_IDS_MAX = 10;
-
 type GroupChangeDependencies = Pick<ScimDependencies, "audit" | "clock" | "ids" | "groupsChanged"> & {
   roles: Roles;
 };
@@ -67,7 +63,7 @@ export class GroupChanges {
       id: ids.uuid(),
       externalId: externalId ?? null,
       displayName,
-      memberCount: members.length,
+      memberCount: countOf(members),
       version: 1,
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
@@ -77,7 +73,7 @@ export class GroupChanges {
     const wish = { base: "kept", add: members, remove: [] } as const;
     const follow = this.#effectsOn(tx, actor, difference);
     const change = yield* applyMembers(tx, placeOf(after, actor), { wish, follow });
-    invariant(change.added.length === members.length, "a new group has the members it was sent with");
+    invariant(change.added.count === after.memberCount, "a new group has the members it was sent with");
     this.#record(tx, actor, { ...difference, ...change });
     return after;
   }
@@ -92,12 +88,12 @@ export class GroupChanges {
     const named = { ...before, displayName, externalId, updatedAtMs: this.own.clock.nowMs() };
     const follow = this.#effectsOn(tx, actor, { before, after: named });
     const change = yield* applyMembers(tx, placeOf(before, actor), { wish: wish.members, follow });
-    const movedCount = change.added.length + change.removed.length;
+    const movedCount = change.added.count + change.removed.count;
     if (movedCount === 0 && displayName === before.displayName && externalId === before.externalId)
       return before;
     const after: GroupRow = {
       ...named,
-      memberCount: before.memberCount + change.added.length - change.removed.length,
+      memberCount: before.memberCount + change.added.count - change.removed.count,
       version: before.version + 1,
     };
     orTaken(() => store.updateGroup(tx, stored(after, actor)));
@@ -147,7 +143,7 @@ export class GroupChanges {
     if (!isRenamed && !isRemapped) return;
     const effects = this.#effects(tx, actor, { after, isShown: isRenamed, isGiven: isRemapped });
     yield* forMembers(tx, after.id, (sequences) => effects(memberStore.numberedUsers(tx, sequences)));
-    yield* inSlices(removed, effects);
+    yield* inSlices(removed.sequences, (sequences) => effects(memberStore.numberedUsers(tx, sequences)));
   }
 
   /** @param which `isShown` if the users show another group, `isGiven` if their roles may differ */
@@ -229,8 +225,8 @@ const summaryOf = ({ displayName, externalId, memberCount }: GroupRow): AuditSum
 });
 
 const memberSummary = ({ added, removed }: MemberChange): AuditSummary => ({
-  members_added: added.length,
-  members_removed: removed.length,
-  added_ids: idsOf(added.slice(0, AUDITED_IDS_MAX)),
-  removed_ids: idsOf(removed.slice(0, AUDITED_IDS_MAX)),
+  members_added: added.count,
+  members_removed: removed.count,
+  added_ids: added.firstIds,
+  removed_ids: removed.firstIds,
 });

@@ -14,7 +14,9 @@ import { GroupChanges, type GroupWish, knownGroup } from "./group-changes.ts";
 import type { GroupStreams } from "./group-streams.ts";
 import { areLarge, groupPieces, renderGroups } from "./group-views.ts";
 import { findGroup } from "./groups-store.ts";
+import { groupIntake, type MemberIntake, patchIntake } from "./member-intake.ts";
 import { STEP_MEMBERS, STEP_ROLES } from "./member-slices.ts";
+import { countOf } from "./members.ts";
 import { removeFromAllGroups } from "./members-store.ts";
 
 export interface GroupDependencies extends ScimDependencies {
@@ -44,10 +46,19 @@ export class ScimGroups implements ScimResources {
     return isKnown ? this.#bare(row) : this.#answer(read, row, { organizationId, view });
   }
 
+  /**
+   * @param method in upper case
+   * @returns what takes the long member lists of a body that is sent with that method
+   */
+  intake({ actor: { organizationId } }: ScimCaller, method: string): MemberIntake {
+    const users = { connection: this.own.db.read, organizationId };
+    return method === "PATCH" ? patchIntake(users) : groupIntake(users);
+  }
+
   async create({ actor }: ScimCaller, body: unknown, asked: AskedView): Promise<ScimAnswer> {
     const view = readView("Group", asked);
     const group = await runInTurns(readGroup(body));
-    return await this.#write(group.members?.length ?? 0, {
+    return await this.#write(countOf(group.members ?? []), {
       change: (tx) => this.#changes.insert(tx, actor, group),
       answer: (tx, row) => this.#answer(tx, row, { organizationId: actor.organizationId, view }),
     });
@@ -139,7 +150,7 @@ export class ScimGroups implements ScimResources {
   #reachOf(actor: Actor, id: string, { displayName, externalId, members }: GroupWish): number {
     const { base, add, remove } = members;
     const isAboutAll = base === "emptied" || displayName !== undefined || externalId !== undefined;
-    return add.length + remove.length + (isAboutAll ? this.#sizeOf(actor, id) : 0);
+    return countOf(add) + remove.length + (isAboutAll ? this.#sizeOf(actor, id) : 0);
   }
 
   #sizeOf({ organizationId }: Actor, id: string): number {

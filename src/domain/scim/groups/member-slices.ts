@@ -50,13 +50,15 @@ function* mergedInSlices(left: readonly string[], right: readonly string[]): Ste
   return merged.concat(left.slice(atLeft), right.slice(atRight));
 }
 
-type Work<T> = (slice: readonly T[]) => Steps<void>;
+/** @returns the steps that remain */
+type Work<T> = (slice: readonly T[]) => Steps<void> | undefined;
 
 /** Processes one slice after the other, and nothing for an empty list. */
 export function* inSlices<T>(all: readonly T[], work: Work<T>, size = STEP_MEMBERS): Steps<void> {
   for (let from = 0; from < all.length; from += size) {
     if (from > 0) yield;
-    yield* work(all.slice(from, from + size));
+    const steps = work(all.slice(from, from + size));
+    if (steps) yield* steps;
   }
 }
 
@@ -65,7 +67,8 @@ export function* forMembers(connection: Connection, groupId: string, work: Work<
   let after: number | undefined = 0;
   while (after !== undefined) {
     const sequences = memberSequences(connection, { groupId, after, limit: STEP_MEMBERS });
-    if (sequences.length > 0) yield* work(sequences);
+    const steps = sequences.length > 0 ? work(sequences) : undefined;
+    if (steps) yield* steps;
     after = sequences[STEP_MEMBERS - 1];
     if (after !== undefined) yield;
   }

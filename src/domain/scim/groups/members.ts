@@ -1,33 +1,59 @@
 // Changes the members of a group as sets: computes added and removed members from the request. group-changes.ts applies the
 // effects on versions, roles and the audit log, slice by slice.
 import type { Tx } from "../../../platform/database/database.ts";
+import { NumberSet } from "../../../platform/memory/number-set.ts";
 import type { Steps } from "../../../platform/steps.ts";
-import { type ScimError, scimInvalid } from "../errors.ts";
+import { scimInvalid } from "../errors.ts";
+import { SentMembers } from "./member-intake.ts";
 import { forMembers, inSlices, STEP_MEMBERS, sortedInSlices } from "./member-slices.ts";
 import * as store from "./members-store.ts";
+import { NAMED_MAX, unknownMembers } from "./unknown-members.ts";
 
-/** The requested member list; every id is in it once. */
+/** The requested members. */
 export interface MemberWish {
   /** whether members that are not mentioned stay */
   base: "kept" | "emptied";
-  add: readonly string[];
+  /** ids, each once, or users that were found while the body arrived */
+  add: readonly string[] | SentMembers;
+  /** ids, each once */
   remove: readonly string[];
 }
 
+/** @returns how many members are mentioned */
+export const countOf = (members: MemberWish["add"]): number =>
+  members instanceof SentMembers ? members.users.size : members.length;
+
 /** Users whose membership began or ended. */
 export interface MemberChange {
-  added: readonly store.NumberedUser[];
-  removed: readonly store.NumberedUser[];
+  added: MovedUsers;
+  removed: MovedUsers;
 }
 
-/** of unknown members, in one error */
-const NAMED_MAX = 10;
+/** ids in one audit entry; all are counted */
+const AUDITED_IDS_MAX = 10;
+
+/** Users as numbers: objects for 300,000 users take 40 MB. */
+export class MovedUsers {
+  readonly sequences: number[] = [];
+  /** for the audit log */
+  readonly firstIds: string[] = [];
+
+  get count(): number {
+    return this.sequences.length;
+  }
+
+  add(users: readonly store.NumberedUser[]): void {
+    for (const { id, sequence } of users) {
+      if (this.firstIds.length < AUDITED_IDS_MAX) this.firstIds.push(id);
+      this.sequences.push(sequence);
+    }
+  }
+}
+
 /** Reading a user takes a tenth of adding one. */
 const FOUND_AT_ONCE = 5 * STEP_MEMBERS;
 /** Indexing a user takes a tenth of reading one. */
 const INDEXED_AT_ONCE = 25 * STEP_MEMBERS;
-/** one of our ids has 36 */
-const SHOWN_CHARACTERS_MAX = 64;
 
 /** The group, and the organization of its users. */
 interface Place {
@@ -50,32 +76,59 @@ export function* applyMembers(
   { wish: { base, add, remove }, follow }: { wish: MemberWish; follow: Follow },
 ): Steps<MemberChange> {
   const { groupId } = place;
-  const removed: store.NumberedUser[] = [];
+  const change = { added: new MovedUsers(), removed: new MovedUsers() };
   function* take(users: readonly store.NumberedUser[]): Steps<void> {
     const gone = store.removeMembers(tx, groupId, users);
-    removed.push(...gone);
+    change.removed.add(gone);
     yield* follow(gone);
   }
-  let coming = yield* knownUsers(tx, place, add);
-  if (base === "emptied") {
-    const wanted = new Map<number, store.NumberedUser>();
-    for (const [at, user] of coming.entries()) {
-      if (at % INDEXED_AT_ONCE === 0) yield;
-      wanted.set(user.sequence, user);
-    }
+  function* give(users: readonly store.NumberedUser[]): Steps<void> {
+    const come = store.addMembers(tx, groupId, users);
+    change.added.add(come);
+    yield* follow(come);
+  }
+  if (base === "kept" && !(add instanceof SentMembers)) {
+    const coming = yield* knownUsers(tx, place, add);
+    yield* inSlices(yield* findUsers(tx, place, remove), take);
+    yield* inSlices(coming, give);
+    return change;
+  }
+  const wanted = yield* wantedUsers(tx, place, add);
+  if (base === "emptied")
     yield* forMembers(tx, groupId, (sequences) => {
       const others = sequences.filter((sequence) => !wanted.delete(sequence));
       return take(store.numberedUsers(tx, others));
     });
-    coming = [...wanted.values()];
-  } else yield* inSlices(yield* findUsers(tx, place, remove), take);
-  const added: store.NumberedUser[] = [];
-  yield* inSlices(coming, function* (users): Steps<void> {
-    const come = store.addMembers(tx, groupId, users);
-    added.push(...come);
-    yield* follow(come);
-  });
-  return { added, removed };
+  for (const sequences of wanted.slices(STEP_MEMBERS)) {
+    yield* give(requireAll(store.numberedUsers(tx, sequences), sequences.length));
+    yield;
+  }
+  return change;
+}
+
+/** @returns a set of sequences that the caller may change @throws ScimError 400 invalidValue */
+function* wantedUsers(tx: Tx, place: Place, members: MemberWish["add"]): Steps<NumberSet> {
+  if (members instanceof SentMembers) {
+    const { unknown, users } = members;
+    if (unknown.length > 0) throw unknownMembers(tx, { ...place, ids: unknown });
+    return users.copy();
+  }
+  const wanted = new NumberSet();
+  const index = (users: readonly store.NumberedUser[]): undefined => {
+    for (const { sequence } of users) wanted.add(sequence);
+  };
+  yield* inSlices(yield* knownUsers(tx, place, members), index, INDEXED_AT_ONCE);
+  return wanted;
+}
+
+/** @throws ScimError 400 invalidValue if users were deleted since they were found */
+function requireAll(users: readonly store.NumberedUser[], count: number): readonly store.NumberedUser[] {
+  if (users.length === count) return users;
+  const gone = count - users.length;
+  throw scimInvalid(
+    "invalidValue",
+    `members: ${gone} ${gone === 1 ? "user was" : "users were"} deleted while the request arrived; send the others again`,
+  );
 }
 
 /** @throws ScimError 400 invalidValue */
@@ -83,12 +136,20 @@ function* knownUsers(tx: Tx, place: Place, ids: readonly string[]): Steps<readon
   // A long list of wrong ids is refused before all of them are sorted and looked up.
   const first = ids.length > STEP_MEMBERS ? ids.slice(0, NAMED_MAX) : [];
   if (first.length > 0 && store.findUsers(tx, { ...place, ids: first }).length === 0)
-    throw refusalOf(tx, place, first);
+    throw unknownMembers(tx, { ...place, ids: first });
   const users = yield* findUsers(tx, place, ids);
   if (users.length === ids.length) return users;
-  const known = new Set(users.map(({ id }) => id));
-  const unknown = ids.filter((id) => !known.has(id));
-  throw refusalOf(tx, place, unknown.slice(0, NAMED_MAX));
+  const known = new Set<string>();
+  const unknown: string[] = [];
+  const index = (some: readonly store.NumberedUser[]): undefined => {
+    for (const { id } of some) known.add(id);
+  };
+  const compare = (some: readonly string[]): undefined => {
+    unknown.push(...some.filter((id) => !known.has(id)).slice(0, NAMED_MAX));
+  };
+  yield* inSlices(users, index, INDEXED_AT_ONCE);
+  yield* inSlices(ids, compare, INDEXED_AT_ONCE);
+  throw unknownMembers(tx, { ...place, ids: unknown.slice(0, NAMED_MAX) });
 }
 
 /**
@@ -109,23 +170,3 @@ function* findUsers(
   }
   return users;
 }
-
-function refusalOf(tx: Tx, { organizationId }: Place, unknown: readonly string[]): ScimError {
-  const groups = store.findGroups(tx, { organizationId, ids: unknown });
-  return groups.length > 0 ? nested(groups) : unknownMembers(unknown);
-}
-
-const nested = (ids: readonly string[]): ScimError =>
-  scimInvalid(
-    "invalidValue",
-    `members: nesting is not supported, and these are groups: ${shown(ids)}; send the ids of their users`,
-  );
-
-const unknownMembers = (ids: readonly string[]): ScimError =>
-  scimInvalid(
-    "invalidValue",
-    `members: no user has these ids: ${shown(ids)}; create the users first, then send their ids`,
-  );
-
-const shown = (ids: readonly string[]): string =>
-  ids.map((id) => JSON.stringify(id.slice(0, SHOWN_CHARACTERS_MAX))).join(", ");

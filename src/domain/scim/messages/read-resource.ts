@@ -2,6 +2,7 @@
 // and groups check whether names are free and members exist.
 import type { Steps } from "../../../platform/steps.ts";
 import type { JsonObject } from "../../../platform/text/json-object.ts";
+import { SentMembers } from "../groups/member-intake.ts";
 import type { ScimObject } from "../model.ts";
 import { assignNamed } from "../patch/assign.ts";
 import { readMemberIds } from "../patch/member-ids.ts";
@@ -50,8 +51,8 @@ export function checkUser(doc: ScimObject): void {
 export interface SentGroup {
   readonly displayName: string;
   readonly externalId: string | undefined;
-  /** ids, each once; undefined if the body has none */
-  readonly members: readonly string[] | undefined;
+  /** ids, each once, or the users of a long list; undefined if the body has none */
+  readonly members: readonly string[] | SentMembers | undefined;
 }
 
 /**
@@ -61,12 +62,12 @@ export interface SentGroup {
  */
 export function* readGroup(body: unknown): Steps<SentGroup> {
   const texts = new Map<string, string>();
-  let members: readonly string[] | undefined;
+  let members: SentGroup["members"];
   yield* readAllInSteps(Object.entries(readResource(body, "Group")), function* ([name, value]): Steps<void> {
     const path = resolvePath("Group", name);
     if (path?.attribute === undefined || path.sub) return;
     const { attribute } = path;
-    if (attribute.name === "members") members = yield* readMemberIds(value, attribute.name);
+    if (attribute.name === "members") members = yield* readMembers(value, attribute.name);
     if (attribute.type !== "string" || attribute.mutability !== "readWrite") return;
     const text = readSimple(value, { attribute, name: attribute.name });
     if (typeof text === "string") texts.set(attribute.name, text);
@@ -74,6 +75,12 @@ export function* readGroup(body: unknown): Steps<SentGroup> {
   const displayName = texts.get("displayName");
   if (displayName === undefined) throw invalidValue("displayName is missing or blank");
   return { displayName, externalId: texts.get("externalId"), members };
+}
+
+function* readMembers(value: unknown, name: string): Steps<readonly string[] | SentMembers> {
+  if (!(value instanceof SentMembers)) return yield* readMemberIds(value, name);
+  value.requireIds();
+  return value;
 }
 
 const CORE_URN = { User: CORE_USER, Group: CORE_GROUP } as const;

@@ -27,8 +27,8 @@ export function* readMemberIds(raw: unknown, name: string): Steps<readonly strin
 /** Other members of an entry are ignored, except for the type, and a reference without an id. */
 const PLAIN_NAMES = new Set(["value", "$ref", "display"]);
 
-/** @returns the id in an ordinary entry; a body may have 50,000, so no map or list is created for these */
-function plainId(member: unknown): string | undefined {
+/** @returns the id in an ordinary entry; a body may have 300,000, so no map or list is created for these */
+export function plainId(member: unknown): string | undefined {
   if (!isJsonObject(member)) return undefined;
   const { value, type } = member;
   for (const name in member)
@@ -36,7 +36,8 @@ function plainId(member: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
 
-function readMemberId(member: unknown, name: string): string {
+/** @param name the entry's name in errors @returns the id in any entry @throws ScimError `invalidValue` */
+export function readMemberId(member: unknown, name: string): string {
   const fields = isJsonObject(member) ? fieldsWithId(member) : new Map([["value", member]]);
   const type = fields.get("type");
   if (typeof type === "string" && foldCase(type) === "group")

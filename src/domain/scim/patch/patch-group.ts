@@ -17,6 +17,13 @@ export const PATCH_MEMBERS_MAX = 100_000;
 /** ids in one step: about 1 ms */
 const MENTIONED_AT_ONCE = 10_000;
 
+export const tooManyMembers = (): ScimError =>
+  new ScimError(
+    413,
+    undefined,
+    `a request can name at most ${PATCH_MEMBERS_MAX} members; send the rest in another request`,
+  );
+
 export interface GroupPatch {
   /** absent if it stays */
   readonly displayName?: string;
@@ -119,12 +126,7 @@ class GroupChanges {
 
   #count(values: number): void {
     this.#memberValues += values;
-    if (this.#memberValues > PATCH_MEMBERS_MAX)
-      throw new ScimError(
-        413,
-        undefined,
-        `a request can name at most ${PATCH_MEMBERS_MAX} members; send the rest in another request`,
-      );
+    if (this.#memberValues > PATCH_MEMBERS_MAX) throw tooManyMembers();
   }
 }
 

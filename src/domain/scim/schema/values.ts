@@ -67,7 +67,8 @@ export function* readAllInSteps<T>(
   refusals.throwIfAny();
 }
 
-class Refusals {
+/** The problems of one request, up to PROBLEMS_TOLD_MAX. */
+export class Refusals {
   readonly #all: ScimError[] = [];
 
   /** @throws the error if it is no refusal */

@@ -1,15 +1,16 @@
-// Reads a request body as bytes or text, with a size limit and strict UTF-8. Callers parse it (body.ts, scim/body.ts).
+// Reads a request body as bytes or text, at once or in pieces, with a size limit and strict UTF-8. Callers parse it (body.ts,
+// scim/body.ts).
 
 import { exchangeOf } from "../exchange.ts";
 import { HttpError } from "../problems/problem.ts";
-import { readInTime } from "./body-end.ts";
+import { readInTime, streamOf } from "./body-end.ts";
 
 /**
  * @param bytesMax limit for the declared and the actual length
  * @throws HttpError 413; 408 for a slow body of an unauthenticated caller; 400 for a truncated body
  */
 export async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
-  const declared = Number(request.headers.get("content-length") ?? Number.NaN);
+  const declared = declaredLengthOf(request);
   if (declared > bytesMax) throw tooLarge(bytesMax);
   try {
     const reading: Promise<Uint8Array<ArrayBuffer>> =
@@ -26,26 +27,72 @@ export async function readBytes(request: Request, bytesMax: number): Promise<Uin
  */
 export async function readText(request: Request, bytesMax: number): Promise<string> {
   const bytes = await readBytes(request, bytesMax);
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    throw new HttpError(400, "request.malformed", "the body is not UTF-8");
-  }
+  return decoderOf(utf8)(bytes);
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
+/** @returns a function that decodes the pieces of a body in their order; it throws HttpError 400 for invalid UTF-8 */
+export function pieceDecoder(): (bytes: Uint8Array, options?: TextDecodeOptions) => string {
+  return decoderOf(new TextDecoder("utf-8", { fatal: true }));
+}
+
+const decoderOf =
+  (decoder: TextDecoder) =>
+  (bytes: Uint8Array, options?: TextDecodeOptions): string => {
+    try {
+      return decoder.decode(bytes, options);
+    } catch {
+      throw new HttpError(400, "request.malformed", "the body is not UTF-8");
+    }
+  };
+
 /** Only for bodies without a declared length: a stream costs more than the rest of a small request. */
 async function readStream(request: Request, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
+  return Buffer.concat(await Array.fromAsync(chunksOf(request.body, bytesMax)));
+}
+
+/** @throws HttpError 413 */
+async function* chunksOf(
+  body: ReadableStream<Uint8Array> | null,
+  bytesMax: number,
+): AsyncGenerator<Uint8Array> {
   let length = 0;
-  for await (const chunk of request.body ?? []) {
+  for await (const chunk of body ?? []) {
     length += chunk.length;
     if (length > bytesMax) throw tooLarge(bytesMax);
-    chunks.push(chunk);
+    yield chunk;
   }
-  return Buffer.concat(chunks);
 }
+
+/** Bytes of a piece: small chunks are collected, because each piece has a cost. */
+const PIECE_BYTES = 64 * 1024;
+
+/**
+ * Reads the body of an authenticated caller while it arrives.
+ * @param bytesMax limit for the declared and the actual length
+ * @throws what readBytes throws, except 408
+ */
+export async function* readPieces(request: Request, bytesMax: number): AsyncGenerator<Uint8Array> {
+  if (declaredLengthOf(request) > bytesMax) throw tooLarge(bytesMax);
+  let [chunks, length]: [Uint8Array[], number] = [[], 0];
+  try {
+    for await (const chunk of chunksOf(streamOf(request), bytesMax)) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length < PIECE_BYTES) continue;
+      yield Buffer.concat(chunks);
+      [chunks, length] = [[], 0];
+    }
+  } catch (error) {
+    throw cutShort(error);
+  }
+  yield Buffer.concat(chunks);
+}
+
+/** @returns the declared length of the body in bytes; NaN if it has none */
+export const declaredLengthOf = ({ headers }: Request): number =>
+  Number(headers.get("content-length") ?? Number.NaN);
 
 /** The caller disconnected or sent malformed HTTP. Nobody receives the answer, and it does not count as our failure. */
 function cutShort(error: unknown): unknown {

@@ -15,8 +15,8 @@ export const UNAUTHENTICATED_BODY_BYTES_MAX = 64 * 1024;
 export const FORM_FIELDS_MAX = 100;
 
 /**
- * The body that a route accepts; `json-or-nothing` reads an empty body as an empty object. The handler of a route with `bytes` or
- * `upload`, a form with a file, reads the body itself.
+ * The body that a route accepts; `json-or-nothing` reads an empty body as an empty object. The handler of a route with `bytes`,
+ * with `upload`, a form with a file, or with `scim-group` reads the body itself.
  */
 export type Accepted = "json" | "json-or-nothing" | "form" | "upload" | "bytes" | "nothing" | ScimBody;
 
@@ -69,7 +69,8 @@ const describeBody = (accepted: Accepted): DocumentDecoration & { "x-accepts": A
 
 async function readBody(request: Request, { accepted, bytesMax }: Reader): Promise<unknown> {
   if (accepted === "nothing" || accepted === "bytes" || accepted === "upload") return undefined;
-  if (accepted === "scim" || accepted === "scim-group") return await readScimBody(request, accepted);
+  if (accepted === "scim-group") return undefined;
+  if (accepted === "scim") return await readScimBody(request, accepted);
   if (accepted === "json-or-nothing") return await readJsonOrNothing(request, bytesMax);
   refuseOtherMediaTypes(request, MEDIA_TYPES[accepted]);
   const text = await readText(request, bytesMax);

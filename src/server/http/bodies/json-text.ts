@@ -51,13 +51,16 @@ export async function parseWithin(
   return value;
 }
 
-interface Checked {
+/** What was found in a text before it is parsed. */
+export interface Checked {
   limits: JsonLimits;
+  /** creates the error to throw for a problem */
   errorOf(fault: JsonProblem): Error;
   flaw: JsonViolation | undefined;
 }
 
-function parseSound(text: string, { limits, errorOf, flaw }: Checked): unknown {
+/** Parses a text that was checked. @throws the error for its flaw, or for its syntax */
+export function parseSound(text: string, { limits, errorOf, flaw }: Checked): unknown {
   if (flaw) throw errorOf(faultOf(flaw, text, limits));
   try {
     return JSON.parse(text);

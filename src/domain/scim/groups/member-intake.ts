@@ -1,0 +1,178 @@
+// Takes long lists of members while the body that has them arrives, and looks their users up: a body that names enough unknown
+// ones is refused before the rest of it is parsed, and one of 300,000 members needs little memory. Short lists stay in the body.
+import type { Connection } from "../../../platform/database/database.ts";
+import { NumberSet } from "../../../platform/memory/number-set.ts";
+import type { Steps } from "../../../platform/steps.ts";
+import { plainId, readMemberId } from "../patch/member-ids.ts";
+import { PATCH_MEMBERS_MAX, tooManyMembers } from "../patch/patch-group.ts";
+import { resolvePath } from "../schema/attribute-path.ts";
+import { Refusals } from "../schema/values.ts";
+import { inSlices } from "./member-slices.ts";
+import { findUsers, type NumberedUser } from "./members-store.ts";
+import { NAMED_MAX, unknownMembers } from "./unknown-members.ts";
+
+/** Takes the member lists of one body. */
+export interface MemberIntake {
+  /**
+   * @param name of a member of an object, as it was sent
+   * @param depth nesting levels of that object, from 1
+   */
+  isMemberList(name: string, depth: number): boolean;
+  /** @param list where it stands */
+  open(list: PlaceOfList): LongMemberList;
+}
+
+export interface PlaceOfList {
+  /** as for `isMemberList` */
+  depth: number;
+  /** the text before the list, except for the lists that were taken */
+  before: string;
+}
+
+export interface LongMemberList {
+  /** stands for the list in the body */
+  readonly value: unknown;
+  /** @param elements parsed JSON @throws ScimError when no further elements are needed to refuse the body */
+  take(elements: readonly unknown[]): Steps<void>;
+}
+
+/** Where users are looked up. */
+interface Users {
+  connection: Connection;
+  organizationId: string;
+}
+
+/** @returns the intake for a body that is a group */
+export const groupIntake = (users: Users): MemberIntake => ({
+  isMemberList: (name, depth) => depth === 1 && namesMembers(name),
+  open() {
+    const members = new SentMembers(users);
+    return { value: members, take: (elements) => members.take(elements) };
+  },
+});
+
+/** @returns the intake for a PATCH message: its lists are in the operations, or in their values */
+export function patchIntake(users: Users): MemberIntake {
+  let count = 0;
+  return {
+    isMemberList: (name, depth) =>
+      (depth === OPERATION && name.toLowerCase() === "value") ||
+      (depth === VALUE_OF_OPERATION && namesMembers(name)),
+    open(place) {
+      const value: unknown[] = [];
+      const entries = new Entries();
+      const unknown = addsMembers(place) ? new UnknownMembers(users) : undefined;
+      return {
+        value,
+        take: (elements) =>
+          inSlices(elements, (some) => {
+            count += some.length;
+            if (count > PATCH_MEMBERS_MAX) throw tooManyMembers();
+            const ids = entries.idsIn(some);
+            value.push(...(ids.length === some.length ? ids : some)); // the operation tells of the entries without ids
+            unknown?.find(ids);
+            return undefined;
+          }),
+      };
+    },
+  };
+}
+
+/** Nesting levels of operations in a PATCH message, and of their values. */
+const [OPERATION, VALUE_OF_OPERATION] = [3, 4];
+
+function namesMembers(name: string): boolean {
+  const path = resolvePath("Group", name);
+  return path?.attribute?.name === "members" && path.sub === undefined;
+}
+
+/**
+ * An operation that removes users may name unknown ones, and one with another path means other values. Without a path, it must not
+ * remove.
+ * @returns whether the operation adds members, or is refused in any case
+ */
+function addsMembers({ depth, before }: PlaceOfList): boolean {
+  if (depth === VALUE_OF_OPERATION) return true;
+  const operation = before.slice(before.lastIndexOf("{"));
+  return /"op"\s*:\s*"(?:add|replace)"/i.test(operation) && /"path"\s*:\s*"members"/i.test(operation);
+}
+
+/** The users of a long member list. */
+export class SentMembers {
+  /** sequences of those that were found */
+  readonly users = new NumberSet();
+  readonly #entries = new Entries();
+  readonly #unknown: UnknownMembers;
+
+  constructor(users: Users) {
+    this.#unknown = new UnknownMembers(users);
+  }
+
+  /** The first ids that are not users; fewer than an error names. */
+  get unknown(): readonly string[] {
+    return this.#unknown.ids;
+  }
+
+  /** @throws ScimError for as many problems as one error tells */
+  take(elements: readonly unknown[]): Steps<void> {
+    return inSlices(elements, (some) => {
+      const ids = this.#entries.idsIn(some);
+      for (const { sequence } of this.#unknown.find(ids)) this.users.add(sequence);
+      return undefined;
+    });
+  }
+
+  /** @throws ScimError for entries without an id of a user */
+  requireIds(): void {
+    this.#entries.refusals.throwIfAny();
+  }
+}
+
+/** Reads the entries of one list. */
+class Entries {
+  readonly refusals = new Refusals();
+  #count = 0;
+
+  /** @returns the ids in further entries @throws ScimError for as many entries without an id as one error tells */
+  idsIn(some: readonly unknown[]): string[] {
+    const ids: string[] = [];
+    for (const element of some) {
+      try {
+        ids.push(plainId(element) ?? readMemberId(element, `members[${this.#count}]`));
+      } catch (error) {
+        this.refusals.add(error);
+        if (this.refusals.areEnough) this.refusals.throwIfAny();
+      }
+      this.#count += 1;
+    }
+    return ids;
+  }
+}
+
+/** Entries with unknown ids; a list of more is refused although it may have fewer than NAMED_MAX different ones. */
+export const UNKNOWN_ENTRIES_MAX = 100;
+
+/** Collects the ids in a list that are not users. */
+class UnknownMembers {
+  /** each once */
+  readonly ids: string[] = [];
+  #entries = 0;
+
+  constructor(private readonly users: Users) {}
+
+  /** @returns the users among them @throws ScimError when enough are unknown */
+  find(ids: readonly string[]): readonly NumberedUser[] {
+    const { connection, organizationId } = this.users;
+    const found = findUsers(connection, { organizationId, ids });
+    if (found.length === ids.length) return found;
+    const known = new Set(found.map(({ id }) => id));
+    for (const id of ids) {
+      if (known.has(id)) continue;
+      if (!this.ids.includes(id)) this.ids.push(id);
+      this.#entries += 1;
+      if (this.ids.length === NAMED_MAX || this.#entries > UNKNOWN_ENTRIES_MAX)
+        throw unknownMembers(connection, { organizationId, ids: this.ids });
+    }
+    return found;
+  }
+}
