@@ -18,6 +18,7 @@ import { measurePolicy } from "./policy/policy.ts";
 import { measureRequestLogs } from "./request-logs.ts";
 import { measureScim } from "./scim/scim.ts";
 import { measureSessionLists } from "./sessions/session-lists.ts";
+import { measureSessionPages } from "./sessions/session-pages.ts";
 import { measureSessions } from "./sessions/sessions.ts";
 import { measureSso } from "./sso/sso.ts";
 import { measureTokens } from "./tokens/tokens.ts";
@@ -39,6 +40,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   scim: measureScim,
   sessions: async () => [...(await measureSessions()), ...(await measureSessionLists())],
   "session-lists": measureSessionLists,
+  "session-pages": measureSessionPages,
   sso: measureSso,
   writes: measureWrites,
   executable: measureExecutable,
@@ -49,6 +51,7 @@ const PARTS: Readonly<Record<string, Part>> = {
 /** takes minutes of the whole machine */
 const ONLY_WHEN_NAMED = new Set([
   "session-lists",
+  "session-pages",
   "backup",
   "migration",
   "request-logs",

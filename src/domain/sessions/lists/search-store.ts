@@ -1,5 +1,5 @@
 // SQL of the index of texts: what it holds tells which sessions may have a text; the text of each is compared.
-import { and, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { isAmong } from "../../shared/ordered-rows-store.ts";
 import { matchOf, searchParts } from "../../shared/text-search/trigram-store.ts";
@@ -11,6 +11,8 @@ const { id, organizationId, userId, harness, sharingMode, searchText, searchNumb
   capturedSessions;
 const isCurrent = isNotNull(capturedSessions.currentArtifactId);
 const isWaiting = and(isCurrent, isNull(searchNumber));
+/** Without this order SQLite takes another index and looks at every session. */
+const inOrderOfWaiting = asc(id);
 
 /**
  * @returns the ids of the scope's sessions with the text; undefined without a text, if the text is too short for the index, if
@@ -28,6 +30,7 @@ export function searched(
     .select({ id })
     .from(capturedSessions)
     .where(isWaiting)
+    .orderBy(inOrderOfWaiting)
     .limit(SEARCH_CANDIDATES_MAX + 1)
     .all();
   if (numbers.length + waiting.length > SEARCH_CANDIDATES_MAX) return undefined;
@@ -102,6 +105,7 @@ export function indexTexts(tx: Tx): number {
     .select({ id, length: sql<number>`length(${searchText})` })
     .from(capturedSessions)
     .where(isWaiting)
+    .orderBy(inOrderOfWaiting)
     .limit(BATCH_ROWS)
     .all();
   let length = 0;

@@ -63,7 +63,7 @@ const filtersFor = (readsAll: boolean): readonly Filter[] => [
 ];
 
 /** Characters of a summary in the list; its page has all. */
-const SUMMARY_SHOWN = 120;
+const SUMMARY_SHOWN = 100;
 
 const summaryText = (summary: string | null): string =>
   summary !== null && summary.length > SUMMARY_SHOWN
@@ -106,7 +106,7 @@ export const SESSION_COLUMNS: readonly Column<SessionView>[] = [
   {
     name: "harness",
     label: "Harness",
-    cell: ({ harness }) => <Text value={harnessLabel(harness)} />,
+    cell: ({ harness }) => harnessLabel(harness),
     csv: ({ harness }) => harness,
   },
   {

@@ -62,7 +62,7 @@ describe("CON-36 the list of captured sessions", () => {
     for (const text of [
       "Fix the clock",
       "Claude session",
-      `${"s".repeat(120)}…`,
+      `${"s".repeat(100)}…`,
       "Stored</b>",
       "1 person",
       "Nobody",
