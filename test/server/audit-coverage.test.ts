@@ -18,7 +18,7 @@ import { reportWith } from "../domain/clients/policies.ts";
 import { managedText, packageOf } from "../domain/governance/governance-world.ts";
 import { type Expected, inTermsOf, tracesOf, wantedOf } from "../support/audit-watch.ts";
 import { FormBrowser, formTo, type Page, passkeyOptionsIn } from "../support/browser/form-browser.ts";
-import { publishFirst } from "../support/content/policy.ts";
+import { publishFirst, publishPackages } from "../support/content/policy.ts";
 import {
   announcementOf,
   capture,
@@ -743,6 +743,16 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     changes: ["policy_drafts"],
     why: "the draft was recorded when it was created",
+  },
+  "POST /console/packages/:id/audience": {
+    async ask(site) {
+      const { user } = await site.signedIn("member");
+      await publishFirst(site);
+      await publishPackages(site, { packages: [packageOf("guide")] });
+      const fields = { act: "save", scope: "users", addresses: user.email };
+      return onConsole(site, { action: "/console/packages/guide/audience", fields });
+    },
+    leaves: ["policy_draft.create"],
   },
   "POST /console/policy/edit": {
     async ask(site) {

@@ -19,6 +19,7 @@ import {
   type User,
 } from "../model.ts";
 import * as store from "../store.ts";
+import { usersWithAddresses } from "./addresses-store.ts";
 import { addressOrder, hasAddressLike, idsWithAddress, type UserCondition } from "./conditions-store.ts";
 
 export interface UserQuery extends PageQuery {
@@ -35,6 +36,9 @@ export interface UserSearch {
   q?: string | undefined;
   selectedUserIds?: readonly string[] | undefined;
 }
+
+/** Addresses that one step looks up. */
+const STEP_ADDRESSES = 500;
 
 /** Users as administrators and commands see them. Operations in steps are for callers who let the event loop turn. */
 export class UserDirectory {
@@ -92,6 +96,22 @@ export class UserDirectory {
     const { read } = this.dependencies.db;
     const user = store.findUserByEmail(read, { organizationId, emailKey: emailKey(email) });
     return user && this.show(organizationId, user.id);
+  }
+
+  /**
+   * @param addresses in any case, each once
+   * @returns the user of each address, in any status; undefined if nobody has or had it
+   */
+  *withAddresses(organizationId: string, addresses: readonly string[]): Steps<(User | undefined)[]> {
+    const found: (User | undefined)[] = [];
+    for (let at = 0; at < addresses.length; at += STEP_ADDRESSES) {
+      const keys = addresses.slice(at, at + STEP_ADDRESSES).map(emailKey);
+      const rows = usersWithAddresses(this.dependencies.db.read, organizationId, keys);
+      const byKey = new Map(rows.toReversed().map(({ emailKey: key, ...user }) => [key, user]));
+      found.push(...keys.map((key) => byKey.get(key)));
+      yield;
+    }
+    return found;
   }
 
   /** @returns all users who are not removed, by folded address, at most USER_OPTIONS_MAX */

@@ -1,4 +1,5 @@
-// Proposes colleagues while somebody types a part of an address. The button beside the field finds them without this.
+// Proposes people while somebody types a part of an address: colleagues, or for administrators all active users. The button beside the
+// field finds them without this.
 
 const PAUSE_MS = 150;
 
@@ -17,13 +18,32 @@ function propose(field: HTMLInputElement): void {
     const list = document.getElementById(field.dataset.people ?? "");
     if (own !== asked || !list || field.value.trim() === "") return;
     try {
-      const answer = await fetch(`/session-uploads/members?q=${encodeURIComponent(field.value)}`);
-      const found: { items?: readonly { email: string }[] } = await answer.json();
-      if (own === asked) list.replaceChildren(...(found.items ?? []).map(({ email }) => optionOf(email)));
+      const found =
+        field.dataset.peopleFrom === "users" ? await usersLike(field) : await colleaguesLike(field);
+      if (own === asked) list.replaceChildren(...found.map(({ email }) => optionOf(email)));
     } catch {
       // The button still finds people.
     }
   }, PAUSE_MS);
+}
+
+interface Proposed {
+  email: string;
+}
+
+async function colleaguesLike({ value }: HTMLInputElement): Promise<readonly Proposed[]> {
+  const answer = await fetch(`/session-uploads/members?q=${encodeURIComponent(value)}`);
+  const { items = [] }: { items?: readonly Proposed[] } = await answer.json();
+  return items;
+}
+
+async function usersLike({ value }: HTMLInputElement): Promise<readonly Proposed[]> {
+  const answer = await fetch("/admin/users/options", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ q: value }),
+  });
+  return answer.ok ? await answer.json() : [];
 }
 
 function optionOf(email: string): HTMLOptionElement {

@@ -2,6 +2,7 @@
 import { Elysia } from "elysia";
 import type { Console } from "../../../console/console.ts";
 import type { RouteContext } from "../../../router.ts";
+import { audiencePages } from "../packages/audience-pages.ts";
 import { draftActionPages, draftPages } from "./draft-pages.ts";
 import { explainPages } from "./explain-pages.ts";
 import { harnessPages } from "./harness-pages.ts";
@@ -17,6 +18,7 @@ export const policyAreaPages = (context: RouteContext, console: Console) =>
     .use(explainPages(context, console))
     .use(harnessPages(context, console))
     .use(packagePages(context, console))
+    .use(audiencePages(context, console))
     .use(mcpPages(context, console))
     .use(draftPages(context, console))
     .use(draftActionPages(context, console));

@@ -1,0 +1,28 @@
+// SQL that finds users by many addresses at once.
+import { and, asc, desc, eq, getTableColumns, inArray, sql } from "drizzle-orm";
+import type { Connection } from "../../../platform/database/database.ts";
+import type { User } from "../model.ts";
+import { users } from "../tables.ts";
+
+const { passwordHash: _, ...shown } = getTableColumns(users);
+
+/** A user with the folded address under which the row is found. */
+export type AddressedUser = User & { emailKey: string };
+
+/** @returns the users of these folded addresses, however many there are; of one address those in use first, then the last removed */
+export const usersWithAddresses = (
+  connection: Connection,
+  organizationId: string,
+  keys: readonly string[],
+): AddressedUser[] =>
+  connection
+    .select(shown)
+    .from(users)
+    .where(
+      and(
+        eq(users.organizationId, organizationId),
+        inArray(users.emailKey, sql`(SELECT value FROM json_each(${JSON.stringify(keys)}))`),
+      ),
+    )
+    .orderBy(asc(eq(users.status, "removed")), desc(users.updatedAtMs), desc(users.id))
+    .all();

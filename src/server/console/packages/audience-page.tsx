@@ -1,0 +1,175 @@
+// The form that says who gets a package: everybody, or people and groups. Addresses may be pasted by the thousand; what was not found
+// stays in the field.
+/** @jsxImportSource preact */
+import type { PackageAudience } from "../../../domain/governance/model.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import { Hidden } from "../../pages/forms.tsx";
+import { asSentence } from "../../pages/words.ts";
+import { type ConsolePage, longText } from "../frame/frame.tsx";
+import { type ApiCall, AsCommand } from "../parts/command.tsx";
+import { ConsoleForm } from "../parts/form.tsx";
+import { Text, useReader } from "../parts/values.tsx";
+import { STATUS_LABELS } from "../people/words.ts";
+import {
+  type AudienceFields,
+  type AudienceParts,
+  Find,
+  Groups,
+  Paste,
+  type PasteOutcome,
+  People,
+} from "./audience-parts.tsx";
+
+/** Addresses that are not active users and are named above the form; the field has all of them. */
+export const INACTIVE_NAMED_MAX = 20;
+
+export interface AudiencePageProps extends AudienceParts {
+  title: string;
+  trail: NonNullable<ConsolePage["trail"]>;
+  /** what the button does: `Save and review` */
+  verb: string;
+  cancel: string;
+  /** of the draft; 0 for none */
+  version: number;
+  /** whether there is any group to name */
+  hasGroups: boolean;
+  outcome?: PasteOutcome | undefined;
+  problems?: readonly Problem[];
+  /** the same as a request */
+  api: ApiCall;
+}
+
+/** @returns the page with the form */
+export function audiencePage(props: AudiencePageProps): ConsolePage {
+  const { title, trail, problems = [], outcome, api } = props;
+  const addresses = longText(props.fields.addresses);
+  return {
+    ...{ title, trail, isError: problems.length > 0, longText: addresses },
+    ...(problems.length > 0 && { status: 400 }),
+    content: (
+      <>
+        {problems.length > 0 && <Refused problems={problems} />}
+        {outcome && <Outcome outcome={outcome} />}
+        <Form {...props} mark={addresses.mark} />
+        <AsCommand api={api} />
+      </>
+    ),
+  };
+}
+
+const FIELD_OF: readonly [pointer: RegExp, field: string][] = [
+  [/^\/addresses/, "addresses"],
+  [/^\/person/, "person"],
+  [/group/, "group"],
+];
+
+const Refused = ({ problems }: { problems: readonly Problem[] }) => (
+  <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+    <h2>Nothing was saved</h2>
+    <ul>
+      {problems.map(({ pointer, detail }) => (
+        <li key={pointer + detail}>
+          <a href={`#${FIELD_OF.find(([place]) => place.test(pointer))?.[1] ?? "scope-users"}`}>
+            <Text value={asSentence(detail)} />
+          </a>
+        </li>
+      ))}
+    </ul>
+  </div>
+);
+
+const counted = (number: number, one: string, many: string): string =>
+  `${number.toLocaleString("en-US")} ${number === 1 ? one : many}`;
+
+/** Part of the addresses was saved; the rest is in the field. */
+function Outcome({ outcome: { added, unknown, inactive } }: { outcome: PasteOutcome }) {
+  const left = inactive.length - INACTIVE_NAMED_MAX;
+  return (
+    <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+      <h2>
+        {added === 0
+          ? "Nobody was added"
+          : `${counted(added, "person was", "people were")} added to the draft`}
+      </h2>
+      <ul>
+        {unknown > 0 && (
+          <li>
+            <a href="#addresses">{counted(unknown, "address was", "addresses were")} not found.</a>{" "}
+            {unknown === 1 ? "It is" : "They are"} still in the field: correct them, or remove them and save
+            again.
+          </li>
+        )}
+        {inactive.length > 0 && (
+          <li>
+            Users who are not active cannot be added:{" "}
+            {inactive.slice(0, INACTIVE_NAMED_MAX).map(({ email, status }, at) => (
+              <>
+                {at > 0 && ", "}
+                <Text value={email} /> ({STATUS_LABELS[status].label.toLowerCase()})
+              </>
+            ))}
+            {left > 0 && ` and ${left} more`}.
+          </li>
+        )}
+      </ul>
+    </div>
+  );
+}
+
+function Form(props: AudiencePageProps & { mark: string }) {
+  const { action, version, verb, cancel, fields, hasGroups, groups, problems = [], outcome } = props;
+  const isRefused = problems.length > 0 || outcome !== undefined;
+  const { mayAdminister } = useReader();
+  return (
+    <ConsoleForm action={action} class="measure" isInParts edits={isRefused ? "refused" : "saved"}>
+      <Hidden name="version" value={String(version)} />
+      <fieldset disabled={!mayAdminister}>
+        <legend>Who gets it</legend>
+        <Scope value="organization" fields={fields} label="Everybody" hint="Also people who join later." />
+        <Scope
+          value="users"
+          fields={fields}
+          label="Only these people and groups"
+          hint="Nobody else sees that it exists."
+        />
+      </fieldset>
+      <People {...props} />
+      <fieldset disabled={!mayAdminister}>
+        <legend>Add people</legend>
+        <Find {...props} />
+        <Paste {...props} />
+      </fieldset>
+      {(hasGroups || groups.length > 0) && <Groups {...props} />}
+      {mayAdminister && (
+        <div class="choices">
+          <button class="button primary" type="submit" name="act" value="save">
+            {verb}
+          </button>
+          <a class="button" href={cancel}>
+            Cancel
+          </a>
+        </div>
+      )}
+    </ConsoleForm>
+  );
+}
+
+const Scope = ({
+  value,
+  fields,
+  label,
+  hint,
+}: {
+  value: PackageAudience["scope"];
+  fields: AudienceFields;
+  label: string;
+  hint: string;
+}) => (
+  <p>
+    <label>
+      <input type="radio" name="scope" id={`scope-${value}`} value={value} checked={fields.scope === value} />{" "}
+      {label}
+    </label>
+    <span class="hint"> {hint}</span>
+  </p>
+);

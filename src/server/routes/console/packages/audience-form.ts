@@ -1,0 +1,250 @@
+// What the form of an audience does, wherever the audience is kept: in a package of the draft, or in one that is being added.
+import type { Domain } from "../../../../domain/domain.ts";
+import type { PackageAudience } from "../../../../domain/governance/model.ts";
+import type { User } from "../../../../domain/identity/service.ts";
+import { DomainError, type Problem } from "../../../../platform/errors.ts";
+import { runInTurns } from "../../../../platform/steps.ts";
+import { quoted } from "../../../../platform/text/problem-list.ts";
+import type { Done } from "../../../console/console.ts";
+import type { ConsolePage } from "../../../console/frame/frame.tsx";
+import type { Fields } from "../../../console/frame/refusals.tsx";
+import { found, numberIn } from "../../../console/list/list.ts";
+import { withoutReturns } from "../../../console/long-form.ts";
+import { type AudiencePageProps, audiencePage } from "../../../console/packages/audience-page.tsx";
+import {
+  type AudienceFields,
+  dropName,
+  type PasteOutcome,
+  PEOPLE_SHOWN_MAX,
+} from "../../../console/packages/audience-parts.tsx";
+import type { Reader } from "../../../console/reader.ts";
+
+/** Addresses of one paste. */
+export const PASTED_ADDRESSES_MAX = 20_000;
+/** Groups that a search proposes. */
+export const GROUPS_PROPOSED_MAX = 10;
+
+/** Where an audience is kept. */
+export interface AudiencePlace
+  extends Pick<
+    AudiencePageProps,
+    "title" | "trail" | "action" | "verb" | "cancel" | "version" | "audience" | "api"
+  > {
+  /** Saves it in the draft of the reader. @returns its new version */
+  save(audience: Required<PackageAudience>): Promise<number>;
+  /** where a complete form leads */
+  next: Done;
+}
+
+export type AudienceForms = ReturnType<typeof createAudienceForms>;
+
+/** @returns the page of an audience, and what its form does */
+export function createAudienceForms(domain: Domain) {
+  const { identity, scim } = domain;
+  const { users } = identity;
+
+  const pageOf = (
+    reader: Reader,
+    place: AudiencePlace,
+    more: Partial<AudiencePageProps> = {},
+  ): ConsolePage => {
+    const { organizationId, url } = reader;
+    const { audience } = place;
+    const last = Math.max(1, Math.ceil(audience.user_ids.length / PEOPLE_SHOWN_MAX));
+    const page = Math.min(Math.max(numberIn(url.searchParams.get("page") ?? "1") || 1, 1), last);
+    const shown = audience.user_ids.slice((page - 1) * PEOPLE_SHOWN_MAX, page * PEOPLE_SHOWN_MAX);
+    return audiencePage({
+      ...{ ...place, page, fields: fieldsOf(audience) },
+      people: shown.map((id) => ({ id, user: orUndefined(() => users.show(organizationId, id)) })),
+      groups: (audience.group_ids ?? []).map((id) => ({
+        id,
+        group: orUndefined(() => scim.directory.show(organizationId, id)),
+      })),
+      hasGroups: scim.directory.list(organizationId, { perPage: 1 }).total > 0,
+      ...more,
+    });
+  };
+
+  const find = async (reader: Reader, place: AudiencePlace, fields: AudienceFields): Promise<ConsolePage> => {
+    const search = users.searchOptions(reader.organizationId, { q: fields.person || undefined });
+    const { rows, problems } = await found(() => runInTurns(search));
+    const named = problems?.map((problem) => ({ ...problem, pointer: "/person" }));
+    const matches = rows?.map(({ email }) => email);
+    const exact = matches?.find((email) => email.toLowerCase() === fields.person.trim().toLowerCase());
+    if (exact !== undefined) return pageOf(reader, place, { fields: withAddress(fields, exact) });
+    return pageOf(reader, place, { fields, matches, ...(named && { problems: named }) });
+  };
+
+  const findGroup = async (reader: Reader, place: AudiencePlace, fields: AudienceFields) => {
+    const wanted = { q: fields.group || undefined, perPage: GROUPS_PROPOSED_MAX };
+    const { rows, problems } = await found(() => scim.directory.list(reader.organizationId, wanted));
+    return pageOf(reader, place, { fields, groupMatches: rows?.items, ...(problems && { problems }) });
+  };
+
+  const save = savingForm(domain, pageOf);
+
+  return {
+    show: (reader: Reader, place: AudiencePlace): ConsolePage => pageOf(reader, place),
+
+    async act(reader: Reader, place: AudiencePlace, sent: Fields): Promise<ConsolePage | Done> {
+      const fields = fieldsIn(sent, place.audience);
+      if (sent.add !== undefined) return pageOf(reader, place, { fields: withAddress(fields, sent.add) });
+      const isForGroup = fields.person === "" && fields.group !== ""; // the Enter key presses the first button
+      if (sent.act === "find-group" || (sent.act === "find" && isForGroup))
+        return await findGroup(reader, place, fields);
+      if (sent.act === "find") return await find(reader, place, fields);
+      const group = sent["add-group"];
+      if (group !== undefined) {
+        const saved = await save(reader, place, { ...fields, scope: "users", group });
+        const stays = { to: place.action, notice: "The draft is saved. Nothing is published yet." };
+        return "to" in saved ? stays : saved;
+      }
+      return await save(reader, place, fields);
+    },
+  };
+}
+
+type PageOf = (reader: Reader, place: AudiencePlace, more: Partial<AudiencePageProps>) => ConsolePage;
+
+/** @returns a function that saves the form: what was found also if something was not, which stays in the field */
+const savingForm =
+  (domain: Domain, pageOf: PageOf) =>
+  async (reader: Reader, place: AudiencePlace, fields: AudienceFields): Promise<ConsolePage | Done> => {
+    const addresses = addressesIn(`${fields.addresses}\n${fields.person}`);
+    const problems: Problem[] = overlongProblems(addresses, fields);
+    const groups = problems.length === 0 ? groupsIn(domain, reader, fields, problems) : [];
+    if (problems.length > 0) return pageOf(reader, place, { fields, problems });
+    const rows = await runInTurns(domain.identity.users.withAddresses(reader.organizationId, addresses));
+    const read = sortOut(addresses, rows, place.audience);
+    const audience = nextAudience(place.audience, { fields, users: read.users, groups });
+    const isNothing =
+      audience.scope === "users" && audience.user_ids.length + audience.group_ids.length === 0;
+    if (isNothing && read.left.length > 0) return pageOf(reader, place, { fields, outcome: read.outcome });
+    try {
+      const version = await place.save(audience);
+      if (read.left.length === 0) return place.next;
+      const rest = { ...fieldsOf(audience), addresses: read.left.join("\n") };
+      return pageOf(reader, { ...place, audience, version }, { fields: rest, outcome: read.outcome });
+    } catch (error) {
+      return pageOf(reader, place, { fields, problems: problemsOf(error) });
+    }
+  };
+
+/** Somebody who was erased, and a group that the provider removed, stay in an audience until they are taken out. */
+function orUndefined<T>(show: () => T): T | undefined {
+  try {
+    return show();
+  } catch (error) {
+    if (error instanceof DomainError && error.kind === "not_found") return undefined;
+    throw error;
+  }
+}
+
+/** The people below are what the author means now. */
+const withAddress = (fields: AudienceFields, address: string): AudienceFields => ({
+  ...fields,
+  ...{ scope: "users", person: "" },
+  addresses: `${fields.addresses.trimEnd()}\n${address}`.trimStart(),
+});
+
+const fieldsOf = ({ scope }: Pick<PackageAudience, "scope">): AudienceFields => ({
+  ...{ scope, addresses: "", person: "", group: "" },
+  dropped: new Set(),
+});
+
+function fieldsIn(
+  sent: Fields,
+  { user_ids: users, group_ids: groups = [] }: PackageAudience,
+): AudienceFields {
+  const isDropped = (id: string) => sent[dropName(id)] !== undefined;
+  return {
+    scope: sent.scope === "users" ? "users" : "organization",
+    addresses: withoutReturns(sent.addresses ?? ""),
+    person: sent.person ?? "",
+    group: sent.group ?? "",
+    dropped: new Set([...users, ...groups].filter(isDropped)),
+  };
+}
+
+/** @returns addresses between spaces, commas, semicolons or line ends, with or without angle brackets; each once in any case */
+function addressesIn(text: string): string[] {
+  const words = text.split(/[\s,;]+/).map((word) => word.replace(/^<(.*)>$/, "$1"));
+  return [...new Map(words.filter(Boolean).map((word) => [word.toLowerCase(), word])).values()];
+}
+
+function overlongProblems(addresses: readonly string[], { scope, group }: AudienceFields): Problem[] {
+  const problems: Problem[] = [];
+  if (addresses.length > PASTED_ADDRESSES_MAX) {
+    const detail = `these are ${addresses.length} addresses; paste at most ${PASTED_ADDRESSES_MAX} at once`;
+    problems.push({ pointer: "/addresses", detail });
+  }
+  if (scope === "organization" && (addresses.length > 0 || group !== ""))
+    problems.push({
+      pointer: "/scope",
+      detail: "choose “Only these people and groups”, or remove what you entered below",
+    });
+  return problems;
+}
+
+/** @returns ids of the group that was named */
+function groupsIn(
+  { scim }: Domain,
+  { organizationId }: Reader,
+  { group }: AudienceFields,
+  problems: Problem[],
+): string[] {
+  if (group.trim() === "") return [];
+  const named = orUndefined(() => scim.directory.show(organizationId, group));
+  if (named) return [named.id];
+  problems.push({ pointer: "/group", detail: `no group is called ${quoted(group)}` });
+  return [];
+}
+
+interface SortedOut {
+  /** ids to add */
+  users: string[];
+  /** addresses that stay in the field */
+  left: string[];
+  outcome: PasteOutcome;
+}
+
+/** Somebody who is in the audience already may stay, active or not. */
+function sortOut(
+  addresses: readonly string[],
+  rows: readonly (User | undefined)[],
+  { user_ids: former }: PackageAudience,
+): SortedOut {
+  const known = new Set(former);
+  const outcome = { added: 0, unknown: 0, inactive: [] as User[] };
+  const users: string[] = [];
+  const left: string[] = [];
+  for (const [at, address] of addresses.entries()) {
+    const user = rows[at];
+    if (user && known.has(user.id)) continue;
+    if (user?.status === "active") users.push(user.id);
+    else left.push(address);
+    if (user && user.status !== "active") outcome.inactive.push(user);
+    if (!user) outcome.unknown += 1;
+  }
+  return { users, left, outcome: { ...outcome, added: users.length } };
+}
+
+function nextAudience(
+  { user_ids: users, group_ids: groups = [] }: PackageAudience,
+  { fields: { scope, dropped }, ...added }: { fields: AudienceFields; users: string[]; groups: string[] },
+): Required<PackageAudience> {
+  if (scope === "organization") return { scope, user_ids: [], group_ids: [] };
+  const kept = (ids: readonly string[], more: readonly string[]) => [
+    ...new Set([...ids.filter((id) => !dropped.has(id)), ...more]),
+  ];
+  return { scope, user_ids: kept(users, added.users), group_ids: kept(groups, added.groups) };
+}
+
+/** @returns what the domain does not accept, in the words of the form */
+function problemsOf(error: unknown): readonly Problem[] {
+  if (!(error instanceof DomainError) || !["invalid", "conflict"].includes(error.kind)) throw error;
+  const { message, hint, problems } = error;
+  if (problems.length === 0)
+    return [{ pointer: "", detail: hint === undefined ? message : `${message}: ${hint}` }];
+  return problems.map((problem) => ({ ...problem, pointer: problem.pointer.split("/").slice(3).join("/") }));
+}

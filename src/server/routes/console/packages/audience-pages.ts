@@ -1,0 +1,68 @@
+// Who gets a package of the policy, in the console.
+import { listAudiences } from "../../../../domain/governance/delivery/audiences.ts";
+import { DomainError } from "../../../../platform/errors.ts";
+import type { Console } from "../../../console/console.ts";
+import { PACKAGES_PATH, packagePath } from "../../../console/packages/words.ts";
+import { REVIEW_PATH } from "../../../console/policy/words.ts";
+import type { Reader } from "../../../console/reader.ts";
+import { formOperation, pageRoute, uploadRoute } from "../../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../../router.ts";
+import { type AudiencePlace, createAudienceForms } from "./audience-form.ts";
+
+const SAVED = "The draft is saved. Nothing is published yet.";
+
+/** @returns the address of the form for a package */
+const audiencePath = (id: string): string => `${packagePath(id)}/audience`;
+
+/** @returns the page of a package's audience and its form */
+export function audiencePages({ guard, domain }: RouteContext, console: Console) {
+  const forms = createAudienceForms(domain);
+  const place = placeIn(domain);
+  return createRouter(guard, "console-audience")
+    .get(
+      `${PACKAGES_PATH}/:id/audience`,
+      ({ request, params: { id } }) =>
+        console.show(request, "administrator", (reader) => forms.show(reader, place(reader, id))),
+      pageRoute("showPackageAudience", "Who gets a package"),
+    )
+    .post(
+      `${PACKAGES_PATH}/:id/audience`,
+      ({ request, params: { id } }) =>
+        console.actLong(request, { needs: "administrator", back: audiencePath(id) }, (reader, fields) =>
+          forms.act(reader, place(reader, id, fields.version), fields),
+        ),
+      uploadRoute(formOperation("sendPackageAudience", "Saves in the draft who gets a package")),
+    );
+}
+
+const placeIn =
+  ({ governance: { drafts } }: RouteContext["domain"]) =>
+  ({ actor }: Reader, id: string, stated?: string): AudiencePlace => {
+    const draft = drafts.ownOrNew(actor);
+    const managed = draft.document.packages.find((one) => one.id === id);
+    const audience = listAudiences(draft)[id];
+    if (!managed || !audience) throw noSuchPackage(id);
+    const version = stated === undefined ? draft.version : Number(/^\d{1,9}$/.exec(stated)?.[0] ?? 0);
+    return {
+      title: `Who gets ${managed.name ?? id}`,
+      trail: [
+        { href: PACKAGES_PATH, label: "Packages" },
+        { href: packagePath(id), label: managed.name ?? id },
+      ],
+      ...{ action: audiencePath(id), verb: "Save and review", cancel: packagePath(id) },
+      ...{ version: draft.version, audience },
+      next: { to: REVIEW_PATH, notice: SAVED },
+      save: async (wanted) => (await drafts.audience(actor, { version }, id, wanted)).version,
+      api: {
+        method: "PUT",
+        path: "/admin/policy-draft",
+        body: {
+          version: draft.version,
+          extensions: { packages: ["…"], package_audiences: { [id]: audience } },
+        },
+      },
+    };
+  };
+
+const noSuchPackage = (id: string): DomainError =>
+  new DomainError("not_found", "package.not_found", `neither the policy nor your draft has a package ${id}`);
