@@ -7,6 +7,7 @@ import { frameArea } from "./areas/frame.ts";
 import { gatewayArea } from "./areas/gateway.ts";
 import { overviewArea } from "./areas/overview.ts";
 import { ownArea } from "./areas/own.ts";
+import { packagesArea } from "./areas/packages.ts";
 import { peopleArea } from "./areas/people.ts";
 import { policyArea } from "./areas/policy.ts";
 import { sessionArea } from "./areas/sessions.ts";
@@ -35,6 +36,7 @@ const AREAS: readonly Area[] = [
   fleetArea,
   ownArea,
   overviewArea,
+  packagesArea,
   peopleArea,
   policyArea,
   sessionArea,

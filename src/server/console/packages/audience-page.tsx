@@ -134,11 +134,13 @@ function Form(props: AudiencePageProps & { mark: string }) {
         />
       </fieldset>
       <People {...props} />
-      <fieldset disabled={!mayAdminister}>
-        <legend>Add people</legend>
-        <Find {...props} />
-        <Paste {...props} />
-      </fieldset>
+      {mayAdminister && (
+        <section aria-labelledby="add-people">
+          <h2 id="add-people">Add people</h2>
+          <Find {...props} />
+          <Paste {...props} />
+        </section>
+      )}
       {(hasGroups || groups.length > 0) && <Groups {...props} />}
       {mayAdminister && (
         <div class="choices">

@@ -204,8 +204,8 @@ export function Paste({ mark }: { mark: string }) {
 export function Groups({ groups, fields, groupMatches }: AudienceParts) {
   const { mayAdminister } = useReader();
   return (
-    <fieldset disabled={!mayAdminister}>
-      <legend>Groups of the identity provider</legend>
+    <section aria-labelledby="groups">
+      <h2 id="groups">Groups of the identity provider</h2>
       {groups.length > 0 && (
         <table class="rows">
           <caption class="visually-hidden">Groups of the audience</caption>
@@ -215,7 +215,7 @@ export function Groups({ groups, fields, groupMatches }: AudienceParts) {
               <th scope="col" class="number">
                 Members now
               </th>
-              <th scope="col">Remove</th>
+              {mayAdminister && <th scope="col">Remove</th>}
             </tr>
           </thead>
           <tbody>
@@ -233,34 +233,38 @@ export function Groups({ groups, fields, groupMatches }: AudienceParts) {
                 <td data-label="Members now" class="number">
                   {group ? <Count value={group.memberCount} /> : "–"}
                 </td>
-                <Drop id={id} name={group?.displayName ?? "the group that is gone"} fields={fields} />
+                {mayAdminister && (
+                  <Drop id={id} name={group?.displayName ?? "the group that is gone"} fields={fields} />
+                )}
               </tr>
             ))}
           </tbody>
         </table>
       )}
-      <div class="field">
-        <label for="group">Add a group</label>
-        <p class="hint" id="group-hint">
-          Its name. Members are found when a workstation asks, so who joins later gets the package too.
-        </p>
-        <input
-          id="group"
-          name="group"
-          type="search"
-          value={fields.group}
-          maxLength={SEARCH_LENGTH_MAX}
-          aria-describedby="group-hint"
-          autocomplete="off"
-        />{" "}
-        <button class="button" type="submit" name="act" value="find-group">
-          Find
-        </button>
-        <Matches
-          matches={groupMatches?.map(({ id, displayName }) => ({ value: id, label: displayName }))}
-          name="add-group"
-        />
-      </div>
-    </fieldset>
+      {mayAdminister && (
+        <div class="field">
+          <label for="group">Add a group</label>
+          <p class="hint" id="group-hint">
+            Its name. Members are found when a workstation asks, so who joins later gets the package too.
+          </p>
+          <input
+            id="group"
+            name="group"
+            type="search"
+            value={fields.group}
+            maxLength={SEARCH_LENGTH_MAX}
+            aria-describedby="group-hint"
+            autocomplete="off"
+          />{" "}
+          <button class="button" type="submit" name="act" value="find-group">
+            Find
+          </button>
+          <Matches
+            matches={groupMatches?.map(({ id, displayName }) => ({ value: id, label: displayName }))}
+            name="add-group"
+          />
+        </div>
+      )}
+    </section>
   );
 }

@@ -1,0 +1,60 @@
+// Packages that are in the draft of the administrator: who gets one, and how one is added.
+import type { Page } from "playwright-core";
+import { packageOf } from "../../../domain/governance/governance-world.ts";
+import type { Site } from "../../../support/browser/browser.ts";
+import { ADMIN } from "../../../support/browser/browser.ts";
+import type { Area } from "../scenes.ts";
+
+const AUDIENCE = "/console/packages/guide/audience";
+
+/** @returns the administrator of the site as an actor */
+function administratorOf({ server: { domain, world } }: Site) {
+  const { organizationId } = world;
+  const user = domain.identity.users.find(organizationId, ADMIN);
+  return { kind: "user" as const, id: user.id, label: user.email, organizationId };
+}
+
+/** Puts a package into the draft if it is not there, and opens the form that says who gets it. */
+async function openAudience(page: Page, site: Site): Promise<void> {
+  const { drafts } = site.server.domain.governance;
+  const actor = administratorOf(site);
+  const draft = drafts.ownOrNew(actor);
+  if (!draft.document.packages.some(({ id }) => id === "guide"))
+    await drafts.takePackage(actor, draft, packageOf("guide", { name: "Review guide" }));
+  await page.goto(AUDIENCE);
+}
+
+export const packagesArea: Area = {
+  scenes: [
+    { title: "Who gets Review guide", open: openAudience },
+    {
+      title: "Who gets Review guide",
+      state: "with addresses that were not found",
+      async open(page, site) {
+        await openAudience(page, site);
+        await page.getByLabel("Only these people and groups").check();
+        await page.locator("#addresses").fill(`${ADMIN}\nnobody@example.com\n<script>alert(1)</script>`);
+        await page.getByRole("button", { name: "Save and review" }).click();
+      },
+    },
+    {
+      title: "Who gets Review guide",
+      state: "with people who were found",
+      async open(page, site) {
+        await openAudience(page, site);
+        await page.locator("#person").fill("a");
+        await page.getByRole("button", { name: "Find" }).first().click();
+      },
+    },
+    {
+      title: "Who gets Review guide",
+      state: "wrong",
+      async open(page, site) {
+        await openAudience(page, site);
+        await page.getByLabel("Everybody").check();
+        await page.locator("#addresses").fill("nobody@example.com");
+        await page.getByRole("button", { name: "Save and review" }).click();
+      },
+    },
+  ],
+};
