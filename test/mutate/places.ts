@@ -134,13 +134,18 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   bodies: {
     files: [
-      "src/platform/text/{json-lines,json-names,json-structure}.ts",
+      "src/platform/text/{json-lines,json-long-lists,json-names,json-structure}.ts",
+      "src/server/scim/group-body.ts",
+      "src/domain/scim/groups/member-intake.ts",
+      "src/platform/memory/number-set.ts",
       "src/server/http/bodies/validation.ts",
       "src/server/http/bodies/json-text.ts",
       "src/server/http/bodies/body-end.ts",
     ],
     tests: [
       "test/platform/text/json-*.test.ts",
+      "test/platform/memory/number-set.test.ts",
+      "test/server/scim/group-body.test.ts",
       "test/properties/json-structure.test.ts",
       "test/properties/json-lines.test.ts",
       "test/server/http/bodies/json-text.test.ts",

@@ -48,8 +48,8 @@ export class ImportRules {
   }
 
   #checkMode(path: string, mode: number | undefined): void {
-    if (mode === undefined) this.onBroken(badMode(path, "a mode that is not an octal number"));
-    const bits = SPECIAL_BITS.filter(([bit]) => ((mode ?? 0) & bit) !== 0).map(([, name]) => name);
+    if (mode === undefined) return this.onBroken(badMode(path, "a mode that is not an octal number"));
+    const bits = SPECIAL_BITS.filter(([bit]) => (mode & bit) !== 0).map(([, name]) => name);
     if (bits.length > 0) this.onBroken(badMode(path, `the mode bit ${bits.join(", ")}`));
   }
 

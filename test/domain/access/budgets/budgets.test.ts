@@ -51,6 +51,20 @@ test("at its limit a budget refuses and reports when the window ends", async () 
   expect(spend(world, { nowMs })).rejects.toMatchObject({ reason: "access.too_many_attempts" });
 });
 
+test.each([
+  [59_000, "1 minute"],
+  [60_000, "1 minute"],
+  [60_001, "2 minutes"],
+  [120_000, "2 minutes"],
+  [120_001, "3 minutes"],
+])("a refusal %i ms before the end of the window tells %s", async (leftMs, told) => {
+  await using world = await createWorld();
+  const window = { windowSeconds: 600 };
+  for (let i = 0; i < 3; i += 1) await spend(world, window);
+  const nowMs = START_MS + 600 * SECOND_MS - leftMs;
+  expect(() => budgets.check(world.db.read, guesses({ ...window, nowMs }))).toThrow(`try again in ${told}`);
+});
+
 test("above its limit nothing is counted, so the window ends at its planned time", async () => {
   await using world = await createWorld();
   await spendTimes(world, 3);

@@ -508,6 +508,38 @@ test("USE-2 the overlap of a rotated key ends with its user's access", async () 
   expect([...world.upstream.keys.keys()]).toEqual([]);
 });
 
+test("USE-2 only keys in their overlap are due with the end of access, not what is tried again or waits for another reason", async () => {
+  await using world = await createGatewayWorld();
+  const [user, other] = [await world.addUser("ana@example.org"), await world.addUser("bob@example.org")];
+  const nowMs = world.clock.nowMs();
+  const entry = { ...user, email: user.email, userId: user.id, problem: null, createdAtMs: nowMs };
+  const waiting = { reason: "superseded" as const, attempts: 0, nextAttemptAtMs: nowMs + HOUR_MS };
+  const queued = {
+    overlap: waiting,
+    retried: { ...waiting, attempts: 1 },
+    unsettled: { ...waiting, reason: "unsettled" as const },
+    "due before": { ...waiting, nextAttemptAtMs: nowMs - 1 },
+    "of another": { ...waiting, userId: other.id },
+  };
+  await world.db.write((tx) => {
+    for (const [externalId, row] of Object.entries(queued))
+      store.queueRevocation(tx, { ...entry, ...row, id: world.ids.uuid(), externalId });
+    store.endOverlaps(tx, { userId: user.id, nowMs });
+  });
+  const due = store.dueRevocations(
+    world.db.read,
+    { untilMs: nowMs + DAY_MS, fromMs: Number.MAX_SAFE_INTEGER },
+    10,
+  );
+  expect(Object.fromEntries(due.map((row) => [row.externalId, row.nextAttemptAtMs - nowMs]))).toEqual({
+    "due before": -1,
+    overlap: 0,
+    retried: HOUR_MS,
+    unsettled: HOUR_MS,
+    "of another": HOUR_MS,
+  });
+});
+
 test("remains of an interrupted rotation are revoked with their user, also after another rotation", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");

@@ -192,6 +192,20 @@ test("SSO-17 the link asks for a code with PKCE, state and nonce", async () => {
   expect(new Set([attempt.state, attempt.nonce, attempt.verifier]).size).toBe(3);
 });
 
+test("SSO-17 the link has nothing that was not set", async () => {
+  const { url } = await relyingParty().begin({ redirectUri: REDIRECT_URI });
+  expect([...new URL(url).searchParams.keys()].sort()).toEqual([
+    "client_id",
+    "code_challenge",
+    "code_challenge_method",
+    "nonce",
+    "redirect_uri",
+    "response_type",
+    "scope",
+    "state",
+  ]);
+});
+
 test.each([-1, 0])("SSO-17 a hint of the maximum length %d is passed on", async (more) => {
   const loginHint = "x".repeat(LOGIN_HINT_LENGTH_MAX + more);
   const { url } = await relyingParty().begin({ redirectUri: REDIRECT_URI, loginHint });
