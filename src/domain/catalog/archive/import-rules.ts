@@ -25,6 +25,11 @@ const SPECIAL_BITS = [
   [0o1000, "sticky"],
 ] as const;
 
+const specialBitsOf = (mode: number): string =>
+  SPECIAL_BITS.filter(([bit]) => (mode & bit) !== 0)
+    .map(([, name]) => name)
+    .join(", ");
+
 /** Checks the entries of one archive, each after the rules of every client. */
 export class ImportRules {
   /** The first spelling of each path and each of its parents, by the key that file systems may compare. */
@@ -48,9 +53,8 @@ export class ImportRules {
   }
 
   #checkMode(path: string, mode: number | undefined): void {
-    if (mode === undefined) return this.onBroken(badMode(path, "a mode that is not an octal number"));
-    const bits = SPECIAL_BITS.filter(([bit]) => (mode & bit) !== 0).map(([, name]) => name);
-    if (bits.length > 0) this.onBroken(badMode(path, `the mode bit ${bits.join(", ")}`));
+    if (mode === undefined) this.onBroken(badMode(path, "a mode that is not an octal number"));
+    else if (specialBitsOf(mode) !== "") this.onBroken(badMode(path, `the mode bit ${specialBitsOf(mode)}`));
   }
 
   #checkSpelling(path: string): void {
