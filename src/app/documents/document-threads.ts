@@ -1,9 +1,10 @@
 // Reads, validates and writes large documents in a thread, one at a time, while the service keeps answering. Small documents are
-// handled inline. The thread itself is document-worker.ts.
+// handled inline. The thread itself is document-worker.ts. It stays for a while, because compiled code reads a policy several times
+// as fast as the first one: an editor has its text checked after every pause.
 import { Worker } from "node:worker_threads";
 import pLimit from "p-limit";
 import { DomainError } from "../../platform/errors.ts";
-import { resultOf } from "../../platform/task-thread.ts";
+import { nextResultOf } from "../../platform/task-thread.ts";
 import { runDocumentTask, type TaskName, type TaskRequest, type TaskResult } from "./document-tasks.ts";
 
 /** Tasks with up to this many characters of text run inline: starting a thread takes as long as reading that many. */
@@ -12,6 +13,8 @@ export const INLINE_CHARACTERS_MAX = 8 * 1024;
 const THREADS_MAX = 1;
 /** Tasks that may wait for a thread; further ones are rejected. */
 export const TASKS_WAITING_MAX = 16;
+/** After that time without a task, the thread ends and its memory is free. */
+const IDLE_MS_MAX = 60_000;
 /** For a whole task, in wall-clock time with a margin for a busy machine. */
 const TASK_MS_MAX = 60_000;
 /** For the YAML of one task, in processor time of the thread. */
@@ -21,6 +24,7 @@ const BUSY_RETRY_SECONDS = 5;
 export interface DocumentThreadsOptions {
   readingMsMax?: number;
   taskMsMax?: number;
+  idleMsMax?: number;
 }
 
 /**
@@ -35,10 +39,11 @@ export type RunDocumentTask = <Name extends TaskName>(
 /** @returns a function that runs tasks; a service needs one */
 export function createDocumentThreads(options: DocumentThreadsOptions = {}): RunDocumentTask {
   const limit = pLimit(THREADS_MAX);
+  const thread = new DocumentThread(options);
   return async (name, request) => {
     if (charactersIn(request) <= INLINE_CHARACTERS_MAX) return runDocumentTask(name, request);
     if (limit.pendingCount >= TASKS_WAITING_MAX) throw busy();
-    return await limit(() => runInThread(name, request, options));
+    return await limit(() => thread.run(name, request));
   };
 }
 
@@ -49,20 +54,47 @@ function charactersIn(value: unknown): number {
   return Object.values(value).reduce((sum: number, member) => sum + charactersIn(member), 0);
 }
 
-async function runInThread<Name extends TaskName>(
-  name: Name,
-  request: TaskRequest<Name>,
-  { readingMsMax = READING_MS_MAX, taskMsMax = TASK_MS_MAX }: DocumentThreadsOptions,
-): Promise<TaskResult<Name>> {
-  const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(tooLong()), taskMsMax);
-  const worker = new Worker(new URL("./document-worker.ts", import.meta.url), {
-    workerData: { name, request, readingMsMax },
-  });
-  try {
-    return await resultOf<TaskResult<Name>>(worker, { signal: limit.signal });
-  } finally {
-    clearTimeout(timer);
+/** What the thread is sent. */
+export interface DocumentTask {
+  name: TaskName;
+  request: TaskRequest<TaskName>;
+  readingMsMax: number;
+}
+
+/** Starts with a task, and ends when it fails or has nothing to do for a while. Runs one task at a time. */
+class DocumentThread {
+  #worker: Worker | undefined;
+  #idle: Timer | undefined;
+
+  constructor(private readonly options: DocumentThreadsOptions) {}
+
+  async run<Name extends TaskName>(name: Name, request: TaskRequest<Name>): Promise<TaskResult<Name>> {
+    const { readingMsMax = READING_MS_MAX, taskMsMax = TASK_MS_MAX, idleMsMax = IDLE_MS_MAX } = this.options;
+    clearTimeout(this.#idle);
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(tooLong()), taskMsMax);
+    this.#worker ??= new Worker(new URL("./document-worker.ts", import.meta.url));
+    const worker = this.#worker;
+    worker.ref();
+    try {
+      const task: DocumentTask = { name, request, readingMsMax };
+      worker.postMessage(task);
+      return await nextResultOf<TaskResult<Name>>(worker, { signal: limit.signal });
+    } catch (error) {
+      const isAnswer = error instanceof DomainError && !limit.signal.aborted;
+      if (!isAnswer) this.#end();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      // An idle thread keeps no process from ending.
+      worker.unref();
+      this.#idle = setTimeout(() => this.#end(), idleMsMax).unref();
+    }
+  }
+
+  #end(): void {
+    void this.#worker?.terminate().catch(() => {}); // the thread may have ended already
+    this.#worker = undefined;
   }
 }
 

@@ -1,15 +1,17 @@
-// Entry point of the thread that reads, validates and writes large documents, which would block the service for seconds. It does
-// one task and ends; document-threads.ts starts it and limits its time.
-import { workerData } from "node:worker_threads";
+// Entry point of the thread that reads, validates and writes large documents, which would block the service for seconds. It does one
+// task after the other; document-threads.ts starts it, ends it and limits its time.
+import { parentPort } from "node:worker_threads";
 import { answer } from "../../platform/task-thread.ts";
 import { runDocumentTask } from "./document-tasks.ts";
+import type { DocumentTask } from "./document-threads.ts";
 
-const { name, request, readingMsMax } = workerData;
-
-/** Measured in processor time, so that a busy machine does not cause rejections. */
-const isTimeOver = (): boolean => {
+/** Processor time, so that a busy machine does not cause rejections. */
+function usedMs(): number {
   const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000 > readingMsMax;
-};
+  return (user + system) / 1_000;
+}
 
-answer(() => runDocumentTask(name, request, isTimeOver));
+parentPort?.on("message", ({ name, request, readingMsMax }: DocumentTask) => {
+  const beganMs = usedMs();
+  answer(() => runDocumentTask(name, request, () => usedMs() - beganMs > readingMsMax));
+});

@@ -1,5 +1,6 @@
 // Large documents are read and judged by a thread, with the results of doing it at once, and within limits.
 import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
 import { runDocumentTask } from "../../../src/app/documents/document-tasks.ts";
 import {
   createDocumentThreads,
@@ -107,6 +108,31 @@ test("a thread uses the harness facts of its task", async () => {
   expect((await run("policy", { ...task, frame: { ...frame, extension } })).problems).toEqual([]);
 });
 
+/** Tells threads by their names, as the system has them. */
+const isRunning = (thread: string): boolean => {
+  try {
+    return readFileSync(`/proc/self/task/${thread}/comm`, "utf8").trim() === "Worker";
+  } catch {
+    return false; // it has ended meanwhile
+  }
+};
+
+test("one thread stays for all tasks, also behind a refusal, and ends when there is none for a while", async () => {
+  const before = new Set(readdirSync("/proc/self/task").filter(isRunning));
+  const own = () =>
+    readdirSync("/proc/self/task").filter((thread) => isRunning(thread) && !before.has(thread));
+  const run = createDocumentThreads({ idleMsMax: 500 });
+  await run("policy", large);
+  const threads = own();
+  expect(threads).toHaveLength(1);
+  const unread = { bytes: Buffer.from(`[${" ".repeat(INLINE_CHARACTERS_MAX)}`), fileName: "c.json" };
+  expect(await refusalOf(() => run("readCatalog", unread))).toMatchObject({ reason: "catalog.invalid" });
+  await run("policy", faulty);
+  expect(own()).toEqual(threads);
+  while (own().length > 0) await Bun.sleep(10);
+  expect(await run("policy", large)).toEqual(await runAtOnce("policy", large));
+});
+
 describe("limits", () => {
   test("texts up to the maximum size are read inline, larger ones in a thread with a time limit", async () => {
     const run = createDocumentThreads({ readingMsMax: 0 });
@@ -118,7 +144,7 @@ describe("limits", () => {
     });
   });
 
-  test("a thread that does not finish is terminated", async () => {
+  test("a thread that does not finish is terminated, and another one does the next task", async () => {
     const run = createDocumentThreads({ taskMsMax: 1 });
     expect(await refusalOf(() => run("policy", large))).toMatchObject({
       kind: "unavailable",
