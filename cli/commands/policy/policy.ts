@@ -39,8 +39,9 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .action(readingAction(context, async () => (await import("./read.ts")).show)),
   noun
     .command("history")
-    .description("Lists the latest revisions, the current one first.")
-    .examples("quartermaster policy history", "quartermaster policy history --json")
+    .description("Lists up to 100 revisions, the latest first.")
+    .examples("quartermaster policy history", "quartermaster policy history --before 41 --json")
+    .option("--before <revision>", "only revisions before this one (number or id)")
     .printsTable()
     .action(readingAction(context, async () => (await import("./read.ts")).history)),
   noun

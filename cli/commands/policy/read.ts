@@ -20,8 +20,8 @@ export async function show({ domain, actor, output, args: [reference] }: Call): 
   }
 }
 
-export async function history({ domain, actor, output }: Call): Promise<void> {
-  const revisions = domain.governance.revisions.list(actor.organizationId);
+export async function history({ domain, actor, output, text }: Call): Promise<void> {
+  const revisions = domain.governance.revisions.page(actor.organizationId, { cursor: text("before") });
   output.list(revisions, {
     columns: REVISION_COLUMNS,
     json: revisionDocument,

@@ -79,6 +79,18 @@ export const idOfSequence = (
     .limit(1)
     .get()?.id;
 
+export const findSequence = (
+  connection: Connection,
+  organizationId: string,
+  id: string,
+): number | undefined =>
+  connection
+    .select({ sequence: governanceRevisions.sequence })
+    .from(governanceRevisions)
+    .where(and(eq(governanceRevisions.organizationId, organizationId), eq(governanceRevisions.id, id)))
+    .limit(1)
+    .get()?.sequence;
+
 /** @returns the newest revisions with their documents, the current one first */
 export const newestRevisions = (connection: Connection, organizationId: string, limit: number): Revision[] =>
   newestFirst(connection, { organizationId, limit });

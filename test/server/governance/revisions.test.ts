@@ -39,6 +39,16 @@ test("CON-61 any revision is read by id or number, and compared with any other",
   expect((await ask(`/diff?from=${id}&to=1`)).body.changes).toEqual([{ path: "/ttl_seconds", before: 60 }]);
 });
 
+test("CON-61 all revisions are read page by page, by the id or the number of the last one", async () => {
+  const [newest, oldest] = (await ask("/revisions?limit=2")).body;
+  expect(newest).toMatchObject({ revision: current().id });
+  expect((await ask(`/revisions?limit=1&cursor=${newest.revision}`)).body).toEqual([oldest]);
+  expect((await ask("/revisions?cursor=1")).body).toEqual([]);
+  expect(await ask("/revisions?cursor=x&limit=0")).toMatchObject({
+    ...{ status: 400, body: { reason: "governance.bad_page", errors: [{}, {}] } },
+  });
+});
+
 test("CON-62 a rollback publishes a former revision on the stated base", async () => {
   const base_revision = current().id;
   expect(await ask("/rollback", { revision: "1", base_revision: "x" })).toMatchObject({ status: 409 });

@@ -2,9 +2,16 @@
 // revision and the names of authors are read again whenever governance rows may have changed.
 import { LRUCache } from "lru-cache";
 import type { Connection, Db } from "../../../platform/database/database.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import { readLimit, refuseProblems } from "../../shared/page.ts";
 import { noFormer, noPolicy, revisionNotFound } from "../errors.ts";
 import { REVISIONS_LISTED_MAX, type Revision } from "../model.ts";
 import * as store from "../store.ts";
+
+export interface RevisionPage {
+  cursor?: string | undefined;
+  limit?: string | undefined;
+}
 
 /** Revisions kept in memory: workstations report on the current one and a few before it. */
 export const REVISIONS_KEPT_MAX = 8;
@@ -112,6 +119,26 @@ export class Revisions {
    */
   list(organizationId: string, before?: number): store.RevisionSummary[] {
     return store.listRevisions(this.db.read, organizationId, { limit: REVISIONS_LISTED_MAX, before });
+  }
+
+  /**
+   * @param query as it was sent: a cursor is the id or the number of the last revision of the page before
+   * @returns a page of the list, the newest first
+   * @throws DomainError `governance.bad_page`
+   */
+  page(organizationId: string, { cursor, limit: text }: RevisionPage): store.RevisionSummary[] {
+    const problems: Problem[] = [];
+    const limit = readLimit(text, problems);
+    const before = cursor === undefined ? undefined : this.#sequenceOf(organizationId, cursor);
+    if (cursor !== undefined && before === undefined)
+      problems.push({ pointer: "/cursor", detail: "cursor must be the id or the number of a revision" });
+    refuseProblems("governance.bad_page", problems);
+    return store.listRevisions(this.db.read, organizationId, { limit, before });
+  }
+
+  #sequenceOf(organizationId: string, reference: string): number | undefined {
+    if (/^\d{1,15}$/.test(reference)) return Number(reference);
+    return store.findSequence(this.db.read, organizationId, reference);
   }
 
   /** @returns the newest revisions, the current one first */

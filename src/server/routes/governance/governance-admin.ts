@@ -18,12 +18,21 @@ import { jsonBytes } from "../../http/answers.ts";
 import { IF_MATCH, IF_NONE_MATCH, jsonConditionally, unchanged } from "../../http/conditional.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { withHeaders } from "../../http/header-parameters.ts";
+import { KeyedParameters, parameter } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
 import { publishOnBaseRevision } from "../../policy/base-revision.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
 /** Validated by the service, because a publication checks the base revision first. */
 const HarnessPath = Type.Object({ harness: Type.Unsafe<string>(Type.String({ enum: [...HARNESS_KEYS] })) });
+
+const RevisionParameters = Type.Object(
+  {
+    ...KeyedParameters,
+    cursor: parameter({ description: "`revision` of the last entry of the page before, or its number" }),
+  },
+  { additionalProperties: false },
+);
 
 const documented = operationsOf("Administration");
 /** for every operation that reads or writes a document */
@@ -60,8 +69,11 @@ const described = {
     ...published,
     ...stale,
   }),
-  revisions: reading("listGovernanceRevisions", "Newest revisions", {
-    200: { description: "Newest first", schema: Type.Array(GovernanceRevision) },
+  revisions: reading("listGovernanceRevisions", "Revisions, the newest first", {
+    200: {
+      description: "At most `limit`; fewer, or none, at the end of the list",
+      schema: Type.Array(GovernanceRevision),
+    },
   }),
   publishExtensions: changing(
     "updateGovernanceExtensions",
@@ -143,12 +155,11 @@ export function governanceAdminRoutes({ guard, domain, configuration }: RouteCon
     )
     .get(
       "/admin/governance-config/revisions",
-      ({ request }) =>
-        jsonConditionally(
-          request,
-          governance.revisions.list(principalOf(request).organizationId).map(toGovernanceRevision),
-        ),
-      { requires: "administrator", detail: described.revisions },
+      ({ request, query }) => {
+        const page = governance.revisions.page(principalOf(request).organizationId, query);
+        return jsonConditionally(request, page.map(toGovernanceRevision));
+      },
+      { requires: "administrator", query: RevisionParameters, detail: described.revisions },
     )
     .put(
       "/admin/governance-extensions",

@@ -6,7 +6,11 @@ import {
   type Revision,
 } from "../../../../src/domain/governance/model.ts";
 import { diffDocuments, diffRevisions } from "../../../../src/domain/governance/publishing/diff.ts";
-import { REVISIONS_KEPT_MAX, Revisions } from "../../../../src/domain/governance/reading/revisions.ts";
+import {
+  REVISIONS_KEPT_MAX,
+  type RevisionPage,
+  Revisions,
+} from "../../../../src/domain/governance/reading/revisions.ts";
 import {
   createGovernance,
   type GovernanceSettings,
@@ -66,9 +70,23 @@ test("lists the newest revisions up to the limit", async () => {
   await copies(1);
   expect(world.count()).toBe(REVISIONS_LISTED_MAX);
   await copies(1);
-  const listed = world.governance.revisions.list(world.world.organizationId);
+  const { organizationId } = world.world;
+  const { revisions } = world.governance;
+  const listed = revisions.list(organizationId);
   expect(listed).toHaveLength(REVISIONS_LISTED_MAX);
   expect(listed[0]?.sequence).toBe(REVISIONS_LISTED_MAX + 1);
+  const numbers = (query: RevisionPage) =>
+    revisions.page(organizationId, query).map(({ sequence }) => sequence);
+  expect(numbers({})).toHaveLength(REVISIONS_LISTED_MAX);
+  expect(numbers({ cursor: listed.at(-1)?.id })).toEqual([1]);
+  expect(numbers({ cursor: "3", limit: "1" })).toEqual([2]);
+  expect(numbers({ cursor: "1" })).toEqual([]);
+  expect(
+    await refusalOf(() => revisions.page(organizationId, { cursor: "nobody", limit: "101" })),
+  ).toMatchObject({
+    reason: "governance.bad_page",
+    pointers: ["/limit", "/cursor"],
+  });
 });
 
 test("keeps a limited number of revisions in memory and evicts the least recently used first", async () => {
