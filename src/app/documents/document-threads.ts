@@ -14,7 +14,7 @@ const THREADS_MAX = 1;
 /** Tasks that may wait for a thread; further ones are rejected. */
 export const TASKS_WAITING_MAX = 16;
 /** After that time without a task, the thread ends and its memory is free. */
-const IDLE_MS_MAX = 60_000;
+const IDLE_MS = 60_000;
 /** For a whole task, in wall-clock time with a margin for a busy machine. */
 const TASK_MS_MAX = 60_000;
 /** For the YAML of one task, in processor time of the thread. */
@@ -24,7 +24,7 @@ const BUSY_RETRY_SECONDS = 5;
 export interface DocumentThreadsOptions {
   readingMsMax?: number;
   taskMsMax?: number;
-  idleMsMax?: number;
+  idleMs?: number;
 }
 
 /**
@@ -69,7 +69,7 @@ class DocumentThread {
   constructor(private readonly options: DocumentThreadsOptions) {}
 
   async run<Name extends TaskName>(name: Name, request: TaskRequest<Name>): Promise<TaskResult<Name>> {
-    const { readingMsMax = READING_MS_MAX, taskMsMax = TASK_MS_MAX, idleMsMax = IDLE_MS_MAX } = this.options;
+    const { readingMsMax = READING_MS_MAX, taskMsMax = TASK_MS_MAX, idleMs = IDLE_MS } = this.options;
     clearTimeout(this.#idle);
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(tooLong()), taskMsMax);
@@ -88,7 +88,7 @@ class DocumentThread {
       clearTimeout(timer);
       // An idle thread keeps no process from ending.
       worker.unref();
-      this.#idle = setTimeout(() => this.#end(), idleMsMax).unref();
+      this.#idle = setTimeout(() => this.#end(), idleMs).unref();
     }
   }
 

@@ -121,7 +121,7 @@ test("one thread stays for all tasks, also behind a refusal, and ends when there
   const before = new Set(readdirSync("/proc/self/task").filter(isRunning));
   const own = () =>
     readdirSync("/proc/self/task").filter((thread) => isRunning(thread) && !before.has(thread));
-  const run = createDocumentThreads({ idleMsMax: 500 });
+  const run = createDocumentThreads({ idleMs: 500 });
   await run("policy", large);
   const threads = own();
   expect(threads).toHaveLength(1);
