@@ -38,6 +38,7 @@ import rolloutSamples from "./0035_rollout_samples.sql" with { type: "text" };
 import brandingIcon from "./0036_branding_icon.sql" with { type: "text" };
 import consoleViews from "./0037_console_views.sql" with { type: "text" };
 import clientSearchMerging from "./0038_client_search_merging.sql" with { type: "text" };
+import userWorkstations from "./0039_user_workstations.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -85,4 +86,5 @@ export const migrations: readonly Migration[] = [
   { id: 36, name: "branding_icon", sql: brandingIcon },
   { id: 37, name: "console_views", sql: consoleViews },
   { id: 38, name: "client_search_merging", sql: clientSearchMerging },
+  { id: 39, name: "user_workstations", sql: userWorkstations },
 ];

@@ -1234,7 +1234,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "POST /client-status": {
     ask: async (site) => ({ ...(await asMember(site)), body: reportWith() }),
-    changes: ["client_reports", "client_search_entries"],
+    changes: ["client_reports", "client_search_entries", "users"],
     why: "what a workstation says of itself, every few minutes",
   },
   "DELETE /admin/client-status/:id": {

@@ -1,41 +1,15 @@
 // SQL of organizations and users. The services have the rules; invitation-store.ts has the invitations.
-import {
-  and,
-  asc,
-  count,
-  desc,
-  eq,
-  getTableColumns,
-  inArray,
-  ne,
-  notInArray,
-  or,
-  type SQL,
-  sql,
-} from "drizzle-orm";
+import { and, asc, count, desc, eq, getTableColumns, inArray, ne, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { named } from "../../platform/database/drizzle.ts";
 import { moveRevision } from "../../platform/database/moved-topics.ts";
-import { type OrderedList, orderedRows, orderOf } from "../shared/ordered-rows-store.ts";
-import { JOINED_STEP_ROWS, type OrderedRows } from "../shared/page-steps.ts";
 import type { Organization, ProvisioningSource, Role, SignInUser, User, UserStatus } from "./model.ts";
-import { contains } from "./search-store.ts";
 import { organizations, users } from "./tables.ts";
-import type { UserCondition } from "./users/conditions-store.ts";
 
 /** The id of a row and of the organization it must belong to. */
 export interface RowId {
   organizationId: string;
   id: string;
-}
-
-export interface UserFilter {
-  q?: string | undefined;
-  role?: Role | undefined;
-  status?: UserStatus | undefined;
-  provisioningSource?: ProvisioningSource | undefined;
-  /** of other areas; all must hold */
-  conditions?: readonly UserCondition[] | undefined;
 }
 
 /** The columns that a service may change; the id never changes. */
@@ -50,7 +24,9 @@ export interface UserChanges {
   protected?: boolean;
 }
 
-const { passwordHash, emailKey, ...shown } = getTableColumns(users);
+const { passwordHash, emailKey, workstations: _, ...columns } = getTableColumns(users);
+/** What others see of a user. */
+export const shown = columns;
 
 const selectUserById = statement((connection) =>
   connection
@@ -174,126 +150,5 @@ export function countOtherAdministrators(connection: Connection, { organizationI
   return connection.select({ total: count() }).from(users).where(others).get()?.total ?? 0;
 }
 
-/** The order of every list of users. */
-const BY_ADDRESS = { table: users, columns: [emailKey, users.id] } as const;
-
-/** @returns users by folded address, then id */
-export const usersLike = (
-  connection: Connection,
-  organizationId: string,
-  filter: UserFilter,
-): OrderedRows<User> =>
-  usersInOrder(
-    connection,
-    organizationId,
-    conditionsOf(filter),
-    filter.conditions?.length ? JOINED_STEP_ROWS : undefined,
-  );
-
-/** @returns users who are not removed */
-export const presentUsers = (connection: Connection, organizationId: string): OrderedRows<User> =>
-  usersInOrder(connection, organizationId, ne(users.status, "removed"));
-
-const conditionsOf = ({
-  q,
-  role,
-  status,
-  provisioningSource,
-  conditions = [],
-}: UserFilter): SQL | undefined =>
-  and(
-    q === undefined ? undefined : or(contains(emailKey, q), contains(users.subject, q)),
-    role && eq(users.role, role),
-    status && eq(users.status, status),
-    provisioningSource && eq(users.provisioningSource, provisioningSource),
-    ...conditions.map((holds) => holds(users.id)),
-  );
-
-/** Selected users who are not removed. */
-export const listSelected = (
-  connection: Connection,
-  organizationId: string,
-  { ids, limit }: { ids: readonly string[]; limit: number },
-): User[] =>
-  connection
-    .select(shown)
-    .from(users)
-    .where(
-      and(eq(users.organizationId, organizationId), ne(users.status, "removed"), inArray(users.id, [...ids])),
-    )
-    .orderBy(...orderOf(BY_ADDRESS))
-    .limit(limit)
-    .all();
-
-/** @returns active users whose address contains the text, except the given ones */
-export const activeUsersExcept = (
-  connection: Connection,
-  organizationId: string,
-  { q, except }: { q: string | undefined; except: readonly string[] },
-): OrderedRows<User> => {
-  const matching = and(
-    eq(users.status, "active"),
-    notInArray(users.id, [...except]),
-    q === undefined ? undefined : contains(emailKey, q),
-  );
-  return usersInOrder(connection, organizationId, matching);
-};
-
-export interface AmongUsers {
-  /** selects the users */
-  isAmong: UserCondition;
-  /** folded */
-  q: string | undefined;
-  /** left out */
-  except: string | undefined;
-}
-
-/** @returns the selected users whose address contains the text, in any status */
-export const usersAmong = (
-  connection: Connection,
-  organizationId: string,
-  { isAmong, q, except }: AmongUsers,
-): OrderedRows<User> => {
-  const matching = and(
-    q === undefined ? undefined : contains(emailKey, q),
-    except === undefined ? undefined : ne(users.id, except),
-    isAmong(users.id),
-  );
-  return usersInOrder(connection, organizationId, matching);
-};
-
-/** @returns the user if the condition selects them, in any status */
-export const findAmong = (connection: Connection, row: RowId, isAmong: UserCondition): User | undefined =>
-  connection
-    .select(shown)
-    .from(users)
-    .where(and(isRow(row), isAmong(users.id)))
-    .limit(1)
-    .get();
-
-const usersInOrder = (
-  connection: Connection,
-  organizationId: string,
-  matching: SQL | undefined,
-  stepRows?: number,
-): OrderedRows<User> => {
-  const list: OrderedList<User> = {
-    order: BY_ADDRESS,
-    within: eq(users.organizationId, organizationId),
-    matching,
-    stepRows,
-    read: (where, { limit, offset }) =>
-      connection
-        .select(shown)
-        .from(users)
-        .where(where)
-        .orderBy(...orderOf(BY_ADDRESS))
-        .limit(limit)
-        .offset(offset)
-        .all(),
-  };
-  return orderedRows(connection, list);
-};
-
-const isRow = ({ organizationId, id }: RowId) =>
+export const isRow = ({ organizationId, id }: RowId) =>
   and(eq(users.organizationId, organizationId), eq(users.id, id));

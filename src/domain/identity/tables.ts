@@ -23,6 +23,8 @@ export const users = sqliteTable("users", {
   passwordHash: text("password_hash"),
   createdAtMs: integer("created_at_ms").notNull(),
   updatedAtMs: integer("updated_at_ms").notNull(),
+  /** how many have reported; triggers of the reports keep it */
+  workstations: integer("workstations").notNull().default(0),
 });
 
 export const invitations = sqliteTable("invitations", {

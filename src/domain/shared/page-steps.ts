@@ -6,7 +6,7 @@ import type { Steps } from "../../platform/steps.ts";
 /** Rows that one step looks at, whether they match or not: about a millisecond with a filter of the table itself. */
 export const STEP_ROWS = 1_000;
 /** Rows of a step whose filter reads a row of another table for each of them. */
-export const JOINED_STEP_ROWS = 100;
+export const JOINED_STEP_ROWS = 500;
 
 /** The place of a row in the order. */
 export interface Place {
@@ -88,6 +88,32 @@ export function* pageInSteps<Row>(
   };
   yield* overSpans(rows, readSpan, after);
   return { items, total: known ?? total };
+}
+
+/** @returns the ids of a page's rows among those of all matching ones, in the order of SQLite */
+export function placesOf(
+  places: readonly Place[],
+  { after, offset, limit, isDescending }: PageWindow & { isDescending: boolean },
+): string[] {
+  const sign = isDescending ? -1 : 1;
+  const inOrder = (one: Place, other: Place): number =>
+    sign * (byValue(one.first, other.first) || byBytes(one.second, other.second));
+  const sorted = [...places].sort(inOrder);
+  const behind = after ? sorted.filter((place) => inOrder(place, after) > 0) : sorted;
+  return behind.slice(offset, offset + limit).map(({ second }) => second);
+}
+
+const byValue = (one: string | number, other: string | number): number =>
+  typeof one === "number" && typeof other === "number" ? one - other : byBytes(String(one), String(other));
+
+const SURROGATE = /[\ud800-\udfff]/;
+
+/** The order of SQLite, which differs from the one of JavaScript for characters outside the basic plane. */
+export function byBytes(one: string, other: string): number {
+  if (one === other) return 0;
+  if (SURROGATE.test(one) || SURROGATE.test(other))
+    return Buffer.compare(Buffer.from(one), Buffer.from(other));
+  return one < other ? -1 : 1;
 }
 
 /** How many rows each organization has: counted again only after the revision of the topic has moved. */

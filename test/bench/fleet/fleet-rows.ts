@@ -82,7 +82,7 @@ function rowsLike(
     const [sid, id] = [systemIds.uuid(), systemIds.uuid()];
     if (userId === "" || workstation % perUser === 0) {
       [userId, email] = [systemIds.uuid(), `worker-${workstation}@example.com`];
-      user.insert({ ...user.row, id: userId, subject: userId, email, email_key: email });
+      user.insert({ ...user.row, id: userId, subject: userId, email, email_key: email, workstations: 0 });
     }
     const owner = { user_id: userId, login_session_id: sid };
     session.insert({ ...session.row, id: sid, user_id: userId, token_hash: sid });

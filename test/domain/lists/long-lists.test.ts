@@ -144,8 +144,9 @@ test("CON-132 workstations of listed users are found in the index by user", () =
 
 test.each([0, 1])("CON-132 a step looks at few users if each needs its workstations (seen from %d)", (ms) => {
   const { users } = site.domain.identity;
-  const conditions = [site.domain.clients.inventory.hasNoneSince(ms)];
-  const steps = stepsIn(users.listInSteps(site.world.organizationId, { conditions }));
+  const { organizationId } = site.world;
+  const { holds } = site.domain.clients.inventory.notSeenSince(organizationId, ms);
+  const steps = stepsIn(users.listInSteps(organizationId, { sets: [{ holds }] }));
   expect(steps).toBeGreaterThan(ROWS / JOINED_STEP_ROWS);
 });
 

@@ -3,7 +3,8 @@
 import type { Problem } from "../../../platform/errors.ts";
 import { runSynchronously, type Steps } from "../../../platform/steps.ts";
 import { type FacetQuery, readFacetQuery } from "../../shared/facet-users.ts";
-import { overSpans } from "../../shared/page-steps.ts";
+import { USER_CANDIDATES_MAX, type UserSet } from "../../shared/ordered-rows-store.ts";
+import { byBytes, overSpans } from "../../shared/page-steps.ts";
 import { clientAmbiguous, clientNotFound, refuseQuery } from "../errors.ts";
 import { FACET_HARNESSES_MAX, REFERENCE_MATCHES_MAX } from "../limits.ts";
 import { HEALTHS, type Health } from "../model.ts";
@@ -11,8 +12,7 @@ import { type HarnessVersions, harnessVersionsIn } from "./harness-versions.ts";
 import * as store from "./inventory-store.ts";
 import { readCountKinds } from "./list-query.ts";
 import { ClientLists, type ClientView } from "./lists.ts";
-import { byBytes } from "./page-order.ts";
-import { figuresOfUsers, hasNoneSince, type UserFigures } from "./user-figures-store.ts";
+import { figuresOfUsers, hasNoneSince, ownersSeenBefore, type UserFigures } from "./user-figures-store.ts";
 
 export type { ClientFilterQuery, ClientQuery } from "./list-query.ts";
 export type { ClientPage, ClientSummary, ClientView } from "./lists.ts";
@@ -61,8 +61,15 @@ export class Inventory extends ClientLists {
     return figuresOfUsers(this.own.db.read, { organizationId, userIds });
   }
 
-  /** A condition for users without a workstation that reported at this time or later; 0 means at any time. */
-  readonly hasNoneSince = hasNoneSince;
+  /** @returns the users without a workstation that reported at this time or later, UTC milliseconds */
+  notSeenSince(organizationId: string, ms: number): UserSet {
+    const { db, identity } = this.own;
+    const limit = USER_CANDIDATES_MAX + 1;
+    const late = ownersSeenBefore(db.read, { organizationId, ms, limit });
+    const without = late.length < limit ? identity.users.withoutWorkstation(organizationId, limit) : [];
+    const ids = new Set([...late, ...without]);
+    return { holds: hasNoneSince(ms), ids: late.length < limit && ids.size < limit ? [...ids] : undefined };
+  }
 
   /** @returns the workstation that last reported with each grant; grants that never reported are absent */
   reporters(wanted: { organizationId: string; userId: string; grantIds: readonly string[] }) {

@@ -10,6 +10,7 @@ import {
   type PageWindow,
   type Place,
   pageInSteps,
+  placesOf,
   RowTotals,
 } from "../../shared/page-steps.ts";
 import { SEARCHES_COUNTED_MAX, SORTED_ROWS_MAX, STALE_AFTER_DAYS, SUMMARIES_COUNTED_MAX } from "../limits.ts";
@@ -24,7 +25,6 @@ import {
   type Walk,
   type WantedReports,
 } from "./list-store.ts";
-import { placeOf, placesOf } from "./page-order.ts";
 import { candidatesOf } from "./text-search.ts";
 
 /** Candidates of a search that one step reads: some milliseconds. */
@@ -257,6 +257,8 @@ export class ClientLists {
     };
   }
 }
+
+const placeOf = ({ orderKey, id }: SummaryRow): Place => ({ first: orderKey, second: id });
 
 const exactly = <Row>(
   found: Omit<Found<Row>, "isExact">,

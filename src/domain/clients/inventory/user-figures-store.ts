@@ -1,6 +1,6 @@
 // SQL about the workstations of users, for lists of users: how many each has, when one was last seen, and conditions for statements
 // of other areas. Each reads the index by user.
-import { and, count, inArray, max, type SQL, sql } from "drizzle-orm";
+import { and, count, eq, inArray, lt, max, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../../platform/database/database.ts";
 import { clientReports } from "../tables.ts";
@@ -29,13 +29,21 @@ export function figuresOfUsers(
   return new Map(rows.map(({ userId, ...figures }) => [userId, figures]));
 }
 
-/**
- * A condition for users without a workstation that reported at this time or later; 0 means at any time, which the index answers without
- * reading the reports.
- */
+/** A condition for users without a workstation that reported at this time or later. */
 export const hasNoneSince =
   (ms: number) =>
   (userId: SQLiteColumn): SQL =>
-    ms === 0
-      ? sql`NOT EXISTS (SELECT 1 FROM ${clientReports} WHERE ${ofUser} = ${userId})`
-      : sql`NOT EXISTS (SELECT 1 FROM ${clientReports} WHERE ${ofUser} = ${userId} AND ${lastSeenAtMs} >= ${ms})`;
+    sql`NOT EXISTS (SELECT 1 FROM ${clientReports} WHERE ${ofUser} = ${userId} AND ${lastSeenAtMs} >= ${ms})`;
+
+/** @returns the user of each workstation seen before then, at most so many; a user may be there more than once */
+export const ownersSeenBefore = (
+  connection: Connection,
+  { organizationId, ms, limit }: { organizationId: string; ms: number; limit: number },
+): string[] =>
+  connection
+    .select({ userId: ofUser })
+    .from(clientReports)
+    .where(and(eq(ofOrganization, organizationId), lt(lastSeenAtMs, ms)))
+    .limit(limit)
+    .all()
+    .map(({ userId }) => userId);

@@ -3,8 +3,16 @@
 import type { Problem } from "../../../platform/errors.ts";
 import { runSynchronously, type Steps } from "../../../platform/steps.ts";
 import { FACET_USERS_MAX } from "../../shared/facet-users.ts";
+import type { UserSet } from "../../shared/ordered-rows-store.ts";
 import { offsetOf, type Page, type PageQuery, readPageQuery, readSearchText } from "../../shared/page.ts";
-import { type OrderedRows, pageInSteps, RowTotals } from "../../shared/page-steps.ts";
+import {
+  type OrderedRows,
+  type PageWindow,
+  type Place,
+  pageInSteps,
+  placesOf,
+  RowTotals,
+} from "../../shared/page-steps.ts";
 import type { IdentityDependencies } from "../dependencies.ts";
 import { refuseInvalid, userNotFound } from "../errors.ts";
 import {
@@ -21,13 +29,19 @@ import {
 import * as store from "../store.ts";
 import { usersWithAddresses } from "./addresses-store.ts";
 import { addressOrder, hasAddressLike, idsWithAddress, type UserCondition } from "./conditions-store.ts";
+import * as lists from "./user-list-store.ts";
+
+/** Users of a set that one step looks at: a few milliseconds where each needs its workstations. */
+const USERS_AT_ONCE = 200;
 
 export interface UserQuery extends PageQuery {
   role?: string | undefined;
   status?: string | undefined;
   provisioningSource?: string | undefined;
+  /** users without a workstation only */
+  hasWorkstation?: false | undefined;
   /** of other areas; all must hold */
-  conditions?: readonly UserCondition[] | undefined;
+  sets?: readonly UserSet[] | undefined;
   /** the last user of the previous page; unlike a page number, it does not require scanning the earlier pages */
   after?: Pick<User, "id" | "email"> | undefined;
 }
@@ -61,15 +75,52 @@ export class UserDirectory {
   *listInSteps(organizationId: string, { after, ...query }: UserQuery): Steps<Page<User>> {
     const problems: Problem[] = [];
     const request = readPageQuery(query, problems);
-    const { conditions } = query;
-    const filter = { ...readUserFilter(query, problems), conditions, q: request.q && emailKey(request.q) };
+    const { hasWorkstation, sets } = query;
+    const others = { hasWorkstation, sets, q: request.q && emailKey(request.q) };
+    const filter = { ...readUserFilter(query, problems), ...others };
     refuseInvalid(problems);
     const { page, perPage } = request;
-    const rows = store.usersLike(this.dependencies.db.read, organizationId, filter);
-    const known = query.known ?? (rows.isComplete ? yield* this.#totals.of(organizationId, rows) : undefined);
-    const place = after && { first: emailKey(after.email), second: after.id };
-    const offset = after ? 0 : offsetOf(request);
-    return { page, perPage, ...(yield* pageInSteps(rows, { after: place, offset, limit: perPage, known })) };
+    const window = {
+      after: after && { first: emailKey(after.email), second: after.id },
+      ...{ offset: after ? 0 : offsetOf(request), limit: perPage },
+    };
+    const few = sets?.find(({ ids }) => ids)?.ids;
+    if (few) return { page, perPage, ...(yield* this.#among(organizationId, { few, filter, window })) };
+    const rows = lists.usersLike(this.dependencies.db.read, organizationId, filter);
+    const known = query.known ?? (yield* this.#knownTotal(organizationId, filter, rows));
+    return { page, perPage, ...(yield* pageInSteps(rows, { ...window, known })) };
+  }
+
+  *#knownTotal(
+    organizationId: string,
+    filter: lists.UserFilter,
+    rows: OrderedRows<User>,
+  ): Steps<number | undefined> {
+    if (lists.isSetOnly(filter)) return filter.sets?.[0]?.total;
+    if (!rows.isComplete || filter.hasWorkstation !== undefined) return undefined;
+    return yield* this.#totals.of(organizationId, rows);
+  }
+
+  /** Looks at few users, wherever they are in the order. */
+  *#among(
+    organizationId: string,
+    { few, filter, window }: { few: readonly string[]; filter: lists.UserFilter; window: PageWindow },
+  ): Steps<{ items: User[]; total: number }> {
+    const { read } = this.dependencies.db;
+    const places: Place[] = [];
+    for (let at = 0; at < few.length; at += USERS_AT_ONCE) {
+      places.push(
+        ...lists.placesAmong(read, organizationId, { ids: few.slice(at, at + USERS_AT_ONCE), filter }),
+      );
+      yield;
+    }
+    const ids = placesOf(places, { ...window, isDescending: false });
+    return { items: lists.usersOf(read, organizationId, ids), total: places.length };
+  }
+
+  /** @returns the ids of users without a workstation, at most so many */
+  withoutWorkstation(organizationId: string, limit: number): string[] {
+    return lists.idsWithoutWorkstation(this.dependencies.db.read, organizationId, limit);
   }
 
   /** @throws DomainError `user.not_found` */
@@ -116,7 +167,7 @@ export class UserDirectory {
 
   /** @returns all users who are not removed, by folded address, at most USER_OPTIONS_MAX */
   *options(organizationId: string): Steps<User[]> {
-    const rows = store.presentUsers(this.dependencies.db.read, organizationId);
+    const rows = lists.presentUsers(this.dependencies.db.read, organizationId);
     return yield* firstOf(rows, USER_OPTIONS_MAX);
   }
 
@@ -135,9 +186,9 @@ export class UserDirectory {
     }
     refuseInvalid(problems);
     const selection = { ids: selectedUserIds, limit: USER_SEARCH_MAX };
-    const selected = store.listSelected(read, organizationId, selection);
+    const selected = lists.listSelected(read, organizationId, selection);
     const search = { q: text && emailKey(text), except: selectedUserIds };
-    const others = store.activeUsersExcept(read, organizationId, search);
+    const others = lists.activeUsersExcept(read, organizationId, search);
     return [...selected, ...(yield* firstOf(others, USER_SEARCH_MAX - selected.length))];
   }
 
@@ -147,7 +198,7 @@ export class UserDirectory {
    */
   *colleagues(organizationId: string, { q, of, limit }: WantedColleagues): Steps<User[]> {
     const search = { q: q === undefined ? undefined : emailKey(q), except: [of] };
-    return yield* firstOf(store.activeUsersExcept(this.dependencies.db.read, organizationId, search), limit);
+    return yield* firstOf(lists.activeUsersExcept(this.dependencies.db.read, organizationId, search), limit);
   }
 
   /** @returns the number of active users; counted again only after a user or somebody's access changed */
@@ -156,7 +207,7 @@ export class UserDirectory {
     const revision = `${db.revision("user_rows")} ${db.revision("access")}`;
     if (this.#active?.revision === revision && this.#active.organizationId === organizationId)
       return this.#active.total;
-    const rows = store.usersLike(db.read, organizationId, { status: "active" });
+    const rows = lists.usersLike(db.read, organizationId, { status: "active" });
     const { total } = yield* pageInSteps(rows, { offset: 0, limit: 0 });
     this.#active = { organizationId, revision, total };
     return total;
@@ -186,9 +237,9 @@ export class UserDirectory {
   *among(organizationId: string, { isAmong, q, selectedId }: WantedUsers): Steps<User[]> {
     const { read } = this.dependencies.db;
     const row = selectedId === undefined ? undefined : { organizationId, id: selectedId };
-    const selected = row && store.findAmong(read, row, isAmong);
+    const selected = row && lists.findAmong(read, row, isAmong);
     const wanted = { isAmong, q: q === undefined ? undefined : emailKey(q), except: selected?.id };
-    const others = store.usersAmong(read, organizationId, wanted);
+    const others = lists.usersAmong(read, organizationId, wanted);
     const limit = FACET_USERS_MAX - (selected ? 1 : 0);
     return [...(selected ? [selected] : []), ...(yield* firstOf(others, limit))];
   }
@@ -212,7 +263,7 @@ function* firstOf<Row>(rows: OrderedRows<Row>, limit: number): Steps<Row[]> {
   return (yield* pageInSteps(rows, { offset: 0, limit, known: 0 })).items;
 }
 
-const readUserFilter = (query: UserQuery, problems: Problem[]): store.UserFilter => ({
+const readUserFilter = (query: UserQuery, problems: Problem[]): lists.UserFilter => ({
   role: readChoice(query.role, { allowed: ROLES, pointer: "/role", problems }),
   status: readChoice(query.status, { allowed: USER_STATUSES, pointer: "/status", problems }),
   provisioningSource: readChoice(query.provisioningSource, {

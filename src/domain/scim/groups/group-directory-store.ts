@@ -100,13 +100,39 @@ export const listGroupsOf = (connection: Connection, userId: string) =>
     .all();
 
 /** A condition for users who are members of the group, to embed in another area's statement. */
-export const hasMember =
-  (groupId: string) =>
-  (userId: SQLiteColumn): SQL =>
+export const hasMember = (connection: Connection, groupId: string) => {
+  const group = sequenceOf(connection, groupId);
+  return (userId: SQLiteColumn): SQL =>
     sql`EXISTS (SELECT 1 FROM ${scimUsers}
       JOIN ${scimGroupMembers} ON ${scimGroupMembers.userSequence} = ${scimUsers.sequence}
-      JOIN ${scimGroups} ON ${scimGroups.sequence} = ${scimGroupMembers.groupSequence}
-      WHERE ${scimUsers.accountId} = ${userId} AND ${scimGroups.id} = ${groupId})`;
+      WHERE ${scimUsers.accountId} = ${userId} AND ${scimGroupMembers.groupSequence} = ${group})`;
+};
+
+/** @returns how many members the group has */
+export const countMembers = (connection: Connection, groupId: string): number =>
+  connection
+    .select({ total: count() })
+    .from(scimGroupMembers)
+    .where(eq(scimGroupMembers.groupSequence, sequenceOf(connection, groupId)))
+    .get()?.total ?? 0;
+
+/** @returns the ids of the users who are members, at most so many */
+export const listMemberIds = (
+  connection: Connection,
+  { groupId, limit }: { groupId: string; limit: number },
+): string[] =>
+  connection
+    .select({ id: scimUsers.accountId })
+    .from(scimGroupMembers)
+    .innerJoin(scimUsers, eq(scimUsers.sequence, scimGroupMembers.userSequence))
+    .where(eq(scimGroupMembers.groupSequence, sequenceOf(connection, groupId)))
+    .limit(limit)
+    .all()
+    .map(({ id }) => id);
+
+/** @returns the number of the group in the table of members; 0 for none */
+const sequenceOf = (connection: Connection, id: string): number =>
+  connection.select({ sequence }).from(scimGroups).where(eq(scimGroups.id, id)).get()?.sequence ?? 0;
 
 const contains = (column: SQLiteColumn, text: string): SQL =>
   sql`${column} LIKE ${likePattern(text)} ESCAPE '\\'`;

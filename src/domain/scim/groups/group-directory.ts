@@ -1,6 +1,7 @@
 // Provisioned groups as people see them: pages of groups, one group, its members. groups.ts serves identity providers.
 import type { Db } from "../../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
+import { USER_CANDIDATES_MAX, type UserSet } from "../../shared/ordered-rows-store.ts";
 import { offsetOf, type Page, type PageQuery, type PageRequest, readPageQuery } from "../../shared/page.ts";
 import type { GroupRow } from "../model.ts";
 import { foldCase } from "../schema/fold-case.ts";
@@ -52,8 +53,14 @@ export class GroupDirectory {
     return store.listGroupsOf(this.db.read, userId);
   }
 
-  /** A condition for the members of a group from `show`, for statements of other areas. */
-  readonly hasMember = store.hasMember;
+  /** @param groupId from `show` @returns its members, for a list of users */
+  membersAsSet(groupId: string): UserSet {
+    const { read } = this.db;
+    const total = store.countMembers(read, groupId);
+    const ids =
+      total <= USER_CANDIDATES_MAX ? store.listMemberIds(read, { groupId, limit: total }) : undefined;
+    return { holds: store.hasMember(read, groupId), ids, total };
+  }
 
   /**
    * @param groupId from `show`

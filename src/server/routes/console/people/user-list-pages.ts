@@ -94,14 +94,14 @@ export const createUserQuery =
       (reference) => scim.directory.show(organizationId, reference).id,
       problems,
     );
-    const { hasNoneSince } = clients.inventory;
-    const conditions = [
-      ...(none === undefined ? [] : [hasNoneSince(0)]),
-      ...(days === undefined ? [] : [hasNoneSince(nowMs - Number(days) * DAY_MS)]),
-      ...(groupId === undefined ? [] : [scim.directory.hasMember(groupId)]),
+    const beforeMs = nowMs - Number(days) * DAY_MS;
+    const sets = [
+      ...(days === undefined ? [] : [clients.inventory.notSeenSince(organizationId, beforeMs)]),
+      ...(groupId === undefined ? [] : [scim.directory.membersAsSet(groupId)]),
     ];
+    const hasWorkstation = none === undefined ? undefined : false;
     const { q, role, status, provisioning_source: provisioningSource } = values;
-    return { query: { q, role, status, provisioningSource, conditions }, problems };
+    return { query: { q, role, status, provisioningSource, hasWorkstation, sets }, problems };
   };
 
 /** @returns the id of the group; a group that does not exist is a problem of the filter */

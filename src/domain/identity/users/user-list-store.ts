@@ -1,0 +1,196 @@
+// SQL of lists of users, by folded address. user-directory.ts reads them in steps.
+import { and, eq, inArray, ne, notInArray, or, type SQL, sql } from "drizzle-orm";
+import type { Connection } from "../../../platform/database/database.ts";
+import {
+  isAmong,
+  type OrderedList,
+  orderedRows,
+  orderOf,
+  type UserSet,
+} from "../../shared/ordered-rows-store.ts";
+import { JOINED_STEP_ROWS, type OrderedRows, type Place } from "../../shared/page-steps.ts";
+import type { ProvisioningSource, Role, User, UserStatus } from "../model.ts";
+import { contains } from "../search-store.ts";
+import { isRow, type RowId, shown } from "../store.ts";
+import { users } from "../tables.ts";
+import type { UserCondition } from "./conditions-store.ts";
+
+const { emailKey } = users;
+
+export interface UserFilter {
+  q?: string | undefined;
+  role?: Role | undefined;
+  status?: UserStatus | undefined;
+  provisioningSource?: ProvisioningSource | undefined;
+  hasWorkstation?: false | undefined;
+  /** of other areas; all must hold */
+  sets?: readonly UserSet[] | undefined;
+}
+
+/** The order of every list of users. */
+const BY_ADDRESS = { table: users, columns: [emailKey, users.id] } as const;
+
+/** @returns users by folded address, then id */
+export const usersLike = (
+  connection: Connection,
+  organizationId: string,
+  filter: UserFilter,
+): OrderedRows<User> =>
+  usersInOrder(connection, organizationId, {
+    within: withinOf(filter),
+    matching: conditionsOf(filter),
+    stepRows: filter.sets?.length ? JOINED_STEP_ROWS : undefined,
+  });
+
+/** @returns whether one set alone decides which users match */
+export const isSetOnly = ({ sets = [], ...others }: UserFilter): boolean =>
+  sets.length === 1 && Object.values(others).every((value) => value === undefined);
+
+/** @returns the places of those among some users who match, in no order */
+export const placesAmong = (
+  connection: Connection,
+  organizationId: string,
+  { ids, filter }: { ids: readonly string[]; filter: UserFilter },
+): Place[] =>
+  connection
+    .select({ first: emailKey, second: users.id })
+    .from(users)
+    .where(and(isAmong(users.id, ids), isInAnyOrder(organizationId), withinOf(filter), conditionsOf(filter)))
+    .limit(ids.length)
+    .all();
+
+/** @returns these users by folded address, then id */
+export const usersOf = (connection: Connection, organizationId: string, ids: readonly string[]): User[] =>
+  connection
+    .select(shown)
+    .from(users)
+    .where(and(isAmong(users.id, ids), isInAnyOrder(organizationId)))
+    .orderBy(...orderOf(BY_ADDRESS))
+    .limit(ids.length)
+    .all();
+
+/** The plus keeps SQLite from looking at every user of the organization. */
+const isInAnyOrder = (organizationId: string): SQL => sql`+${users.organizationId} = ${organizationId}`;
+
+/** @returns ids of users without a workstation, at most so many */
+export const idsWithoutWorkstation = (
+  connection: Connection,
+  organizationId: string,
+  limit: number,
+): string[] =>
+  connection
+    .select({ id: users.id })
+    .from(users)
+    .where(and(eq(users.organizationId, organizationId), hasNoWorkstation))
+    .limit(limit)
+    .all()
+    .map(({ id }) => id);
+
+/** As text: the index has these users only, and SQLite must see that it fits. */
+const hasNoWorkstation = sql`${users.workstations} = 0`;
+
+/** @returns the condition of an index; undefined for the index of all users */
+const withinOf = ({ hasWorkstation }: UserFilter): SQL | undefined =>
+  hasWorkstation === false ? hasNoWorkstation : undefined;
+
+/** @returns users who are not removed */
+export const presentUsers = (connection: Connection, organizationId: string): OrderedRows<User> =>
+  usersInOrder(connection, organizationId, { matching: ne(users.status, "removed") });
+
+const conditionsOf = ({ q, role, status, provisioningSource, sets = [] }: UserFilter): SQL | undefined =>
+  and(
+    q === undefined ? undefined : or(contains(emailKey, q), contains(users.subject, q)),
+    role && eq(users.role, role),
+    status && eq(users.status, status),
+    provisioningSource && eq(users.provisioningSource, provisioningSource),
+    ...sets.map(({ holds }) => holds(users.id)),
+  );
+
+/** Selected users who are not removed. */
+export const listSelected = (
+  connection: Connection,
+  organizationId: string,
+  { ids, limit }: { ids: readonly string[]; limit: number },
+): User[] =>
+  connection
+    .select(shown)
+    .from(users)
+    .where(
+      and(eq(users.organizationId, organizationId), ne(users.status, "removed"), inArray(users.id, [...ids])),
+    )
+    .orderBy(...orderOf(BY_ADDRESS))
+    .limit(limit)
+    .all();
+
+/** @returns active users whose address contains the text, except the given ones */
+export const activeUsersExcept = (
+  connection: Connection,
+  organizationId: string,
+  { q, except }: { q: string | undefined; except: readonly string[] },
+): OrderedRows<User> => {
+  const matching = and(
+    eq(users.status, "active"),
+    notInArray(users.id, [...except]),
+    q === undefined ? undefined : contains(emailKey, q),
+  );
+  return usersInOrder(connection, organizationId, { matching });
+};
+
+export interface AmongUsers {
+  /** selects the users */
+  isAmong: UserCondition;
+  /** folded */
+  q: string | undefined;
+  /** left out */
+  except: string | undefined;
+}
+
+/** @returns the selected users whose address contains the text, in any status */
+export const usersAmong = (
+  connection: Connection,
+  organizationId: string,
+  { isAmong, q, except }: AmongUsers,
+): OrderedRows<User> => {
+  const matching = and(
+    q === undefined ? undefined : contains(emailKey, q),
+    except === undefined ? undefined : ne(users.id, except),
+    isAmong(users.id),
+  );
+  return usersInOrder(connection, organizationId, { matching });
+};
+
+/** @returns the user if the condition selects them, in any status */
+export const findAmong = (connection: Connection, row: RowId, isAmong: UserCondition): User | undefined =>
+  connection
+    .select(shown)
+    .from(users)
+    .where(and(isRow(row), isAmong(users.id)))
+    .limit(1)
+    .get();
+
+const usersInOrder = (
+  connection: Connection,
+  organizationId: string,
+  {
+    within,
+    matching,
+    stepRows,
+  }: Pick<OrderedList<User>, "matching" | "stepRows"> & { within?: SQL | undefined },
+): OrderedRows<User> => {
+  const list: OrderedList<User> = {
+    order: BY_ADDRESS,
+    within: sql`${and(eq(users.organizationId, organizationId), within)}`,
+    matching,
+    stepRows,
+    read: (where, { limit, offset }) =>
+      connection
+        .select(shown)
+        .from(users)
+        .where(where)
+        .orderBy(...orderOf(BY_ADDRESS))
+        .limit(limit)
+        .offset(offset)
+        .all(),
+  };
+  return orderedRows(connection, list);
+};
