@@ -18,6 +18,7 @@ import { reportWith } from "../domain/clients/policies.ts";
 import { managedText, packageOf } from "../domain/governance/governance-world.ts";
 import { type Expected, inTermsOf, tracesOf, wantedOf } from "../support/audit-watch.ts";
 import { FormBrowser, formTo, type Page, passkeyOptionsIn } from "../support/browser/form-browser.ts";
+import { seedCatalog } from "../support/content/catalog.ts";
 import { publishFirst, publishPackages } from "../support/content/policy.ts";
 import {
   announcementOf,
@@ -204,6 +205,14 @@ async function onDraft(site: TestServer, asked: Parameters<typeof onConsole>[1])
   const caller = await site.signedIn("admin");
   await savedDraft(site, caller);
   return await onConsole(site, { ...asked, caller });
+}
+
+/** A form about a package of the policy that the catalog has in another version. */
+async function onPackage(site: TestServer, act: string, page = "") {
+  await publishFirst(site, { packages: [packageOf("guide")] });
+  await seedCatalog(site, [packageOf("guide", { version: "2.0.0" })]);
+  const path = "/console/packages/guide";
+  return await onConsole(site, { page: `${path}${page}`, action: `${path}/${act}` });
 }
 
 async function publishAgain({ domain: { governance }, world }: TestServer, { actor }: Caller) {
@@ -752,6 +761,18 @@ const CASES: Readonly<Record<string, Case>> = {
       const fields = { act: "save", scope: "users", addresses: user.email };
       return onConsole(site, { action: "/console/packages/guide/audience", fields });
     },
+    leaves: ["policy_draft.create"],
+  },
+  "POST /console/packages/:id/update": {
+    ask: (site) => onPackage(site, "update"),
+    leaves: ["policy_draft.create"],
+  },
+  "POST /console/packages/:id/use": {
+    ask: (site) => onPackage(site, "use"),
+    leaves: ["policy_draft.create"],
+  },
+  "POST /console/packages/:id/remove": {
+    ask: (site) => onPackage(site, "remove", "/remove"),
     leaves: ["policy_draft.create"],
   },
   "POST /console/policy/edit": {

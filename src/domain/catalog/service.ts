@@ -2,7 +2,7 @@
 // their digests. The governance area publishes packages to workstations.
 import { parseDigest } from "../../platform/blobs/blobs.ts";
 import type { Actor } from "../shared/actor.ts";
-import { outdatedRulesOf } from "./archive/stored-archives.ts";
+import { type ArchiveListing, listingOf, outdatedRulesOf } from "./archive/stored-archives.ts";
 import { createBundles } from "./bundles/bundles.ts";
 import type { ManagedPackage } from "./model.ts";
 import { createReading, notFound } from "./reading.ts";
@@ -12,6 +12,7 @@ import { createSeed } from "./seed/seed.ts";
 import * as store from "./store.ts";
 
 export type { ReportProgress } from "./archive/local-archives.ts";
+export type { ArchiveListing, ListedEntry } from "./archive/stored-archives.ts";
 export type { BundleFile } from "./bundles/bundle-model.ts";
 export type { ImportPlan, ImportRequest } from "./bundles/bundles.ts";
 export { ManagedPackage } from "./model.ts";
@@ -85,6 +86,19 @@ export function createCatalog(dependencies: ChangeDependencies) {
         }
         page = store.listArtifacts(db.read, organizationId, page.at(-1)?.id ?? "");
       }
+    },
+
+    /**
+     * @param sha256 of a stored archive, in lower case
+     * @returns what it contains; undefined if its bytes are not here
+     * @throws DomainError `archive.*` for damaged bytes
+     */
+    async contents(
+      sha256: string,
+      options: { signal?: AbortSignal } = {},
+    ): Promise<ArchiveListing | undefined> {
+      const digest = parseDigest(sha256);
+      return (await blobs.has(digest)) ? await listingOf(blobs, digest, options.signal) : undefined;
     },
 
     sweepTemporary: () => blobs.sweepTemporary(), // partial files of killed processes

@@ -2,6 +2,7 @@
 // the deployment file as a second author. What a document may say is checked in document/.
 
 import type { Problem } from "../../platform/errors.ts";
+import type { Steps } from "../../platform/steps.ts";
 import type { Actor } from "../shared/actor.ts";
 import { hiddenPackages, personOf } from "./delivery/audiences.ts";
 import { uploadWarningsOf } from "./delivery/upload-address.ts";
@@ -21,6 +22,7 @@ import {
   type Question,
   summarize,
 } from "./reading/explain.ts";
+import { type PackageChange, packageHistory } from "./reading/package-history.ts";
 import { PolicyLines } from "./reading/policy-lines.ts";
 import { Revisions } from "./reading/revisions.ts";
 import { Views } from "./reading/views.ts";
@@ -54,6 +56,7 @@ export {
 export { readHarnessKey } from "./publishing/publications.ts";
 export type { Explanation, PolicySummary } from "./reading/explain.ts";
 export type { Configuration } from "./reading/export.ts";
+export type { PackageChange } from "./reading/package-history.ts";
 export { matchingPackages, type PackageQuery, pageOfPackages } from "./reading/package-list.ts";
 export {
   contentOf,
@@ -91,6 +94,10 @@ export function createGovernance(dependencies: GovernanceDependencies) {
     views: new Views(parts),
     drafts,
     draftPublishing: new DraftPublishing(parts, drafts),
+
+    /** @returns the revisions that changed the package, the newest first */
+    packageHistory: (organizationId: string, id: string): Steps<PackageChange[]> =>
+      packageHistory(dependencies.db, organizationId, id),
 
     /** @returns why workstations cannot hand in captured sessions under that policy, although it asks for them */
     uploadWarnings: ({ document }: Pick<Revision, "document">): readonly Problem[] =>

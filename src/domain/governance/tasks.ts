@@ -5,6 +5,7 @@ import { mergeDraft } from "./drafts/draft-merge.ts";
 import { reviewDraft } from "./drafts/review.ts";
 import { validateMcpLists } from "./publishing/mcp-lists.ts";
 import { validateModels } from "./publishing/model-assignment.ts";
+import { readSettings } from "./publishing/publications.ts";
 import {
   compare,
   difference,
@@ -27,6 +28,7 @@ import { policyLines } from "./reading/policy-lines.ts";
 
 export interface GovernanceTasks {
   policy: typeof validatePolicy;
+  settings: typeof readSettings;
   extensions: typeof validateExtensions;
   harness: typeof validateHarness;
   mcp: typeof validateMcpLists;
@@ -55,6 +57,7 @@ export type TaskTable<
 
 export const GOVERNANCE_TASKS: TaskTable<GovernanceTasks> = {
   policy: validatePolicy,
+  settings: readSettings,
   extensions: validateExtensions,
   harness: validateHarness,
   mcp: validateMcpLists,

@@ -2,6 +2,7 @@
 // looks at all of them.
 import type { Page } from "playwright-core";
 import type { Site } from "../../support/browser/browser.ts";
+import { extensionsArea } from "./areas/extensions.ts";
 import { fleetArea } from "./areas/fleet.ts";
 import { frameArea } from "./areas/frame.ts";
 import { gatewayArea } from "./areas/gateway.ts";
@@ -39,6 +40,7 @@ const AREAS: readonly Area[] = [
   packagesArea,
   peopleArea,
   policyArea,
+  extensionsArea,
   sessionArea,
   systemArea,
 ];

@@ -12,7 +12,7 @@ const PRESIGN_PATH = "/session-uploads/presign";
 export const createSessionServer = async (options: TestServerOptions = {}): Promise<TestServer> =>
   await withCapture(await createTestServer(options));
 
-/** @returns the server, after publishing a policy that asks for captured sessions of every harness */
+/** @param more members of the policy @returns the server, after publishing a policy that asks for captured sessions of every harness */
 export async function withCapture<T extends Pick<TestServer, "domain" | "world">>(
   face: T,
   more: object = {},

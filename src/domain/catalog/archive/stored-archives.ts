@@ -1,4 +1,4 @@
-// Checks archives that are already stored. They stay usable when the rules for new archives become stricter; operators get a
+// Reads archives that are already stored: lists and checks them. They stay usable when the rules for new archives become stricter; operators get a
 // warning.
 import type { Blobs, Digest } from "../../../platform/blobs/blobs.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -34,6 +34,43 @@ export async function outdatedRulesOf(
     outdated.add(error);
   }
   return outdated.texts;
+}
+
+/** Entries of one archive that are listed. */
+export const ENTRIES_LISTED_MAX = 1_000;
+
+export interface ListedEntry {
+  path: string;
+  kind: "file" | "directory";
+  /** 0 for a folder */
+  sizeBytes: number;
+}
+
+export interface ArchiveListing {
+  /** the first ENTRIES_LISTED_MAX, in the order of the archive */
+  listed: ListedEntry[];
+  /** of the whole archive */
+  entries: number;
+  expandedBytes: number;
+}
+
+/**
+ * Lists what a stored archive contains, also one that breaks rules for new archives.
+ * @throws DomainError `archive.*` for damaged bytes; the signal's reason
+ */
+export async function listingOf(
+  blobs: Pick<Blobs, "read">,
+  digest: Digest,
+  signal: AbortSignal | undefined,
+): Promise<ArchiveListing> {
+  const listed: ListedEntry[] = [];
+  const totals = await inspectArchive(watched(blobs.read(digest), signal), {
+    onOutdated: () => undefined,
+    onEntry(path, { kind, sizeBytes }) {
+      if (listed.length < ENTRIES_LISTED_MAX) listed.push({ path, kind, sizeBytes });
+    },
+  });
+  return { listed, ...totals };
 }
 
 async function* watched(

@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { DAY_MS, toRfc3339 } from "../../../platform/clock.ts";
 import { listAudiences } from "../delivery/audiences.ts";
 import { COMMENT_LENGTH_MAX, GovernanceConfig, PackageAudience } from "../model.ts";
-import { UpdateExtensions, UpdateHarnessManagedConfig } from "../reading/admin-view.ts";
+import { SentAudience, UpdateExtensions, UpdateHarnessManagedConfig } from "../reading/admin-view.ts";
 import { DRAFT_DAYS_MAX, type Draft } from "./draft-model.ts";
 import type { Review } from "./draft-publishing.ts";
 
@@ -46,6 +46,28 @@ const { comment: _comment, base_revision: _base, ...extensions } = UpdateExtensi
 const { comment: _why, base_revision: _from, ...settings } = UpdateHarnessManagedConfig.properties;
 const Version = Type.Integer({ minimum: 0, description: "The version that the author has read; 0 for none" });
 
+/** One change of one package, named by its only member beside the id. */
+const SavePackage = Type.Object(
+  {
+    id: Type.String(),
+    catalog: Type.Optional(Type.Literal(true, { description: "Take what the catalog offers" })),
+    entry: Type.Optional(UpdateExtensions.properties.packages.items),
+    remove: Type.Optional(Type.Literal(true)),
+    audience: Type.Optional(SentAudience),
+    use: Type.Optional(
+      Type.Object(
+        {
+          harness: Type.String(),
+          enabled: Type.Boolean(),
+          settings: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+        },
+        { additionalProperties: false, description: "What one harness does with it" },
+      ),
+    ),
+  },
+  { additionalProperties: false, description: "Exactly one member beside the id; everything else stays" },
+);
+
 /** One part of the draft, named by its only member beside the version. */
 export const SavePolicyDraft = Type.Object(
   {
@@ -69,6 +91,7 @@ export const SavePolicyDraft = Type.Object(
         description: "By harness, all of its MCP servers; harnesses that are left out keep theirs",
       }),
     ),
+    package: Type.Optional(SavePackage),
     revision: Type.Optional(Type.String({ description: "Say what this revision said, with its audiences" })),
     shared: Type.Optional(Type.Boolean()),
   },

@@ -139,6 +139,11 @@ export class Drafts {
     );
   }
 
+  /** @param text YAML or JSON; blank for none @returns the settings of one harness, and problems with lines */
+  readSettings(text: string): Promise<{ settings: PackageUse["settings"]; problems: readonly Problem[] }> {
+    return this.parts.runTask("settings", text);
+  }
+
   /** Says what a harness does with a package. @throws DomainError as saveExtensions; `policy_draft.no_package` */
   use(actor: Actor, stated: StatedVersion, id: string, use: PackageUse): Promise<Draft> {
     return this.#edit(actor, stated, async (content) =>

@@ -78,29 +78,27 @@ export const UpdateAdminConfig = Type.Object(
   { additionalProperties: false },
 );
 
+/** An audience as administrators send it. */
+export const SentAudience = Type.Object(
+  {
+    scope: PackageAudience.properties.scope,
+    user_ids: Type.Optional(PackageAudience.properties.user_ids),
+    group_ids: Type.Optional(
+      Type.Array(Type.String({ format: "uuid" }), {
+        description:
+          "Groups of the identity provider. Left out, those of before stay; scope users needs a user or a group",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 /** The domain checks packages, overrides and servers, and names every problem. */
 export const UpdateExtensions = Type.Object(
   {
     ...publication,
     packages: Type.Array(Type.Unknown({ description: "ManagedPackage" })),
-    package_audiences: Type.Optional(
-      Type.Record(
-        Type.String(),
-        Type.Object(
-          {
-            scope: PackageAudience.properties.scope,
-            user_ids: Type.Optional(PackageAudience.properties.user_ids),
-            group_ids: Type.Optional(
-              Type.Array(Type.String({ format: "uuid" }), {
-                description:
-                  "Groups of the identity provider. Left out, those of before stay; scope users needs a user or a group",
-              }),
-            ),
-          },
-          { additionalProperties: false },
-        ),
-      ),
-    ),
+    package_audiences: Type.Optional(Type.Record(Type.String(), SentAudience)),
     package_overrides: Type.Optional(
       Type.Record(Type.String(), Type.Unknown({ description: "By harness: package id to override" })),
     ),

@@ -130,6 +130,11 @@ export class UserDirectory {
     return user;
   }
 
+  /** @returns the address of the user in any status; undefined for nobody, also after an erasure */
+  addressOf(organizationId: string, id: string): string | undefined {
+    return store.findUser(this.dependencies.db.read, { organizationId, id })?.email;
+  }
+
   /**
    * @param reference an id, or an address in any case
    * @returns the user in any status

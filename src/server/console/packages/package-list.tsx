@@ -79,7 +79,9 @@ export const PACKAGE_COLUMNS: readonly Column<PackageRow>[] = [
     isWide: true,
     cell: ({ id, name }) => (
       <>
-        <a href={packagePath(id)}>{id}</a>{" "}
+        <a href={packagePath(id)}>
+          <Text value={id} />
+        </a>{" "}
         {name !== undefined && (
           <small>
             <Text value={name} />

@@ -1,6 +1,7 @@
 // Addresses and sentences of the pages about packages and the catalog.
 import type { PackageAudience, PackageKind, PackageView } from "../../../domain/governance/service.ts";
 import { CONSOLE } from "../frame/navigation.ts";
+import { andText } from "../own/words.ts";
 import type { Tone } from "../parts/values.tsx";
 
 export const PACKAGES_PATH = `${CONSOLE}/packages`;
@@ -24,11 +25,17 @@ export const DRAFT_WORDS: Readonly<Record<PackageView["draft"], { label: string;
   removed: { label: "Removed in your draft", tone: "attention" },
 };
 
-/** @returns who gets a package: `Everybody`, `12 people` */
-export function audienceText({ scope, user_ids: { length: people } }: PackageAudience): string {
+/** @returns who gets a package: `Everybody`, `12 people and 1 group` */
+export function audienceText({ scope, user_ids: users, group_ids: groups = [] }: PackageAudience): string {
   if (scope === "organization") return "Everybody";
-  return people === 1 ? "1 person" : `${people} people`;
+  return andText([
+    ...(users.length > 0 ? [counted(users.length, "person", "people")] : []),
+    ...(groups.length > 0 ? [counted(groups.length, "group", "groups")] : []),
+  ]);
 }
+
+const counted = (number: number, one: string, many: string): string =>
+  `${number} ${number === 1 ? one : many}`;
 
 /** @returns what the catalog offers in place of a version */
 export const updateText = (version: string, update: { version: string }): string =>

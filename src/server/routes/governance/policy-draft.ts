@@ -1,5 +1,6 @@
 // The draft of an administrator: read, save, merge, publish and discard it. domain/governance/drafts does the work.
 import type { Static } from "@sinclair/typebox";
+import type { Domain } from "../../../domain/domain.ts";
 import {
   MergedPolicyDraft,
   MergePolicyDraft,
@@ -9,13 +10,17 @@ import {
   SavePolicyDraft,
   toPolicyDraft,
 } from "../../../domain/governance/drafts/draft-wire.ts";
-import type { Draft, Governance } from "../../../domain/governance/service.ts";
+import { type Draft, type Governance, readHarnessKey } from "../../../domain/governance/service.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";
 import { DomainError } from "../../../platform/errors.ts";
+import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { operationsOf } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
+
+type Saving = Pick<Domain, "governance" | "catalog">;
+type PackageChange = NonNullable<Static<typeof SavePolicyDraft>["package"]>;
 
 const documented = operationsOf("Administration");
 const busy = {
@@ -39,7 +44,7 @@ const described = {
     ...draft,
     ...changed,
     400: { description: "Not exactly one part, or extensions with problems; the draft stays as it is" },
-    404: { description: "No policy is published, or there is no such revision" },
+    404: { description: "No policy is published, or there is no such revision or package" },
     ...busy,
   }),
   discard: documented("discardPolicyDraft", "Discard the own draft", {
@@ -66,8 +71,8 @@ const described = {
 };
 
 /** @returns the operations on drafts of the policy */
-export function policyDraftRoutes({ guard, domain: { governance } }: RouteContext) {
-  const { drafts, draftPublishing } = governance;
+export function policyDraftRoutes({ guard, domain }: RouteContext) {
+  const { drafts, draftPublishing } = domain.governance;
   const answer = async (actor: Actor, own: Draft): Promise<Response> =>
     json(toPolicyDraft(own, await draftPublishing.review(actor, own), await drafts.textOf(own)));
 
@@ -84,7 +89,7 @@ export function policyDraftRoutes({ guard, domain: { governance } }: RouteContex
       "/admin/policy-draft",
       async ({ request, body }) => {
         const actor = actorOf(request);
-        return await answer(actor, await save(drafts, actor, body));
+        return await answer(actor, await save(domain, actor, body));
       },
       { requires: "administrator", accepts: "json", body: SavePolicyDraft, detail: described.save },
     )
@@ -119,16 +124,17 @@ export function policyDraftRoutes({ guard, domain: { governance } }: RouteContex
 }
 
 async function save(
-  drafts: Governance["drafts"],
+  { governance: { drafts }, catalog }: Saving,
   actor: Actor,
   { version, ...parts }: Static<typeof SavePolicyDraft>,
 ): Promise<Draft> {
-  const { managed_yaml: text, harness, extensions, mcp, revision, shared } = parts;
+  const { managed_yaml: text, harness, extensions, mcp, package: managed, revision, shared } = parts;
   if (Object.keys(parts).length !== 1) throw onePartOnly();
   if (text !== undefined) return await drafts.savePolicy(actor, { version }, text);
   if (harness) return await drafts.saveHarness(actor, { version }, harness.harness, harnessInputOf(harness));
   if (extensions) return await drafts.saveExtensions(actor, { version }, extensionsInputOf(extensions));
   if (mcp) return await drafts.saveMcp(actor, { version }, mcp);
+  if (managed) return await savePackage({ drafts, catalog }, actor, { version, ...managed });
   if (revision !== undefined) return await drafts.saveFormer(actor, { version }, revision);
   return await drafts.share(actor, { version }, shared === true);
 }
@@ -147,12 +153,39 @@ const extensionsInputOf = (input: NonNullable<Static<typeof SavePolicyDraft>["ex
   mcp: input.mcp,
 });
 
+async function savePackage(
+  { drafts, catalog }: { drafts: Governance["drafts"] } & Pick<Saving, "catalog">,
+  actor: Actor,
+  { version, id, ...change }: PackageChange & { version: number },
+): Promise<Draft> {
+  const { entry, audience, use, remove } = change;
+  if (Object.keys(change).length !== 1) throw oneChangeOnly();
+  const stated = { version };
+  if (remove) return await drafts.removePackage(actor, stated, id);
+  if (audience) return await drafts.audience(actor, stated, id, audience);
+  if (entry !== undefined) return await drafts.takePackage(actor, stated, { ...asObject(entry), id });
+  if (!use) return await drafts.takePackage(actor, stated, catalog.get(actor.organizationId, id));
+  const { harness, enabled: isEnabled, settings = {} } = use;
+  return await drafts.use(actor, stated, id, { harness: readHarnessKey(harness), isEnabled, settings });
+}
+
+/** What is no object has problems of its own then. */
+const asObject = (entry: unknown): object => (isJsonObject(entry) ? entry : {});
+
+const oneChangeOnly = (): DomainError =>
+  new DomainError("invalid", "policy_draft.one_change", "a save has exactly one change of a package", {
+    problems: [
+      { pointer: "/package", detail: "must have exactly one of catalog, entry, remove, audience and use" },
+    ],
+  });
+
 const onePartOnly = (): DomainError =>
   new DomainError("invalid", "policy_draft.one_part", "a save has exactly one part of the draft", {
     problems: [
       {
         pointer: "",
-        detail: "must have exactly one of managed_yaml, harness, extensions, mcp, revision and shared",
+        detail:
+          "must have exactly one of managed_yaml, harness, extensions, mcp, package, revision and shared",
       },
     ],
   });

@@ -1,6 +1,7 @@
 // The policy: text, history, one revision, difference, explanation, rollout, editor, and the review of a draft.
 import { withCapture } from "../../../support/content/sessions.ts";
 import type { Area } from "../scenes.ts";
+import { packagesOfPolicy } from "./extensions.ts";
 
 const LONG = "long-".repeat(40);
 const SERVERS = {
@@ -28,7 +29,8 @@ const SERVERS = {
 export const policyArea: Area = {
   async seed({ server }) {
     const harnesses = Object.fromEntries(Object.entries(SERVERS).map(([key, mcp]) => [key, { mcp }]));
-    await withCapture(server, { harnesses }); // the area of captured sessions hands some in
+    const packages = await packagesOfPolicy(server);
+    await withCapture(server, { harnesses, packages }); // the area of captured sessions hands some in
   },
   scenes: [
     { title: "Policy", open: "/console/policy" },
@@ -44,8 +46,6 @@ export const policyArea: Area = {
     },
     { title: "Harnesses", open: "/console/harnesses" },
     { title: "Codex", open: "/console/harnesses/codex" },
-    { title: "Packages", open: "/console/packages" },
-    { title: "Packages", state: "filtered wrongly", open: "/console/packages?kind=other" },
     { title: "MCP servers", open: "/console/mcp" },
     { title: "MCP servers", state: "none match", open: "/console/mcp?q=nothing" },
     { title: "MCP servers", state: "filtered wrongly", open: "/console/mcp?kind=odd" },

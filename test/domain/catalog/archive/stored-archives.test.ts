@@ -4,7 +4,10 @@ import { generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openBundleFile, readCatalogFile } from "../../../../src/app/files/catalog-file.ts";
-import { OUTDATED_LISTED_MAX } from "../../../../src/domain/catalog/archive/stored-archives.ts";
+import {
+  ENTRIES_LISTED_MAX,
+  OUTDATED_LISTED_MAX,
+} from "../../../../src/domain/catalog/archive/stored-archives.ts";
 import { type Catalog, createCatalog } from "../../../../src/domain/catalog/service.ts";
 import { addArtifact } from "../../../../src/domain/catalog/store.ts";
 import { type Blobs, openBlobs } from "../../../../src/platform/blobs/blobs.ts";
@@ -132,9 +135,35 @@ describe("an archive that breaks a rule for new archives", () => {
     expect(await catalog.outdatedRules(sha256Hex(link))).toEqual([expect.stringContaining("symbolic link")]);
   });
 
+  test("is listed nevertheless", async () => {
+    await store(OUTDATED);
+    const contents = await catalog.contents(SHA256);
+    expect(contents?.listed.map(({ path }) => path)).toEqual(["Readme", "README"]);
+  });
+
   test("is no longer read once the user has stopped the check", async () => {
     await store(OUTDATED);
     const signal = AbortSignal.abort(new Error("stopped"));
     await expect(catalog.outdatedRules(SHA256, { signal })).rejects.toThrow("stopped");
   });
+});
+
+test.each([-1, 0, 1])(
+  "of an archive with the limit of entries and %d more, the first are listed",
+  async (step) => {
+    const entries = ENTRIES_LISTED_MAX + step;
+    const bytes = tarGzOf(...Array.from({ length: entries }, (_, at) => tarFile(`${at}`, "text")));
+    await store(bytes);
+    const contents = await catalog.contents(sha256Hex(bytes));
+    expect(contents).toMatchObject({ entries });
+    expect(contents?.listed).toHaveLength(Math.min(entries, ENTRIES_LISTED_MAX));
+    expect(contents?.listed[0]).toEqual({ path: "0", kind: "file", sizeBytes: 4 });
+  },
+);
+
+test("an archive that is not here has no contents; a damaged one is refused", async () => {
+  expect(await catalog.contents("ef".repeat(32))).toBeUndefined();
+  const bytes = Buffer.from("no archive");
+  await store(bytes);
+  expect(catalog.contents(sha256Hex(bytes))).rejects.toMatchObject({ kind: "unverified" });
 });

@@ -1,5 +1,6 @@
 // Changes of single packages in a draft: each leaves everything else as it is.
 import { expect, test } from "bun:test";
+import { seedCatalog } from "../../../support/content/catalog.ts";
 import { packageOf, refusalOf } from "../governance-world.ts";
 import { createDraftWorld, type DraftWorld } from "./draft-world.ts";
 
@@ -23,14 +24,6 @@ async function createPackageWorld(): Promise<DraftWorld> {
   });
   return world;
 }
-
-const seed = ({ domain, world }: DraftWorld, entries: readonly object[]) =>
-  domain.catalog.seed.apply(world.system, {
-    bytes: Buffer.from(JSON.stringify(entries)),
-    fileName: "catalog.json",
-    files: { resolve: (path) => path, open: () => Promise.reject(new Error("no local source here")) },
-    prune: true,
-  });
 
 test("a package is replaced in its place, and keeps its audience and its override", async () => {
   await using world = await createPackageWorld();
@@ -106,7 +99,7 @@ test("a package that the draft lacks is refused", async () => {
 test("CON-56 a newer entry of the catalog is named in the review, and no other save takes it", async () => {
   await using world = await createPackageWorld();
   const { drafts, draftPublishing } = world.governance;
-  await seed(world, [
+  await seedCatalog(world, [
     { ...guide, version: "1.3.0", sha256: "cd".repeat(32) },
     { ...tool, sha256: guide.sha256.toUpperCase() },
   ]);

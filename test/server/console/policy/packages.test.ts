@@ -4,6 +4,7 @@ import { UPDATES_SHOWN_MAX } from "../../../../src/server/console/policy/review-
 import { reportedPackage, reportWith } from "../../../domain/clients/policies.ts";
 import { packageOf } from "../../../domain/governance/governance-world.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
+import { seedCatalog } from "../../../support/content/catalog.ts";
 import { createTestServer } from "../../../support/server.ts";
 
 const site = await createTestServer();
@@ -11,14 +12,6 @@ afterAll(() => site[Symbol.asyncDispose]());
 const admin = await site.signedIn("admin", { email: "ana@example.com" });
 const browser = consoleBrowser(site, admin);
 const { governance } = site.domain;
-
-const seed = (entries: readonly object[]) =>
-  site.domain.catalog.seed.apply(site.world.system, {
-    bytes: Buffer.from(JSON.stringify(entries)),
-    fileName: "catalog.json",
-    files: { resolve: (path) => path, open: () => Promise.reject(new Error("no local source here")) },
-    prune: true,
-  });
 
 const { organizationId } = site.world;
 const { actor } = admin;
@@ -52,7 +45,10 @@ test.each([UPDATES_SHOWN_MAX - 1, UPDATES_SHOWN_MAX, UPDATES_SHOWN_MAX + 1])(
   async (updates) => {
     const packages = Array.from({ length: updates }, (_, at) => packageOf(`package-${at}`));
     await publish(packages);
-    await seed(packages.map((managed) => ({ ...managed, version: "1.3.0" })));
+    await seedCatalog(
+      site,
+      packages.map((managed) => ({ ...managed, version: "1.3.0" })),
+    );
     const harness = { managedConfigYaml: "model: gpt-5", isAllowed: true };
     const draft = await governance.drafts.saveHarness(actor, { version: 0 }, "codex", harness);
     const { html } = await browser.visit("/console/policy/review");
@@ -67,7 +63,7 @@ test("CON-64 packages are listed with what they contain, who gets them, and wher
     packageOf("guide", { name: "Review guide", adapters: { codex: { skills_dir: "skills" } } }),
     packageOf("ticket", { adapters: { codex: HELPER, claude: HELPER } }),
   ]);
-  await seed([packageOf("guide", { version: "1.3.0" })]);
+  await seedCatalog(site, [packageOf("guide", { version: "1.3.0" })]);
   await report("one", [{ id: "guide", version: "1.0.0" }]);
   await report("two", [
     { id: "guide", version: "1.0.0" },
@@ -120,7 +116,7 @@ test("CON-64 a draft is marked in the list", async () => {
 });
 
 test("CON-24 the file has all packages that match, more than a page shows", async () => {
-  await seed([]);
+  await seedCatalog(site, []);
   const names = Array.from({ length: 601 }, (_, at) => `package-${at}`);
   await publish([packageOf("other"), ...names.map((name) => packageOf(name, { name: "=1+1" }))]);
   const { html } = await browser.visit("/console/packages.csv?q=package-");

@@ -5,9 +5,9 @@ import type { RouteContext } from "../../../router.ts";
 import { audiencePages } from "../packages/audience-pages.ts";
 import { draftActionPages, draftPages } from "./draft-pages.ts";
 import { explainPages } from "./explain-pages.ts";
+import { extensionPages } from "./extension-pages.ts";
 import { harnessPages } from "./harness-pages.ts";
 import { mcpPages } from "./mcp-pages.ts";
-import { packagePages } from "./package-pages.ts";
 import { policyPages, rolloutPages } from "./policy-pages.ts";
 
 /** @returns all pages about the policy */
@@ -17,7 +17,7 @@ export const policyAreaPages = (context: RouteContext, console: Console) =>
     .use(rolloutPages(context, console))
     .use(explainPages(context, console))
     .use(harnessPages(context, console))
-    .use(packagePages(context, console))
+    .use(extensionPages(context, console))
     .use(audiencePages(context, console))
     .use(mcpPages(context, console))
     .use(draftPages(context, console))

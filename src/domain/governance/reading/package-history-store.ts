@@ -1,0 +1,42 @@
+// SQL that reads what single revisions say about one package, without their documents.
+import { eq, sql } from "drizzle-orm";
+import type { Connection } from "../../../platform/database/database.ts";
+import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
+import { governanceRevisions } from "../tables.ts";
+
+/** What a revision says about a package: each member as JSON; null for nothing. */
+export interface PackageSaying {
+  /** the package itself */
+  entry: string | null;
+  version: string | null;
+  audience: string | null;
+  /** overrides of all harnesses */
+  use: string | null;
+}
+
+/** @returns a function that reads what a revision says */
+export function packageSayings(
+  connection: Connection,
+  packageId: string,
+): (revision: string) => PackageSaying | undefined {
+  const { audiences, document, id } = governanceRevisions;
+  const member = JSON.stringify(packageId);
+  const entry = (value: string) =>
+    sql<string | null>`(SELECT ${sql.raw(value)} FROM json_each(${document}, '$.packages')
+      WHERE value ->> '$.id' = ${packageId})`;
+  const overrides = HARNESS_KEYS.map(
+    (key) => sql`json_extract(${document}, ${`$.harnesses.${key}.package_overrides.${member}`})`,
+  );
+  return (revision) =>
+    connection
+      .select({
+        entry: entry("value"),
+        version: entry("value ->> '$.version'"),
+        audience: sql<string | null>`json_extract(${audiences}, ${`$.${member}`})`,
+        use: sql<string | null>`json_array(${sql.join(overrides, sql`, `)})`,
+      })
+      .from(governanceRevisions)
+      .where(eq(id, revision))
+      .limit(1)
+      .get();
+}

@@ -1,0 +1,58 @@
+// The revisions that changed one package, its audience, or what harnesses do with it.
+import type { Db } from "../../../platform/database/database.ts";
+import type { Steps } from "../../../platform/steps.ts";
+import { REVISIONS_LISTED_MAX } from "../model.ts";
+import * as revisions from "../store.ts";
+import { type PackageSaying, packageSayings } from "./package-history-store.ts";
+
+/** Changes that are returned; older revisions are not read then. */
+export const PACKAGE_CHANGES_MAX = 10;
+
+const NOTHING: PackageSaying = { entry: null, version: null, audience: null, use: null };
+
+export interface PackageChange {
+  revision: revisions.RevisionSummary;
+  /** version before and after; undefined where the policy did not have the package */
+  from: string | undefined;
+  to: string | undefined;
+  /** whether who gets it changed, for a package that stayed */
+  isAudienceChanged: boolean;
+  /** whether what a harness does with it changed, for a package that stayed */
+  isUseChanged: boolean;
+}
+
+/** @returns the newest changes first, among the newest REVISIONS_LISTED_MAX revisions; at most PACKAGE_CHANGES_MAX */
+export function* packageHistory(
+  { read }: Pick<Db, "read">,
+  organizationId: string,
+  packageId: string,
+): Steps<PackageChange[]> {
+  const sayingIn = packageSayings(read, packageId);
+  const newest = revisions.listRevisions(read, organizationId, { limit: REVISIONS_LISTED_MAX });
+  const changes: PackageChange[] = [];
+  let after = newest[0] && sayingIn(newest[0].id);
+  for (const [at, revision] of newest.entries()) {
+    const former = newest[at + 1];
+    // What is before the last one that is read is known only for the first revision.
+    if (!after || (!former && newest.length === REVISIONS_LISTED_MAX)) break;
+    const before = former ? (sayingIn(former.id) ?? NOTHING) : NOTHING;
+    const change = changeBetween(before, after);
+    if (change) changes.push({ revision, ...change });
+    if (changes.length === PACKAGE_CHANGES_MAX) break;
+    after = before;
+    yield;
+  }
+  return changes;
+}
+
+function changeBetween(
+  before: PackageSaying,
+  after: PackageSaying,
+): Omit<PackageChange, "revision"> | undefined {
+  const isThere = before.entry !== null && after.entry !== null;
+  const isAudienceChanged = isThere && before.audience !== after.audience;
+  const isUseChanged = isThere && before.use !== after.use;
+  if (before.entry === after.entry && !isAudienceChanged && !isUseChanged) return undefined;
+  const [from, to] = [before.version ?? undefined, after.version ?? undefined];
+  return { from, to, isAudienceChanged, isUseChanged };
+}

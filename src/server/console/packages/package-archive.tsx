@@ -1,0 +1,136 @@
+// What a package's archive contains, and which of it each version of a harness uses.
+/** @jsxImportSource preact */
+import type { ArchiveListing, ManagedPackage } from "../../../domain/catalog/service.ts";
+import { stretchesOf } from "../../../domain/governance/versions/layout-selection.ts";
+import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
+import { addressWith } from "../list/address.ts";
+import { harnessText } from "../own/words.ts";
+import { Count, Size, Text, useReader } from "../parts/values.tsx";
+
+/** A stored archive. */
+export interface StoredArchive {
+  sizeBytes: number;
+  entries: number;
+  expandedBytes: number;
+}
+
+type Adapters = ManagedPackage["adapters"];
+
+/** Parameter of the address that shows the contents of the archive, which takes a while to read. */
+export const CONTENTS = { name: "contents", value: "all" } as const;
+
+/** Which part of the archive each version of a harness uses. */
+export function Layouts({ adapters }: { adapters: Adapters }) {
+  const rows = HARNESS_KEYS.flatMap((harness) => {
+    const adapter = adapters[harness];
+    return adapter ? stretchesOf(adapter).map((stretch) => ({ harness, ...stretch })) : [];
+  });
+  return (
+    <section aria-labelledby="layouts">
+      <h2 id="layouts">What harnesses use</h2>
+      {rows.length === 0 ? (
+        <p>The package has no files for harnesses.</p>
+      ) : (
+        <table class="rows">
+          <caption class="visually-hidden">Layouts by harness and version</caption>
+          <thead>
+            <tr>
+              <th scope="col">Harness</th>
+              <th scope="col">Versions</th>
+              <th scope="col">Uses</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ harness, introduced, before, layout }) => (
+              <tr key={`${harness} ${introduced.raw}`}>
+                <td data-label="Harness">{harnessText(harness)}</td>
+                <td data-label="Versions">
+                  {before ? `${introduced.raw} to below ${before.raw}` : `${introduced.raw} and later`}
+                </td>
+                <td data-label="Uses">{layout ? <Layout layout={layout} /> : "not available"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+type PlacedLayout = NonNullable<ReturnType<typeof stretchesOf>[number]["layout"]>;
+
+function Layout({ layout }: { layout: PlacedLayout }) {
+  const parts: [label: string, paths: readonly string[]][] = [
+    ["Skills", present(layout.skills_dir)],
+    ["Agents", present(layout.agents_dir)],
+    ["Hooks", present(layout.hooks_file)],
+    ["Plugin folder", present(layout.plugin_dir)],
+    ["Plugins", layout.plugins],
+    ...Object.entries(layout.helpers).map(([name, { paths }]): [string, string[]] => [
+      `Command ${name}`,
+      Object.entries(paths).map(([platform, path]) => `${platform}: ${path}`),
+    ]),
+  ];
+  const shown = parts.filter(([, paths]) => paths.length > 0);
+  return (
+    <Text value={shown.map(([label, paths]) => `${label}: ${paths.join(", ")}`).join("; ")} none="nothing" />
+  );
+}
+
+const present = (path: string | undefined): string[] => (path === undefined ? [] : [path]);
+
+interface ContentsProps {
+  archive: StoredArchive | undefined;
+  contents: ArchiveListing | undefined;
+}
+
+/** The entries of the archive, once the reader asks for them. */
+export function Contents({ archive, contents }: ContentsProps) {
+  const { url } = useReader();
+  if (!archive) return null;
+  return (
+    <section aria-labelledby="contents">
+      <h2 id="contents">Archive</h2>
+      <p>
+        <Count value={archive.entries} /> files and folders, <Size bytes={archive.expandedBytes} /> unpacked.{" "}
+        {!contents && (
+          <a href={`${addressWith(url, { [CONTENTS.name]: CONTENTS.value })}#contents`}>Show them</a>
+        )}
+      </p>
+      {contents && <Entries contents={contents} />}
+    </section>
+  );
+}
+
+const Entries = ({ contents: { listed, entries } }: { contents: ArchiveListing }) => (
+  <>
+    <table class="rows">
+      <caption class="visually-hidden">Files and folders of the archive</caption>
+      <thead>
+        <tr>
+          <th scope="col">Path</th>
+          <th scope="col" class="number">
+            Size
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {listed.map(({ path, kind, sizeBytes }) => (
+          <tr key={path}>
+            <td data-label="Path">
+              <Text value={kind === "directory" ? `${path}/` : path} />
+            </td>
+            <td data-label="Size" class="number">
+              {kind === "directory" ? "folder" : <Size bytes={sizeBytes} />}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+    {entries > listed.length && (
+      <p>
+        And <Count value={entries - listed.length} /> more.
+      </p>
+    )}
+  </>
+);

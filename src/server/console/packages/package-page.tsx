@@ -1,0 +1,164 @@
+// One package of the policy: what it is, whom it reaches, how harnesses use it, where it fails, and what changed it. Its forms change
+// the draft of the reader.
+/** @jsxImportSource preact */
+
+import type { ArchiveListing, ManagedPackage } from "../../../domain/catalog/service.ts";
+import type { PackageCounts, PackageFailures } from "../../../domain/clients/service.ts";
+import type { PackageChange, PackageView } from "../../../domain/governance/service.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import { Hidden } from "../../pages/forms.tsx";
+import { shareText } from "../fleet/client-values.tsx";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { AsCommand } from "../parts/command.tsx";
+import { ConsoleForm } from "../parts/form.tsx";
+import { Facts, Id, Size, State, Text, useReader } from "../parts/values.tsx";
+import { REVIEW_PATH } from "../policy/words.ts";
+import { Contents, Layouts, type StoredArchive } from "./package-archive.tsx";
+import { Failures, History } from "./package-reports.tsx";
+import { type HarnessUse, Uses } from "./package-uses.tsx";
+import { audienceText, DRAFT_WORDS, KIND_WORDS, PACKAGES_PATH, packagePath, updateText } from "./words.ts";
+
+export interface PackagePageProps {
+  /** as the draft of the reader says, or the policy if the draft removes it */
+  managed: ManagedPackage;
+  view: PackageView;
+  counts: PackageCounts | undefined;
+  /** addresses of some of those who get it; none for everybody */
+  people: readonly string[];
+  archive: StoredArchive | undefined;
+  /** undefined until the reader asks for it */
+  contents: ArchiveListing | undefined;
+  uses: readonly HarnessUse[];
+  failures: PackageFailures;
+  history: readonly PackageChange[];
+  /** of the draft; 0 for none */
+  version: number;
+  /** why the last form was not saved */
+  error?: string | undefined;
+  problems?: readonly Problem[];
+}
+
+/** @returns the page of one package */
+export function packagePage(props: PackagePageProps): ConsolePage {
+  const { managed, view, version, error, problems = [] } = props;
+  return {
+    title: managed.name ?? managed.id,
+    trail: [{ href: PACKAGES_PATH, label: "Packages" }],
+    isError: error !== undefined,
+    ...(error !== undefined && { status: 400 }),
+    content: (
+      <>
+        {error !== undefined && <Refusal error={error} problems={problems} />}
+        <Facts facts={factsOf(props)} />
+        {view.draft !== "same" && (
+          <p>
+            <a href={REVIEW_PATH}>Review your draft</a>
+          </p>
+        )}
+        {view.draft !== "removed" && <Actions view={view} version={version} />}
+        <Layouts adapters={managed.adapters} />
+        {view.draft !== "removed" && <Uses id={managed.id} uses={props.uses} version={version} />}
+        <Contents {...props} />
+        <Failures failures={props.failures} />
+        <History changes={props.history} />
+        <AsCommand
+          command={["catalog", "show", managed.id]}
+          api={{ method: "GET", path: "/admin/governance-config" }}
+        />
+      </>
+    ),
+  };
+}
+
+const Refusal = ({ error, problems }: { error: string; problems: readonly Problem[] }) => (
+  <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+    <p>
+      <Text value={error} />
+    </p>
+    {problems.length > 0 && (
+      <ul>
+        {problems.map(({ pointer, detail, line }) => (
+          <li key={pointer + detail}>
+            {line !== undefined && <>Line {line}: </>}
+            <Text value={`${pointer} ${detail}`.trim()} />
+          </li>
+        ))}
+      </ul>
+    )}
+  </div>
+);
+
+const factsOf = ({ managed, view, counts, people, archive }: PackagePageProps) => [
+  { label: "Id", value: <Text value={managed.id} /> },
+  { label: "Version", value: <Text value={managed.version} /> },
+  {
+    label: "State",
+    value: <State tone={DRAFT_WORDS[view.draft].tone}>{DRAFT_WORDS[view.draft].label}</State>,
+  },
+  {
+    label: "Contains",
+    value: (
+      <>
+        {view.kinds.map((kind) => KIND_WORDS[kind]).join(", ") || "Settings only"}{" "}
+        {view.isExecutable && <State tone="attention">Runs code</State>}
+      </>
+    ),
+  },
+  {
+    label: "Who gets it",
+    value: (
+      <>
+        {audienceText(view.audience)}{" "}
+        {people.length > 0 && (
+          <small>
+            <Text value={people.join(", ")} />
+          </small>
+        )}
+      </>
+    ),
+  },
+  {
+    label: "Applied on",
+    value: counts
+      ? `${shareText(counts.applied, counts.reported)} workstations that report it`
+      : "no workstation yet",
+  },
+  { label: "Origin", value: view.isFromCatalog ? "Catalog" : "Own" },
+  { label: "Source", value: <Text value={managed.source_ref} /> },
+  { label: "SHA-256", value: <Id value={managed.sha256} /> },
+  {
+    label: "Archive",
+    value: archive ? (
+      <>
+        <Size bytes={archive.sizeBytes} /> here
+      </>
+    ) : (
+      "not stored here"
+    ),
+  },
+  ...Object.entries(managed.platform_sources ?? {}).map(([platform, source]) => ({
+    label: `Source for ${platform}`,
+    value: <Text value={source.source_ref} />,
+  })),
+];
+
+function Actions({ view: { id, version: own, update }, version }: { view: PackageView; version: number }) {
+  const { mayAdminister } = useReader();
+  if (!mayAdminister) return null;
+  return (
+    <div class="choices">
+      {update && (
+        <ConsoleForm action={`${packagePath(id)}/update`}>
+          <Hidden name="version" value={String(version)} />
+          <Hidden name="sha256" value={update.sha256} />
+          <button class="button primary" type="submit">
+            Update to {updateText(own, update)}
+          </button>
+        </ConsoleForm>
+      )}
+      <a class="button" href={`${packagePath(id)}/remove`} data-dialog>
+        Remove
+      </a>
+    </div>
+  );
+}

@@ -1,0 +1,39 @@
+// The question before a package is removed in the draft.
+/** @jsxImportSource preact */
+import type { ConsolePage } from "../frame/frame.tsx";
+import { confirmationPage } from "../parts/form.tsx";
+import { Count } from "../parts/values.tsx";
+import { PACKAGES_PATH, packagePath } from "./words.ts";
+
+interface Removal {
+  id: string;
+  /** of the draft; 0 for none */
+  version: number;
+  /** those that report the package */
+  workstations: number;
+}
+
+export const removalPage = ({ id, version, workstations }: Removal): ConsolePage =>
+  confirmationPage({
+    title: `Remove ${id}`,
+    consequences: [
+      <>
+        Remove {id} from the policy? <Count value={workstations} />{" "}
+        {workstations === 1 ? "workstation uninstalls" : "workstations uninstall"} it at the next fetch, once
+        the draft is published. Its archive stays here.
+      </>,
+    ],
+    action: `${packagePath(id)}/remove`,
+    fields: { version: String(version) },
+    verb: "Remove in the draft",
+    back: packagePath(id),
+    trail: [
+      { href: PACKAGES_PATH, label: "Packages" },
+      { href: packagePath(id), label: id },
+    ],
+    api: {
+      method: "PUT",
+      path: "/admin/policy-draft",
+      body: { version, package: { id, remove: true } },
+    },
+  });

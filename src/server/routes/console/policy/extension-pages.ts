@@ -1,0 +1,12 @@
+// The pages about packages and the catalog.
+import { Elysia } from "elysia";
+import type { Console } from "../../../console/console.ts";
+import type { RouteContext } from "../../../router.ts";
+import { packageActionPages, packageRemovalPages } from "./package-action-pages.ts";
+import { packagePages } from "./package-pages.ts";
+
+export const extensionPages = (context: RouteContext, console: Console) =>
+  new Elysia({ name: "routes/console-extensions" })
+    .use(packagePages(context, console))
+    .use(packageActionPages(context, console))
+    .use(packageRemovalPages(context, console));

@@ -1,0 +1,174 @@
+// One package in the console, and the forms that change it in the draft of the reader.
+
+import { readHarnessKey } from "../../../../domain/governance/service.ts";
+import { DomainError } from "../../../../platform/errors.ts";
+import { runInTurns } from "../../../../platform/steps.ts";
+import type { Console, Done } from "../../../console/console.ts";
+import type { ConsolePage } from "../../../console/frame/frame.tsx";
+import type { Fields } from "../../../console/frame/refusals.tsx";
+import { lengthProblem, withoutReturns } from "../../../console/long-form.ts";
+import { packagePage } from "../../../console/packages/package-page.tsx";
+import { removalPage } from "../../../console/packages/removal-page.tsx";
+import { CATALOG_PATH, PACKAGES_PATH, packagePath } from "../../../console/packages/words.ts";
+import { REVIEW_PATH } from "../../../console/policy/words.ts";
+import type { Reader } from "../../../console/reader.ts";
+import {
+  FormField,
+  formOf,
+  formOperation,
+  formRoute,
+  pageRoute,
+  seeOther,
+  uploadRoute,
+} from "../../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../../router.ts";
+import { type RefusedUse, readPackage, refusalIn } from "./package-detail.ts";
+
+const CHANGED = formOf({ csrf: FormField, by: FormField, version: FormField, sha256: FormField });
+const SAVED: Done = { to: REVIEW_PATH, notice: "The draft is saved. Nothing is published yet." };
+const ACTION = { needs: "administrator" } as const;
+
+export const versionIn = (text: string | undefined): number =>
+  /^\d{1,9}$/.test(text ?? "") ? Number(text) : 0;
+
+/** @returns the page of a package and its forms */
+export function packageActionPages({ guard, domain }: RouteContext, console: Console) {
+  const { drafts } = domain.governance;
+  const pageOf = pageReader(domain);
+  const saving = savingOn(pageOf);
+
+  return createRouter(guard, "console-package")
+    .get(
+      `${PACKAGES_PATH}/:id`,
+      ({ request, params: { id } }) =>
+        console.show(request, "administrator", async (reader) => {
+          const shown = await readPackage(domain, reader, { id });
+          if (shown) return packagePage(shown);
+          if (domain.catalog.find(reader.organizationId, id)) return seeOther(`${CATALOG_PATH}/${id}`);
+          throw noSuchPackage(id);
+        }),
+      pageRoute("showPackage", "One package of the policy"),
+    )
+    .post(
+      `${PACKAGES_PATH}/:id/update`,
+      ({ request, params: { id }, body }) =>
+        console.act(request, body, { ...ACTION, back: packagePath(id) }, (reader) =>
+          saving(reader, id, async () => {
+            const offered = domain.catalog.get(reader.organizationId, id);
+            if (offered.sha256 !== body.sha256) throw catalogChanged();
+            await drafts.takePackage(reader.actor, { version: versionIn(body.version) }, offered);
+          }),
+        ),
+      formRoute(
+        CHANGED,
+        formOperation("sendPackageUpdate", "Takes the version of the catalog into the draft"),
+      ),
+    )
+    .post(
+      `${PACKAGES_PATH}/:id/use`,
+      ({ request, params: { id } }) =>
+        console.actLong(request, { ...ACTION, back: packagePath(id) }, (reader, fields) =>
+          saveUse(domain, reader, { id, fields, pageOf }),
+        ),
+      uploadRoute(formOperation("sendPackageUse", "Saves in the draft what a harness does with a package")),
+    );
+}
+
+/** @returns the question before a package is removed, and its form */
+export function packageRemovalPages({ guard, domain }: RouteContext, console: Console) {
+  const { clients, governance } = domain;
+  const { drafts } = governance;
+  const saving = savingOn(pageReader(domain));
+  return createRouter(guard, "console-package-removal")
+    .get(
+      `${PACKAGES_PATH}/:id/remove`,
+      ({ request, params: { id } }) =>
+        console.show(request, "administrator", async ({ organizationId, actor }) => {
+          const managed = drafts.ownOrNew(actor).document.packages.find((one) => one.id === id);
+          if (!managed) throw noSuchPackage(id);
+          const current = governance.revisions.inForce(organizationId);
+          const counts = await runInTurns(clients.packageReports.counts(current));
+          return removalPage({
+            id,
+            version: drafts.versionOf(actor),
+            workstations: counts.get(id)?.reported ?? 0,
+          });
+        }),
+      pageRoute("showPackageRemoval", "Asks before a package is removed in the draft"),
+    )
+    .post(
+      `${PACKAGES_PATH}/:id/remove`,
+      ({ request, params: { id }, body }) =>
+        console.act(request, body, { ...ACTION, back: packagePath(id) }, (reader) =>
+          saving(reader, id, () =>
+            drafts.removePackage(reader.actor, { version: versionIn(body.version) }, id),
+          ),
+        ),
+      formRoute(CHANGED, formOperation("sendPackageRemoval", "Removes a package in the draft")),
+    );
+}
+
+/** @returns a function that saves something in the draft; a refusal is shown on the page of the package */
+const savingOn =
+  (pageOf: PageOf) =>
+  async (reader: Reader, id: string, save: () => Promise<unknown>): Promise<ConsolePage | Done> => {
+    try {
+      await save();
+      return SAVED;
+    } catch (error) {
+      return await pageOf(reader, id, refusalIn(error));
+    }
+  };
+
+type PageOf = ReturnType<typeof pageReader>;
+
+/** @returns a function that makes the page of a package, with what was refused */
+const pageReader =
+  (domain: RouteContext["domain"]) =>
+  async (reader: Reader, id: string, refused: RefusedUse): Promise<ConsolePage> => {
+    const shown = await readPackage(domain, reader, { id, refused });
+    if (!shown) throw noSuchPackage(id);
+    return packagePage(shown);
+  };
+
+/** Saves what a harness does with a package; what was typed stays if it cannot be saved. */
+async function saveUse(
+  { governance: { drafts } }: RouteContext["domain"],
+  reader: Reader,
+  { id, fields, pageOf }: { id: string; fields: Fields; pageOf: PageOf },
+): Promise<ConsolePage | Done> {
+  const harness = readHarnessKey(fields.harness ?? "");
+  const text = withoutReturns(fields.settings ?? "");
+  const isEnabled = fields.enabled === "yes";
+  const entered = { harness, isEnabled, settings: text, isOpen: true };
+  const tooLong = lengthProblem(text);
+  if (tooLong !== undefined) return await pageOf(reader, id, { error: tooLong, entered });
+  const { settings, problems } = await drafts.readSettings(text);
+  if (problems.length > 0) {
+    const error = "The settings cannot be read, so nothing was saved.";
+    return await pageOf(reader, id, { error, entered, problems: problems.map(withoutPlace) });
+  }
+  try {
+    await drafts.use(reader.actor, { version: versionIn(fields.version) }, id, {
+      harness,
+      isEnabled,
+      settings,
+    });
+    return SAVED;
+  } catch (error) {
+    return await pageOf(reader, id, { ...refusalIn(error), entered });
+  }
+}
+
+/** The form has one text, whose lines say enough. */
+const withoutPlace = <Placed extends object>(problem: Placed) => ({ ...problem, pointer: "" });
+
+const noSuchPackage = (id: string): DomainError =>
+  new DomainError("not_found", "package.not_found", `neither the policy nor the catalog has a package ${id}`);
+
+const catalogChanged = (): DomainError =>
+  new DomainError(
+    "conflict",
+    "package.catalog_changed",
+    "the catalog has changed; look at what it offers now",
+  );

@@ -1,0 +1,98 @@
+// Reads one package for its page: the policy, the draft of the reader, the stored archive, reports and revisions.
+import type { Domain } from "../../../../domain/domain.ts";
+import type { Draft, PackageView } from "../../../../domain/governance/service.ts";
+import { packageViews } from "../../../../domain/governance/service.ts";
+import { HARNESS_KEYS } from "../../../../domain/harnesses/harnesses.ts";
+import { DomainError, type Problem } from "../../../../platform/errors.ts";
+import { runInTurns } from "../../../../platform/steps.ts";
+import { CONTENTS } from "../../../console/packages/package-archive.tsx";
+import type { PackagePageProps } from "../../../console/packages/package-page.tsx";
+import type { HarnessUse } from "../../../console/packages/package-uses.tsx";
+import type { Reader } from "../../../console/reader.ts";
+
+/** People of an audience who are named. */
+export const PEOPLE_NAMED_MAX = 10;
+
+/** A form that was not saved. */
+export interface RefusedUse {
+  error: string;
+  problems?: readonly Problem[];
+  /** what was entered for a harness */
+  entered?: HarnessUse;
+}
+
+/** @returns what the page of a package shows; undefined if neither the policy nor the draft has it */
+export async function readPackage(
+  domain: Domain,
+  reader: Reader,
+  { id, refused }: { id: string; refused?: RefusedUse | undefined },
+): Promise<PackagePageProps | undefined> {
+  const { clients, catalog, governance } = domain;
+  const { organizationId, request, url } = reader;
+  const current = governance.revisions.inForce(organizationId);
+  const draft = governance.drafts.ownOrNew(reader.actor);
+  const views = packageViews(current, { draft, offered: catalog.versions(organizationId) });
+  const view = views.find((one) => one.id === id);
+  const policy = view?.draft === "removed" ? current : draft;
+  const managed = policy.document.packages.find((one) => one.id === id);
+  if (!view || !managed) return undefined;
+  const archive = catalog.findArtifact(organizationId, managed.sha256.toLowerCase());
+  const wantsContents = archive !== undefined && url.searchParams.get(CONTENTS.name) === CONTENTS.value;
+  const shown = view.draft === "changed" ? inDraftOf(draft, view, catalog.versions(organizationId)) : view;
+  return {
+    ...{ managed, view: shown, archive, version: draft.version },
+    counts: (await runInTurns(clients.packageReports.counts(current))).get(id),
+    people: peopleOf(domain, reader, shown),
+    contents: wantsContents ? await catalog.contents(archive.sha256, { signal: request.signal }) : undefined,
+    uses: usesOf(draft, shown, refused?.entered),
+    failures: await runInTurns(clients.packageReports.failures(organizationId, id)),
+    history: await runInTurns(governance.packageHistory(organizationId, id)),
+    ...(refused && { error: refused.error, problems: refused.problems ?? [] }),
+  };
+}
+
+/** @returns the package as the draft has it */
+function inDraftOf(
+  draft: Draft,
+  view: PackageView,
+  offered: Parameters<typeof packageViews>[1]["offered"],
+): PackageView {
+  const own = packageViews(draft, { draft: undefined, offered }).find(({ id }) => id === view.id);
+  return { ...(own ?? view), draft: view.draft };
+}
+
+const peopleOf = (
+  { identity: { users } }: Domain,
+  { organizationId }: Reader,
+  { audience }: PackageView,
+): string[] =>
+  audience.user_ids
+    .slice(0, PEOPLE_NAMED_MAX)
+    .map((id) => users.addressOf(organizationId, id) ?? "somebody who was erased");
+
+/** A package without files for harnesses has settings for all of them. */
+function usesOf(
+  { document: { harnesses } }: Draft,
+  { id, harnesses: own }: PackageView,
+  entered: HarnessUse | undefined,
+): HarnessUse[] {
+  return (own.length === 0 ? HARNESS_KEYS : own).map((harness) => {
+    if (entered?.harness === harness) return entered;
+    const overrides = harnesses[harness]?.package_overrides ?? {};
+    const override = Object.hasOwn(overrides, id) ? overrides[id] : undefined;
+    const settings = override?.settings ?? {};
+    const hasSettings = Object.keys(settings).length > 0;
+    return {
+      harness,
+      isEnabled: override?.enabled !== false,
+      settings: hasSettings ? JSON.stringify(settings, null, 2) : "",
+      isOpen: false,
+    };
+  });
+}
+
+/** Refusals that the page of a package shows, because its reader can solve them there. */
+export function refusalIn(error: unknown): RefusedUse {
+  if (!(error instanceof DomainError) || !["invalid", "conflict"].includes(error.kind)) throw error;
+  return { error: error.message, problems: error.problems };
+}
