@@ -16,7 +16,15 @@ import { REVIEW_PATH } from "../policy/words.ts";
 import { Contents, Layouts, type StoredArchive } from "./package-archive.tsx";
 import { Failures, History } from "./package-reports.tsx";
 import { type HarnessUse, Uses } from "./package-uses.tsx";
-import { audienceText, DRAFT_WORDS, KIND_WORDS, PACKAGES_PATH, packagePath, updateText } from "./words.ts";
+import {
+  audiencePath,
+  audienceText,
+  DRAFT_WORDS,
+  KIND_WORDS,
+  PACKAGES_PATH,
+  packagePath,
+  updateText,
+} from "./words.ts";
 
 export interface PackagePageProps {
   /** as the draft of the reader says, or the policy if the draft removes it */
@@ -156,6 +164,9 @@ function Actions({ view: { id, version: own, update }, version }: { view: Packag
           </button>
         </ConsoleForm>
       )}
+      <a class="button" href={audiencePath(id)}>
+        Change who gets it
+      </a>
       <a class="button" href={`${packagePath(id)}/remove`} data-dialog>
         Remove
       </a>

@@ -10,6 +10,9 @@ export const CATALOG_PATH = `${CONSOLE}/catalog`;
 /** @returns the path of a package's page */
 export const packagePath = (id: string): string => `${PACKAGES_PATH}/${id}`;
 
+/** @returns the path of the form that says who gets a package */
+export const audiencePath = (id: string): string => `${packagePath(id)}/audience`;
+
 export const KIND_WORDS: Readonly<Record<PackageKind, string>> = {
   skills: "Skills",
   agents: "Agents",

@@ -1,6 +1,6 @@
 // The page of one package in the console, over the real domain: what it shows, and its forms, which change the draft.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { PEOPLE_NAMED_MAX } from "../../../../src/server/routes/console/policy/package-detail.ts";
+import { PEOPLE_NAMED_MAX } from "../../../../src/server/routes/console/packages/package-detail.ts";
 import { reportedPackage, reportWith } from "../../../domain/clients/policies.ts";
 import { packageOf } from "../../../domain/governance/governance-world.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";

@@ -2,7 +2,7 @@
 import { listAudiences } from "../../../../domain/governance/delivery/audiences.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import type { Console } from "../../../console/console.ts";
-import { PACKAGES_PATH, packagePath } from "../../../console/packages/words.ts";
+import { audiencePath, PACKAGES_PATH, packagePath } from "../../../console/packages/words.ts";
 import { REVIEW_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { formOperation, pageRoute, uploadRoute } from "../../../pages/html.ts";
@@ -10,9 +10,6 @@ import { createRouter, type RouteContext } from "../../../router.ts";
 import { type AudiencePlace, createAudienceForms } from "./audience-form.ts";
 
 const SAVED = "The draft is saved. Nothing is published yet.";
-
-/** @returns the address of the form for a package */
-const audiencePath = (id: string): string => `${packagePath(id)}/audience`;
 
 /** @returns the page of a package's audience and its form */
 export function audiencePages({ guard, domain }: RouteContext, console: Console) {
@@ -56,10 +53,7 @@ const placeIn =
       api: {
         method: "PUT",
         path: "/admin/policy-draft",
-        body: {
-          version: draft.version,
-          extensions: { packages: ["…"], package_audiences: { [id]: audience } },
-        },
+        body: { version: draft.version, package: { id, audience } },
       },
     };
   };

@@ -2,10 +2,9 @@
 import { Elysia } from "elysia";
 import type { Console } from "../../../console/console.ts";
 import type { RouteContext } from "../../../router.ts";
-import { audiencePages } from "../packages/audience-pages.ts";
+import { extensionPages } from "../packages/extension-pages.ts";
 import { draftActionPages, draftPages } from "./draft-pages.ts";
 import { explainPages } from "./explain-pages.ts";
-import { extensionPages } from "./extension-pages.ts";
 import { harnessPages } from "./harness-pages.ts";
 import { mcpPages } from "./mcp-pages.ts";
 import { policyPages, rolloutPages } from "./policy-pages.ts";
@@ -18,7 +17,6 @@ export const policyAreaPages = (context: RouteContext, console: Console) =>
     .use(explainPages(context, console))
     .use(harnessPages(context, console))
     .use(extensionPages(context, console))
-    .use(audiencePages(context, console))
     .use(mcpPages(context, console))
     .use(draftPages(context, console))
     .use(draftActionPages(context, console));

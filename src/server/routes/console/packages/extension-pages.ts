@@ -2,6 +2,7 @@
 import { Elysia } from "elysia";
 import type { Console } from "../../../console/console.ts";
 import type { RouteContext } from "../../../router.ts";
+import { audiencePages } from "./audience-pages.ts";
 import { packageActionPages, packageRemovalPages } from "./package-action-pages.ts";
 import { packagePages } from "./package-pages.ts";
 
@@ -9,4 +10,5 @@ export const extensionPages = (context: RouteContext, console: Console) =>
   new Elysia({ name: "routes/console-extensions" })
     .use(packagePages(context, console))
     .use(packageActionPages(context, console))
-    .use(packageRemovalPages(context, console));
+    .use(packageRemovalPages(context, console))
+    .use(audiencePages(context, console));
