@@ -28,12 +28,15 @@ export interface HtmlOptions {
   isScriptFree?: boolean;
 }
 
+/** A host may contain `;`, `,` and `*`, which would end the directive, begin another policy, or allow every host. */
+const PLAIN_ORIGIN = /^https:\/\/(?:[a-z\d._-]+|\[[a-f\d:]+\])(?::\d+)?$/;
+
 /** @returns the value of `Content-Security-Policy` for a console page */
 export function consolePolicy(images: readonly (string | null)[]): string {
-  const origins = images.flatMap((address) =>
-    address?.startsWith("https:") ? [URL.parse(address)?.origin ?? ""] : [],
-  );
-  return [...POLICY, ["img-src 'self' data:", ...new Set(origins)].join(" ").trim()].join("; ");
+  const origins = images
+    .map((address) => URL.parse(address ?? "")?.origin ?? "")
+    .filter((origin) => PLAIN_ORIGIN.test(origin));
+  return [...POLICY, ["img-src 'self' data:", ...new Set(origins)].join(" ")].join("; ");
 }
 
 /** @returns the page, compressed if the browser asks for gzip. Tokens in pages are masked, so compression reveals none of them. */

@@ -39,6 +39,15 @@ describe("CON-97 the branding", () => {
     expect(html).not.toContain(`src="${address}"`);
   });
 
+  test.each(["images.example.com;sandbox", "images.example.com,default-src", "*", "*.example.com"])(
+    "CON-140 adds nothing to the content security policy for the host %p",
+    async (host) => {
+      const { headers } = await save({ logo_url: `https://${host}/logo.png` });
+      expect(headers.get("content-security-policy")).toEndWith("; img-src 'self' data:");
+      await save({ logo_url: LOGO });
+    },
+  );
+
   test("is read by auditors, who get no form", async () => {
     const { html, forms } = await auditor.visit(PATH);
     expect(html).toContain(LOGO);
