@@ -4,6 +4,7 @@
 import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { asSentence } from "../../pages/words.ts";
+import { visibleText } from "../parts/texts.ts";
 import { Text, useReader } from "../parts/values.tsx";
 import { addressWith, fromStart } from "./address.ts";
 import { ALL_FILTERS, type Filter, hasAllFilters, type Values } from "./list.ts";
@@ -101,7 +102,7 @@ function Control({
           ))}
           {value !== "" && choices.every((choice) => choice.value !== value) && (
             <option value={value} selected>
-              {value}
+              {visibleText(value)}
             </option>
           )}
         </select>

@@ -5,6 +5,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { VIEWS_PATH, viewAddress } from "../list/views.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { confirmationPage } from "../parts/form.tsx";
+import { visibleText } from "../parts/texts.ts";
 import { Text, useReader } from "../parts/values.tsx";
 
 const TRAIL = [{ href: VIEWS_PATH, label: "Saved views" }];
@@ -80,7 +81,7 @@ function Table({ views, labels }: Omit<OwnViews, "lists">) {
             <td data-label="Action">
               {view.ownerId === visitor.principal.userId ? (
                 <a href={`${VIEWS_PATH}/${view.id}/remove`} data-dialog>
-                  Remove <span class="visually-hidden">{view.name}</span>
+                  Remove <span class="visually-hidden">{visibleText(view.name)}</span>
                 </a>
               ) : (
                 <span class="muted">Another administrator’s</span>

@@ -63,6 +63,14 @@ describe("CON-25 a saved view", () => {
     expect([refused.status, (await refused.json()).reason]).toEqual([403, "console.not_shared"]);
   });
 
+  test("CON-117 shows control characters of its name and of a filter as symbols", async () => {
+    await put({ views: [viewOf("\u001b[31m\u202eours")], lists: [] });
+    const own = await browser.visit(VIEWS);
+    expect([own.html.includes("\u001b"), own.html.includes("\u202e")]).toEqual([false, false]);
+    const { html } = await browser.visit(`${LIST}?role=%1B%E2%80%AE`);
+    expect(html).toContain(">␛[U+202E]</option>");
+  });
+
   test("replaces the one of the same name, and is removed after a question", async () => {
     await save("role=admin", { name: "one" });
     await save("role=member", { name: "one" });
