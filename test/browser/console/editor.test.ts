@@ -90,6 +90,25 @@ test("CON-50 the text is saved while it is typed, and Ctrl+Enter leads to the re
   expect(await heading(page)).toBe("Review your draft");
 });
 
+test("CON-59 Ctrl+Enter publishes what the review shows, once a comment is there that it needs", async () => {
+  await using visitor = await scripted();
+  const { page } = visitor;
+  await page.goto(EDIT);
+  await type(page, "ttl_seconds: 61\n");
+  await page.keyboard.press("Control+Enter");
+  await page.getByText(/Publish r\d+\? 1 change; 0 workstations become outdated/).waitFor();
+  await Promise.all([page.waitForURL("**/rollout/*"), page.keyboard.press("Control+Enter")]);
+  expect(await page.getByRole("status").textContent()).toContain("is published.");
+
+  await page.goto("/console/harnesses/codex");
+  await page.getByLabel("Versions", { exact: true }).fill(">=0.1");
+  await press(page, "Save and review");
+  await page.keyboard.press("Control+Enter");
+  expect(await page.getByLabel("Comment").evaluate((field) => field.matches(":focus:invalid"))).toBe(true);
+  await page.keyboard.type("why");
+  await Promise.all([page.waitForURL("**/rollout/*"), page.keyboard.press("Control+Enter")]);
+});
+
 test("CON-51 a save of another tab is not overwritten, and both texts are kept", async () => {
   await using visitor = await scripted();
   const { page, context } = visitor;

@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { SESSION_COOKIE } from "../../../src/domain/access/wire.ts";
 import { FORM_TEXT_BYTES_MAX } from "../../../src/server/console/long-form.ts";
 import { managedText } from "../../domain/governance/governance-world.ts";
-import { type Account, heading, openSite, press, type Site } from "../../support/browser/browser.ts";
+import { type Account, heading, openSite, press, publish, type Site } from "../../support/browser/browser.ts";
 import { largePolicyYaml } from "../../support/content/large-content.ts";
 import { LOOKS_AT_ALL } from "./scenes.ts";
 
@@ -77,13 +77,13 @@ describe.each(LOOKS_AT_ALL ? MODES : MODES.slice(0, 1))("CON-151 %s", (_, javaSc
     await draft(theirs.page, {
       harnesses: { ...settings("theirs"), claude: { managed_config: { model: "c" } } },
     });
-    await press(theirs.page, "Publish");
+    await publish(theirs.page);
     expect(await heading(theirs.page)).toBe(`Rollout of r${inForce().sequence}`);
 
     const { page } = mine;
     await page.reload();
     expect(await page.getByText("Somebody published meanwhile").count()).toBe(1);
-    expect(await page.getByRole("button", { name: "Publish", exact: true }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: /^Publish r/ }).count()).toBe(0);
     await press(page, `Merge r${inForce().sequence}`);
     expect(await heading(page)).toBe("Merge the draft");
     expect(await page.locator("main fieldset").allTextContents()).toEqual([
@@ -92,7 +92,7 @@ describe.each(LOOKS_AT_ALL ? MODES : MODES.slice(0, 1))("CON-151 %s", (_, javaSc
     await page.getByLabel("Draft: mine").check();
     await press(page, "Merge");
     expect(await heading(page)).toBe("Review your draft");
-    await press(page, "Publish");
+    await publish(page);
     expect(inForce()).toMatchObject({
       authorLabel: site.admin.email,
       document: {
@@ -134,9 +134,9 @@ describe.each(LOOKS_AT_ALL ? MODES : MODES.slice(0, 1))("CON-151 %s", (_, javaSc
     expect(await second.locator(".error-summary pre").textContent()).toContain("64");
     await press(second, "Save and review");
     expect(await heading(second)).toBe("Review your draft");
-    await press(second, "Publish");
+    await publish(second);
     expect(inForce().document.ttl_seconds).toBe(65);
-    await press(page, "Publish");
+    await publish(page);
     expect(await page.getByRole("alert").textContent()).toContain("There is no such draft");
   });
 
@@ -152,7 +152,7 @@ describe.each(LOOKS_AT_ALL ? MODES : MODES.slice(0, 1))("CON-151 %s", (_, javaSc
       await press(page, "Save and review");
       expect(await heading(page)).toBe("Review your draft");
       await page.getByLabel(/^Comment/).fill("long");
-      await press(page, "Publish");
+      await publish(page);
       expect(await heading(page)).toBe(`Rollout of r${inForce().sequence}`);
       expect(inForce().document.harnesses.codex?.managed_config.notes).toHaveLength(entries);
       await page.goto("/console/policy");

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { Started } from "../../../src/app/demo/events.ts";
-import { heading, listen, press, signIn } from "../../support/browser/browser.ts";
+import { heading, listen, press, publish, signIn } from "../../support/browser/browser.ts";
 import { borrowChromium } from "../../support/browser/chromium.ts";
 import { startDemo } from "../../support/browser/demo.ts";
 import { LOOKS_AT_ALL } from "./scenes.ts";
@@ -57,7 +57,7 @@ describe.each(
       expect(await heading(page)).toBe("Review your draft");
       expect(await page.getByRole("row", { name: /Codex: model/ }).textContent()).toContain(model);
       const before = await page.getByText(/^Begun on r/).textContent();
-      await press(page, "Publish");
+      await publish(page);
       expect(await page.getByRole("status").textContent()).toContain("is published.");
       await arrived(page, javaScriptEnabled);
 
@@ -66,7 +66,7 @@ describe.each(
       await page.getByRole("link", { name: former, exact: true }).click();
       await press(page, `Draft ${former} again`);
       expect(await heading(page)).toBe("Review your draft");
-      await press(page, "Publish");
+      await publish(page);
       await arrived(page, javaScriptEnabled);
       await page.goto("/console/harnesses/codex");
       expect(await page.locator("#settings").inputValue()).not.toContain(model);

@@ -148,6 +148,14 @@ export async function press(page: Page, name: string): Promise<void> {
   await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name, exact: true }).click()]);
 }
 
+/** Publishes what the review of a draft shows. */
+export async function publish(page: Page): Promise<void> {
+  await Promise.all([
+    page.waitForEvent("load"),
+    page.getByRole("button", { name: /^Publish r\d+$/ }).click(),
+  ]);
+}
+
 /** Fills in the form of the account settings and sends it. */
 export async function changePassword(page: Page, current: string, next: string): Promise<void> {
   await page.getByLabel("Current password").fill(current);

@@ -24,9 +24,22 @@ export function startKeys(): void {
       openPalette();
       return;
     }
+    if ((event.ctrlKey || event.metaKey) && event.key === "Enter" && accept()) {
+      event.preventDefault();
+      return;
+    }
     if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target) || !keysAreOn()) return;
     if (press(event.key, event.timeStamp)) event.preventDefault();
   });
+}
+
+/** Presses the button of the page that accepts what it shows. @returns whether there is one */
+function accept(): boolean {
+  const button = document.querySelector("dialog[open]")
+    ? null
+    : document.querySelector<HTMLButtonElement>("button[data-accept]");
+  button?.click();
+  return button !== null;
 }
 
 /** Shows the switch on the page of keys, which works in this browser only. */

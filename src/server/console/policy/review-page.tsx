@@ -8,7 +8,7 @@ import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
-import { Text, Time, useReader } from "../parts/values.tsx";
+import { Count, Text, Time, useReader } from "../parts/values.tsx";
 import { Changes } from "./changes.tsx";
 import { Impact } from "./impact-part.tsx";
 import { DISCARD_PATH, EDIT_PATH, isStamp, MERGE_PATH, REVIEW_PATH, revisionText, TRAIL } from "./words.ts";
@@ -140,7 +140,7 @@ function Stale(props: ReviewProps) {
   );
 }
 
-function Publish({ draft, review, comment = "", error }: ReviewProps) {
+function Publish({ draft, review, comment = "", error, impact }: ReviewProps) {
   const { mayAdminister } = useReader();
   if (!mayAdminister) return null;
   const closed =
@@ -152,6 +152,7 @@ function Publish({ draft, review, comment = "", error }: ReviewProps) {
           ? "Another administrator must publish it. Share the draft and send its address."
           : undefined;
   const reasons = review.commentReasons;
+  const next = revisionText({ sequence: review.current.sequence + 1 });
   return (
     <section aria-labelledby="publish">
       <h2 id="publish">Publish</h2>
@@ -159,6 +160,9 @@ function Publish({ draft, review, comment = "", error }: ReviewProps) {
         <p>{closed}</p>
       ) : (
         <ConsoleForm action={REVIEW_PATH} edits={error === undefined ? "saved" : "refused"}>
+          <p>
+            Publish {next}? <Effect review={review} impact={impact} />
+          </p>
           <Hidden name="draft" value={draft.id} />
           <Hidden name="version" value={String(draft.version)} />
           <div class="field narrow">
@@ -173,12 +177,29 @@ function Publish({ draft, review, comment = "", error }: ReviewProps) {
             />
             {reasons.length > 0 && <p class="hint">Required: {asSentence(reasons.join(", "))}</p>}
           </div>
-          <button class="button primary" type="submit">
-            Publish
+          <button
+            class="button primary"
+            type="submit"
+            data-accept
+            aria-keyshortcuts="Control+Enter Meta+Enter"
+          >
+            Publish {next}
           </button>
         </ConsoleForm>
       )}
     </section>
+  );
+}
+
+/** What follows, in one sentence. */
+function Effect({ review, impact: { workstations } }: Pick<ReviewProps, "review" | "impact">) {
+  const { length } = review.changes.filter((change) => !isStamp(change));
+  return (
+    <>
+      {length} {length === 1 ? "change" : "changes"}; <Count value={workstations.outdated} />{" "}
+      {workstations.outdated === 1 ? "workstation becomes" : "workstations become"} outdated until their next
+      fetch; <Count value={workstations.refused} /> would be refused.
+    </>
   );
 }
 

@@ -15,6 +15,7 @@ interface Key {
 
 const ALWAYS: readonly Key[] = [
   { keys: "Ctrl K or ⌘ K", does: "Search pages, people, workstations and more" },
+  { keys: "Ctrl Enter or ⌘ Enter", does: "Review what the editor has; publish what the review shows" },
   { keys: "Esc", does: "Close a dialog" },
 ];
 
