@@ -29,6 +29,7 @@ import { Views } from "./reading/views.ts";
 
 export { membershipIn, type Person, personOf } from "./delivery/audiences.ts";
 export type { GovernanceSettings } from "./dependencies.ts";
+export { FLAG_SETTINGS, KNOWN_SETTINGS } from "./document/harness-policy.ts";
 export { likelySecretsIn } from "./document/likely-secrets.ts";
 export { defaultModelOf, deliversModels, modelsOf } from "./document/model-lists.ts";
 export { POLICY_TEXT, SETTINGS_TEXT } from "./document/text-schema.ts";

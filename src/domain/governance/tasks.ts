@@ -3,6 +3,7 @@
 
 import { mergeDraft } from "./drafts/draft-merge.ts";
 import { reviewDraft } from "./drafts/review.ts";
+import { typedSettings } from "./drafts/typed-settings.ts";
 import { validateMcpLists } from "./publishing/mcp-lists.ts";
 import { validateModels } from "./publishing/model-assignment.ts";
 import { readSettings } from "./publishing/publications.ts";
@@ -38,6 +39,7 @@ export interface GovernanceTasks {
   join: typeof joinSection;
   compare: typeof compare;
   difference: typeof difference;
+  typedSettings: typeof typedSettings;
   mergeDraft: typeof mergeDraft;
   reviewDraft: typeof reviewDraft;
   managedText: typeof managedText;
@@ -67,6 +69,7 @@ export const GOVERNANCE_TASKS: TaskTable<GovernanceTasks> = {
   join: joinSection,
   compare,
   difference,
+  typedSettings,
   mergeDraft,
   reviewDraft,
   managedText,

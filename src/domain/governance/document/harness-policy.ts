@@ -20,7 +20,7 @@ const POLICY_MEMBERS = [
 const OVERRIDE_MEMBERS = ["enabled", "settings"];
 /** Settings whose type we know; the harness defines all others. */
 export const TEXT_SETTINGS = ["model", "approval_policy", "sandbox_mode", "reasoning_effort"];
-export const FLAG_SETTINGS = ["auto_approve", "fast_mode"];
+export const FLAG_SETTINGS: readonly string[] = ["auto_approve", "fast_mode"];
 /** Settings of every harness that the policy may set; null and absent leave them to the harness. */
 export const KNOWN_SETTINGS: readonly string[] = [...TEXT_SETTINGS, ...FLAG_SETTINGS];
 

@@ -5,6 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { DAY_MS } from "../../../platform/clock.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import { invariant, type Problem } from "../../../platform/errors.ts";
+import type { MemberChanges } from "../../../platform/text/yaml-edit.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { AudienceInput } from "../delivery/audiences.ts";
 import { safeDefault } from "../document/safe-default.ts";
@@ -23,6 +24,7 @@ import {
   withPackage,
   withUse,
 } from "./package-edits.ts";
+import type { TypedSettings } from "./typed-settings.ts";
 
 /** The version of the draft that the author has read; 0 if there was none. */
 export interface StatedVersion {
@@ -92,6 +94,14 @@ export class Drafts {
   async checkPolicy(actor: Actor, text: string): Promise<readonly Problem[]> {
     const { typed } = await this.#edits.policy(actor, this.ownOrNew(actor), text);
     return typed.policy?.problems ?? [];
+  }
+
+  /**
+   * Reads the settings in a text of a harness after some of them are changed; saves nothing.
+   * @param changes by name; undefined removes the setting
+   */
+  typedSettings(text: string, changes: MemberChanges): Promise<TypedSettings> {
+    return this.parts.runTask("typedSettings", { text, changes });
   }
 
   /** @throws DomainError `policy_draft.changed`, `governance.no_policy` */

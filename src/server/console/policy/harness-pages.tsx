@@ -13,6 +13,7 @@ import { ConsoleForm } from "../parts/form.tsx";
 import { Count, Facts, State, Text, useReader } from "../parts/values.tsx";
 import { SETTINGS_EDITOR } from "./completions.ts";
 import { type ReportedVersion, Versions } from "./harness-versions.tsx";
+import { type SettingFields, SettingsFields } from "./settings-fields.tsx";
 import { REVIEW_PATH } from "./words.ts";
 
 export const HARNESSES_PATH = `${CONSOLE}/harnesses`;
@@ -116,10 +117,17 @@ interface HarnessPageProps {
   problems: readonly Problem[];
   /** why what was typed could not be saved */
   error?: string | undefined;
+  /** the settings that have fields; undefined if the text cannot be read */
+  fields: SettingFields | undefined;
+  /** models that the gateway may serve to the harness */
+  models: readonly string[];
+  /** the page shows something that is not saved */
+  isUnsaved?: boolean;
 }
 
 /** @returns the page of one harness */
-export function harnessPage({ view, input, version, problems, error }: HarnessPageProps): ConsolePage {
+export function harnessPage(props: HarnessPageProps): ConsolePage {
+  const { view, input, version, problems, error } = props;
   const settings = longText(input.managedConfigYaml);
   return {
     title: harnessText(view.harness),
@@ -156,12 +164,7 @@ export function harnessPage({ view, input, version, problems, error }: HarnessPa
             { label: "Packages", value: <Count value={view.packages} /> },
           ]}
         />
-        <Form
-          harness={view.harness}
-          input={{ ...input, managedConfigYaml: settings.mark }}
-          version={version}
-          isRefused={error !== undefined}
-        />
+        <Form {...props} input={{ ...input, managedConfigYaml: settings.mark }} />
         <Versions versions={view.versions} />
         <AsCommand
           api={{
@@ -180,15 +183,11 @@ const FIELDS: Readonly<Record<string, string>> = {
   "/allow_unverified_versions": "unverified",
 };
 
-function Form({
-  harness,
-  input,
-  version,
-  isRefused,
-}: Pick<HarnessPageProps, "input" | "version"> & { harness: HarnessKey; isRefused: boolean }) {
+function Form({ view: { harness }, input, version, error, fields, models, isUnsaved }: HarnessPageProps) {
   const { mayAdminister } = useReader();
+  const edits = isUnsaved || error !== undefined ? "refused" : "saved";
   return (
-    <ConsoleForm action={`${HARNESSES_PATH}/${harness}`} isInParts edits={isRefused ? "refused" : "saved"}>
+    <ConsoleForm action={`${HARNESSES_PATH}/${harness}`} isInParts edits={edits}>
       <Hidden name="version" value={String(version)} />
       <fieldset disabled={!mayAdminister}>
         <legend class="visually-hidden">What workstations may do with it</legend>
@@ -224,8 +223,15 @@ function Form({
             Also versions that are not certified; needs a range
           </label>
         </p>
+        {fields ? (
+          <SettingsFields fields={fields} models={models} />
+        ) : (
+          <p class="hint">
+            The text below cannot be read. Once it can, its common settings have fields here.
+          </p>
+        )}
         <div class="field">
-          <label for="settings">Settings, as YAML</label>
+          <label for="settings">All settings, as YAML</label>
           <textarea
             id="settings"
             name="settings"
@@ -238,13 +244,21 @@ function Form({
           >
             {input.managedConfigYaml}
           </textarea>
-          <p class="hint">Everything here is enforced. What is left out is the user's own choice.</p>
+          <p class="hint">
+            Everything here is enforced. What is left out is the user's own choice. The fields above are part
+            of this text: what you change there is written into it, and the rest stays as it is.
+          </p>
         </div>
         {mayAdminister && (
           <div class="choices">
             <button class="button primary" type="submit">
               Save and review
             </button>
+            {fields && (
+              <button class="button" type="submit" name="act" value="write">
+                Write the fields into the text
+              </button>
+            )}
             <a class="button" href={version === 0 ? HARNESSES_PATH : REVIEW_PATH}>
               Cancel
             </a>

@@ -1,14 +1,21 @@
 // The harnesses in the console: their place in the policy, and the form that changes one in the draft of the reader.
 import type { HarnessVersionCount } from "../../../../domain/clients/service.ts";
-import type { Draft, GovernanceConfig, HarnessInput } from "../../../../domain/governance/service.ts";
-import { readHarnessKey } from "../../../../domain/governance/service.ts";
+import type {
+  Draft,
+  Governance,
+  GovernanceConfig,
+  HarnessInput,
+} from "../../../../domain/governance/service.ts";
+import { modelsOf, readHarnessKey } from "../../../../domain/governance/service.ts";
 import { generationsOf } from "../../../../domain/governance/versions/generations.ts";
 import { checkVersion } from "../../../../domain/governance/versions/versions.ts";
 import { HARNESS_KEYS, type Harness, type HarnessKey } from "../../../../domain/harnesses/harnesses.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
 import { yamlText } from "../../../../platform/text/yaml-write.ts";
-import type { Console } from "../../../console/console.ts";
+import type { Console, Done } from "../../../console/console.ts";
+import type { ConsolePage } from "../../../console/frame/frame.tsx";
+import type { Fields } from "../../../console/frame/refusals.tsx";
 import { lengthProblem, withoutReturns } from "../../../console/long-form.ts";
 import {
   HARNESSES_PATH,
@@ -16,6 +23,13 @@ import {
   harnessesPage,
   harnessPage,
 } from "../../../console/policy/harness-pages.tsx";
+import {
+  changesOf,
+  fieldsFor,
+  fieldsIn,
+  type SettingFields,
+  twofold,
+} from "../../../console/policy/settings-fields.tsx";
 import { REVIEW_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { formOperation, pageRoute, uploadRoute } from "../../../pages/html.ts";
@@ -23,29 +37,15 @@ import { createRouter, type RouteContext } from "../../../router.ts";
 
 /** @returns the pages of harnesses and the form of one */
 export function harnessPages({ guard, domain }: RouteContext, console: Console) {
-  const { clients, governance } = domain;
-  const { drafts } = governance;
-  const viewsOf = async ({ organizationId }: Reader, document: GovernanceConfig): Promise<HarnessView[]> => {
-    const { versions } = await runInTurns(clients.inventory.versionsInSteps(organizationId));
-    return HARNESS_KEYS.map((key) =>
-      viewOf(key, document, { harnesses: domain.harnesses.harnesses(), versions }),
-    );
-  };
-  const pageOf = async (reader: Reader, harness: HarnessKey, draft: Draft, refused?: Refused) => {
-    const [view] = (await viewsOf(reader, draft.document)).filter((one) => one.harness === harness);
-    if (!view) return harnessesPage([]);
-    if (refused) return harnessPage({ view, ...refused, version: draft.version, problems: [] });
-    const typed = draft.typed.harnesses[harness];
-    const input = typed?.input ?? inputOf(harness, draft.document);
-    return harnessPage({ view, input, version: draft.version, problems: typed?.problems ?? [] });
-  };
+  const { drafts, revisions } = domain.governance;
+  const { viewsOf, pageOf, send } = createForm(domain);
 
   return createRouter(guard, "console-harnesses")
     .get(
       HARNESSES_PATH,
       ({ request }) =>
         console.show(request, "administrator", async (reader) =>
-          harnessesPage(await viewsOf(reader, governance.revisions.inForce(reader.organizationId).document)),
+          harnessesPage(await viewsOf(reader, revisions.inForce(reader.organizationId).document)),
         ),
       pageRoute("showHarnesses", "Harnesses of the policy"),
     )
@@ -64,38 +64,105 @@ export function harnessPages({ guard, domain }: RouteContext, console: Console) 
         console.actLong(
           request,
           { needs: "administrator", back: `${HARNESSES_PATH}/${params.harness}` },
-          async (reader, fields) => {
-            const harness = readHarnessKey(params.harness);
-            const input: HarnessInput = {
-              managedConfigYaml: withoutReturns(fields.settings ?? ""),
-              versionRequirement: fields.requirement ?? null,
-              allowUnverifiedVersions: fields.unverified === "yes",
-              isAllowed: fields.allowed === "yes",
-            };
-            const version = Number(/^\d{1,9}$/.exec(fields.version ?? "0")?.[0] ?? 0);
-            try {
-              refuseLength(input.managedConfigYaml);
-              const draft = await drafts.saveHarness(reader.actor, { version }, harness, input);
-              if (draft.typed.harnesses[harness]?.problems.length === 0)
-                return { to: REVIEW_PATH, notice: "The draft is saved. Nothing is published yet." };
-              return await pageOf(reader, harness, draft);
-            } catch (error) {
-              const why = whyRefused(error);
-              if (why === undefined) throw error;
-              const draft = drafts.ownOrNew(reader.actor);
-              return await pageOf(reader, harness, draft, { input, error: why });
-            }
-          },
+          (reader, sent) => send(reader, readHarnessKey(params.harness), sent),
         ),
       uploadRoute(formOperation("sendHarness", "Saves the settings of one harness in the draft")),
     );
 }
 
-/** What was typed and could not be saved. */
-interface Refused {
-  input: HarnessInput;
-  error: string;
+/** @returns functions that show the form and answer it */
+function createForm({ clients, governance: { drafts }, harnesses }: RouteContext["domain"]) {
+  const viewsOf = async ({ organizationId }: Reader, document: GovernanceConfig): Promise<HarnessView[]> => {
+    const { versions } = await runInTurns(clients.inventory.versionsInSteps(organizationId));
+    return HARNESS_KEYS.map((key) => viewOf(key, document, { harnesses: harnesses.harnesses(), versions }));
+  };
+  const pageOf = async (reader: Reader, harness: HarnessKey, draft: Draft, shown: Shown = {}) => {
+    const [view] = (await viewsOf(reader, draft.document)).filter((one) => one.harness === harness);
+    if (!view) return harnessesPage([]);
+    const typed = draft.typed.harnesses[harness];
+    const input = shown.input ?? typed?.input ?? inputOf(harness, draft.document);
+    const { values } = await drafts.typedSettings(input.managedConfigYaml, {});
+    return harnessPage({
+      ...{ view, input, version: draft.version, error: shown.error },
+      fields:
+        (values && shown.error === undefined ? undefined : shown.fields) ?? (values && fieldsFor(values)),
+      models: modelsOf(draft.document.harnesses[harness]),
+      problems: shown.input ? [] : (typed?.problems ?? []),
+      isUnsaved: shown.input !== undefined,
+    });
+  };
+  const send = async (reader: Reader, harness: HarnessKey, sent: Fields): Promise<ConsolePage | Done> => {
+    const entered = inputIn(sent);
+    const fields = fieldsIn(sent);
+    const version = Number(/^\d{1,9}$/.exec(sent.version ?? "0")?.[0] ?? 0);
+    try {
+      refuseLength(entered.managedConfigYaml);
+      const text = await withFields(drafts, entered.managedConfigYaml, fields);
+      if (sent.act === "write" && text === undefined)
+        throw notWritten("the text cannot be read yet; save it to see why");
+      const input = { ...entered, managedConfigYaml: text ?? entered.managedConfigYaml };
+      if (sent.act === "write")
+        return await pageOf(
+          reader,
+          harness,
+          { ...drafts.ownOrNew(reader.actor), version },
+          { input, fields },
+        );
+      const draft = await drafts.saveHarness(reader.actor, { version }, harness, input);
+      if (draft.typed.harnesses[harness]?.problems.length === 0)
+        return { to: REVIEW_PATH, notice: "The draft is saved. Nothing is published yet." };
+      return await pageOf(reader, harness, draft, { fields });
+    } catch (error) {
+      const why = whyRefused(error);
+      if (why === undefined) throw error;
+      return await pageOf(reader, harness, drafts.ownOrNew(reader.actor), {
+        input: entered,
+        error: why,
+        fields,
+      });
+    }
+  };
+
+  return { viewsOf, pageOf, send };
 }
+
+/** What the page shows instead of the draft. */
+interface Shown {
+  /** not saved */
+  input?: HarnessInput;
+  /** why it could not be saved */
+  error?: string;
+  /** as they were sent; kept while the text cannot be read, and beside an error */
+  fields?: SettingFields | undefined;
+}
+
+const inputIn = (sent: Fields): HarnessInput => ({
+  managedConfigYaml: withoutReturns(sent.settings ?? ""),
+  versionRequirement: sent.requirement ?? null,
+  allowUnverifiedVersions: sent.unverified === "yes",
+  isAllowed: sent.allowed === "yes",
+});
+
+/**
+ * @returns the text with what was changed in the fields; undefined if it cannot be read, because a save names its problems
+ * @throws DomainError `policy_draft.two_values`, `policy_draft.not_written`
+ */
+async function withFields(
+  drafts: Governance["drafts"],
+  text: string,
+  fields: SettingFields | undefined,
+): Promise<string | undefined> {
+  const { values } = await drafts.typedSettings(text, {});
+  if (!values) return undefined;
+  if (!fields) return text;
+  const why = twofold(fields, values);
+  if (why !== undefined) throw new DomainError("invalid", "policy_draft.two_values", why);
+  const { text: changed } = await drafts.typedSettings(text, changesOf(fields));
+  if (changed !== undefined) return changed;
+  throw notWritten("a setting that has a field is used in another place of the text; change it in the text");
+}
+
+const notWritten = (why: string): DomainError => new DomainError("invalid", "policy_draft.not_written", why);
 
 /** @returns the sentence that the page shows beside what was typed; undefined for an error that is none of the form */
 function whyRefused(error: unknown): string | undefined {
