@@ -11,8 +11,10 @@ import { clientPath } from "../fleet/client-list.tsx";
 import { HealthState } from "../fleet/client-values.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
+import { pathWith } from "../list/address.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { Count, Facts, Id, State, Text, Time } from "../parts/values.tsx";
+import { SESSIONS_PATH } from "../sessions/words.ts";
 import { AUDIT_PATH } from "../system/audit-list.tsx";
 import { LoginTable } from "./login-list.tsx";
 import { ACTION_LABELS, actionPath, type UserAction } from "./user-actions.ts";
@@ -36,6 +38,8 @@ export interface UserPageProps {
   packages: { shown: number; hidden: readonly string[] };
   /** pending */
   invitations: number;
+  /** captured */
+  sessions: number;
   about: readonly NamedEntry[];
   by: readonly NamedEntry[];
 }
@@ -60,7 +64,7 @@ export const userPage = (props: UserPageProps): ConsolePage => ({
   ),
 });
 
-function UserFacts({ user, key, groups, invitations }: UserPageProps) {
+function UserFacts({ user, key, groups, invitations, sessions }: UserPageProps) {
   const { tone, label } = STATUS_LABELS[user.status];
   return (
     <Facts
@@ -71,6 +75,14 @@ function UserFacts({ user, key, groups, invitations }: UserPageProps) {
         ...(key ? [{ label: "Gateway key", value: <KeyState {...key} /> }] : []),
         { label: "Groups", value: <Groups groups={groups} /> },
         { label: "Pending invitations sent", value: <Count value={invitations} /> },
+        {
+          label: "Captured sessions",
+          value: (
+            <a href={pathWith(SESSIONS_PATH, new URLSearchParams({ user: user.email }))}>
+              <Count value={sessions} />
+            </a>
+          ),
+        },
         { label: "Created", value: <Time at={user.createdAtMs} /> },
         { label: "Changed", value: <Time at={user.updatedAtMs} /> },
         { label: "Id", value: <Id value={user.id} /> },

@@ -6,6 +6,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Count, Facts, Id, Size, State, Text, Time, useReader } from "../parts/values.tsx";
+import { userPath } from "../people/words.ts";
 import { Versions } from "./versions.tsx";
 import { actionPath, FORMAT_WORDS, harnessLabel, peopleText, storageState, TRAIL, titleOf } from "./words.ts";
 
@@ -111,8 +112,10 @@ const SessionFacts = ({ detail: { session } }: SessionPageProps) => (
 );
 
 function Owner({ session: { userId, userEmail } }: { session: SessionView }) {
-  const { visitor } = useReader();
-  return userId === visitor.principal.userId ? "You" : <Text value={userEmail} none="a removed user" />;
+  const { visitor, readsAll } = useReader();
+  const email = <Text value={userEmail} none="a removed user" />;
+  if (userId === visitor.principal.userId) return "You";
+  return readsAll && userEmail !== "" ? <a href={userPath(userId)}>{email}</a> : email;
 }
 
 /** Everything that is done with the bytes. */

@@ -93,6 +93,9 @@ describe("SES-31 the page of a captured session", () => {
   test("CON-37 tells administrators that they do not open transcripts here, and still offers the bytes", async () => {
     const { html, forms } = await visit(admin, path);
     expect(html).toContain("sessions.administrators_may_read");
+    expect(html).toContain(`href="/console/users/${ada.user.id}"`);
+    const theirs = await visit(admin, `/console/users/${ada.user.id}`);
+    expect(theirs.html).toContain(`href="${SESSIONS}?user=ada%40example.com"`);
     expect(html).not.toContain("Open the transcript");
     expect(html).not.toContain(">Share</a>");
     expect(forms.map(({ action }) => action)).toContain(`${path}/download`);

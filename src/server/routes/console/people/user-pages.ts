@@ -45,6 +45,7 @@ export function userPages({ guard, domain }: RouteContext, console: Console) {
           groups: scim.directory.groupsOf(user.id),
           packages: packagesOf(user),
           invitations: identity.users.countSentInvitations(organizationId, user.id),
+          sessions: domain.sessions.lists.countOwn({ organizationId, userId: user.id }),
           about: auditLog.listByKey(organizationId, { ...entries, target: user.id }).items,
           by: auditLog.listByKey(organizationId, { ...entries, actor: user.id }).items,
         });
