@@ -10,7 +10,7 @@ import { CONSOLE } from "../frame/navigation.ts";
 import type { Column, Filter, List, Paging, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
-import { Text, Time } from "../parts/values.tsx";
+import { Text, Time, Word } from "../parts/values.tsx";
 import { userPath } from "../people/words.ts";
 import { HealthState, platformText, ReportedRevision, Share, shareText } from "./client-values.tsx";
 import { ACTS, HEALTH_WORDS, RECENT_WORD, STALE_WORD } from "./words.ts";
@@ -104,9 +104,9 @@ export const CLIENT_COLUMNS: readonly Column<ClientRow>[] = [
     sort: "-version",
     cell: ({ clientVersion, platform, architecture }) => (
       <>
-        <Text value={clientVersion} />{" "}
+        <Word value={clientVersion} />{" "}
         <small>
-          <Text value={platformText(platform, architecture)} />
+          <Word value={platformText(platform, architecture)} />
         </small>
       </>
     ),

@@ -4,11 +4,15 @@ import type { ComponentChildren } from "preact";
 import type { SummaryView } from "../../../domain/inference/log/request-logs.ts";
 import type { Bucket } from "../../../domain/inference/log/summary/model.ts";
 import type { Figures } from "../../../domain/inference/log/summary/tally.ts";
+import { addressWith } from "../list/address.ts";
 import { dayText, exactTime, numberText } from "../parts/texts.ts";
 import { useReader } from "../parts/values.tsx";
 
 /** Height of a curve in its own units. */
 const HEIGHT = 100;
+
+/** Rows of the table of numbers, unless the reader asks for all: 400 hours would be longer than the rest of the page. */
+export const NUMBERS_SHOWN_MAX = 72;
 
 /** @returns the number of requests without a good end */
 export const errorsOf = ({ results }: Figures): number =>
@@ -98,12 +102,12 @@ function Curve({ title, most, legend, points, bucket, children }: CurveProps) {
   );
 }
 
-/** One path for all bars, because an element for each of 400 points would make a long page. */
+/** One path for all bars, each a broad stroke, because an element for each of 400 points would make a long page. */
 const barsOf = (points: readonly Point[], heightOf: (point: Point) => number): string =>
   points
     .map((point, at) => {
       const height = heightOf(point) * HEIGHT;
-      return height === 0 ? "" : `M${at + 0.1} ${HEIGHT}V${rounded(HEIGHT - height)}h.8V${HEIGHT}z`;
+      return height === 0 ? "" : `M${at + 0.5} ${HEIGHT}V${rounded(HEIGHT - height)}`;
     })
     .join("");
 
@@ -134,10 +138,13 @@ const HEADINGS = [
 ];
 
 function Numbers({ points, bucket }: { points: readonly Point[]; bucket: Bucket }) {
-  const { zone, language } = useReader();
+  const { zone, language, url } = useReader();
+  const isWhole = url.searchParams.get("numbers") === "all";
+  const used = points.filter(({ requests }) => requests > 0);
+  const shown = isWhole ? used : used.slice(-NUMBERS_SHOWN_MAX);
   const text = (value: number | null): string => (value === null ? "–" : numberText(value, language));
   return (
-    <details class="numbers">
+    <details class="numbers" open={isWhole}>
       <summary>The numbers as a table</summary>
       <p class="hint">{bucket === "hour" ? "An hour" : "A day"} without requests has no row.</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what can be scrolled (WCAG 2.1.1) */}
@@ -155,19 +162,25 @@ function Numbers({ points, bucket }: { points: readonly Point[]; bucket: Bucket 
             </tr>
           </thead>
           <tbody>
-            {points
-              .filter(({ requests }) => requests > 0)
-              .map((point) => (
-                <tr key={point.atMs}>
-                  <th scope="row">{pointText(point, bucket, zone)}</th>
-                  {figuresOf(point).map((value, at) => (
-                    <td key={HEADINGS[at]}>{text(value)}</td>
-                  ))}
-                </tr>
-              ))}
+            {shown.map((point) => (
+              <tr key={point.atMs}>
+                <th scope="row">{pointText(point, bucket, zone)}</th>
+                {figuresOf(point).map((value, at) => (
+                  <td key={HEADINGS[at]}>{text(value)}</td>
+                ))}
+              </tr>
+            ))}
           </tbody>
         </table>
       </section>
+      {shown.length < used.length && (
+        <p>
+          These are the last {shown.length}.{" "}
+          <a href={addressWith(url, { numbers: "all" })} data-plain>
+            Show all {numberText(used.length, language)}
+          </a>
+        </p>
+      )}
     </details>
   );
 }

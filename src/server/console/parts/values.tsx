@@ -56,6 +56,13 @@ export function Text({ value, none = "–" }: { value: string | null | undefined
   return <bdi>{visibleText(value)}</bdi>;
 }
 
+/** Neither longer than a column nor able to change the direction of its neighbors. */
+const PLAIN_WORD = /^[!-~]{1,20}$/;
+
+/** A version or the like: as `Text`, without the element that few of them need and that every row of a list would have. */
+export const Word = ({ value }: { value: string }) =>
+  PLAIN_WORD.test(value) ? value : <Text value={value} />;
+
 /** An id or digest, shortened in the middle. The script adds a button that copies all of it. */
 export function Id({ value }: { value: string }) {
   const short = shortened(value);

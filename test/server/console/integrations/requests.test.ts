@@ -1,6 +1,7 @@
 // CON-79: the requests to the gateway in the console, with their figures.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { DAY_MS } from "../../../../src/platform/clock.ts";
+import { DAY_MS, HOUR_MS } from "../../../../src/platform/clock.ts";
+import { NUMBERS_SHOWN_MAX } from "../../../../src/server/console/gateway/request-curves.tsx";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
 import { createGatewayServer } from "../../../support/gateway/gateway-server.ts";
 import { rowOf, until } from "../../../support/inference/request-rows.ts";
@@ -96,5 +97,47 @@ describe("CON-79 the page of requests", () => {
     await using off = await createTestServer();
     const { status, html } = await consoleBrowser(off, await off.signedIn("admin")).visit(REQUESTS);
     expect([status, html.includes("gateway.type")]).toEqual([404, true]);
+  });
+});
+
+describe("the numbers of hours", () => {
+  const MOST = 380;
+  beforeAll(async () => {
+    const { id: userId, organizationId } = ana.user;
+    for (const [group, hours] of [
+      NUMBERS_SHOWN_MAX - 1,
+      NUMBERS_SHOWN_MAX,
+      NUMBERS_SHOWN_MAX + 1,
+      MOST,
+    ].entries())
+      for (let hour = 0; hour < hours; hour++)
+        site.requestLog.hand({
+          ...rowOf(1_000 + group * MOST + hour, { model: `hours-${hours}` }),
+          ...{ organizationId, userId, occurredAtMs: START_MS + DAY_MS - hour * HOUR_MS },
+        });
+    await until(async () => (await site.domain.requestLogs.list({ model: `hours-${MOST}` })).total === MOST);
+  });
+  const visit = async (hours: number, more = "") =>
+    (
+      await browser.visit(
+        `${REQUESTS}?bucket=hour&per_page=100&model=hours-${hours}&occurred_from=2025-12-17${more}`,
+      )
+    ).html;
+  const rowsIn = (html: string) => html.split(/<th scope="?row"?>/).length - 1;
+
+  test.each([
+    [NUMBERS_SHOWN_MAX - 1, NUMBERS_SHOWN_MAX - 1, false],
+    [NUMBERS_SHOWN_MAX, NUMBERS_SHOWN_MAX, false],
+    [NUMBERS_SHOWN_MAX + 1, NUMBERS_SHOWN_MAX, true],
+  ])("%d: %d are shown", async (hours, shown, hasMore) => {
+    const html = await visit(hours);
+    expect([rowsIn(html), html.includes(`These are the last ${shown}.`)]).toEqual([shown, hasMore]);
+  });
+
+  test("all are shown on request, and CON-133 without it the page stays within its budget", async () => {
+    expect(rowsIn(await visit(MOST, "&numbers=all"))).toBe(MOST);
+    const html = await visit(MOST);
+    expect(html).toContain(`Show all ${MOST}`);
+    expect(html.length).toBeLessThan(60 * 1024);
   });
 });
