@@ -22,6 +22,8 @@ export interface Problem {
   detail: string;
   /** for an input from a file: 1-based */
   line?: number;
+  /** the same within the line, in UTF-16 units; only beside a line */
+  column?: number;
 }
 
 /** An exhausted budget. */

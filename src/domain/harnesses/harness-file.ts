@@ -55,7 +55,7 @@ export const readHarnessFile = (bytes: Uint8Array, fileName: string): HarnessExt
   const located = problems
     .list()
     .flatMap((problem) =>
-      problem.line === undefined ? locate({ root: "", lineOf: text.lineOf }, [problem]) : [problem],
+      problem.line === undefined ? locate({ root: "", positionOf: text.positionOf }, [problem]) : [problem],
     );
   throw new DomainError("invalid", "harnesses.invalid", `${fileName} has ${count} ${noun}`, {
     hint: "correct the file and sign it again: quartermaster harnesses sign FILE",

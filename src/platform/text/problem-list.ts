@@ -6,6 +6,9 @@ export const PROBLEMS_MAX = 100;
 /** Characters of the input that a message repeats. */
 export const QUOTE_CHARACTERS_MAX = 60;
 
+/** A place in a text. */
+export type Position = Pick<Problem, "line" | "column">;
+
 /** Keeps the first problems in order and counts the rest. */
 export class ProblemList {
   readonly #kept: Problem[] = [];
@@ -21,11 +24,10 @@ export class ProblemList {
     return this.#kept.length >= PROBLEMS_MAX;
   }
 
-  /** @param line 1-based, for a position in a file that no pointer can name */
-  add(pointer: string, detail: string, line?: number): void {
+  /** @param position in a file, where no pointer can name it */
+  add(pointer: string, detail: string, position: Position = {}): void {
     this.#count += 1;
-    if (this.isFull) return;
-    this.#kept.push(line === undefined ? { pointer, detail } : { pointer, detail, line });
+    if (!this.isFull) this.#kept.push({ pointer, detail, ...position });
   }
 
   /** @returns at most PROBLEMS_MAX problems, and one more that says how many were left out */

@@ -65,8 +65,8 @@ class Scan {
 
   #report(node: unknown, detail: string): void {
     const offset = isNode(node) ? node.range?.[0] : undefined;
-    const line = offset === undefined || this.problems.isFull ? undefined : this.source.lineAt(offset);
-    this.problems.add(pointerOf(this.#path), detail, line);
+    const isKnown = offset !== undefined && !this.problems.isFull;
+    this.problems.add(pointerOf(this.#path), detail, isKnown ? this.source.positionAt(offset) : {});
   }
 
   #measure(node: unknown): Extent {

@@ -3,7 +3,7 @@
 
 import { Composer, type Document, Lexer, LineCounter, Parser, type YAMLError } from "yaml";
 import { DomainError } from "../errors.ts";
-import { PROBLEMS_MAX, type ProblemList } from "./problem-list.ts";
+import { type Position, PROBLEMS_MAX, type ProblemList } from "./problem-list.ts";
 
 export const YAML_DEPTH_MAX = 64;
 
@@ -20,8 +20,8 @@ export interface YamlBounds {
 
 export interface YamlSource {
   readonly document: Document.Parsed;
-  /** @param offset in UTF-16 units, as in nodes @returns the 1-based line */
-  lineAt(offset: number): number;
+  /** @param offset in UTF-16 units, as in nodes @returns the 1-based line and column */
+  positionAt(offset: number): Required<Position>;
 }
 
 /** A problem at an offset in the text. */
@@ -66,7 +66,7 @@ export const decodeText = (
   const fault = encodingProblem(bytes, text);
   if (!fault) return text;
   const line = bytes.subarray(0, fault.offset).reduce((count, byte) => count + (byte === 0x0a ? 1 : 0), 1);
-  problems.add("", `${fault.detail} at byte ${fault.offset} (counted from 0)`, line);
+  problems.add("", `${fault.detail} at byte ${fault.offset} (counted from 0)`, { line });
   return undefined;
 };
 
@@ -87,18 +87,22 @@ export const parseYaml = (
   bounds: Omit<YamlBounds, "bytesMax">,
 ): YamlSource | undefined => {
   const lines = new LineCounter();
-  const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
+  const positionAt = (offset: number): Required<Position> => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
   const plain = text.replace(/^\ufeff/, "");
   const { document, faults } = composeFirst(plain, lines, bounds);
   const seen = new Set<number>();
   for (const { offset, detail } of faults) {
-    const line = lineAt(offset);
+    const position = positionAt(offset);
+    const { line } = position;
     // Further problems on the same line mostly follow from the first one.
     if (!seen.has(line))
-      problems.add("", isTabbed(plain, lines.lineStarts[line - 1]) ? TABBED : detail, line);
+      problems.add("", isTabbed(plain, lines.lineStarts[line - 1]) ? TABBED : detail, position);
     seen.add(line);
   }
-  return document && faults.length === 0 ? { document, lineAt } : undefined;
+  return document && faults.length === 0 ? { document, positionAt } : undefined;
 };
 
 /** The library rarely names a tab as the cause. In JSON, tabs are allowed. */

@@ -5,7 +5,7 @@ import { type Document, isAlias, isMap, isNode, isScalar, isSeq } from "yaml";
 import { type Problem, tokensOf } from "../errors.ts";
 import { jsonLines } from "./json-lines.ts";
 import { findViolation } from "./json-structure.ts";
-import { ProblemList } from "./problem-list.ts";
+import { type Position, ProblemList } from "./problem-list.ts";
 import { scanYaml, YAML_VALUES_MAX } from "./yaml-scan.ts";
 import { decodeText, parseYaml, YAML_DEPTH_MAX, type YamlBounds, type YamlSource } from "./yaml-source.ts";
 
@@ -14,7 +14,9 @@ export interface YamlText {
   readonly content: unknown;
   /** @param pointer from the root @returns the 1-based line of the value, or of its nearest existing ancestor */
   lineOf(pointer: string): number | undefined;
-  /** @returns the same for many pointers at once; does not parse JSON as YAML */
+  /** @returns the same with the column; empty for a text that could not be parsed */
+  positionOf(pointer: string): Position;
+  /** @returns the same as `lineOf` for many pointers at once; does not parse JSON as YAML */
   linesOf(pointers: readonly string[]): (number | undefined)[];
 }
 
@@ -27,22 +29,25 @@ export const readYamlText = (bytes: Uint8Array, problems: ProblemList, bounds: Y
   if (json !== undefined)
     return {
       content: json,
-      lineOf: linesOf(text, bounds),
+      ...placesIn(text, bounds),
       linesOf: (pointers) => jsonLines(text, pointers.map(tokensOf)),
     };
   const source = parseYaml(text, problems, bounds);
   if (source) scanYaml(source, problems, bounds);
   const isSound = source && problems.count === problemsBefore;
-  const lineOf: YamlText["lineOf"] = (pointer) => source && lineAt(source, pointer);
+  const positionOf: YamlText["positionOf"] = (pointer) => (source && positionAt(source, pointer)) ?? {};
+  const lineOf: YamlText["lineOf"] = (pointer) => positionOf(pointer).line;
   return {
     content: isSound ? valuesIn(source.document, problems, bounds) : undefined,
     lineOf,
+    positionOf,
     linesOf: (pointers) => pointers.map(lineOf),
   };
 };
 
-const withoutLines: Pick<YamlText, "lineOf" | "linesOf"> = {
+const withoutLines: Omit<YamlText, "content"> = {
   lineOf: () => undefined,
+  positionOf: () => ({}),
   linesOf: (pointers) => pointers.map(() => undefined),
 };
 
@@ -67,26 +72,24 @@ const valueOfJson = (text: string): unknown => {
 };
 
 /** Parses lazily, because lines are needed only for problems. */
-const linesOf = (text: string, bounds: YamlBounds): YamlText["lineOf"] => {
+const placesIn = (text: string, bounds: YamlBounds): Pick<YamlText, "lineOf" | "positionOf"> => {
   let source: YamlSource | undefined | null = null;
-  return (pointer) => {
+  const positionOf: YamlText["positionOf"] = (pointer) => {
     if (source === null) source = parseYaml(text, new ProblemList(), bounds);
-    return source && lineAt(source, pointer);
+    return (source && positionAt(source, pointer)) ?? {};
   };
+  return { positionOf, lineOf: (pointer) => positionOf(pointer).line };
 };
 
-/** A part of a text; `lineOf` takes pointers that start at `root`. */
+/** A part of a text; `positionOf` takes pointers that start at `root`. */
 export interface LocatedPart {
   readonly root: string;
-  lineOf(pointer: string): number | undefined;
+  positionOf(pointer: string): Position;
 }
 
-/** @param problems with pointers into the part @returns the same with pointers into the whole text, and lines */
-export const locate = ({ root, lineOf }: LocatedPart, problems: readonly Problem[]): Problem[] =>
-  problems.map(({ pointer, detail }) => {
-    const line = lineOf(pointer);
-    return { pointer: root + pointer, detail, ...(line === undefined ? {} : { line }) };
-  });
+/** @param problems with pointers into the part @returns the same with pointers into the whole text, and positions */
+export const locate = ({ root, positionOf }: LocatedPart, problems: readonly Problem[]): Problem[] =>
+  problems.map(({ pointer, detail }) => ({ pointer: root + pointer, detail, ...positionOf(pointer) }));
 
 const valuesIn = (
   document: Document.Parsed,
@@ -103,7 +106,7 @@ const valuesIn = (
   }
 };
 
-const lineAt = ({ document, lineAt }: YamlSource, pointer: string): number | undefined => {
+const positionAt = ({ document, positionAt }: YamlSource, pointer: string): Position | undefined => {
   let node: unknown = document.contents;
   let offset = offsetOf(node);
   for (const token of tokensOf(pointer)) {
@@ -112,7 +115,7 @@ const lineAt = ({ document, lineAt }: YamlSource, pointer: string): number | und
     node = child.value;
     offset = offsetOf(child.start) ?? offset;
   }
-  return offset === undefined ? undefined : lineAt(offset);
+  return offset === undefined ? undefined : positionAt(offset);
 };
 
 const offsetOf = (node: unknown): number | undefined => (isNode(node) ? node.range?.[0] : undefined);

@@ -92,7 +92,7 @@ test("a shared draft is published by another administrator, after a merge that d
   expect(face.domain.governance.revisions.inForce(face.world.organizationId).document.ttl_seconds).toBe(60);
 });
 
-test("CON-46 a text is checked without being saved: all problems with their lines", async () => {
+test("CON-46 a text is checked without being saved: all problems with their lines and columns", async () => {
   const check = (managed_yaml: string) =>
     face.request("POST", "/admin/governance-config/check", {
       token: admin.accessToken,
@@ -103,8 +103,13 @@ test("CON-46 a text is checked without being saved: all problems with their line
   const found = await (await check(broken)).json();
   expect(found).toMatchObject({
     valid: false,
-    problems: [{ line: 2 }, { line: 3, pointer: "/allowed_harnesses/0" }],
+    problems: [
+      { line: 2, column: 1 },
+      { line: 3, column: 21, pointer: "/allowed_harnesses/0" },
+    ],
   });
+  const unread = await (await check("revision: mine\nallowed_harnesses: [codex, 'vim]\n")).json();
+  expect(unread).toMatchObject({ problems: [{ line: 2, column: 28 }, { line: 3 }] });
   expect((await ask("GET", "")).body.version).toBe(0);
 });
 

@@ -4,7 +4,7 @@
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { jsonTypeOf, ObjectReader } from "../../../platform/text/object-reader.ts";
-import { ProblemList } from "../../../platform/text/problem-list.ts";
+import { type Position, ProblemList } from "../../../platform/text/problem-list.ts";
 import { locate, readYamlText } from "../../../platform/text/yaml-text.ts";
 import { CATALOG_FILE_BYTES_MAX, CATALOG_TOKENS_MAX, type ManagedPackage } from "../model.ts";
 import { checkPackages } from "../packages/package-rules.ts";
@@ -25,6 +25,8 @@ export interface CatalogText {
   problemCount: number;
   /** @returns the 1-based line of a place, or of the nearest enclosing place that exists; pointers start at the list */
   lineOf(pointer: string): number | undefined;
+  /** @returns the same with the column */
+  positionOf(pointer: string): Position;
 }
 
 const NO_LIST = { packages: [], root: "" };
@@ -35,14 +37,15 @@ const NO_LIST = { packages: [], root: "" };
  */
 export const readCatalogText = (bytes: Uint8Array): CatalogText => {
   const problems = new ProblemList();
-  const { content, lineOf } = readYamlText(bytes, problems, BOUNDS);
+  const { content, positionOf } = readYamlText(bytes, problems, BOUNDS);
   const { packages, root } = listOf(content, problems);
   return {
     packages,
     root,
     problems: problems.list(),
     problemCount: problems.count,
-    lineOf: (pointer) => lineOf(root + pointer),
+    lineOf: (pointer) => positionOf(root + pointer).line,
+    positionOf: (pointer) => positionOf(root + pointer),
   };
 };
 

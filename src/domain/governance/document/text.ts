@@ -22,7 +22,7 @@ export interface DocumentText {
   otherSections: readonly string[];
   /** problems of the text itself; pointers from the root of the text, with lines */
   problems: Problem[];
-  /** @param problems with pointers from the root of the document @returns the same from the root of the text, with lines */
+  /** @param problems with pointers from the root of the document @returns the same from the root of the text, with positions */
   locate(problems: readonly Problem[]): Problem[];
 }
 
@@ -39,11 +39,11 @@ const checkSize = (content: unknown, problems: ProblemList): void => {
 export const readDocumentText = (text: string | Uint8Array, isOver?: () => boolean): DocumentText => {
   const problems = new ProblemList();
   const bytes = typeof text === "string" ? Buffer.from(text) : text;
-  const { content, lineOf } = readYamlText(bytes, problems, { ...BOUNDS, isOver });
+  const { content, positionOf } = readYamlText(bytes, problems, { ...BOUNDS, isOver });
   if (content !== undefined) checkSize(content, problems);
   const isSection = isJsonObject(content) && Object.hasOwn(content, SECTION);
   const root = isSection ? `/${SECTION}` : "";
-  const part = { root, lineOf: (pointer: string) => lineOf(root + pointer) };
+  const part = { root, positionOf: (pointer: string) => positionOf(root + pointer) };
   return {
     input: isSection ? content[SECTION] : content,
     root,

@@ -12,6 +12,7 @@ const ProblemView = Type.Object({
   pointer: Type.String(),
   detail: Type.String(),
   line: Type.Optional(Type.Integer({ minimum: 1 })),
+  column: Type.Optional(Type.Integer({ minimum: 1, description: "Within the line, in UTF-16 units" })),
 });
 const Change = Type.Object({
   path: Type.String({ description: "An entry of a list is named by its id or name" }),

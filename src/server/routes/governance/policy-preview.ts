@@ -18,6 +18,7 @@ const Checked = Type.Object({
       pointer: Type.String(),
       detail: Type.String(),
       line: Type.Optional(Type.Integer({ minimum: 1 })),
+      column: Type.Optional(Type.Integer({ minimum: 1, description: "Within the line, in UTF-16 units" })),
     }),
   ),
 });

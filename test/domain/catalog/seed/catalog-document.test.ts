@@ -200,7 +200,7 @@ describe("limits", () => {
     };
     expect([99, 100].flatMap(problemsOf)).toEqual([]);
     expect(problemsOf(101)).toEqual([
-      { pointer: "", detail: "has more than 100 words and marks; split the file", line: 99 },
+      { pointer: "", detail: "has more than 100 words and marks; split the file", line: 99, column: 1 },
     ]);
     expect(CATALOG_TOKENS_MAX).toBeGreaterThan(1_000_000);
   });
