@@ -39,6 +39,7 @@ import brandingIcon from "./0036_branding_icon.sql" with { type: "text" };
 import consoleViews from "./0037_console_views.sql" with { type: "text" };
 import clientSearchMerging from "./0038_client_search_merging.sql" with { type: "text" };
 import userWorkstations from "./0039_user_workstations.sql" with { type: "text" };
+import acknowledgedModels from "./0040_acknowledged_models.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -87,4 +88,5 @@ export const migrations: readonly Migration[] = [
   { id: 37, name: "console_views", sql: consoleViews },
   { id: 38, name: "client_search_merging", sql: clientSearchMerging },
   { id: 39, name: "user_workstations", sql: userWorkstations },
+  { id: 40, name: "acknowledged_models", sql: acknowledgedModels },
 ];

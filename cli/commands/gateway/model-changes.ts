@@ -1,6 +1,6 @@
 // `gateway models acknowledge` and `gateway models assign`: both show what they change before they ask.
 import type { ModelsPublication } from "../../../src/domain/governance/publishing/model-assignment.ts";
-import type { ModelView } from "../../../src/domain/inference/models/view.ts";
+import { type ModelView, modelDifferences } from "../../../src/domain/inference/models/view.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
@@ -14,7 +14,12 @@ export async function acknowledge(call: Call): Promise<void> {
   const fingerprint = text("fingerprint") ?? before?.fingerprint ?? "";
   if (before?.state === "changed") {
     const action = `acknowledge the model ${printable(id)} as it is now`;
-    const details = [`name: ${valueText(before.display_name)}`, `metadata: ${valueText(before.metadata)}`];
+    const differences = modelDifferences(before).map(
+      ({ figure, before: former, after }) =>
+        `${printable(figure)}: ${valueText(former)} -> ${valueText(after)}`,
+    );
+    const now = [`name: ${valueText(before.display_name)}`, `metadata: ${valueText(before.metadata)}`];
+    const details = differences.length > 0 ? differences : now;
     if (!(await isConfirmed(context, command, { action, details }))) return;
   }
   const changed = await domain.modelCatalog.acknowledge(actor, { modelId: id, fingerprint });

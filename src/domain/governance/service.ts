@@ -33,6 +33,7 @@ export { FLAG_SETTINGS, KNOWN_SETTINGS } from "./document/harness-policy.ts";
 export { likelySecretsIn } from "./document/likely-secrets.ts";
 export { defaultModelOf, deliversModels, modelsOf } from "./document/model-lists.ts";
 export { POLICY_TEXT, SETTINGS_TEXT } from "./document/text-schema.ts";
+export { notWritten, USED_ELSEWHERE } from "./drafts/draft-errors.ts";
 export type { Conflict, Decision } from "./drafts/draft-merge.ts";
 export type { Draft, HarnessInput } from "./drafts/draft-model.ts";
 export type { Review } from "./drafts/draft-publishing.ts";

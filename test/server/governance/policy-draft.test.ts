@@ -49,7 +49,14 @@ test("CON-50 a draft is read, saved part by part, published and gone", async () 
     packages: [{ id: "guide" }],
     harnesses: { claude: { mcp: [server] } },
   });
-  expect(await ask("POST", "/publish", { version: 4 })).toMatchObject({
+  const models = { harness: "claude", gateway_models: ["a"], default_model: "a" };
+  const fifth = await ask("PUT", "", { version: 4, models });
+  expect(fifth.body.document.harnesses.claude).toMatchObject({
+    gateway_models: ["a"],
+    managed_config: { model: "a" },
+    mcp: [server],
+  });
+  expect(await ask("POST", "/publish", { version: 5 })).toMatchObject({
     status: 200,
     body: { number: 2, published: true },
   });

@@ -40,3 +40,10 @@ export const commentRequired = (reasons: readonly string[]): DomainError =>
       problems: [{ pointer: "/comment", detail: `is required because ${reasons.join(" and ")}` }],
     },
   );
+
+/** @returns the error for settings that cannot be changed without another value of their text */
+export const notWritten = (why: string): DomainError =>
+  new DomainError("conflict", "policy_draft.not_written", why);
+
+export const USED_ELSEWHERE =
+  "a setting that has a field is used in another place of the text; change it in the text";

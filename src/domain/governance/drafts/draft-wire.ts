@@ -93,6 +93,21 @@ export const SavePolicyDraft = Type.Object(
       }),
     ),
     package: Type.Optional(SavePackage),
+    models: Type.Optional(
+      Type.Object(
+        {
+          harness: Type.String(),
+          gateway_models: Type.Array(Type.String(), { description: "None removes the assignment" }),
+          default_model: Type.Optional(
+            Type.Union([Type.String(), Type.Null()], {
+              description:
+                "The model that the harness starts with; null for none. Left out, it stays as it is",
+            }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+    ),
     revision: Type.Optional(Type.String({ description: "Say what this revision said, with its audiences" })),
     shared: Type.Optional(Type.Boolean()),
   },

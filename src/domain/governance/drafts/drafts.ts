@@ -15,7 +15,7 @@ import type { McpLists } from "../publishing/mcp-lists.ts";
 import { draftChanged, noDraft } from "./draft-errors.ts";
 import { DRAFT_DAYS_MAX, type Draft, type DraftContent, type HarnessInput } from "./draft-model.ts";
 import * as store from "./draft-store.ts";
-import { Edits, type ExtensionsInput } from "./edits.ts";
+import { Edits, type ExtensionsInput, type ModelsInput } from "./edits.ts";
 import {
   type PackageInput,
   type PackageUse,
@@ -159,6 +159,11 @@ export class Drafts {
     return this.#edit(actor, stated, async (content) =>
       this.#edits.extensions(actor, content, withUse(content, id, use)),
     );
+  }
+
+  /** Replaces the models of one harness. @throws DomainError as saveHarness; `policy_draft.not_written`, `governance.invalid` */
+  saveModels(actor: Actor, stated: StatedVersion, input: ModelsInput): Promise<Draft> {
+    return this.#edit(actor, stated, (content) => this.#edits.models(actor, content, input));
   }
 
   /**

@@ -11,12 +11,16 @@ import type { GovernanceConfig, PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import type { FinalizeContext } from "../publishing/finalize.ts";
 import type { McpLists } from "../publishing/mcp-lists.ts";
+import type { ModelsPublication } from "../publishing/model-assignment.ts";
 import { type ExtensionsPublication, readHarnessKey } from "../publishing/publications.ts";
-import { brokenText } from "./draft-errors.ts";
-import type { DraftContent, HarnessInput, TypedTexts } from "./draft-model.ts";
+import { brokenText, notWritten, USED_ELSEWHERE } from "./draft-errors.ts";
+import type { DraftContent, HarnessInput, Typed, TypedTexts } from "./draft-model.ts";
 
 /** Packages, audiences, overrides and MCP servers; those that are left out are removed. */
 export type ExtensionsInput = Omit<ExtensionsPublication, "baseRevision" | "comment">;
+
+/** The models that a harness may use. */
+export type ModelsInput = Omit<ModelsPublication, "baseRevision" | "comment">;
 
 export class Edits {
   constructor(private readonly parts: GovernanceParts) {}
@@ -77,6 +81,38 @@ export class Edits {
     const { problems, document } = await this.parts.runTask("mcp", request);
     refuseProblems(problems);
     return withDocument(content, document);
+  }
+
+  /**
+   * Replaces the models of one harness, and the model that it starts with.
+   * @throws DomainError `governance.unknown_harness`, `policy_draft.broken_text`, `policy_draft.not_written`, `governance.invalid`
+   */
+  async models(actor: Actor, content: DraftContent, input: ModelsInput): Promise<DraftContent> {
+    const harness = readHarnessKey(input.harness);
+    const { policy, harnesses } = content.typed;
+    if (policy?.problems.length) throw brokenText("the text of the policy");
+    if (harnesses[harness]?.problems.length) throw brokenText(`the text of ${harness}`);
+    const request = { harness, assignment: input, base: JSON.stringify(content.document) };
+    const { unread, whole } = await this.parts.runTask("models", { ...request, frame: this.#frame(actor) });
+    refuseProblems([...unread, ...(whole?.problems ?? [])]);
+    invariant(whole, "sound models were judged against the document of the draft");
+    const typed = harnesses[harness] && (await this.#withModel(harnesses[harness], input.defaultModel));
+    return {
+      ...withDocument(content, whole.document),
+      typed: typed ? withHarness(content.typed, harness, typed) : { harnesses },
+    };
+  }
+
+  /** @returns the text as it was typed, with that model */
+  async #withModel(
+    { input }: Typed<HarnessInput>,
+    model: ModelsInput["defaultModel"],
+  ): Promise<Typed<HarnessInput>> {
+    const changes = model === undefined ? {} : { model: model ?? undefined };
+    const request = { text: input.managedConfigYaml, changes };
+    const { text } = await this.parts.runTask("typedSettings", request);
+    if (text === undefined) throw notWritten(USED_ELSEWHERE);
+    return { input: { ...input, managedConfigYaml: text }, problems: [] };
   }
 
   /** @returns the audiences that are smaller than the organization, and the problems of all */

@@ -12,11 +12,11 @@ import {
   ListingError,
   type ListingQuestion,
 } from "../../gateway/service.ts";
-import type { Governance } from "../../governance/service.ts";
+import type { Governance, Revision } from "../../governance/service.ts";
 import type { HarnessFacts } from "../../harnesses/harness-facts.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { assignedModels } from "./allowed-models.ts";
-import { isStale, isSupported, type ModelState, stateOf } from "./model.ts";
+import { acknowledgedRow, isStale, isSupported, type ModelState, stateOf } from "./model.ts";
 import { type CatalogChanges, settleFailure, settleListing } from "./settle.ts";
 import * as store from "./store.ts";
 import { assignmentsOf, type ModelCatalogView, toCatalogView } from "./view.ts";
@@ -52,13 +52,16 @@ export class ModelCatalog {
 
   constructor(private readonly own: ModelCatalogDependencies) {}
 
-  /** @throws DomainError `gateway.off`, `governance.no_policy` */
-  view(organizationId: string): ModelCatalogView {
+  /**
+   * @param policy whose assignments are shown; the one in force if left out
+   * @throws DomainError `gateway.off`, `governance.no_policy`
+   */
+  view(organizationId: string, policy?: Pick<Revision, "id" | "document">): ModelCatalogView {
     const { db, clock, harnesses, revisions } = this.own;
     const { settings } = this.#mode();
     return db.readConsistently(() =>
       toCatalogView({
-        revision: revisions.inForce(organizationId),
+        revision: policy ?? revisions.inForce(organizationId),
         gatewayType: settings.type,
         intervalSeconds: settings.provisioner.modelCatalogRefreshSeconds,
         sync: store.findSync(db.read, organizationId),
@@ -161,7 +164,7 @@ export class ModelCatalog {
       if (!row) throw modelNotFound(modelId);
       if (row.fingerprint !== fingerprint) throw modelChanged(modelId);
       if (row.acknowledgedFingerprint === fingerprint) return false;
-      store.putModel(tx, { ...row, acknowledgedFingerprint: fingerprint });
+      store.putModel(tx, acknowledgedRow(row));
       audit.record(tx, {
         actor,
         action: "model_catalog.acknowledge",

@@ -1,4 +1,5 @@
 // The state of a model in the catalog, and how a list of the gateway changes the rows. Pure functions; settle.ts applies them.
+import type { JsonObject } from "../../../platform/text/json-object.ts";
 import type { ListedModel } from "../../gateway/service.ts";
 import type { gatewayModelSync, gatewayModels } from "./tables.ts";
 
@@ -27,15 +28,39 @@ export const newRow = (organizationId: string, model: ListedModel, nowMs: number
   organizationId,
   ...described(model),
   acknowledgedFingerprint: model.fingerprint,
+  acknowledged: acknowledgedText(model),
   firstSeenAtMs: nowMs,
   lastSeenAtMs: nowMs,
+});
+
+/** What an administrator accepted of a model. */
+export interface AcknowledgedModel {
+  display_name: string | null;
+  metadata: JsonObject | null;
+}
+
+const acknowledgedText = ({ displayName, metadata }: Pick<ListedModel, "displayName" | "metadata">): string =>
+  JSON.stringify({ display_name: displayName, metadata } satisfies AcknowledgedModel);
+
+/** @returns the row after an administrator accepted what the model is now */
+export const acknowledgedRow = (row: ModelRow): ModelRow => ({
+  ...row,
+  acknowledgedFingerprint: row.fingerprint,
+  acknowledged: acknowledgedText({
+    displayName: row.displayName,
+    metadata: row.metadata === null ? null : JSON.parse(row.metadata),
+  }),
 });
 
 /** @returns the row after the gateway offered the model again; undefined if nothing changes */
 export const seenAgain = (row: ModelRow, model: ListedModel): ModelRow | undefined =>
   row.unavailableSinceMs === null && row.fingerprint === model.fingerprint
     ? undefined
-    : { ...row, ...described(model) };
+    : {
+        ...row,
+        ...described(model),
+        ...(row.acknowledgedFingerprint === model.fingerprint && { acknowledged: acknowledgedText(model) }),
+      };
 
 const described = ({ id, displayName, metadata, fingerprint }: ListedModel) => ({
   id,

@@ -11,6 +11,8 @@ export const gatewayModels = sqliteTable(
     metadata: text("metadata"),
     fingerprint: text("fingerprint").notNull(),
     acknowledgedFingerprint: text("acknowledged_fingerprint").notNull(),
+    /** JSON of an AcknowledgedModel; null if the model had changed before it was kept */
+    acknowledged: text("acknowledged"),
     firstSeenAtMs: integer("first_seen_at_ms").notNull(),
     /** of a model that is not offered any more; until then the last successful refresh has seen it */
     lastSeenAtMs: integer("last_seen_at_ms").notNull(),

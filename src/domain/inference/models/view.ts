@@ -1,9 +1,18 @@
 // The model catalog as administrators read it: every model that was listed or is assigned, and the assignments of allowed agents.
+import { isDeepStrictEqual } from "node:util";
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { defaultModelOf, deliversModels, modelsOf, type Revision } from "../../governance/service.ts";
 import { HARNESS_KEYS, type Harness, type HarnessKey } from "../../harnesses/harnesses.ts";
-import { isStale, isSupported, MODEL_STATES, type ModelRow, type SyncRow, stateOf } from "./model.ts";
+import {
+  type AcknowledgedModel,
+  isStale,
+  isSupported,
+  MODEL_STATES,
+  type ModelRow,
+  type SyncRow,
+  stateOf,
+} from "./model.ts";
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
@@ -20,10 +29,12 @@ const Sync = Type.Object({
   stale: Type.Boolean({ description: "Whether the last success is older than two intervals" }),
 });
 
+const Metadata = nullable(Type.Record(Type.String(), Type.Unknown()));
+
 const Model = Type.Object({
   id: Type.String(),
   display_name: nullable(Type.String()),
-  metadata: nullable(Type.Record(Type.String(), Type.Unknown())),
+  metadata: Metadata,
   fingerprint: nullable(Type.String(), "SHA-256 of id, name and metadata, to acknowledge a change with"),
   state: Type.Union(
     MODEL_STATES.map((state) => Type.Literal(state)),
@@ -31,6 +42,10 @@ const Model = Type.Object({
       description:
         "available; changed: its name or metadata differ from what was acknowledged; removed: not offered any more; unknown: assigned and never offered",
     },
+  ),
+  acknowledged: nullable(
+    Type.Object({ display_name: nullable(Type.String()), metadata: Metadata }),
+    "What was acknowledged of a changed model; null for all others, and if it was not kept",
   ),
   assigned_to: Type.Array(HarnessName, { description: "Allowed agents whose list has it" }),
   first_seen_at: nullable(Time),
@@ -64,7 +79,8 @@ export type ModelCatalogView = Static<typeof ModelCatalogView>;
 export type ModelView = ModelCatalogView["models"][number];
 
 export interface Shown {
-  revision: Revision;
+  /** or a draft */
+  revision: Pick<Revision, "id" | "document">;
   gatewayType: string;
   intervalSeconds: number;
   sync: SyncRow | undefined;
@@ -133,6 +149,7 @@ const modelView = (
   metadata: row.metadata === null ? null : JSON.parse(row.metadata),
   fingerprint: row.fingerprint,
   state: stateOf(row),
+  acknowledged: stateOf(row) === "changed" && row.acknowledged !== null ? JSON.parse(row.acknowledged) : null,
   assigned_to: [...(assignees.get(row.id) ?? [])],
   first_seen_at: timeOf(row.firstSeenAtMs),
   last_seen_at: timeOf(
@@ -147,6 +164,7 @@ const unknownView = (id: string, assignees: Assignees): ModelView => ({
   metadata: null,
   fingerprint: null,
   state: stateOf(undefined),
+  acknowledged: null,
   assigned_to: [...(assignees.get(id) ?? [])],
   first_seen_at: null,
   last_seen_at: null,
@@ -171,3 +189,27 @@ const assignmentView = (
 });
 
 const timeOf = (ms: number | null | undefined): string | null => (ms == null ? null : toRfc3339(ms));
+
+/** A figure of a model that differs from what was acknowledged; undefined on a side that lacks it. */
+export interface ModelDifference {
+  /** `name`, or `metadata.` and a member of it */
+  figure: string;
+  before: unknown;
+  after: unknown;
+}
+
+/** @returns every figure that differs; none for a model that is not changed, and if the former figures were not kept */
+export function modelDifferences({ acknowledged, display_name, metadata }: ModelView): ModelDifference[] {
+  if (acknowledged === null) return [];
+  const before = figuresOf(acknowledged);
+  const after = figuresOf({ display_name, metadata });
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .map((figure) => ({ figure, before: before.get(figure), after: after.get(figure) }))
+    .filter(({ before: one, after: other }) => !isDeepStrictEqual(one, other));
+}
+
+const figuresOf = ({ display_name, metadata }: AcknowledgedModel): ReadonlyMap<string, unknown> =>
+  new Map([
+    ["name", display_name ?? undefined],
+    ...Object.entries(metadata ?? {}).map(([name, value]): [string, unknown] => [`metadata.${name}`, value]),
+  ]);

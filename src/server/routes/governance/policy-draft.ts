@@ -128,13 +128,14 @@ async function save(
   actor: Actor,
   { version, ...parts }: Static<typeof SavePolicyDraft>,
 ): Promise<Draft> {
-  const { managed_yaml: text, harness, extensions, mcp, package: managed, revision, shared } = parts;
+  const { managed_yaml: text, harness, extensions, mcp, models, package: managed, revision, shared } = parts;
   if (Object.keys(parts).length !== 1) throw onePartOnly();
   if (text !== undefined) return await drafts.savePolicy(actor, { version }, text);
   if (harness) return await drafts.saveHarness(actor, { version }, harness.harness, harnessInputOf(harness));
   if (extensions) return await drafts.saveExtensions(actor, { version }, extensionsInputOf(extensions));
   if (mcp) return await drafts.saveMcp(actor, { version }, mcp);
   if (managed) return await savePackage({ drafts, catalog }, actor, { version, ...managed });
+  if (models) return await drafts.saveModels(actor, { version }, modelsInputOf(models));
   if (revision !== undefined) return await drafts.saveFormer(actor, { version }, revision);
   return await drafts.share(actor, { version }, shared === true);
 }
@@ -179,13 +180,19 @@ const oneChangeOnly = (): DomainError =>
     ],
   });
 
+const modelsInputOf = (input: NonNullable<Static<typeof SavePolicyDraft>["models"]>) => ({
+  harness: input.harness,
+  gatewayModels: input.gateway_models,
+  defaultModel: input.default_model,
+});
+
 const onePartOnly = (): DomainError =>
   new DomainError("invalid", "policy_draft.one_part", "a save has exactly one part of the draft", {
     problems: [
       {
         pointer: "",
         detail:
-          "must have exactly one of managed_yaml, harness, extensions, mcp, package, revision and shared",
+          "must have exactly one of managed_yaml, harness, extensions, mcp, models, package, revision and shared",
       },
     ],
   });

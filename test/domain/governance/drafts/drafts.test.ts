@@ -52,6 +52,46 @@ describe("a draft", () => {
     expect(draft.typed.harnesses.codex).toEqual({ input, problems: [] });
   });
 
+  test("assigns models to a harness, and writes the default model into the text as it was typed", async () => {
+    await using world = await createDraftWorld();
+    const { drafts } = world.governance;
+    const input = { managedConfigYaml: "# ours\nmodel: a # pinned\nother: [1]\n", isAllowed: true };
+    const typed = await drafts.saveHarness(world.ana, { version: 0 }, "codex", input);
+    const assigned = { harness: "codex", gatewayModels: ["a", "b"], defaultModel: "b" };
+    const draft = await drafts.saveModels(world.ana, typed, assigned);
+    expect(draft.document.harnesses.codex).toMatchObject({
+      gateway_models: ["a", "b"],
+      managed_config: { model: "b", other: [1] },
+    });
+    const text = "# ours\nmodel: b # pinned\nother: [1]\n";
+    expect(draft.typed.harnesses.codex?.input.managedConfigYaml).toBe(text);
+    const kept = await drafts.saveModels(world.ana, draft, { harness: "codex", gatewayModels: ["b"] });
+    expect(kept.typed.harnesses.codex?.input.managedConfigYaml).toBe(text);
+    const none = { harness: "codex", gatewayModels: [], defaultModel: null };
+    const removed = await drafts.saveModels(world.ana, kept, none);
+    expect(removed.document.harnesses.codex).not.toHaveProperty("gateway_models");
+    expect(removed.typed.harnesses.codex?.input.managedConfigYaml).toBe("# ours\nother: [1]\n");
+  });
+
+  test("refuses models with their problems, and beside a text that has problems", async () => {
+    await using world = await createDraftWorld();
+    const { drafts } = world.governance;
+    const save = (version: number, input: Partial<Parameters<typeof drafts.saveModels>[2]>) =>
+      refusalOf(() =>
+        drafts.saveModels(world.ana, { version }, { harness: "codex", gatewayModels: ["a"], ...input }),
+      );
+    expect(await save(0, { gatewayModels: ["a", "a"], defaultModel: "b" })).toMatchObject({
+      reason: "governance.invalid",
+      pointers: ["/gateway_models/1", "/default_model"],
+    });
+    expect(await save(0, { harness: "vim" })).toMatchObject({ reason: "governance.unknown_harness" });
+    const used = { managedConfigYaml: "model: &m a\nother: *m\n" };
+    const draft = await drafts.saveHarness(world.ana, { version: 0 }, "codex", used);
+    expect(await save(1, { defaultModel: null })).toMatchObject({ reason: "policy_draft.not_written" });
+    await drafts.saveHarness(world.ana, draft, "codex", { managedConfigYaml: "model: [" });
+    expect(await save(2, {})).toMatchObject({ reason: "policy_draft.broken_text" });
+  });
+
   test("saved in two places at once loses nothing: the second is refused", async () => {
     await using world = await createDraftWorld();
     const { drafts } = world.governance;

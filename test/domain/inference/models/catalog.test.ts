@@ -7,6 +7,7 @@ import {
   createAllowedModels,
 } from "../../../../src/domain/inference/models/allowed-models.ts";
 import { type ModelState, REMOVED_KEPT_MAX } from "../../../../src/domain/inference/models/model.ts";
+import { modelDifferences } from "../../../../src/domain/inference/models/view.ts";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/platform/clock.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { SETTINGS } from "../../gateway/gateway-world.ts";
@@ -74,6 +75,7 @@ describe("INF-51 the state of a model", () => {
       metadata: null,
       fingerprint: null,
       state: "unknown",
+      acknowledged: null,
       assigned_to: ["codex"],
       first_seen_at: null,
       last_seen_at: null,
@@ -124,6 +126,51 @@ describe("INF-51 acknowledging a changed model", () => {
     await refresh(world);
     return viewOf(world).models[0]?.fingerprint ?? "";
   };
+
+  test("names every figure that differs from what was acknowledged, also after another change", async () => {
+    const world = await site();
+    const differences = () => viewOf(world).models.flatMap(modelDifferences);
+    const offerNext = async (more: object) => {
+      offer(world, { id: "a", ...more });
+      await refresh(world);
+    };
+    await offerNext({ display_name: "A", metadata: { context: 8, price: { in: 1 }, kept: [1] } });
+    expect(differences()).toEqual([]);
+    await offerNext({
+      display_name: "A2",
+      metadata: { context: 8, price: { in: 2 }, kept: [1], beta: true },
+    });
+    const name = { figure: "name", before: "A", after: "A2" };
+    const price = { figure: "metadata.price", before: { in: 1 }, after: { in: 2 } };
+    expect(differences()).toEqual([name, price, { figure: "metadata.beta", before: undefined, after: true }]);
+    await offerNext({});
+    expect(differences()).toMatchObject([
+      { figure: "name", before: "A", after: undefined },
+      { figure: "metadata.context" },
+      { figure: "metadata.price" },
+      { figure: "metadata.kept" },
+    ]);
+    const fingerprint = viewOf(world).models[0]?.fingerprint ?? "";
+    await world.domain.modelCatalog.acknowledge(world.admin, { modelId: "a", fingerprint });
+    expect(differences()).toEqual([]);
+    await offerNext({ display_name: "A" });
+    expect(differences()).toEqual([{ figure: "name", before: undefined, after: "A" }]);
+  });
+
+  test("names no former figures where none were kept, until the model is again as it was acknowledged", async () => {
+    const world = await site();
+    await change(world);
+    await world.world.db.write(
+      (tx) => tx.run(sql`UPDATE gateway_models SET acknowledged = NULL`),
+      "unobserved",
+    );
+    expect(viewOf(world).models).toMatchObject([{ state: "changed", acknowledged: null }]);
+    for (const model of ["a", { id: "a", display_name: "A" }]) {
+      offer(world, model);
+      await refresh(world);
+    }
+    expect(viewOf(world).models).toMatchObject([{ acknowledged: { display_name: null, metadata: null } }]);
+  });
 
   test("makes it available once, and is recorded once", async () => {
     const world = await site();

@@ -50,6 +50,7 @@ describe("INF-52 the catalog", () => {
     const seen = {
       fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
       state: "available",
+      acknowledged: null,
       assigned_to: [],
       first_seen_at: time,
       last_seen_at: time,

@@ -6,7 +6,12 @@ import type {
   GovernanceConfig,
   HarnessInput,
 } from "../../../../domain/governance/service.ts";
-import { modelsOf, readHarnessKey } from "../../../../domain/governance/service.ts";
+import {
+  modelsOf,
+  notWritten,
+  readHarnessKey,
+  USED_ELSEWHERE,
+} from "../../../../domain/governance/service.ts";
 import { generationsOf } from "../../../../domain/governance/versions/generations.ts";
 import { checkVersion } from "../../../../domain/governance/versions/versions.ts";
 import { HARNESS_KEYS, type Harness, type HarnessKey } from "../../../../domain/harnesses/harnesses.ts";
@@ -159,10 +164,8 @@ async function withFields(
   if (why !== undefined) throw new DomainError("invalid", "policy_draft.two_values", why);
   const { text: changed } = await drafts.typedSettings(text, changesOf(fields));
   if (changed !== undefined) return changed;
-  throw notWritten("a setting that has a field is used in another place of the text; change it in the text");
+  throw notWritten(USED_ELSEWHERE);
 }
-
-const notWritten = (why: string): DomainError => new DomainError("invalid", "policy_draft.not_written", why);
 
 /** @returns the sentence that the page shows beside what was typed; undefined for an error that is none of the form */
 function whyRefused(error: unknown): string | undefined {
