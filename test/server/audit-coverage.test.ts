@@ -1388,6 +1388,11 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["gateway_key.revoke"],
   },
+  "POST /console/gateway": {
+    site: sameGateway,
+    ask: (site) => onConsole(site, { action: "/console/gateway" }),
+    why: "a question",
+  },
   "POST /console/gateway/keys/:user/:action": {
     site: sameGateway,
     ask: async (site) => {

@@ -35,6 +35,8 @@ interface Action {
   needs: Needs;
   /** address of the page that the form belongs to, for a reader whose sign-in must be confirmed */
   back: string;
+  /** the form asks for something and changes nothing, so that auditors may send it */
+  isQuestion?: boolean;
 }
 
 /** What routes of the console get. */
@@ -114,13 +116,14 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
       }
     },
 
-    async act(request, fields, { needs, back }, work) {
+    async act(request, fields, { needs, back, isQuestion = false }, work) {
       const visitor = browser.visitor(request);
       const path = new URL(request.url).pathname;
       if (!visitor) return expiredPage({ path, back, fields, request, branding: browser.branding() });
       const reader = readerOf(request, visitor);
       if (!mayOpen(reader, needs)) return answer(reader, forbiddenPage("read"));
-      if (needs === "administrator" && !reader.mayAdminister) return answer(reader, forbiddenPage("change"));
+      const mayAct = needs === "anyone" || isQuestion || reader.mayAdminister;
+      if (!mayAct) return answer(reader, forbiddenPage("change"));
       try {
         browser.checkForm(request, fields.csrf, visitor);
       } catch (error) {

@@ -1,13 +1,13 @@
 // Live regions: one event stream per visible tab. An event makes the script read the page again and swap its regions, at most
 // once in two seconds, and never a region under the pointer or the focus.
 import { swapRegions } from "./regions.ts";
-import { fetchPage } from "./trusted-html.ts";
+import { fetchPage, NotThisPage } from "./trusted-html.ts";
 
 const EVENTS_PATH = "/admin/events";
 const PAUSE_MS = 2_000;
 /** Without a stream the page is read again this often. */
 const POLL_MS = 30_000;
-/** Regions with `data-check` are read from the address in it this often. */
+/** The form of a region with `data-check` is sent this often. */
 const CHECK_MS = 60_000;
 
 let stream: EventSource | undefined;
@@ -57,23 +57,30 @@ function refreshSoon(): void {
 
 /** Asks for checks that the page alone does not make: at once, and again while the page is visible. */
 function startChecks(): void {
-  const address = document.querySelector<HTMLElement>("[data-check]")?.dataset.check;
-  if (address === undefined) return;
+  if (!document.querySelector(CHECKED)) return;
   const check = () => {
-    if (document.visibilityState === "visible")
-      void refresh(address, (region) => region.matches("[data-check]"));
+    const form = document.querySelector<HTMLFormElement>(`${CHECKED} form`);
+    if (!form || document.visibilityState !== "visible") return;
+    const fields = [...new FormData(form)].flatMap(([name, value]) =>
+      typeof value === "string" ? [[name, value]] : [],
+    );
+    const asked = fetchPage(form.getAttribute("action") ?? "", { form: new URLSearchParams(fields) });
+    void refresh(asked, (region) => region.matches(CHECKED));
   };
   check();
   setInterval(check, CHECK_MS);
 }
 
-const isUnchecked = (region: Element): boolean => !region.matches("[data-check]");
+const CHECKED = "[data-check]";
+
+const isUnchecked = (region: Element): boolean => !region.matches(CHECKED);
 
 /** @param isMeant leaves out regions for which it is false */
-async function refresh(address = location.href, isMeant = isUnchecked): Promise<void> {
+async function refresh(asked = fetchPage(location.href), isMeant = isUnchecked): Promise<void> {
   try {
-    const { page } = await fetchPage(address);
-    swapRegions(page, (region) => isMeant(region) && !region.matches(":hover, :focus-within"));
+    const { page } = await asked;
+    const isFree = (region: Element) => isMeant(region) && !region.matches(":hover, :focus-within");
+    if (!swapRegions(page, isFree)) throw new NotThisPage(location.href);
     setStale(undefined);
   } catch {
     setStale(new Date().toLocaleTimeString());

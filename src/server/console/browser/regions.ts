@@ -49,7 +49,7 @@ async function show(address: string): Promise<string | undefined> {
   const regions = [...document.querySelectorAll("[data-region]")];
   for (const region of regions) region.setAttribute("aria-busy", "true");
   try {
-    const { page, url } = await fetchPage(address, own.signal);
+    const { page, url } = await fetchPage(address, { signal: own.signal });
     if (!swapRegions(page)) throw new Error("no region in common");
     document.title = page.title;
     return url;

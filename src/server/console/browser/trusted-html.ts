@@ -22,16 +22,21 @@ export class NotThisPage extends Error {}
 
 /**
  * Fetches a page of this origin.
+ * @param options `form` is sent with POST; without it, the page is read
  * @returns the document, and the address that it came from
  * @throws NotThisPage if it is no console page; TypeError without a connection
  */
 export async function fetchPage(
   address: string,
-  signal?: AbortSignal,
+  { signal, form }: { signal?: AbortSignal; form?: URLSearchParams } = {},
 ): Promise<{ page: Document; url: string }> {
   const url = new URL(address, location.href);
   if (url.origin !== location.origin) throw new NotThisPage(address);
-  const answer = await fetch(url, { headers: { accept: "text/html" }, ...(signal && { signal }) });
+  const answer = await fetch(url, {
+    headers: { accept: "text/html" },
+    ...(signal && { signal }),
+    ...(form && { method: "POST", body: form }),
+  });
   const isPage = answer.headers.get("content-type")?.startsWith("text/html") ?? false;
   const came = new URL(answer.url);
   if (!isPage || came.origin !== location.origin || !came.pathname.startsWith("/console"))

@@ -8,9 +8,10 @@ import type { GatewayStatus } from "../../../domain/gateway/status.ts";
 import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
+import { ConsoleForm } from "../parts/form.tsx";
 import { Copied, Count, type Fact, Facts, State, Text, Time } from "../parts/values.tsx";
 import { KEY_LABELS } from "../people/words.ts";
-import { CHECK_PATH, FAILED_CHECKS, KEYS_PATH, PROXY_MODES } from "./words.ts";
+import { FAILED_CHECKS, GATEWAY_PATH, KEYS_PATH, PROXY_MODES } from "./words.ts";
 
 export interface GatewayView {
   status: GatewayStatus;
@@ -107,7 +108,7 @@ function Health({ status: { proxy }, health }: Pick<GatewayView, "status" | "hea
   if (proxy?.mode === "off") return null;
   const query = proxy?.mode === "in-process" ? "?upstream=1" : "";
   return (
-    <section id="health" data-region data-check={CHECK_PATH} aria-labelledby="health-title">
+    <section id="health" data-region data-check aria-labelledby="health-title">
       <h2 id="health-title">Health</h2>
       <div class="panel">
         <div class="stretch">
@@ -123,9 +124,11 @@ function Health({ status: { proxy }, health }: Pick<GatewayView, "status" | "hea
             </>
           )}
         </div>
-        <a class="button" href={CHECK_PATH}>
-          Check now
-        </a>
+        <ConsoleForm action={GATEWAY_PATH}>
+          <button class="button" type="submit">
+            Check now
+          </button>
+        </ConsoleForm>
       </div>
       <AsCommand api={{ method: "POST", path: `/gateway/proxy/health${query}` }} />
     </section>

@@ -6,8 +6,6 @@ import { CONSOLE } from "../frame/navigation.ts";
 import type { Tone } from "../parts/values.tsx";
 
 export const GATEWAY_PATH = `${CONSOLE}/gateway`;
-/** Asks the proxy while the page is made. */
-export const CHECK_PATH = `${GATEWAY_PATH}?check=now`;
 export const KEYS_PATH = `${GATEWAY_PATH}/keys`;
 export const REQUESTS_PATH = `${GATEWAY_PATH}/requests`;
 export const REQUESTS_CSV_PATH = `${REQUESTS_PATH}.csv`;

@@ -105,7 +105,9 @@ describe("CON-76 the page about gateway mode", () => {
   });
 
   test("asks the proxy for its health only on request, also for an auditor", async () => {
-    const { html } = await auditor.visit(`${GATEWAY}?check=now`);
+    const page = await auditor.visit(`${GATEWAY}?check=now`);
+    expect(page.html).toContain("Not checked yet");
+    const { html } = await auditor.submit(formTo(page, GATEWAY), {});
     expect(html).toContain("Unhealthy");
     expect(html).toContain("The proxy answered, but not that it is healthy.");
   });

@@ -1,4 +1,4 @@
-// The page about gateway mode. Its answer to `?check=now` has asked the proxy; nothing is changed by that.
+// The page about gateway mode, and its form, whose answer is the page with the health that the proxy has now.
 import type { ProxyHealth } from "../../../../domain/gateway/inference/proxy-health.ts";
 import type { GatewayStatus } from "../../../../domain/gateway/status.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
@@ -6,8 +6,8 @@ import type { Console } from "../../../console/console.ts";
 import { featureOffPage } from "../../../console/frame/refusals.tsx";
 import { gatewayPage } from "../../../console/gateway/gateway-page.tsx";
 import { GATEWAY_PATH } from "../../../console/gateway/words.ts";
-import { listValues } from "../../../console/list/list.ts";
-import { pageRoute } from "../../../pages/html.ts";
+import type { Reader } from "../../../console/reader.ts";
+import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../../router.ts";
 import { healthOf, standingOf } from "../../gateway/standing.ts";
 
@@ -23,19 +23,32 @@ export function gatewayPages(context: RouteContext, console: Console) {
       ? undefined
       : await healthOf(context, { withUpstream: proxy?.mode === "in-process" });
 
-  return createRouter(context.guard, "console-gateway").get(
-    GATEWAY_PATH,
-    ({ request }) =>
-      console.show(request, "administrator", async (reader) => {
-        if (!console.has("gateway")) return featureOffPage("Gateway", { setting: "gateway.type", reader });
-        const policy = governance.revisions.current(reader.organizationId)?.document ?? NO_POLICY;
-        const status = standingOf(context, policy);
-        const [health, figures] = await Promise.all([
-          listValues(reader).check === undefined ? undefined : checked(status),
-          runInTurns(gateway.figuresInSteps()),
-        ]);
-        return gatewayPage({ status, health, figures, failures: gateway.problems() });
-      }),
-    pageRoute("showGatewayPage", "Gateway mode: forwarding, health and keys"),
-  );
+  const pageOf = async (reader: Reader, isAsked: boolean) => {
+    if (!console.has("gateway")) return featureOffPage("Gateway", { setting: "gateway.type", reader });
+    const policy = governance.revisions.current(reader.organizationId)?.document ?? NO_POLICY;
+    const status = standingOf(context, policy);
+    const [health, figures] = await Promise.all([
+      isAsked ? checked(status) : undefined,
+      runInTurns(gateway.figuresInSteps()),
+    ]);
+    return gatewayPage({ status, health, figures, failures: gateway.problems() });
+  };
+
+  return createRouter(context.guard, "console-gateway")
+    .get(
+      GATEWAY_PATH,
+      ({ request }) => console.show(request, "administrator", (reader) => pageOf(reader, false)),
+      pageRoute("showGatewayPage", "Gateway mode: forwarding, health and keys"),
+    )
+    .post(
+      GATEWAY_PATH,
+      ({ request, body }) => {
+        const question = { needs: "administrator", back: GATEWAY_PATH, isQuestion: true } as const;
+        return console.act(request, body, question, (reader) => pageOf(reader, true));
+      },
+      formRoute(
+        formOf({ csrf: FormField, by: FormField }),
+        formOperation("sendGatewayCheck", "Asks the proxy for its health and shows the page with it"),
+      ),
+    );
 }
