@@ -16,7 +16,6 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
     "FACTS_KEPT_MAX of src/domain/catalog/sources/kept-archives.ts",
     "KEPT_MAX of src/domain/scim/schema/fold-case.ts",
     "KNOWN_TOKENS_MAX of src/domain/inference/admission/token-verifier.ts",
-    "ORGANIZATIONS_MAX of src/domain/access/authentication/grant-holders.ts",
     "UNCHANGED_KEPT_MAX of src/server/routes/governance/governance.ts",
     "VERSIONS_KEPT_MAX of src/domain/clients/verdict/expectations.ts",
     "VIEW_BYTES_KEPT_MAX of src/domain/governance/delivery/audience-groups.ts",

@@ -113,6 +113,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/domain/access/second-factor/*.test.ts",
       "test/domain/access/sign-in/*.test.ts",
       "test/domain/access/tokens/*.test.ts",
+      "test/domain/erasure/erasure.test.ts",
       "test/server/routes/access/oauth.test.ts",
       "test/server/routes/access/*.test.ts",
       "test/server/auth/*.test.ts",
@@ -123,6 +124,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     files: ["src/server/auth/guard.ts", "src/server/auth/cookies.ts", "src/server/http/conditional.ts"],
     tests: [
       "test/server/auth/cookies.test.ts",
+      "test/server/http/bodies/body-end.test.ts",
       "test/server/http/prepared-answers.test.ts",
       "test/server/http/conditional.test.ts",
       "test/server/openapi.test.ts",

@@ -149,18 +149,21 @@ function packedWith(
   const { created_at, version, schema, sealing_key_ids, database: told } = backup.manifest;
   const facts = { created_at, version, schema, sealing_key_ids, rows: told.rows, ...changes };
   rmSync(target, { force: true });
-  packBackup(
-    {
-      database,
-      artifacts: placesIn(bench.data).artifacts,
-      target,
-      partial: `${target}.part`,
-      facts,
-      ...(sessions !== undefined && { sessions }),
-    },
-    progress,
-  );
-  rmSync(database);
+  try {
+    packBackup(
+      {
+        database,
+        artifacts: placesIn(bench.data).artifacts,
+        target,
+        partial: `${target}.part`,
+        facts,
+        ...(sessions !== undefined && { sessions }),
+      },
+      progress,
+    );
+  } finally {
+    for (const left of [database, `${target}.part`]) rmSync(left, { force: true });
+  }
   return target;
 }
 
@@ -248,6 +251,27 @@ describe("a backup", () => {
     const total = backup.manifest.database.size_bytes + backup.manifest.artifacts.size_bytes + bytes.length;
     expect(seen.at(-1)).toEqual([total, total]);
     rmSync(file);
+  });
+
+  test("leaves out a captured session that is gone when its turn comes, and fails for one that cannot be read", () => {
+    const { sessions } = placesIn(bench.data);
+    const stored = ["one", "two"].map((text) => {
+      const digest = sha256Hex(Buffer.from(text));
+      const file = join(sessions, "sha256", digest.slice(0, 2), digest);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+      return file;
+    });
+    const [first = "", second = ""] = stored.toSorted();
+    const bytesBefore = backup.manifest.database.size_bytes + backup.manifest.artifacts.size_bytes;
+    const removeSecond = (done: number) => {
+      if (done > bytesBefore) rmSync(second, { force: true, recursive: true });
+    };
+    const { sessions: kept } = readManifest(packedWith({}, { sessions, progress: removeSecond }));
+    expect(kept).toMatchObject({ count: 1, left_out: [] });
+    mkdirSync(second);
+    expect(() => packedWith({}, { sessions })).toThrow("is not a regular file");
+    for (const file of [first, second]) rmSync(file, { recursive: true });
   });
 
   test("is a tar archive that tar unpacks to identical bytes", () => {

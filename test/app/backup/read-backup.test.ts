@@ -37,16 +37,18 @@ afterAll(() => bench[Symbol.dispose]());
 interface Sizes {
   database: number;
   artifacts: number;
+  sessions?: number;
 }
 
 /** The same file with other sizes in its manifest. */
-function sized({ database, artifacts }: Sizes): BackupFile {
+function sized({ database, artifacts, sessions }: Sizes): BackupFile {
   const { manifest } = whole;
   if (!manifest) throw new Error("a backup has a manifest");
   const changed = {
     ...manifest,
     database: { ...manifest.database, size_bytes: database },
     artifacts: { ...manifest.artifacts, size_bytes: artifacts },
+    ...(sessions !== undefined && { sessions: { ...manifest.artifacts, size_bytes: sessions } }),
   };
   return { ...whole, manifest: changed, sizeBytes: 1 };
 }
@@ -69,6 +71,23 @@ test.each<[string, () => BackupFile, string | undefined, boolean]>([
   const isWithoutRoom = error instanceof Error && "reason" in error && error.reason === "storage.full";
   expect(isWithoutRoom).toBe(!fits);
 });
+
+test.each([
+  [0, 1, `${FULL}/sessions`, false],
+  [0, 0, `${FULL}/sessions`, true],
+  [0, undefined, `${FULL}/sessions`, true],
+  [0, 1, undefined, true],
+  [1, 1, `${FULL}/sessions`, false],
+] as const)(
+  "without free bytes, %p of artifacts and %p of sessions are read: %#",
+  async (artifacts, sessions, folder, fits) => {
+    const backup = sized({ database: 0, artifacts, ...(sessions !== undefined && { sessions }) });
+    const folders = { artifacts: `${FULL}/artifacts`, ...(folder !== undefined && { sessions: folder }) };
+    const reading = readBackup({ backup, folder: FULL, clock: bench.clock, ...folders });
+    const error = await reading.catch((thrown: unknown) => thrown);
+    expect(error instanceof Error && "reason" in error && error.reason === "storage.full").toBe(!fits);
+  },
+);
 
 test("every piece that is read is reported with the size of the file", () => {
   const seen: number[] = [];

@@ -1,5 +1,5 @@
-// One segment of a compact table: rows of 32-bit words in one array, found by open addressing with a bounded search. It grows as
-// needed and drops expired rows whenever it is rearranged. compact-table.ts assigns keys to segments.
+// One segment of a compact table: rows of 32-bit words in one array, found by open addressing with a bounded search. New rows
+// take the place of expired ones; it grows as needed and drops the expired rows then. compact-table.ts assigns keys to segments.
 
 /** Number of words in a key. */
 const KEY_WORDS = 4;
@@ -25,8 +25,6 @@ const FIRST_SLOTS = 16;
 /** Larger segments grow by a smaller factor, because their unused space costs more. */
 const GROWTH = { small: 1.5, large: 1.1 };
 const LARGE_SLOTS = 128;
-/** If the share of live rows is smaller, a segment is swept instead of enlarged. */
-const FULL = 0.7;
 
 export interface SegmentOptions {
   rowWords: number;
@@ -36,7 +34,6 @@ export interface SegmentOptions {
 export class CompactSegment {
   #slots = 0;
   #words = new Uint32Array(0);
-  #sweptAt = 0;
 
   constructor(private readonly own: SegmentOptions) {}
 
@@ -86,10 +83,6 @@ export class CompactSegment {
    */
   add(key: Uint32Array, hash: number, { expiry, now }: { expiry: number; now: number }): number {
     let at = this.#freeAt(hash, now);
-    if (at < 0) {
-      this.#sweep(now);
-      at = this.#freeAt(hash, now);
-    }
     while (at < 0 && this.#grow(now)) at = this.#freeAt(hash, now);
     if (at < 0) at = this.#victimAt(hash);
     for (let word = 0; word < KEY_WORDS; word += 1) this.#words[at + word] = key[word] ?? 0;
@@ -133,13 +126,6 @@ export class CompactSegment {
       slot = slot + 1 === this.#slots ? 0 : slot + 1;
     }
     return first;
-  }
-
-  /** Sweeps at most once a second: a sweep that finds nothing costs more than the row it makes room for. */
-  #sweep(now: number): void {
-    if (this.#sweptAt === now) return;
-    this.#sweptAt = now;
-    if (this.livingAt(now) < this.#slots * FULL) this.#moveTo(this.#slots, now);
   }
 
   /** @returns whether there was room to grow */

@@ -25,7 +25,7 @@ const OWN_WORDS = SESSION + UUID_WORDS;
 const ROLES: readonly Role[] = ["member", "admin"];
 const ORGANIZATION_SHIFT = OWN_BITS_SHIFT + 1;
 /** Grants of further organizations are not cached. */
-const ORGANIZATIONS_MAX = 256;
+export const ORGANIZATIONS_MAX = 256;
 
 /** Its ids become text when they are read, because most requests read one of them or none. */
 class CachedHolder implements GrantHolder {

@@ -85,6 +85,24 @@ test("a bearer becomes a principal with the database's user and the token's scop
 });
 
 test.each([
+  ["removed", "unauthenticated access.revoked"],
+  ["suspended", "unauthenticated access.user_suspended"],
+  ["active", "let in"],
+] as const)(
+  "what a caller shows of a user who was %s meanwhile is read as it is now",
+  async (status, expected) => {
+    await using world = await createAccessWorld();
+    const { token } = await knownToken(world);
+    const caller = world.authenticator.known(token);
+    await world.db.write((tx) => {
+      tx.update(users).set({ status }).where(eq(users.id, world.user.id)).run();
+    }, "access");
+    expect(await outcome(() => caller?.email)).toBe(expected);
+    expect(await outcome(() => caller?.subject)).toBe(expected);
+  },
+);
+
+test.each([
   ["all scopes", USER_SCOPES.join(" ")],
   ["one scope", "session:write"],
 ])("a token of %s gives the same principal again", async (_name, scope) => {

@@ -167,17 +167,23 @@ test("ending the logins of several users together ends nobody else's", async () 
 const PROVIDER = { issuer: "https://id.example.org/", providerSessionId: "one" };
 
 test.each([
-  ["one session at the provider", false, [2, 3, 3, 2]],
-  ["one session at the provider, with its workstations", true, [2, 2, 2, 2]],
-  ["a user's sessions", false, [1, 3, 3, 1]],
-  ["a user's sessions, with the workstations", true, [1, 1, 1, 1]],
-] as const)("a logout of %s ends what it decided, and nobody else's", async (what, endsGrants, left) => {
-  const { world, first } = await withLogins();
-  await using _ = world;
-  await world.db.write((tx) =>
-    tx.update(loginSessions).set(PROVIDER).where(eq(loginSessions.id, first.sid)).run(),
-  );
-  const whose = what.startsWith("one") ? PROVIDER : { userId: world.user.id };
-  await world.db.write((tx) => endProviderSessions(tx, { ...whose, endsGrants, ...ending }), "access");
-  expect(open(world)).toEqual([...left]);
-});
+  ["one session at the provider", false, [2, 3, 3, 2], { loginSessions: 1, grants: 0 }],
+  ["one session at the provider, with its workstations", true, [2, 2, 2, 2], { loginSessions: 1, grants: 1 }],
+  ["a user's sessions", false, [1, 3, 3, 1], { loginSessions: 2, grants: 0 }],
+  ["a user's sessions, with the workstations", true, [1, 1, 1, 1], { loginSessions: 2, grants: 2 }],
+] as const)(
+  "a logout of %s ends what it decided, and nobody else's",
+  async (what, endsGrants, left, told) => {
+    const { world, first } = await withLogins();
+    await using _ = world;
+    await world.db.write((tx) =>
+      tx.update(loginSessions).set(PROVIDER).where(eq(loginSessions.id, first.sid)).run(),
+    );
+    const whose = what.startsWith("one") ? PROVIDER : { userId: world.user.id };
+    const end = () =>
+      world.db.write((tx) => endProviderSessions(tx, { ...whose, endsGrants, ...ending }), "access");
+    expect(await end()).toEqual(told);
+    expect(open(world)).toEqual([...left]);
+    expect(await end()).toEqual({ loginSessions: 0, grants: 0 });
+  },
+);

@@ -1,5 +1,6 @@
 // What people do with their own logins: the password and what changing it ends, one login, all of them.
 import { expect, test } from "bun:test";
+import { endGrant } from "../../../../src/domain/access/logins/end-logins.ts";
 import { OwnLogins } from "../../../../src/domain/access/logins/own-logins.ts";
 import {
   PasswordChanges,
@@ -8,9 +9,10 @@ import {
 import type { Identity } from "../../../../src/domain/identity/service.ts";
 import { users } from "../../../../src/domain/identity/tables.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
-import { LIMITS, PASSWORD } from "../access-world.ts";
+import { addGrant, LIMITS, PASSWORD } from "../access-world.ts";
 import {
   ADDRESS,
+  actorOf,
   addUser,
   afterSeconds,
   audited,
@@ -65,6 +67,24 @@ test("all logins of a user end but an active browser session of that user", asyn
   expect((await except(kept.loginSessionId)).loginSessions).toBe(1);
   expect(await refusalOf(except(other.loginSessionId))).toBe("login.not_found");
   expect(world.own.count(kept.actor).loginSessions).toBe(1);
+});
+
+test("the grants of a page that are active are told, and no others of the user or of somebody else", async () => {
+  await using world = await createOwnWorld();
+  const actor = actorOf(world.user);
+  const [live, unasked, revoked] = [await addGrant(world), await addGrant(world), await addGrant(world)];
+  const foreign = await addGrant(world, await addUser(world, "eve@example.com"));
+  await world.db.write((tx) => {
+    endGrant(tx, { grantId: revoked.id, reason: "test", nowMs: world.clock.nowMs() });
+  }, "access");
+  const asked = [live, revoked, foreign].map(({ id }) => id);
+  expect(world.own.liveGrants(actor, asked)).toEqual(new Set([live.id]));
+  expect(world.own.liveGrants(actor, [])).toEqual(new Set());
+  expect(world.own.liveGrants(actor, [unasked.id])).toEqual(new Set([unasked.id]));
+  afterSeconds(world, world.settings.refreshTokenTtlSeconds - 1);
+  expect(world.own.liveGrants(actor, asked)).toEqual(new Set([live.id]));
+  afterSeconds(world, 1);
+  expect(world.own.liveGrants(actor, asked)).toEqual(new Set());
 });
 
 test("a changed password replaces the old one and records an entry without either", async () => {

@@ -168,6 +168,23 @@ describe("on every listener, a slow body", () => {
     }));
 
   test.each([
+    ["declared", (body: string) => [`Content-Length: ${body.length}`, body] as const],
+    ["chunked", (body: string) => [CHUNKED, `${chunksOf(body)}\r\n`] as const],
+  ])("of a caller with a good credential may take its time, %s", (_, sentAs) =>
+    onEachListener(async (kind) => {
+      const [line, body] = sentAs(freshBody());
+      const half = body.length >> 1;
+      const head = headOf(users, [...SCIM, line]);
+      const { text } = await talk(
+        kind,
+        [head, body.slice(0, half), 2 * TIMES.unauthenticatedMs, body.slice(half)],
+        OPEN_MS,
+      );
+      expect(text).toStartWith("HTTP/1.1 201 ");
+    }),
+  );
+
+  test.each([
     ["a refused credential", headOf(users, [...REFUSED, "Content-Length: 5000"]), 401],
     ["a refused credential, with trailers to come", headOf(users, [...REFUSED, CHUNKED]), 401],
     ["no route", headOf("/nothing-here", ["Content-Length: 5000"]), 404],

@@ -1,0 +1,80 @@
+// The cache of who holds a grant: what it remembers of one, for which revision, and for how many organizations.
+import { expect, test } from "bun:test";
+import {
+  type GrantHolder,
+  GrantHolders,
+  ORGANIZATIONS_MAX,
+} from "../../../../src/domain/access/authentication/grant-holders.ts";
+import { UUID_WORDS, writeUuid } from "../../../../src/platform/uuid-words.ts";
+
+const idAt = (at: number): string => `01940000-0000-7000-8000-${String(at).padStart(12, "0")}`;
+const TIMES = { until: 100, now: 1 };
+
+const holder = (more: Partial<GrantHolder> = {}): GrantHolder => ({
+  userId: idAt(1),
+  loginSessionId: idAt(2),
+  organizationId: "organization",
+  role: "member",
+  subject: 7,
+  ...more,
+});
+
+function wordsOf(id: string): Uint32Array {
+  const words = new Uint32Array(UUID_WORDS);
+  writeUuid(id, words);
+  return words;
+}
+
+const find = (holders: GrantHolders, id: string, revision = 5) => {
+  const found = holders.find(wordsOf(id), revision);
+  return (
+    found && { ...found, userId: found.userId, loginSessionId: found.loginSessionId, subject: found.subject }
+  );
+};
+
+test.each(["member", "admin"] as const)(
+  "the holder of a grant is found as a %s, at its revision only",
+  (role) => {
+    const holders = new GrantHolders(2 ** 20);
+    holders.put(idAt(9), holder({ role }), { revision: 5, ...TIMES });
+    expect(find(holders, idAt(9))).toMatchObject(holder({ role }));
+    expect([find(holders, idAt(9), 4), find(holders, idAt(9), 6), find(holders, idAt(8))]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(holders.bytes).toBeGreaterThan(0);
+  },
+);
+
+test("a revision of more than 32 bits is compared by its lowest ones, also negative ones", () => {
+  const holders = new GrantHolders(2 ** 20);
+  holders.put(idAt(9), holder(), { revision: 2 ** 32 - 1, ...TIMES });
+  expect(find(holders, idAt(9), 2 ** 32 - 1)).toBeDefined();
+});
+
+test("holders of so many organizations are cached, of the last of them any number, and none of another", () => {
+  const holders = new GrantHolders(2 ** 22);
+  const put = (grant: number, organization: number) =>
+    holders.put(idAt(grant), holder({ organizationId: `organization ${organization}` }), {
+      revision: 5,
+      ...TIMES,
+    });
+  for (let at = 0; at <= ORGANIZATIONS_MAX; at += 1) put(at, at);
+  for (const at of [0, 1, ORGANIZATIONS_MAX - 1])
+    expect(find(holders, idAt(at))?.organizationId).toBe(`organization ${at}`);
+  expect(find(holders, idAt(ORGANIZATIONS_MAX))).toBeUndefined();
+  for (let at = 1_000; at < 1_000 + 2 * ORGANIZATIONS_MAX; at += 1) put(at, at % 2);
+  for (const at of [1_000, 1_000 + 2 * ORGANIZATIONS_MAX - 1])
+    expect(find(holders, idAt(at))?.organizationId).toBe(`organization ${at % 2}`);
+});
+
+test.each([
+  ["grant", "no UUID", {}],
+  ["user", idAt(9), { userId: "no UUID" }],
+  ["login session", idAt(9), { loginSessionId: "no UUID" }],
+])("a holder whose %s has another id is not cached", (_what, id, more) => {
+  const holders = new GrantHolders(2 ** 20);
+  holders.put(id, holder(more), { revision: 5, ...TIMES });
+  expect(holders.bytes).toBe(0);
+});
