@@ -25,7 +25,7 @@ export interface Place {
 
 /** Kinds by the placeholder of the argument or option, prefixed with the noun if the placeholder is ambiguous. */
 const KINDS: Readonly<Record<string, NameKind | "files">> = {
-  ...{ file: "files", path: "files" },
+  ...{ file: "files", path: "files", archive: "files" },
   ...{ user: "user", users: "user", actor: "user", administrator: "user", group: "group" },
   ...{ client: "client", clients: "client", session: "session" },
   ...{ revision: "revision", from: "revision", to: "revision" },

@@ -5,7 +5,7 @@ import type { Site } from "../../../support/browser/browser.ts";
 import { ADMIN } from "../../../support/browser/browser.ts";
 import type { Area } from "../scenes.ts";
 
-const AUDIENCE = "/console/packages/guide/audience";
+const AUDIENCE = "/console/packages/reviews/audience";
 
 /** @returns the administrator of the site as an actor */
 function administratorOf({ server: { domain, world } }: Site) {
@@ -19,8 +19,8 @@ async function openAudience(page: Page, site: Site): Promise<void> {
   const { drafts } = site.server.domain.governance;
   const actor = administratorOf(site);
   const draft = drafts.ownOrNew(actor);
-  if (!draft.document.packages.some(({ id }) => id === "guide"))
-    await drafts.takePackage(actor, draft, packageOf("guide", { name: "Review guide" }));
+  if (!draft.document.packages.some(({ id }) => id === "reviews"))
+    await drafts.takePackage(actor, draft, packageOf("reviews", { name: "Review guide" }));
   await page.goto(AUDIENCE);
 }
 
