@@ -3,11 +3,12 @@
 
 import { TOKEN_BYTES_MAX } from "../../domain/access/authentication/verified-tokens.ts";
 import type { Domain } from "../../domain/domain.ts";
+import { DRAFT_DAYS_MAX } from "../../domain/governance/drafts/draft-model.ts";
 import { CANNOT_SIGN_IN_REMEDY, cannotSignInText } from "../../domain/identity/service.ts";
 import { operatorRemedy } from "../../domain/sso/service.ts";
 import { isOverdue, type JobView } from "../../domain/system/jobs.ts";
 import { untrustedProxyRemedy, untrustedProxyText } from "../../domain/system/untrusted-proxies.ts";
-import { toRfc3339 } from "../../platform/clock.ts";
+import { DAY_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { RESTORE_KEY } from "../../platform/crypto/sealing-keys.ts";
 import { bytesText, FREE_BYTES_MIN } from "../../platform/files/disk.ts";
@@ -88,6 +89,29 @@ export function checkPolicy(
   return wrong
     ? check.warning(`${wrong.pointer} ${wrong.detail}`, "correct it: quartermaster policy apply FILE")
     : check.ok(`revision ${revision.id} is in force`);
+}
+
+/** Time before the end of a draft in which it is reported. */
+export const DRAFT_WARNING_DAYS = 7;
+
+/** Reports drafts of the policy that end soon, because nobody has saved them for a long time. */
+export function checkPolicyDrafts(
+  check: Check,
+  { domain, organizationId, nowMs }: Pick<Examined, "domain" | "organizationId" | "nowMs">,
+): Finding {
+  const drafts = domain.governance.drafts.list(organizationId);
+  const savedBeforeMs = nowMs - (DRAFT_DAYS_MAX - DRAFT_WARNING_DAYS) * DAY_MS;
+  const ending = drafts.filter(({ savedAtMs }) => savedAtMs <= savedBeforeMs);
+  const [first] = ending; // the oldest one
+  if (!first)
+    return check.ok(drafts.length === 1 ? "1 draft of the policy" : `${drafts.length} drafts of the policy`);
+  const { email } = domain.identity.users.find(organizationId, first.ownerId);
+  const endsAt = toRfc3339(first.savedAtMs + DRAFT_DAYS_MAX * DAY_MS);
+  const others = ending.length === 1 ? "" : `, and ${ending.length - 1} more end soon`;
+  return check.warning(
+    `the draft of ${email} ends at ${endsAt}, because nobody has saved it for weeks${others}`,
+    `see it with quartermaster policy draft show ${email}; then publish, save or discard it`,
+  );
 }
 
 /** @returns a finding for each job with a problem */

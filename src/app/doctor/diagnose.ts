@@ -131,6 +131,7 @@ const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
   signing_keys: content.checkSigningKeys,
   token_memory: content.checkTokenMemory,
   policy: content.checkPolicy,
+  policy_drafts: content.checkPolicyDrafts,
   jobs: content.checkJobs,
   backup: checkBackups,
   proxy: content.checkProxy,

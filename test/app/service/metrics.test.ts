@@ -25,6 +25,7 @@ const WANTED: Readonly<Record<string, readonly [kind: string, sample: string | R
   token_verifications_total: ["counter", '{result="refused"} 0'],
   verified_tokens_bytes: ["gauge", / \d+$/m],
   policy_revision: ["gauge", " 1"],
+  policy_drafts: ["gauge", '{state="stale"} 0'],
   policy_fetches_total: ["counter", '{result="sent"} 0'],
   clients: ["gauge", '{health="attention"} 0'],
   gateway_keys: ["gauge", '{state="error"} 0'],

@@ -182,6 +182,20 @@ function createFetchMetrics(
       this.set((organization && governance.revisions.current(organization.id)?.sequence) ?? 0);
     },
   });
+  new Gauge({
+    name: "quartermaster_policy_drafts",
+    help: "Drafts of the policy; `stale` if somebody has published since the draft began",
+    labelNames: ["state"],
+    registers: [metrics],
+    collect() {
+      const organization = identity.organization();
+      const drafts = organization ? governance.drafts.list(organization.id) : [];
+      const current = organization && governance.revisions.current(organization.id)?.id;
+      const stale = drafts.filter(({ baseRevision }) => baseRevision !== current).length;
+      this.set({ state: "current" }, drafts.length - stale);
+      this.set({ state: "stale" }, stale);
+    },
+  });
   const fetches = new Counter({
     name: "quartermaster_policy_fetches_total",
     help: "Policy fetches by result",
