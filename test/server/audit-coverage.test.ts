@@ -208,11 +208,10 @@ async function onDraft(site: TestServer, asked: Parameters<typeof onConsole>[1])
 }
 
 /** A form about a package of the policy that the catalog has in another version. */
-async function onPackage(site: TestServer, act: string, page = "") {
+async function onPackage(site: TestServer, below: string) {
   await publishFirst(site, { packages: [packageOf("guide")] });
   await seedCatalog(site, [packageOf("guide", { version: "2.0.0" })]);
-  const path = "/console/packages/guide";
-  return await onConsole(site, { page: `${path}${page}`, action: `${path}/${act}` });
+  return await onConsole(site, { action: `/console/packages/guide${below}` });
 }
 
 async function publishAgain({ domain: { governance }, world }: TestServer, { actor }: Caller) {
@@ -763,16 +762,24 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["policy_draft.create"],
   },
-  "POST /console/packages/:id/update": {
-    ask: (site) => onPackage(site, "update"),
+  "POST /console/packages/:id": {
+    ask: (site) => onPackage(site, ""),
     leaves: ["policy_draft.create"],
   },
-  "POST /console/packages/:id/use": {
-    ask: (site) => onPackage(site, "use"),
+  "POST /console/catalog/:id": {
+    async ask(site) {
+      await publishFirst(site);
+      await seedCatalog(site, [packageOf("guide")]);
+      return onConsole(site, { action: "/console/catalog/guide" });
+    },
     leaves: ["policy_draft.create"],
+  },
+  "GET /console/catalog.csv": {
+    ask: async (site) => ({ cookie: (await site.signedIn("admin")).cookie }),
+    leaves: ["list.export"],
   },
   "POST /console/packages/:id/remove": {
-    ask: (site) => onPackage(site, "remove", "/remove"),
+    ask: (site) => onPackage(site, "/remove"),
     leaves: ["policy_draft.create"],
   },
   "POST /console/policy/edit": {

@@ -3,12 +3,29 @@ import type { Db } from "../../platform/database/database.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Steps } from "../../platform/steps.ts";
 import type { ManagedPackage } from "./model.ts";
+import { contentOf, type PackageContent } from "./packages/package-content.ts";
 import { packagesOf } from "./seed/changes.ts";
 import type { PackageVersion } from "./seed/plan.ts";
 import * as store from "./store.ts";
 
+/** An entry of the catalog as lists show it. */
+export interface CatalogSummary extends PackageContent, PackageVersion {
+  name: string | undefined;
+  sourceRef: string;
+  /** whether its archive, or the one of every platform, is stored here */
+  isStored: boolean;
+}
+
+interface Known {
+  organizationId: string;
+  /** of the topic `catalog` */
+  revision: number;
+  summaries: readonly CatalogSummary[];
+}
+
 /** @returns the reading operations of the area */
 export function createReading({ db }: { db: Db }) {
+  let known: Known | undefined;
   /** @returns the package; undefined for none */
   const find = (organizationId: string, id: string): ManagedPackage | undefined => {
     const row = store.findPackage(db.read, organizationId, id);
@@ -32,6 +49,20 @@ export function createReading({ db }: { db: Db }) {
     list: (organizationId: string): ManagedPackage[] =>
       store.listPackages(db.read, organizationId).map(({ entry }) => JSON.parse(entry)),
 
+    /** @returns every package in the order of the catalog, without what is long; kept until the catalog changes */
+    *summaries(organizationId: string): Steps<readonly CatalogSummary[]> {
+      const revision = db.revision("catalog");
+      if (known?.revision === revision && known.organizationId === organizationId) return known.summaries;
+      const rows = yield* packagesOf(db.read, organizationId);
+      const summaries: CatalogSummary[] = [];
+      for (const { entry } of rows) {
+        summaries.push(summaryOf(JSON.parse(entry)));
+        yield;
+      }
+      known = { organizationId, revision, summaries };
+      return summaries;
+    },
+
     /** @returns version and digest of every package, by id; reads no entry */
     versions: (organizationId: string): ReadonlyMap<string, PackageVersion> =>
       new Map(store.listVersions(db.read, organizationId).map((version) => [version.id, version])),
@@ -49,6 +80,13 @@ export function createReading({ db }: { db: Db }) {
       return managed;
     },
   };
+}
+
+function summaryOf(managed: ManagedPackage): CatalogSummary {
+  const { id, name, version, sha256, source_ref: sourceRef, platform_sources: platforms } = managed;
+  const sources = platforms ? Object.values(platforms) : [managed];
+  const isStored = sources.every(({ artifact_id: artifact }) => artifact !== undefined);
+  return { id, name, version, sha256, sourceRef, isStored, ...contentOf(managed) };
 }
 
 /** @returns the version that the catalog offers in place of a published package; undefined if it is the same archive and version */

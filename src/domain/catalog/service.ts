@@ -17,8 +17,14 @@ export type { BundleFile } from "./bundles/bundle-model.ts";
 export type { ImportPlan, ImportRequest } from "./bundles/bundles.ts";
 export { ManagedPackage } from "./model.ts";
 export { componentsOf } from "./packages/layouts.ts";
+export {
+  contentOf,
+  PACKAGE_KINDS,
+  type PackageContent,
+  type PackageKind,
+} from "./packages/package-content.ts";
 export { readPackages } from "./packages/package-rules.ts";
-export { updateOf } from "./reading.ts";
+export { type CatalogSummary, updateOf } from "./reading.ts";
 export type { PackageVersion, SeedPlan } from "./seed/plan.ts";
 export { isUnchanged } from "./seed/plan.ts";
 export type { RemovalCheck } from "./seed/removal-check.ts";
@@ -100,6 +106,9 @@ export function createCatalog(dependencies: ChangeDependencies) {
       const digest = parseDigest(sha256);
       return (await blobs.has(digest)) ? await listingOf(blobs, digest, options.signal) : undefined;
     },
+
+    /** Reads the bytes of one stored archive again. @param sha256 in lower case */
+    check: (sha256: string): Promise<ArtifactCheck["result"]> => blobs.verify(parseDigest(sha256)),
 
     sweepTemporary: () => blobs.sweepTemporary(), // partial files of killed processes
 

@@ -56,14 +56,13 @@ export {
   serversIn,
 } from "./publishing/mcp-lists.ts";
 export { readHarnessKey } from "./publishing/publications.ts";
+export { matchingOffers, type OfferQuery, pageOfOffers } from "./reading/catalog-list.ts";
+export { type CatalogView, catalogViews } from "./reading/catalog-views.ts";
 export type { Explanation, PolicySummary } from "./reading/explain.ts";
 export type { Configuration } from "./reading/export.ts";
 export type { PackageChange } from "./reading/package-history.ts";
 export { matchingPackages, type PackageQuery, pageOfPackages } from "./reading/package-list.ts";
 export {
-  contentOf,
-  type PackageContent,
-  type PackageKind,
   type PackageView,
   packageViews,
 } from "./reading/package-views.ts";

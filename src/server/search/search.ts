@@ -90,11 +90,7 @@ const findersOf = (own: SearchDependencies): Readonly<Record<SearchKind, Find>> 
   revision: inOneStep((asked) => revisionsLike(own.governance, asked)),
   audit_entry: inOneStep((asked) => entryOf(own.auditLog, asked)),
   mcp_server: inOneStep((asked) => serversLike(own.governance, asked)),
-  package: inOneStep(({ organizationId, text }) =>
-    own.catalog
-      .search(organizationId, { text, limit: HITS_MAX })
-      .map(({ id, version }) => ({ id, label: id, detail: version })),
-  ),
+  package: inOneStep((asked) => packagesLike(own, asked)),
   group: inOneStep(({ organizationId, text }) =>
     own.scim.directory
       .list(organizationId, { q: text, perPage: HITS_MAX, known: 0 })
@@ -121,6 +117,20 @@ const inOneStep = (find: (asked: Asked) => Hits): Find =>
     yield;
     return find(asked);
   };
+
+/** Those of the policy first, then others that the catalog offers. */
+function packagesLike(
+  { catalog, governance }: Pick<SearchDependencies, "catalog" | "governance">,
+  { organizationId, text }: Asked,
+): Hits {
+  const part = text.toLowerCase();
+  const published = governance.revisions.current(organizationId)?.document.packages ?? [];
+  const found = published.filter(({ id, name = "" }) => `${id} ${name.toLowerCase()}`.includes(part));
+  const offered = catalog.search(organizationId, { text, limit: HITS_MAX });
+  const versions = new Map([...offered, ...found.slice(0, HITS_MAX)].map(({ id, version }) => [id, version]));
+  const ids = new Set([...found.map(({ id }) => id), ...offered.map(({ id }) => id)]);
+  return [...ids].slice(0, HITS_MAX).map((id) => ({ id, label: id, detail: versions.get(id) ?? null }));
+}
 
 /** Audit entries are found by their whole number only. */
 function entryOf(auditLog: SearchDependencies["auditLog"], { organizationId, text }: Asked): Hits {

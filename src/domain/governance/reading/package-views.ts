@@ -1,36 +1,18 @@
 // What lists and pages say about the packages of a policy: what each installs, for which harnesses and people, whether the catalog
 // offers another version, and what the draft of the reader makes of it.
 import { isDeepStrictEqual } from "node:util";
-import { componentsOf, type ManagedPackage, type PackageVersion, updateOf } from "../../catalog/service.ts";
-import { type Component, HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
+import {
+  contentOf,
+  type ManagedPackage,
+  type PackageContent,
+  type PackageVersion,
+  updateOf,
+} from "../../catalog/service.ts";
+import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import type { GovernanceConfig, PackageAudience, Revision } from "../model.ts";
-
-export const PACKAGE_KINDS = ["skills", "agents", "hooks", "plugins", "helpers"] as const;
-export type PackageKind = (typeof PACKAGE_KINDS)[number];
-
-/** A harness runs what these contain. */
-const EXECUTABLE: readonly PackageKind[] = ["hooks", "plugins", "helpers"];
-
-const KIND_OF: Readonly<Record<Component, PackageKind>> = {
-  skills_dir: "skills",
-  agents_dir: "agents",
-  hooks_file: "hooks",
-  plugin_dir: "plugins",
-  plugins: "plugins",
-  helpers: "helpers",
-};
 
 /** What a draft makes of a package of the policy. */
 export type DraftState = "same" | "added" | "changed" | "removed";
-
-/** What an archive has for harnesses. */
-export interface PackageContent {
-  /** in the order of PACKAGE_KINDS; none for a package that has only settings */
-  kinds: readonly PackageKind[];
-  isExecutable: boolean;
-  /** those that the package has a layout for */
-  harnesses: readonly HarnessKey[];
-}
 
 export interface PackageView extends PackageContent, Pick<ManagedPackage, "id" | "name" | "version"> {
   /** of `harnesses`: those that have it turned off */
@@ -44,21 +26,6 @@ export interface PackageView extends PackageContent, Pick<ManagedPackage, "id" |
 }
 
 type Policy = Pick<Revision, "document" | "audiences">;
-
-/** @returns what the package contains, over all of its layouts */
-export function contentOf({ adapters }: Pick<ManagedPackage, "adapters">): PackageContent {
-  const layouts = HARNESS_KEYS.flatMap((key) => {
-    const adapter = adapters[key];
-    return adapter ? [adapter, ...(adapter.variants ?? [])] : [];
-  });
-  const found = new Set(layouts.flatMap((layout) => [...componentsOf(layout)].map((name) => KIND_OF[name])));
-  const kinds = PACKAGE_KINDS.filter((kind) => found.has(kind));
-  return {
-    kinds,
-    isExecutable: kinds.some((kind) => EXECUTABLE.includes(kind)),
-    harnesses: HARNESS_KEYS.filter((key) => adapters[key] !== undefined),
-  };
-}
 
 /**
  * @param draft of the reader, if there is one

@@ -69,6 +69,7 @@ const GROUPS: readonly NavigationGroup[] = [
     needs: "administrator",
     links: [
       { href: `${CONSOLE}/packages`, label: "Packages" },
+      { href: `${CONSOLE}/catalog`, label: "Catalog" },
       { href: `${CONSOLE}/mcp`, label: "MCP servers" },
     ],
   },

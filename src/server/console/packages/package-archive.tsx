@@ -5,7 +5,7 @@ import { stretchesOf } from "../../../domain/governance/versions/layout-selectio
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import { addressWith } from "../list/address.ts";
 import { harnessText } from "../own/words.ts";
-import { Count, Size, Text, useReader } from "../parts/values.tsx";
+import { Count, type Fact, Id, Size, Text, useReader } from "../parts/values.tsx";
 
 /** A stored archive. */
 export interface StoredArchive {
@@ -18,6 +18,26 @@ type Adapters = ManagedPackage["adapters"];
 
 /** Parameter of the address that shows the contents of the archive, which takes a while to read. */
 export const CONTENTS = { name: "contents", value: "all" } as const;
+
+/** @returns where the archive comes from, its digest, and whether it is here */
+export const sourceFacts = (managed: ManagedPackage, archive: StoredArchive | undefined): Fact[] => [
+  { label: "Source", value: <Text value={managed.source_ref} /> },
+  { label: "SHA-256", value: <Id value={managed.sha256} /> },
+  {
+    label: "Archive",
+    value: archive ? (
+      <>
+        <Size bytes={archive.sizeBytes} /> here
+      </>
+    ) : (
+      "not stored here"
+    ),
+  },
+  ...Object.entries(managed.platform_sources ?? {}).map(([platform, source]) => ({
+    label: `Source for ${platform}`,
+    value: <Text value={source.source_ref} />,
+  })),
+];
 
 /** Which part of the archive each version of a harness uses. */
 export function Layouts({ adapters }: { adapters: Adapters }) {

@@ -1,9 +1,8 @@
 // The packages of the policy as a list: what each contains, who gets it, and on how many workstations it is applied.
 /** @jsxImportSource preact */
+
 import type { PackageCounts } from "../../../domain/clients/service.ts";
-import { PACKAGE_KINDS } from "../../../domain/governance/reading/package-views.ts";
 import type { PackageView } from "../../../domain/governance/service.ts";
-import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import type { Page } from "../../../domain/shared/page.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { shareText } from "../fleet/client-values.tsx";
@@ -12,15 +11,8 @@ import type { Column, Filter, List } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { andText, harnessText } from "../own/words.ts";
 import { State, Text } from "../parts/values.tsx";
-import {
-  audienceText,
-  CATALOG_PATH,
-  DRAFT_WORDS,
-  KIND_WORDS,
-  PACKAGES_PATH,
-  packagePath,
-  updateText,
-} from "./words.ts";
+import { CONTENT_COLUMN, CONTENT_FILTERS, fileColumn, nameColumn } from "./package-columns.tsx";
+import { audienceText, CATALOG_PATH, DRAFT_WORDS, PACKAGES_PATH, packagePath, updateText } from "./words.ts";
 
 /** A row, with what workstations report. */
 export interface PackageRow extends PackageView {
@@ -29,19 +21,7 @@ export interface PackageRow extends PackageView {
 }
 
 const FILTERS: readonly Filter[] = [
-  { name: "q", label: "Search", kind: "search", hint: "Id or name" },
-  {
-    name: "kind",
-    label: "Contains",
-    kind: "choice",
-    choices: PACKAGE_KINDS.map((value) => ({ value, label: KIND_WORDS[value] })),
-  },
-  {
-    name: "harness",
-    label: "Harness",
-    kind: "choice",
-    choices: HARNESS_KEYS.map((value) => ({ value, label: harnessText(value) })),
-  },
+  ...CONTENT_FILTERS,
   {
     name: "audience",
     label: "Who gets it",
@@ -72,25 +52,7 @@ const FILTERS: readonly Filter[] = [
 ];
 
 export const PACKAGE_COLUMNS: readonly Column<PackageRow>[] = [
-  {
-    name: "package",
-    label: "Package",
-    sort: "id",
-    isWide: true,
-    cell: ({ id, name }) => (
-      <>
-        <a href={packagePath(id)}>
-          <Text value={id} />
-        </a>{" "}
-        {name !== undefined && (
-          <small>
-            <Text value={name} />
-          </small>
-        )}
-      </>
-    ),
-    csv: ({ id }) => id,
-  },
+  nameColumn(packagePath),
   {
     name: "version",
     label: "Version",
@@ -102,17 +64,7 @@ export const PACKAGE_COLUMNS: readonly Column<PackageRow>[] = [
     ),
     csv: ({ version }) => version,
   },
-  {
-    name: "contains",
-    label: "Contains",
-    cell: ({ kinds, isExecutable }) => (
-      <>
-        {kinds.map((kind) => KIND_WORDS[kind]).join(", ") || "Settings only"}{" "}
-        {isExecutable && <State tone="attention">Runs code</State>}
-      </>
-    ),
-    csv: ({ kinds }) => kinds.join(" "),
-  },
+  CONTENT_COLUMN,
   {
     name: "harnesses",
     label: "Harnesses",
@@ -157,13 +109,6 @@ export const PACKAGE_CSV_COLUMNS: readonly Column<PackageRow>[] = [
   fileColumn("executable", ({ isExecutable }) => isExecutable),
   fileColumn("catalog_version", ({ update }) => update?.version),
 ];
-
-function fileColumn(
-  name: string,
-  csv: (row: PackageRow) => string | boolean | undefined,
-): Column<PackageRow> {
-  return { name, label: name, cell: csv, csv };
-}
 
 /** @returns `3 of 4`: workstations that have applied it, of those that report it */
 const appliedText = (counts: PackageCounts | undefined): string | undefined =>

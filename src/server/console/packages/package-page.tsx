@@ -11,20 +11,14 @@ import { shareText } from "../fleet/client-values.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
-import { Facts, Id, Size, State, Text, useReader } from "../parts/values.tsx";
+import { Facts, State, Text, useReader } from "../parts/values.tsx";
 import { REVIEW_PATH } from "../policy/words.ts";
-import { Contents, Layouts, type StoredArchive } from "./package-archive.tsx";
+import { Contents, Layouts, type StoredArchive, sourceFacts } from "./package-archive.tsx";
+import { Content } from "./package-columns.tsx";
 import { Failures, History } from "./package-reports.tsx";
 import { type HarnessUse, Uses } from "./package-uses.tsx";
-import {
-  audiencePath,
-  audienceText,
-  DRAFT_WORDS,
-  KIND_WORDS,
-  PACKAGES_PATH,
-  packagePath,
-  updateText,
-} from "./words.ts";
+import { Refusal } from "./refusal.tsx";
+import { audiencePath, audienceText, DRAFT_WORDS, PACKAGES_PATH, packagePath, updateText } from "./words.ts";
 
 export interface PackagePageProps {
   /** as the draft of the reader says, or the policy if the draft removes it */
@@ -78,24 +72,6 @@ export function packagePage(props: PackagePageProps): ConsolePage {
   };
 }
 
-const Refusal = ({ error, problems }: { error: string; problems: readonly Problem[] }) => (
-  <div class="error-summary" role="alert" tabIndex={-1} autofocus>
-    <p>
-      <Text value={error} />
-    </p>
-    {problems.length > 0 && (
-      <ul>
-        {problems.map(({ pointer, detail, line }) => (
-          <li key={pointer + detail}>
-            {line !== undefined && <>Line {line}: </>}
-            <Text value={`${pointer} ${detail}`.trim()} />
-          </li>
-        ))}
-      </ul>
-    )}
-  </div>
-);
-
 const factsOf = ({ managed, view, counts, people, archive }: PackagePageProps) => [
   { label: "Id", value: <Text value={managed.id} /> },
   { label: "Version", value: <Text value={managed.version} /> },
@@ -105,12 +81,7 @@ const factsOf = ({ managed, view, counts, people, archive }: PackagePageProps) =
   },
   {
     label: "Contains",
-    value: (
-      <>
-        {view.kinds.map((kind) => KIND_WORDS[kind]).join(", ") || "Settings only"}{" "}
-        {view.isExecutable && <State tone="attention">Runs code</State>}
-      </>
-    ),
+    value: <Content content={view} />,
   },
   {
     label: "Who gets it",
@@ -132,22 +103,7 @@ const factsOf = ({ managed, view, counts, people, archive }: PackagePageProps) =
       : "no workstation yet",
   },
   { label: "Origin", value: view.isFromCatalog ? "Catalog" : "Own" },
-  { label: "Source", value: <Text value={managed.source_ref} /> },
-  { label: "SHA-256", value: <Id value={managed.sha256} /> },
-  {
-    label: "Archive",
-    value: archive ? (
-      <>
-        <Size bytes={archive.sizeBytes} /> here
-      </>
-    ) : (
-      "not stored here"
-    ),
-  },
-  ...Object.entries(managed.platform_sources ?? {}).map(([platform, source]) => ({
-    label: `Source for ${platform}`,
-    value: <Text value={source.source_ref} />,
-  })),
+  ...sourceFacts(managed, archive),
 ];
 
 function Actions({ view: { id, version: own, update }, version }: { view: PackageView; version: number }) {
@@ -156,7 +112,8 @@ function Actions({ view: { id, version: own, update }, version }: { view: Packag
   return (
     <div class="choices">
       {update && (
-        <ConsoleForm action={`${packagePath(id)}/update`}>
+        <ConsoleForm action={packagePath(id)}>
+          <Hidden name="act" value="update" />
           <Hidden name="version" value={String(version)} />
           <Hidden name="sha256" value={update.sha256} />
           <button class="button primary" type="submit">

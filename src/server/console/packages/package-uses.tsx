@@ -36,7 +36,8 @@ export function Uses({ id, uses, version }: UsesProps) {
             <State tone={use.isEnabled ? "good" : "neutral"}>{use.isEnabled ? "On" : "Off"}</State>
             {use.settings !== "" && " with settings of its own"}
           </summary>
-          <ConsoleForm action={`${packagePath(id)}/use`} isInParts edits={use.isOpen ? "refused" : "saved"}>
+          <ConsoleForm action={packagePath(id)} isInParts edits={use.isOpen ? "refused" : "saved"}>
+            <Hidden name="act" value="use" />
             <Hidden name="version" value={String(version)} />
             <Hidden name="harness" value={use.harness} />
             <fieldset disabled={!mayAdminister}>

@@ -1,5 +1,6 @@
 // Addresses and sentences of the pages about packages and the catalog.
-import type { PackageAudience, PackageKind, PackageView } from "../../../domain/governance/service.ts";
+import type { PackageKind } from "../../../domain/catalog/service.ts";
+import type { CatalogView, PackageAudience, PackageView } from "../../../domain/governance/service.ts";
 import { CONSOLE } from "../frame/navigation.ts";
 import { andText } from "../own/words.ts";
 import type { Tone } from "../parts/values.tsx";
@@ -9,6 +10,9 @@ export const CATALOG_PATH = `${CONSOLE}/catalog`;
 
 /** @returns the path of a package's page */
 export const packagePath = (id: string): string => `${PACKAGES_PATH}/${id}`;
+
+/** @returns the path of the page of a package that the catalog offers */
+export const catalogPath = (id: string): string => `${CATALOG_PATH}/${id}`;
 
 /** @returns the path of the form that says who gets a package */
 export const audiencePath = (id: string): string => `${packagePath(id)}/audience`;
@@ -27,6 +31,14 @@ export const DRAFT_WORDS: Readonly<Record<PackageView["draft"], { label: string;
   changed: { label: "Changed in your draft", tone: "attention" },
   removed: { label: "Removed in your draft", tone: "attention" },
 };
+
+export const OFFER_WORDS: Readonly<Record<CatalogView["offer"], { label: string; tone: Tone }>> = {
+  new: { label: "Not in the policy", tone: "neutral" },
+  update: { label: "Other version than in the policy", tone: "attention" },
+  taken: { label: "As in the policy", tone: "good" },
+};
+
+export const ARCHIVE_WORDS = { here: "Stored here", elsewhere: "Elsewhere" } as const;
 
 /** @returns who gets a package: `Everybody`, `12 people and 1 group` */
 export function audienceText({ scope, user_ids: users, group_ids: groups = [] }: PackageAudience): string {

@@ -36,6 +36,18 @@ const ACTIONS: readonly Action[] = [
     detail: "Workstations",
   },
   {
+    page: `${CONSOLE}/packages`,
+    href: `${CONSOLE}/packages?update=true`,
+    label: "Packages with an update",
+    detail: "Packages",
+  },
+  {
+    page: `${CONSOLE}/catalog`,
+    href: `${CONSOLE}/catalog?offer=new`,
+    label: "Add a package from the catalog",
+    detail: "Catalog",
+  },
+  {
     page: `${CONSOLE}/users`,
     href: `${CONSOLE}/users?status=suspended`,
     label: "Suspended users",

@@ -41,6 +41,9 @@ export const extensionsArea: Area = {
     { title: "Packages", state: "filtered wrongly", open: "/console/packages?kind=other" },
     { title: "Packages", state: "none match", open: "/console/packages?q=nothing" },
     { title: FOREIGN, open: "/console/packages/guide?contents=all" },
+    { title: "Catalog", open: "/console/catalog" },
+    { title: "Catalog", state: "filtered wrongly", open: "/console/catalog?offer=other" },
+    { title: FOREIGN, state: "in the catalog", open: "/console/catalog/guide?contents=all" },
     { title: "Remove guide", open: "/console/packages/guide/remove" },
   ],
 };

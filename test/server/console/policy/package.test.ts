@@ -4,7 +4,7 @@ import { PEOPLE_NAMED_MAX } from "../../../../src/server/routes/console/packages
 import { reportedPackage, reportWith } from "../../../domain/clients/policies.ts";
 import { packageOf } from "../../../domain/governance/governance-world.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
-import { formTo } from "../../../support/browser/form-browser.ts";
+import { type Form, formTo, type Page } from "../../../support/browser/form-browser.ts";
 import { seedCatalog, writeArchive } from "../../../support/content/catalog.ts";
 import { tarFile, tarFolder } from "../../../support/content/tar.ts";
 import { createTestServer } from "../../../support/server.ts";
@@ -48,8 +48,15 @@ beforeAll(async () => {
   await site.request("POST", "/client-status", { token: admin.accessToken, body });
 });
 
-const post = async (action: string, fields: Record<string, string> = {}, at = PATH) =>
-  browser.submit(formTo(await browser.visit(at), action), fields);
+/** @returns the first form of the page that does this */
+function formOn({ forms }: Page, act: string): Form {
+  const form = forms.find(({ fields }) => fields.act === act);
+  if (!form) throw new Error(`no form to ${act}`);
+  return form;
+}
+
+const post = async (act: string, fields: Record<string, string> = {}) =>
+  browser.submit(formOn(await browser.visit(PATH), act), fields);
 const discard = () => governance.drafts.discard(actor, governance.drafts.existing(actor).id);
 
 test("CON-65 the page has facts, layouts, failures and revisions", async () => {
@@ -75,10 +82,10 @@ test("CON-65 CON-56 an update is taken into the draft, and only the one that was
   const shown = await browser.visit(PATH);
   expect(shown.html).toContain("Update to 1.3.0");
   await seedCatalog(site, [entryOf("1.4.0")]);
-  const stale = await browser.submit(formTo(shown, `${PATH}/update`), {});
+  const stale = await browser.submit(formOn(shown, "update"), {});
   expect(stale.status).toBe(400);
-  expect(stale.html).toContain("the catalog has changed");
-  const { html } = await browser.submit(formTo(stale, `${PATH}/update`), {});
+  expect(stale.html).toContain("catalog has changed");
+  const { html } = await browser.submit(formOn(stale, "update"), {});
   expect(html).toContain("Review your draft");
   expect(governance.drafts.existing(actor).document.packages).toMatchObject([{ version: "1.4.0" }]);
   expect(governance.revisions.inForce(organizationId).document.packages).toMatchObject([
@@ -91,9 +98,9 @@ test("CON-65 CON-56 an update is taken into the draft, and only the one that was
 test("CON-65 a harness turns a package off, with settings that are JSON or YAML", async () => {
   const fields = { harness: "opencode", enabled: "", settings: "depth: 3" };
   const page = await browser.visit(PATH);
-  const forms = page.forms.filter(({ action }) => action.endsWith("/use"));
+  const forms = page.forms.filter(({ fields: { act } }) => act === "use");
   expect(forms.map(({ fields: { harness } }) => harness)).toEqual(["codex", "opencode"]);
-  const { html } = await browser.submit(formTo(page, `${PATH}/use`), fields);
+  const { html } = await browser.submit(formOn(page, "use"), fields);
   expect(html).toContain("Review your draft");
   const { document } = governance.drafts.existing(actor);
   expect(document.harnesses.opencode?.package_overrides).toEqual({
@@ -105,7 +112,7 @@ test("CON-65 a harness turns a package off, with settings that are JSON or YAML"
 });
 
 test("CON-65 settings that cannot be read stay as they were typed, with their line", async () => {
-  const { status, html } = await post(`${PATH}/use`, { harness: "codex", settings: "a: 1\na: 2" });
+  const { status, html } = await post("use", { harness: "codex", settings: "a: 1\na: 2" });
   expect(status).toBe(400);
   expect(html).toContain("Line 2:");
   expect(html).toContain("a: 1\na: 2");
@@ -115,7 +122,7 @@ test("CON-65 settings that cannot be read stay as they were typed, with their li
 test("CON-65 a form of an older version of the draft saves nothing, and says so on the page", async () => {
   const page = await browser.visit(PATH);
   await governance.drafts.takePackage(actor, { version: 0 }, packageOf("other"));
-  const { status, html } = await browser.submit(formTo(page, `${PATH}/use`), {
+  const { status, html } = await browser.submit(formOn(page, "use"), {
     ...{ harness: "codex", settings: "mine: true" },
   });
   expect(status).toBe(400);
@@ -131,7 +138,7 @@ test("CON-65 a package is removed in the draft after a question, and its page sa
   expect(html).toContain("Review your draft");
   const page = await browser.visit(PATH);
   expect(page.html).toContain("Removed in your draft");
-  expect(page.html).not.toContain(`${PATH}/use`);
+  expect(page.html).not.toContain("Save and review");
   expect((await browser.visit(`${PATH}/remove`)).status).toBe(404);
   await discard();
 });
@@ -144,7 +151,7 @@ test("CON-65 a change that the policy cannot have is refused on the page of the 
   await seedCatalog(site, [
     { ...entryOf("2.0.0"), adapters: { codex: { before: "0.1.0", skills_dir: "skills" } } },
   ]);
-  const { status, html } = await post(`${PATH}/update`);
+  const { status, html } = await post("update");
   expect(status).toBe(400);
   expect(html).toContain("error-summary");
   expect(html).toContain("codex");

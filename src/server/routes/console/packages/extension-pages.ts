@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import type { Console } from "../../../console/console.ts";
 import type { RouteContext } from "../../../router.ts";
 import { audiencePages } from "./audience-pages.ts";
+import { catalogEntryPages, catalogPages } from "./catalog-pages.ts";
 import { packageActionPages, packageRemovalPages } from "./package-action-pages.ts";
 import { packagePages } from "./package-pages.ts";
 
@@ -11,4 +12,6 @@ export const extensionPages = (context: RouteContext, console: Console) =>
     .use(packagePages(context, console))
     .use(packageActionPages(context, console))
     .use(packageRemovalPages(context, console))
+    .use(catalogPages(context, console))
+    .use(catalogEntryPages(context, console))
     .use(audiencePages(context, console));

@@ -24,7 +24,7 @@ import {
 import { createRouter, type RouteContext } from "../../../router.ts";
 import { type RefusedUse, readPackage, refusalIn } from "./package-detail.ts";
 
-const CHANGED = formOf({ csrf: FormField, by: FormField, version: FormField, sha256: FormField });
+const REMOVED = formOf({ csrf: FormField, by: FormField, version: FormField });
 const SAVED: Done = { to: REVIEW_PATH, notice: "The draft is saved. Nothing is published yet." };
 const ACTION = { needs: "administrator" } as const;
 
@@ -50,27 +50,22 @@ export function packageActionPages({ guard, domain }: RouteContext, console: Con
       pageRoute("showPackage", "One package of the policy"),
     )
     .post(
-      `${PACKAGES_PATH}/:id/update`,
-      ({ request, params: { id }, body }) =>
-        console.act(request, body, { ...ACTION, back: packagePath(id) }, (reader) =>
-          saving(reader, id, async () => {
-            const offered = domain.catalog.get(reader.organizationId, id);
-            if (offered.sha256 !== body.sha256) throw catalogChanged();
-            await drafts.takePackage(reader.actor, { version: versionIn(body.version) }, offered);
-          }),
-        ),
-      formRoute(
-        CHANGED,
-        formOperation("sendPackageUpdate", "Takes the version of the catalog into the draft"),
-      ),
-    )
-    .post(
-      `${PACKAGES_PATH}/:id/use`,
+      `${PACKAGES_PATH}/:id`,
       ({ request, params: { id } }) =>
-        console.actLong(request, { ...ACTION, back: packagePath(id) }, (reader, fields) =>
-          saveUse(domain, reader, { id, fields, pageOf }),
+        console.actLong(request, { ...ACTION, back: packagePath(id) }, async (reader, fields) => {
+          if (fields.act === "use") return await saveUse(domain, reader, { id, fields, pageOf });
+          return await saving(reader, id, async () => {
+            const offered = domain.catalog.get(reader.organizationId, id);
+            if (offered.sha256 !== fields.sha256) throw catalogChanged();
+            await drafts.takePackage(reader.actor, { version: versionIn(fields.version) }, offered);
+          });
+        }),
+      uploadRoute(
+        formOperation(
+          "sendPackage",
+          "Saves in the draft what a harness does with a package, or takes the version of the catalog",
         ),
-      uploadRoute(formOperation("sendPackageUse", "Saves in the draft what a harness does with a package")),
+      ),
     );
 }
 
@@ -104,7 +99,7 @@ export function packageRemovalPages({ guard, domain }: RouteContext, console: Co
             drafts.removePackage(reader.actor, { version: versionIn(body.version) }, id),
           ),
         ),
-      formRoute(CHANGED, formOperation("sendPackageRemoval", "Removes a package in the draft")),
+      formRoute(REMOVED, formOperation("sendPackageRemoval", "Removes a package in the draft")),
     );
 }
 
@@ -166,7 +161,7 @@ const withoutPlace = <Placed extends object>(problem: Placed) => ({ ...problem, 
 const noSuchPackage = (id: string): DomainError =>
   new DomainError("not_found", "package.not_found", `neither the policy nor the catalog has a package ${id}`);
 
-const catalogChanged = (): DomainError =>
+export const catalogChanged = (): DomainError =>
   new DomainError(
     "conflict",
     "package.catalog_changed",

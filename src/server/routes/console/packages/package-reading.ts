@@ -2,9 +2,13 @@
 // workstations report.
 import type { Domain } from "../../../../domain/domain.ts";
 import {
+  type CatalogView,
+  catalogViews,
+  matchingOffers,
   matchingPackages,
   type PackageView,
   packageViews,
+  pageOfOffers,
   pageOfPackages,
 } from "../../../../domain/governance/service.ts";
 import type { Page } from "../../../../domain/shared/page.ts";
@@ -12,6 +16,31 @@ import { runInTurns } from "../../../../platform/steps.ts";
 import { type Found, found, listValues, placeIn } from "../../../console/list/list.ts";
 import type { PackageRow } from "../../../console/packages/package-list.tsx";
 import type { Reader } from "../../../console/reader.ts";
+
+/** @returns what the catalog offers, beside the policy and the draft of the reader */
+export async function offersFor({ governance, catalog }: Domain, { actor, organizationId }: Reader) {
+  const entries = await runInTurns(catalog.summaries(organizationId));
+  const policy = governance.revisions.current(organizationId)?.document;
+  const draft = governance.drafts.versionOf(actor) > 0 ? governance.drafts.own(actor)?.document : undefined;
+  return catalogViews(entries, { policy, draft });
+}
+
+const offerQueryOf = (reader: Reader) => {
+  const { q, kind, harness, offer, archive, sort, ...values } = listValues(reader);
+  return { q, kind, harness, offer, archive, sort, ...placeIn(values) };
+};
+
+/** @returns the page of the catalog that the reader's address asks for */
+export async function readCatalog(domain: Domain, reader: Reader): Promise<Found<Page<CatalogView>>> {
+  const views = await offersFor(domain, reader);
+  return await found(() => pageOfOffers(views, offerQueryOf(reader)));
+}
+
+/** @returns all entries of the catalog that the reader's address asks for @throws DomainError for wrong filters */
+export async function readWholeCatalog(domain: Domain, reader: Reader): Promise<CatalogView[]> {
+  const { page: _page, perPage: _rows, ...query } = offerQueryOf(reader);
+  return matchingOffers(await offersFor(domain, reader), query);
+}
 
 /** @returns the packages of the policy in force, and what the draft of the reader makes of them; none before the first revision */
 function viewsFor({ governance, catalog }: Domain, { actor, organizationId }: Reader): PackageView[] {

@@ -1,0 +1,43 @@
+// What packages contain for harnesses, over all layouts, and which of it is code that a harness runs.
+import { type Component, HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
+import type { ManagedPackage } from "../model.ts";
+import { componentsOf } from "./layouts.ts";
+
+export const PACKAGE_KINDS = ["skills", "agents", "hooks", "plugins", "helpers"] as const;
+export type PackageKind = (typeof PACKAGE_KINDS)[number];
+
+/** A harness runs what these contain. */
+const EXECUTABLE: readonly PackageKind[] = ["hooks", "plugins", "helpers"];
+
+const KIND_OF: Readonly<Record<Component, PackageKind>> = {
+  skills_dir: "skills",
+  agents_dir: "agents",
+  hooks_file: "hooks",
+  plugin_dir: "plugins",
+  plugins: "plugins",
+  helpers: "helpers",
+};
+
+/** What an archive has for harnesses. */
+export interface PackageContent {
+  /** in the order of PACKAGE_KINDS; none for a package that has only settings */
+  kinds: readonly PackageKind[];
+  isExecutable: boolean;
+  /** those that the package has a layout for */
+  harnesses: readonly HarnessKey[];
+}
+
+/** @returns what the package contains, over all of its layouts */
+export function contentOf({ adapters }: Pick<ManagedPackage, "adapters">): PackageContent {
+  const layouts = HARNESS_KEYS.flatMap((key) => {
+    const adapter = adapters[key];
+    return adapter ? [adapter, ...(adapter.variants ?? [])] : [];
+  });
+  const found = new Set(layouts.flatMap((layout) => [...componentsOf(layout)].map((name) => KIND_OF[name])));
+  const kinds = PACKAGE_KINDS.filter((kind) => found.has(kind));
+  return {
+    kinds,
+    isExecutable: kinds.some((kind) => EXECUTABLE.includes(kind)),
+    harnesses: HARNESS_KEYS.filter((key) => adapters[key] !== undefined),
+  };
+}

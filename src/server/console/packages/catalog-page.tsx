@@ -1,0 +1,117 @@
+// One package of the catalog: what it is, what the policy has of it, and the form that takes it into the draft.
+/** @jsxImportSource preact */
+import type { ArchiveListing, ManagedPackage } from "../../../domain/catalog/service.ts";
+import type { CatalogView } from "../../../domain/governance/service.ts";
+import type { Problem } from "../../../platform/errors.ts";
+import { Hidden } from "../../pages/forms.tsx";
+import type { ConsolePage } from "../frame/frame.tsx";
+import { AsCommand } from "../parts/command.tsx";
+import { ConsoleForm } from "../parts/form.tsx";
+import { Facts, Text, useReader } from "../parts/values.tsx";
+import { REVIEW_PATH } from "../policy/words.ts";
+import { Offered } from "./catalog-list.tsx";
+import { Contents, Layouts, type StoredArchive, sourceFacts } from "./package-archive.tsx";
+import { Content } from "./package-columns.tsx";
+import { Refusal } from "./refusal.tsx";
+import { CATALOG_PATH, catalogPath, packagePath } from "./words.ts";
+
+export interface CatalogPageProps {
+  managed: ManagedPackage;
+  view: CatalogView;
+  archive: StoredArchive | undefined;
+  /** undefined until the reader asks for it */
+  contents: ArchiveListing | undefined;
+  /** of the draft; 0 for none */
+  version: number;
+  /** why the package was not taken */
+  error?: string | undefined;
+  problems?: readonly Problem[];
+}
+
+/** @returns the page of one package of the catalog */
+export function catalogPage(props: CatalogPageProps): ConsolePage {
+  const { managed, view, archive, version, error, problems = [] } = props;
+  const { id } = managed;
+  return {
+    title: managed.name ?? id,
+    trail: [{ href: CATALOG_PATH, label: "Catalog" }],
+    isError: error !== undefined,
+    ...(error !== undefined && { status: 400 }),
+    content: (
+      <>
+        {error !== undefined && <Refusal error={error} problems={problems} />}
+        <Facts
+          facts={[
+            { label: "Id", value: <Text value={id} /> },
+            { label: "Version", value: <Text value={managed.version} /> },
+            { label: "State", value: <Offered view={view} /> },
+            {
+              label: "Version in the policy",
+              value: <Text value={view.published} none="not in the policy" />,
+            },
+            { label: "Contains", value: <Content content={view} /> },
+            ...sourceFacts(managed, archive),
+          ]}
+        />
+        <Actions view={view} hasArchive={archive !== undefined} version={version} />
+        <Layouts adapters={managed.adapters} />
+        <Contents {...props} />
+        <AsCommand
+          command={["catalog", "show", id]}
+          api={{
+            method: "PUT",
+            path: "/admin/policy-draft",
+            body: { version, package: { id, catalog: true } },
+          }}
+        />
+      </>
+    ),
+  };
+}
+
+interface ActionsProps {
+  view: CatalogView;
+  hasArchive: boolean;
+  version: number;
+}
+
+function Actions({
+  view: { id, version: own, offer, drafted, published, sha256 },
+  hasArchive,
+  version,
+}: ActionsProps) {
+  const { mayAdminister } = useReader();
+  const isKnown = drafted !== undefined || published !== undefined;
+  return (
+    <div class="choices">
+      {mayAdminister && offer !== "taken" && (
+        <ConsoleForm action={catalogPath(id)}>
+          <Hidden name="act" value="draft" />
+          <Hidden name="version" value={String(version)} />
+          <Hidden name="sha256" value={sha256} />
+          <button class="button primary" type="submit">
+            {offer === "new" ? "Add to your draft" : `Update to ${own} in your draft`}
+          </button>
+        </ConsoleForm>
+      )}
+      {mayAdminister && hasArchive && (
+        <ConsoleForm action={catalogPath(id)}>
+          <Hidden name="act" value="check" />
+          <button class="button" type="submit">
+            Check the archive
+          </button>
+        </ConsoleForm>
+      )}
+      {isKnown && (
+        <a class="button" href={packagePath(id)}>
+          Package in the policy
+        </a>
+      )}
+      {drafted !== published && (
+        <a class="button" href={REVIEW_PATH}>
+          Review your draft
+        </a>
+      )}
+    </div>
+  );
+}
