@@ -109,7 +109,7 @@ describe("names of a data directory", () => {
     writeFileSync(join(bench.folder, "gateway.yaml"), configuration, { mode: 0o600 });
     using database = new Database(join(bench.data, "quartermaster.db"));
     database.run(
-      "INSERT INTO gateway_models SELECT id, 'model-a', NULL, NULL, 'f', 'f', 0, 0, NULL FROM organizations",
+      "INSERT INTO gateway_models SELECT id, 'model-a', NULL, NULL, 'f', 'f', 0, 0, NULL, NULL FROM organizations",
     );
   }
 
