@@ -116,8 +116,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/domain/erasure/erasure.test.ts",
       "test/server/routes/access/oauth.test.ts",
       "test/server/routes/access/*.test.ts",
-      "test/server/auth/*.test.ts",
-      "test/server/routes/pages/*.test.ts",
+      "test/server/auth/revocation.test.ts",
     ],
   },
   guard: {

@@ -16,6 +16,7 @@ import { RevisionStreams } from "../../../src/server/policy/revision-streams.ts"
 import { reportWith } from "../../domain/clients/policies.ts";
 import { SSO } from "../../domain/sso/sso-world.ts";
 import { publishFirst } from "../../support/content/policy.ts";
+import { giveApp } from "../../support/second-factor/given-factors.ts";
 import {
   type Caller,
   createTestServer,
@@ -136,6 +137,29 @@ const ACTS: readonly Act[] = [
     ends: BOTH,
     reason: "revoked_by_user",
     perform: async (open, { actor }) => (await open()).domain.access.ownLogins.endAll(actor),
+  },
+  {
+    name: "a user ends all their other logins",
+    ends: BOTH,
+    reason: "revoked_by_user",
+    async perform(open, { user }) {
+      const site = await open();
+      const { actor, loginSessionId } = await site.signInAgain(user);
+      await site.domain.access.ownLogins.endOthers(actor, loginSessionId);
+    },
+  },
+  {
+    name: "an operator removes a user's second factors",
+    ends: ["browser"],
+    reason: null,
+    async prepare(site, ana) {
+      await giveApp(site, ana);
+      return ana;
+    },
+    async perform(open, { user }) {
+      const { domain, world } = await open();
+      await domain.access.factorReset.reset(world.system, user.id);
+    },
   },
   {
     name: "a password is reset",
@@ -389,7 +413,8 @@ const NOT_IN_TABLE = new Set([
 ]);
 
 test("the table has every reason for which the domain ends logins", async () => {
-  const sources = await readSources(["src/domain/access", "src/domain/identity", "src/domain/clients"]);
+  const areas = ["access", "identity", "clients", "sso/identities", "sso/logout"];
+  const sources = await readSources(areas.map((area) => `src/domain/${area}`));
   const lines = sources
     .flatMap(({ code }) => code.split("\n"))
     .filter((line) => /reason\b|resumed/i.test(line));
@@ -397,4 +422,26 @@ test("the table has every reason for which the domain ends logins", async () => 
   expect(words.length).toBeGreaterThan(10);
   const inTable = new Set(ACTS.map(({ reason }) => reason));
   expect(words.filter((word) => !inTable.has(word) && !NOT_IN_TABLE.has(word))).toEqual([]);
+});
+
+/** Calls that end browsers and leave no reason behind, and the act of the table for each. */
+const ENDS_BROWSERS: Readonly<Record<string, string>> = {
+  "logins/own-logins.ts endOtherLogins": "a user ends all their other logins",
+  "second-factor/factor-reset.ts endBrowserSessions": "an operator removes a user's second factors",
+  "sign-in/login-sessions.ts endByToken": "a browser signs out",
+  "sign-in/password-change.ts endOtherSessions": "a user changes the password in another browser",
+};
+
+test("the table has every call that ends browsers without a reason", async () => {
+  const sources = await readSources(["src/domain"]);
+  const calls = sources
+    .filter(({ path }) => !/\/end-logins(-store)?\.ts$/.test(path))
+    .flatMap(({ path, code }) =>
+      [...code.matchAll(/(?<!function )\bend(BrowserSessions|OtherSessions|OtherLogins|ByToken)(?=\()/g)].map(
+        ([name]) => `${path.replace("src/domain/access/", "")} ${name}`,
+      ),
+    );
+  expect(calls.sort()).toEqual(Object.keys(ENDS_BROWSERS));
+  const names = new Set(ACTS.map(({ name }) => name));
+  expect(Object.values(ENDS_BROWSERS).filter((name) => !names.has(name))).toEqual([]);
 });
