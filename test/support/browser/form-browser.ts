@@ -12,7 +12,7 @@ interface Button {
 
 export interface Form {
   action: string;
-  /** named inputs with their values */
+  /** named inputs with their values, without boxes that are not checked */
   fields: Record<string, string>;
   buttons: Button[];
 }
@@ -113,6 +113,8 @@ function readPage(html: string): { heading: string; forms: Form[] } {
     })
     .on("form input[name]", {
       element(node) {
+        const isUnchecked = node.getAttribute("type") === "checkbox" && node.getAttribute("checked") === null;
+        if (isUnchecked) return;
         innermost().fields[node.getAttribute("name") ?? ""] = unescaped(node.getAttribute("value") ?? "");
       },
     })

@@ -29,9 +29,23 @@ export function builtExecutable(): string {
   if (GIVEN !== undefined) return GIVEN;
   if (existsSync(executable)) return executable;
   removeLeftovers();
-  if (isFirst()) build({ directory });
-  else waitForBuild();
+  const deadline = performance.now() + BUILD_LIMIT_MS;
+  while (!existsSync(executable)) {
+    if (isFirst()) buildOrLeave();
+    else if (performance.now() > deadline) throw new Error("the build of another worker did not end");
+    else Bun.sleepSync(LOOK_EVERY_MS); // no code of this worker can run meanwhile, as while it builds
+  }
   return executable;
+}
+
+/** A build that fails, or that the limit of its test ends, leaves no folder: the next test builds again. */
+function buildOrLeave(): void {
+  try {
+    build({ directory });
+  } catch (error) {
+    rmSync(directory, { recursive: true });
+    throw error;
+  }
 }
 
 /** @returns the product as a command */
@@ -43,15 +57,6 @@ function isFirst(): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-/** Another worker builds it; no code of this one can run meanwhile, as while it builds. */
-function waitForBuild(): void {
-  const deadline = performance.now() + BUILD_LIMIT_MS;
-  while (!existsSync(executable)) {
-    if (performance.now() > deadline) throw new Error("the build of another worker did not end");
-    Bun.sleepSync(LOOK_EVERY_MS);
   }
 }
 

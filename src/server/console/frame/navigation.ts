@@ -90,6 +90,7 @@ const GROUPS: readonly NavigationGroup[] = [
     links: [
       { href: `${CONSOLE}/gateway`, label: "Gateway" },
       { href: `${CONSOLE}/gateway/keys`, label: "Gateway keys" },
+      { href: `${CONSOLE}/gateway/models`, label: "Models" },
       { href: `${CONSOLE}/gateway/requests`, label: "Requests" },
     ],
   },

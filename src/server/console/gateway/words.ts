@@ -1,7 +1,9 @@
 // Paths and sentences of the pages about the gateway.
 import type { GatewayStatus } from "../../../domain/gateway/status.ts";
+import type { HarnessKey } from "../../../domain/harnesses/harnesses.ts";
 import type { DropCause, Result } from "../../../domain/inference/log/model.ts";
 import type { Outcome } from "../../../domain/inference/log/record.ts";
+import type { ModelState } from "../../../domain/inference/models/model.ts";
 import { CONSOLE } from "../frame/navigation.ts";
 import type { Tone } from "../parts/values.tsx";
 
@@ -10,6 +12,23 @@ export const KEYS_PATH = `${GATEWAY_PATH}/keys`;
 export const REQUESTS_PATH = `${GATEWAY_PATH}/requests`;
 export const REQUESTS_CSV_PATH = `${REQUESTS_PATH}.csv`;
 export const RECONCILE_PATH = `${KEYS_PATH}/reconcile`;
+export const MODELS_PATH = `${GATEWAY_PATH}/models`;
+export const REFRESH_PATH = `${MODELS_PATH}/refresh`;
+/** of one model, which the query names: ids have slashes */
+export const MODEL_PATH = `${MODELS_PATH}/model`;
+
+/** @returns the address of the page about one model */
+export const modelPath = (id: string): string => `${MODEL_PATH}?${new URLSearchParams({ id })}`;
+
+/** @returns the path of the form that assigns models to an agent */
+export const assignmentPath = (harness: HarnessKey): string => `${MODELS_PATH}/harnesses/${harness}`;
+
+export const MODEL_WORDS: Readonly<Record<ModelState, { label: string; tone: Tone }>> = {
+  available: { label: "Available", tone: "good" },
+  changed: { label: "Changed", tone: "attention" },
+  removed: { label: "No longer offered", tone: "bad" },
+  unknown: { label: "Never offered", tone: "bad" },
+};
 
 /** @returns the path of the page about one user's key */
 export const keyPath = (userId: string): string => `${KEYS_PATH}/${userId}`;

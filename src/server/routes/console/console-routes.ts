@@ -11,6 +11,8 @@ import { framePages } from "./frame-pages.ts";
 import { gatewayPages } from "./gateway/gateway-pages.ts";
 import { gatewayKeyActionPages } from "./gateway/key-action-pages.ts";
 import { gatewayKeyPages } from "./gateway/key-pages.ts";
+import { gatewayModelFormPages } from "./gateway/model-form-pages.ts";
+import { gatewayModelPages } from "./gateway/model-pages.ts";
 import { gatewayRequestPages } from "./gateway/request-pages.ts";
 import { identityPages } from "./identity-pages.ts";
 import { installationPages } from "./installation-pages.ts";
@@ -41,6 +43,8 @@ export function consoleRoutes(context: RouteContext) {
     .use(gatewayRequestPages(context, console))
     .use(gatewayKeyPages(context, console))
     .use(gatewayKeyActionPages(context, console))
+    .use(gatewayModelPages(context, console))
+    .use(gatewayModelFormPages(context, console))
     .use(identityPages(context, console))
     .use(auditPages(context, console))
     .use(installationPages(context, console))

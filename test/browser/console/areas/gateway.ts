@@ -5,6 +5,7 @@ import type { Area } from "../scenes.ts";
 
 const GATEWAY = "/console/gateway";
 const REQUESTS = `${GATEWAY}/requests`;
+const MODELS = `${GATEWAY}/models`;
 const TOKENS = "/console/identity/tokens";
 
 export const gatewayArea: Area = {
@@ -32,6 +33,10 @@ export const gatewayArea: Area = {
       },
     },
     { title: "Gateway keys", open: `${GATEWAY}/keys` },
+    { title: "Models", open: MODELS },
+    { title: "Models", state: "with impossible filters", open: `${MODELS}?state=x&page=x` },
+    { title: "gpt-5", open: `${MODELS}/model?id=gpt-5` },
+    { title: "Models of Codex", open: `${MODELS}/harnesses/codex` },
     { title: "Requests", open: REQUESTS },
     { title: "Requests", state: "none of which match", open: `${REQUESTS}?q=nowhere` },
     { title: "Requests", state: "with impossible filters", open: `${REQUESTS}?result=x&user=x&bucket=x` },

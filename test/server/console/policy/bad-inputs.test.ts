@@ -144,7 +144,10 @@ test("CON-58 a range that shuts out the whole fleet is named before it is publis
 test("CON-49 CON-51 the form of a harness keeps what was typed when the draft was saved elsewhere, is broken, or the text is too long", async () => {
   const [first, second] = [formTo(await mine.visit(CODEX), CODEX), formTo(await mine.visit(CODEX), CODEX)];
   await mine.submit(first, { allowed: "yes", settings: "model: first" });
-  const kept = await mine.submit(second, { allowed: "yes", settings: "model: second", requirement: ">=1" });
+  const kept = await mine.submit(second, {
+    ...{ allowed: "yes", settings: "model: second" },
+    ...{ requirement: ">=1", unverified: "yes" },
+  });
   expect(kept.status).toBe(409);
   expect(kept.html).toContain("saved in another place meanwhile");
   expect(kept.html).toContain("model: second");
