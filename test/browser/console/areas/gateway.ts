@@ -14,6 +14,7 @@ export const gatewayArea: Area = {
     const user = domain.identity.users.find(world.organizationId, site.admin.email);
     // Refused, because the gateway has no account of the administrator: a key with a problem.
     await domain.gateway.keys.ensure({ actor: world.system, user, manual: true }).catch(() => undefined);
+    await domain.modelCatalog.refresh(world.organizationId);
     for (let number = 0; number < 30; number++)
       site.server.requestLog.hand(
         rowOf(number, {
@@ -35,7 +36,7 @@ export const gatewayArea: Area = {
     { title: "Gateway keys", open: `${GATEWAY}/keys` },
     { title: "Models", open: MODELS },
     { title: "Models", state: "with impossible filters", open: `${MODELS}?state=x&page=x` },
-    { title: "gpt-5", open: `${MODELS}/model?id=gpt-5` },
+    { title: "model-a", open: `${MODELS}/model?id=model-a` },
     { title: "Models of Codex", open: `${MODELS}/harnesses/codex` },
     { title: "Requests", open: REQUESTS },
     { title: "Requests", state: "none of which match", open: `${REQUESTS}?q=nowhere` },
