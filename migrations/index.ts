@@ -40,6 +40,7 @@ import consoleViews from "./0037_console_views.sql" with { type: "text" };
 import clientSearchMerging from "./0038_client_search_merging.sql" with { type: "text" };
 import userWorkstations from "./0039_user_workstations.sql" with { type: "text" };
 import acknowledgedModels from "./0040_acknowledged_models.sql" with { type: "text" };
+import grantHolders from "./0041_grant_holders.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -89,4 +90,5 @@ export const migrations: readonly Migration[] = [
   { id: 38, name: "client_search_merging", sql: clientSearchMerging },
   { id: 39, name: "user_workstations", sql: userWorkstations },
   { id: 40, name: "acknowledged_models", sql: acknowledgedModels },
+  { id: 41, name: "grant_holders", sql: grantHolders },
 ];

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { Glob } from "bun";
-import { getTableName, is } from "drizzle-orm";
-import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { Column as DrizzleColumn, getTableName, is } from "drizzle-orm";
+import { getTableConfig, getViewConfig, SQLiteTable, SQLiteView } from "drizzle-orm/sqlite-core";
 import { openConnection } from "../../src/platform/database/connection.ts";
 import { type Column, columnsOf, tablesOf } from "../support/content/schema.ts";
 import { createWorld } from "../support/world.ts";
@@ -13,13 +13,17 @@ const SOURCE = join(import.meta.dir, "../../src");
 /** The tables of request logs are in a file of their own. */
 const PLACES = ["{domain,platform}/*", "domain/inference/{models,usage}"];
 
-async function drizzleTables(): Promise<SQLiteTable[]> {
+/** Tables and views. */
+async function drizzleObjects(): Promise<unknown[]> {
   const files = PLACES.flatMap((place) => [...new Glob(`${place}/tables.ts`).scanSync(SOURCE)]);
   const modules: Record<string, unknown>[] = await Promise.all(
     files.map((file) => import(join(SOURCE, file))),
   );
-  return modules.flatMap((module) => Object.values(module)).filter((value) => is(value, SQLiteTable));
+  return modules.flatMap((module) => Object.values(module));
 }
+
+const drizzleTables = async (): Promise<SQLiteTable[]> =>
+  (await drizzleObjects()).filter((value) => is(value, SQLiteTable));
 
 function columnsOfDrizzle(table: SQLiteTable): Column[] {
   const { columns, primaryKeys } = getTableConfig(table);
@@ -49,5 +53,30 @@ test("every drizzle table has the columns, types, nullability and primary key of
   const declared = (await drizzleTables())
     .map((table) => ({ name: getTableName(table), columns: described(columnsOfDrizzle(table)) }))
     .sort((a, b) => (a.name < b.name ? -1 : 1)); // as SQLite orders them
+  expect(declared).toEqual(migrated);
+});
+
+/** The columns of a view have names and types only. */
+const namesAndTypes = (columns: readonly Pick<Column, "name" | "type">[]): string[] =>
+  columns.map(({ name, type }) => `${name} ${type}`);
+
+test("every drizzle view has the columns and types of the migrated schema", async () => {
+  await using world = await createWorld();
+  using connection = openConnection(world.file, { readonly: true });
+  const names = connection
+    .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name")
+    .all();
+  const migrated = names.map(({ name }) => ({ name, columns: namesAndTypes(columnsOf(connection, name)) }));
+  const declared = (await drizzleObjects())
+    .filter((value) => is(value, SQLiteView))
+    .map((view) => {
+      const { name, selectedFields } = getViewConfig(view);
+      const columns = Object.values(selectedFields).filter((field) => is(field, DrizzleColumn));
+      const types = columns.map((column) => ({
+        name: column.name,
+        type: column.getSQLType().toUpperCase(),
+      }));
+      return { name, columns: namesAndTypes(types) };
+    });
   expect(declared).toEqual(migrated);
 });

@@ -1,5 +1,5 @@
 // The tables of logins, keys and budgets; migrations/ contains their SQL.
-import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { integer, primaryKey, sqliteTable, sqliteView, text } from "drizzle-orm/sqlite-core";
 import { signingKeyTable } from "../shared/signing-keys/signing-key-tables.ts";
 
 export const loginSessions = sqliteTable("login_sessions", {
@@ -57,6 +57,18 @@ export const grants = sqliteTable("grants", {
   revokedAtMs: integer("revoked_at_ms"),
   revokedReason: text("revoked_reason"),
 });
+
+/** A view: each grant beside its user. */
+export const grantHolders = sqliteView("grant_holders", {
+  grantId: text("grant_id").notNull(),
+  loginSessionId: text("login_session_id").notNull(),
+  revokedAtMs: integer("revoked_at_ms"),
+  userId: text("user_id").notNull(),
+  organizationId: text("organization_id").notNull(),
+  subject: text("subject").notNull(),
+  role: text("role", { enum: ["admin", "member"] }).notNull(),
+  status: text("status", { enum: ["active", "suspended", "removed"] }).notNull(),
+}).existing();
 
 export const refreshTokens = sqliteTable(
   "refresh_tokens",

@@ -1,21 +1,26 @@
-// SQL for what an access token cannot prove itself: whether its grant is still active.
+// SQL for what an access token cannot prove itself: whether its grant and its user are still active, and who the user is.
 import { eq } from "drizzle-orm";
 import { type Connection, statement } from "../../../platform/database/database.ts";
 import { named } from "../../../platform/database/drizzle.ts";
-import { grants } from "../tables.ts";
+import { grantHolders } from "../tables.ts";
 
-const selectGrant = statement((connection) =>
+const selectHolder = statement((connection) =>
   connection
     .select({
-      userId: grants.userId,
-      loginSessionId: grants.loginSessionId,
-      revokedAtMs: grants.revokedAtMs,
+      userId: grantHolders.userId,
+      organizationId: grantHolders.organizationId,
+      subject: grantHolders.subject,
+      role: grantHolders.role,
+      status: grantHolders.status,
+      loginSessionId: grantHolders.loginSessionId,
+      revokedAtMs: grantHolders.revokedAtMs,
     })
-    .from(grants)
-    .where(eq(grants.id, named("id")))
+    .from(grantHolders)
+    .where(eq(grantHolders.grantId, named("grantId")))
     .limit(1)
     .prepare(),
 );
 
-/** @returns the user, the approving session, and whether the grant was revoked; undefined if there is no row */
-export const findGrant = (connection: Connection, id: string) => selectGrant(connection).get({ id });
+/** @returns the user of a grant, active or not, and when the grant was revoked; undefined if either has no row */
+export const findHolder = (connection: Connection, grantId: string) =>
+  selectHolder(connection).get({ grantId });

@@ -108,10 +108,11 @@ const ALL_SCOPES: ReadonlySet<string> = new Set(USER_SCOPES);
 /** What the database says about a grant. */
 interface Asked {
   holder: GrantHolder;
-  user: User;
+  /** of its user */
+  subject: string;
 }
 
-/** Callers with access tokens. The cache saves the signature check and, until the revision changes, the queries. */
+/** Callers with access tokens. The cache saves the signature check and, until the revision changes, the query. */
 class Bearers {
   constructor(private readonly own: AuthenticatorDependencies) {}
 
@@ -135,8 +136,8 @@ class Bearers {
     const read = tokens.read(token);
     verified.add(token, read, Math.floor(clock.nowMs() / SECOND_MS));
     const { claims } = read;
-    const { holder, user } = this.#ask(claims.grant_id, claims.exp);
-    if (user.subject !== claims.sub) throw accessRevoked();
+    const { holder, subject } = this.#ask(claims.grant_id, claims.exp);
+    if (subject !== claims.sub) throw accessRevoked();
     const facts = {
       scopes: new Set(claims.scope.split(" ")),
       expiresAtSeconds: claims.exp,
@@ -150,18 +151,16 @@ class Bearers {
    * @throws DomainError `access.revoked`, `access.user_suspended` unless the grant and its user are active
    */
   #ask(grantId: string, expiresAtSeconds: number): Asked {
-    const { db, identity, holders, clock } = this.own;
-    // Read the revision before the queries: a change in between makes the cached answer stale, never wrong.
+    const { db, holders, clock } = this.own;
+    // Read the revision before the query: a change in between makes the cached answer stale, never wrong.
     const revision = db.revision("access");
-    const grant = store.findGrant(db.read, grantId);
-    const user = grant && activeUser(identity.findUserById(db.read, grant.userId));
-    if (!user || grant.revokedAtMs !== null) throw accessRevoked();
-    const { id: userId, organizationId, role, subject } = user;
-    const { loginSessionId } = grant;
+    const found = activeUser(store.findHolder(db.read, grantId));
+    if (found.revokedAtMs !== null) throw accessRevoked();
+    const { userId, organizationId, role, loginSessionId, subject } = found;
     const holder = { userId, organizationId, role, loginSessionId, subject: subjectMark(subject) };
     const until = expiresAtSeconds + CLOCK_TOLERANCE_SECONDS;
     holders.put(grantId, holder, { revision, until, now: Math.floor(clock.nowMs() / SECOND_MS) });
-    return { user, holder };
+    return { holder, subject };
   }
 }
 
@@ -223,7 +222,7 @@ class Bearer implements Principal {
   }
 }
 
-function activeUser(user: User | undefined): User {
+function activeUser<U extends Pick<User, "status">>(user: U | undefined): U {
   if (!user || user.status === "removed") throw accessRevoked();
   if (user.status === "suspended") throw userSuspended();
   return user;
