@@ -26,9 +26,10 @@ const isSecure = (baseUrl: string): boolean => baseUrl.startsWith("https:");
 export const sessionCookieName = (baseUrl: string): string =>
   isSecure(baseUrl) ? `__Secure-${SESSION_COOKIE}` : SESSION_COOKIE;
 
+/** Most requests lack most cookies, and finding that out takes less than parsing the header. */
 const cookieOf = (request: Request, name: string): string | undefined => {
   const header = request.headers.get("cookie");
-  return header ? (new Bun.CookieMap(header).get(name) ?? undefined) : undefined;
+  return header?.includes(name) ? (new Bun.CookieMap(header).get(name) ?? undefined) : undefined;
 };
 
 /**

@@ -130,16 +130,30 @@ const errorText = (error: unknown): string => {
 };
 
 async function bodyOf(response: Response): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let sizeBytes = 0;
   try {
-    for await (const chunk of response.body ?? []) {
-      sizeBytes += chunk.length;
-      if (sizeBytes > ANSWER_BYTES_MAX) throw tooLarge();
-      chunks.push(chunk);
-    }
+    return isShort(response) ? await response.bytes() : await readUpToLimit(response);
   } catch (error) {
     throw error instanceof DomainError ? error : unreachable(errorText(error));
+  }
+}
+
+/**
+ * @returns whether the length is announced and within the limit; then no stream is needed, which takes a tenth of the time of a
+ *   request. A coding can make the body longer, and chunks overrule the length (RFC 9112 section 6.3).
+ */
+function isShort({ headers }: Response): boolean {
+  const length = headers.get("content-length");
+  const isAsAnnounced = !headers.has("content-encoding") && !headers.has("transfer-encoding");
+  return length !== null && Number(length) <= ANSWER_BYTES_MAX && isAsAnnounced;
+}
+
+async function readUpToLimit(response: Response): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of response.body ?? []) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > ANSWER_BYTES_MAX) throw tooLarge();
+    chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }

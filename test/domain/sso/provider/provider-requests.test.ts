@@ -13,9 +13,13 @@ import { heldClock } from "../../../support/world.ts";
 const server = Bun.serve({
   port: 0,
   fetch(request) {
-    const [, status, bytes] = new URL(request.url).pathname.split("/").map(Number);
-    const headers = { location: "/200/2" };
-    return new Response(bytes === 0 ? null : "{}".padEnd(bytes ?? 0), { status: status ?? 0, headers });
+    const { pathname, search } = new URL(request.url);
+    const [, status, bytes] = pathname.split("/").map(Number);
+    const body = bytes === 0 ? null : "{}".padEnd(bytes ?? 0);
+    if (search === "?gzip")
+      return new Response(Bun.gzipSync(body ?? ""), { headers: { "content-encoding": "gzip" } });
+    if (search === "?chunks") return new Response(new Blob([body ?? ""]).stream());
+    return new Response(body, { status: status ?? 0, headers: { location: "/200/2" } });
   },
 });
 afterAll(() => server.stop(true));
@@ -58,7 +62,22 @@ test.each([
   [0, 200, "answered"],
   [1, "sso.provider_invalid", "invalid"],
 ])("an answer of the maximum size %d gives %p and counts as %s", async (more, answer, outcome) => {
-  expect(await send(`/200/${ANSWER_BYTES_MAX + more}`)).toMatchObject({ answer, outcome });
+  for (const how of ["", "?gzip", "?chunks"])
+    expect(await send(`/200/${ANSWER_BYTES_MAX + more}${how}`)).toMatchObject({ answer, outcome });
+});
+
+test("an answer with more in its chunks than the length that it announces is bounded", async () => {
+  const chunk = "x".repeat(ANSWER_BYTES_MAX + 1);
+  const head = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n";
+  using liar = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      data: (socket) => void socket.end(`${head}${chunk.length.toString(16)}\r\n${chunk}\r\n0\r\n\r\n`),
+    },
+  });
+  const found = await send("/", `http://127.0.0.1:${liar.port}`);
+  expect(found).toMatchObject({ answer: "sso.provider_invalid", outcome: "invalid" });
 });
 
 test("the cause of a connection that fails has the code and no address", async () => {
