@@ -107,7 +107,7 @@ export function createOutbound({ allowed, found = () => [], publicHosts }: Outbo
       if (tls && tls.linkLocal !== "allowed") await refuseLinkLocal(url, publicHosts?.resolve);
       const response = await fetch(url, {
         ...message,
-        ...(tls && { tls: await tlsOptions(tls) }),
+        ...(tls && url.protocol === "https:" && { tls: await tlsOptions(tls) }),
         redirect: "manual",
         signal: bounded,
       }).catch((cause: unknown) => {

@@ -113,6 +113,11 @@ const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i,
  * @source RFC 9110 section 5.6.1: empty entries are ignored
  */
 function* entriesFromLast(header: string): Generator<string> {
+  if (!header.includes(",")) {
+    const entry = header.trim();
+    if (entry !== "") yield entry;
+    return;
+  }
   let end = header.length;
   let isQuoted = false;
   for (let index = end - 1; index >= -1; index -= 1) {
