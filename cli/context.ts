@@ -8,7 +8,7 @@ import { type Ids, systemIds } from "../src/platform/ids.ts";
 import { restartWith } from "../src/platform/programs/restart.ts";
 import { Interrupted } from "./exit.ts";
 
-export type InputStream = Readable & { readonly isTTY?: boolean };
+type InputStream = Readable & { readonly isTTY?: boolean };
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 export interface Context {

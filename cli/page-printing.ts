@@ -12,7 +12,7 @@ import { type Listing, Table, type TableStyle } from "./output/table.ts";
  * How long one list waits for its reader in total. While it waits, the read snapshot makes the write-ahead log of a busy service
  * grow. After that, the rest is buffered in memory for the reader.
  */
-export const PATIENCE_MS = 5 * SECOND_MS;
+const PATIENCE_MS = 5 * SECOND_MS;
 
 /** Pages between two garbage collections. */
 const PAGES_PER_COLLECTION = 4;

@@ -113,7 +113,7 @@ export interface DomainOptions {
   secrets: DomainSecrets;
 }
 
-export interface DomainSettings {
+interface DomainSettings {
   access: AccessSettings;
   governance: { requiresSecondAdministrator: boolean };
   limits: LimitSettings;
@@ -124,7 +124,7 @@ export interface DomainSettings {
 }
 
 /** Secrets of the configuration, which must not be shown. */
-export interface DomainSecrets {
+interface DomainSecrets {
   scimToken: Secret | undefined;
 }
 

@@ -14,7 +14,7 @@ export function runSynchronously<T>(steps: Steps<T>): T {
 }
 
 /** How long work in steps may hold the event loop. */
-export const TURN_MS = 5;
+const TURN_MS = 5;
 
 /**
  * Runs all of it, and lets the event loop turn every `turnMs`; 0 lets it turn after each step.

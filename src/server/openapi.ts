@@ -17,7 +17,7 @@ import { type Dialect, dialectOf } from "./http/problems/dialect.ts";
 import { SCIM_MEDIA_TYPE } from "./scim/media-type.ts";
 
 /** Version of the API contract. */
-export const CONTRACT_VERSION = "0.1.0";
+const CONTRACT_VERSION = "0.1.0";
 
 export interface OperationText {
   tags: [string];

@@ -8,7 +8,7 @@ import { diskSpace, isNearlyFull } from "../platform/files/disk.ts";
 
 /** Names of the checks, in reporting order. */
 export const CHECKS = ["database", "schema", "keys", "worker", "disk", "running"] as const;
-export type Check = (typeof CHECKS)[number];
+type Check = (typeof CHECKS)[number];
 
 export interface Readiness {
   /** @returns the failing checks */

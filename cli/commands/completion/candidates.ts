@@ -5,7 +5,7 @@ import type { NameKind } from "../../../src/app/installation/completion-names.ts
 import { SETTING_NAMES, settingOf } from "../../../src/platform/config/table.ts";
 import { TOPICS } from "../help/topics.ts";
 
-export interface Candidate {
+interface Candidate {
   readonly value: string;
   readonly about: string;
 }

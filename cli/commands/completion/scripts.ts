@@ -52,5 +52,3 @@ end
 complete -c quartermaster -f -a '(__quartermaster_complete)'
 `,
 } as const;
-
-export type Shell = keyof typeof SCRIPTS;

@@ -3,7 +3,7 @@
 import { CHAPTERS, TOPIC_SECTIONS } from "../../../src/handbook/contents.ts";
 
 /** A term and its meaning. */
-export type Definition = readonly [term: string, meaning: string];
+type Definition = readonly [term: string, meaning: string];
 
 /** The parts of a topic: paragraphs, and lists of definitions. */
 export type Prose = readonly (string | readonly Definition[])[];

@@ -9,7 +9,7 @@ import type { MigrateOptions, MigrateResult } from "../../platform/database/sche
 import { resultOf } from "../../platform/task-thread.ts";
 
 /** The options of `migrate` except the clock, which cannot be passed to a thread. */
-export interface MigrateTask extends Pick<MigrateOptions, "version" | "backupDirectory" | "replicated"> {
+interface MigrateTask extends Pick<MigrateOptions, "version" | "backupDirectory" | "replicated"> {
   file: string;
   nowMs: number;
 }

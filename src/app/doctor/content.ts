@@ -26,7 +26,7 @@ export interface Examined {
 }
 
 /** Reports the progress of long checks. */
-export interface Watch extends Disposable {
+interface Watch extends Disposable {
   advance(amount: number): void;
 }
 export type StartWatch = (work: { label: string; unit: string; total: number }) => Watch;

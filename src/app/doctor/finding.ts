@@ -6,7 +6,6 @@ import { DomainError } from "../../platform/errors.ts";
 
 /** The result of one check. */
 export type Finding = CheckFinding;
-export type Result = Finding["result"];
 
 /** Creates findings under the name of one check. */
 export interface Check {

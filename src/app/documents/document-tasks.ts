@@ -4,7 +4,7 @@ import type { TimeIsOver } from "../../domain/governance/publishing/validation.t
 import { GOVERNANCE_TASKS, type GovernanceTasks, type TaskTable } from "../../domain/governance/tasks.ts";
 import { CONFIG_TASKS, type ConfigTasks } from "../../platform/config/content.ts";
 
-export interface DocumentTasks extends GovernanceTasks, CatalogTasks, ConfigTasks {}
+interface DocumentTasks extends GovernanceTasks, CatalogTasks, ConfigTasks {}
 
 export type TaskName = keyof DocumentTasks;
 export type TaskRequest<Name extends TaskName> = Parameters<DocumentTasks[Name]>[0];

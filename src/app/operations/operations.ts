@@ -14,7 +14,7 @@ import { BackupWork } from "./backups.ts";
 import { diagnoseInThread } from "./doctor-thread.ts";
 
 /** Findings this old are shown again, because every page of the console shows whether there is a problem. */
-export const DIAGNOSIS_KEPT_MS = 15_000;
+const DIAGNOSIS_KEPT_MS = 15_000;
 
 export interface OperationsOptions {
   /** in force since the start */

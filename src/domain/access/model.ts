@@ -9,12 +9,7 @@ export type StoredState = (typeof STORED_STATES)[number];
 export type DeviceLoginState = StoredState | "expired";
 
 /** The answer to a poll (RFC 8628 section 3.5). */
-export type PollAnswer =
-  | "tokens"
-  | "authorization_pending"
-  | "access_denied"
-  | "expired_token"
-  | "invalid_grant";
+type PollAnswer = "tokens" | "authorization_pending" | "access_denied" | "expired_token" | "invalid_grant";
 
 /** `claim`: the first signed-in user who opens the login binds it. `redeem`: the workstation receives its tokens. */
 export type DeviceLoginEvent = "claim" | "approve" | "refuse" | "redeem";

@@ -40,7 +40,6 @@ export type { LoginView } from "./logins/logins.ts";
 export type { AccessSettings, LimitSettings } from "./settings.ts";
 export type { OpenedSession, Origin, SignedIn, SignInMethod } from "./sign-in/login-sessions.ts";
 export type { Caller, TokenAnswer } from "./tokens/grant-messages.ts";
-export type { SigningKeyView } from "./tokens/signing-keys.ts";
 
 export interface AccessDependencies {
   db: Db;

@@ -21,7 +21,7 @@ import { type EntryInChain, type NamedEntry, nameInSummaries } from "./reading/e
 import { type AuditRetentionDependencies, forgetEntries } from "./retention.ts";
 import { type Verification, type VerifyOptions, verifyLog, WALK_ROWS } from "./verification.ts";
 
-export interface AuditFilter {
+interface AuditFilter {
   /** id of a user, or the label that the log shows: an e-mail address, a login name, a token, a job; in any letter case */
   actor?: string | undefined;
   /** `noun.verb` */

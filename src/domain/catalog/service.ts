@@ -12,7 +12,7 @@ import { createSeed } from "./seed/seed.ts";
 import * as store from "./store.ts";
 
 export type { ReportProgress } from "./archive/local-archives.ts";
-export type { ArchiveListing, ListedEntry } from "./archive/stored-archives.ts";
+export type { ArchiveListing } from "./archive/stored-archives.ts";
 export type { BundleFile } from "./bundles/bundle-model.ts";
 export type { ImportPlan, ImportRequest } from "./bundles/bundles.ts";
 export { ManagedPackage } from "./model.ts";

@@ -32,7 +32,7 @@ export function readCatalog({ bytes, fileName }: { bytes: Uint8Array; fileName: 
 }
 
 /** @param pointers into the list @returns the line of each */
-export function catalogLines({
+function catalogLines({
   bytes,
   pointers,
 }: {

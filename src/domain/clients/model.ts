@@ -16,8 +16,8 @@ import {
 } from "./limits.ts";
 
 /** How a report compares with the revision it names. */
-export const VERDICTS = ["matches", "differs", "unknown"] as const;
-export type Verdict = (typeof VERDICTS)[number];
+const VERDICTS = ["matches", "differs", "unknown"] as const;
+type Verdict = (typeof VERDICTS)[number];
 
 /** The verdict combined with the current revision; inventory-store.ts defines it. */
 export const HEALTHS = ["current", "outdated", "attention"] as const;

@@ -26,7 +26,7 @@ import * as store from "./store.ts";
 import type { CheckVersion } from "./verdict/expectations.ts";
 import { createJudge, rulesOf } from "./verdict/judge.ts";
 
-export type { BulkRemoval, Selection } from "./bulk-removal.ts";
+export type { Selection } from "./bulk-removal.ts";
 export type { HarnessVersionCount } from "./inventory/harness-versions.ts";
 export type {
   ClientFacets,
@@ -39,7 +39,7 @@ export type {
 export type { UserFigures } from "./inventory/user-figures-store.ts";
 export type { RemovalKind } from "./removal.ts";
 export type { HarnessImpact, PackageImpact, PolicyImpact } from "./rollout/impact.ts";
-export type { PackageCounts, PackageFailure, PackageFailures } from "./rollout/package-reports.ts";
+export type { PackageCounts, PackageFailures } from "./rollout/package-reports.ts";
 export type { HealthCounts, Rollout } from "./rollout/rollout.ts";
 
 export interface ClientsDependencies {

@@ -14,7 +14,7 @@ export type { AttemptOwner, GatewayMode, ProvisionerCall } from "./dependencies.
 export type { InferenceTokens, Workstation } from "./inference/inference-tokens.ts";
 export type { HealKey, UsableKey } from "./inference/key-healing.ts";
 export type { Resolve, ResolvedKey } from "./inference/key-resolver.ts";
-export type { EndedBy, SessionWatch, WatchedSession } from "./inference/session-watch.ts";
+export type { EndedBy, SessionWatch } from "./inference/session-watch.ts";
 export type { GatewayKeyStatus } from "./keys/key-status.ts";
 export { type DisownedReason, type GatewayKeys, gatewayOff } from "./keys/keys.ts";
 export { disownedReasonIn } from "./provisioners/litellm/litellm-refusals.ts";

@@ -56,12 +56,12 @@ export {
   serversIn,
 } from "./publishing/mcp-lists.ts";
 export { readHarnessKey } from "./publishing/publications.ts";
-export { matchingOffers, type OfferQuery, pageOfOffers } from "./reading/catalog-list.ts";
+export { matchingOffers, pageOfOffers } from "./reading/catalog-list.ts";
 export { type CatalogView, catalogViews } from "./reading/catalog-views.ts";
 export type { Explanation, PolicySummary } from "./reading/explain.ts";
 export type { Configuration } from "./reading/export.ts";
 export type { PackageChange } from "./reading/package-history.ts";
-export { matchingPackages, type PackageQuery, pageOfPackages } from "./reading/package-list.ts";
+export { matchingPackages, pageOfPackages } from "./reading/package-list.ts";
 export {
   type PackageView,
   packageViews,

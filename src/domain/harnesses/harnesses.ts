@@ -35,7 +35,7 @@ export const CAPABILITIES = [
 export type Capability = (typeof CAPABILITIES)[number];
 
 /** What the user of a harness can choose from: every model that the policy assigns to it, or only the selected one. */
-export type ModelExposure = "catalog" | "selected_only";
+type ModelExposure = "catalog" | "selected_only";
 
 export interface ComponentRules {
   readonly agents_require_plugin: boolean;

@@ -29,25 +29,22 @@ export type EndLogins = (tx: Tx, ending: Whose & { reason: string; nowMs: number
 export type KeyLoss = "user_suspended" | "user_removed" | "address_changed";
 
 /** Revokes the gateway key of a user, in the transaction of the change that requires it; gateway provides it. */
-export type RetireGatewayKey = (
-  tx: Tx,
-  retirement: { userId: string; reason: KeyLoss; nowMs: number },
-) => void;
+type RetireGatewayKey = (tx: Tx, retirement: { userId: string; reason: KeyLoss; nowMs: number }) => void;
 
 /**
  * Counts an invitation or password link that an actor gives, in the transaction that creates it; access provides it.
  * @throws DomainError `access.too_many_attempts`
  */
-export type SpendLink = (tx: Tx, actor: Actor, kind: "invitation" | "password_link") => void;
+type SpendLink = (tx: Tx, actor: Actor, kind: "invitation" | "password_link") => void;
 
 /**
  * Clears the wrong passwords tried for an address, in the transaction of the change that requires it; access provides it.
  * @returns how many counters were open
  */
-export type ForgetGuesses = (tx: Tx, account: { email: string; nowMs: number }) => number;
+type ForgetGuesses = (tx: Tx, account: { email: string; nowMs: number }) => number;
 
 /** Removes the second factors of a user, in the transaction that removes the user; access provides it. */
-export type RemoveFactors = (tx: Tx, userId: string) => void;
+type RemoveFactors = (tx: Tx, userId: string) => void;
 
 export interface IdentityDependencies {
   db: Db;

@@ -8,14 +8,14 @@ import type { Actor } from "../shared/actor.ts";
 import type { ScimSettings } from "./model.ts";
 
 /** How a create led to an account (SCIM-14). */
-export type Admission = "created" | "linked" | "revived";
+type Admission = "created" | "linked" | "revived";
 
 /**
  * The accounts of SCIM users, provided by identity. Each function works in the caller's transaction, ends the logins that the
  * change ends (SCIM-17) and cancels the invitations of former administrators. The caller writes one audit entry for the
  * resource.
  */
-export interface ProvisionedAccounts {
+interface ProvisionedAccounts {
   /**
    * Creates the account of an address, or links the local or removed one.
    * @throws DomainError `user.exists` (held by a SCIM account, or linking is off), `user.protected`, `user.last_administrator`

@@ -49,8 +49,6 @@ export type { AddressParameters } from "./uploads/receiving.ts";
 export { keptFree } from "./uploads/room.ts";
 export type { ReadingRight } from "./visibility.ts";
 
-export type CapturedSessions = ReturnType<typeof createSessions>;
-
 /** What the area is made from. */
 export interface SessionsOptions extends Omit<SessionsDependencies, "stores" | "blobs" | "links"> {
   /** of captured sessions only */

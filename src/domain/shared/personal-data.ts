@@ -19,7 +19,7 @@ export interface Person {
 /** Number of rows of each kind that were removed or changed, by a plural name: `login_sessions`. */
 export type ErasedRows = Readonly<Record<string, number>>;
 
-export interface Erasing {
+interface Erasing {
   /** the actor of the erasure */
   actor: Actor;
   person: Person;

@@ -26,7 +26,7 @@ export interface RewrapPart {
   limit: number;
 }
 
-export interface RewrapStep {
+interface RewrapStep {
   rewrapped: number;
   /** secrets left unchanged because they cannot be opened */
   unreadable: number;

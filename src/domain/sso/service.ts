@@ -22,12 +22,11 @@ import { type Registration, registrationOf } from "./registration.ts";
 import type { CurrentSsoSettings } from "./settings.ts";
 import { oidcStatus } from "./status.ts";
 
-export type { Admitted, Explanation } from "./admission/admission.ts";
 export type { Preview } from "./admission/preview.ts";
-export type { SignInOutcome, SsoObserver } from "./dependencies.ts";
+export type { SsoObserver } from "./dependencies.ts";
 export type { IdentityView, NewIdentity } from "./identities/identities.ts";
 export type { Move, MovePlan } from "./identities/moves.ts";
-export type { Person, SsoReason, VerifiedClaims } from "./model.ts";
+export type { Person } from "./model.ts";
 export { SSO_REASONS } from "./model.ts";
 export { clientKeyProblem, publicClientKey } from "./provider/client/client-credential.ts";
 export type { Attempt } from "./provider/client/oidc-client.ts";
@@ -39,11 +38,8 @@ export { discoveryUrl, type ProviderMetadata } from "./provider/discovery/metada
 export { storedMetadataOf } from "./provider/provider-records.ts";
 export {
   PROVIDER_ENDPOINTS,
-  type ProviderRequest,
   REQUEST_OUTCOMES,
 } from "./provider/provider-requests.ts";
-export type { LogoutToken } from "./provider/tokens/logout-token.ts";
-export type { ProviderFinding } from "./provider/verification.ts";
 export { createIsConfirmed } from "./reconfirmation.ts";
 export type { Registration } from "./registration.ts";
 export { CALLBACK_PATH, LOGOUT_PATH, SIGNED_OUT_PATH } from "./registration.ts";

@@ -3,7 +3,7 @@
 import { DomainError } from "../../platform/errors.ts";
 import type { IMAGE_TYPES } from "./tables.ts";
 
-export const BRANDING_IMAGES = ["logo", "icon"] as const;
+const BRANDING_IMAGES = ["logo", "icon"] as const;
 export type ImageKind = (typeof BRANDING_IMAGES)[number];
 
 export const IMAGE_BYTES_MAX = 256 * 1024;

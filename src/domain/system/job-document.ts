@@ -6,7 +6,7 @@ import type { JobAnswer, JobView } from "./jobs.ts";
 const TextOrNull = Type.Union([Type.String(), Type.Null()]);
 const TimeOrNull = Type.Union([Type.String({ format: "date-time" }), Type.Null()]);
 
-export const Job = Type.Object({
+const Job = Type.Object({
   name: Type.String(),
   state: Type.String({ description: "running, paused, due or waiting" }),
   paused: Type.Boolean({ description: "also while an earlier run continues" }),

@@ -22,7 +22,7 @@ export type Setting = Static<typeof Setting>;
 
 export const SettingList = Type.Object({ file: TextOrNull, items: Type.Array(Setting) });
 
-export const Finding = Type.Object({
+const Finding = Type.Object({
   check: Type.String({ description: "Name of the check in snake_case, or of an outside service" }),
   result: Type.Union(["ok", "warning", "failed", "skipped"].map((result) => Type.Literal(result))),
   detail: Type.String(),

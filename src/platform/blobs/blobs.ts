@@ -16,7 +16,7 @@ declare const digestBrand: unique symbol;
 /** SHA-256 as 64 lower-case hexadecimal digits; only `parseDigest` creates it. */
 export type Digest = string & { readonly [digestBrand]: true };
 
-export interface PutOptions {
+interface PutOptions {
   /** refuses the bytes unless they have this digest */
   expectedDigest?: Digest;
   /** refuses more bytes than this */
@@ -33,7 +33,7 @@ export interface PutOptions {
   check?: (bytes: AsyncIterable<Uint8Array>, digest: Digest) => Promise<void>;
 }
 
-export interface StoredBlob {
+interface StoredBlob {
   digest: Digest;
   sizeBytes: number;
   /** false if the same bytes were already stored */

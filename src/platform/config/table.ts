@@ -16,7 +16,7 @@ import { SESSION_SETTINGS } from "./settings/sessions.ts";
 import type { Setting, Settings } from "./settings/setting.ts";
 
 /** Every setting. The parts before the last dot are nested sections of the file. Each file in `settings/` lists its sections. */
-export const SETTINGS = {
+const SETTINGS = {
   ...SERVICE_SETTINGS,
   ...CONSOLE_SETTINGS,
   ...CONTENT_SETTINGS,

@@ -6,7 +6,7 @@ import { Secret } from "../secret.ts";
 import { isJsonObject } from "../text/json-object.ts";
 
 /** The value and its printable text, or a description of valid values ("must be ..."). */
-export type Reading<T> = { readonly value: T; readonly text: string } | { readonly wrong: string };
+type Reading<T> = { readonly value: T; readonly text: string } | { readonly wrong: string };
 
 export interface SettingType<T> {
   /** follows the flag in help texts */

@@ -19,7 +19,7 @@ import { Secret } from "../secret.ts";
 
 /** The accepted algorithms; a token cannot choose another one (RFC 8725 section 3.1). */
 const ALGORITHMS = ["EdDSA", "ES256", "RS256"] as const;
-export type SigningAlgorithm = (typeof ALGORITHMS)[number];
+type SigningAlgorithm = (typeof ALGORITHMS)[number];
 
 /** A public key in its published form: a JWK (RFC 7517) with its thumbprint (RFC 7638) as id. */
 export interface PublicJwk extends JWK {

@@ -9,9 +9,9 @@ import { openSqliteFile } from "./sqlite-file.ts";
 import { asStorageError, sqliteErrorIn } from "./storage-errors.ts";
 
 /** Page cache of one connection, so that random look-ups in a large table need no system call for each page. */
-export const PAGE_CACHE_KIB = 16_384;
+const PAGE_CACHE_KIB = 16_384;
 /** How long a write waits for the transaction of another process. Waiting blocks the whole process. */
-export const BUSY_TIMEOUT_MS = 5_000;
+const BUSY_TIMEOUT_MS = 5_000;
 
 const MODE_RETRY_MS = 5;
 

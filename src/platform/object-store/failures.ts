@@ -2,7 +2,7 @@
 import { codeOf, DomainError } from "../errors.ts";
 
 /** Seconds after which a caller may try again. */
-export const RETRY_AFTER_SECONDS = 30;
+const RETRY_AFTER_SECONDS = 30;
 
 /** Why the store could not be used. */
 export class StoreFailure extends Error {

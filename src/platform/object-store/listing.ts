@@ -2,7 +2,7 @@
 // the protocol, so that no XML library is carried for them; anything unexpected is refused.
 import { invalid } from "./failures.ts";
 
-export interface ListedObject {
+interface ListedObject {
   key: string;
   sizeBytes: number;
   /** UTC milliseconds */

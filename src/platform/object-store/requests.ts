@@ -20,7 +20,7 @@ export type StoreOperation = (typeof STORE_OPERATIONS)[number];
 
 /** `missing`: no such object, or no such bucket; `refused`: another 4xx; `invalid`: an answer that S3 does not define */
 export const STORE_OUTCOMES = ["answered", "missing", "refused", "invalid", "unreachable"] as const;
-export type StoreOutcome = (typeof STORE_OUTCOMES)[number];
+type StoreOutcome = (typeof STORE_OUTCOMES)[number];
 
 /** One call of a store with its attempts, for metrics. */
 export interface StoreCall {

@@ -10,7 +10,7 @@ export const LOG_LINE_LENGTH_MAX = 16_000;
 export const CUT_EVENT_LENGTH_MAX = 100;
 
 const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+type LogLevel = (typeof LOG_LEVELS)[number];
 export type LogFormat = "json" | "text";
 export type LogFields = Readonly<Record<string, unknown>>;
 

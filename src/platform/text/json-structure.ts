@@ -27,7 +27,7 @@ export interface JsonLimits {
 }
 
 /** What counts against limits. */
-export interface JsonCounts {
+interface JsonCounts {
   /** nesting levels around the text */
   depth: number;
   /** scalars, objects, lists and member names */

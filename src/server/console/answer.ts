@@ -32,7 +32,7 @@ export interface HtmlOptions {
 const PLAIN_ORIGIN = /^https:\/\/(?:[a-z\d._-]+|\[[a-f\d:]+\])(?::\d+)?$/;
 
 /** @returns the value of `Content-Security-Policy` for a console page */
-export function consolePolicy(images: readonly (string | null)[]): string {
+function consolePolicy(images: readonly (string | null)[]): string {
   const origins = images
     .map((address) => URL.parse(address ?? "")?.origin ?? "")
     .filter((origin) => PLAIN_ORIGIN.test(origin));

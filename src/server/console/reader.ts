@@ -4,14 +4,14 @@ import type { Actor } from "../../domain/shared/actor.ts";
 import type { Visitor } from "../auth/browser.ts";
 
 /** Cookie that the console's script sets: an IANA time zone. */
-export const ZONE_COOKIE = "quartermaster_zone";
+const ZONE_COOKIE = "quartermaster_zone";
 /** Cookie with the color scheme that the reader chose. */
 export const THEME_COOKIE = "quartermaster_theme";
 export const THEMES = ["light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
 
 /** Longer names of a time zone or language are ignored. */
-export const LOCALE_CHARACTERS = 64;
+const LOCALE_CHARACTERS = 64;
 
 export interface Reader {
   request: Request;

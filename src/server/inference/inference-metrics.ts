@@ -4,7 +4,7 @@ import type { Permits } from "../../domain/inference/admission/permits.ts";
 import type { Outcome } from "../../domain/inference/log/record.ts";
 import { REFUSAL_REASONS, type RefusalReason } from "./refusals.ts";
 
-export interface FinishedRequest {
+interface FinishedRequest {
   /** label of an entry */
   route: string;
   /** that the client received; null where no head came */

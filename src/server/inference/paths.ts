@@ -16,7 +16,7 @@ export interface Entry {
 }
 
 /** An entry and the methods that it takes. */
-export interface Listed {
+interface Listed {
   readonly entry: Entry;
   readonly methods: readonly string[];
 }

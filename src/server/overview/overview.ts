@@ -14,8 +14,6 @@ import { type Clock, DAY_MS, SECOND_MS, within } from "../../platform/clock.ts";
 import { runInTurns, type Steps } from "../../platform/steps.ts";
 import { type OverviewProblem, problemsOf } from "./problems.ts";
 
-export type { OverviewProblem, ProblemSource } from "./problems.ts";
-
 export const REVISIONS_SHOWN = 5;
 export const AUDIT_ENTRIES_SHOWN = 10;
 /** How long counts are shown again. */

@@ -2,7 +2,7 @@
 import type { Diagnosis } from "../../domain/system/operations.ts";
 
 /** A check of doctor, or a part of the domain. */
-export type ProblemSource = string;
+type ProblemSource = string;
 
 export interface OverviewProblem {
   result: "failed" | "warning";

@@ -7,7 +7,7 @@ import { DomainError } from "../../../platform/errors.ts";
 import type { Installation } from "../../installation/installation.ts";
 
 /** How often it looks. */
-export const LOOK_EVERY_MS = SECOND_MS;
+const LOOK_EVERY_MS = SECOND_MS;
 
 /** `replaced`: what is read is out of date; `upgraded`: this program does not know the schema. */
 export type Displaced = { error: DomainError; isReplaced: boolean };

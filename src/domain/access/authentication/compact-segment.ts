@@ -12,7 +12,7 @@ export const HEAD_WORDS = KEY_WORDS + 1;
  * it.
  */
 const MARK = HEAD_WORDS;
-export const USED = 1;
+const USED = 1;
 
 /** The slot was never used: a search ends here. */
 const NEVER = 0;

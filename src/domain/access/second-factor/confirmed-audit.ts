@@ -12,7 +12,7 @@ const changesRole = ({ before, after }: Change): boolean => before?.role !== aft
 const makesAdministrator = ({ after }: Change): boolean => after?.role === "admin";
 
 /** Role changes, key rotations, new tokens or links, and the end of logins of selected users, by their action in the audit log. */
-export const SENSITIVE: Readonly<Record<string, (change: Change) => boolean>> = {
+const SENSITIVE: Readonly<Record<string, (change: Change) => boolean>> = {
   "bundle_key.create": always,
   "gateway_signing_key.rotate": always,
   "invitation.create": makesAdministrator,

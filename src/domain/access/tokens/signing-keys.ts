@@ -5,8 +5,6 @@ import { SigningKeyRing, type SigningKeyRingOptions } from "../../shared/signing
 import type { AccessSettings } from "../settings.ts";
 import { accessKeyStore } from "./signing-keys-store.ts";
 
-export type { SigningKeyView } from "../../shared/signing-keys/signing-key-ring.ts";
-
 export interface SigningKeysDependencies
   extends Pick<SigningKeyRingOptions, "db" | "clock" | "audit" | "sealing"> {
   settings: Pick<AccessSettings, "accessTokenTtlSeconds" | "signingKeyRotationDays">;

@@ -39,7 +39,7 @@ export async function outdatedRulesOf(
 /** Entries of one archive that are listed. */
 export const ENTRIES_LISTED_MAX = 1_000;
 
-export interface ListedEntry {
+interface ListedEntry {
   path: string;
   kind: "file" | "directory";
   /** 0 for a folder */

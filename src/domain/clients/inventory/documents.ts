@@ -13,7 +13,7 @@ const Time = Type.String({ format: "date-time" });
 const Uuid = Type.String({ format: "uuid" });
 
 /** One record of the inventory, on the wire. */
-export const AdminClientStatus = Type.Object({
+const AdminClientStatus = Type.Object({
   id: Uuid,
   user_email: Type.String(),
   instance_id: Type.String(),
@@ -52,7 +52,7 @@ const Count = Type.Integer({ minimum: 0 });
 const untilCounted = { description: "null until the report of an earlier release is counted" };
 
 /** One record without the reported inventory. */
-export const ClientSummary = Type.Composite([
+const ClientSummary = Type.Composite([
   Type.Omit(AdminClientStatus, ["harnesses", "packages", "error", "status_reasons"]),
   Type.Object({
     user_id: Uuid,

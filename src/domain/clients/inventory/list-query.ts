@@ -88,7 +88,7 @@ export function readCountKinds(text: string | undefined): ReadonlySet<CountKind>
 }
 
 /** @returns the filter; use it only if `problems` stays empty */
-export function readClientFilter(
+function readClientFilter(
   query: ClientFilterQuery,
   { problems, nowMs, hasAddressLike }: Reading & { problems: Problem[] },
 ): InventoryFilter {

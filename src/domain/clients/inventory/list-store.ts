@@ -156,7 +156,7 @@ function matchingOf({ filter, inForce }: WantedReports, order: RowOrder): SQL | 
 }
 
 /** @returns a condition for the records that match the filter; undefined for all */
-export const conditionOf = (
+const conditionOf = (
   {
     q,
     userId,

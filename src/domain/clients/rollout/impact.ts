@@ -21,7 +21,7 @@ export const PEOPLE_NAMED_MAX = 10;
 type Policy = Pick<Revision, "document" | "audiences">;
 
 /** A version that the change refuses. */
-export interface RefusedVersion {
+interface RefusedVersion {
   /** as reported; empty if none could be read */
   version: string;
   clients: number;
@@ -42,7 +42,7 @@ export interface HarnessImpact {
   versions: readonly RefusedVersion[];
 }
 
-export interface People {
+interface People {
   count: number;
   /** addresses of the first ones, if they are fewer than everybody */
   named: readonly string[];

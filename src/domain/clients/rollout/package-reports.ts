@@ -28,7 +28,7 @@ export interface PackageCounts {
 }
 
 /** A way in which a package fails, as reported. */
-export interface PackageFailure {
+interface PackageFailure {
   harness: string;
   version: string;
   state: string;

@@ -32,7 +32,7 @@ export const ASLEEP_DAYS = [1, 7, 30] as const;
 export type HealthCounts = Readonly<Record<Health, number>>;
 
 /** Workstations that gave one reason. */
-export interface Refusal {
+interface Refusal {
   reason: string;
   clients: number;
   /** one of them */

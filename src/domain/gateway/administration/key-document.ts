@@ -37,7 +37,7 @@ const FIELDS = {
   sealing_key_id: TextOrNull,
 };
 
-export const ShownGatewayKey = Type.Object(FIELDS);
+const ShownGatewayKey = Type.Object(FIELDS);
 export const ShownGatewayKeyList = keyedEnvelope(ShownGatewayKey);
 export const OneGatewayKey = Type.Object({
   ...FIELDS,

@@ -18,8 +18,6 @@ export interface InferenceDependencies extends Omit<GatewayDependencies, "groups
   outbound: Outbound;
 }
 
-export type Inference = ReturnType<typeof createInference>;
-
 /** Called once, in domain.ts. */
 export function createInference(dependencies: InferenceDependencies) {
   const settings = dependencies.mode?.settings;

@@ -16,7 +16,7 @@ export interface UsableKey {
 }
 
 /** A key that was used for a request, and whose request it was. */
-export interface UsedKey {
+interface UsedKey {
   readonly userId: string;
   readonly organizationId: string;
   readonly gatewaySessionId: string;

@@ -33,7 +33,7 @@ export interface ResolverDependencies {
 }
 
 /** The claims of an inference token that the lookup needs. */
-export interface ResolveRequest {
+interface ResolveRequest {
   userId: string;
   gatewaySessionId: string;
 }

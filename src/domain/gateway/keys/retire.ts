@@ -19,7 +19,7 @@ export type RevocationReason =
   | "unreadable"
   | "unsettled";
 
-export interface Retirement {
+interface Retirement {
   userId: string;
   reason: RevocationReason;
   nowMs: number;

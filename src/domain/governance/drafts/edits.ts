@@ -154,7 +154,3 @@ const withHarness = (
   harness: HarnessKey,
   typed: NonNullable<TypedTexts["harnesses"][HarnessKey]>,
 ): TypedTexts => ({ harnesses: { ...harnesses, [harness]: typed } });
-
-/** @returns the harnesses whose settings have problems */
-export const brokenHarnesses = ({ harnesses }: TypedTexts): HarnessKey[] =>
-  HARNESS_KEYS.filter((key) => harnesses[key]?.problems.length);

@@ -21,7 +21,7 @@ export interface PackageUse {
 export type PackageInput = Readonly<Record<string, unknown>> & { id: string };
 
 /** @returns what the draft says about packages and MCP servers */
-export const extensionsOf = ({ document, audiences }: Content): ExtensionsInput => ({
+const extensionsOf = ({ document, audiences }: Content): ExtensionsInput => ({
   packages: document.packages,
   packageAudiences: audiences,
   packageOverrides: membersOf(document, "package_overrides"),

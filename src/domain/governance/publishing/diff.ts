@@ -36,7 +36,7 @@ const diffAudiences = (before: Pick<Said, "audiences">, after: Pick<Said, "audie
 type Said = Pick<Revision, "document" | "audiences">;
 
 /** @returns the document without its revision id */
-export function withoutRevision(document: object): object {
+function withoutRevision(document: object): object {
   const { revision: _, ...rest } = { revision: undefined, ...document };
   return rest;
 }

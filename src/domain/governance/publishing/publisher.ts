@@ -30,7 +30,7 @@ export interface Proposal {
   draft?: PublishedDraft;
 }
 
-export interface PublishedDraft {
+interface PublishedDraft {
   /** address of its author, if somebody else publishes it */
   writtenBy: string | undefined;
   /** runs in the same transaction, before the revision is added; what it throws prevents the publication */

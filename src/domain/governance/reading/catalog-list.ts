@@ -4,8 +4,8 @@ import { type Page, readWord, refuseProblems } from "../../shared/page.ts";
 import { type CatalogView, OFFERS } from "./catalog-views.ts";
 import { type ContentQuery, pageOf, readContentFilter } from "./package-filter.ts";
 
-export const ARCHIVE_PLACES = ["here", "elsewhere"] as const;
-export const CATALOG_SORTS = ["catalog", "id", "-id"] as const;
+const ARCHIVE_PLACES = ["here", "elsewhere"] as const;
+const CATALOG_SORTS = ["catalog", "id", "-id"] as const;
 
 /** The request of a caller, before any check. */
 export interface OfferQuery extends ContentQuery {

@@ -4,7 +4,7 @@ import type { GovernanceConfig } from "../model.ts";
 
 export const OFFERS = ["new", "update", "taken"] as const;
 /** What taking an entry of the catalog would do: add the package, replace it by another version, or nothing. */
-export type Offer = (typeof OFFERS)[number];
+type Offer = (typeof OFFERS)[number];
 
 export interface CatalogView extends CatalogSummary {
   /** version in the policy in force */

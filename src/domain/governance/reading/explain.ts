@@ -16,7 +16,7 @@ import { checkVersion } from "../versions/versions.ts";
 import { type LinesByPointer, leavesOf } from "./policy-lines.ts";
 
 /** One value that the policy sets. The user chooses everything else. */
-export interface ExplainedValue {
+interface ExplainedValue {
   /** RFC 6901 pointer into the document */
   pointer: string;
   value: unknown;
@@ -24,7 +24,7 @@ export interface ExplainedValue {
   line: number | undefined;
 }
 
-export interface ExplainedPackage {
+interface ExplainedPackage {
   id: string;
   version: string;
   /** installed, or the reason why not */

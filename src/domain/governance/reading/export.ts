@@ -37,7 +37,7 @@ export interface Configuration {
   secrets: readonly (readonly [string, string])[];
 }
 
-export interface Redaction {
+interface Redaction {
   /** RFC 6901 pointer into the exported file */
   path: string;
   environmentVariable: string;

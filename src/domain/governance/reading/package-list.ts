@@ -4,9 +4,9 @@ import { type Page, readWord, refuseProblems } from "../../shared/page.ts";
 import { type ContentQuery, pageOf, readContentFilter } from "./package-filter.ts";
 import type { PackageView } from "./package-views.ts";
 
-export const AUDIENCE_SCOPES = ["organization", "users"] as const;
-export const PACKAGE_ORIGINS = ["catalog", "own"] as const;
-export const PACKAGE_SORTS = ["id", "-id"] as const;
+const AUDIENCE_SCOPES = ["organization", "users"] as const;
+const PACKAGE_ORIGINS = ["catalog", "own"] as const;
+const PACKAGE_SORTS = ["id", "-id"] as const;
 
 /** The request of a caller, before any check. */
 export interface PackageQuery extends ContentQuery {

@@ -12,7 +12,7 @@ import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import type { GovernanceConfig, PackageAudience, Revision } from "../model.ts";
 
 /** What a draft makes of a package of the policy. */
-export type DraftState = "same" | "added" | "changed" | "removed";
+type DraftState = "same" | "added" | "changed" | "removed";
 
 export interface PackageView extends PackageContent, Pick<ManagedPackage, "id" | "name" | "version"> {
   /** of `harnesses`: those that have it turned off */
@@ -77,7 +77,7 @@ const isDisabled = ({ harnesses }: GovernanceConfig, key: HarnessKey, id: string
   ownMember(harnesses[key]?.package_overrides ?? {}, id)?.enabled === false;
 
 /** @returns who gets the package */
-export const audienceOf = ({ audiences }: Pick<Policy, "audiences">, id: string): PackageAudience =>
+const audienceOf = ({ audiences }: Pick<Policy, "audiences">, id: string): PackageAudience =>
   ownMember(audiences, id) ?? { scope: "organization", user_ids: [] };
 
 /** @returns everything that a policy says about a package */

@@ -26,7 +26,7 @@ import { checkPassword } from "../users/passwords.ts";
 import * as store from "./password-link-store.ts";
 
 /** Maximum number of expired links removed in one transaction. */
-export const SWEEP_BATCH_ROWS = 500;
+const SWEEP_BATCH_ROWS = 500;
 
 export interface PasswordLink {
   user: User;

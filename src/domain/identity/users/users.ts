@@ -47,7 +47,7 @@ export interface NewUserResult {
 }
 
 /** PATCH of a user; unknown values are rejected by name. */
-export interface UserUpdate {
+interface UserUpdate {
   role?: string | undefined;
   status?: string | undefined;
 }

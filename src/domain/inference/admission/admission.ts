@@ -18,7 +18,7 @@ import { Permits } from "./permits.ts";
 import { type InferenceClaims, TokenVerifier, type TokenVerifierOptions } from "./token-verifier.ts";
 
 /** Buckets of tokens, gateway sessions and addresses together; the least recently used one is evicted first. */
-export const BUCKETS_MAX = 100_000;
+const BUCKETS_MAX = 100_000;
 
 const LEEWAY_MS = CLOCK_TOLERANCE_SECONDS * SECOND_MS;
 

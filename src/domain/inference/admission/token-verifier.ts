@@ -10,7 +10,7 @@ import { GATEWAY_SESSION_CLAIM, INFERENCE_SCOPE, SESSION_CLAIM } from "../../gat
 import type { SigningKeyRing } from "../../shared/signing-keys/signing-key-ring.ts";
 
 /** About 500 bytes each. */
-export const KNOWN_TOKENS_MAX = 100_000;
+const KNOWN_TOKENS_MAX = 100_000;
 
 /** `typ` of an inference token. */
 const TOKEN_TYPE = "JWT";

@@ -57,7 +57,7 @@ function harnessOf(userAgent: string | null, path: string): string | null {
 }
 
 /** @returns the value without control characters, cut to its limit; null if nothing is left */
-export function clean(value: string | null, max: number): string | null {
+function clean(value: string | null, max: number): string | null {
   if (value === null) return null;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
   const text = value.replace(/[\u0000-\u001f\u007f-\u009f]/g, "").trim();

@@ -45,7 +45,7 @@ export const resultOf = (httpStatus: number | null): Result =>
   RESULT_OF_CLASS[Math.floor((httpStatus ?? 0) / 100)] ?? "transport_error";
 
 export const SORTS = ["occurred_desc", "occurred_asc"] as const;
-export type Sort = (typeof SORTS)[number];
+type Sort = (typeof SORTS)[number];
 
 /** Which rows are wanted; checked values only. */
 export interface RowFilter {

@@ -5,7 +5,7 @@ import type { Database } from "bun:sqlite";
 import type { UsageBatch, UsageDelta } from "./model.ts";
 
 /** Sums of one batch: a few milliseconds of the service's transaction. */
-export const BATCH_SUMS_MAX = 500;
+const BATCH_SUMS_MAX = 500;
 /** Sums that are in no batch yet. */
 const NO_BATCH = "";
 

@@ -18,7 +18,7 @@ import {
   typeDocuments,
 } from "./discovery-documents.ts";
 
-export interface AskedDiscovery extends AskedView {
+interface AskedDiscovery extends AskedView {
   /** unparsed; any filter is refused here */
   filter?: string | undefined;
 }

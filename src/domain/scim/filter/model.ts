@@ -39,7 +39,7 @@ export interface ElementTest {
   readonly filter: Filter;
 }
 
-export interface Negation {
+interface Negation {
   readonly kind: "not";
   readonly part: Filter;
 }

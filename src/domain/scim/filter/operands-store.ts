@@ -7,7 +7,7 @@ import { scimGroupMembers, scimGroups, scimUserEmails, scimUserRevisions, scimUs
 import { ENTERPRISE_USER, type ResourceTypeName } from "../wire.ts";
 import type { Comparison, Presence } from "./model.ts";
 
-export interface Index {
+interface Index {
   /** the first column of the index, if a condition must name it too */
   readonly organization?: SQL;
 }

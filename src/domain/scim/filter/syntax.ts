@@ -8,7 +8,7 @@ export type Operator = (typeof OPERATOR_NAMES)[number];
 export type Literal = string | number | boolean;
 
 /** `name pr`; also `name ne null`, and negated `name eq null` (SCIM-58) */
-export interface WrittenPresence {
+interface WrittenPresence {
   readonly kind: "present";
   readonly name: string;
 }

@@ -22,7 +22,7 @@ export interface MemberIntake {
   open(list: PlaceOfList): LongMemberList;
 }
 
-export interface PlaceOfList {
+interface PlaceOfList {
   /** as for `isMemberList` */
   depth: number;
   /** the text before the list, except for the lists that were taken */

@@ -33,7 +33,7 @@ export interface MemberChange {
 const AUDITED_IDS_MAX = 10;
 
 /** Users as numbers: objects for 300,000 users take 40 MB. */
-export class MovedUsers {
+class MovedUsers {
   readonly sequences: number[] = [];
   /** for the audit log */
   readonly firstIds: string[] = [];

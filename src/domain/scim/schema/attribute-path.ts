@@ -21,7 +21,7 @@ export interface AttributePath {
 }
 
 /** A whole extension, named by its URN alone. */
-export interface ExtensionPath {
+interface ExtensionPath {
   readonly type: ResourceTypeName;
   readonly extension: Schema;
   readonly attribute: undefined;

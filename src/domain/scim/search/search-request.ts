@@ -12,7 +12,7 @@ export const PAGE_DEFAULT = 100;
 export type SearchScope = ResourceTypeName | "all";
 
 /** Resources without the attribute come last, or first in descending order. */
-export interface Order {
+interface Order {
   /** undefined for a type without such an attribute */
   readonly keys: Readonly<Record<ResourceTypeName, AttributePath | undefined>>;
   readonly isDescending: boolean;

@@ -26,7 +26,7 @@ export interface SessionView extends ListedSession {
 }
 
 /** A page behind a cursor. */
-export interface CursorPage {
+interface CursorPage {
   items: readonly SessionView[];
   /** null at the end */
   nextCursor: string | null;

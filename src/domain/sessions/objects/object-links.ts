@@ -6,7 +6,7 @@ import type { AnnouncedObject } from "./object-store.ts";
 /** Separate from every other MAC of this service. */
 const PURPOSE = "session-object";
 
-export const OBJECTS_PATH = "/session-objects";
+const OBJECTS_PATH = "/session-objects";
 
 export interface SignedAddress {
   method: "PUT" | "GET";

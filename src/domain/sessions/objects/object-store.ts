@@ -10,7 +10,7 @@ export type AnnouncedObject = Pick<
 >;
 
 /** The same once it has a place. */
-export type PlacedObject = AnnouncedObject & Pick<ArtifactRow, "place">;
+type PlacedObject = AnnouncedObject & Pick<ArtifactRow, "place">;
 
 /** A request that a client sends to upload an object. */
 export interface UploadRequest {
@@ -33,7 +33,7 @@ export interface ListedObject extends Pick<FoundObject, "sizeBytes"> {
   modifiedAtMs: number;
 }
 
-export interface Timed {
+interface Timed {
   signal?: AbortSignal | undefined;
 }
 

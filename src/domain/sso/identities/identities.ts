@@ -10,8 +10,6 @@ import type { EndLogins } from "../dependencies.ts";
 import { CLAIM_TEXT_LENGTH_MAX } from "../model.ts";
 import * as store from "./identities-store.ts";
 
-export type { IdentityRow } from "./identities-store.ts";
-
 export interface IdentitiesDependencies {
   db: Db;
   clock: Clock;

@@ -7,7 +7,7 @@ import type { Destination, Outbound, OutboundRequest } from "../../../platform/o
 import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
 import { forLog, providerInvalid, unreachable } from "./failures.ts";
 
-export const ANSWER_TIMEOUT_MS = 10 * SECOND_MS;
+const ANSWER_TIMEOUT_MS = 10 * SECOND_MS;
 export const ANSWER_BYTES_MAX = 256 * 1024;
 
 export const PROVIDER_ENDPOINTS = ["discovery", "keys", "token", "userinfo", "pushed_request"] as const;
@@ -15,7 +15,7 @@ export type ProviderEndpoint = (typeof PROVIDER_ENDPOINTS)[number];
 
 /** `refused`: an error with a status below 500; `invalid`: a redirect, or more bytes than are read */
 export const REQUEST_OUTCOMES = ["answered", "refused", "invalid", "unreachable"] as const;
-export type RequestOutcome = (typeof REQUEST_OUTCOMES)[number];
+type RequestOutcome = (typeof REQUEST_OUTCOMES)[number];
 
 /** One request to the provider, for metrics. */
 export interface ProviderRequest {

@@ -11,7 +11,7 @@ export const PROXY_MODES = ["in-process", "external", "off"] as const;
 export const IN_FLIGHT = { min: 1, max: 20_000 };
 const BODY_BYTES = { min: 1024, max: 268_435_456 };
 /** 0: no body is read before it is sent */
-export const BUFFER_BYTES = { min: 0, max: 16_777_216 };
+const BUFFER_BYTES = { min: 0, max: 16_777_216 };
 const BUFFER_TOTAL_BYTES = { min: 0, max: 4_294_967_296 };
 const REQUEST_RATE = { min: 1, max: 100_000 };
 const CONNECT_TIMEOUT_SECONDS = { min: 1, max: 60 };

@@ -67,7 +67,7 @@ function filtersWith(facets: ClientFacets | undefined): Filter[] {
   ];
 }
 
-export const CLIENT_COLUMNS: readonly Column<ClientRow>[] = [
+const CLIENT_COLUMNS: readonly Column<ClientRow>[] = [
   {
     name: "host",
     label: "Host",

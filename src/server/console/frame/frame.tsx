@@ -60,7 +60,7 @@ export interface LongText {
 export const longText = (text: string): LongText => ({ mark: crypto.randomUUID(), text });
 
 /** Names of the events of `GET /admin/events`. */
-export type LiveEvent = "revision" | "clients" | "keys" | "jobs" | "problem";
+type LiveEvent = "revision" | "clients" | "keys" | "jobs" | "problem";
 
 /** @returns the whole document */
 export function renderConsole(

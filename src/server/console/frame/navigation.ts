@@ -4,7 +4,7 @@
 /** Who may open a page. */
 export type Needs = "anyone" | "administrator";
 
-export interface NavigationLink {
+interface NavigationLink {
   href: string;
   label: string;
   /** omitted: always */

@@ -6,7 +6,7 @@ import { waitingNoticeCookie, waitingNoticeOf } from "../../auth/cookies.ts";
 /** A redirect takes seconds. */
 const NOTICE_SECONDS = 60;
 /** Longer messages are cut: browsers drop cookies of more than 4 KiB. */
-export const NOTICE_CHARACTERS = 800;
+const NOTICE_CHARACTERS = 800;
 
 export interface Notice {
   kind: "done" | "attention";

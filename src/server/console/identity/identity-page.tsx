@@ -18,7 +18,7 @@ import { Requests } from "./requests.tsx";
 import { MODE_TEXT, PROVISIONING_TEXT, TOKENS_PATH } from "./words.ts";
 
 /** Users who are not removed, by who manages them. */
-export interface SourceCount {
+interface SourceCount {
   source: ProvisioningSource;
   active: number;
   suspended: number;

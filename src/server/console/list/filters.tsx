@@ -18,7 +18,7 @@ interface FilterFormProps {
 /** Parameters that stay when the filters change. */
 const KEPT = ["sort", "columns", "per_page", ALL_FILTERS.name];
 
-export const PAGE_SIZES = [25, 50, 100] as const;
+const PAGE_SIZES = [25, 50, 100] as const;
 
 /** A form with method GET: the address of its answer has the filters. */
 export function FilterForm({ filters, values, problems }: FilterFormProps) {

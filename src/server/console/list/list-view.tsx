@@ -220,7 +220,7 @@ function Pages({ paging }: { paging: Paging }) {
 type Numbered = Extract<Paging, { page: number }>;
 
 /** @returns the number of the last page, at least 1 */
-export const lastPage = ({ total, perPage }: Pick<Numbered, "total" | "perPage">): number =>
+const lastPage = ({ total, perPage }: Pick<Numbered, "total" | "perPage">): number =>
   Math.max(1, Math.ceil(total / perPage));
 
 function numberedLinks(url: URL, paging: Numbered) {

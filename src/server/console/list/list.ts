@@ -48,7 +48,7 @@ export type Paging =
   | { next: string | null; isFirst: boolean; total?: number | undefined; isBound?: boolean };
 
 /** An action on selected rows. It leads to a confirmation page. */
-export interface BulkAction {
+interface BulkAction {
   /** value of `act` */
   name: string;
   label: string;

@@ -25,7 +25,7 @@ const FILTERS: readonly Filter[] = [
 /** Reasons shown for one workstation; the rest is counted. */
 const REASONS_SHOWN = 5;
 
-export interface OwnWorkstation extends ClientView {
+interface OwnWorkstation extends ClientView {
   /** whether the login that reported still works */
   isSignedIn: boolean;
 }

@@ -12,13 +12,13 @@ import { GROUPS_PATH, STATUS_LABELS, userPath } from "../people/words.ts";
 export const PEOPLE_SHOWN_MAX = 100;
 
 /** Someone whom the audience names. */
-export interface Person {
+interface Person {
   id: string;
   /** undefined if the user was erased */
   user: Pick<User, "email" | "status"> | undefined;
 }
 
-export interface NamedGroup {
+interface NamedGroup {
   id: string;
   /** undefined if the provider removed it */
   group: Pick<GroupRow, "displayName" | "memberCount"> | undefined;

@@ -51,7 +51,7 @@ const FILTERS: readonly Filter[] = [
   },
 ];
 
-export const PACKAGE_COLUMNS: readonly Column<PackageRow>[] = [
+const PACKAGE_COLUMNS: readonly Column<PackageRow>[] = [
   nameColumn(packagePath),
   {
     name: "version",

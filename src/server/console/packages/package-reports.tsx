@@ -86,7 +86,7 @@ export function History({ changes }: { changes: readonly PackageChange[] }) {
 }
 
 /** @returns what a revision did: `1.2.0 to 1.3.0, who gets it` */
-export function changeText({ from, to, isAudienceChanged, isUseChanged }: PackageChange): string {
+function changeText({ from, to, isAudienceChanged, isUseChanged }: PackageChange): string {
   if (from === undefined) return `added as ${to}`;
   if (to === undefined) return `removed, was ${from}`;
   const parts = [

@@ -17,7 +17,7 @@ export interface Twin {
 }
 
 /** @returns the word as a POSIX shell reads it back */
-export const shellWord = (word: string): string =>
+const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /** @returns the command line */

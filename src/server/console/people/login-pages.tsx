@@ -16,7 +16,7 @@ import { LOGIN_KIND_LABELS, LOGIN_STATES, LoginName } from "./login-list.tsx";
 import { LOGINS_PATH, userPath } from "./words.ts";
 
 export const END_ALL_PATH = `${LOGINS_PATH}/end-all`;
-export const endLoginPath = (id: string): string => `${LOGINS_PATH}/${id}/end`;
+const endLoginPath = (id: string): string => `${LOGINS_PATH}/${id}/end`;
 
 const FILTERS: readonly Filter[] = [
   { name: "user_id", label: "User", kind: "text", hint: "Address or id" },

@@ -9,7 +9,7 @@ import { ListView, listStatus } from "../list/list-view.tsx";
 import { Count, Revision, Text, Time } from "../parts/values.tsx";
 import { HISTORY_PATH, ORIGIN_WORDS, TRAIL } from "./words.ts";
 
-export interface HistoryRow extends RevisionSummary {
+interface HistoryRow extends RevisionSummary {
   /** workstations that report it */
   clients: number;
 }

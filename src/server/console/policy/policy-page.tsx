@@ -73,7 +73,7 @@ function Links({ revision }: { revision: Revision }) {
   );
 }
 
-export function RevisionFacts({ revision }: { revision: Revision }) {
+function RevisionFacts({ revision }: { revision: Revision }) {
   const { id, createdAtMs, authorLabel, origin, comment } = revision;
   return (
     <Facts

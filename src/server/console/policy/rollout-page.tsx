@@ -244,6 +244,3 @@ function Groups({
     </section>
   );
 }
-
-/** Address of the rollout of a revision. */
-export const rolloutPath = (id: string): string => `${ROLLOUT_PATH}/${id}`;

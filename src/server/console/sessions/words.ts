@@ -85,7 +85,7 @@ export const FORMAT_WORDS: Readonly<Record<ArtifactFormat, string>> = {
 };
 
 /** What a form about a session does, and the page before it. */
-export const ACTIONS = {
+const ACTIONS = {
   transcript: "transcript",
   share: "share",
   download: "download",

@@ -14,7 +14,7 @@ import { Text, useReader } from "../parts/values.tsx";
 
 export const BRANDING_PATH = `${CONSOLE}/branding`;
 /** Name of the field with the image. */
-export const FILE_FIELD = "file";
+const FILE_FIELD = "file";
 
 /** @returns the path that an image is sent to */
 export const uploadPath = (kind: ImageKind): string => `${BRANDING_PATH}/${kind}`;

@@ -16,7 +16,7 @@ export type KeyKind = (typeof KEY_KINDS)[number];
 /** What must be typed before a rotation. */
 export const ROTATION_WORD = "rotate";
 
-export const rotationPath = (kind: KeyKind): string => `${KEYS_PATH}/${kind}/rotate`;
+const rotationPath = (kind: KeyKind): string => `${KEYS_PATH}/${kind}/rotate`;
 
 const WORDS: Readonly<Record<KeyKind, { heading: string; about: string; command: readonly string[] }>> = {
   access_tokens: {

@@ -13,7 +13,7 @@ export interface UploadTimes {
 }
 
 /** Of captured sessions. */
-export const UPLOAD_TIMES: UploadTimes = { idleMs: BODY_IDLE_MS, wholeMs: BODY_WHOLE_MS };
+const UPLOAD_TIMES: UploadTimes = { idleMs: BODY_IDLE_MS, wholeMs: BODY_WHOLE_MS };
 /** Of archives: 100 MiB at 2 Mbit/s take 7 minutes. */
 export const ARCHIVE_TIMES: UploadTimes = { idleMs: BODY_IDLE_MS, wholeMs: 10 * MINUTE_MS };
 

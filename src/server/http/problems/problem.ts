@@ -48,7 +48,7 @@ const TITLES: Record<number, string> = {
 };
 
 /** Extension members for programs (RFC 9457 section 3.2). */
-export type ProblemMembers = Readonly<Record<string, string | number | readonly string[]>>;
+type ProblemMembers = Readonly<Record<string, string | number | readonly string[]>>;
 
 interface HttpErrorDetails {
   problems?: readonly Problem[];

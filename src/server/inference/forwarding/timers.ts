@@ -9,7 +9,7 @@ import type { OpenCalls } from "./open-calls.ts";
 import { CLIENT_SILENCE_MS } from "./request-body.ts";
 
 /** The longest delay until an exceeded limit is noticed. */
-export const BEAT_MS = 250;
+const BEAT_MS = 250;
 /** After this time without an event the head of an event stream is sent with a comment. */
 const SHOW_HEAD_MS = SECOND_MS;
 const EARLY_ROW_MS = MINUTE_MS;

@@ -1,7 +1,7 @@
 // What pages say about a gateway key, and what can be done with it in each state.
 import type { GatewayKeyStatus } from "../../../domain/gateway/keys/key-status.ts";
 
-export const KEY_ACTIONS = ["ensure", "validate", "rotate"] as const;
+const KEY_ACTIONS = ["ensure", "validate", "rotate"] as const;
 export type KeyAction = (typeof KEY_ACTIONS)[number];
 
 type Status = GatewayKeyStatus["status"];

@@ -6,7 +6,7 @@ import { type Branding, renderPage } from "../layout.tsx";
 import { countText } from "../words.ts";
 
 /** Times are RFC 3339. */
-export interface FactorRow {
+interface FactorRow {
   createdAt: string;
   usedAt: string | null;
 }

@@ -7,7 +7,7 @@ import { errorIn, type FromThread, type LogTaskName, type LogTasks } from "./thr
 export const CLOSE_WAIT_MS = 5_000;
 
 /** A task on its way to the thread; `ToThread` on the other side. */
-export interface Posted<Name extends LogTaskName> {
+interface Posted<Name extends LogTaskName> {
   number: number;
   name: Name;
   request: LogTasks[Name]["request"];
@@ -18,7 +18,7 @@ export interface RunningThread {
   terminate(): Promise<unknown>;
 }
 
-export interface ThreadEvents {
+interface ThreadEvents {
   onAnswer(answer: FromThread): void;
   /** called once, also after `terminate` */
   onEnd(reason: unknown): void;

@@ -225,7 +225,7 @@ function* sweep({ writer, reader }: OpenFile, beforeMs: number): Steps<number> {
 }
 
 /** @throws DomainError `request_log.too_slow` at the step that begins after the time limit */
-export function* limited<T>(steps: Steps<T>, msMax: number): Steps<T> {
+function* limited<T>(steps: Steps<T>, msMax: number): Steps<T> {
   const endMs = performance.now() + msMax;
   for (;;) {
     const step = steps.next();

@@ -38,7 +38,7 @@ interface Asked<Act extends string> {
 }
 
 /** One slice of an action. */
-export interface SliceOf<Act extends string, Selection> {
+interface SliceOf<Act extends string, Selection> {
   act: Act;
   selection: Selection;
   whole?: number | undefined;

@@ -36,8 +36,6 @@ export interface AudiencePlace
   next: Done;
 }
 
-export type AudienceForms = ReturnType<typeof createAudienceForms>;
-
 /** @returns the page of an audience, and what its form does */
 export function createAudienceForms(domain: Domain) {
   const { identity, scim } = domain;
