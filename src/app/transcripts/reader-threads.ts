@@ -1,5 +1,5 @@
-// Reads captured sessions in a thread each, one after the other, while the service keeps answering. The bytes come from here, because
-// only the service reaches the stores. The thread itself is reader-worker.ts.
+// Reads captured sessions in threads, one session in each, so that the service keeps answering. Only the service has access to
+// the stores, so it passes the bytes to the thread. The thread's entry point is reader-worker.ts.
 import { Worker } from "node:worker_threads";
 import pLimit from "p-limit";
 import { readersBusy, storeUnavailable } from "../../domain/sessions/errors.ts";
@@ -12,7 +12,7 @@ import { resultOf } from "../../platform/task-thread.ts";
 
 type Bytes = AsyncIterable<Uint8Array>;
 
-/** Readers that may wait for a thread; further ones are asked to come again. */
+/** Readers that may wait for a thread; further ones must try again later. */
 export const READERS_WAITING_MAX = 16;
 /** Threads at the same time. The other processor stays free for requests. */
 const READERS_MAX = 1;

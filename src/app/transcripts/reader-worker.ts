@@ -1,5 +1,5 @@
-// Entry point of the thread that unpacks a captured session. It gets the bytes piece by piece, does one task and ends; reader-threads.ts
-// starts it and limits its time.
+// Entry point of the thread that unpacks a captured session. It receives the bytes piece by piece, does one task and ends;
+// reader-threads.ts starts it and limits its time.
 import { parentPort, workerData } from "node:worker_threads";
 import { PAGE_TIME_MS } from "../../domain/sessions/transcript/limits.ts";
 import { noTranscript } from "../../domain/sessions/transcript/model.ts";
@@ -10,7 +10,7 @@ import type { ReaderTask, SentPiece } from "./reader-threads.ts";
 
 const task: ReaderTask = workerData;
 
-/** Asks the service for each piece, so that no more than one waits here. */
+/** Requests one piece at a time from the service, so that no more than one is in memory here. */
 async function* pieces(): AsyncGenerator<Uint8Array> {
   for (;;) {
     const { promise, resolve } = Promise.withResolvers<SentPiece>();

@@ -26,6 +26,6 @@ export interface SessionsDependencies {
   /** of the local store */
   blobs: Blobs;
   links: ObjectLinks;
-  /** reads what is in a session; here when left out */
+  /** reads transcripts; in this process when left out */
   transcriptReader?: TranscriptReader | undefined;
 }

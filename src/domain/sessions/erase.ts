@@ -3,7 +3,7 @@
 import type { ErasePersonalData } from "../shared/personal-data.ts";
 import { dropGrantsOf, dropSession, listOwned } from "./removal-store.ts";
 
-/** See ErasePersonalData. A hold does not keep a session from it. */
+/** See ErasePersonalData. Held sessions are erased too. */
 export const eraseSessions: ErasePersonalData = (tx, { person: { userId }, nowMs }) => {
   if (userId === undefined) return {};
   const sessions = listOwned(tx, userId);

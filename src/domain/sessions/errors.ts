@@ -56,7 +56,7 @@ export const readersBusy = () =>
     retryAfterSeconds: BUSY_RETRY_SECONDS,
   });
 
-/** For an administrator who may see that there is such a session. */
+/** For an administrator who may know that the session exists. */
 export const mayNotRead = () =>
   new DomainError(
     "forbidden",
@@ -150,7 +150,7 @@ export const digestMismatch = () =>
 export const alreadyComplete = () =>
   new DomainError("conflict", "sessions.already_complete", "this upload is complete with other bytes");
 
-/** The local store has no room; the message must not name its folder. */
+/** The local disk is full; the message must not name its folder. */
 export const diskFull = (cause: unknown) =>
   new DomainError("unavailable", "artifact.disk_full", "there is no room left for this upload", {
     hint: "try again later",

@@ -1,4 +1,4 @@
-// Limits of captured sessions. The wire fixes the first group, clients depend on it.
+// Limits of captured sessions. The first group belongs to the API, and clients depend on it.
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/clock.ts";
 
 export const SIZE_BYTES_MAX = 134_217_728;
@@ -14,7 +14,7 @@ export const UPLOAD_WINDOW_MS = 15 * MINUTE_MS;
 export const PENDING_PER_USER_MAX = 200;
 /** announced by the pending uploads of one user */
 export const PENDING_BYTES_PER_USER_MAX = 8 * 1024 ** 3;
-/** clients retry an upload that was refused for these limits; some of the pending ones are complete by then */
+/** after this time, clients retry an upload that these limits refused; some pending uploads are complete by then */
 export const PENDING_RETRY_SECONDS = 60;
 
 /** How long a pending upload is kept after its window. */
@@ -23,32 +23,32 @@ export const FAILED_KEPT_MS = DAY_MS;
 /** How long a session without bytes answers 410 before it is forgotten. */
 export const TOMBSTONE_KEPT_MS = 30 * DAY_MS;
 
-/** Free room that uploads leave on the disk: the larger of the two. */
+/** Disk space that uploads leave free: the larger of the two. */
 export const FREE_BYTES_KEPT = 1024 ** 3;
 export const FREE_SHARE_KEPT = 0.05;
-/** for callers who are refused because the disk or the quota is full */
+/** retry interval for callers who are refused because the disk or the quota is full */
 export const ROOM_RETRY_SECONDS = 60;
 
-/** Time of a body without a byte, and of a whole body, in milliseconds. */
+/** Limits on a pause in a body, and on a whole body, in milliseconds. */
 export const BODY_IDLE_MS = 15_000;
 export const BODY_WHOLE_MS = 60_000;
 export const BUSY_RETRY_SECONDS = 2;
-/** for callers of a store that does not answer */
+/** retry interval for callers of a store that does not answer */
 export const STORE_RETRY_SECONDS = 30;
 
-/** Objects that are read and hashed at once because their store does not tell a digest, and the time for one. */
+/** Number of objects that are read and hashed at the same time because their store has no digest, and the time limit for one. */
 export const HASHED_AT_ONCE_MAX = 2;
 export const HASH_TIME_MS = 25_000;
 
 export const LIST_LIMIT_DEFAULT = 50;
 export const LIST_LIMIT_MAX = 100;
-/** sessions whose text a search compares before it looks at all in the order of the list instead */
+/** matches up to which a search compares texts one by one; with more, it scans the list in its order */
 export const SEARCH_CANDIDATES_MAX = 2_000;
 /** colleagues that a search offers */
 export const MEMBERS_MAX = 10;
 /** recipients of one session, without its owner */
 export const RECIPIENTS_MAX = 500;
-/** recipients that are listed of a session that everybody sees */
+/** recipients that are listed for a session that everybody sees */
 export const RECIPIENTS_SHOWN_MAX = 1_000;
 /** versions that the detail of a session shows */
 export const VERSIONS_SHOWN_MAX = 100;
@@ -61,5 +61,7 @@ export const RETENTION_BATCH_ROWS = 200;
 /** objects that one sweep removes */
 export const SWEEP_OBJECTS_MAX = 1_000;
 
-/** A lifecycle rule of the bucket waits at least this much longer than our own retention, so that it only removes what we left. */
+/**
+ * A lifecycle rule of the bucket must wait at least this much longer than our own retention, so that it removes leftovers only.
+ */
 export const SECOND_NET_DAYS = 30;

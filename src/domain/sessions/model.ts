@@ -1,4 +1,4 @@
-// Value types of captured sessions, their limits, and the text that searches look at.
+// Value types of captured sessions, their limits, and the text that searches compare.
 import type { capturedSessions, sessionArtifacts } from "./tables.ts";
 
 export type SessionRow = typeof capturedSessions.$inferSelect;
@@ -16,7 +16,7 @@ export const RAW_FORMAT = "legacy-raw";
 export const BUNDLE_FORMAT = "blue-session-bundle-v1";
 export const ARTIFACT_FORMATS: readonly ArtifactFormat[] = [RAW_FORMAT, BUNDLE_FORMAT];
 
-/** The profile of clients that name none. */
+/** The profile of clients that send none. */
 export const LEGACY_PROFILE = "legacy";
 
 /** What an uploader announces about one version of a session, and what readers see once it is complete. */
@@ -32,7 +32,7 @@ export type SessionMetadata = Pick<
   | "capturedAtMs"
 >;
 
-/** @returns those members of an artifact, of a session, or of the columns of their tables */
+/** @returns only those members of an artifact, of a session, or of the columns of their tables */
 export const metadataOf = <Row extends Record<keyof SessionMetadata, unknown>>({
   artifactFormat,
   resumable,
@@ -51,15 +51,15 @@ export const metadataOf = <Row extends Record<keyof SessionMetadata, unknown>>({
 export interface Viewer {
   userId: string;
   organizationId: string;
-  /** with everything that an administrator's credential needs */
+  /** whether the caller has administrator rights and every scope they need */
   isAdministrator: boolean;
 }
 
-/** @returns the text without regard to case, for storing and for searching */
+/** @returns the text with letter case folded, for storing and for searching */
 export const foldForSearch = (text: string): string =>
   text.normalize("NFC").toLowerCase().replaceAll("\0", "");
 
-/** @returns what a search looks at; a line break never matches across two values, because a search has none */
+/** @returns the text that searches compare. Values are separated by line breaks, so no match spans two values */
 export const searchTextOf = (
   nativeSessionId: string,
   { cwd, title, summary }: Pick<SessionMetadata, "cwd" | "title" | "summary">,

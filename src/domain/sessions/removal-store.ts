@@ -1,11 +1,11 @@
-// SQL that drops a session with everything that belongs to it.
+// SQL that deletes a session and all of its rows.
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../platform/database/database.ts";
 import type { ArtifactRow, SessionRow } from "./model.ts";
 import { markPlaces } from "./objects/removal-store.ts";
 import { capturedSessions, sessionArtifacts, sessionGrants } from "./tables.ts";
 
-/** Drops the session, its grants and artifacts, and marks their objects for deletion. @returns its former artifacts */
+/** Deletes the session, its grants and artifacts, and marks their objects for deletion. @returns the deleted artifacts */
 export function dropSession(tx: Tx, { id }: Pick<SessionRow, "id">, nowMs: number): ArtifactRow[] {
   tx.update(capturedSessions).set({ currentArtifactId: null }).where(eq(capturedSessions.id, id)).run();
   tx.delete(sessionGrants).where(eq(sessionGrants.sessionId, id)).run();

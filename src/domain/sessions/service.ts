@@ -88,7 +88,7 @@ export function createSessions({ sessionBlobs: blobs, s3Objects, sealing, ...giv
     removal: new SessionRemoval({ ...dependencies, removals }),
     removals,
     stores,
-    /** @returns whether sessions can be stored and read now; a store that refuses or is silent is unusable */
+    /** @returns whether sessions can be stored and read now; a store that refuses or does not answer is unusable */
     storeState: () => storeState(stores.active, blobs),
     lists,
     facets: new SessionFacetLists(dependencies),

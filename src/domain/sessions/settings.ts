@@ -1,4 +1,4 @@
-// Settings of captured sessions. Durations are in the unit that their name says.
+// Settings of captured sessions. The name of each duration ends in its unit.
 import type { StoreKind } from "./model.ts";
 
 export interface SessionSettings {
@@ -12,6 +12,6 @@ export interface SessionSettings {
   uploadsAtOnce: number;
   /** of all artifacts; undefined without a limit */
   totalBytesMax: number | undefined;
-  /** the transcripts of others, with an audit entry for each opening */
+  /** whether administrators may read the transcripts of others; each opening writes an audit entry */
   administratorsMayRead: boolean;
 }

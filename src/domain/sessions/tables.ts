@@ -15,7 +15,7 @@ const metadata = {
   summary: text("summary"),
   repositoryRoot: text("repository_root"),
   repositoryRemote: text("repository_remote"),
-  /** null if unknown */
+  /** null if the uploader does not know */
   capturedAtMs: integer("captured_at_ms"),
 };
 
@@ -61,7 +61,7 @@ export const sessionArtifacts = sqliteTable("session_artifacts", {
   ...metadata,
   status: text("status", { enum: ARTIFACT_STATUSES }).notNull(),
   store: text("store", { enum: STORE_KINDS }).notNull(),
-  /** of the object in its store: ObjectStore.placeOf */
+  /** place of the object in its store: ObjectStore.placeOf */
   place: text("place").notNull(),
   createdAtMs: integer("created_at_ms").notNull(),
   /** until when the upload can be completed */
@@ -91,7 +91,7 @@ export const sessionGrants = sqliteTable(
   ({ sessionId, userId }) => [primaryKey({ columns: [sessionId, userId] })],
 );
 
-/** Objects without a row, which the store must still delete. */
+/** Objects without a row, which must still be deleted. */
 export const sessionObjectRemovals = sqliteTable(
   "session_object_removals",
   {
@@ -123,7 +123,7 @@ export const sessionTotals = sqliteTable(
   ({ store, state }) => [primaryKey({ columns: [store, state] })],
 );
 
-/** Numbers of sessions with a current artifact, by who sees them; triggers keep them. */
+/** Numbers of sessions with a current artifact, by the users who see them; triggers update them. */
 export const sessionCounts = sqliteTable(
   "session_counts",
   {

@@ -1,5 +1,5 @@
-// Who may see a session: its owner, those it is shared with, and administrators, all within one organization. Suspended and
-// removed users do not come this far, because they cannot authenticate.
+// Decides who may see a session: its owner, users with whom it is shared, and administrators, all within one organization.
+// Suspended and removed users cannot authenticate, so they never get here.
 import type { Connection } from "../../platform/database/database.ts";
 import { sessionNotFound, sessionNotVisible } from "./errors.ts";
 import type { SessionRow, Viewer } from "./model.ts";
@@ -28,7 +28,7 @@ export function visibleSession(connection: Connection, viewer: Viewer, id: strin
 /** Why somebody may read what is in a session. */
 export type ReadingRight = "owner" | "recipient" | "administrator";
 
-/** @returns undefined for an administrator whom the installation lets see that there is such a session, not what is in it */
+/** @returns undefined for an administrator who may know that the session exists, but may not read it */
 export function rightToRead(
   connection: Connection,
   session: Pick<SessionRow, "id" | "userId" | "sharingMode">,

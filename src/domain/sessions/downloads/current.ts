@@ -15,7 +15,7 @@ export function currentOf({ db, clock }: Pick<Own, "db" | "clock">, session: Ses
   const artifact = id === null ? undefined : findArtifact(db.read, { organizationId, id });
   if (!artifact) throw goneAtMs === null ? sessionNotFound(session.id) : sessionGone("expired");
   if (artifact.lostAtMs !== null) throw sessionGone("lost");
-  // What is held outlives its deadline.
+  // A held session can be downloaded after its deadline.
   if (session.heldAtMs === null && clock.nowMs() >= artifact.expiresAtMs) throw sessionGone("expired");
   return artifact;
 }

@@ -1,5 +1,5 @@
-// Offers the current version of a session to those who may see it, under an address that ends soon, and opens such addresses of
-// the local store.
+// Offers the current version of a session to users who may see it, under an address that expires soon. Also opens such addresses
+// of the local store.
 import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -116,7 +116,7 @@ const ID_DIGITS_SHOWN = 8;
 const fileNameOf = ({ id, harness }: Pick<SessionRow, "id" | "harness">): string =>
   `${harness}-${id.slice(0, ID_DIGITS_SHOWN)}.tgz`;
 
-/** Whoever holds an address is nobody in particular. */
+/** An address works for anyone who has it, so no user is known here. */
 const holderOf = ({ organizationId }: ArtifactRow): Actor => ({
   kind: "system",
   id: null,

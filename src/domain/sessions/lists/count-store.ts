@@ -1,4 +1,4 @@
-// SQL of the kept numbers of sessions: the total of a list, and the owners and harnesses in it, without a look at its sessions.
+// SQL of the stored counts of sessions: the total of a list, and its owners and harnesses, without reading the sessions.
 import { and, eq, gte, inArray, lt, type SQL, sql, sum } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { DAY_MS } from "../../../platform/clock.ts";
@@ -11,7 +11,7 @@ const { viewerId, mode, ownerId, harness, day, sessions } = sessionCounts;
 
 type Mode = typeof sessionCounts.$inferSelect.mode;
 const ALL: readonly Mode[] = ["private", "workspace", "selected"];
-/** A user's own sessions that are not shared with everybody, and those that are shared with the user by name. */
+/** Counts a user's own sessions that are not shared with everybody, and sessions that are shared with the user by name. */
 const PERSONAL: readonly Mode[] = ["private", "selected", "granted"];
 
 const seenBy = (viewer: string | SQLiteColumn, modes: readonly Mode[]): SQL | undefined =>

@@ -1,4 +1,4 @@
-// What people choose from: the owners and harnesses of the sessions they see, and colleagues to share with.
+// Choices for people: the owners and harnesses of the sessions they see, and colleagues to share with.
 import type { Problem } from "../../../platform/errors.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { type FacetQuery, readFacetQuery } from "../../shared/facet-users.ts";

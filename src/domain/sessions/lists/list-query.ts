@@ -1,4 +1,4 @@
-// Reads what a caller asks of the list: one of three modes, with all problems at once.
+// Reads a list request in one of its three modes, and reports all problems together.
 import type { Problem } from "../../../platform/errors.ts";
 import { type DayRange, type DayRangeQuery, readDayRange } from "../../shared/day-range.ts";
 import { type PageQuery, type PageRequest, readPageQuery, readUuid, readWord } from "../../shared/page.ts";
@@ -9,7 +9,7 @@ import { ARTIFACT_STATUSES, type ArtifactStatus, foldForSearch } from "../model.
 export const SESSION_SORTS = ["updated_desc", "updated_asc"] as const;
 export type SessionSort = (typeof SESSION_SORTS)[number];
 
-/** A list request before any check; numbers that are none are NaN. */
+/** A list request before any check; a text that is not a number is NaN. */
 export interface SessionQuery extends PageQuery {
   limit?: number | undefined;
   cursor?: string | undefined;
@@ -35,7 +35,7 @@ export interface SessionFilter {
   sort: SessionSort;
 }
 
-/** The sessions among which a list looks. */
+/** The sessions that a list selects from. */
 export type Scope =
   | { kind: "organization"; organizationId: string }
   | { kind: "owner"; organizationId: string; userId: string }
@@ -80,7 +80,7 @@ export function readListQuery(query: SessionQuery): ListRequest {
 
 const ANY_DAY: DayRange = { fromMs: undefined, beforeMs: undefined };
 
-/** Any of these parameters chooses numbered pages. */
+/** Any of these parameters selects numbered pages. */
 const asksForNumbers = ({ page, perPage, q, updated = {}, sort }: SessionQuery): boolean =>
   [page, perPage, q, updated.from, updated.to, sort].some((value) => value !== undefined);
 

@@ -1,4 +1,4 @@
-// SQL of the lists of sessions: which sessions a list has, in which order, and what it shows of each.
+// SQL of the lists of sessions: selection, order, and the columns that a list shows.
 import { and, asc, count, desc, eq, getTableColumns, inArray, isNotNull, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/sqlite-core";
 import { type Connection, statement } from "../../../platform/database/database.ts";
@@ -21,7 +21,7 @@ import { searched } from "./search-store.ts";
 const { id, organizationId, userId, harness, updatedAtMs, sharingMode, searchText, resumable, oldVersions } =
   capturedSessions;
 
-/** A session in the order of a list: `first` and `second` are its place. */
+/** The position of a session in a list: `first` and `second`. */
 export interface SessionPlace {
   /** the last completion, in milliseconds */
   first: number;
@@ -30,10 +30,10 @@ export interface SessionPlace {
 }
 
 const PLACE = { first: updatedAtMs, second: id };
-/** The same values, from the table whose index has them in order: SQLite sorted all granted sessions otherwise. */
+/** The same values from the table whose index has them in order. Otherwise SQLite sorts all granted sessions. */
 const GRANTED_PLACE = { first: sessionGrants.updatedAtMs, second: sessionGrants.sessionId };
 const isCurrent = isNotNull(capturedSessions.currentArtifactId);
-// Words in the text of the statement, because a partial index is not used for a placeholder.
+// Constants are part of the statement's text, because SQLite does not use a partial index for a placeholder.
 const isWorkspace = sql`${sharingMode} = 'workspace'`;
 const isSelected = sql`${sharingMode} = 'selected'`;
 
@@ -97,10 +97,10 @@ function selectionOf(filter: SessionFilter): Selection {
   return { within: byIndex(sql`${resumable} = 1`), grantedWithin: sql`+${resumable} = 1`, matching };
 }
 
-/** Without the hint SQLite takes an index without the column and looks at every session. */
+/** Without the hint, SQLite chooses an index without the column and reads every session. */
 const byIndex = (condition: SQL): SQL => sql`unlikely(${condition})`;
 
-/** The plus keeps SQLite from an index of the organization, where it would look at every session. */
+/** The plus prevents the use of the organization's index, with which SQLite would read every session. */
 function withinOf(
   scope: Exclude<Scope, { kind: "visible" }>,
   status: ArtifactStatus | undefined,

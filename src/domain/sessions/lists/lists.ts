@@ -38,7 +38,7 @@ export type SessionPage =
 
 type Own = Pick<SessionsDependencies, "db" | "identity">;
 
-/** Operations in steps are for callers who let the event loop turn. */
+/** Methods that return steps are for callers who let the event loop run between them. */
 export class SessionLists {
   readonly #recipients: Recipients;
 
@@ -76,7 +76,7 @@ export class SessionLists {
     return (yield* this.#page(scopeOf(viewer, request, query), request.filter, window)).items;
   }
 
-  /** Listed sessions are counted as they come and go, but not by their text or by versions that are not current. */
+  /** Totals are stored, except for searches by text and for versions that are not current. */
   #numberedWindow(scope: Scope, filter: SessionFilter, page: PageRequest): PageWindow {
     const offset = offsetOf(page);
     if (filter.q !== undefined || filter.status !== undefined) return { offset, limit: page.perPage };
@@ -111,7 +111,7 @@ export class SessionLists {
     if (cursor !== undefined && !(last && mayView(this.own.db.read, last, viewer)))
       return { mode, items: [], nextCursor: null };
     const after = last && { first: last.updatedAtMs, second: last.id };
-    // One more tells whether there is a next page.
+    // One extra row shows whether there is a next page.
     const found = yield* this.#page(scope, filter, { after, offset: 0, limit: limit + 1, known: 0 });
     const items = found.items.slice(0, limit);
     return { mode, items, nextCursor: found.items.length > limit ? (items.at(-1)?.id ?? null) : null };

@@ -1,4 +1,4 @@
-// Keeps the index of texts: adds those of completed sessions, and frees what removed ones have left.
+// Maintains the search index: adds the texts of completed sessions, and removes those of deleted sessions.
 import { tidyIndex } from "../../shared/text-search/trigram-store.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import { indexTexts } from "./search-store.ts";
@@ -17,7 +17,7 @@ export class SearchIndex {
     return added;
   }
 
-  /** Afterwards nothing in the index comes from a removed session. */
+  /** Afterwards the index has no text of a deleted session. */
   async tidy(signal: AbortSignal): Promise<void> {
     await tidyIndex(this.own.db, "session_search", signal);
   }

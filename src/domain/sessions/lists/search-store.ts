@@ -1,4 +1,4 @@
-// SQL of the index of texts: what it holds tells which sessions may have a text; the text of each is compared.
+// SQL of the search index. The index names sessions that may contain a text; then the text of each is compared.
 import { and, asc, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { isAmong } from "../../shared/ordered-rows-store.ts";
@@ -11,7 +11,7 @@ const { id, organizationId, userId, harness, sharingMode, searchText, searchNumb
   capturedSessions;
 const isCurrent = isNotNull(capturedSessions.currentArtifactId);
 const isWaiting = and(isCurrent, isNull(searchNumber));
-/** Without this order SQLite takes another index and looks at every session. */
+/** Without this order, SQLite chooses another index and reads every session. */
 const inOrderOfWaiting = asc(id);
 
 /**
@@ -51,7 +51,7 @@ export function searched(
   );
 }
 
-/** SQLite reads the whole list of each part, so the rarest parts are tried before all. */
+/** SQLite reads the whole list of each part, so the rarest parts are tried before the others. */
 function candidates(connection: Connection, parts: readonly string[]): number[] {
   const rarest = parts
     .map((part) => ({ part, reach: reachOf(connection, part) }))
@@ -65,7 +65,7 @@ function candidates(connection: Connection, parts: readonly string[]): number[] 
 
 /** Parts that are looked up together at first. */
 const RARE_PARTS = 2;
-/** Texts with a part by which its frequency is told. */
+/** Texts with a part that are sampled to estimate how frequent it is. */
 const SAMPLED_TEXTS = 50;
 
 /** @returns how many numbers it takes to find SAMPLED_TEXTS texts with the part: the more, the rarer it is */
@@ -83,7 +83,7 @@ const numbersWith = (connection: Connection, parts: readonly string[]): number[]
       LIMIT ${SEARCH_CANDIDATES_MAX + 1}`)
     .map(([number]) => number);
 
-/** Checks rows that are found by other columns: the plus keeps SQLite from indexes of these. */
+/** Checks rows that other columns select: the plus prevents SQLite from using indexes of these columns. */
 function seenIn(scope: Scope): SQL | undefined {
   const isIn = sql`+${organizationId} = ${scope.organizationId}`;
   if (scope.kind === "organization") return isIn;
@@ -95,7 +95,7 @@ function seenIn(scope: Scope): SQL | undefined {
   return and(isIn, or(isOwn, isShared));
 }
 
-/** Texts and characters that one transaction adds: some milliseconds. */
+/** Limits of one transaction, which takes some milliseconds: texts and characters. */
 const BATCH_ROWS = 100;
 const BATCH_LENGTH = 30_000;
 

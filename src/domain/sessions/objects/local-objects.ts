@@ -1,5 +1,5 @@
-// The local store of captured sessions: files in the data directory under their digests, and addresses of our own that take and
-// give them. Owners of equal bytes share a file.
+// The local store of captured sessions: files in the data directory, named by their digests, and addresses of this service that
+// receive and send them. Owners of equal bytes share a file.
 import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { DiskSpace } from "../../../platform/files/disk.ts";
@@ -61,7 +61,9 @@ export const createLocalObjects = ({ blobs, links }: LocalObjectsDependencies): 
   space: briefly(() => blobs.space()),
 });
 
-/** Asking the file system takes as long as an announcement; in this time uploads take far less than the room they leave. */
+/**
+ * Asking the file system takes as long as an announcement. Within this time, uploads use far less than the space they must leave.
+ */
 const SPACE_KNOWN_MS = 100;
 
 function briefly(ask: () => DiskSpace): () => DiskSpace {

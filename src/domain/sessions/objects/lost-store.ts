@@ -1,4 +1,4 @@
-// SQL of objects that are found missing or damaged, and of those that are found whole again.
+// SQL that marks objects as missing or damaged, and removes the mark when they are whole again.
 import { and, eq, isNotNull, isNull } from "drizzle-orm";
 import type { Tx } from "../../../platform/database/database.ts";
 import { changesOf } from "../../../platform/database/drizzle.ts";
@@ -7,7 +7,7 @@ import { sessionArtifacts } from "../tables.ts";
 
 type StoredObject = Pick<ArtifactRow, "id" | "store" | "place">;
 
-/** @returns false if that was known, or the artifact is gone or has moved to another store */
+/** @returns false if it was marked already, or the artifact is gone or has moved to another store */
 export const markLost = (tx: Tx, { id, store, place }: StoredObject, nowMs: number): boolean =>
   changesOf(
     tx

@@ -7,10 +7,7 @@ import * as store from "./lost-store.ts";
 
 type Own = Pick<SessionsDependencies, "db" | "clock" | "audit">;
 
-/**
- * Writes one audit entry for an artifact, however often it is found lost.
- * @returns whether that is new
- */
+/** Writes one audit entry for an artifact, even if it is found lost repeatedly. @returns whether this is the first time */
 export async function markLost(
   { db, clock, audit }: Own,
   actor: Actor,
@@ -25,7 +22,7 @@ export async function markLost(
   }, "unobserved");
 }
 
-/** The whole object of a lost artifact was read again. @returns whether that is new */
+/** Called when the whole object of a lost artifact could be read again. @returns whether the artifact was marked as lost */
 export async function markFound(
   { db, audit }: Pick<Own, "db" | "audit">,
   actor: Actor,

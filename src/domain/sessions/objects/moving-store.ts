@@ -1,4 +1,4 @@
-// SQL of versions that lie in another store than the wanted one.
+// SQL that finds versions in another store than the wanted one.
 import { and, asc, count, eq, gt, inArray, isNotNull, ne, or, type SQL, sum } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import type { ArtifactRow, StoreKind } from "../model.ts";

@@ -1,5 +1,5 @@
-// Moves objects to another store while the service runs: copy with proof of the digest, switch the row, delete the old object. A run
-// that stops leaves whole objects only, and the next one goes on.
+// Moves objects to another store while the service runs: copies the object and verifies the digest, updates the row, then deletes
+// the old object. A run that is interrupted leaves whole objects only, and the next run continues.
 import { DomainError } from "../../../platform/errors.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
@@ -33,13 +33,13 @@ type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "stores"> & { r
 type Outcome = "moved" | "gone" | Unmoved["fault"];
 
 const BATCH_ROWS = 100;
-/** Old objects that are deleted after each move; more than one, so that what a failed run left goes too. */
+/** Old objects that are deleted after each move. More than one, so that leftovers of a failed run are deleted too. */
 const DRAINED_PER_MOVE = 4;
 
 export class Moving {
   constructor(private readonly own: Own) {}
 
-  /** @returns number and bytes of versions that lie elsewhere */
+  /** @returns number and bytes of versions in other stores */
   elsewhere(organizationId: string, to: StoreKind): { objects: number; bytes: number } {
     return store.totalElsewhere(this.own.db.read, { organizationId, to });
   }

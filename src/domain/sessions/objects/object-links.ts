@@ -1,9 +1,9 @@
-// Signatures of the addresses at which the local store takes and gives bytes. A signature names one method, one object and one
-// time, under keys that serve nothing else.
+// Signs the addresses at which the local store receives and sends bytes. A signature covers one method, one object and one expiry
+// time. Its keys are used for nothing else.
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import type { AnnouncedObject } from "./object-store.ts";
 
-/** Separate from every other MAC of this service. */
+/** Separates these MACs from all others of this service. */
 const PURPOSE = "session-object";
 
 const OBJECTS_PATH = "/session-objects";

@@ -1,9 +1,9 @@
-// What captured sessions need of the place where their bytes lie. There are two kinds: our data directory and an S3-compatible
-// store. Stores know no rows and no rights; the caller decides what is uploaded, read and removed.
+// What captured sessions require of a store for their bytes. There are two kinds: our data directory and an S3-compatible store.
+// Stores know neither rows nor permissions; the caller decides what is uploaded, read and removed.
 import type { DiskSpace } from "../../../platform/files/disk.ts";
 import type { ArtifactRow, StoreKind } from "../model.ts";
 
-/** The object of an artifact, as announced. Nothing that a client chose becomes part of a place. */
+/** The object of an artifact, as announced. No part of a place comes from a client. */
 export type AnnouncedObject = Pick<
   ArtifactRow,
   "id" | "organizationId" | "sessionId" | "sha256" | "sizeBytes" | "contentType" | "artifactFormat"
@@ -17,13 +17,13 @@ export interface UploadRequest {
   /** absolute, and signed */
   url: string;
   method: "PUT";
-  /** exactly what the client must send besides what every HTTP client sets itself */
+  /** the headers that the client must send in addition to those that every HTTP client sends */
   headers: Readonly<Record<string, string>>;
 }
 
 export interface FoundObject {
   sizeBytes: number;
-  /** proved by the store or by us, 64 lower-case hexadecimal digits; null if the store does not tell one */
+  /** verified by the store or by us, 64 lower-case hexadecimal digits; null if the store has no digest */
   sha256: string | null;
 }
 
@@ -61,17 +61,19 @@ export interface ObjectStore {
     bytes: AsyncIterable<Uint8Array>,
     expected: Pick<AnnouncedObject, "sha256" | "sizeBytes" | "contentType"> & Timed,
   ): Promise<void>;
-  /** @returns whether there was such an object, as far as the store tells */
+  /** @returns whether the object existed, as far as the store says */
   remove(place: string, timed?: Timed): Promise<boolean>;
-  /** Every object of ours, in no order; others that lie beside them are left out. */
+  /** Lists every object of this service, in no order. Objects of other software are left out. */
   list(timed?: Timed): AsyncIterable<ListedObject>;
-  /** Finds out whether the store can be used. */
+  /** Checks whether the store can be used. */
   check(timed?: Timed): Promise<void>;
-  /** @returns whether objects that no row names may be removed, because nobody but us writes there or we claimed it */
+  /**
+   * @returns whether objects without a row may be removed: only this service writes there, or the operator has claimed the store
+   */
   isOurs(): Promise<boolean>;
-  /** Leaves a mark that the place is ours. */
+  /** Writes the mark that claims the store. */
   claim(): Promise<void>;
-  /** @returns the room on our own disk; undefined if the bytes lie elsewhere */
+  /** @returns the free space on our own disk; undefined for stores elsewhere */
   space(): DiskSpace | undefined;
 }
 

@@ -1,4 +1,4 @@
-// The stores of an installation: one takes new uploads, the others still hold objects that rows name.
+// The stores of an installation: one receives new uploads, the others hold older objects.
 import { invariant } from "../../../platform/errors.ts";
 import { storeUnset } from "../errors.ts";
 import type { StoreKind } from "../model.ts";

@@ -1,4 +1,5 @@
-// SQL of objects that must be deleted: the mark is written where the row goes, and dropped once the object is deleted.
+// SQL of objects that must be deleted. The transaction that removes the row also writes the mark, which is removed after the
+// object is deleted.
 import { and, asc, eq } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import type { ArtifactRow } from "../model.ts";
@@ -7,7 +8,7 @@ import { sessionArtifacts, sessionObjectRemovals } from "../tables.ts";
 export type MarkedObject = typeof sessionObjectRemovals.$inferSelect;
 export type Place = Pick<ArtifactRow, "store" | "place">;
 
-/** Marks the objects of artifacts whose rows are gone. One that other artifacts share is kept when it is its turn. */
+/** Marks the objects of removed artifacts. An object that other artifacts share is kept when its deletion is due. */
 export function markPlaces(
   tx: Tx,
   artifacts: readonly Pick<ArtifactRow, "store" | "place" | "sizeBytes">[],

@@ -1,6 +1,6 @@
-// Deletes objects whose rows are gone. The mark outlives a crash, so that an object may be left to delete, and never a row that
-// lies. Local files are shared: the check that no row names one and its deletion are one transaction, so that no upload in any
-// process comes between.
+// Deletes objects whose rows are removed. The mark survives a crash: an object may wait for its deletion, but no row ever names a
+// deleted object. Owners of equal bytes share local files, so checking that no row names the file and deleting it are one
+// transaction; no upload of any process can come in between.
 import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
@@ -9,7 +9,7 @@ import * as store from "./removal-store.ts";
 export interface Drained {
   objects: number;
   bytes: number;
-  /** false if a store failed; the marks stay for the next turn */
+  /** false if a store failed; the marks stay for the next run */
   isDone: boolean;
 }
 
@@ -36,7 +36,7 @@ export class Removals {
     return drained;
   }
 
-  /** @returns UTC milliseconds at which the oldest object was marked that is not deleted; undefined if there is none */
+  /** @returns UTC milliseconds at which the oldest pending deletion was marked; undefined if none is pending */
   waitingSinceMs = (): number | undefined => store.marked(this.own.db.read, 1)[0]?.markedAtMs;
 
   /** @returns false if another artifact still names the object */

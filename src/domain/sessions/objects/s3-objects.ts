@@ -1,5 +1,5 @@
-// Captured sessions in a bucket of an S3-compatible store. Workstations send and fetch the bytes there themselves, by addresses that we
-// sign; the store compares what it gets with the announced digest.
+// Captured sessions in a bucket of an S3-compatible store. Workstations upload and download the bytes directly, at addresses that
+// we sign. The store compares the uploaded bytes with the announced digest.
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import { DomainError, invariant } from "../../../platform/errors.ts";
 import type { Bucket } from "../../../platform/object-store/bucket.ts";
@@ -15,7 +15,7 @@ export interface S3ObjectsDependencies {
   clock: Clock;
 }
 
-/** Behind the prefix: says that this service has written there. */
+/** Key after the prefix of the object that marks the bucket as claimed by this service. */
 const MARKER = ".quartermaster";
 
 /** @returns the store; places are keys */
@@ -84,13 +84,13 @@ export function createS3Objects({ bucket, prefix, clock }: S3ObjectsDependencies
   };
 }
 
-/** As the reference deployment names its objects, so that its bucket stays in use. */
+/** The same key format as the reference deployment, so that its bucket can be used on. */
 function extensionOf({ artifactFormat, contentType }: AnnouncedObject): string {
   if (artifactFormat === BUNDLE_FORMAT) return "tgz";
   return contentType.toLowerCase().includes("ndjson") ? "jsonl" : "json";
 }
 
-/** Other software may keep objects of its own beside ours; whoever removes what is listed must not meet them. */
+/** Other software may keep its own objects in the bucket; the sweep must never list them. */
 const OBJECT = /^(?:[0-9a-f-]{36}\/){2}[0-9a-f-]{36}\.(?:tgz|jsonl|json)$/;
 
 async function* listed(bucket: Bucket, prefix: string): AsyncGenerator<ListedObject> {
@@ -134,7 +134,7 @@ const reached = <T>(work: Promise<T>): Promise<T> =>
     throw asUnavailable(error);
   });
 
-/** The failure of the store becomes the cause, which only the log shows. */
+/** The error of the store becomes the cause, which only the log shows. */
 const asUnavailable = (error: unknown): unknown =>
   error instanceof DomainError && error.reason.startsWith("object_store.") ? storeUnavailable(error) : error;
 

@@ -1,4 +1,5 @@
-// Finds versions whose file is missing after a restore: a backup may have none, and retention may have removed files since.
+// After a restore, finds versions whose file is missing: the backup may have no session bytes, and retention may have removed
+// files since the backup.
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import { RETENTION_BATCH_ROWS } from "../limits.ts";
@@ -6,9 +7,9 @@ import { markLost } from "../objects/lost-store.ts";
 import { countLost, listStored } from "./retention-store.ts";
 
 export interface Absent {
-  /** sessions whose current version has no bytes here, those included that were lost before */
+  /** sessions whose current version has no bytes here, including those that were lost before */
   sessions: number;
-  /** versions in an object store, which is not asked */
+  /** versions in an object store, which is not checked */
   elsewhere: number;
 }
 

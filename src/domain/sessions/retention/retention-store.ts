@@ -10,7 +10,10 @@ interface Turn {
   limit: number;
 }
 
-/** Drops artifacts that are due, except those of held sessions, and marks their objects. @returns them */
+/**
+ * Deletes the rows of artifacts that are due, except those of held sessions, and marks their objects.
+ * @returns the deleted rows
+ */
 export function dropDue(tx: Tx, { nowMs, limit }: Turn): ArtifactRow[] {
   const due = tx
     .select({ id: sessionArtifacts.id })
@@ -40,7 +43,7 @@ const withoutArtifacts = (tx: Tx) =>
       .where(eq(sessionArtifacts.sessionId, capturedSessions.id)),
   );
 
-/** Drops those of the sessions that never had a complete artifact and have none left. */
+/** Deletes those of the sessions that never had a complete artifact and have none left. */
 function dropUnfinished(tx: Tx, ids: readonly string[]): void {
   const isNeverComplete = and(isNull(capturedSessions.currentArtifactId), isNull(capturedSessions.goneAtMs));
   const rows = tx
@@ -52,7 +55,7 @@ function dropUnfinished(tx: Tx, ids: readonly string[]): void {
   dropSessions(tx, rows);
 }
 
-/** Drops sessions that answered 410 for long enough. @returns how many */
+/** Deletes sessions that have answered 410 for long enough. @returns how many */
 export function dropTombstones(
   tx: Tx,
   { goneBeforeMs, limit }: { goneBeforeMs: number; limit: number },
@@ -81,7 +84,7 @@ function dropSessions(tx: Tx, rows: readonly Pick<SessionRow, "id">[]): void {
   tx.delete(capturedSessions).where(inArray(capturedSessions.id, ids)).run();
 }
 
-/** The settings that a deadline follows. */
+/** The settings that determine a deadline. */
 export interface Deadlines {
   organizationId: string;
   retentionMs: number;

@@ -1,5 +1,6 @@
-// Removes what its retention no longer keeps: a transaction drops rows and marks their objects, then the objects are deleted. A
-// crash leaves an object to delete, never a row that lies. A store that is down ends the turn, and the next one goes on.
+// Removes versions after their deadline: a transaction deletes rows and marks their objects, then the objects are deleted. A
+// crash can leave an object that must still be deleted, but never a row without its object. If a store is down, the run ends and
+// the next run continues.
 import { DAY_MS } from "../../../platform/clock.ts";
 import { runInBatches } from "../../../platform/steps.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -16,9 +17,9 @@ import type { Removals } from "../objects/removals.ts";
 import { findSession } from "../store.ts";
 import * as store from "./retention-store.ts";
 
-/** What one turn did. */
+/** The result of one run. */
 export interface RetentionTurn {
-  /** rows of versions that were dropped */
+  /** rows of versions that were deleted */
   artifacts: number;
   /** tombstones that were forgotten */
   sessions: number;
@@ -67,10 +68,7 @@ export class Retention {
   changes = (organizationId: string): { changed: number; due: number } =>
     store.countDeadlines(this.own.db.read, this.#deadlines(organizationId), this.own.clock.nowMs());
 
-  /**
-   * Gives what is stored the deadlines of the present settings.
-   * @returns how many deadlines changed
-   */
+  /** Recomputes all deadlines from the current settings. @returns how many changed */
   async apply(actor: Actor, signal: AbortSignal): Promise<number> {
     const { db, audit, settings } = this.own;
     const { organizationId } = actor;
@@ -98,7 +96,7 @@ export class Retention {
   }
 
   /**
-   * Keeps a session from retention and deletion, or ends that.
+   * Sets or ends a hold, which protects a session from retention and deletion.
    * @returns whether anything changed
    * @throws DomainError `sessions.not_found`
    */

@@ -1,5 +1,5 @@
-// Finds objects that no row names, such as those of an upload whose row was restored away, and removes them. In a bucket that this
-// service did not claim, a sweep only looks: something else may keep objects of the same form there.
+// Finds and removes objects without a row, such as uploads whose rows a restore undid. In a bucket that this service has not
+// claimed, a sweep only reports: other software may keep objects with the same form of key there.
 import { DAY_MS } from "../../../platform/clock.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
@@ -31,7 +31,7 @@ export class Sweep {
     return unnamedIn(await this.#unnamed(signal), await this.own.stores.active.isOurs());
   }
 
-  /** Says that nobody else keeps objects of our form in the store. */
+  /** Records that no other software keeps objects with our form of key in the store. */
   claim(): Promise<void> {
     return this.own.stores.active.claim();
   }

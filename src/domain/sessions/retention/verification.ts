@@ -1,5 +1,5 @@
-// Reads every stored object again. An object that is missing or whose digest differs is lost from then on, and one that was lost and
-// is whole again can be downloaded.
+// Reads every stored object again. Marks an object as lost if it is missing or its digest differs, and removes the mark if a lost
+// object is whole again.
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import { RETENTION_BATCH_ROWS } from "../limits.ts";
@@ -8,7 +8,7 @@ import { markFound, markLost } from "../objects/lost.ts";
 import { findArtifact } from "../store.ts";
 import { listStored } from "./retention-store.ts";
 
-/** A version whose bytes are not what its row says. */
+/** A version whose bytes differ from its row. */
 export interface Damage {
   artifact: ArtifactRow;
   fault: "missing" | "differs";
@@ -54,7 +54,7 @@ export class Verification {
     });
   }
 
-  /** @param marks return whether they change anything */
+  /** @param marks functions that return whether they changed anything */
   async #readAll(
     organizationId: string,
     { signal, advance }: Reading,

@@ -1,4 +1,4 @@
-// Reads with whom an owner wants to share: every value is checked here, and all problems are told at once.
+// Reads a request for sharing: checks every value, and reports all problems together.
 import { type Static, Type } from "@sinclair/typebox";
 import { pointerOf } from "../../../platform/errors.ts";
 import { UUID_PATTERN } from "../../../platform/ids.ts";
@@ -34,7 +34,7 @@ interface SharingFacts {
 
 const MEMBERS = Object.keys(SessionSharingRequest.properties);
 
-/** @returns what the owner wants; use it only if `problems` stays empty. Each problem names its place and the value there */
+/** @returns the wanted sharing, valid only if `problems` stays empty. Each problem names its place and the value there */
 export function readSharing(
   request: SessionSharingRequest,
   facts: SharingFacts,

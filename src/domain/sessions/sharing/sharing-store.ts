@@ -1,4 +1,4 @@
-// SQL that replaces with whom a session is shared.
+// SQL that replaces the sharing of a session.
 import { and, eq, ne } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import type { SessionRow } from "../model.ts";
@@ -17,7 +17,7 @@ export function replaceSharing(
   tx.insert(sessionGrants).values(grants).run();
 }
 
-/** @returns sessions of the organization that are shared: the one, or all of an owner */
+/** @returns sessions of the organization that are shared: one of them, or all of an owner */
 export const listShared = (
   connection: Connection,
   organizationId: string,

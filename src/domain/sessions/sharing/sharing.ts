@@ -1,5 +1,5 @@
-// Shows and replaces with whom a session is shared. A grant works only while its holder is active, because nobody else signs in;
-// what an owner shared stays shared after the owner left.
+// Shows and replaces the sharing of a session. A grant works only while its recipient is active, because nobody else can sign in.
+// Sessions stay shared after their owner leaves.
 import type { Steps } from "../../../platform/steps.ts";
 import { ProblemList } from "../../../platform/text/problem-list.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -20,11 +20,11 @@ export interface SharingView {
   recipients: readonly UserRef[];
 }
 
-/** What a change of sharing would do. */
+/** The effect of a change of sharing. */
 export interface PlannedSharing {
   wanted: WantedSharing;
   isSame: boolean;
-  /** whether somebody finds the session who did not before */
+  /** whether the change lets somebody find the session who could not before */
   isWider: boolean;
 }
 
@@ -51,10 +51,7 @@ export class Sharing {
     };
   }
 
-  /**
-   * Checks what an owner wants, and writes nothing.
-   * @throws DomainError like `replace`
-   */
+  /** Checks a request, and writes nothing. @throws DomainError like `replace` */
   plan(viewer: Viewer, { id, request }: { id: string; request: SessionSharingRequest }): PlannedSharing {
     const session = this.#ownSession(viewer, id);
     const problems = new ProblemList();
@@ -88,7 +85,7 @@ export class Sharing {
     return { id: id.toLowerCase(), ...wanted };
   }
 
-  /** @returns what `end` ends */
+  /** @returns the sharing that `end` would end */
   shared = (organizationId: string, wanted: { sessionId: string } | { ownerId: string }): SessionRow[] =>
     listShared(this.own.db.read, organizationId, wanted);
 

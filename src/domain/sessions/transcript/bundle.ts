@@ -1,5 +1,5 @@
-// Opens the bytes of a captured session: unpacks a bundle up to the file with the transcript, and believes nothing that it says about
-// itself. Whoever uploaded it may have made it by hand.
+// Opens the bytes of a captured session: unpacks a bundle up to the file with the transcript. Every size and name in the bundle
+// is checked, because the uploader may have forged it.
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { ByteSource, metered } from "../../../platform/files/byte-source.ts";
@@ -62,7 +62,7 @@ interface BundledFile {
   bytes(): AsyncGenerator<Uint8Array>;
 }
 
-/** The files of a bundle, the manifest first. What is not read of one is skipped. */
+/** The files of a bundle, the manifest first. Bytes of a file that the caller does not read are skipped. */
 async function* bundleFiles(stored: Bytes): AsyncGenerator<BundledFile> {
   const source = new ByteSource(unpacked(stored), cutShort);
   let longName: string | undefined;

@@ -1,7 +1,10 @@
 // What a reader sees of a captured session: entries in their order, page by page.
 import { DomainError } from "../../../platform/errors.ts";
 
-/** `system`: text that the agent's program wrote for the model; `usage`: tokens alone; `note`: everything else that is worth a line */
+/**
+ * `system`: text that the agent's program wrote for the model; `usage`: token counts without text; `note`: anything else worth
+ * showing
+ */
 export const ENTRY_KINDS = [
   "user",
   "assistant",
@@ -26,7 +29,7 @@ export interface TranscriptEntry {
   name: string | null;
   /** plain text; nothing in it is markup */
   text: string;
-  /** whether only the beginning of the text is here */
+  /** whether the text was cut */
   isCut: boolean;
   /** UTC milliseconds */
   atMs: number | null;

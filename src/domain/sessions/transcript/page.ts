@@ -1,4 +1,4 @@
-// Reads one page of a transcript from the stored bytes. Runs in a thread: unpacking and parsing take the processor for long.
+// Reads one page of a transcript from the stored bytes. Runs in a thread, because unpacking and parsing take much processor time.
 import { type StoredAs, transcriptBytes } from "./bundle.ts";
 import { claudeEntries } from "./formats/claude.ts";
 import { codexEntries } from "./formats/codex.ts";
@@ -30,7 +30,8 @@ const FORMATS: Readonly<Record<string, Format>> = {
 };
 
 /**
- * @throws DomainError `sessions.no_transcript`; `sessions.invalid` for a place that is none of this transcript; errors of the stream
+ * @throws DomainError `sessions.no_transcript`; `sessions.invalid` for a cursor that does not fit this transcript; errors of the
+ *   stream
  */
 export async function readPage(stored: Bytes, storedAs: StoredAs, place: Place): Promise<TranscriptPage> {
   const format = FORMATS[storedAs.harness];
@@ -52,7 +53,7 @@ export async function readPage(stored: Bytes, storedAs: StoredAs, place: Place):
   return page.end({});
 }
 
-/** @returns the entries; a note in place of a record that is not read */
+/** @returns the entries; a note in place of a record that cannot be shown */
 function* entriesOf({ bytes, sizeBytes }: RawRecord, { entries }: Format): Generator<TranscriptEntry> {
   if (!bytes)
     return yield note(`An entry of ${sizeBytes} bytes is left out; at most ${RECORD_BYTES_MAX} are read.`);
@@ -74,13 +75,13 @@ class Page {
   readonly #entries: TranscriptEntry[] = [];
   #characters = 0;
   #recordBytes = 0;
-  /** a transcript of an unknown form has nothing but notes */
+  /** a transcript of an unknown format has notes only */
   hasOnlyNotes = true;
   next: Place | undefined;
 
   constructor(private readonly place: Place) {}
 
-  /** @returns false if another record would be too much; the first one always fits */
+  /** @returns false if the page has no space for another record; the first record always fits */
   hasRoom({ sizeBytes }: RawRecord): boolean {
     return (
       this.#recordBytes === 0 ||

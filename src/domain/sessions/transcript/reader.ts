@@ -1,4 +1,4 @@
-// Reads what is in a captured session. A service lets a thread do it, so that it keeps answering; commands and tests do it here.
+// Reads transcripts in this process. The service uses a thread instead, so that it keeps answering; commands and tests use this.
 import type { StoredAs } from "./bundle.ts";
 import type { Place, TranscriptPage } from "./model.ts";
 import { readPage } from "./page.ts";

@@ -1,5 +1,5 @@
-// Splits the bytes of a transcript into records without keeping more than one: the lines of a JSONL file, or the messages of an export,
-// which is one JSON document.
+// Splits a transcript into records and keeps only one at a time: the lines of a JSONL file, or the messages of an export, which
+// is one JSON document.
 import { RECORD_BYTES_MAX, RECORDS_MAX } from "./limits.ts";
 
 type Bytes = AsyncIterable<Uint8Array>;
@@ -12,7 +12,7 @@ export interface RawRecord {
   bytes: Uint8Array | undefined;
 }
 
-/** What is behind RECORDS_MAX records. */
+/** Stands for all records after RECORDS_MAX. */
 export type Rest = "rest";
 
 const LINE_FEED = 0x0a;
@@ -43,7 +43,7 @@ class Collector {
   add(piece: Uint8Array): void {
     this.#sizeBytes += piece.byteLength;
     if (this.offset < this.from || this.#sizeBytes > RECORD_BYTES_MAX) this.#parts = [];
-    // The piece belongs to the stream, which may write to it again.
+    // Copied, because the stream may write to the piece again.
     else this.#parts.push(piece.slice());
   }
 
@@ -99,11 +99,11 @@ export async function* messages(file: Bytes, from: number): AsyncGenerator<RawRe
   }
 }
 
-/** In the document, its object has the depth 1, the list `messages` 2, and a message 3. */
+/** Depths in the document: its object is 1, the list `messages` 2, and a message 3. */
 const MESSAGE_DEPTH = 3;
 const NAME = Buffer.from('messages"');
 
-/** Walks through JSON text byte by byte, and through its strings in one step. */
+/** Scans JSON text byte by byte, and each string in one step. */
 class MessageFinder {
   #depth = 0;
   #isInString = false;

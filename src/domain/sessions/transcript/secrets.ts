@@ -1,8 +1,8 @@
-// Counts strings in a captured session that look like keys of known kinds, for the owner before sharing it. Nothing of them is kept.
+// Counts strings in a captured session that look like known kinds of keys, to warn the owner before sharing. No string is kept.
 import { type StoredAs, unpackedBytes } from "./bundle.ts";
 import { SECRETS_MAX } from "./limits.ts";
 
-/** Each begins in a way that nothing else does. Lengths are bounded, so that a text without an end costs no more than another. */
+/** Each kind has a prefix of its own. Lengths are bounded, so that a very long text costs no more than a short one. */
 const KINDS = [
   { label: "AWS access key", form: "A(?:KI|SI)A[A-Z0-9]{16}" },
   { label: "GitHub token", form: "gh[oprsu]_[A-Za-z0-9]{36,251}|github_pat_\\w{22,251}" },
@@ -20,15 +20,15 @@ const KINDS = [
 
 const FORMS = new RegExp(KINDS.map(({ form }) => `(?<!\\w)(${form})`).join("|"), "g");
 
-/** longer than any form; a string across two pieces is found in the second one, which begins with this much of the first */
+/** longer than any key; a key across two pieces is found because the second search begins with this much of the first piece */
 const OVERLAP = 8_192;
 
 export interface SecretScan {
-  /** different strings by what they look like, the most frequent kind first */
+  /** number of different strings of each kind, the most frequent kind first */
   kinds: readonly { label: string; count: number }[];
   /** different strings; there may be more if it is SECRETS_MAX */
   total: number;
-  /** whether all of it was read */
+  /** whether the whole session was read */
   isWhole: boolean;
 }
 

@@ -1,5 +1,5 @@
-// Shows what is in a captured session, to its owner, to those it is shared with, and to administrators where the operator lets them.
-// Everybody but the owner leaves an audit entry.
+// Shows transcripts to the owner, to users with whom the session is shared, and to administrators if the operator allows it.
+// Opening a transcript of another user writes an audit entry.
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import { currentOf, storeWith } from "../downloads/current.ts";
@@ -11,7 +11,7 @@ import { readCursor, type TranscriptPage } from "./model.ts";
 import type { TranscriptReader } from "./reader.ts";
 import type { SecretScan } from "./secrets.ts";
 
-/** A page, and the version that it is of. */
+/** A page, and the id of its version. */
 export interface ReadTranscript extends TranscriptPage {
   artifactId: string;
 }
@@ -23,7 +23,7 @@ type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "settings" | "s
 export class Transcripts {
   constructor(private readonly own: Own) {}
 
-  /** @returns why the viewer may read a session that the viewer sees; undefined if that is not allowed */
+  /** @returns why the viewer may read the transcript of a session that the viewer sees; undefined if that is not allowed */
   right(
     viewer: Viewer,
     session: Pick<SessionRow, "id" | "userId" | "sharingMode">,

@@ -1,4 +1,4 @@
-// Reads members of JSON values from outside, of which nothing is known, and writes such values as text within a budget.
+// Reads members of untrusted JSON values, and writes such values as text within a budget.
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { ENTRY_CHARACTERS_MAX } from "./limits.ts";
 import type { EntryKind, Tokens, TranscriptEntry } from "./model.ts";
@@ -40,7 +40,7 @@ export function tokensOf(
 const countOf = (value: unknown): number =>
   typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0;
 
-/** What a format says about an entry; the rest is empty. */
+/** The members that a format sets; the others are empty. */
 export type Draft = { kind: EntryKind; text: string } & Partial<
   Pick<TranscriptEntry, "name" | "atMs" | "tokens" | "isError">
 >;
@@ -70,10 +70,10 @@ export function entryOf({
 /** Names of tools are short. */
 const NAME_CHARACTERS = 200;
 
-/** Text of an object that is longer than any entry shows is not written to its end. */
+/** Writing stops after as much text as an entry can show. */
 const BUDGET = ENTRY_CHARACTERS_MAX + 1;
 
-/** @returns a text as it is, and any other value as indented JSON; more than an entry shows may be left out */
+/** @returns a text unchanged, and any other value as indented JSON, which may end after the part that an entry shows */
 export function valueText(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === undefined || value === null) return "";
@@ -82,7 +82,7 @@ export function valueText(value: unknown): string {
   return writer.text;
 }
 
-/** JSON.stringify would write megabytes of which nobody sees more than the beginning. */
+/** JSON.stringify would write megabytes although only the beginning is shown. */
 function write(writer: { text: string }, value: unknown, indent: string): void {
   if (writer.text.length > BUDGET) return;
   if (typeof value !== "object" || value === null) {

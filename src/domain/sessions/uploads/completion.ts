@@ -1,5 +1,5 @@
-// Completes an upload: the store or we prove that the bytes are those that were announced, and one transaction makes them the
-// session's current version. Of two callers one completes, and both get the same answer.
+// Completes an upload: the store or this service verifies that the bytes match the announcement, and one transaction makes them
+// the session's current version. If two callers complete it at once, one of them does the work and both get the same answer.
 import pLimit from "p-limit";
 import { DAY_MS } from "../../../platform/clock.ts";
 import type { Tx } from "../../../platform/database/database.ts";
@@ -48,10 +48,10 @@ export class Completion {
     return artifact.id;
   }
 
-  /** @throws unless the store holds the announced bytes, and this uploader has sent them */
+  /** @throws unless the store holds the announced bytes and this uploader has sent them */
   async #prove(artifact: ArtifactRow): Promise<void> {
     if (artifact.status === "failed") throw bytesNotUploaded();
-    // The file of a digest may be another owner's; only who has sent the bytes may have them.
+    // Owners of equal bytes share a file, so an existing file does not prove that this owner has the bytes.
     if (artifact.store === "local" && artifact.storedAtMs === null) throw bytesNotUploaded();
     const objects = this.own.stores.of(artifact.store);
     const found = await objects.inspect(artifact.place);
@@ -63,7 +63,7 @@ export class Completion {
     throw contentDiffers();
   }
 
-  /** Reads the object if the store tells no digest. */
+  /** Reads the object if the store has no digest of it. */
   async #digestOf({ store: kind, place }: ArtifactRow, { sha256 }: FoundObject): Promise<string | undefined> {
     if (sha256 !== null) return sha256;
     const signal = AbortSignal.timeout(HASH_TIME_MS);
@@ -83,7 +83,7 @@ export class Completion {
     }, "unobserved");
   }
 
-  /** Decides again, because another caller or the retention may have come between. @returns false if it is complete already */
+  /** Checks the state again, because another caller or retention may have changed it. @returns false if it is complete already */
   #complete(tx: Tx, actor: Actor, rowId: { organizationId: string; id: string }): boolean {
     const { clock, settings, audit } = this.own;
     const artifact = findArtifact(tx, rowId);

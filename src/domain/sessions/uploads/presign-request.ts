@@ -1,4 +1,4 @@
-// Reads what an uploader announces: the shape is checked by a schema, every value here, and all problems are told at once.
+// Reads an announcement: a schema checks the shape, this file checks every value, and all problems are reported together.
 import { type Static, Type } from "@sinclair/typebox";
 import type { Problem } from "../../../platform/errors.ts";
 import { type Harness, isHarnessKey, unknownHarness } from "../../harnesses/harnesses.ts";
@@ -29,7 +29,7 @@ const nullable = (maxLength: number) =>
     Type.Union([text(maxLength), Type.Null()], { description: `Up to ${maxLength} characters.` }),
   );
 
-/** What a workstation announces. Unknown members are ignored, so that newer clients can add some. */
+/** The body of an announcement. Unknown members are ignored, so that newer clients can add some. */
 export const SessionUploadPresignRequest = Type.Object(
   {
     harness: Type.String({ description: "Canonical key of a harness, no alias." }),
@@ -165,7 +165,7 @@ function checkTexts(request: SessionUploadPresignRequest, problems: Problem[]): 
     checkText(name, request[name] ?? "", LENGTHS[name], problems);
 }
 
-/** Characters are counted, not bytes. SQLite could store neither half of a character nor NUL faithfully. */
+/** Counts characters, not bytes. SQLite cannot store NUL or half of a surrogate pair faithfully. */
 function checkText(name: string, value: string, lengthMax: number, problems: Problem[]): void {
   const pointer = `/${name}`;
   if (value.length > lengthMax && [...value].length > lengthMax)
@@ -187,7 +187,7 @@ function readFormat(
   return RAW_FORMAT;
 }
 
-/** @returns undefined for a profile with a problem; one of an unknown harness is not judged */
+/** @returns undefined for a profile with a problem; the profile of an unknown harness is not checked */
 function readProfile(
   { harness: key, compatibility_profile: wanted = LEGACY_PROFILE }: SessionUploadPresignRequest,
   harnesses: readonly Harness[],
@@ -208,7 +208,7 @@ function readProfile(
   return undefined;
 }
 
-/** The last time that every reader of RFC 3339 understands: the end of the year 9999. */
+/** The last time that RFC 3339 can express: the end of the year 9999. */
 export const TIME_MS_MAX = Date.UTC(10_000, 0, 1) - 1;
 
 const knownTime = (ms = 0): number | null => (ms === 0 || ms > TIME_MS_MAX ? null : ms);

@@ -1,5 +1,5 @@
-// Announces an upload: checks policy and limits, keeps what the client says with a pending artifact, and signs the request that
-// uploads the bytes. Nothing that readers see changes here.
+// Announces an upload: checks policy and limits, stores the metadata with a pending artifact, and signs the request that uploads
+// the bytes. Readers see no change yet.
 import { SECOND_MS } from "../../../platform/clock.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -91,7 +91,7 @@ export class Announcements {
     const isSameSize = known?.sizeBytes === announcement.sizeBytes;
     this.#requireLimits(tx, { userId: uploader.userId, announcement, known });
     const row = this.#rowOf(session, announcement, known);
-    // Bytes that were proved under another announced size are not those of this announcement.
+    // Bytes that were verified with a different announced size do not count for this announcement.
     if (known) store.announceAgain(tx, { ...row, storedAtMs: isSameSize ? known.storedAtMs : null });
     else store.addArtifact(tx, row);
     return row;

@@ -1,5 +1,5 @@
-// Takes the bytes of an upload to the local store: checks the signed address, lets the store hash the bytes while it writes them,
-// and records that they are proved. The caller reads the body and watches its pace.
+// Receives the bytes of an upload into the local store: checks the signed address, hashes the bytes while they are written, and
+// records that they are verified. The caller reads the body and enforces its time limits.
 import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -36,13 +36,13 @@ export class Receiving {
 
   constructor(private readonly own: Own) {}
 
-  /** number of bodies that are read now */
+  /** number of bodies that are being read */
   get running(): number {
     return this.#running;
   }
 
   /**
-   * @returns what was announced
+   * @returns the announced artifact
    * @throws DomainError `sessions.upload_not_found`, `sessions.link_refused`
    */
   admit({ id, expires, signature }: AddressParameters): ArtifactRow {

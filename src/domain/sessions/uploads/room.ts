@@ -1,4 +1,4 @@
-// Whether there is room for one more upload: on our own disk after everything that is announced, and within the operator's quota.
+// Checks that one more upload fits: on our own disk, after everything that is announced, and within the operator's quota.
 import type { Connection } from "../../../platform/database/database.ts";
 import type { DiskSpace } from "../../../platform/files/disk.ts";
 import { diskLow, quotaReached } from "../errors.ts";

@@ -1,8 +1,8 @@
-// Counts how uploads end in this process, for metrics.
+// Counts the outcomes of uploads in this process, for metrics.
 
 /**
- * `digest_mismatch`: other bytes arrived than announced; `content_differs`: the store holds others than announced; `refused`: an
- * address, a header or a caller is not accepted; `failed`: a fault of ours
+ * `digest_mismatch`: the received bytes differ from the announcement; `content_differs`: the bytes in the store do; `refused`:
+ * the address, a header or the caller is not accepted; `failed`: an internal error
  */
 const NONE = {
   ...{ complete: 0, digest_mismatch: 0, content_differs: 0 },
@@ -12,7 +12,7 @@ const NONE = {
 
 export type UploadOutcome = keyof typeof NONE;
 
-/** Outcomes of refusals by their reason; `counted` are those that are counted where they are decided. */
+/** Outcomes by the reason of the refusal; `counted` outcomes are counted where they are decided. */
 const BY_REASON: Readonly<Record<string, UploadOutcome | "counted">> = {
   "sessions.digest_mismatch": "counted",
   "sessions.content_differs": "counted",

@@ -1,5 +1,5 @@
-// SQL of uploads: announced sessions and artifacts, their limits, and each change of an artifact's state. A change names the state
-// that it leaves, so that of two callers one wins.
+// SQL of uploads: announced sessions and artifacts, their limits, and each change of an artifact's state. Each change names the
+// old state in its condition, so that only one of two concurrent changes succeeds.
 import { and, eq, inArray, isNull, ne, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { changesOf, insertAll, named, updateAll } from "../../../platform/database/drizzle.ts";
@@ -49,7 +49,7 @@ const selectArtifacts = statement((connection) =>
     .prepare(),
 );
 
-/** Rows with the same bytes in one session: one that is announced or failed, and one that is complete. */
+/** Rows with the same bytes in one session: at most one pending or failed, and one complete. */
 const SAME_BYTES_MAX = 4;
 
 /** @returns the artifacts of a session with these bytes, without superseded ones */
@@ -81,7 +81,7 @@ const updateAnnounced = statement((connection) =>
     .prepare(),
 );
 
-/** Announces an artifact again that is pending or has failed. */
+/** Announces a pending or failed artifact again. */
 export const announceAgain = (tx: Tx, row: ArtifactRow): void => void updateAnnounced(tx).run(row);
 
 const selectPending = statement((connection) =>
@@ -109,7 +109,10 @@ const updateStored = statement((connection) =>
 export const markStored = (tx: Tx, stored: { id: string; nowMs: number }): boolean =>
   changesOf(updateStored(tx).run(stored)) > 0;
 
-/** The bytes are wrong; bytes that were proved before stay proved. @returns whether the artifact has failed */
+/**
+ * Marks an artifact whose bytes are wrong. Bytes that were verified before stay verified.
+ * @returns whether the artifact has failed
+ */
 export const markFailed = (
   tx: Tx,
   { id, nowMs, keptMs, reason }: { id: string; nowMs: number; keptMs: number; reason: string },
@@ -128,7 +131,7 @@ export const markFailed = (
       .run(),
   ) > 0;
 
-/** The proved bytes are not there any more. */
+/** The verified bytes are no longer in the store. */
 export const dropProof = (tx: Tx, id: string): void =>
   void tx.update(sessionArtifacts).set({ storedAtMs: null }).where(eq(sessionArtifacts.id, id)).run();
 
@@ -168,7 +171,7 @@ const updateSuperseded = statement((connection) =>
     .prepare(),
 );
 
-/** Every other complete artifact of the session is an old version now, which is kept until `expiresAtMs` at the latest. */
+/** Marks every other complete artifact of the session as superseded; it is kept until `expiresAtMs` at the latest. */
 export const supersedeOthers = (
   tx: Tx,
   { id, sessionId }: Pick<ArtifactRow, "id" | "sessionId">,
@@ -201,7 +204,7 @@ const updateGrants = statement((connection) =>
     .prepare(),
 );
 
-/** What readers see of the session is what was announced with its new current artifact. */
+/** Copies the metadata of the new current artifact to the session, where readers see it. */
 export function promote(tx: Tx, session: SessionRow): void {
   updateCurrent(tx).run(session);
   if (session.sharingMode === "selected")

@@ -1,4 +1,4 @@
-// Lines of a Claude Code transcript: one message of a person or of the model each, with content blocks.
+// Lines of a Claude Code transcript: each is one message of a person or of the model, with content blocks.
 import type { TranscriptEntry } from "../model.ts";
 import { type Draft, entryOf, listOf, objectOf, textOf, timeOf, tokensOf, valueText } from "../values.ts";
 
@@ -7,7 +7,7 @@ const TOKENS = {
   output: ["output_tokens"],
 };
 
-/** @returns the entries of one line; none for a line that tells a reader nothing */
+/** @returns the entries of one line; none for a line with nothing to show */
 export function* claudeEntries(line: unknown): Generator<TranscriptEntry> {
   const { type, timestamp, message, isMeta, summary, content: text } = objectOf(line);
   const atMs = timeOf(timestamp);

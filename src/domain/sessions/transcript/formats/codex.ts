@@ -1,14 +1,15 @@
-// Lines of a Codex rollout. What the model got and answered are response items; events repeat them for the screen, except tokens.
+// Lines of a Codex rollout. Response items hold the input and the answers of the model. Events repeat them for the screen, and
+// are read for tokens only.
 import type { TranscriptEntry } from "../model.ts";
 import { type Draft, entryOf, listOf, objectOf, textOf, timeOf, tokensOf, valueText } from "../values.ts";
 import { contentText } from "./claude.ts";
 
 const TOKENS = { input: ["input_tokens"], output: ["output_tokens"] };
-/** Beginnings of texts that the program sends in the name of the user. */
+/** How texts begin that the program sends in the name of the user. */
 const OF_PROGRAM =
   /^\s*(?:<(?:environment_context|user_instructions|permissions|INSTRUCTIONS)|# AGENTS\.md )/;
 
-/** @returns the entries of one line; none for a line that tells a reader nothing */
+/** @returns the entries of one line; none for a line with nothing to show */
 export function* codexEntries(line: unknown): Generator<TranscriptEntry> {
   const { type, timestamp, payload } = objectOf(line);
   const atMs = timeOf(timestamp);

@@ -15,7 +15,7 @@ const TOKENS = {
   output: ["output"],
 };
 
-/** @returns the entries of one line; none for a line that tells a reader nothing */
+/** @returns the entries of one line; none for a line with nothing to show */
 export function* kimiEntries(line: unknown): Generator<TranscriptEntry> {
   const { type, time, message, event, timestamp } = objectOf(line);
   if (type === "context.append_message") yield* timed(messageDrafts(message), timeOf(time));
