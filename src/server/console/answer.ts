@@ -1,9 +1,9 @@
-// Headers of console pages: content security policy with Trusted Types, no cache, and compression.
+// Headers of console pages: a content security policy with Trusted Types, `no-store`, and compression.
 import { contentSecurityPolicy } from "../pages/assets.ts";
 
-/** Smaller pages are sent as they are. */
+/** Smaller pages are sent uncompressed. */
 const COMPRESSED_BYTES_MIN = 1_024;
-/** Larger pages are sent as they are, because compressing them would hold up other requests. */
+/** Larger pages are sent uncompressed, because compressing them would delay other requests. */
 const COMPRESSED_UP_TO_BYTES = 512 * 1024;
 const GZIP_LEVEL = 6;
 

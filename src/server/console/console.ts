@@ -1,5 +1,5 @@
-// Answers console pages and forms: who reads them, who may change something, the frame around them, and what a refusal looks like.
-// Routes of the console hand their work to `show` and `act`; they decide nothing of this themselves.
+// Answers console pages and forms: identifies the reader, checks permission to change things, renders the frame, and turns
+// refusals into pages. Routes of the console pass their work to `show` and `act`, and make none of these decisions themselves.
 import { DomainError } from "../../platform/errors.ts";
 import type { Browser, Visitor } from "../auth/browser.ts";
 import { actorOf, exchangeOf, principalOf } from "../http/exchange.ts";
@@ -22,7 +22,7 @@ import {
 import { readLongForm } from "./long-form.ts";
 import { languageOf, type Reader, themeOf, zoneOf } from "./reader.ts";
 
-/** An action is done: the browser goes on to a page, which shows the message. */
+/** The action is done: the browser is redirected to a page that shows the message. */
 export interface Done {
   to: string;
   notice?: string | Notice;
@@ -35,11 +35,11 @@ interface Action {
   needs: Needs;
   /** address of the page that the form belongs to, for a reader whose sign-in must be confirmed */
   back: string;
-  /** the form asks for something and changes nothing, so that auditors may send it */
+  /** the form only asks for something, so auditors may send it too */
   isQuestion?: boolean;
 }
 
-/** What routes of the console get. */
+/** Functions for routes of the console. */
 export interface Console {
   /** Answers a page. A reader who is not signed in goes to the sign-in page and comes back to the same address. */
   show(request: Request, needs: Needs, work: (reader: Reader) => Answer | Promise<Answer>): Promise<Response>;
@@ -56,10 +56,10 @@ export interface Console {
     action: Action,
     work: (reader: Reader, fields: Fields) => Done | Answer | Promise<Done | Answer>,
   ): Promise<Response>;
-  /** @returns whether somebody is signed in: before that, no file is read */
+  /** @returns whether somebody is signed in; an uploaded file is read only then */
   hasVisitor(request: Request): boolean;
   has(feature: Feature): boolean;
-  /** @returns the addresses of the navigation, for links to pages that not every console has */
+  /** @returns the addresses of the navigation, for links to pages that some installations do not have */
   pagesOf(reader: Reader): ReadonlySet<string>;
   /** @returns the groups of the navigation that the reader has */
   navigationOf(reader: Reader): readonly NavigationGroup[];
@@ -70,7 +70,7 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
   const { baseUrl } = context;
   const { has, readerOf, answer } = createFrame(context, browser);
 
-  /** @returns the page of a refusal; bugs are answered by the server, which logs them */
+  /** @returns the page of a refusal; unexpected errors are left to the server, which logs them */
   const refuse = (reader: Reader, error: unknown): Response => {
     const failure: Failure | undefined = failureOf(error);
     if (!failure || failure.status >= 500) throw error;

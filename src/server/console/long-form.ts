@@ -1,5 +1,6 @@
-// Forms with a text of up to a whole policy. They are longer than what strangers may send, so they are read after their sender is
-// known; those of others are read within the limit of strangers, to keep what was entered on the page that refuses it.
+// Forms with a text of up to a whole policy. They exceed the body limit of unauthenticated callers, so they are read after their
+// sender is known. For a sender without the right, the form is read up to that lower limit, so that the page of the refusal keeps
+// the text.
 import { DOCUMENT_BYTES_MAX } from "../../domain/governance/model.ts";
 import { readUpload } from "../http/bodies/upload.ts";
 import { HttpError } from "../http/problems/problem.ts";

@@ -1,4 +1,5 @@
-// Who reads a console page, and how: account, role, time zone, color scheme, language of numbers. Every page gets a Reader.
+// Who reads a console page, and with which preferences: account, role, time zone, color scheme, language of numbers. Every page
+// gets a Reader.
 import type { SavedView } from "../../domain/console/service.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import type { Visitor } from "../auth/browser.ts";
@@ -21,18 +22,18 @@ export interface Reader {
   organizationId: string;
   /** reads the pages of administrators: an administrator, or an auditor (setting `console.auditors`) */
   readsAll: boolean;
-  /** may change what administrators change: an administrator who is no auditor */
+  /** may change what administrators change: an administrator who is not an auditor */
   mayAdminister: boolean;
-  /** fresh mask of the CSRF token, for the forms of this page */
+  /** masked CSRF token for the forms of this page */
   csrf: string;
   nowMs: number;
   /** IANA name; UTC until the script has set the cookie */
   zone: string;
-  /** undefined: as the system has it */
+  /** undefined: that of the system */
   theme: Theme | undefined;
   /** BCP 47 tag for the grouping of numbers */
   language: string;
-  /** own ones, and those that others show to all administrators if the reader reads their pages */
+  /** the reader's own, and for readers of administrators' pages also those that others share */
   savedViews(): readonly SavedView[];
   /** @returns columns and rows that the reader keeps for a list, as a query; undefined for none */
   usual(path: string): string | undefined;

@@ -1,12 +1,12 @@
-// Event streams that tell open pages of the console what has changed. One timer serves all streams. Events carry numbers only, never
-// personal data; pages read themselves again. A page without a stream asks at intervals instead.
+// Event streams that tell open pages of the console what has changed. One timer serves all streams. Events carry numbers only,
+// never personal data; the page then reads its own address again. A page without a stream polls.
 import { type LoginWatch, loginIdOf, type Principal } from "../../domain/access/service.ts";
 import { type Clock, MINUTE_MS, SECOND_MS } from "../../platform/clock.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { Overview } from "./overview.ts";
 
-/** Limit on open streams; further pages ask at intervals. */
+/** Limit on open streams; further pages poll. */
 export const ADMIN_STREAMS_MAX = 500;
 export const HEARTBEAT_MS = 15 * SECOND_MS;
 /** Interval in which changes and ended logins are noticed. */
@@ -20,7 +20,7 @@ const FULL_RETRY_SECONDS = 30;
 
 export const ADMIN_EVENTS = ["revision", "clients", "keys", "jobs", "problem"] as const;
 type AdminEvent = (typeof ADMIN_EVENTS)[number];
-/** A number for each event, which grows or changes with what the event is about. */
+/** A number for each event, which grows or changes with the data behind the event. */
 type Numbers = Readonly<Record<AdminEvent, number>>;
 
 const encoder = new TextEncoder();

@@ -1,6 +1,6 @@
-// Answers whether an installation is in order: problems first, then counts of workstations, users and keys, and the newest changes.
-// The checks of doctor are made elsewhere and only read here. Counts of long tables are made in steps and kept for a moment, so
-// that many administrators who watch the overview cost as much as one.
+// Answers whether an installation is in order: problems first, then counts of workstations, users and keys, and the newest
+// changes. The checks of doctor run elsewhere; only their results are read here. Counts of long tables are made in steps and
+// cached briefly, so that many administrators who watch the overview cost no more than one.
 
 import type { AuditLog } from "../../domain/audit/log.ts";
 import type { NamedEntry } from "../../domain/audit/reading/entry-document.ts";
@@ -16,9 +16,9 @@ import { type OverviewProblem, problemsOf } from "./problems.ts";
 
 export const REVISIONS_SHOWN = 5;
 export const AUDIT_ENTRIES_SHOWN = 10;
-/** How long counts are shown again. */
+/** How long counts are cached. */
 export const FIGURES_KEPT_MS = 2 * SECOND_MS;
-/** How long a reader waits for the checks of doctor; then the overview is shown without them. */
+/** How long a reader waits for the checks of doctor. After that, the overview is shown without them. */
 export const DIAGNOSIS_WAIT_MS = SECOND_MS;
 /** Pending invitations that end this soon are named. */
 export const EXPIRY_NOTICE_MS = 2 * DAY_MS;
@@ -104,7 +104,7 @@ export class Overview {
     return { problems, checkedAtMs: typeof diagnosis === "string" ? undefined : diagnosis.atMs };
   }
 
-  /** @returns the number of problems found last, without looking for new ones; undefined before anybody looked */
+  /** @returns the number of problems of the last check, without a new one; undefined before the first check */
   knownProblems(organizationId: string): number | undefined {
     return this.#counted.get(organizationId);
   }
@@ -113,7 +113,7 @@ export class Overview {
     try {
       return (await within(DIAGNOSIS_WAIT_MS, this.own.operations.diagnose())) ?? "running";
     } catch {
-      return "impossible"; // named as a problem of its own
+      return "impossible"; // has a problem of its own
     }
   }
 

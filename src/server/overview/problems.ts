@@ -1,4 +1,4 @@
-// The problems of an installation in one list: findings of doctor, and what the domain knows beside them.
+// The problems of an installation in one list: findings of doctor, and problems that only the domain knows.
 import type { Diagnosis } from "../../domain/system/operations.ts";
 
 /** A check of doctor, or a part of the domain. */
@@ -6,7 +6,7 @@ type ProblemSource = string;
 
 export interface OverviewProblem {
   result: "failed" | "warning";
-  /** name of the check, such as `jobs`; `deployment`, `refusals`, `invitations` and `doctor` are no checks */
+  /** name of the check, such as `jobs`; `deployment`, `refusals`, `invitations` and `doctor` are not checks */
   source: ProblemSource;
   /** a sentence without a period */
   detail: string;

@@ -1,5 +1,5 @@
-// The budget of searches and of lists that are offered while somebody types: kinder than the limits of administration, because each
-// pause in typing is a request.
+// The rate limit of searches and of suggestions during typing. It is higher than the limits of administration, because each pause
+// in typing sends a request.
 import type { Principal } from "../../domain/access/service.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { DomainError } from "../../platform/errors.ts";

@@ -1,5 +1,5 @@
-// Finds things by name for the search page and its JSON twin: users, workstations, packages, MCP servers, revisions, groups and
-// audit entries. Long tables are searched in steps, until there are enough hits or the time is over.
+// Finds things by name for the search page and the API: users, workstations, packages, MCP servers, revisions, groups and audit
+// entries. Long tables are searched in steps, until there are enough hits or the time limit is reached.
 
 import type { AuditLog } from "../../domain/audit/log.ts";
 import type { Catalog } from "../../domain/catalog/service.ts";
@@ -11,9 +11,9 @@ import { readSearchText } from "../../domain/shared/page.ts";
 import { DomainError, type Problem } from "../../platform/errors.ts";
 import { runInTurnsUntil, type Steps } from "../../platform/steps.ts";
 
-/** Hits of one kind. */
+/** Maximum number of hits of one kind. */
 export const HITS_MAX = 5;
-/** How long a search may take. Kinds that are not finished by then are named. */
+/** Time limit of a search. The answer names the kinds that were not finished. */
 export const SEARCH_MS = 80;
 
 export const SEARCH_KINDS = [
@@ -32,7 +32,7 @@ export interface SearchHit {
   /** as the API takes it; of an MCP server, its name; of an audit entry, its number */
   id: string;
   label: string;
-  /** what tells hits with similar names apart; null for nothing */
+  /** text that distinguishes hits with similar names; null without one */
   detail: string | null;
 }
 

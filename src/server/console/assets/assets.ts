@@ -1,4 +1,4 @@
-// The console's browser files under names that contain their digests. They are loaded with the server only: this module runs the
+// The console's browser files under names that contain their digests. Only the server loads this module, because it runs the
 // bundler when the service runs from source.
 import { brotliDecompressSync } from "node:zlib";
 import { invariant } from "../../../platform/errors.ts";
@@ -17,7 +17,7 @@ const CACHE_CONTROL = "public, max-age=31536000, immutable";
 
 interface Asset {
   compressed: PreparedAnswer;
-  /** made for the first browser without brotli */
+  /** made on the first request of a browser without brotli */
   plain(): PreparedAnswer;
 }
 

@@ -1,7 +1,7 @@
-// Shows the confirmation page of an action in a dialog. The page stays what it is without the script: a page of its own.
+// Shows the confirmation page of an action in a dialog. Without the script it is an ordinary page.
 import { fetchPage } from "./trusted-html.ts";
 
-/** Starts with links that have `data-dialog`. */
+/** Handles links that have `data-dialog`. */
 export function startDialogs(): void {
   document.addEventListener("click", (event) => {
     const link = event.target instanceof Element ? event.target.closest("a[data-dialog]") : null;

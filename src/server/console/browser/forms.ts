@@ -1,9 +1,9 @@
-// Forms: a second press does nothing, and leaving an edited form asks first.
+// Forms: ignores a second press of the button, and asks before the reader leaves an edited form.
 
-/** Time to press the link that stops a long action between two of its parts. */
+/** Pause between two parts of a long action, in which the reader can press the link that stops it. */
 const CONTINUE_MS = 500;
 
-/** Starts with every form that posts. */
+/** Handles every form with method POST. */
 export function startForms(): void {
   document.addEventListener("submit", (event) => {
     const form = event.target;
@@ -17,11 +17,11 @@ export function startForms(): void {
   window.addEventListener("beforeunload", (event) => {
     if (![...document.forms].some((form) => form.dataset.sending !== "yes" && isEdited(form))) return;
     event.preventDefault();
-    setTimeout(allowSending); // for readers who stay
+    setTimeout(allowSending); // if the reader stays on the page
   });
   const next = document.querySelector<HTMLFormElement>("form[data-continue]");
   if (next) setTimeout(() => next.requestSubmit(), CONTINUE_MS);
-  // A page that comes back from the browser's cache can be sent again.
+  // After the browser restores a page from its cache, its form can be sent again.
   window.addEventListener("pageshow", allowSending);
 }
 
@@ -29,7 +29,7 @@ function allowSending(): void {
   for (const form of document.forms) delete form.dataset.sending;
 }
 
-/** Only forms marked `data-edits` hold something that would be lost. Refused values differ from the server's without a key press. */
+/** Only forms marked `data-edits` hold something that would be lost. Values that the server refused count as edited. */
 const isEdited = (form: HTMLFormElement): boolean =>
   form.dataset.edits === "refused" || (form.dataset.edits === "saved" && [...form.elements].some(isChanged));
 

@@ -1,4 +1,4 @@
-// What a document gets before it is shown where the script runs: visible copy buttons, buttons beside ids, and ids of rows.
+// Additions to a document before it is shown with the script: visible copy buttons, buttons beside ids, and ids of rows.
 
 /** Improves the page itself, and every document that is fetched later. */
 export function improve(page: Document): void {
@@ -17,7 +17,7 @@ function copyButton(page: Document, id: HTMLElement): HTMLButtonElement {
   return button;
 }
 
-/** A row that moves keeps its focus if both documents name it alike. */
+/** A row that moves keeps the focus if it has the same id in both documents. */
 function nameRow(row: Element): void {
   const box = row.querySelector<HTMLInputElement>("input[name=id]");
   const key = box?.value ?? row.querySelector("a")?.getAttribute("href");

@@ -1,9 +1,9 @@
-// Keyboard: two-letter ways to pages, rows, and search. Single letters never act inside of fields, and can be turned off on the
-// page of keys (WCAG 2.1.4).
+// Keyboard: two-letter shortcuts to pages, movement between rows, and search. Single letters never act inside fields, and can be
+// turned off on the page of keys (WCAG 2.1.4).
 import { openPalette } from "./palette.ts";
 import { keysAreOn, setKeys } from "./preferences.ts";
 
-/** Second letter after `g`. The page of keys lists them. */
+/** Second letter after `g`. The page of keys lists all of them. */
 const PLACES: Readonly<Record<string, string>> = {
   o: "/console",
   p: "/console/policy",
@@ -33,7 +33,7 @@ export function startKeys(): void {
   });
 }
 
-/** Presses the button of the page that accepts what it shows. @returns whether there is one */
+/** Presses the page's main button, such as the one that publishes. @returns whether there is one */
 function accept(): boolean {
   const button = document.querySelector("dialog[open]")
     ? null

@@ -1,5 +1,5 @@
-// Live regions: one event stream per visible tab. An event makes the script read the page again and swap its regions, at most
-// once in two seconds, and never a region under the pointer or the focus.
+// Live regions: each visible tab has one event stream. After an event the script reads the page again and swaps its regions, at
+// most once in two seconds, and never a region that has the pointer or the focus.
 import { swapRegions } from "./regions.ts";
 import { fetchPage, NotThisPage } from "./trusted-html.ts";
 
@@ -55,7 +55,7 @@ function refreshSoon(): void {
   }, PAUSE_MS);
 }
 
-/** Asks for checks that the page alone does not make: at once, and again while the page is visible. */
+/** Sends the forms of checks that a page does not make when it is only read: at once, and again while the page is visible. */
 function startChecks(): void {
   if (!document.querySelector(CHECKED)) return;
   const check = () => {
@@ -75,7 +75,7 @@ const CHECKED = "[data-check]";
 
 const isUnchecked = (region: Element): boolean => !region.matches(CHECKED);
 
-/** @param isMeant leaves out regions for which it is false */
+/** @param isMeant returns false for regions to leave unchanged */
 async function refresh(asked = fetchPage(location.href), isMeant = isUnchecked): Promise<void> {
   try {
     const { page } = await asked;
@@ -87,7 +87,7 @@ async function refresh(asked = fetchPage(location.href), isMeant = isUnchecked):
   }
 }
 
-/** Says so while the page shows old data. */
+/** Shows that the data on the page is old. */
 function setStale(since: string | undefined): void {
   const messages = document.getElementById("messages");
   const old = messages?.querySelector(".stale");

@@ -1,4 +1,4 @@
-// The script of every console page. It improves pages that work without it: nothing here is needed to read or to change anything.
+// The script of every console page. It only improves pages: reading and changing work without it.
 import { startCopying } from "./copy.ts";
 import { startDialogs } from "./dialogs.ts";
 import { startForms } from "./forms.ts";

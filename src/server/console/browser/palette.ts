@@ -1,9 +1,9 @@
-// The command palette: the search page in a dialog, filled while somebody types.
+// The command palette: the search page in a dialog, updated during typing.
 import { fetchPage } from "./trusted-html.ts";
 
 const PAUSE_MS = 120;
 
-/** Opens the palette with the search form of the header; members have none. */
+/** Opens the palette with the search form of the header, which pages of members do not have. */
 export function openPalette(): void {
   const form = document.querySelector<HTMLFormElement>(".search form");
   if (!form || document.querySelector("dialog.palette")) return;

@@ -1,9 +1,9 @@
-// Proposes people while somebody types a part of an address: colleagues, or for administrators all active users. The button beside the
-// field finds them without this.
+// Suggests people while a part of an address is typed: colleagues, or for administrators all active users. Without the script,
+// the button beside the field finds them.
 
 const PAUSE_MS = 150;
 
-/** Starts with fields that have `data-people`, the id of their list. */
+/** Handles fields with `data-people`, the id of their list. */
 export function startPeople(): void {
   for (const field of document.querySelectorAll<HTMLInputElement>("input[data-people]"))
     field.addEventListener("input", () => propose(field));
@@ -22,7 +22,7 @@ function propose(field: HTMLInputElement): void {
         field.dataset.peopleFrom === "users" ? await usersLike(field) : await colleaguesLike(field);
       if (own === asked) list.replaceChildren(...found.map(({ email }) => optionOf(email)));
     } catch {
-      // The button still finds people.
+      // The button beside the field still works.
     }
   }, PAUSE_MS);
 }

@@ -1,9 +1,9 @@
-// What this browser remembers: the time zone, for the server, and whether single-letter keys act.
+// Settings that this browser stores: the time zone, for the server, and whether single-letter keys act.
 
 const YEAR_SECONDS = 31_536_000;
 const KEYS = "quartermaster-keys";
 
-/** Tells the server the zone in which times are shown from the next page on. */
+/** Sends the time zone to the server in a cookie; pages use it from the next one on. */
 export function rememberZone(): void {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const wanted = `quartermaster_zone=${zone}`;

@@ -1,10 +1,10 @@
-// Swaps the region of a list in place when its filters, order or page change, and keeps the address in step.
+// Swaps the region of a list when its filters, order or page change, and updates the address in the browser's bar.
 import { Idiomorph } from "idiomorph";
 import { fetchPage } from "./trusted-html.ts";
 
 let running: AbortController | undefined;
 
-/** Starts with links and forms inside of regions. Links and forms with `data-plain` keep the browser's own navigation. */
+/** Handles links and forms inside regions. Those with `data-plain` navigate as usual. */
 export function startRegions(): void {
   document.addEventListener("click", (event) => {
     const link = event.target instanceof Element ? event.target.closest("a") : null;
@@ -19,7 +19,7 @@ export function startRegions(): void {
     const query = new URLSearchParams();
     for (const [name, value] of new FormData(form))
       if (typeof value === "string" && value !== "") query.append(name, value);
-    // Not form.action: a field of that name hides it.
+    // Not form.action: a field named `action` would hide it.
     void goTo(`${form.getAttribute("action") ?? ""}${query.size > 0 ? `?${query}` : ""}`);
   });
   window.addEventListener("popstate", () => void show(location.href));
@@ -62,9 +62,9 @@ async function show(address: string): Promise<string | undefined> {
 }
 
 /**
- * Replaces the regions of this document by those of another one. Focus and typed text stay.
- * @param isFree leaves out regions for which it is false
- * @returns whether both documents have regions in common
+ * Replaces the regions of this document by those of another document. Focus and typed text stay.
+ * @param isFree returns false for regions to leave unchanged
+ * @returns whether the documents have regions in common
  */
 export function swapRegions(page: Document, isFree: (region: Element) => boolean = () => true): boolean {
   let isAny = false;

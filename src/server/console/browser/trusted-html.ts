@@ -1,4 +1,4 @@
-// The only place where text becomes markup. The policy allows it for documents that this origin sent.
+// The only place where text becomes markup. The policy allows it for documents of this origin.
 import { improve } from "./improvements.ts";
 
 interface TrustedTypes {
@@ -17,7 +17,7 @@ declare global {
 const asIs = { createHTML: (text: string): string => text };
 const policy = window.trustedTypes?.createPolicy("quartermaster", asIs) ?? asIs;
 
-/** A page that another navigation must show: the session ended, or the answer is no page. */
+/** The page needs an ordinary navigation: the session ended, or the response is not a page. */
 export class NotThisPage extends Error {}
 
 /**

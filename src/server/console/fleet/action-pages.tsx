@@ -1,4 +1,4 @@
-// Removing and revoking workstations: the question for one, and the texts for many.
+// Removing and revoking workstations: the question for one workstation, and the texts for many.
 /** @jsxImportSource preact */
 import type { ClientView } from "../../../domain/clients/service.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
@@ -18,7 +18,7 @@ export const CLIENT_BULK: BulkView<Act> = {
   words: ACTS,
 };
 
-/** Names that a sentence lists. */
+/** Names that the question lists. */
 const NAMED = 10;
 
 interface OneProps {

@@ -1,4 +1,4 @@
-// The workstations as a list: filters, columns, and the same as a command. It shows summaries, never a reported inventory.
+// The list of workstations: filters, columns, and the equivalent command. It shows summaries, never a reported inventory.
 /** @jsxImportSource preact */
 
 import { HEALTHS } from "../../../domain/clients/model.ts";
@@ -22,16 +22,16 @@ export const CLIENTS_CSV_PATH = `${CLIENTS_PATH}.csv`;
 /** @returns path of the page about one workstation */
 export const clientPath = (id: string): string => `${CLIENTS_PATH}/${id}`;
 
-/** Longer lists are paged by key, because a page far behind would be found by counting the rows before it. */
+/** Longer lists are paged by key, because reaching a late page by number would count all rows before it. */
 const NUMBERED_ROWS = 10_000;
 
 /** A row, with the number of the revision that it reports. */
 export interface ClientRow extends ClientSummary {
-  /** undefined for a revision that is none of the newest */
+  /** undefined if the revision is not among the newest */
   sequence: number | undefined;
 }
 
-/** @param facets of the reported workstations; undefined while the rare filters are closed */
+/** @param facets of the reported workstations; undefined while the rare filters are hidden */
 function filtersWith(facets: ClientFacets | undefined): Filter[] {
   const harnesses = facets?.harnesses.map((value) => ({ value, label: value }));
   return [
@@ -141,7 +141,7 @@ const CLIENT_COLUMNS: readonly Column<ClientRow>[] = [
   },
 ];
 
-/** What only the file has. */
+/** Columns of the CSV file only. */
 export const CLIENT_CSV_COLUMNS: readonly Column<ClientRow>[] = [
   fileColumn("id", ({ id }) => id),
   ...CLIENT_COLUMNS,

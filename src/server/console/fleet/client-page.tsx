@@ -1,4 +1,4 @@
-// One workstation: its state with what to do, what it reported beside what the policy wants, its login, and its owner.
+// One workstation: its state and what to do about it, its report beside the policy, its login, and its owner.
 /** @jsxImportSource preact */
 import type { LoginView } from "../../../domain/access/logins/logins.ts";
 import type { ClientView } from "../../../domain/clients/service.ts";
@@ -93,7 +93,7 @@ const Actions = ({ id }: { id: string }) => (
   </div>
 );
 
-/** Every reason, each with what to do. */
+/** Lists every reason, each with its remedy. */
 function Verdict({ shown: { client, current } }: { shown: ShownClient }) {
   const isLate = client.health === "outdated" && client.verdict === "matches" && current !== undefined;
   const isFine = client.health === "current" && client.activity === "recent";
@@ -128,7 +128,7 @@ const Reason = ({ what, remedy }: { what: string; remedy: string }) => (
   </li>
 );
 
-/** Names of packages and harnesses keep their letters. */
+/** Names of packages and harnesses keep their letter case. */
 const capitalized = (text: string): string =>
   /^\S+(?: \(\S+\))?:/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 

@@ -1,4 +1,4 @@
-// Values of a workstation as the fleet's pages show them.
+// Values of a workstation as the pages about workstations show them.
 /** @jsxImportSource preact */
 import type { Health } from "../../../domain/clients/model.ts";
 import { Id, Revision, State, Text } from "../parts/values.tsx";
@@ -23,7 +23,7 @@ export function Share({ done, all }: { done: number | null; all: number | null }
   return <>{shareText(done, all) ?? <span class="muted">not counted yet</span>}</>;
 }
 
-/** The revision that a workstation reports: its number, or its id if it is none of the newest. */
+/** The revision that a workstation reports: its number, or its id if it is not among the newest. */
 export function ReportedRevision({ sequence, id }: { sequence: number | undefined; id: string | null }) {
   if (id === null || sequence !== undefined) return <Revision sequence={sequence} />;
   return <Id value={id} />;
@@ -32,7 +32,7 @@ export function ReportedRevision({ sequence, id }: { sequence: number | undefine
 /** Longer texts are folded. */
 const SHOWN_CHARACTERS = 240;
 
-/** A text of a workstation, which may be very long. */
+/** A text that a workstation reported, which may be very long. */
 export function LongText({ value }: { value: string }) {
   if (value.length <= SHOWN_CHARACTERS) return <Text value={value} />;
   return (

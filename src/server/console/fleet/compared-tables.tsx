@@ -1,4 +1,4 @@
-// Tables of one workstation's page: what it reported beside what the current policy wants.
+// Tables on the page of one workstation: its report beside the current policy.
 /** @jsxImportSource preact */
 import { AsCommand, options } from "../parts/command.tsx";
 import { Id, State, Text } from "../parts/values.tsx";
@@ -86,7 +86,7 @@ function policyText({ wanted, isInstalled }: ComparedHarness): string {
   return refusal ?? "allowed";
 }
 
-/** Where the policy sets the values of each harness. The values are on no page of the fleet, because some are secrets. */
+/** Lines of the policy that set the values of each harness. The values themselves are not shown, because some are secrets. */
 function PolicyLines({ harnesses, user, current }: HarnessesProps) {
   const governed = harnesses.filter(({ wanted }) => wanted?.isAllowed === true);
   if (governed.length === 0) return null;

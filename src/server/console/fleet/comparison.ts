@@ -1,4 +1,4 @@
-// Puts what a workstation reported beside what the current policy wants for its user: by harness, and by package.
+// Compares the report of a workstation with the current policy for its user: by harness, and by package.
 import { harnessNameOf } from "../../../domain/clients/report.ts";
 import type { ClientView } from "../../../domain/clients/service.ts";
 import { APPLIED, reportedVersionOf } from "../../../domain/clients/verdict/verdict.ts";
@@ -13,7 +13,7 @@ export type Explain = (harness: string, version: string) => Explanation | undefi
 
 export interface ComparedHarness {
   name: string;
-  /** empty if none is readable */
+  /** empty if the reported version could not be read */
   version: string;
   path: string;
   profile: string;
@@ -46,7 +46,7 @@ type Entry = Readonly<Record<string, unknown>>;
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** @returns the report beside the current policy */
+/** @returns the report compared with the current policy */
 export function comparisonOf(
   { harnesses, packages }: Pick<ClientView, "harnesses" | "packages">,
   explain: Explain,

@@ -1,4 +1,4 @@
-// Sentences of the fleet's pages: states of workstations, and what to do about each reason of a verdict.
+// Texts of the pages about workstations: states of workstations, and what to do about each reason of a verdict.
 import { STALE_AFTER_DAYS } from "../../../domain/clients/limits.ts";
 import type { Health } from "../../../domain/clients/model.ts";
 import type { BulkWords } from "../list/bulk.tsx";
@@ -15,7 +15,7 @@ export const RECENT_WORD = `Seen within ${STALE_AFTER_DAYS} days`;
 
 const START = "Start the harness on the workstation";
 
-/** What to do about a reason of verdict.ts, by how it reads. The first that fits counts. */
+/** Remedies for reasons of verdict.ts, by a pattern of the reason. The first match is used. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/^no revision of the policy was applied yet$/, `${START}: its client fetches the policy first.`],
   [
@@ -70,7 +70,7 @@ export const outdatedRemedy = (current: number): string =>
 export const STALE_REMEDY =
   "If the workstation is no longer used, remove it from the inventory. If it is lost, revoke it to end its login.";
 
-/** What can be done with workstations. */
+/** The actions on workstations. */
 export const ACTS = {
   revoke: {
     label: "Revoke…",

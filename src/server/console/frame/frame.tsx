@@ -26,18 +26,18 @@ export interface Chrome {
   problems: number | undefined;
 }
 
-/** A page without its frame. */
+/** The content and the facts of a page, without its frame. */
 export interface ConsolePage {
   /** text of the h1 and start of the document title */
   title: string;
   content: ComponentChildren;
   /** 200 by default */
   status?: number | undefined;
-  /** puts the error first in the document title */
+  /** puts the word for an error at the start of the document title */
   isError?: boolean;
   /** pages above this one, outermost first */
   trail?: readonly { href: string; label: string }[];
-  /** events after which the script reads the page's live regions again */
+  /** events after which the script updates the page's live regions */
   live?: readonly LiveEvent[];
   /** a page for a severe action loads no script */
   isScriptFree?: boolean;
@@ -45,18 +45,18 @@ export interface ConsolePage {
   hasEditor?: boolean;
   /** values of Set-Cookie */
   cookies?: readonly string[];
-  /** takes the place of its mark in the content */
+  /** text that replaces its placeholder in the rendered content */
   longText?: LongText;
 }
 
-/** A text of a textarea that may have megabytes: the renderer takes five times as long to escape it. */
+/** Text of a textarea that may have megabytes. It is escaped here, because the renderer takes five times as long. */
 export interface LongText {
   /** content of the textarea */
   mark: string;
   text: string;
 }
 
-/** @returns the text with a mark that no other text contains */
+/** @returns the text with a placeholder that occurs in no other text */
 export const longText = (text: string): LongText => ({ mark: crypto.randomUUID(), text });
 
 /** Names of the events of `GET /admin/events`. */
@@ -106,7 +106,7 @@ export function renderConsole(
   return page.longText ? withLongText(html, page.longText) : html;
 }
 
-/** A browser drops the first line end of a textarea. */
+/** A browser ignores the first line end of a textarea. */
 const withLongText = (html: string, { mark, text }: LongText): string =>
   html.replace(mark, () => `\n${Bun.escapeHTML(text)}`);
 

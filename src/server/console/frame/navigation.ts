@@ -1,5 +1,5 @@
-// The navigation of the console: groups of pages, who may open them, and which feature they need. A page that is not listed here
-// is reached from another page.
+// The navigation of the console: groups of pages, who may open them, and which feature they need. Pages that are not listed here
+// are linked from other pages.
 
 /** Who may open a page. */
 export type Needs = "anyone" | "administrator";

@@ -1,5 +1,5 @@
-// A message about the last action, shown on the next page. A cookie carries it over the redirect, so that it is in no address and
-// reloading does not repeat it.
+// A message about the last action, shown on the next page. A cookie carries it across the redirect, so that it is not in the
+// address and is not repeated by a reload.
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { waitingNoticeCookie, waitingNoticeOf } from "../../auth/cookies.ts";
 
@@ -13,18 +13,18 @@ export interface Notice {
   text: string;
 }
 
-/** @returns the Set-Cookie value that shows the message on the next page */
+/** @returns the value of Set-Cookie that makes the next page show the message */
 export function noticeCookie({ kind, text }: Notice, baseUrl: string): string {
   const cut = text.length > NOTICE_CHARACTERS ? `${text.slice(0, NOTICE_CHARACTERS - 1)}…` : text;
   const message = Buffer.from(JSON.stringify({ kind, text: cut })).toString("base64url");
   return waitingNoticeCookie(message, { baseUrl, maxAgeSeconds: NOTICE_SECONDS });
 }
 
-/** @returns the Set-Cookie value after the message was shown */
+/** @returns the value of Set-Cookie that removes the message after it was shown */
 export const shownNoticeCookie = (baseUrl: string): string =>
   waitingNoticeCookie("", { baseUrl, maxAgeSeconds: 0 });
 
-/** @returns the message that waits for this page */
+/** @returns the message for this page, if there is one */
 export function noticeOf(request: Request, baseUrl: string): Notice | undefined {
   const value = waitingNoticeOf(request, baseUrl);
   if (!value) return undefined;
@@ -34,6 +34,6 @@ export function noticeOf(request: Request, baseUrl: string): Notice | undefined 
     const kind = notice.kind === "attention" ? "attention" : "done";
     return { kind, text: notice.text.slice(0, NOTICE_CHARACTERS) };
   } catch {
-    return undefined; // not ours
+    return undefined; // not set by this service
   }
 }

@@ -33,10 +33,7 @@ export const forbiddenPage = (refused: keyof typeof MAY): ConsolePage => ({
   ),
 });
 
-/**
- * A part of the service that is turned off.
- * @param setting that turns it on; only people who read the pages of administrators are told
- */
+/** A feature that is turned off. @param setting that turns it on; shown only to people who read the pages of administrators */
 export const featureOffPage = (
   title: string,
   { setting, reader }: { setting: string; reader: Reader },
@@ -107,11 +104,11 @@ const keptFields = (fields: Fields) =>
     value === undefined || HELD_BACK.test(name) ? [] : [<Hidden key={name} name={name} value={value} />],
   );
 
-/** Whether a form was sent in parts: its repetition is sent likewise, so that a long text keeps its length. */
+/** Whether a form was sent as multipart. It is sent again in the same way, so that a long text is not made longer by escaping. */
 const isInParts = ({ headers }: Request): boolean =>
   headers.get("content-type")?.startsWith("multipart/form-data") ?? false;
 
-/** The session ended while a form was filled in. The page holds the values, unless they are too long; nothing is stored. */
+/** The session ended before a form was sent. The page holds the values, unless they are too long; nothing is stored. */
 export function expiredPage({
   back,
   branding,
@@ -160,7 +157,7 @@ export function expiredPage({
   return htmlAnswer(request, html, { status: 401, isScriptFree: true });
 }
 
-/** A form of an earlier session. Its values are shown to the person who entered them only. */
+/** A form of an earlier session. Its values are shown only to the person who entered them. */
 export function staleFormPage({ reader, path, back, fields }: Kept & { reader: Reader }): ConsolePage {
   const isOwn = fields.by === reader.visitor.principal.userId;
   return {

@@ -1,4 +1,5 @@
-// Gateway mode on one page: who forwards requests and where to, how healthy the proxy is, and the keys by state and by failure.
+// Gateway mode on one page: who forwards requests and to which address, the health of the proxy, and the keys by state and
+// failure.
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
 import { problemText } from "../../../domain/gateway/administration/key-directory.ts";
@@ -229,7 +230,7 @@ const Failures = ({ failures }: Pick<GatewayView, "failures">) => (
   </section>
 );
 
-/** A code that is none of the provisioner comes from an older version or from the gateway itself. */
+/** A code that is not of the provisioner comes from an older version or from the gateway itself. */
 const reasonOf = (code: string): ComponentChildren => {
   const text = problemText(code);
   return text === undefined ? "Another reason" : asSentence(text);

@@ -1,4 +1,4 @@
-// The gateway keys of all users as a list. No page has a credential.
+// The list of the gateway keys of all users. No page contains a credential.
 /** @jsxImportSource preact */
 import type { KeyView } from "../../../domain/gateway/administration/key-directory.ts";
 import { STORED_STATES } from "../../../domain/gateway/administration/stored-states.ts";

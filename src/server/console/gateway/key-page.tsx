@@ -1,4 +1,4 @@
-// The gateway key of one user, and the confirmations of what is done about one key or all.
+// The gateway key of one user, and the confirmation pages of actions on one key or on all.
 /** @jsxImportSource preact */
 import type { KeyView } from "../../../domain/gateway/administration/key-directory.ts";
 import type { User } from "../../../domain/identity/model.ts";

@@ -1,4 +1,4 @@
-// Curves of requests and of their latency as SVG, with the numbers as a table. Drawn without a script and without inline styles.
+// Curves of requests and of their latency as SVG, with the numbers as a table. They need neither a script nor inline styles.
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
 import type { SummaryView } from "../../../domain/inference/log/request-logs.ts";
@@ -11,10 +11,10 @@ import { useReader } from "../parts/values.tsx";
 /** Height of a curve in its own units. */
 const HEIGHT = 100;
 
-/** Rows of the table of numbers, unless the reader asks for all: 400 hours would be longer than the rest of the page. */
+/** Rows of the table of numbers, unless the reader asks for all: 400 rows would be longer than the rest of the page. */
 export const NUMBERS_SHOWN_MAX = 72;
 
-/** @returns the number of requests without a good end */
+/** @returns the number of requests that were refused or failed */
 export const errorsOf = ({ results }: Figures): number =>
   results.client_error + results.server_error + results.transport_error;
 
@@ -71,7 +71,7 @@ interface CurveProps {
   children: ComponentChildren;
 }
 
-/** The table below has the numbers, so that the drawing itself is only described. */
+/** The table below has the numbers, so the drawing has only a description. */
 function Curve({ title, most, legend, points, bucket, children }: CurveProps) {
   const { zone } = useReader();
   const [first, last] = [points[0], points.at(-1)];
@@ -102,7 +102,7 @@ function Curve({ title, most, legend, points, bucket, children }: CurveProps) {
   );
 }
 
-/** One path for all bars, each a broad stroke, because an element for each of 400 points would make a long page. */
+/** One path for all bars, each drawn as a broad stroke: an element for each of 400 points would make the page long. */
 const barsOf = (points: readonly Point[], heightOf: (point: Point) => number): string =>
   points
     .map((point, at) => {
@@ -111,7 +111,7 @@ const barsOf = (points: readonly Point[], heightOf: (point: Point) => number): s
     })
     .join("");
 
-/** A level line for each point; the line is interrupted where there is no value. */
+/** A horizontal line for each point; the line is interrupted where there is no value. */
 function stepsOf(points: readonly Point[], read: (point: Point) => number | null, most: number): string {
   let isDrawing = false;
   return points

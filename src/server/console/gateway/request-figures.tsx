@@ -13,7 +13,7 @@ import { Curves, errorsOf } from "./request-curves.tsx";
 /** Models and users that the page names. */
 const NAMED = 5;
 
-/** Either figures, or why there are none at the moment. */
+/** Either figures, or why there are none now. */
 export type ShownSummary = { view: SummaryView } | { refusal: string };
 
 export function RequestFigures({ summary, twin }: { summary: ShownSummary | undefined; twin: Twin }) {

@@ -71,7 +71,7 @@ const numberColumn = (
   csv: value,
 });
 
-/** The cell is a number already; an element within it would make a tenth of the page. */
+/** The cell is a number already; an element inside it would make the page a tenth longer. */
 function Amount({ value }: { value: number | null }) {
   const { language } = useReader();
   return value === null ? <Text value={null} /> : numberText(value, language);
@@ -203,7 +203,7 @@ function commandOf(verb: "list" | "summary", query: Values): string[] | undefine
   return ["gateway", "logs", verb, ...options(given)];
 }
 
-/** Says which requests are missing from the rows. */
+/** Says which requests are missing from the list. */
 const Gaps = ({ gaps }: { gaps: readonly Gap[] }) => (
   <div id="gaps" data-region>
     {gaps.map(({ fromMs, toMs, count, cause }) => (

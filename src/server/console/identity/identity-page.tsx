@@ -1,4 +1,4 @@
-// Sign-in and provisioning on one page: what the provider must be given, who has which role, and what is wrong.
+// Sign-in and provisioning on one page: the values that the provider needs, the roles, and the problems.
 /** @jsxImportSource preact */
 import type { Static } from "@sinclair/typebox";
 import type { ProvisioningSource, Role } from "../../../domain/identity/model.ts";
@@ -122,7 +122,7 @@ const Names = ({ names }: { names: readonly string[] }) => (
   <Text value={names.join(", ")} none="no restriction" />
 );
 
-/** What an administrator of the provider enters there. */
+/** Values that an administrator of the provider enters there. */
 function Addresses({ facts: { registration, scimUrl } }: { facts: IdentityFacts }) {
   const address = (label: string, value: string | null): Fact[] =>
     value === null ? [] : [{ label, value: <Copied value={value} what={label.toLowerCase()} /> }];

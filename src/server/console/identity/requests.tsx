@@ -1,4 +1,4 @@
-// What the identity provider asks of this service: the last request of each token, and refused requests.
+// Requests of the identity provider: the last one of each token, and refused ones.
 /** @jsxImportSource preact */
 import type { Refusal } from "../../../domain/scim/status/refusals.ts";
 import type { ScimStatus } from "../../../domain/scim/status/status.ts";

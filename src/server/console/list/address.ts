@@ -1,9 +1,9 @@
-// The address of a list holds all of its state. These functions make addresses for links: same list, something changed.
+// The address of a list holds its whole state. These functions make links to the same list with some parameters changed.
 
 /** New values of parameters; undefined removes one. */
 export type Changes = Readonly<Record<string, string | number | undefined>>;
 
-/** Parameters that say where in the list the reader is. They go when the list itself changes. */
+/** Parameters that say where in the list the reader is. They are removed when the filters or the order change. */
 const PLACES = ["page", "cursor", "known"];
 
 /**
@@ -19,7 +19,7 @@ export function addressWith(url: URL, changes: Changes): string {
   return pathWith(url.pathname, query);
 }
 
-/** @returns addressWith, on the first page */
+/** @returns the same as addressWith, for the first page */
 export const fromStart = (url: URL, changes: Changes): string =>
   addressWith(url, { ...Object.fromEntries(PLACES.map((name) => [name, undefined])), ...changes });
 

@@ -1,4 +1,5 @@
-// Actions on many rows of a list: the question before it, how far it has come, the result of each row, and what to do about refusals.
+// Actions on many rows of a list: the question before the action, its progress, the result of each row, and remedies for
+// refusals.
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
 import type { BulkRow } from "../../../domain/shared/bulk.ts";
@@ -15,11 +16,11 @@ export interface BulkWords {
   /** of the button below the list */
   label: string;
   ask(rows: string): string;
-  /** what happens and what does not */
+  /** what the action does and what it does not do */
   consequences: readonly string[];
   /** which rows stay as they are; said only of a filter, because selected rows are named */
   excepted?: string;
-  /** of the button that does it */
+  /** of the button that starts the action */
   verb: string;
   done(rows: string): string;
   /** of a row for which it is done */
@@ -28,7 +29,7 @@ export interface BulkWords {
   isSevere?: boolean;
 }
 
-/** What the pages of one list's actions have in common. */
+/** Settings that all actions of one list share. */
 export interface BulkView<Act extends string> {
   /** of the confirmation page and of its form */
   path: string;
@@ -60,7 +61,7 @@ interface Question<Act extends string> extends Twin {
   error?: string | undefined;
 }
 
-/** Asks before an action on many rows. A whole filter wants its number typed. */
+/** Asks before an action on many rows. For a whole filter, the number of rows must be typed. */
 export function confirmMany<Act extends string>(view: BulkView<Act>, asked: Question<Act>): ConsolePage {
   const { act, language, count, ids, filter, exceptions = [], error, command, api } = asked;
   const { ask, consequences, excepted, verb, isSevere } = view.words[act];
@@ -118,10 +119,10 @@ function Exceptions({
   );
 }
 
-/** More exceptions are folded. */
+/** A longer list of exceptions is folded. */
 const EXCEPTIONS_OPEN = 5;
 
-/** How far an action on a filter has come. */
+/** The progress of an action on a filter. */
 export interface Progress {
   done: number;
   unchanged: number;
@@ -145,7 +146,7 @@ interface Result<Act extends string> {
   language: string;
 }
 
-/** What happened to each row, and what can be done next. */
+/** Shows the result of each row, and possible next steps. */
 export function resultPage<Act extends string>(
   view: BulkView<Act>,
   { act, rows, progress, language }: Result<Act>,
@@ -183,7 +184,7 @@ interface PartProps {
   act: string;
 }
 
-/** With a script, the form goes on by itself. */
+/** With the script, the form sends the next part by itself. */
 function GoOn({ view, act, progress }: PartProps & { progress: Progress }) {
   const { refusedIds, whole, left, cursor = "", ...counts } = progress;
   const fields = { act, all: "1", expected: whole, ...counts, left, cursor, ids: refusedIds.join(",") };
@@ -258,7 +259,7 @@ function Rows({ view, rows, doneText }: RowsProps) {
   );
 }
 
-/** Nothing was selected, or the action is none of ours. */
+/** Nothing was selected, or the action is unknown. */
 export const unclearPage = (
   { listPath, list, nouns }: Pick<BulkView<never>, "listPath" | "list" | "nouns">,
   why: ComponentChildren,

@@ -6,10 +6,10 @@ import type { KeyedPage } from "../../../domain/shared/page.ts";
 import { operation } from "../../openapi.ts";
 import type { Column } from "./list.ts";
 
-/** A longer file is cut, and its last line says so. */
+/** A longer file is cut; its last line says so. */
 export const CSV_ROWS_MAX = 1_000_000;
 
-/** Spreadsheets run cells that begin with these as formulas. */
+/** Spreadsheets execute cells that begin with these characters as formulas. */
 const FORMULA = /^[=+\-@\t\r]/;
 
 type Cell = string | number | boolean | null | undefined;
@@ -20,12 +20,12 @@ export interface CsvFile<Row> {
   columns: readonly Column<Row>[];
   /** pages of rows in the order of the list */
   pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
-  /** Records the export: called once, with the number of rows that were sent, also when the reader went away. */
+  /** Records the export. Called once, with the number of rows that were sent, also if the browser closed the connection. */
   recordExport(rows: number): Promise<void>;
   rowsMax?: number;
 }
 
-/** @returns one value as RFC 4180 wants it */
+/** @returns one value in the syntax of RFC 4180 */
 export function csvCell(value: Cell): string {
   if (value === null || value === undefined) return "";
   const text = typeof value === "string" && FORMULA.test(value) ? `'${value}` : String(value);
@@ -84,7 +84,7 @@ export function csvAnswer<Row>(file: CsvFile<Row>): Response {
   const sent = { rows: 0 };
   const lines = csvText(file, sent);
   let isRecorded = false;
-  // Not part of the generator: one that was never started has no end.
+  // Outside the generator: a generator that was never started does not run its cleanup.
   const record = async (): Promise<void> => {
     if (isRecorded) return;
     isRecorded = true;
@@ -118,7 +118,7 @@ export function csvAnswer<Row>(file: CsvFile<Row>): Response {
 
 const csvFile = { description: "The file", schema: Type.String(), mediaType: "text/csv" };
 
-/** Options of the route of a CSV file. Like a page, it looks up the visitor itself. */
+/** Options of the route of a CSV file, which identifies the reader itself, as pages do. */
 export const csvRoute = (operationId: string, summary: string) =>
   ({
     requires: "nobody",

@@ -1,4 +1,4 @@
-// Days in filters are days of the reader's zone. The domain compares UTC milliseconds.
+// Days in filters are days in the reader's time zone. The domain compares UTC milliseconds.
 import type { Problem } from "../../../platform/errors.ts";
 
 interface DayOptions {
@@ -6,7 +6,7 @@ interface DayOptions {
   name: string;
   /** IANA time zone */
   zone: string;
-  /** receives what is wrong with the text */
+  /** receives the problem of the text, if there is one */
   problems: Problem[];
 }
 

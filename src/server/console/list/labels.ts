@@ -1,5 +1,5 @@
-// Labels of a list's cards on narrow screens, as a style sheet: a label of each cell would make up a fifth of the page. The address
-// of the sheet has the labels, so that nothing is kept between the page and its sheet.
+// Labels for the columns on narrow screens, where each row is a card, as a style sheet: labels in each cell would make up a fifth
+// of the page. The address of the style sheet contains the labels, so the server stores nothing between the two requests.
 import type { Problem } from "../../../platform/errors.ts";
 import { CONSOLE_ASSETS_PATH } from "../assets/assets.ts";
 
@@ -11,7 +11,7 @@ export const LABELS_MAX = 40;
 /** Characters of all labels. */
 export const LABELS_LENGTH_MAX = 1_000;
 
-/** Words only, because the sheet repeats them between quotes. */
+/** Words only, because they are copied into quotes in the style sheet. */
 const LABELS = /^[\p{L}\p{N} '’()/.,-]*$/u;
 
 /** @returns the address of the sheet for these columns; a column with an empty label gets none */

@@ -1,5 +1,5 @@
-// Draws a list: filters with chips, the table with its order and columns, selection, pages, and the same as a command. Everything
-// works as plain links and forms; the script only swaps the region in place.
+// Draws a list: filters with chips, the table with its order and columns, selection, pages, and the equivalent command.
+// Everything is plain links and forms; the script only swaps the region in place.
 /** @jsxImportSource preact */
 import type { Problem } from "../../../platform/errors.ts";
 import { asSentence } from "../../pages/words.ts";
@@ -14,11 +14,11 @@ import { UsualForm, Views } from "./views.tsx";
 /** Screens on which a row is a card: as in console.css. */
 const CARDS = "(max-width: 45rem)";
 
-/** The status of a list page: 400 if its address has values that mean nothing. */
+/** The status of a list page: 400 if its address has invalid values. */
 export const listStatus = ({ problems = [] }: Pick<List<never>, "problems">): number =>
   problems.length > 0 ? 400 : 200;
 
-/** A whole list. Its id is the region that the script swaps. */
+/** A whole list. Its id is that of the region that the script swaps. */
 export function ListView<Row>({ list }: { list: List<Row> }) {
   const reader = useReader();
   const values = listValues(reader);
@@ -82,10 +82,10 @@ function Total<Row>({ list: { paging, noun, problems = [] } }: { list: List<Row>
   );
 }
 
-/** @param noun regular, as those of all lists are */
+/** @param noun with a regular plural */
 const singularOf = (noun: string): string => noun.replace(/ies$/, "ys").slice(0, -1);
 
-/** Rows can be selected if something can be done with them. */
+/** Rows can be selected if the list has actions. */
 function Selectable<Row>({ list }: { list: List<Row> }) {
   const { url } = useReader();
   if (!list.bulk) return <Table list={list} />;
@@ -226,7 +226,7 @@ const lastPage = ({ total, perPage }: Pick<Numbered, "total" | "perPage">): numb
 function numberedLinks(url: URL, paging: Numbered) {
   const { page, total } = paging;
   const last = lastPage(paging);
-  // The total of the first page is reused, because counting a long list takes longer than reading a page of it.
+  // Reuses the total of the first page, because counting a long list takes longer than reading a page of it.
   const to = (target: number) =>
     addressWith(url, { page: target === 1 ? undefined : target, known: target === 1 ? undefined : total });
   return [
@@ -263,7 +263,7 @@ function ColumnChoice<Row>({ columns, values }: { columns: readonly Column<Row>[
           const isNext = (other: Column<Row>) => (other === column ? !isShown : chosen.includes(other));
           const changed = columns.filter((other) => isNext(other) === (other.isRare ?? false));
           const names = changed.map(({ name, isRare }) => `${isRare ? "+" : "-"}${name}`).join(",");
-          // Without the parameter, the columns that the reader keeps would be shown.
+          // Without the parameter, the columns that the reader saved would be shown.
           const all = columns.filter(({ isRare }) => !isRare).map(({ name }) => name);
           return (
             <li key={column.name}>

@@ -14,11 +14,11 @@ export interface Filter {
   /** of a choice, without the empty one */
   choices?: readonly { value: string; label: string }[];
   hint?: string;
-  /** hidden behind "More filters" while it has no value */
+  /** hidden under "More filters" while it has no value */
   isRare?: boolean;
 }
 
-/** Parameter that shows the rare filters too. Pages read what such filters offer only then. */
+/** Parameter that shows the rare filters too. Their choices are read only then. */
 export const ALL_FILTERS = { name: "filters", value: "all" } as const;
 
 /** @returns whether the reader opened the rare filters */
@@ -31,10 +31,10 @@ export interface Column<Row> {
   cell(row: Row): ComponentChildren;
   /** value in a CSV file; the column is not exported without it */
   csv?(row: Row): string | number | boolean | null | undefined;
-  /** value of `sort` that orders by this column; with `-` before it, the other way round */
+  /** value of `sort` that orders by this column; `-` before it reverses the order */
   sort?: string;
   isNumber?: boolean;
-  /** keeps room for a name, where other columns may shrink to single words */
+  /** has a minimum width that fits a name; other columns may shrink to single words */
   isWide?: boolean;
   /** shown only if the address names it */
   isRare?: boolean;
@@ -42,9 +42,9 @@ export interface Column<Row> {
 
 /** Where the reader is in the list. */
 export type Paging =
-  /** pages with numbers; a total that `isBound` means more than that */
+  /** numbered pages; with `isBound` there are more rows than the total */
   | { page: number; perPage: number; total: number; isBound?: boolean }
-  /** pages by key; `next` is the cursor of the following page; a total that `isBound` means more than that */
+  /** pages by key; `next` is the cursor of the following page; with `isBound` there are more rows than the total */
   | { next: string | null; isFirst: boolean; total?: number | undefined; isBound?: boolean };
 
 /** An action on selected rows. It leads to a confirmation page. */
@@ -62,7 +62,7 @@ export interface List<Row> extends Twin {
   rows: readonly Row[];
   idOf(row: Row): string;
   paging: Paging;
-  /** what would fill the list, with the first step */
+  /** how to get the first row of an empty list */
   none: ComponentChildren;
   /** problems of the address by parameter; the list then has no rows */
   problems?: readonly Problem[];
@@ -70,14 +70,14 @@ export interface List<Row> extends Twin {
   defaultSort?: string;
   /** path of the CSV file; omitted if there is none */
   csvPath?: string;
-  /** path of the confirmation page, and what can be done there */
+  /** path of the confirmation page, and the available actions */
   bulk?: { path: string; actions: readonly BulkAction[] } | undefined;
 }
 
 /** Parameters of every list's address. */
 export type Values = Readonly<Record<string, string>>;
 
-/** @returns the parameters of the reader's address, with the columns and rows that the reader keeps for the list */
+/** @returns the parameters of the reader's address, completed by the columns and page size that the reader saved for the list */
 export function listValues({ url, usual }: Reader): Values {
   const kept = usual(url.pathname);
   return kept === undefined
@@ -85,11 +85,11 @@ export function listValues({ url, usual }: Reader): Values {
     : { ...Object.fromEntries(new URLSearchParams(kept)), ...valuesOf(url) };
 }
 
-/** @returns the number in a parameter; NaN if it is none */
+/** @returns the number in a parameter; NaN if it is not a number */
 export const numberIn = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
 
-/** @returns which page of numbered pages the address asks for; a total that is no number is counted anew */
+/** @returns the page number of the address; a total that is not a number is counted again */
 export function placeIn({ page, per_page: perPage, known }: Values) {
   const total = numberIn(known);
   return {
@@ -99,7 +99,10 @@ export function placeIn({ page, per_page: perPage, known }: Values) {
   };
 }
 
-/** @returns the address of the last page, if this one is behind it; the same page first if its total was not counted now */
+/**
+ * @returns the address of the last page if the requested page is after it; if the total was not counted now, the same page with a
+ *   fresh count
+ */
 export function lastPageAddress({ url }: Reader, { items, page, perPage, total }: Page<unknown>) {
   if (items.length > 0 || page === 1) return undefined;
   const last = Math.max(1, Math.ceil(total / perPage));
@@ -107,13 +110,13 @@ export function lastPageAddress({ url }: Reader, { items, page, perPage, total }
   return addressWith(url, { page: last === 1 ? undefined : last });
 }
 
-/** Either rows, or what is wrong with the address. */
+/** Either rows, or the problems of the address. */
 export type Found<Rows> =
   | { rows: Rows; problems?: undefined }
   | { rows?: undefined; problems: readonly Problem[] };
 
 /**
- * Runs a query of the domain. Bad values of the address are shown next to their filters, with status 400.
+ * Runs a query of the domain. Invalid values of the address are shown next to their filters, with status 400.
  * @param also problems that the page found itself
  */
 export async function found<Rows>(

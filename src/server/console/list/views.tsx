@@ -1,5 +1,5 @@
-// Saved views above a list: those of the reader, those that others show to all administrators, and a form that saves this one. Below
-// the list, a form that keeps its columns and rows.
+// Saved views above a list: the reader's own, those that others share with all administrators, and a form that saves the current
+// one. Below the list, a form that saves its columns and page size.
 /** @jsxImportSource preact */
 import { NAME_LENGTH_MAX, type SavedView, viewQuery } from "../../../domain/console/service.ts";
 import { CONSOLE } from "../frame/navigation.ts";
@@ -72,7 +72,7 @@ function SaveView() {
   );
 }
 
-/** Keeps the columns and rows of this address for every visit of the list, or forgets them. */
+/** Saves the columns and page size of this address for future visits of the list, or forgets them. */
 export function UsualForm() {
   const { url, usual } = useReader();
   const kept = usual(url.pathname);

@@ -1,5 +1,5 @@
-// An MCP server as it is entered in the form, which works without JavaScript: each press of a button sends the whole form, and the
-// server answers with the rows moved, added or removed. Nothing is saved by that.
+// An MCP server as entered in the form, which works without JavaScript: each press of a button sends the whole form, and the
+// response has the rows moved, added or removed. These presses save nothing.
 import { MCP_ARGUMENTS_MAX, type McpServer } from "../../../domain/governance/model.ts";
 import type { PlacedServer } from "../../../domain/governance/service.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../../domain/harnesses/harnesses.ts";
@@ -103,7 +103,7 @@ export function withRowAct(entry: McpEntry, { kind, at }: RowAct): McpEntry {
   }
 }
 
-/** @returns the list with this item and the next one exchanged; the same one at its ends */
+/** @returns the list with this item and the next one exchanged; unchanged at the ends of the list */
 function swapped(items: readonly string[], at: number): readonly string[] {
   const [one, other] = [items[at], items[at + 1]];
   return one === undefined || other === undefined
@@ -111,7 +111,7 @@ function swapped(items: readonly string[], at: number): readonly string[] {
     : [...items.slice(0, at), other, one, ...items.slice(at + 2)];
 }
 
-/** @returns the server without what belongs to the other kind; a row of a variable that is blank is none */
+/** @returns the server without the fields of the other kind, and without blank rows of variables */
 export function serverOf({ isRemote, ...entry }: McpEntry): McpServer {
   const { name, command, args, variables, url, transport, isEnabled } = entry;
   const named = variables.filter((variable) => variable.name !== "" || variable.value !== "");
@@ -126,7 +126,7 @@ export function serverOf({ isRemote, ...entry }: McpEntry): McpServer {
   return { name, ...own, disabled: !isEnabled };
 }
 
-/** @returns what only the form can have wrong: the policy cannot say such a thing */
+/** @returns problems that can occur only in the form, because a policy cannot express them */
 export function entryProblems({ isRemote, variables, harnesses }: McpEntry): Problem[] {
   const problems: Problem[] = [];
   const names = new Set<string>();
@@ -141,7 +141,7 @@ export function entryProblems({ isRemote, variables, harnesses }: McpEntry): Pro
   return problems;
 }
 
-/** Id of the control that a problem is about, and what the control is called. */
+/** The control that a problem is about: its id and its name. */
 export function controlOf({ isRemote, variables }: McpEntry, pointer: string): { id: string; label: string } {
   const [member = "", at = ""] = tokensOf(pointer);
   if (member === "args") return { id: `arg${at}`, label: `Argument ${Number(at) + 1}` };

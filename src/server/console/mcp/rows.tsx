@@ -19,7 +19,7 @@ export function Arguments({ args, moved, max }: RowsProps & { args: readonly str
       <Hidden name="args" value={String(args.length)} />
       <ol class="entry-rows">
         {args.map((value, at) => (
-          // Equal arguments are told apart by their position only.
+          // Equal arguments differ only by their position.
           <li key={at}>
             <TextRow
               id={`arg${at}`}
@@ -100,7 +100,7 @@ export function Variables({ variables, moved, max }: RowsProps & { variables: re
   );
 }
 
-/** @returns the button of the moved row that moves it on; at an end of the list, the one that moves it back */
+/** @returns the button that moves the row on in the same direction; at an end of the list, the one for the other direction */
 function focusAfter({ kind, at }: RowAct, count: number): string | undefined {
   if (kind === "up") return at === 1 ? "down:0" : `up:${at - 1}`;
   if (kind === "down") return at + 1 === count - 1 ? `up:${at + 1}` : `down:${at + 1}`;
@@ -117,7 +117,7 @@ interface TextRowProps {
   hasFocus?: boolean;
 }
 
-/** A value may have several lines. A browser drops the first line end of a textarea. */
+/** A value may have several lines. A browser ignores the first line end of a textarea. */
 const TextRow = ({ id, label, value, hasFocus }: TextRowProps) => (
   <textarea
     id={id}

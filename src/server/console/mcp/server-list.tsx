@@ -1,4 +1,4 @@
-// The MCP servers of the draft, or of the policy in force without one.
+// The MCP servers of the draft; without a draft, those of the policy in force.
 /** @jsxImportSource preact */
 import type { PlacedServer } from "../../../domain/governance/service.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
@@ -42,7 +42,7 @@ const FILTERS: readonly Filter[] = [
 
 /** A server of the list. */
 export interface ListedServer extends PlacedServer {
-  /** another one has the same name, so the address names a harness */
+  /** whether another server has the same name, so that the address must name a harness */
   isAmbiguous: boolean;
 }
 

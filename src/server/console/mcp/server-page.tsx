@@ -1,4 +1,4 @@
-// The form of one MCP server. A save goes into the draft and publishes nothing.
+// The form of one MCP server. Saving changes the draft and publishes nothing.
 /** @jsxImportSource preact */
 import {
   LABEL_CHARACTERS_MAX,
@@ -29,13 +29,13 @@ export interface ServerPageProps {
   /** of the draft; 0 for none */
   version: number;
   problems?: readonly Problem[];
-  /** pointers to values that look like a key or a token, and are not accepted yet */
+  /** pointers to values that look like a key or a token and are not confirmed yet */
   secrets?: readonly string[];
   /** harnesses that have a different server of this name */
   others?: readonly HarnessKey[];
   /** the row that was just moved or added, which gets the focus */
   moved?: RowAct | undefined;
-  /** the draft was saved in another place meanwhile: the server as it is there; null if it is gone */
+  /** set if the draft was saved elsewhere in the meantime: the server as saved there; null if it was removed */
   other?: McpServer | null | undefined;
 }
 

@@ -7,7 +7,7 @@ export const NEW_SERVER_PATH = `${MCP_PATH}/new`;
 
 export const MCP_TRAIL = [{ href: MCP_PATH, label: "MCP servers" }] as const;
 
-/** Names that would be another address; a tilde before them makes them names again. */
+/** Names that would collide with another address; a tilde is put before them. */
 const OTHER_ADDRESS = /^(?:~.*|new|\.{1,2})$/s;
 
 /** @param harness one that has the server; needed if others have a different one of this name */

@@ -1,5 +1,5 @@
-// The overview: is the installation in order? Problems first, then workstations by health, the newest revision and who has it, and
-// the newest changes.
+// The overview shows whether the installation is in order: problems first, then workstations by health, the newest revision and
+// its rollout, and the newest changes.
 /** @jsxImportSource preact */
 
 import type { NamedEntry } from "../../../domain/audit/reading/entry-document.ts";

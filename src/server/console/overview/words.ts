@@ -1,4 +1,4 @@
-// Sentences of the overview: names of the checks, and the page where a problem is solved.
+// Texts of the overview: names of the checks, and the page on which a problem is solved.
 import type { KeyState } from "../../../domain/gateway/model.ts";
 import { CONSOLE } from "../frame/navigation.ts";
 import type { Tone } from "../parts/values.tsx";
@@ -8,7 +8,7 @@ export const PROBLEM_WORDS = {
   warning: { tone: "attention", label: "Warning" },
 } as const satisfies Record<string, { tone: Tone; label: string }>;
 
-/** Checks whose name says too little; the others are shown by their name. */
+/** Names of checks that need a longer label; the others are shown by their name. */
 const SOURCE_WORDS: ReadonlyMap<string, string> = new Map([
   ["backup", "Backups"],
   ["deployment", "Configuration file"],
@@ -34,7 +34,7 @@ export function sourceWord(source: string): string {
 /** Shows the findings of every check. */
 export const FINDINGS_PAGE = `${CONSOLE}/system`;
 
-/** Where a problem is solved. A page that this console does not have is not linked. */
+/** The page on which a problem is solved. Pages that this installation does not have are not linked. */
 export const PROBLEM_PAGES: Readonly<Record<string, string>> = {
   backup: `${CONSOLE}/system/backups`,
   deployment: `${CONSOLE}/policy`,

@@ -79,7 +79,7 @@ export const mePage = ({ policy, workstations, key, browsers, signedIn, sessions
 
 interface CardProps {
   title: string;
-  /** the page with all of it */
+  /** the page with the complete list */
   more?: { href: string; text: string };
   children: ComponentChildren;
 }

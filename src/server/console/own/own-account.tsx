@@ -1,4 +1,4 @@
-// The reader's account: who they are here, time zone, colors, password, and the way to second factors.
+// The reader's account: name and role, time zone, colors, password, and the link to second factors.
 /** @jsxImportSource preact */
 import type { ProvisioningSource } from "../../../domain/identity/model.ts";
 import { PasswordFields, type PasswordProps } from "../../pages/account/password-fields.tsx";

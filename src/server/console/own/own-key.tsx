@@ -1,4 +1,4 @@
-// The reader's gateway key: its state, what is wrong with it, and what can be done. The key itself is never shown.
+// The reader's gateway key: its state, its problem, and the possible actions. The key itself is never shown.
 /** @jsxImportSource preact */
 import type { GatewayKeyStatus } from "../../../domain/gateway/keys/key-status.ts";
 import {
@@ -68,7 +68,7 @@ export function ownKeyPage(key: GatewayKeyStatus): ConsolePage {
   };
 }
 
-/** Leaves out what a key without a state at the gateway does not have. */
+/** Omits facts that a key without a state at the gateway does not have. */
 const factsOf = (key: GatewayKeyStatus): Fact[] => [
   ...(key.alias === null ? [] : [{ label: "Name at the gateway", value: <Text value={key.alias} /> }]),
   ...timed("Expires", key.expires_at),

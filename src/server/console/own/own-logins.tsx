@@ -1,4 +1,4 @@
-// The reader's logins: signed-in browsers and workstations, the end of one, and the end of all others.
+// The reader's logins: signed-in browsers and workstations, with the buttons that end one login or all others.
 /** @jsxImportSource preact */
 import type { LoginKind, LoginPage, LoginView } from "../../../domain/access/logins/logins.ts";
 import type { Problem } from "../../../platform/errors.ts";
@@ -21,7 +21,7 @@ export interface OwnLogin extends LoginView {
   through: string | undefined;
   /** number of active workstations that a browser approved */
   approved: number;
-  /** whether it shows the page */
+  /** whether this browser shows the page */
   isCurrent: boolean;
 }
 

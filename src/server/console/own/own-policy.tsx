@@ -12,15 +12,15 @@ import { harnessText, NO_POLICY, OWN_POLICY_PATH, PACKAGE_WORDS, placeText, valu
 
 export interface OwnPolicy {
   email: string;
-  /** as asked for, also an unknown one */
+  /** as in the address, even if the harness is unknown */
   harness: string;
   installed: string | undefined;
-  /** undefined while nothing is published, and with problems */
+  /** undefined before the first revision, and if the address has problems */
   explanation: Explanation | undefined;
   problems?: readonly Problem[] | undefined;
 }
 
-/** @returns the page; packages that only other people are offered are not named */
+/** @returns the page; it does not name packages that only other people get */
 export function ownPolicyPage(asked: OwnPolicy): ConsolePage {
   const { email, harness, installed, explanation, problems = [] } = asked;
   const query = new URLSearchParams({ harness, ...(installed !== undefined && { installed }) });

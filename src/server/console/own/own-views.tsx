@@ -1,4 +1,4 @@
-// The reader's saved views, those that others show to all administrators, and lists with columns and rows of their own.
+// The reader's saved views, those that others share with all administrators, and lists with saved columns.
 /** @jsxImportSource preact */
 import type { ListAddress, SavedView } from "../../../domain/console/service.ts";
 import type { ConsolePage } from "../frame/frame.tsx";

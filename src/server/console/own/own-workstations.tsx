@@ -1,4 +1,4 @@
-// The reader's workstations: what each has applied, what is wrong with it, and the end of its login.
+// The reader's workstations: what each has applied, its problems, and the button that ends its login.
 /** @jsxImportSource preact */
 import type { ClientPage, ClientView } from "../../../domain/clients/inventory/inventory.ts";
 import { HEALTHS } from "../../../domain/clients/model.ts";
@@ -22,7 +22,7 @@ const FILTERS: readonly Filter[] = [
   },
 ];
 
-/** Reasons shown for one workstation; the rest is counted. */
+/** Reasons shown for one workstation; further ones are counted. */
 const REASONS_SHOWN = 5;
 
 interface OwnWorkstation extends ClientView {

@@ -27,14 +27,14 @@ export const PACKAGE_WORDS: Readonly<Record<Explanation["packages"][number]["sta
 
 export const NO_POLICY = "Nothing is published yet, so your organization imposes nothing on you.";
 
-/** @returns the name that people know the harness by */
+/** @returns the product name of the harness */
 export const harnessText = (key: HarnessKey): string => getHarness(key).label;
 
 /** @returns `a`, `a and b`, or `a, b and c` */
 export const andText = (words: readonly string[]): string =>
   [words.slice(0, -1).join(", "), ...words.slice(-1)].filter((part) => part !== "").join(" and ");
 
-/** @returns what the policy allows, what it installs, and what happens without it: one sentence each */
+/** @returns one sentence each for what the policy allows, what it installs, and the consequence without it */
 export function policySentences({ allowed, packages, isRequired }: PolicySummary): readonly string[] {
   const installed = packages === 1 ? "1 package" : `${packages} packages`;
   return [
@@ -48,7 +48,7 @@ export function policySentences({ allowed, packages, isRequired }: PolicySummary
   ];
 }
 
-/** @returns a value of the policy for people: the names of servers, never their variables */
+/** @returns a value of the policy as readable text: the names of servers, never their variables */
 export function valueText(value: unknown): string {
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (Array.isArray(value)) return value.map(valueText).join(", ");

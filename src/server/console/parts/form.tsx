@@ -19,7 +19,7 @@ interface ConsoleFormProps {
   edits?: "saved" | "refused";
 }
 
-/** A form with the CSRF token, and with the id of its reader: nobody else sends it on after a new sign-in. */
+/** A form with the CSRF token and the id of its reader: after a new sign-in, only the same person can send it. */
 export function ConsoleForm({
   action,
   children,
@@ -47,11 +47,11 @@ export function ConsoleForm({
 
 export interface Confirmation extends Twin {
   title: string;
-  /** what happens and what does not, one paragraph each */
+  /** what the action does and what it does not do, one paragraph each */
   consequences: readonly ComponentChildren[];
   /** own path that the form posts to */
   action: string;
-  /** names and values that the form repeats */
+  /** hidden fields that the form sends again */
   fields?: Readonly<Record<string, string>>;
   /** label of the button: the verb of the action */
   verb: string;
@@ -59,7 +59,7 @@ export interface Confirmation extends Twin {
   back: string;
   /** text that must be typed, such as the address of the user */
   typed?: string;
-  /** the last attempt typed something else */
+  /** whether the last attempt typed a different text */
   error?: string | undefined;
   trail?: ConsolePage["trail"];
   /** the action cannot be undone */
@@ -69,7 +69,9 @@ export interface Confirmation extends Twin {
 /** Name of the field with the typed text. */
 export const TYPED_FIELD = "typed";
 
-/** Asks before an action: names the thing, says what happens and what does not. Cancel comes first in the focus order. */
+/**
+ * Asks before an action: names its target, and says what it does and what it does not do. Cancel comes first in the focus order.
+ */
 export function confirmationPage(asked: Confirmation): ConsolePage {
   const { title, consequences, action, fields = {}, verb, back, typed, error, isSevere } = asked;
   return {

@@ -1,15 +1,17 @@
-// Formats values as text: times, numbers, sizes, percentages, ids, and texts from outside. values.tsx puts them into elements, and
+// Formats values as text: times, numbers, sizes, percentages, ids, and untrusted texts. values.tsx puts them into elements, and
 // CSV files use some of them.
 import { LRUCache } from "lru-cache";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../platform/clock.ts";
 
-/** Formatters are expensive to make. Languages and zones come from readers, so the number kept is bounded. */
+/**
+ * Creating a formatter is slow, so formatters are cached. Languages and time zones come from readers, so the cache is bounded.
+ */
 const FORMATS_KEPT = 100;
 const numbers = new LRUCache<string, Intl.NumberFormat>({ max: FORMATS_KEPT });
 const times = new LRUCache<string, Intl.DateTimeFormat>({ max: FORMATS_KEPT });
 const relative = new Intl.RelativeTimeFormat("en-US", { numeric: "auto" });
 
-/** Older times are shown exactly only. */
+/** Older times have no relative form. */
 const RELATIVE_DAYS = 7;
 
 /** @returns for example `Nov 23, 2026, 14:02 UTC` */
@@ -74,7 +76,7 @@ export function sizeText(bytes: number, language: string): string {
   return `${numberText(value, language)} ${UNITS[unit]}`;
 }
 
-/** @returns a whole percentage that is 0 or 100 only if the share is exactly that */
+/** @returns a whole percentage; 0 and 100 only for exactly these shares */
 export function percentText(part: number, whole: number): string {
   if (whole === 0) return "0%";
   const rounded = Math.round((100 * part) / whole);
@@ -84,7 +86,7 @@ export function percentText(part: number, whole: number): string {
 
 /** Characters at each end of a shortened id. */
 const ENDS = 6;
-/** Shorter texts are shown whole. */
+/** Shorter texts are not shortened. */
 const SHOWN_WHOLE = 16;
 
 /** @returns `0197c2…4f6a10`; a digest keeps its `sha256:` */
@@ -94,7 +96,7 @@ export function shortened(id: string): string {
   return body.length <= SHOWN_WHOLE ? id : `${id.slice(0, colon)}${body.slice(0, ENDS)}…${body.slice(-ENDS)}`;
 }
 
-/** Characters above one base character that a name of any script needs. */
+/** Combining characters on one base character that names in any script may need. */
 const MARKS_KEPT = 8;
 const LONG_MARKS = new RegExp(`(\\p{M}{${MARKS_KEPT}})\\p{M}+`, "gu");
 
@@ -103,10 +105,10 @@ const range = (from: number, to: number): number[] =>
 const CONTROLS = [...range(0, 0x08), ...range(0x0b, 0x1f)];
 const DIRECTIONS = [0x061c, 0x200e, 0x200f, ...range(0x202a, 0x202e), ...range(0x2066, 0x2069)];
 const INVISIBLE = [...range(0x80, 0x9f), 0x2028, 0x2029, 0xfeff];
-/** The picture of NUL; those of the other control characters follow it. */
+/** The symbol for NUL; those of the other control characters follow it. */
 const PICTURES = 0x2400;
 
-/** What stands for a character that nobody sees, or that changes the direction of what follows. */
+/** The visible replacement of a character that is invisible or that changes the direction of the text after it. */
 const SYMBOLS: readonly (readonly [string, string])[] = [
   ...CONTROLS.map((code) => [String.fromCodePoint(code), String.fromCodePoint(PICTURES + code)] as const),
   ["\u007f", "␡"],
@@ -118,8 +120,9 @@ const SYMBOLS: readonly (readonly [string, string])[] = [
 const HIDDEN = new RegExp(`[${SYMBOLS.map(([character]) => character).join("")}]`);
 
 /**
- * A pass for each character is eight times as fast as a function for each match, and transcripts may have 200,000 matches.
- * @returns the text with control characters as symbols, direction controls by their code points, and piles of marks cut
+ * A pass for each character is eight times as fast as a callback for each match, and transcripts may have 200,000 matches.
+ * @returns the text with control characters as symbols, direction controls as their code points, and long runs of combining
+ *   characters cut
  */
 export function visibleText(text: string): string {
   let visible = text;

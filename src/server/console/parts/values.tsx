@@ -7,7 +7,7 @@ import { invariant } from "../../../platform/errors.ts";
 import type { Reader } from "../reader.ts";
 import { exactTime, nearTime, numberText, relativeTime, shortened, sizeText, visibleText } from "./texts.ts";
 
-/** The frame provides the reader to everything on a page. */
+/** The frame provides the reader to all elements of a page. */
 export const ReaderContext = createContext<Reader | undefined>(undefined);
 
 /** @returns the reader of the page that is rendered */
@@ -50,16 +50,19 @@ export function Size({ bytes }: { bytes: number }) {
   return <span class="number">{sizeText(bytes, useReader().language)}</span>;
 }
 
-/** A text from outside: its direction is its own, and control characters are visible. */
+/** An untrusted text: its direction is isolated, and control characters are visible. */
 export function Text({ value, none = "–" }: { value: string | null | undefined; none?: string }) {
   if (value === null || value === undefined || value === "") return <span class="muted">{none}</span>;
   return <bdi>{visibleText(value)}</bdi>;
 }
 
-/** Neither longer than a column nor able to change the direction of its neighbors. */
+/** Matches texts that are short and cannot change the direction of their neighbors. */
 const PLAIN_WORD = /^[!-~]{1,20}$/;
 
-/** A version or the like: as `Text`, without the element that few of them need and that every row of a list would have. */
+/**
+ * A version or a similar value: as `Text`, but without the element unless it is needed, because every row of a list would have
+ * it.
+ */
 export const Word = ({ value }: { value: string }) =>
   PLAIN_WORD.test(value) ? value : <Text value={value} />;
 
@@ -82,7 +85,7 @@ export function Copy({ text, what }: { text: string; what: string }) {
   );
 }
 
-/** An address or the like as it must be entered elsewhere, with a button that copies it. */
+/** A value that must be entered elsewhere, such as an address, with a button that copies it. */
 export function Copied({ value, what }: { value: string; what: string }) {
   return (
     <>
@@ -102,7 +105,7 @@ export function State({ tone, children }: { tone: Tone; children: string }) {
   return <b class={tone}>{children}</b>;
 }
 
-/** A revision as people name it, `r43`; the id is in its details. */
+/** A revision by its short name, `r43`; its title is the id. */
 export function Revision({
   sequence,
   href,

@@ -1,4 +1,4 @@
-// The list of invitations, the form that creates them, and what each line of that form led to.
+// The list of invitations, the form that creates them, and the result for each line of that form.
 /** @jsxImportSource preact */
 import { INVITATION_FILTERS, type Invitation, isOpen, ROLES } from "../../../domain/identity/model.ts";
 import type { Page } from "../../../domain/shared/page.ts";
@@ -97,9 +97,9 @@ function Status({ invitation }: { invitation: Invitation }) {
   return <State tone={tone}>{label}</State>;
 }
 
-/** What the form has, and why it cannot be used. */
+/** The state of the form, and why it cannot be used. */
 export interface InvitationForm {
-  /** key with which a repeated form invites nobody twice */
+  /** idempotency key: sending the form again invites nobody twice */
   once: string;
   addresses?: string | undefined;
   role?: string | undefined;
@@ -110,7 +110,7 @@ interface InvitationListProps {
   values: Values;
   page: Page<Invitation> | undefined;
   problems?: readonly Problem[] | undefined;
-  /** why nobody can be invited */
+  /** why nobody can be invited now */
   closed: string | undefined;
   /** undefined for readers who change nothing */
   form: InvitationForm | undefined;
@@ -202,7 +202,7 @@ function NewInvitations({
   );
 }
 
-/** What became of one line. */
+/** The result of one line. */
 export type InvitationResult = { address: string } & ({ link: string } | { refusal: string });
 
 /** @returns the answer to the form: a link or a reason for each address */

@@ -45,7 +45,7 @@ function textsOf({ id, email }: Invitation, action: InvitationAction): Texts {
   return texts[action];
 }
 
-/** @param once key with which a repeated form makes no second link */
+/** @param once idempotency key: sending the form again makes no second link */
 export const invitationConfirmation = (
   invitation: Invitation,
   action: InvitationAction,

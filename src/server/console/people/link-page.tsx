@@ -1,4 +1,5 @@
-// Shows a secret link once, on the answer to the form that made it. The link is in no address, and nothing stores the page.
+// Shows a secret link once, in the response to the form that created it. No address contains the link, and the page is not
+// cached.
 /** @jsxImportSource preact */
 import type { ConsolePage } from "../frame/frame.tsx";
 import { Copy, Time } from "../parts/values.tsx";

@@ -1,4 +1,4 @@
-// What administrators can do with one user: labels, the texts of the confirmation pages, and the same as a command.
+// Actions of administrators on one user: labels, the texts of the confirmation pages, and the equivalent commands.
 
 import type { User } from "../../../domain/identity/model.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -35,7 +35,7 @@ export const actionsFor = ({ role, status }: User): readonly UserAction[] => [
   "remove",
 ];
 
-/** @throws DomainError `user.unchanged` if the action would only repeat what is so already, after somebody else's change */
+/** @throws DomainError `user.unchanged` if the user is in the wanted state already, after a change by somebody else */
 export function refuseUnlessFitting(user: User, action: UserAction): void {
   if (user.status === "removed" || actionsFor(user).includes(action)) return;
   const state = {

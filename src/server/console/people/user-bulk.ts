@@ -1,4 +1,4 @@
-// Actions on many users: their texts, and the same as a command.
+// Actions on many users: their texts, and the equivalent commands and requests.
 import type { BulkUserAction } from "../../../domain/identity/users/bulk-changes.ts";
 import type { BulkView } from "../list/bulk.tsx";
 import type { Values } from "../list/list.ts";
@@ -73,7 +73,7 @@ export const USER_BULK: BulkView<BulkUserAction> = {
   },
 };
 
-/** The page of one user has these actions, too. */
+/** These actions are also on the page of one user. */
 export const SINGLE_ACTIONS: Readonly<Record<BulkUserAction, UserAction>> = {
   suspend: "suspend",
   resume: "resume",
@@ -84,7 +84,7 @@ export const SINGLE_ACTIONS: Readonly<Record<BulkUserAction, UserAction>> = {
 
 type Chosen = { addresses: readonly string[]; ids: readonly string[] } | { values: Values; expected: number };
 
-/** @returns the same for a shell and a program; they have no filter by group or workstation */
+/** @returns the equivalent command and request, which have no filter by group or workstation */
 export function userBulkTwin(action: BulkUserAction, chosen: Chosen): Twin {
   const api = (body: object) =>
     ({ method: "POST", path: "/admin/users/change", body: { action, ...body } }) as const;

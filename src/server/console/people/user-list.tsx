@@ -1,4 +1,4 @@
-// The list of users: filters, columns, and the same as a command.
+// The list of users: filters, columns, and the equivalent command.
 /** @jsxImportSource preact */
 import type { UserFigures } from "../../../domain/clients/service.ts";
 import type { KeyState } from "../../../domain/gateway/model.ts";
@@ -163,7 +163,7 @@ export function userListPage({
   };
 }
 
-/** The command and the API have no filter by group or workstation, so these lists have no twin. */
+/** The command and the API have no filter by group or workstation, so lists with these filters have no equivalent. */
 function twinOf({ q, role, status, provisioning_source, group, workstations, not_seen }: Values): Twin {
   if (group ?? workstations ?? not_seen) return {};
   const query = new URLSearchParams(

@@ -1,4 +1,4 @@
-// The page of one user: facts, what can be done, workstations, logins, packages, and the audit log about and by the user.
+// The page of one user: facts, actions, workstations, logins, packages, and the audit log about and by the user.
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
 import type { LoginView } from "../../../domain/access/logins/logins.ts";
@@ -28,7 +28,7 @@ interface Some<Row> {
 
 export interface UserPageProps {
   user: User;
-  /** actions that fit, each with the reason why it is not possible; none for readers who change nothing */
+  /** actions in this state, each with the reason if it is not possible; empty for readers who may not change users */
   actions: readonly { action: UserAction; refusal: string | undefined }[];
   workstations: Some<ClientSummary>;
   logins: Some<LoginView>;
@@ -116,7 +116,7 @@ function Groups({ groups }: Pick<UserPageProps, "groups">) {
   );
 }
 
-/** An action that is not possible says why before anybody tries. */
+/** An action that is not possible shows the reason instead of a button. */
 function Actions({ user, actions }: UserPageProps) {
   if (actions.length === 0) return null;
   const refusals = [...new Set(actions.flatMap(({ refusal }) => (refusal === undefined ? [] : [refusal])))];

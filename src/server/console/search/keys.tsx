@@ -7,9 +7,9 @@ import type { Reader } from "../reader.ts";
 interface Key {
   keys: string;
   does: string;
-  /** only who reads everything has it */
+  /** only for readers of all pages */
   isForAll?: boolean;
-  /** page of the navigation that it leads to */
+  /** page of the navigation that the key opens */
   page?: string;
 }
 

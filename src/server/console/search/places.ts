@@ -1,4 +1,4 @@
-// Pages and actions that the search finds by their words. The list is static: pages of the navigation, and what can be done on them.
+// Pages and actions that the search finds by their words. The list is static: pages of the navigation, and actions on them.
 
 import { HITS_MAX } from "../../search/search.ts";
 import { CONSOLE, type NavigationGroup } from "../frame/navigation.ts";

@@ -23,7 +23,7 @@ interface SearchProps {
   pages: ReadonlySet<string>;
 }
 
-/** In the order of the page. `list` is the page of the navigation that has the things. */
+/** The kinds of hits in the order of the page. `list` is the page of the navigation that lists the kind. */
 const KINDS: readonly { kind: SearchKind; label: string; list: string; href(hit: SearchHit): string }[] = [
   { kind: "user", label: "Users", list: `${CONSOLE}/users`, href: ({ id }) => userPath(id) },
   { kind: "workstation", label: "Workstations", list: CLIENTS_PATH, href: ({ id }) => clientPath(id) },
@@ -122,7 +122,7 @@ interface KindProps extends Omit<(typeof KINDS)[number], "kind"> {
   pages: ReadonlySet<string>;
 }
 
-/** A hit whose page this console does not have is text. */
+/** A hit is plain text if this installation does not have its page. */
 function Kind({ label, list, href, hits, pages }: KindProps) {
   if (hits.length === 0) return null;
   return (

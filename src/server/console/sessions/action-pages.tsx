@@ -1,4 +1,4 @@
-// The address of a session's bytes, and the question before the session is deleted.
+// The page with the download address of a session, and the question before a session is deleted.
 /** @jsxImportSource preact */
 import type { DownloadOffer } from "../../../domain/sessions/downloads/downloads.ts";
 import type { SessionDetail, SessionView } from "../../../domain/sessions/service.ts";
@@ -9,7 +9,7 @@ import { confirmationPage } from "../parts/form.tsx";
 import { Size, Text, Time } from "../parts/values.tsx";
 import { actionPath, sessionPath, TRAIL, titleOf } from "./words.ts";
 
-/** @returns the page with the address of the bytes, which works without a credential and soon ends */
+/** @returns the page with the download address, which works without a credential and expires soon */
 export const downloadPage = (
   session: SessionView,
   { url, expiresInSeconds }: DownloadOffer,

@@ -1,4 +1,4 @@
-// Captured sessions as a list: the reader's own and those shared with the reader; for administrators all of the organization.
+// The list of captured sessions: the reader's own and those shared with the reader; for administrators all of the organization.
 /** @jsxImportSource preact */
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import type { ArtifactStatus } from "../../../domain/sessions/model.ts";
@@ -62,7 +62,7 @@ const filtersFor = (readsAll: boolean): readonly Filter[] => [
   },
 ];
 
-/** Characters of a summary in the list; its page has all. */
+/** Characters of a summary in the list; the page of the session has all of it. */
 const SUMMARY_SHOWN = 100;
 
 const summaryText = (summary: string | null): string =>
@@ -239,7 +239,7 @@ export function sessionListPage({
     problems,
     defaultSort: "-updated",
     csvPath: SESSIONS_CSV_PATH,
-    // What is shared with a member has no command: commands are for operators, who see all.
+    // A member's list of shared sessions has no command: commands are for operators, who see all sessions.
     command:
       readsAll || isMine
         ? [

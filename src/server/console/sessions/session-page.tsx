@@ -1,5 +1,5 @@
-// The page of one captured session: facts, what can be done, with whom it is shared, and its versions. The transcript has a page of
-// its own, because opening it is recorded for everybody but the owner.
+// The page of one captured session: facts, actions, sharing, and versions. The transcript has a page of its own, because opening
+// it writes an audit entry unless the reader is the owner.
 /** @jsxImportSource preact */
 import type { ReadingRight, SessionDetail, SessionView } from "../../../domain/sessions/service.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
@@ -14,9 +14,9 @@ export interface SessionPageProps {
   detail: SessionDetail;
   /** why the reader may open the transcript; undefined if not */
   right: ReadingRight | undefined;
-  /** active people with whom it is shared by name, as far as the reader may know them */
+  /** active people with whom it is shared by name, as far as the reader may see them */
   recipients: readonly string[];
-  /** whether the reader may have the bytes */
+  /** whether the reader may download the bytes */
   mayDownload: boolean;
   mayRemove: boolean;
 }
@@ -49,7 +49,7 @@ export const sessionPage = (props: SessionPageProps): ConsolePage => ({
 const hasBytes = ({ artifact, heldAtMs }: SessionView, nowMs: number): boolean =>
   artifact !== null && artifact.lostAtMs === null && (heldAtMs !== null || artifact.expiresAtMs > nowMs);
 
-/** The state, and what it means. */
+/** The state, and its meaning. */
 function Condition({ detail: { session, artifacts } }: SessionPageProps) {
   const { nowMs } = useReader();
   const { tone, label } = storageState(session, nowMs);
@@ -118,7 +118,7 @@ function Owner({ session: { userId, userEmail } }: { session: SessionView }) {
   return readsAll && userEmail !== "" ? <a href={userPath(userId)}>{email}</a> : email;
 }
 
-/** Everything that is done with the bytes. */
+/** All actions that concern the bytes. */
 function Reading({ detail: { session }, right, mayDownload, mayRemove }: SessionPageProps) {
   const { nowMs } = useReader();
   const isThere = hasBytes(session, nowMs);
@@ -163,7 +163,7 @@ function Reading({ detail: { session }, right, mayDownload, mayRemove }: Session
   );
 }
 
-/** Parameter of the transcript's address for others than the owner: they were told that opening it is recorded. */
+/** Parameter of the transcript's address for readers other than the owner: they have read that opening it is recorded. */
 export const TOLD = { name: "recorded", value: "yes" } as const;
 
 /** @returns the address of a page of the transcript */

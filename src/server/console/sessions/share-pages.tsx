@@ -1,4 +1,4 @@
-// Sharing a captured session: the form of its owner, and the question that tells how many strings in it look like keys.
+// Sharing a captured session: the form of its owner, and the question that shows how many strings in it look like keys.
 /** @jsxImportSource preact */
 import { RECIPIENTS_MAX } from "../../../domain/sessions/limits.ts";
 import type { SharingMode } from "../../../domain/sessions/model.ts";
@@ -32,7 +32,7 @@ export interface ShareForm {
 export interface SharePageProps {
   session: SessionView;
   form: ShareForm;
-  /** colleagues whose address has the text; undefined before anybody looked */
+  /** colleagues whose address contains the text; undefined before the first lookup */
   matches?: readonly string[] | undefined;
   problems?: readonly Problem[];
 }
@@ -162,7 +162,7 @@ function Matches({ matches }: Pick<SharePageProps, "matches">) {
   );
 }
 
-/** What was found in a session, or why nobody could look. */
+/** The result of the search for keys, or why it was not possible. */
 export type ScanOutcome = { scan: SecretScan } | { refusal: string };
 
 interface ShareQuestion {
@@ -173,7 +173,7 @@ interface ShareQuestion {
   outcome: ScanOutcome;
 }
 
-/** Asks before more people find a session. */
+/** Asks before more people can find a session. */
 export const shareQuestion = ({ session, form, userIds, outcome }: ShareQuestion): ConsolePage =>
   confirmationPage({
     title: "Share this session?",

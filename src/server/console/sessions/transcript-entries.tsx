@@ -1,4 +1,4 @@
-// The entries of a transcript. Everything in them is text: no markup, no image, no link.
+// The entries of a transcript. All content is shown as text, never as markup, images or links.
 /** @jsxImportSource preact */
 import type { TranscriptEntry } from "../../../domain/sessions/service.ts";
 import { ENTRY_CHARACTERS_MAX } from "../../../domain/sessions/transcript/limits.ts";
@@ -18,12 +18,12 @@ const KIND_LABELS: Readonly<Record<EntryKind, string>> = {
   note: "Note",
 };
 
-/** Longer results and the like are folded. */
+/** Longer results of tools, and similar texts, are folded. */
 export const OPEN_LINES_MAX = 20;
-/** A line without an end is as long on the screen as many lines. */
+/** A very long line takes as much of the screen as many lines. */
 export const OPEN_CHARACTERS_MAX = 2_000;
 
-/** What people read for is never folded. */
+/** The main text of a conversation is never folded. */
 const ALWAYS_OPEN: readonly EntryKind[] = ["user", "assistant", "note"];
 
 /** @returns the entries of a page, in their order */
@@ -98,7 +98,7 @@ function Body({ entry }: { entry: TranscriptEntry }) {
   );
 }
 
-/** @returns what stands in place of a text that is folded; undefined for a text that is not */
+/** @returns the summary line of a text that is folded; undefined for a text that is not */
 export function foldedAs({ kind, text }: Pick<TranscriptEntry, "kind" | "text">): string | undefined {
   if (ALWAYS_OPEN.includes(kind)) return undefined;
   const lines = linesIn(text);
@@ -119,7 +119,7 @@ const previewOf = (text: string): string => {
   return line.length > PREVIEW_CHARACTERS ? `${line.slice(0, PREVIEW_CHARACTERS).toWellFormed()}…` : line;
 };
 
-/** @returns how many lines a text has; a line break at its end begins none */
+/** @returns how many lines a text has; a line break at its end does not count */
 function linesIn(text: string): number {
   let lines = text.endsWith("\n") ? 0 : 1;
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines += 1;

@@ -1,4 +1,4 @@
-// What is in a captured session, page by page.
+// One page of the transcript of a captured session.
 /** @jsxImportSource preact */
 import type { ReadingRight, ReadTranscript, SessionView } from "../../../domain/sessions/service.ts";
 import { cursorOf } from "../../../domain/sessions/transcript/model.ts";
@@ -9,13 +9,13 @@ import { transcriptAddress } from "./session-page.tsx";
 import { Entries } from "./transcript-entries.tsx";
 import { sessionPath, TRAIL, titleOf } from "./words.ts";
 
-/** Why there is no page to read. */
+/** Why no page can be shown. */
 export interface NoTranscript {
   status: number;
-  /** sentences for people: what, and what to do next */
+  /** sentences for the reader: the problem, and the next step */
   why: string;
   next: string | undefined;
-  /** whether the same address may have it later */
+  /** whether it helps to open the same address again */
   isPassing: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface TranscriptPageProps {
   /** of the reader's address */
   cursor: string | undefined;
   read: ReadTranscript | NoTranscript;
-  /** the page before this one was of another version */
+  /** whether the previous page belonged to another version */
   isOtherVersion: boolean;
 }
 

@@ -21,17 +21,17 @@ export const TRAIL = [{ href: SESSIONS_PATH, label: "Captured sessions" }] as co
 /** @returns the path of the page about one session */
 export const sessionPath = (id: string): string => `${SESSIONS_PATH}/${id}`;
 
-/** @returns the name that people know the harness by; the name itself of one that this release does not know */
+/** @returns the product name of the harness; the stored name for a harness that this release does not know */
 export const harnessLabel = (harness: string): string =>
   isHarnessKey(harness) ? harnessText(harness) : harness;
 
-/** @returns the title, or what kind of session it is */
+/** @returns the title, or a description of a session without one */
 export const titleOf = ({ title, harness }: Pick<SessionView, "title" | "harness">): string =>
   title?.trim() ? visibleText(title) : `${harnessLabel(harness)} session`;
 
 type Stored = Pick<SessionView, "artifact" | "heldAtMs" | "goneAtMs">;
 
-/** @returns whether the bytes of a session can be had, in words */
+/** @returns whether the bytes of a session are available, in words */
 export function storageState(
   { artifact, heldAtMs, goneAtMs }: Stored,
   nowMs: number,
@@ -47,7 +47,7 @@ export function storageState(
     : { tone: "good", label: "Stored" };
 }
 
-/** @returns with whom a session is shared, in words */
+/** @returns the sharing of a session, in words */
 export function sharingText({
   sharingMode,
   recipientCount,
@@ -84,7 +84,7 @@ export const FORMAT_WORDS: Readonly<Record<ArtifactFormat, string>> = {
   "blue-session-bundle-v1": "Bundle",
 };
 
-/** What a form about a session does, and the page before it. */
+/** Actions on a session: the path of each form. */
 const ACTIONS = {
   transcript: "transcript",
   share: "share",

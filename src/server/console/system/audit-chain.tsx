@@ -1,4 +1,4 @@
-// The state of the chain of audit entries: when it was verified last, with which outcome, and the button that verifies it.
+// The state of the chain of audit entries: time and result of the last verification, and the button that verifies it.
 /** @jsxImportSource preact */
 import type { PastVerification, VerificationState } from "../../../domain/audit/log.ts";
 import { breakText } from "../../../domain/audit/reading/break-text.ts";
@@ -10,7 +10,7 @@ import { Count, State, Text, Time, useReader } from "../parts/values.tsx";
 
 export const VERIFY_PATH = `${CONSOLE}/audit/verify`;
 
-/** Auditors see the state and the command only. */
+/** Auditors see the state and the command, but no button. */
 export function ChainState({ chain: { last, isRunning } }: { chain: VerificationState }) {
   const { mayAdminister } = useReader();
   return (

@@ -1,4 +1,4 @@
-// What an audit entry changed, member by member of its summaries, and where its target is shown.
+// The changes of an audit entry, member by member of its summaries, and the page that shows its target.
 import type { AuditRow } from "../../../domain/audit/chain.ts";
 import { summaryIn } from "../../../domain/audit/reading/entry-document.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
@@ -23,9 +23,9 @@ export function changesOf({ before, after }: Summaries): Change[] {
 
 export const isChanged = ({ before, after }: Change): boolean => before !== after;
 
-/** Changes that the outcome names; the rest are counted. */
+/** Changes that a list row names; the rest are counted. */
 const NAMED_CHANGES = 2;
-/** Longer values are cut in the outcome. */
+/** Longer values are cut in a list row. */
 const VALUE_CHARACTERS = 48;
 
 /** @returns the change in one line, for example `role: member → admin`; `done` if the entry has no summaries */
@@ -56,7 +56,7 @@ export const targetPage = ({ action, target }: Pick<AuditRow, "action" | "target
 /** @returns the list of all entries about a target */
 export const entriesAbout = (target: string): string => `${CONSOLE}/audit?${new URLSearchParams({ target })}`;
 
-/** A summary that is no object was tampered with; it is shown whole. */
+/** A summary that is not an object was tampered with; it is shown unchanged. */
 function membersOf(text: string | null): Record<string, unknown> {
   const summary = summaryIn(text);
   if (isJsonObject(summary)) return summary;

@@ -1,4 +1,4 @@
-// One audit entry: who, what, from where, the change member by member, and its place in the chain.
+// One audit entry: actor, action, address, the changes member by member, and its place in the chain.
 /** @jsxImportSource preact */
 import type { AuditRow } from "../../../domain/audit/chain.ts";
 import { digestText, type EntryInChain } from "../../../domain/audit/reading/entry-document.ts";

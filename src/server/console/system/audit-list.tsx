@@ -77,7 +77,7 @@ export const AUDIT_COLUMNS: readonly Column<NamedEntry>[] = [
   },
 ];
 
-/** The name of the target if it has one, as a link where a page shows it. */
+/** The name of the target, or its id; a link if a page shows the target. */
 export function Target({ entry }: { entry: NamedEntry }) {
   const page = targetPage(entry);
   const { target, targetName } = entry;

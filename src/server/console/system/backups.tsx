@@ -1,5 +1,5 @@
-// The backups: what is in their folder, whether each is intact, and the buttons that make and verify one. A restore replaces the
-// database below the service, so the page shows its command only.
+// The backups: the files in the folder, the state of each, and the buttons that create and verify one. A restore replaces the
+// database of the running service, so the page shows its command only.
 /** @jsxImportSource preact */
 import type { BackupCheck, BackupFileView, BackupListView } from "../../../domain/system/operations.ts";
 import { Hidden } from "../../pages/forms.tsx";

@@ -1,4 +1,5 @@
-// Logo and icon of the organization: how they look on light and on dark pages, their upload, and addresses elsewhere.
+// Logo and icon of the organization: previews on light and dark backgrounds, their upload, and addresses of images on other
+// servers.
 /** @jsxImportSource preact */
 import { IMAGE_BYTES_MAX, IMAGE_SIDE_MAX, type ImageKind } from "../../../domain/system/branding-image.ts";
 import { BRANDING_URL_LENGTH_MAX, type Branding } from "../../../domain/system/model.ts";
@@ -21,7 +22,7 @@ export const uploadPath = (kind: ImageKind): string => `${BRANDING_PATH}/${kind}
 
 interface BrandingProps {
   branding: Branding;
-  /** what was entered, if it was refused */
+  /** the entered values, if they were refused */
   entered?: Branding;
   problems?: readonly Problem[];
   /** of a refused image */

@@ -1,4 +1,4 @@
-// The installation: findings of doctor with their remedies, the running service, disk and sizes, and the destinations it may call.
+// The installation: findings of doctor with their remedies, the running service, disk and sizes, and outgoing destinations.
 /** @jsxImportSource preact */
 import type { CheckFinding, Diagnosis, MachineFacts } from "../../../domain/system/operations.ts";
 import { asSentence } from "../../pages/words.ts";
@@ -113,10 +113,10 @@ const Findings = ({ findings, caption }: { findings: readonly CheckFinding[]; ca
   </table>
 );
 
-/** A command inside of a remedy, up to its next clause. */
+/** A command inside a remedy, up to the next clause. */
 const COMMAND = /`?(quartermaster [a-z][^;`,]*)`?/;
 
-/** The remedy, whose command can be copied. */
+/** A remedy, with a copy button for its command. */
 function Remedy({ text }: { text: string }) {
   const found = COMMAND.exec(text);
   const command = found?.[1]?.trim();

@@ -116,7 +116,7 @@ function durationText({ startedAtMs, finishedAtMs }: JobView): string | null {
   return ms < MINUTE_MS ? `${Math.round(ms / SECOND_MS)} s` : `${Math.round(ms / MINUTE_MS)} min`;
 }
 
-/** The next run says why a job cannot be run now. */
+/** A job that cannot run now shows the reason in place of its next run. */
 function Actions({ job: { name, state, paused } }: { job: JobView }) {
   const actions: { act: JobAction; label: string }[] = [
     ...(state === "waiting" ? [{ act: "run" as const, label: "Run now" }] : []),

@@ -13,7 +13,7 @@ export const KEYS_PATH = `${CONSOLE}/system/keys`;
 export const KEY_KINDS = ["access_tokens", "inference_tokens", "sealing"] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
-/** What must be typed before a rotation. */
+/** The text that must be typed before a rotation. */
 export const ROTATION_WORD = "rotate";
 
 const rotationPath = (kind: KeyKind): string => `${KEYS_PATH}/${kind}/rotate`;

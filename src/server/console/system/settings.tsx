@@ -1,5 +1,5 @@
-// Every setting in force and where it comes from, and the configuration as a file that deploys it again. Both are read only: the file
-// belongs to the operator.
+// Every setting in force with its source, and the configuration as a file that reproduces it. Both are read-only: the operator
+// edits the file.
 /** @jsxImportSource preact */
 import type { Static } from "@sinclair/typebox";
 import type { DeploymentConfigExport } from "../../../domain/governance/reading/admin-view.ts";
@@ -83,7 +83,7 @@ function SettingTable({ caption, items }: { caption: string; items: readonly Set
 
 type Exported = Static<typeof DeploymentConfigExport>;
 
-/** @returns the page of the export; without one, nothing was published yet */
+/** @returns the page of the export; without an export, nothing is published yet */
 export const exportPage = (exported: Exported | undefined): ConsolePage => ({
   title: "Configuration export",
   content: (

@@ -1,6 +1,6 @@
 // Sentences of the system pages.
 
-/** What the jobs of the service do, by name. */
+/** Descriptions of the service's jobs, by name. */
 export const JOB_TEXTS: ReadonlyMap<string, string> = new Map([
   ["access-sweep", "Removes logins, codes and links that have expired"],
   ["audit-retention", "Removes audit entries that are older than the settings keep them"],

@@ -25,7 +25,7 @@ import {
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
-/** How long a form waits for a verification, which goes on behind it. */
+/** How long a form waits for a verification, which continues after that. */
 const VERIFY_WAIT_MS = 5 * SECOND_MS;
 
 /** @returns the query of the domain; the days of the address are days of the reader's zone */

@@ -19,7 +19,7 @@ import {
 import { createRouter, type RouteContext } from "../../router.ts";
 import { imageAddress } from "../branding-images.ts";
 
-/** Larger files are not read. Those between this and IMAGE_BYTES_MAX are refused like other wrong images. */
+/** Larger files are not read. Files between IMAGE_BYTES_MAX and this limit get the same error page as other wrong images. */
 const BYTES_READ = 4 * IMAGE_BYTES_MAX;
 const NEEDED = { needs: "administrator", back: BRANDING_PATH } as const;
 
@@ -72,7 +72,7 @@ interface Refused {
   status?: number;
 }
 
-/** @returns a function that takes the form of an image */
+/** @returns a function that handles the form of an image */
 function createUpload({ domain: { branding }, baseUrl }: RouteContext, console: Console) {
   const refused = (organizationId: string, { kind, why, status = 400 }: Refused): ConsolePage => {
     const problems = [{ pointer: `/${kind}`, detail: why }];
@@ -80,7 +80,7 @@ function createUpload({ domain: { branding }, baseUrl }: RouteContext, console: 
   };
 
   return async (request: Request, kind: ImageKind): Promise<Response> => {
-    // A file cannot be kept until after the sign-in.
+    // A file cannot be kept while the reader signs in.
     if (!console.hasVisitor(request)) return seeOther(signInPath(BRANDING_PATH));
     const form = await readOrTooLarge(request);
     if (!form) {

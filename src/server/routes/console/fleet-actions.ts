@@ -40,7 +40,7 @@ export function createFleetActions(domain: Domain) {
   return new BulkActions(bulk);
 }
 
-/** @throws DomainError `client.invalid` for a filter that means nothing */
+/** @throws DomainError `client.invalid` for an invalid filter */
 async function filteredBy(
   domain: Domain,
   reader: Reader,
@@ -54,7 +54,7 @@ async function filteredBy(
   return { filter: query, text };
 }
 
-/** Days of a filter are those of the reader's zone, which neither the command nor the API has. */
+/** Days of a filter are in the reader's time zone, which the command and the API do not know. */
 function twinOf({ act, count, selection }: { act: Act; count: number; selection: Selection }): Twin {
   const api = (body: object) => ({ method: "POST", path: `/admin/client-status/${act}`, body }) as const;
   if (selection.ids)

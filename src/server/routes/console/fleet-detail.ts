@@ -1,4 +1,4 @@
-// What the page of one workstation shows: its report, what the policy says for its user, its login and its companions.
+// Reads the data for the page of one workstation: its report, the policy of its user, its login, and what depends on that login.
 import type { LoginView } from "../../../domain/access/logins/logins.ts";
 import type { ClientView } from "../../../domain/clients/service.ts";
 import type { Domain } from "../../../domain/domain.ts";
@@ -30,7 +30,7 @@ export async function shownClient(
   };
 }
 
-/** Harnesses and versions are as reported, so they may be unknown. Before the first policy, nothing is explained. */
+/** Harnesses and versions come from the report, so they may be unknown. Before the first policy, there is nothing to explain. */
 async function explainTo({ governance }: Domain, { organizationId, userId }: ClientView): Promise<Explain> {
   if (!governance.revisions.current(organizationId)) return () => undefined;
   const explain = await governance.explainer({ organizationId });
@@ -43,7 +43,7 @@ async function explainTo({ governance }: Domain, { organizationId, userId }: Cli
 const loginOf = ({ access }: Domain, { grantId, loginSessionId }: ClientView): LoginView | undefined =>
   orUndefined(() => access.logins.show(grantId ?? loginSessionId));
 
-/** @returns undefined for what the domain does not find */
+/** @returns undefined for things that do not exist */
 function orUndefined<Value>(find: () => Value): Value | undefined {
   try {
     return find();

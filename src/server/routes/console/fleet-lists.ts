@@ -60,7 +60,7 @@ export async function readExport(
   return problems ? undefined : walk(domain, organizationId, wanted);
 }
 
-/** Each page goes on behind the last row of the one before it. */
+/** Each page continues after the last row of the previous one. */
 async function* walk(domain: Domain, organizationId: string, query: ClientQuery) {
   const toRow = withSequences(domain, organizationId);
   let place: Pick<ClientQuery, "after" | "known"> = {};

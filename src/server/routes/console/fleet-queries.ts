@@ -1,4 +1,4 @@
-// What the address of a list of workstations asks the domain for.
+// Converts the address of a list of workstations to a query of the domain.
 import type { ClientQuery } from "../../../domain/clients/service.ts";
 import type { Domain } from "../../../domain/domain.ts";
 import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
@@ -9,7 +9,7 @@ import { dayEndIn, dayIn } from "../../console/list/days.ts";
 import { numberIn, placeIn, type Values } from "../../console/list/list.ts";
 import type { Reader } from "../../console/reader.ts";
 
-/** Users that a problem proposes. */
+/** Users that an error message suggests. */
 const PROPOSED = 5;
 
 export interface FleetQuery {
@@ -36,7 +36,7 @@ export async function fleetFilter(
   return { query, problems };
 }
 
-/** @returns order and place of a list's address */
+/** @returns order and position from a list's address */
 export const fleetPlace = (values: Values): ClientQuery => ({
   ...placeIn(values),
   sort: values.sort && sortOf(values.sort),

@@ -130,7 +130,7 @@ function tokenPage(all: readonly ScimTokenView[], values: Values): Page<ScimToke
   return { ...request, total: shown.length, items: shown.slice(first, first + request.perPage) };
 }
 
-/** @returns the address of the form with what was entered, for a reader who must confirm first */
+/** @returns the address of the form with the entered values, for a reader who must confirm first */
 const formPath = (wish: TokenWish): string => {
   const given = Object.entries(wish).filter((entry): entry is [string, string] => Boolean(entry[1]));
   return pathWith(NEW_TOKEN_PATH, new URLSearchParams(given));
@@ -142,7 +142,7 @@ const newTokenOf = ({ label = "", profile = SCIM_PROFILES[0], expires }: TokenWi
   expiresAtMs: expires === undefined ? undefined : nowMs + (numberIn(expires) ?? 0) * DAY_MS,
 });
 
-/** @returns the problems of the form's fields; undefined for a refusal that no field can mend */
+/** @returns the problems of the form's fields; undefined if the refusal concerns no field */
 function refusalOf(error: unknown): TokenRefusal | undefined {
   if (!(error instanceof DomainError)) return undefined;
   const { reason, message, hint, problems } = error;

@@ -1,5 +1,5 @@
-// Completes members and known values. The server says what may stand where; the place of the cursor follows from the indentation,
-// which works while the text around it is not valid YAML.
+// Completes members and known values. The server says what is allowed at each place. The place of the cursor is found by
+// indentation, because the text around it may not be valid YAML.
 import { autocompletion, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
 import type { Extension, Text } from "@codemirror/state";
 
@@ -14,7 +14,7 @@ interface Completions {
 const BEGUN = /^( *)(- +)?(?:([\w-]+): +)?([\w-]*)$/;
 const MEMBER = /^( *)([\w-]+):/;
 
-/** @param shape what may stand in the text, as JSON */
+/** @param shape what is allowed at each place, as JSON */
 export function completing(shape: string): Extension {
   const all: Completions = JSON.parse(shape);
   return autocompletion({ override: [(context) => complete(all, context)], icons: false });
@@ -26,7 +26,7 @@ function complete(all: Completions, { state, pos, explicit }: CompletionContext)
   if (!begun) return null;
   const [, indent = "", dash, member, typed = ""] = begun;
   if (typed === "" && member === undefined && dash === undefined && !explicit) return null;
-  // A list may be as far left as its member.
+  // A list may have the same indentation as its member.
   const columns = indent.length + (dash === undefined ? 0 : 1);
   const names = [...namesAbove(state.doc, line.number, columns), ...(member === undefined ? [] : [member])];
   let place: Completions | undefined = all;

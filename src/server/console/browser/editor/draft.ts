@@ -1,4 +1,4 @@
-// Saves the text into the draft while it is typed, and says how far that is. A save of another tab is never overwritten.
+// Saves the text into the draft during typing, and shows the state of the save. It never overwrites a save of another tab.
 import { ask, type Edited, memberOf } from "./edited.ts";
 
 /** After the last key. */
@@ -7,7 +7,10 @@ const RETRY_MS = 10_000;
 
 type State = "saved" | "saving" | "failed" | "conflict";
 
-/** Saves after each pause, and when the editor loses the focus. The form waits for a running save, so that it names the version that the draft has then. */
+/**
+ * Saves after each pause, and when the editor loses the focus. The form waits for a running save, so that it sends the draft's
+ * latest version.
+ */
 export function keepDraft({ form, field, host, text, onChange }: Edited): void {
   const show = createState(host);
   const version = form.querySelector<HTMLInputElement>("input[name=version]");

@@ -1,10 +1,10 @@
-// What the parts of the editor share, and how they ask the server.
+// What the parts of the editor share, and how they call the server.
 import type { EditorView } from "@codemirror/view";
 
 /** A text in the editor. */
 export interface Edited {
   form: HTMLFormElement;
-  /** the field of the form; its value is the text as of the last submission */
+  /** the field of the form; it has the text of the last submission */
   field: HTMLTextAreaElement;
   /** element of the editor */
   host: HTMLElement;

@@ -1,5 +1,5 @@
-// The editor of YAML texts: highlighting, line numbers, folding, search and completion. It stands in front of a textarea, which stays
-// the field of its form. It has no parser of its own policy: problems come from the server.
+// The editor of YAML texts: highlighting, line numbers, folding, search and completion. It covers a textarea, which remains the
+// field of its form. It does not check the policy itself: problems come from the server.
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from "@codemirror/language";
@@ -18,7 +18,7 @@ function mount(field: HTMLTextAreaElement): void {
   const host = document.createElement("div");
   host.className = "editor";
   host.style.setProperty("--rows", String(field.rows));
-  // In the document, the content security policy would refuse the editor's style element.
+  // A shadow root, because in the document the content security policy would refuse the editor's style element.
   const root = host.attachShadow({ mode: "open" });
   const changed = new Set<() => void>();
   const view = new EditorView({
@@ -83,7 +83,7 @@ function submit(form: HTMLFormElement): boolean {
   return true;
 }
 
-/** The label and the links of the list of problems lead to the field, which nobody sees now. */
+/** The label and the links in the list of problems point to the field, which is hidden now. */
 function leadTo(view: EditorView, { id, labels }: HTMLTextAreaElement): void {
   for (const label of labels) label.addEventListener("click", () => view.focus());
   document.addEventListener("click", (event) => {

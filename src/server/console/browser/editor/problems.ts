@@ -1,4 +1,4 @@
-// Problems of the text while it is typed: the server checks it, and they are marked at their lines and listed under the editor.
+// Asks the server to check the text during typing, marks the problems at their lines, and lists them under the editor.
 import { type Diagnostic, setDiagnostics } from "@codemirror/lint";
 import { EditorView } from "@codemirror/view";
 import { ask, type Edited, memberOf } from "./edited.ts";
@@ -43,7 +43,7 @@ export function startChecks({ view, host, text, onChange }: Edited): void {
   void check();
 }
 
-/** @returns undefined if the server did not check the text; saving it says why */
+/** @returns undefined if the server could not check the text; saving it shows the reason */
 async function problemsOf(text: string): Promise<Problem[] | undefined> {
   try {
     const { body } = await ask("POST", "/admin/governance-config/check", { managed_yaml: text });

@@ -1,4 +1,4 @@
-// Colors of the editor: those of the console, in both schemes. Custom properties reach into the shadow root.
+// Colors of the editor: those of the console, in both schemes. Custom properties are inherited by the shadow root.
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { EditorView } from "@codemirror/view";
 import { tags } from "@lezer/highlight";

@@ -1,4 +1,4 @@
-// The page about gateway mode, and its form, whose answer is the page with the health that the proxy has now.
+// The page about gateway mode, and its form, which checks the proxy's health and shows the page again.
 import type { ProxyHealth } from "../../../../domain/gateway/inference/proxy-health.ts";
 import type { GatewayStatus } from "../../../../domain/gateway/status.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
@@ -11,7 +11,7 @@ import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../..
 import { createRouter, type RouteContext } from "../../../router.ts";
 import { healthOf, standingOf } from "../../gateway/standing.ts";
 
-/** As if it were a policy that names neither gateway nor agent. */
+/** Stands for a policy that names neither gateway nor agent. */
 const NO_POLICY = { allowed_harnesses: [] };
 
 /** @returns the page about gateway mode */

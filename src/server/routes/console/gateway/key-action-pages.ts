@@ -1,4 +1,4 @@
-// What administrators do in the console about one gateway key or all: a confirmation page for each action, and the action itself.
+// Actions of administrators on one gateway key or all keys: a confirmation page for each action, and the action itself.
 import type { User } from "../../../../domain/identity/service.ts";
 import { readWord } from "../../../../domain/shared/page.ts";
 import { DomainError } from "../../../../platform/errors.ts";
@@ -30,7 +30,7 @@ export function gatewayKeyActionPages({ guard, domain }: RouteContext, console: 
   const userOf = ({ organizationId }: Reader, id: string): User =>
     domain.identity.users.show(organizationId, id.toLowerCase());
 
-  /** A failure of the gateway is a message beside the state of the key. */
+  /** If the gateway fails, the message says so and the key shows its state. */
   const perform = async ({ actor }: Reader, user: User, action: KeyAction): Promise<Done> => {
     const to = keyPath(user.id);
     try {

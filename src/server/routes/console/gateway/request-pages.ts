@@ -43,7 +43,7 @@ export function gatewayRequestPages({ guard, domain }: RouteContext, console: Co
     return { query, problems };
   };
 
-  /** Figures that are not ready leave the list as it is. */
+  /** If the figures are not ready, the list is shown without them. */
   const summaryOf = async (query: LogFilterQuery, { zone }: Reader, bucket: string | undefined) => {
     try {
       const view = await requestLogs.summary({ ...query, bucket, zone, by: ["model", "user"] });
@@ -111,7 +111,7 @@ const distinct = (problems: readonly Problem[]): Problem[] => [
 const SAME = ["q", "model", "harness", "result", "outcome", "profile_id", "run_id", "min_tokens"];
 const DAYS = ["occurred_from", "occurred_to"];
 
-/** @returns the filters as the API takes them; its days are those of UTC, so others are left out */
+/** @returns the filters as the API takes them. The API's days are in UTC, so days of another time zone are left out */
 function apiQuery(values: Values, userId: string | undefined, { zone }: Reader): Values {
   const names = zone === "UTC" ? [...SAME, ...DAYS] : SAME;
   const given = names.flatMap((name): [string, string][] => {

@@ -1,4 +1,4 @@
-// Groups of the identity provider in the console.
+// Pages about groups of the identity provider.
 import type { GroupRow } from "../../../../domain/scim/model.ts";
 import { WALK_PAGE_MAX } from "../../../../domain/shared/page.ts";
 import type { Console } from "../../../console/console.ts";

@@ -1,4 +1,4 @@
-// Invitations in the console: the list, creating many at once, and what can be done with one.
+// Pages about invitations: the list, creating many at once, and actions on one.
 import { type Invitation, invitationUrl } from "../../../../domain/identity/model.ts";
 import { readWord, WALK_PAGE_MAX } from "../../../../domain/shared/page.ts";
 import { DomainError } from "../../../../platform/errors.ts";
@@ -119,7 +119,10 @@ export function invitationPages(context: RouteContext, console: Console) {
 
 const CLOSED = "sign-in is managed by the identity provider. Add people there";
 
-/** @returns the pasted addresses: separated by spaces, commas, semicolons or lines, with or without angle brackets; each once */
+/**
+ * @returns the pasted addresses without duplicates: separated by spaces, commas, semicolons or lines, with or without angle
+ *   brackets
+ */
 const addressesIn = (text: string): string[] => [
   ...new Set(
     text
@@ -144,11 +147,11 @@ function actionIn(text: string): InvitationAction {
 interface Invited {
   addresses: readonly string[];
   role: string;
-  /** key of the form */
+  /** idempotency key of the form */
   once: string;
 }
 
-/** @returns a function that invites one address after the other, in their order; a repeated form gets the same links */
+/** @returns a function that invites the addresses one by one, in order; sending the form again returns the same links */
 function createInviteAll({ domain, baseUrl }: RouteContext) {
   const inviteOne = async ({ actor }: Reader, email: string, invited: Omit<Invited, "addresses">) => {
     const { role, once } = invited;
@@ -172,7 +175,7 @@ function createInviteAll({ domain, baseUrl }: RouteContext) {
   };
 }
 
-/** @returns what each action does with an invitation */
+/** @returns the function of each action on an invitation */
 function createPerform({ domain, baseUrl }: RouteContext) {
   const { invitations } = domain.identity;
   return {

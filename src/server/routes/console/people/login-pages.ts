@@ -102,7 +102,7 @@ export function loginPages({ guard, domain }: RouteContext, console: Console) {
     );
 }
 
-/** @returns a function that finds the user of the filter by address or id; an unknown one is a problem of the filter */
+/** @returns a function that finds the user of the filter by address or id; an unknown user is a problem of the filter */
 const createUserFilter =
   ({ identity }: Pick<RouteContext["domain"], "identity">) =>
   ({ organizationId }: Reader, { user_id: reference }: Values) => {

@@ -72,7 +72,7 @@ function actionIn(text: string): UserAction {
   return action;
 }
 
-/** @returns a function that does it; the user must still be the one of the confirmation page */
+/** @returns a function that runs the action; the user must not have changed since the confirmation page */
 function createPerform({ domain, baseUrl }: RouteContext) {
   const { users, passwordLinks } = domain.identity;
 

@@ -14,7 +14,7 @@ import { createRouter, type RouteContext } from "../../../router.ts";
 import { BULK_FORM, type Bulk, BulkActions } from "../lists/bulk.ts";
 import { createUserQuery } from "./user-list-pages.ts";
 
-/** A selection, with the filters of the address for the command that is shown. */
+/** A selection, with the filters of the address for the equivalent command. */
 type Chosen = UserSelection & { values?: Values };
 
 /** @returns the question before an action on many users, and the action */

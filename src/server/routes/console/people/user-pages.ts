@@ -61,7 +61,7 @@ const someOf = ({ items, next }: { items: readonly LoginView[]; next: string | n
 
 type CheckAction = ReturnType<typeof createActionCheck>;
 
-/** @returns a function that throws what the action would throw, and changes nothing */
+/** @returns a function that throws the error that the action would throw, and changes nothing */
 export const createActionCheck =
   ({ users, passwordLinks }: RouteContext["domain"]["identity"]) =>
   ({ actor }: Pick<Reader, "actor">, { id }: User, action: UserAction): void => {
@@ -83,7 +83,7 @@ function actionsOf(reader: Reader, user: User, checkAction: CheckAction) {
   return actions.map((action) => ({ action, refusal: refusalOf(() => checkAction(reader, user, action)) }));
 }
 
-/** @returns why it is refused; undefined if it is not */
+/** @returns the reason of the refusal; undefined if the action is possible */
 function refusalOf(check: () => void): string | undefined {
   try {
     check();

@@ -90,7 +90,7 @@ export function sessionListPages({ guard, domain }: RouteContext, console: Conso
 
 const SAME = ["q", "harness", "status", "updated_from", "updated_to"];
 
-/** @returns the filters as the API takes them; undefined for a member's own sessions, which it cannot tell apart */
+/** @returns the filters as the API takes them; undefined for a member's own sessions, for which the API has no filter */
 function apiQuery(
   values: Values,
   { userId, isOwn, sort }: SessionQuery,

@@ -1,4 +1,4 @@
-// One captured session in the console: its page, the address of its bytes, and its deletion.
+// One captured session in the console: its page, its download address, and its deletion.
 import type { SessionDetail } from "../../../../domain/sessions/service.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
@@ -91,5 +91,5 @@ export function sessionPages({ guard, domain, clock }: RouteContext, console: Co
     );
 }
 
-/** The page of the session says the same, or the next attempt may succeed. */
+/** The page of the session shows the same problem, or the next attempt may succeed. */
 const PASSING: ReadonlySet<DomainError["kind"]> = new Set(["gone", "unavailable"]);

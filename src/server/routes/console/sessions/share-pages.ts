@@ -1,4 +1,5 @@
-// Sharing a captured session in the console. Whoever shares with more people is told first how many strings in it look like keys.
+// Sharing a captured session in the console. Before an owner shares it with more people, a page shows how many strings look like
+// keys.
 import type { Domain } from "../../../../domain/domain.ts";
 import { notOwnSession } from "../../../../domain/sessions/errors.ts";
 import { RECIPIENTS_MAX } from "../../../../domain/sessions/limits.ts";
@@ -52,7 +53,7 @@ function createShareForms(domain: Domain) {
     };
   };
 
-  /** Somebody whose whole address was entered is added at once. */
+  /** An address that was entered completely is added at once. */
   const findPeople = async (reader: Reader, session: SessionView, form: ShareForm): Promise<ConsolePage> => {
     const { rows, problems = [] } = await found(() =>
       runInTurns(facets.members(actingViewer(reader), form.person)),
@@ -125,12 +126,12 @@ export function sharePages({ guard, domain }: RouteContext, console: Console) {
 
 const formIn = ({ mode = "", people = "", person = "" }: Fields): ShareForm => ({ mode, people, person });
 
-/** @returns the form with one more address, for people who are chosen by name */
+/** @returns the form with one more address, after a person was chosen by name */
 function withPerson({ people }: ShareForm, email: string): ShareForm {
   return { mode: "selected", people: addressesIn(`${people}\n${email}`).join("\n"), person: "" };
 }
 
-/** @returns the addresses, each once in any case */
+/** @returns the addresses without duplicates, regardless of letter case */
 const addressesIn = (text: string): string[] => [
   ...new Map(
     text
@@ -140,10 +141,10 @@ const addressesIn = (text: string): string[] => [
   ).values(),
 ];
 
-/** One more than may be shared with: the owner's own address does not count. */
+/** One more than the limit of recipients, because the owner's own address does not count. */
 export const ADDRESSES_MAX = RECIPIENTS_MAX + 1;
 
-/** @returns ids of the addresses, or what is wrong with them */
+/** @returns the ids of the addresses, or the problems with them */
 function idsIn(
   { identity }: Domain,
   { organizationId }: Reader,

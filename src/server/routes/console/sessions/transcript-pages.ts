@@ -1,5 +1,5 @@
-// The transcript of a captured session in the console. Others than the owner come here only from the page that says that their
-// reading is recorded.
+// The transcript of a captured session in the console. Readers other than the owner first see a page that says that opening it is
+// recorded.
 import type { ReadTranscript, SessionView } from "../../../../domain/sessions/service.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
@@ -49,7 +49,7 @@ export function transcriptPages({ guard, domain }: RouteContext, console: Consol
   );
 }
 
-/** A form that nobody here can read is an answer, not an error: the session can be downloaded. */
+/** An unknown format is not an error: the session can be downloaded. */
 function refusalOf(error: DomainError, { request }: Reader): NoTranscript {
   const { kind, message, hint } = error;
   const isPassing = kind === "unavailable";

@@ -1,4 +1,4 @@
-// The first page of the console: the overview for those who read everything, the reader's own page for everybody else.
+// The first page of the console: the overview for readers of all pages, the reader's own page for other people.
 import type { Console } from "../../../console/console.ts";
 import { CONSOLE } from "../../../console/frame/navigation.ts";
 import { overviewPage } from "../../../console/overview/overview.tsx";
