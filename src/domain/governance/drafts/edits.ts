@@ -2,7 +2,7 @@
 // of the draft instead of the current revision.
 import { invariant, type Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
-import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
+import type { HarnessKey } from "../../harnesses/harnesses.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { artifactProblems } from "../delivery/artifacts.ts";
 import { carryOverAudiences, readAudiences } from "../delivery/audiences.ts";

@@ -6,7 +6,7 @@ import { CONSOLE } from "../frame/navigation.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { exactTime, numberText, percentText } from "../parts/texts.ts";
 import { Count, Facts, Text, Time, useReader } from "../parts/values.tsx";
-import { exampleText, HISTORY_PATH, ROLLOUT_PATH, revisionText, TRAIL } from "./words.ts";
+import { exampleText, HISTORY_PATH, revisionText, TRAIL } from "./words.ts";
 
 const KINDS = ["current", "outdated", "attention"] as const;
 const WORDS = { current: "Follow it", outdated: "Not yet", attention: "Need attention" } as const;
