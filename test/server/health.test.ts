@@ -183,7 +183,7 @@ describe("dependencies", () => {
     expect((await dependencies()).status).toBe("healthy");
     expect(asked).toBe(1);
     face.world.clock.advance(1);
-    const error = "the proxy does not say that it is well";
+    const error = "the proxy does not report that it is healthy";
     expect((await dependencies()).checks[3]).toMatchObject({ status: "unhealthy", error });
     expect(asked).toBe(2);
   });

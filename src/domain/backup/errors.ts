@@ -60,7 +60,7 @@ export const insufficientDiskSpace = (
     "unavailable",
     "storage.full",
     `${folder} has ${megabytes(bytes.available)} MB left, and ${megabytes(bytes.needed)} MB are needed`,
-    { hint: "make some room there, or name another folder" },
+    { hint: "free some space there, or name another folder" },
   );
 
 const megabytes = (bytes: number): string => (bytes / 1_000_000).toFixed(1);

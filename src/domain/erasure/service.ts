@@ -174,7 +174,7 @@ interface Last {
 function refuseNothing({ addresses }: Person, rows: ErasedRows, auditEntries: number): void {
   if (auditEntries > 0 || Object.values(rows).some((count) => count > 0)) return;
   const name = addresses[0] ?? "this user";
-  throw new DomainError("not_found", "erasure.nothing_found", `nothing here is about ${name}`, {
-    hint: "users list shows users; whoever was erased already has left no address",
+  throw new DomainError("not_found", "erasure.nothing_found", `there is no data about ${name}`, {
+    hint: "users list shows users; erased users have no address any more",
   });
 }

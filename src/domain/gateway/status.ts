@@ -23,7 +23,7 @@ const Url = Type.Optional(Type.String({ format: "uri" }));
 /** All members except the first two are for administrators only. */
 export const GatewayStatus = Type.Object({
   enabled: Type.Boolean({ description: "whether the policy in force has a gateway block" }),
-  runtime_configured: Type.Boolean({ description: "whether everything is there that inference needs" }),
+  runtime_configured: Type.Boolean({ description: "whether inference can work now" }),
   inference_proxy_url: Url,
   upstream_gateway_url: Url,
   provisioner_type: Type.Optional(Type.String()),

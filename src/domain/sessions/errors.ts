@@ -34,13 +34,13 @@ export const tooManyPending = () =>
   );
 
 export const diskLow = () =>
-  new DomainError("unavailable", "sessions.disk_low", "there is no room for this upload now", {
+  new DomainError("unavailable", "sessions.disk_low", "there is not enough disk space for this upload", {
     hint: "try again later",
     retryAfterSeconds: ROOM_RETRY_SECONDS,
   });
 
 export const quotaReached = () =>
-  new DomainError("unavailable", "sessions.quota_reached", "captured sessions take all the room they may", {
+  new DomainError("unavailable", "sessions.quota_reached", "captured sessions have reached their quota", {
     hint: "try again later",
     retryAfterSeconds: ROOM_RETRY_SECONDS,
   });
@@ -61,7 +61,7 @@ export const mayNotRead = () =>
   new DomainError(
     "forbidden",
     "sessions.may_not_read",
-    "administrators do not read the transcripts of others in this installation",
+    "in this installation, administrators may not read the transcripts of others",
     { hint: "its owner can share it; an operator can set sessions.administrators_may_read" },
   );
 
@@ -152,7 +152,7 @@ export const alreadyComplete = () =>
 
 /** The local disk is full; the message must not name its folder. */
 export const diskFull = (cause: unknown) =>
-  new DomainError("unavailable", "artifact.disk_full", "there is no room left for this upload", {
+  new DomainError("unavailable", "artifact.disk_full", "the disk is too full for this upload", {
     hint: "try again later",
     retryAfterSeconds: ROOM_RETRY_SECONDS,
     cause,
@@ -192,6 +192,6 @@ export const storeUnclaimed = () =>
   new DomainError(
     "conflict",
     "sessions.store_unclaimed",
-    "this bucket has not been claimed, so something else may keep objects in it",
-    { hint: "run: quartermaster sessions sweep --dry-run, and read what it would remove" },
+    "this bucket has not been claimed, so other software may keep objects in it",
+    { hint: "run quartermaster sessions sweep --dry-run, and check what it would remove" },
   );

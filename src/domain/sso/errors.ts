@@ -34,7 +34,7 @@ export const emailMissing = () =>
   refusal("forbidden", "sso.email_missing", "the identity provider did not pass on your address", ASK);
 
 export const emailUnverified = () =>
-  refusal("forbidden", "sso.email_unverified", "the identity provider does not vouch for your address", ASK);
+  refusal("forbidden", "sso.email_unverified", "the identity provider has not verified your address", ASK);
 
 export const notProvisioned = () =>
   refusal("forbidden", "sso.not_provisioned", "there is no account here for you yet", ASK);

@@ -98,7 +98,7 @@ export class Health {
 const WORST_FIRST: readonly StoreState[] = ["unusable", "full"];
 const UNREADABLE = "the database cannot be read";
 const UNUSABLE = "the store cannot be used";
-const UNWELL = "the proxy does not say that it is well";
+const UNWELL = "the proxy does not report that it is healthy";
 const FULL = `the disk has less than ${bytesText(FREE_BYTES_MIN)} free`;
 const STORE_PROBLEMS: Readonly<Record<StoreState, string | undefined>> = {
   usable: undefined,

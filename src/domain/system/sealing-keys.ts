@@ -102,7 +102,7 @@ export class SealingKeys {
       return after.id;
     }, "jobs");
     const key = this.list().find((one) => one.id === id);
-    invariant(key, "a key that was just made is at hand");
+    invariant(key, "a key that was just created is available");
     return key;
   }
 
@@ -160,8 +160,8 @@ const keyMissing = ({ id, total }: SealingKeyState): DomainError =>
   new DomainError(
     "conflict",
     "sealing.key_missing",
-    `the sealing key ${id} is not at hand, and ${total} ${total === 1 ? "secret lies" : "secrets lie"} under it`,
+    `the sealing key ${id} is not available, and ${total} ${total === 1 ? "secret is" : "secrets are"} sealed with it`,
     {
-      hint: "name the configuration of the service with --config, or put the key file back; a lost key is made good by signing-keys rotate and keys reconcile",
+      hint: "name the configuration of the service with --config, or put the key file back; if the key is lost, run signing-keys rotate and keys reconcile",
     },
   );

@@ -9,16 +9,16 @@ import {
 import { code, table } from "./prose.ts";
 
 const STATES: Readonly<Record<KeyState, string>> = {
-  ready: "a usable key is stored; a problem beside it stops nobody",
-  missing: "no key was made yet, or it was removed with the access of its user",
-  invalid: "the gateway disowned the key; none is stored, and another one is made",
-  recovering: "an attempt to make a key is under way for a user without one",
+  ready: "a usable key is stored; it works even while a problem is shown",
+  missing: "no key was created yet, or it was removed when its user lost access",
+  invalid: "the gateway disowned the key; none is stored, and a new one will be created",
+  recovering: "a user without a key is getting one",
   error: "there is no key, and the last attempt failed",
 };
 
 const EVENTS: Readonly<Record<KeyEvent, string>> = {
   begun: "an attempt begins, on request or because it is due",
-  succeeded: "the gateway made the key, or says that it is fine",
+  succeeded: "the gateway created the key, or confirmed it",
   failed: "the gateway or its provisioner failed",
   replacement_failed: "replacing a disowned key failed",
   disowned: "the gateway does not accept the key, or the stored key cannot be decrypted",

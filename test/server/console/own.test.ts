@@ -57,10 +57,10 @@ describe("CON-30 the start page", () => {
   test("says what would fill it before anything is published or reported", async () => {
     const { html, heading } = await (await browserOf()).visit("/console/me");
     expect(heading).toBe("Your start page");
-    expect(html).toContain("Nothing is published yet");
+    expect(html).toContain("No policy is published yet");
     expect(html).toContain("No workstation has reported yet");
     expect(html).toContain("You have no key.");
-    expect(html).toContain("No session of yours was captured.");
+    expect(html).toContain("None of your sessions was captured.");
     expect(html).toContain('href="/device"');
   });
 

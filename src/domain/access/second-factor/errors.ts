@@ -25,7 +25,7 @@ const TEXTS = {
   enrollment: [
     "access.second_factor_enrollment_needed",
     "this account must set up a second factor first",
-    "sign in on the page /login, which leads through it",
+    "sign in on the page /login, which guides you through it",
   ],
 } as const;
 
@@ -93,7 +93,7 @@ export const factorsOff = () =>
 
 /** The browser session was not confirmed lately. */
 export const confirmationNeeded = () =>
-  new DomainError("forbidden", "access.confirmation_needed", "confirm first that it is you", {
+  new DomainError("forbidden", "access.confirmation_needed", "confirm your identity first", {
     hint: "open the page /account/second-factor/confirm in this browser; then repeat the request within 10 minutes",
   });
 

@@ -18,7 +18,7 @@ export const GatewayKeyStatus = Type.Object({
   expires_at: Time,
   last_reconciled_at: Time,
   error: Type.Union([Type.String(), Type.Null()], {
-    description: "what went wrong last; beside a ready key it stops nobody",
+    description: "the last problem; a ready key works in spite of it",
   }),
   invalidated_at: Time,
   invalidation_reason: Text,

@@ -18,7 +18,7 @@ export function uploadWarningsOf(
   return [
     {
       pointer: "/session_upload/presign_url",
-      detail: `is not the address of this service, so workstations cannot hand in captured sessions or find them again; write ${expected}`,
+      detail: `is not the address of this service, so workstations cannot upload captured sessions or list them; write ${expected}`,
     },
   ];
 }

@@ -8,13 +8,13 @@ export const noDraft = (): DomainError =>
 
 export const noPackage = (id: string): DomainError =>
   new DomainError("not_found", "policy_draft.no_package", `the draft has no package ${id}`, {
-    hint: "somebody may have removed it meanwhile; add it from the catalog, or discard the draft",
+    hint: "somebody may have removed it in the meantime; add it from the catalog, or discard the draft",
   });
 
 /** @returns the error for an author who has read another version of the draft */
 export const draftChanged = (): DomainError =>
   new DomainError("conflict", "policy_draft.changed", "the draft was saved in another place meanwhile", {
-    hint: "read it again; nothing of it is lost",
+    hint: "read it again; nothing is lost",
   });
 
 /** @param what for example `the text of the policy` */

@@ -32,7 +32,7 @@ export const PolicyDraft = Type.Object({
   document: GovernanceConfig,
   package_audiences: Type.Record(Type.String(), PackageAudience),
   changes: Type.Array(Change, { description: "Against the revision that it began from" }),
-  problems: Type.Array(ProblemView, { description: "What prevents the publication" }),
+  problems: Type.Array(ProblemView, { description: "Problems that prevent the publication" }),
   warnings: Type.Array(ProblemView),
   comment_required_because: Type.Array(Type.String()),
   catalog_updates: Type.Array(Type.Object({ id: Type.String(), from: Type.String(), to: Type.String() }), {
@@ -51,7 +51,7 @@ const Version = Type.Integer({ minimum: 0, description: "The version that the au
 const SavePackage = Type.Object(
   {
     id: Type.String(),
-    catalog: Type.Optional(Type.Literal(true, { description: "Take what the catalog offers" })),
+    catalog: Type.Optional(Type.Literal(true, { description: "Take the version of the catalog" })),
     entry: Type.Optional(UpdateExtensions.properties.packages.items),
     remove: Type.Optional(Type.Literal(true)),
     audience: Type.Optional(SentAudience),
@@ -62,7 +62,7 @@ const SavePackage = Type.Object(
           enabled: Type.Boolean(),
           settings: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
         },
-        { additionalProperties: false, description: "What one harness does with it" },
+        { additionalProperties: false, description: "How one harness uses it" },
       ),
     ),
   },
@@ -80,7 +80,7 @@ export const SavePolicyDraft = Type.Object(
       Type.Object(
         {
           harness: Type.String(),
-          allowed: Type.Optional(Type.Boolean({ description: "Left out, it stays as it is" })),
+          allowed: Type.Optional(Type.Boolean({ description: "Unchanged if omitted" })),
           ...settings,
         },
         { additionalProperties: false },
@@ -89,7 +89,7 @@ export const SavePolicyDraft = Type.Object(
     extensions: Type.Optional(Type.Object(extensions, { additionalProperties: false })),
     mcp: Type.Optional(
       Type.Record(Type.String(), Type.Array(Type.Unknown()), {
-        description: "By harness, all of its MCP servers; harnesses that are left out keep theirs",
+        description: "By harness, all of its MCP servers; harnesses that are omitted keep theirs",
       }),
     ),
     package: Type.Optional(SavePackage),
@@ -101,14 +101,14 @@ export const SavePolicyDraft = Type.Object(
           default_model: Type.Optional(
             Type.Union([Type.String(), Type.Null()], {
               description:
-                "The model that the harness starts with; null for none. Left out, it stays as it is",
+                "The model that the harness starts with; null for none. Unchanged if omitted",
             }),
           ),
         },
         { additionalProperties: false },
       ),
     ),
-    revision: Type.Optional(Type.String({ description: "Say what this revision said, with its audiences" })),
+    revision: Type.Optional(Type.String({ description: "Take the content of this revision, including its audiences" })),
     shared: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false },
@@ -142,7 +142,7 @@ export const MergedPolicyDraft = Type.Object({
 export const PublishPolicyDraft = Type.Object(
   {
     version: Version,
-    draft: Type.Optional(Type.String({ description: "Id of a shared draft; left out, the own one" })),
+    draft: Type.Optional(Type.String({ description: "Id of a shared draft; by default, your own draft" })),
     comment: Type.Optional(Type.String({ description: `At most ${COMMENT_LENGTH_MAX} characters` })),
   },
   { additionalProperties: false },

@@ -64,7 +64,7 @@ export class Deployments {
       const outcome = await this.#join(actor, wanted);
       if (outcome) return outcome;
     }
-    throw new DomainError("conflict", "governance.stale_revision", "the policy changes all the time", {
+    throw new DomainError("conflict", "governance.stale_revision", "the policy changes too often", {
       hint: "have the file read again when nobody publishes",
     });
   }

@@ -33,7 +33,7 @@ export const AdminConfig = Type.Object({
       "Places where the deployment file says otherwise; an entry of a list is named by its id or name",
   }),
   warnings: Type.Array(Problem, {
-    description: "What may keep workstations from an archive, or from handing in captured sessions",
+    description: "What may prevent workstations from fetching an archive or uploading captured sessions",
   }),
   created_at: Time,
 });
@@ -86,7 +86,7 @@ export const SentAudience = Type.Object(
     group_ids: Type.Optional(
       Type.Array(Type.String({ format: "uuid" }), {
         description:
-          "Groups of the identity provider. Left out, those of before stay; scope users needs a user or a group",
+          "Groups of the identity provider. If omitted, the current groups stay; scope users needs a user or a group",
       }),
     ),
   },

@@ -156,7 +156,7 @@ const NOT_REPORTED = {
 } as const;
 
 const full = (): DomainError =>
-  new DomainError("unavailable", "request_log.full", "the request log has no room for these rows now", {
+  new DomainError("unavailable", "request_log.full", "the queue of the request log is full", {
     hint: "send them again later",
     retryAfterSeconds: RETRY_SECONDS,
   });

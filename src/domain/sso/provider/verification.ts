@@ -149,7 +149,7 @@ function clockFinding({ requests: { clockOffsetMs }, settings }: Connection): Pr
     return {
       check: "clock",
       result: "skipped",
-      detail: "the provider does not say what time it is",
+      detail: "the provider sends no time",
       remedy: null,
     };
   const seconds = Math.round(clockOffsetMs / SECOND_MS);

@@ -39,7 +39,7 @@ function ask(action: string, text: string, results: Element): void {
       found.removeAttribute("id");
       results.replaceChildren(document.adoptNode(found));
     } catch {
-      results.replaceChildren("The search does not answer.");
+      results.replaceChildren("The search does not respond.");
     }
   }, PAUSE_MS);
 }

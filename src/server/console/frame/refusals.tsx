@@ -42,7 +42,7 @@ export const featureOffPage = (
   status: 404,
   content: (
     <>
-      <p>This installation does not have this part.</p>
+      <p>This feature is turned off in this installation.</p>
       {reader.readsAll && (
         <p>
           The setting <code>{setting}</code> turns it on.
@@ -133,7 +133,7 @@ export function expiredPage({
         </li>
         <li>
           {kept.fields
-            ? "Come back to this tab and go on."
+            ? "Come back to this tab and continue."
             : "Come back to this tab, go back one page, and send the form again."}
         </li>
       </ol>

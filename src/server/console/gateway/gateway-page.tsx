@@ -74,7 +74,7 @@ function standingFacts({ proxy, harnesses = [], ...status }: GatewayStatus): Fac
     ...(proxy ? [{ label: "Mode", value: PROXY_MODES[proxy.mode] }] : []),
     ...address("Address for workstations", status.inference_proxy_url),
     ...address("Address of the gateway", status.upstream_gateway_url),
-    { label: "Keys are made by", value: <Text value={status.provisioner_type} /> },
+    { label: "Keys are created by", value: <Text value={status.provisioner_type} /> },
     {
       label: "Agents sent through it",
       value: <Text value={harnesses.map(({ name }) => name).join(", ")} none="none" />,

@@ -54,7 +54,7 @@ export const ACTION_WORDS: Readonly<Record<KeyAction, ActionWords>> = {
   rotate: {
     label: "Replace key",
     title: (email) => `Replace the gateway key of ${email}?`,
-    consequence: "The old key works until the new one exists. Workstations take the new one by themselves.",
+    consequence: "The old key works until the new one exists. Workstations get the new one by themselves.",
     done: (email) => `${email} has a new key.`,
   },
   revoke: {
@@ -101,7 +101,7 @@ export const RESULT_WORDS: Readonly<Record<Result, { label: string; tone: Tone }
 
 export const OUTCOME_LABELS: Readonly<Record<Outcome, string>> = {
   complete: "Complete",
-  client_closed: "The agent went away",
+  client_closed: "The agent disconnected",
   upstream_closed: "The gateway ended it",
   timeout: "Timed out",
   cut: "Ended with the login",

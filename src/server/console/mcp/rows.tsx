@@ -66,7 +66,7 @@ export function Variables({ variables, moved, max }: RowsProps & { variables: re
     <fieldset>
       <legend>Environment variables</legend>
       <p class="warning">
-        Values reach workstations in clear, and their users can read them. Never enter a key or a token of the
+        Workstations receive values in clear text, and their users can read them. Never enter a key or a token of the
         organization.
       </p>
       <Hidden name="variables" value={String(variables.length)} />

@@ -130,7 +130,7 @@ export function serverListPage({ page, problems = [], isDraft }: ServerListProps
       <>
         {isDraft && (
           <p class="notice">
-            This is what your draft says. <a href={REVIEW_PATH}>Review and publish it</a>
+            These are the servers of your draft. <a href={REVIEW_PATH}>Review and publish it</a>
           </p>
         )}
         <NewServer />

@@ -35,7 +35,7 @@ export interface ServerPageProps {
   others?: readonly HarnessKey[];
   /** the row that was just moved or added, which gets the focus */
   moved?: RowAct | undefined;
-  /** set if the draft was saved elsewhere in the meantime: the server as saved there; null if it was removed */
+  /** set if the draft was saved in another place meanwhile: the server as saved there; null if it was removed */
   other?: McpServer | null | undefined;
 }
 
@@ -88,7 +88,7 @@ const Secrets = ({ secrets, entry }: Pick<ServerPageProps, "entry"> & { secrets:
   <div class="error-summary" role="alert" tabIndex={-1} autofocus>
     <p>
       Nothing is saved yet: what is listed here looks like a key or a token. Every workstation that gets the
-      policy stores it in clear, and its user can read it.
+      policy stores it in clear text, and its user can read it.
     </p>
     <ul>
       {secrets.map((pointer) => {
@@ -112,10 +112,10 @@ const Elsewhere = ({ server }: { server: McpServer | null }) => (
       the draft as it is now.
     </p>
     {server === null ? (
-      <p>There, the server is gone.</p>
+      <p>The server was removed there.</p>
     ) : (
       <details>
-        <summary>The server as it is there</summary>
+        <summary>The server as saved there</summary>
         <pre>
           <Text value={JSON.stringify(server, null, 2)} />
         </pre>
@@ -206,7 +206,7 @@ function ServerForm(props: ServerPageProps) {
               <option value="sse" />
             </datalist>
             <p class="hint" id="transport-hint">
-              Empty for what the harness uses by itself.
+              Leave empty for the default of the harness.
             </p>
           </div>
         </fieldset>
@@ -243,7 +243,7 @@ const Kind = ({ entry: { isRemote } }: Pick<ServerPageProps, "entry">) => (
         neither arguments nor variables
       </label>
     </p>
-    <p class="hint">A server has a command or a URL. What is entered for the other kind is not saved.</p>
+    <p class="hint">A server has a command or a URL. Values of the other kind are not saved.</p>
   </fieldset>
 );
 

@@ -41,7 +41,7 @@ export const mePage = ({ policy, workstations, key, browsers, signedIn, sessions
         </a>
       </p>
       <div class="cards">
-        <Card title="Policy" more={{ href: OWN_POLICY_PATH, text: "See what it sets" }}>
+        <Card title="Policy" more={{ href: OWN_POLICY_PATH, text: "See its settings" }}>
           <Policy policy={policy} />
         </Card>
         <Card title="Workstations" more={{ href: OWN_WORKSTATIONS_PATH, text: "All your workstations" }}>
@@ -64,7 +64,7 @@ export const mePage = ({ policy, workstations, key, browsers, signedIn, sessions
         >
           <p>
             {sessions === 0 ? (
-              "No session of yours was captured."
+              "None of your sessions was captured."
             ) : (
               <>
                 <Count value={sessions} /> of your sessions {sessions === 1 ? "is" : "are"} kept.

@@ -41,7 +41,7 @@ export function ownKeyPage(key: GatewayKeyStatus): ConsolePage {
         <Trouble status={key} />
         <Facts facts={factsOf(key)} />
         <p class="hint">
-          Your agents get the key from the workstation. It is shown to nobody, not even on this page.
+          Your agents get the key from the workstation. It is never shown, not even on this page.
         </p>
         <div class="choices">
           {actions.map(([action, label]) => (

@@ -25,7 +25,7 @@ export const PACKAGE_WORDS: Readonly<Record<Explanation["packages"][number]["sta
   other_version: "For other versions of this harness",
 };
 
-export const NO_POLICY = "Nothing is published yet, so your organization imposes nothing on you.";
+export const NO_POLICY = "No policy is published yet, so your organization sets no rules.";
 
 /** @returns the product name of the harness */
 export const harnessText = (key: HarnessKey): string => getHarness(key).label;
@@ -39,12 +39,12 @@ export function policySentences({ allowed, packages, isRequired }: PolicySummary
   const installed = packages === 1 ? "1 package" : `${packages} packages`;
   return [
     allowed.length === 0
-      ? "No harness may run on your workstations."
+      ? "Your workstations may not run any harness."
       : `You may use ${andText(allowed.map(harnessText))}.`,
     packages === 0 ? "It installs no packages for you." : `It installs ${installed} for you.`,
     isRequired
       ? "A workstation that cannot load the policy starts no harness."
-      : "A workstation that cannot load the policy goes on with the last one.",
+      : "A workstation that cannot load the policy continues with the last one.",
   ];
 }
 

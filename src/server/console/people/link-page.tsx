@@ -25,7 +25,7 @@ export const linkPage = ({ title, children, link, expiresAtMs, back }: OnceLink)
         <Copy text={link} what="link" />
       </div>
       <p>
-        It works once, until <Time at={expiresAtMs} />. Whoever has it can use it.
+        It works once, until <Time at={expiresAtMs} />. Anyone who has the link can use it.
       </p>
       <p>
         <a href={back.href}>Back</a>

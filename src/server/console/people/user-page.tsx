@@ -189,7 +189,7 @@ function Workstations({ user, workstations: { rows, hasMore } }: UserPageProps) 
 
 const Logins = ({ user, logins: { rows, hasMore } }: UserPageProps) => (
   <Section title="Logins">
-    {rows.length === 0 ? <p class="muted">This user is signed in nowhere.</p> : <LoginTable logins={rows} />}
+    {rows.length === 0 ? <p class="muted">This user is not signed in.</p> : <LoginTable logins={rows} />}
     {hasMore && <a href={`${LOGINS_PATH}?user_id=${user.id}`}>All logins of this user</a>}
   </Section>
 );

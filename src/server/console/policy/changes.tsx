@@ -21,7 +21,7 @@ export function Changes({ changes, caption }: { changes: readonly Change[]; capt
       {left > 0 && <p>{left} more places change. The command below lists all of them.</p>}
       {stamped.length > 0 && (
         <details>
-          <summary>What follows from that</summary>
+          <summary>Consequences</summary>
           <ChangeTable changes={stamped} caption="Requirements that the service adds by itself" />
         </details>
       )}

@@ -80,12 +80,12 @@ const Elsewhere = ({ text }: { text: string }) => (
     {text.length > OTHER_TEXT_SHOWN_MAX ? (
       <p>
         <a href={EDIT_PATH} target="_blank" rel="noopener">
-          The text of the other place, in a new tab
+          The text saved elsewhere, in a new tab
         </a>
       </p>
     ) : (
       <details>
-        <summary>The text of the other place</summary>
+        <summary>The text saved elsewhere</summary>
         <pre>
           <Text value={text} />
         </pre>

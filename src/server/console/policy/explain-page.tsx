@@ -147,7 +147,7 @@ function Comparison({ sides }: { sides: readonly Explained[] }) {
       <section aria-labelledby="values">
         <h2 id="values">Settings</h2>
         <p>
-          A setting of this table is enforced. Everything else is the person's own choice.{" "}
+          A setting of this table is enforced. The person chooses everything else.{" "}
           <a href={`${HISTORY_PATH}/${sides[0]?.explanation.revision.id}#text`}>The text with its lines</a>
         </p>
         <Rows

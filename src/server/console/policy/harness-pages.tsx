@@ -245,8 +245,8 @@ function Form({ view: { harness }, input, version, error, fields, models, isUnsa
             {input.managedConfigYaml}
           </textarea>
           <p class="hint">
-            Everything here is enforced. What is left out is the user's own choice. The fields above are part
-            of this text: what you change there is written into it, and the rest stays as it is.
+            Everything here is enforced. Users choose all other settings. The fields above are part of this text: your
+            changes there are written into it, and the rest does not change.
           </p>
         </div>
         {mayAdminister && (

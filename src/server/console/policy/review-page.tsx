@@ -55,7 +55,7 @@ export function reviewPage(props: ReviewProps): ConsolePage {
         <section aria-labelledby="changes">
           <h2 id="changes">What changes</h2>
           {changes.length === 0 ? (
-            <p>Nothing. The draft says what the policy says.</p>
+            <p>Nothing. The draft equals the policy.</p>
           ) : (
             <Changes changes={review.changes} caption="Changes of the draft" />
           )}

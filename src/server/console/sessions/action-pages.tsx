@@ -20,8 +20,8 @@ export const downloadPage = (
   content: (
     <>
       <p>
-        The address works until <Time at={nowMs + expiresInSeconds * SECOND_MS} /> for whoever has it. The
-        download was recorded in the audit log.
+        The address works until <Time at={nowMs + expiresInSeconds * SECOND_MS} /> for anyone who has it.
+        The download was recorded in the audit log.
       </p>
       <p>
         <a class="button primary" href={url} rel="noreferrer" data-plain>
@@ -49,7 +49,7 @@ export const removalPage = ({ session, artifacts }: SessionDetail): ConsolePage 
         for everybody, with {artifacts.length > 1 ? `the bytes of ${artifacts.length} versions` : "its bytes"}
         . This cannot be undone.
       </>,
-      "What the workstation has on its own disk stays. If the session goes on there, its next upload brings it back.",
+      "The copy on the workstation's disk stays. If the session continues there, its next upload restores it here.",
     ],
     action: actionPath(session.id, "remove"),
     verb: "Delete",

@@ -62,7 +62,7 @@ function Condition({ detail: { session, artifacts } }: SessionPageProps) {
       {session.artifact && session.artifact.lostAtMs !== null && (
         <p class="notice attention">
           The stored bytes are missing or damaged, noticed <Time at={session.artifact.lostAtMs} />. The next
-          upload of this session brings it back.
+          upload of this session restores it.
         </p>
       )}
       {session.heldAtMs !== null && (
@@ -74,7 +74,7 @@ function Condition({ detail: { session, artifacts } }: SessionPageProps) {
       {!session.artifact && session.goneAtMs !== null && (
         <p class="notice attention">
           Its retention ended <Time at={session.goneAtMs} />, and its bytes were removed. The next upload of
-          this session brings it back.
+          this session restores it.
         </p>
       )}
       {pending && (
@@ -182,7 +182,7 @@ function Sharing({ detail: { session }, right, recipients }: SessionPageProps) {
   return (
     <section>
       <h2>Shared with</h2>
-      {sharingMode === "private" && <p>Nobody: only its owner and administrators find this session.</p>}
+      {sharingMode === "private" && <p>Nobody: only its owner and administrators can see this session.</p>}
       {sharingMode === "workspace" && (
         <p>
           Everybody in the organization: <Count value={recipientCount} /> other active{" "}

@@ -15,8 +15,8 @@ import { Text } from "../parts/values.tsx";
 import { actionPath, peopleText, sessionPath, TRAIL, titleOf } from "./words.ts";
 
 const MODES: Readonly<Record<SharingMode, { label: string; hint: string }>> = {
-  private: { label: "Nobody", hint: "Only you and administrators find it." },
-  selected: { label: "People you choose", hint: "They find it, read its transcript and download it." },
+  private: { label: "Nobody", hint: "Only you and administrators can see it." },
+  selected: { label: "People you choose", hint: "They can see it, read its transcript and download it." },
   workspace: { label: "Everybody in the organization", hint: "Also people who join later." },
 };
 
@@ -76,7 +76,7 @@ export const sharePage = ({ session, form, matches, problems = [] }: SharePagePr
         edits={problems.length > 0 ? "refused" : "saved"}
       >
         <fieldset>
-          <legend>Who finds this session</legend>
+          <legend>Who can see this session</legend>
           {Object.entries(MODES).map(([mode, { label, hint }]) => (
             <p key={mode}>
               <label>
@@ -184,7 +184,7 @@ export const shareQuestion = ({ session, form, userIds, outcome }: ShareQuestion
         the whole transcript: every prompt, every answer, and every output of a tool.
       </>,
       <Secrets outcome={outcome} />,
-      "You can stop sharing at any time. Whoever has downloaded it by then keeps the copy.",
+      "You can stop sharing at any time. People who have downloaded it keep their copy.",
     ],
     action: actionPath(session.id, "share"),
     fields: { ...form, confirmed: "1" },
@@ -202,12 +202,12 @@ function Secrets({ outcome }: { outcome: ScanOutcome }) {
   if ("refusal" in outcome)
     return (
       <span class="warning">
-        It could not be searched for keys: <Text value={outcome.refusal} /> Share it only if you know what is
-        in it.
+        It could not be searched for keys: <Text value={outcome.refusal} /> Share it only if you know its
+        content.
       </span>
     );
   const { kinds, total, isWhole } = outcome.scan;
-  const rest = isWhole ? "" : " Not all of it was searched, because it is too long.";
+  const rest = isWhole ? "" : " Only a part of it was searched, because it is too long.";
   if (total === 0)
     return (
       <>
@@ -220,7 +220,7 @@ function Secrets({ outcome }: { outcome: ScanOutcome }) {
         {total >= SECRETS_MAX && "At least "}
         {total === 1 ? "1 string in it looks" : `${total} strings in it look`} like a key:
       </strong>{" "}
-      {andText(kinds.map(({ label, count }) => `${label} (${count})`))}.{rest} Revoke what is real first.
+      {andText(kinds.map(({ label, count }) => `${label} (${count})`))}.{rest} Revoke real keys first.
     </span>
   );
 }

@@ -43,8 +43,8 @@ export function transcriptPage(props: TranscriptPageProps): ConsolePage {
       <>
         {props.right !== "owner" && (
           <p class="muted">
-            A session of <Text value={session.userEmail} none="a removed user" />. That you opened this page
-            is recorded in the audit log.
+            A session of <Text value={session.userEmail} none="a removed user" />. The audit log records that
+            you opened this page.
           </p>
         )}
         {isRefused ? <Refusal {...props} refusal={read} /> : <Reading {...props} read={read} />}
@@ -83,8 +83,8 @@ function Reading(props: TranscriptPageProps & { read: ReadTranscript }) {
     <>
       {isOtherVersion && (
         <p class="notice attention">
-          A newer version of the session was uploaded since the page before this one. Its entries may not go
-          on where that page ended.
+          A newer version of the session was uploaded since the page before this one. Its entries may not continue
+          where that page ended.
         </p>
       )}
       {entries.length === 0 ? (
@@ -102,7 +102,7 @@ function Reading(props: TranscriptPageProps & { read: ReadTranscript }) {
       )}
       {isCut && next === null && (
         <p class="notice attention">
-          The transcript goes on, but it is too long to be shown. The download has all.
+          The transcript is too long to be shown completely. The download has all of it.
         </p>
       )}
       <Pages {...props} />

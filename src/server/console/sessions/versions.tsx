@@ -8,7 +8,7 @@ export const Versions = ({ artifacts }: Pick<SessionDetail, "artifacts">) => (
   <section>
     <h2>Versions</h2>
     {artifacts.length === 0 ? (
-      <p>No version is left.</p>
+      <p>All versions were removed.</p>
     ) : (
       <table class="rows">
         <caption class="visually-hidden">Versions, newest first</caption>

@@ -64,7 +64,7 @@ function summaryOf({ pointer, detail }: Problem): string {
 const IMAGES = {
   logo: {
     title: "Logo",
-    where: "Pages show it in the header, also before somebody signs in.",
+    where: "Pages show it in the header, even before sign-in.",
     none: "The organization has no logo of its own, so pages show the one of this program.",
   },
   icon: {

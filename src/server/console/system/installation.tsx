@@ -72,7 +72,7 @@ function Checks({ diagnosis: { atMs, findings } }: { diagnosis: Diagnosis }) {
         </details>
       )}
       <p class="hint">
-        These checks take moments. The deep checks read every page of the database, every artifact and the
+        These checks are quick. The deep checks read every page of the database, every artifact and the
         whole audit log, which can take minutes, so they run on the server:{" "}
         <code>quartermaster doctor --deep</code> <Copy text="quartermaster doctor --deep" what="command" />
       </p>

@@ -22,7 +22,7 @@ export const jobsPage = (jobs: readonly JobView[]): ConsolePage => ({
       <div id="jobs" data-region>
         {jobs.length === 0 ? (
           <div class="empty">
-            <p>There are no jobs yet. The service makes them when it first runs.</p>
+            <p>There are no jobs yet. The service creates them at its first start.</p>
           </div>
         ) : (
           <Jobs jobs={jobs} />

@@ -21,7 +21,7 @@ const rotationPath = (kind: KeyKind): string => `${KEYS_PATH}/${kind}/rotate`;
 const WORDS: Readonly<Record<KeyKind, { heading: string; about: string; command: readonly string[] }>> = {
   access_tokens: {
     heading: "Signing keys of access tokens",
-    about: "Workstations prove with access tokens who they are.",
+    about: "Access tokens identify workstations.",
     command: ["signing-keys", "rotate"],
   },
   inference_tokens: {
@@ -127,7 +127,7 @@ const SigningKeys = ({ keys }: { keys: readonly TokenKey[] }) => (
             <Time at={createdAtMs} />
           </td>
           <td data-label="Verifies until">
-            <Time at={verifiesUntilMs} none="no end while it signs" />
+            <Time at={verifiesUntilMs} none="valid while it signs" />
           </td>
         </tr>
       ))}
@@ -188,7 +188,7 @@ const CONSEQUENCES: Readonly<Record<KeyKind, readonly string[]>> = {
   ],
   inference_tokens: [
     "Make a new key for inference tokens? New tokens are signed with it at once.",
-    "Tokens that the old key signed stay valid until they expire. Running sessions go on.",
+    "Tokens that the old key signed stay valid until they expire. Running sessions continue.",
   ],
   sealing: [
     "Make a new sealing key? New secrets are sealed with it at once, and the service seals the older ones again.",

@@ -35,7 +35,7 @@ export const settingsPage = ({
         Settings are changed on the server: <code>quartermaster config explain</code> tells how for each of
         them.
       </p>
-      <SettingTable caption="Settings that were chosen" items={items.filter(isChosen)} />
+      <SettingTable caption="Changed settings" items={items.filter(isChosen)} />
       <details>
         <summary>Settings with their default</summary>
         <SettingTable caption="Settings with their default" items={items.filter((item) => !isChosen(item))} />

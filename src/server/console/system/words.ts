@@ -3,10 +3,10 @@
 /** Descriptions of the service's jobs, by name. */
 export const JOB_TEXTS: ReadonlyMap<string, string> = new Map([
   ["access-sweep", "Removes logins, codes and links that have expired"],
-  ["audit-retention", "Removes audit entries that are older than the settings keep them"],
-  ["backup", "Makes a backup and removes old ones"],
-  ["client-retention", "Removes workstations that were not seen for as long as the settings say"],
-  ["client-verdicts", "Judges workstations again whose health may have changed without a report"],
+  ["audit-retention", "Removes audit entries after the retention of the settings"],
+  ["backup", "Creates a backup and removes old ones"],
+  ["client-retention", "Removes workstations that were not seen during the retention of the settings"],
+  ["client-verdicts", "Computes the health of workstations again that may have changed without a report"],
   ["gateway-reconcile", "Compares gateway keys with the gateway and repairs differences"],
   ["invitation-retention", "Removes old invitations"],
   ["model-catalog", "Reads the models that the gateway offers"],
@@ -15,9 +15,9 @@ export const JOB_TEXTS: ReadonlyMap<string, string> = new Map([
   ["sealing-rewrap", "Seals older secrets again under the current sealing key"],
   ["session-retention", "Removes captured sessions whose retention has ended"],
   ["session-search", "Adds captured sessions to the search index"],
-  ["session-sweep", "Removes files of captured sessions that nothing refers to"],
+  ["session-sweep", "Removes files of captured sessions without a session"],
   [
     "signing-key-rotation",
-    "Makes a new signing key when the current one is old enough, and removes dead ones",
+    "Creates a new signing key when the current one is old enough, and removes expired ones",
   ],
 ]);

@@ -30,7 +30,7 @@ const LOCAL = { name: "docs", kind: "local", command: "npx", enabled: "yes", har
 const RULES = [
   "A server has a command or a URL",
   "neither arguments nor variables",
-  "reach workstations in clear",
+  "receive values in clear text",
 ];
 
 test("CON-69 a server is entered row by row without a script, and saved in the draft", async () => {
@@ -58,7 +58,7 @@ test("CON-69 a server is entered row by row without a script, and saved in the d
 
 test("CON-69 the list shows the draft, and filters it", async () => {
   const { html } = await browser.visit("/console/mcp");
-  for (const text of ["This is what your draft says", "docs", "npx", "Codex, Claude", "Enabled"])
+  for (const text of ["These are the servers of your draft", "docs", "npx", "Codex, Claude", "Enabled"])
     expect(html).toContain(text);
   expect((await browser.visit("/console/mcp?kind=remote")).html).toContain("No MCP servers match");
   expect((await browser.visit("/console/mcp?kind=odd")).status).toBe(400);

@@ -132,7 +132,7 @@ describe("SES-31 the page of a captured session", () => {
     await old.domain.sessions.retention.run(old.world.system, new AbortController().signal);
     const gone = await browser.visit(`${SESSIONS}/${sessionId}`);
     expect(gone.html).toContain("and its bytes were removed");
-    expect(gone.html).toContain("No version is left.");
+    expect(gone.html).toContain("All versions were removed.");
   });
 });
 

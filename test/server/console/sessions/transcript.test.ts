@@ -196,7 +196,7 @@ describe("CON-37 the transcript of somebody else", () => {
     expect(readings()).toEqual([]);
     const read = await visit(`${path}?recorded=yes`, ben);
     expect(read.html).toContain("The clock is fixed.");
-    expect(read.html).toContain("That you opened this page is recorded");
+    expect(read.html).toContain("The audit log records that you opened this page");
     expect(readings().map(({ actorId, target }) => [actorId, target])).toEqual([[ben?.user.id ?? null, id]]);
   });
 

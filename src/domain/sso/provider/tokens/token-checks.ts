@@ -20,7 +20,7 @@ export interface TokenChecks {
 /** A time by which the other clock is wrong, in the words of the log. */
 export const offsetText = (offsetMs: number | undefined): string =>
   offsetMs === undefined
-    ? "the provider did not say what time it is"
+    ? "the provider sent no time"
     : `by the header Date the provider's clock is ${Math.abs(Math.round(offsetMs / SECOND_MS))} s ${offsetMs < 0 ? "behind" : "ahead of"} ours`;
 
 /**

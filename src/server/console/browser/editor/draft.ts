@@ -71,7 +71,7 @@ async function put(
     const isConflict = memberOf(body, "reason") === "policy_draft.changed";
     return { isConflict, why: isConflict ? CONFLICT : `Not saved: ${reasonOf(status, body)}` };
   } catch {
-    return { why: "Not saved: the service cannot be reached. The next attempt follows by itself." };
+    return { why: "Not saved: the service cannot be reached. The editor tries again by itself." };
   }
 }
 
