@@ -33,8 +33,8 @@ const CLEAR_LINE = "\r\u001b[K";
 export function startProgress(context: Context, options: ProgressOptions): Progress {
   const { stderr, clock } = context;
   const draw = stderr.isTTY
-    ? drawer(clock, FRAME_MS, (state) => stderr.write(CLEAR_LINE + fittingText(state, stderr.columns)))
-    : drawer(clock, LINE_INTERVAL_MS, (state) => stderr.write(`${progressText(state)}\n`));
+    ? createThrottle(clock, FRAME_MS, (state) => stderr.write(CLEAR_LINE + fittingText(state, stderr.columns)))
+    : createThrottle(clock, LINE_INTERVAL_MS, (state) => stderr.write(`${progressText(state)}\n`));
   const startMs = clock.nowMs();
   let done = 0;
   const refresh = () => draw.refresh({ ...options, done, elapsedMs: clock.nowMs() - startMs });
@@ -58,7 +58,7 @@ interface State extends ProgressOptions {
   readonly elapsedMs: number;
 }
 
-function drawer(clock: Clock, intervalMs: number, write: (state: State) => void) {
+function createThrottle(clock: Clock, intervalMs: number, write: (state: State) => void) {
   let hasDrawn = false;
   let nextAtMs = clock.nowMs() + Math.max(QUIET_MS, intervalMs);
   return {

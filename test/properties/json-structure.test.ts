@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { pointerOf } from "../../src/platform/errors.ts";
 import { runSynchronously } from "../../src/platform/steps.ts";
 import {
-  findFlawInSlices,
+  findViolationInSteps,
   findViolation,
   type JsonLimits,
   pointerAt,
@@ -165,7 +165,7 @@ test("a text checked in slices has the same first problem", () => {
     fc.property(tree, escapes, slices, fc.nat(20), (value, escaped, sliceCharacters, valuesMax) => {
       const text = written(value, " ", escaped);
       for (const limits of [UNLIMITED, { ...UNLIMITED, foldsCase: true }, { depthMax: 3, valuesMax }])
-        expect(runSynchronously(findFlawInSlices(text, limits, sliceCharacters))).toEqual(
+        expect(runSynchronously(findViolationInSteps(text, limits, sliceCharacters))).toEqual(
           findViolation(text, limits),
         );
     }),
@@ -173,7 +173,7 @@ test("a text checked in slices has the same first problem", () => {
 });
 
 test("a long text is checked in more than one slice", () => {
-  const steps = findFlawInSlices("[".repeat(9), UNLIMITED, 3);
+  const steps = findViolationInSteps("[".repeat(9), UNLIMITED, 3);
   expect([...steps]).toHaveLength(2);
 });
 

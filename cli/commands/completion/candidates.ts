@@ -106,7 +106,7 @@ class Walk {
   here(typed: string): Found {
     if (this.#pending !== undefined) return this.valueOf(this.#pending);
     if (this.#command === undefined) return NOTHING;
-    if (this.#isHelp) return { candidates: this.#helped(this.#command) };
+    if (this.#isHelp) return { candidates: this.#helpCandidates(this.#command) };
     if (typed.startsWith("-") && !this.isPastOptions) return { candidates: this.#options(this.#command) };
     if (this.#command.commands.length > 0) return { candidates: children(this.#command) };
     const declared = this.#command.registeredArguments;
@@ -114,7 +114,7 @@ class Walk {
     return argument === undefined ? NOTHING : this.valueOf(argument);
   }
 
-  #helped(command: Command): readonly Candidate[] {
+  #helpCandidates(command: Command): readonly Candidate[] {
     const topics = command === this.#program ? TOPICS : [];
     return [...children(command), ...topics.map(({ name, about }) => ({ value: name, about }))];
   }

@@ -67,7 +67,7 @@ async function serve(context: Context, command: CliCommand, only: Part | undefin
   using supervision = new Supervision({ manager: await managerAt(address, log), log });
   const service = await (only === "proxy"
     ? startForwarding(context, config, output)
-    : startWhole(context, config, { output, only }));
+    : startMainService(context, config, { output, only }));
   try {
     supervision.ready(service.vitals);
     await service.announce(output);
@@ -86,7 +86,7 @@ async function serve(context: Context, command: CliCommand, only: Part | undefin
   log.info("service.stopped");
 }
 
-async function startWhole(
+async function startMainService(
   context: Context,
   config: Config,
   { output, only }: { output: ServeOutput; only: "control" | undefined },

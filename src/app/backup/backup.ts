@@ -4,7 +4,7 @@ import { accessSync, constants, existsSync, lstatSync, mkdirSync, rmSync } from 
 import { dirname, join } from "node:path";
 import { databaseDamaged } from "../../domain/backup/errors.ts";
 import { type BackupKind, fileNameOf, keysPathOf, type Manifest } from "../../domain/backup/model.ts";
-import { requireRoom } from "../../domain/backup/room.ts";
+import { requireFreeSpace } from "../../domain/backup/free-space.ts";
 import type { MadeBackup } from "../../domain/backup/service.ts";
 import { type Kept, keptIn, type StoreTotals, sessionTotals } from "../../domain/sessions/service.ts";
 import { type Clock, toRfc3339 } from "../../platform/clock.ts";
@@ -12,7 +12,7 @@ import type { Config } from "../../platform/config/config.ts";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
 import { openConnection } from "../../platform/database/connection.ts";
 import type { Connection } from "../../platform/database/database.ts";
-import { drizzleOver } from "../../platform/database/drizzle.ts";
+import { createDrizzle } from "../../platform/database/drizzle.ts";
 import {
   copyBytesOf,
   type Inspected,
@@ -58,8 +58,8 @@ export async function makeBackup(request: BackupRequest): Promise<Backup> {
   const target = request.target ?? unusedName(request, createdAtMs);
   refuseExisting(target);
   makeReady(dirname(target), directory);
-  const { copy: databaseBytes, needed } = roomFor(directory, { withSessions });
-  requireRoom(dirname(target), needed);
+  const { copy: databaseBytes, needed } = spaceFor(directory, { withSessions });
+  requireFreeSpace(dirname(target), needed);
   const copy = `${target}.${process.pid}.copy.partial`;
   const partial = `${target}.${process.pid}.partial`;
   const startedAtMs = performance.now();
@@ -154,7 +154,7 @@ export function refuseExisting(target: string): void {
 }
 
 /** @returns bytes of the copied database, and of all files that exist at the same time: the copy and the packed backup */
-export function roomFor(
+export function spaceFor(
   { database, artifacts }: DataDirectory,
   { withSessions }: Pick<BackupRequest, "withSessions">,
 ): { copy: number; needed: number } {
@@ -172,7 +172,7 @@ function factsOf(
   using connection = openConnection(copy, { readonly: true });
   return {
     sessions_elsewhere: storedIn(copy, "s3").versions,
-    sealing_key_ids: [...keyIdsIn(drizzleOver(connection))],
+    sealing_key_ids: [...keyIdsIn(createDrizzle(connection))],
   };
 }
 
@@ -180,5 +180,5 @@ function factsOf(
 function storedIn(file: string, store: StoreTotals["store"]): Pick<Kept, "versions" | "bytes"> {
   if (schemaIn(file) !== programSchema()) return { versions: 0, bytes: 0 };
   using connection = openConnection(file, { readonly: true });
-  return keptIn(sessionTotals(drizzleOver(connection)).filter((sum) => sum.store === store));
+  return keptIn(sessionTotals(createDrizzle(connection)).filter((sum) => sum.store === store));
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { newerBackup, notBackupFile } from "../../domain/backup/errors.ts";
 import { assertUsableDatabase } from "../../domain/backup/fitness.ts";
 import { DATABASE_NAME, type Manifest } from "../../domain/backup/model.ts";
-import { requireRoom } from "../../domain/backup/room.ts";
+import { requireFreeSpace } from "../../domain/backup/free-space.ts";
 import { readManifest } from "../../domain/backup/unpack.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { isDatabaseFile } from "../../platform/database/maintenance/copy.ts";
@@ -105,5 +105,5 @@ function refuseWithoutRoom(
 ): void {
   const artifactBytes = artifacts === undefined ? 0 : (manifest?.artifacts.size_bytes ?? 0);
   const sessionBytes = sessions === undefined ? 0 : (manifest?.sessions?.size_bytes ?? 0);
-  requireRoom(folder, (manifest?.database.size_bytes ?? sizeBytes) + artifactBytes + sessionBytes);
+  requireFreeSpace(folder, (manifest?.database.size_bytes ?? sizeBytes) + artifactBytes + sessionBytes);
 }

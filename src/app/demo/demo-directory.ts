@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { becomeOwner } from "../../platform/data-directory/owner.ts";
+import { switchToOwner } from "../../platform/data-directory/owner.ts";
 import { DomainError } from "../../platform/errors.ts";
 
 export interface DemoDirectory {
@@ -48,7 +48,7 @@ function takeDirectory(path: string): "made" | "found" {
       hint: "the demo removes its directory at the end; name an empty or new directory, or omit --data-dir",
     });
   }
-  becomeOwner(path);
+  switchToOwner(path);
   return "found";
 }
 

@@ -96,7 +96,7 @@ export class Workstation {
   async #advance(): Promise<void> {
     this.#login ??= await this.#signIn();
     const { signal, catchUpMs } = this.parts;
-    const hasNews = this.#applied && (await this.#hearNews(this.#login, this.#applied.policy.revision));
+    const hasNews = this.#applied && (await this.#readEvents(this.#login, this.#applied.policy.revision));
     if (hasNews) await sleep(catchUpMs, undefined, { signal });
     await this.#synchronize(this.#login);
     if (!hasNews) await sleep(RECONNECT_MS, undefined, { signal });
@@ -117,7 +117,7 @@ export class Workstation {
   }
 
   /** @returns true as soon as another revision than the applied one is announced; false when the event stream ends */
-  async #hearNews(login: DeviceLogin, applied: string): Promise<boolean> {
+  async #readEvents(login: DeviceLogin, applied: string): Promise<boolean> {
     const stream = await this.#ask(login, "/governance-config/events", { timeoutMs: STREAM_MS });
     for await (const revision of revisionsIn(await expectSuccess(stream))) {
       if (revision !== applied) return true;

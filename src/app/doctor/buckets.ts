@@ -22,7 +22,7 @@ export async function bucketFindings(config: Config, clock: Clock): Promise<Find
   const publicEndpoint = config.get("blobs.s3.public_endpoint") ?? endpoint;
   const outbound = createOutbound({ allowed: storeDestinations(config) });
   const open = () => new Buckets(config, { clock, outbound }); // throws what a check reports
-  const askAt = (destination: string) => askThrough(outbound, { config, destination });
+  const askAt = (destination: string) => requesterOf(outbound, { config, destination });
   const sessions = examine("session_bucket", async (check) => {
     const { sessions: bucket } = open();
     if (!bucket) return [];
@@ -41,7 +41,7 @@ export async function bucketFindings(config: Config, clock: Clock): Promise<Find
   return (await Promise.all([sessions, packages])).flat();
 }
 
-const askThrough =
+const requesterOf =
   (outbound: Outbound, { config, destination }: { config: Config; destination: string }): Ask =>
   async (url) => {
     const tls = { ca: storeCaOf(config), linkLocal: "allowed" } as const;

@@ -44,12 +44,12 @@ export function checkInference(check: Check, directory: DataDirectory, config: C
   if (!isProxyInProcess(config)) return [];
   const isApart = ownProxyListener(config) !== undefined;
   const forwarder = isApart ? findForwarder(directory) : findServer(directory);
-  if (isApart && forwarder === undefined && isServerRunning(directory)) return [nobodyForwards(check)];
+  if (isApart && forwarder === undefined && isServerRunning(directory)) return [noForwarderFinding(check)];
   const facts = forwarder === undefined || forwarder === "unknown" ? undefined : factsOf(forwarder.processId);
   return [...limitFindings(check, facts, config), ...formerFindings(check, facts, config)];
 }
 
-const nobodyForwards = (check: Check): Finding =>
+const noForwarderFinding = (check: Check): Finding =>
   check.failed(
     "the service runs without inference, and no other process forwards it",
     "start `quartermaster serve --only proxy`, or start the service without --only control",

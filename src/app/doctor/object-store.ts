@@ -36,7 +36,7 @@ export async function checkBucket(check: Check, options: ProbeOptions): Promise<
   try {
     const found = [
       ...(await contentFindings(check, bucket, probe)),
-      ...(await strangerFindings(check, options, probe)),
+      ...(await unsignedAccessFindings(check, options, probe)),
       ...(await publicFindings(check, options, probe)),
       ...(await removalFindings(check, bucket, probe)),
       ...clockFindings(check, bucket),
@@ -106,7 +106,7 @@ async function isTaken(
   }
 }
 
-async function strangerFindings(
+async function unsignedAccessFindings(
   check: Check,
   { bucket, ask }: ProbeOptions,
   { key }: Probe,

@@ -19,7 +19,7 @@ export async function checkSessionStore(check: Check, { domain, config }: Examin
       "captured sessions cannot be read or written",
       "check the owner and mode of the folder sessions in the data directory",
     );
-  return judgeRoom(check, {
+  return sessionStoreFinding(check, {
     ...{ kept: keptIn(sums), withoutBytes: countLost(), store: active.kind, space: active.space() },
     totalBytesMax: config.get("sessions.total_bytes_max"),
     ...(active.kind === "s3" && { netDays: config.get("sessions.retention_days") + SECOND_NET_DAYS }),
@@ -27,7 +27,7 @@ export async function checkSessionStore(check: Check, { domain, config }: Examin
 }
 
 /** @param room `space` is undefined for a store elsewhere, `totalBytesMax` without a quota */
-export function judgeRoom(
+export function sessionStoreFinding(
   check: Check,
   room: {
     kept: Kept;

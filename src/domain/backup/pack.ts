@@ -30,7 +30,7 @@ import {
   type PackedFiles,
   SEAL_NAME,
 } from "./model.ts";
-import { requireRoom } from "./room.ts";
+import { requireFreeSpace } from "./free-space.ts";
 
 export interface PackRequest {
   /** a complete copy of the database, which nobody changes */
@@ -76,7 +76,7 @@ export function packBackup(request: PackRequest, progress: Progress = () => {}):
     report: (doneBytes) => progress(doneBytes, totalBytes),
   });
   try {
-    requireRoom(dirname(partial), totalBytes);
+    requireFreeSpace(dirname(partial), totalBytes);
     const manifestAt = writer.reserve(MANIFEST_NAME, MANIFEST_BYTES);
     const database = writer.copy(DATABASE_NAME, request.database);
     const manifest: Manifest = {

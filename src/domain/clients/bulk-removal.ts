@@ -69,7 +69,7 @@ export class BulkRemovals {
     for (let at = 0; at < listed.length; at += ROWS_AT_ONCE) {
       const some = listed.slice(at, at + ROWS_AT_ONCE).map((one) => ({ ...one, removal: bulk.removal }));
       rows.push(
-        ...(bulk.isDryRun ? this.#foresee(actor, some) : await this.#end(actor, some, at === 0 ? bulk : {})),
+        ...(bulk.isDryRun ? this.#preview(actor, some) : await this.#end(actor, some, at === 0 ? bulk : {})),
       );
       await setImmediate(); // lets other requests run
     }
@@ -96,7 +96,7 @@ export class BulkRemovals {
     return { listed, next: page.next && `${asOfMs}.${page.next}` };
   }
 
-  #foresee(actor: Actor, some: readonly (Listed & { removal: RemovalKind })[]): BulkRow[] {
+  #preview(actor: Actor, some: readonly (Listed & { removal: RemovalKind })[]): BulkRow[] {
     return some.map((one) => {
       const judged = judge(this.own.db.read, actor, one);
       return "row" in judged ? doneRow(judged.row) : judged;

@@ -96,7 +96,7 @@ export function createClients(dependencies: ClientsDependencies) {
       const nowMs = clock.nowMs();
       const judged = { verdict, reasons: JSON.stringify(reasons), judgedBy: rules(), ...figuresOf(read) };
       const row = { ...rowOf(read), ...judged, id: ids.uuid(), firstSeenAtMs: nowMs, lastSeenAtMs: nowMs };
-      await db.writeInCompany((tx) => store.put(tx, row), "clients");
+      await db.writeGrouped((tx) => store.put(tx, row), "clients");
     },
 
     /** Removes clients that stopped reporting: see retention.ts. */

@@ -83,7 +83,7 @@ export class Erasure {
   /** @returns the result that `erase` would have; changes nothing. @throws DomainError `erasure.nothing_found` */
   async plan(actor: Actor, { person }: Wanted, walk: Walk = {}): Promise<Erased> {
     const { ids } = await this.own.log.mentions(person, walk);
-    const rows = await this.#rehearse(actor, person);
+    const rows = await this.#countRows(actor, person);
     refuseNothing(person, rows, ids.length);
     return { pseudonym: person.pseudonym, rows, auditEntries: ids.length };
   }
@@ -96,7 +96,7 @@ export class Erasure {
   async erase(actor: Actor, { user, person }: Wanted, walk: Walk = {}): Promise<Erased> {
     if (user) await this.own.identity.users.remove(actor, user.id);
     const { ids, upTo } = await this.own.log.mentions(person, walk);
-    if (!user) refuseNothing(person, await this.#rehearse(actor, person), ids.length);
+    if (!user) refuseNothing(person, await this.#countRows(actor, person), ids.length);
     const outside = Object.assign({}, ...this.own.outside.map((data) => data.erase(person)));
     const rest = [...ids];
     let auditEntries = 0;
@@ -131,7 +131,7 @@ export class Erasure {
     return Object.assign({}, ...this.own.areas.map((erase) => erase(tx, { actor, person, nowMs })));
   }
 
-  async #rehearse(actor: Actor, person: Person): Promise<ErasedRows> {
+  async #countRows(actor: Actor, person: Person): Promise<ErasedRows> {
     const outside = Object.assign({}, ...this.own.outside.map((data) => data.count(person)));
     try {
       return await this.own.db.write((tx): ErasedRows => {

@@ -46,7 +46,7 @@ export type { SecretScan } from "./transcript/secrets.ts";
 export type { ReadTranscript } from "./transcript/transcripts.ts";
 export type { Presigned } from "./uploads/presign.ts";
 export type { AddressParameters } from "./uploads/receiving.ts";
-export { keptFree } from "./uploads/room.ts";
+export { keptFree } from "./uploads/free-space.ts";
 export type { ReadingRight } from "./visibility.ts";
 
 /** What the area is made from. */

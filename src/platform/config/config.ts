@@ -122,12 +122,12 @@ export class Config {
   /** @returns one row of `config show` */
   rowOf(name: SettingName): ConfigRow {
     const { text: given = "unset", origin = "default" } = this.#resolutions.get(name) ?? {};
-    const text = (origin === "default" && this.#defaultBesideOthers(name)) || given;
+    const text = (origin === "default" && this.#dependentDefault(name)) || given;
     return { key: name, value: text, origin, doc: settingOf(name).doc };
   }
 
   /** @returns the value in force of a setting that is not given, if it follows from other settings */
-  #defaultBesideOthers(name: SettingName): string | undefined {
+  #dependentDefault(name: SettingName): string | undefined {
     return name === "gateway.proxy.mode" && this.has("gateway.type") ? proxyModeOf(this) : undefined;
   }
 

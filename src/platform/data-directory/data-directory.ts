@@ -6,10 +6,10 @@ import type { Clock } from "../clock.ts";
 import { asStorageError } from "../database/storage-errors.ts";
 import { codeOf, DomainError } from "../errors.ts";
 import { permissionsText, refuseLink } from "../own-files.ts";
-import { becomeOwner, fileExists, refuseForeignOwner } from "./owner.ts";
+import { switchToOwner, fileExists, refuseForeignOwner } from "./owner.ts";
 import {
   holderFile,
-  holderNote,
+  holderInParentheses,
   holderOf,
   isBusy,
   isLocked,
@@ -53,7 +53,7 @@ export function openDataDirectory(path: string): DataDirectory {
 /** `openDataDirectory` without checking the content of the directory. @throws DomainError `data_dir.*` */
 export function openExistingDirectory(path: string): DataDirectory {
   const absolute = resolve(path);
-  becomeOwner(absolute);
+  switchToOwner(absolute);
   makeDirectory(absolute);
   refuseForeignOwner(absolute);
   refuseReadOnly(absolute);
@@ -224,7 +224,7 @@ const inUse = ({ path, lock }: DataDirectory, cause: unknown): DomainError =>
   new DomainError(
     "conflict",
     "data_dir.in_use",
-    `the data directory ${path} is in use by another server${holderNote(lock)}`,
+    `the data directory ${path} is in use by another server${holderInParentheses(lock)}`,
     { hint: "stop that server first, or name another directory with --data-dir", cause },
   );
 
@@ -232,7 +232,7 @@ const alreadyForwarding = ({ path, forwardingLock }: DataDirectory, cause: unkno
   new DomainError(
     "conflict",
     "data_dir.forwarding",
-    `another process forwards the inference of the data directory ${path}${holderNote(forwardingLock)}`,
+    `another process forwards the inference of the data directory ${path}${holderInParentheses(forwardingLock)}`,
     {
       hint: "run one `quartermaster serve --only proxy`, and beside it `quartermaster serve --only control`",
       cause,

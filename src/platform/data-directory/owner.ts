@@ -11,7 +11,7 @@ import { DomainError } from "../errors.ts";
  *   not enter a parent folder
  * @source CLI-20
  */
-export function becomeOwner(path: string): void {
+export function switchToOwner(path: string): void {
   if (process.geteuid?.() !== 0 || !existsSync(path)) return;
   const owner = statSync(path);
   if (owner.uid === 0) return;

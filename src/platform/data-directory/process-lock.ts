@@ -53,7 +53,7 @@ export function holderOf(file: string): LockHolder | "unknown" | undefined {
 }
 
 /** @returns the holder in parentheses, for messages; empty if it has not recorded itself */
-export function holderNote(file: string): string {
+export function holderInParentheses(file: string): string {
   const text = holderText(file).trim();
   return text === "" ? "" : ` (${text})`;
 }

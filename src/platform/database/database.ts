@@ -4,9 +4,9 @@ import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import type { Steps } from "../steps.ts";
 import { type Checkpoint, Checkpoints } from "./checkpoints.ts";
-import { Company } from "./company.ts";
+import { CommitGrouping } from "./commit-grouping.ts";
 import { type ConnectionOptions, openConnection } from "./connection.ts";
-import { drizzleOver } from "./drizzle.ts";
+import { createDrizzle } from "./drizzle.ts";
 import type { Topic } from "./moved-topics.ts";
 import { type Work, WriteQueue } from "./write-queue.ts";
 
@@ -43,10 +43,10 @@ export interface Db {
    */
   writeInSteps<T>(fn: (tx: Tx) => Steps<Sync<T>>, topic?: Topic): Promise<T>;
   /**
-   * `write` for a frequent kind of write from many callers. While such writes are frequent, each may wait up to COMPANY_MS for
+   * `write` for a frequent kind of write from many callers. While such writes are frequent, each may wait up to GROUPING_MS for
    * others to share a commit with.
    */
-  writeInCompany<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
+  writeGrouped<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;
   /**
    * `write` for work that no caller waits for. It waits up to BACKGROUND_BATCH_MS to share a commit, which blocks all requests.
    */
@@ -138,7 +138,7 @@ class GroupedDatabase implements Db {
   /** number of callers that hold the present snapshot */
   #holds = 0;
   readonly #queue: WriteQueue;
-  readonly #company = new Company();
+  readonly #grouping = new CommitGrouping();
   #closed = false;
 
   constructor(
@@ -146,7 +146,7 @@ class GroupedDatabase implements Db {
     readonly reader: Database,
     checkpoints?: Checkpoints,
   ) {
-    this.#read = drizzleOver(reader);
+    this.#read = createDrizzle(reader);
     this.#queue = new WriteQueue(writer, () => this.#endReading(), checkpoints);
     this.#dataVersion = writer.prepare<{ data_version: number }, []>("PRAGMA data_version");
     this.#begin = reader.prepare("BEGIN");
@@ -189,8 +189,8 @@ class GroupedDatabase implements Db {
     return this.#queued({ steps: fn }, topic, 0);
   }
 
-  writeInCompany<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
-    return this.#queued({ once: fn }, topic, this.#company.waitFor(performance.now()));
+  writeGrouped<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
+    return this.#queued({ once: fn }, topic, this.#grouping.waitFor(performance.now()));
   }
 
   writeInBackground<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T> {
@@ -200,14 +200,14 @@ class GroupedDatabase implements Db {
   #queued<T>(work: Work<T>, topic: Topic | undefined, patienceMs: number): Promise<T> {
     if (this.#closed) return Promise.reject(new Error("the database is closed"));
     const committed = (moved: readonly Topic[]): void => {
-      this.#company.committed(performance.now());
+      this.#grouping.committed(performance.now());
       for (const each of new Set([topic, ...moved])) this.#bump(each);
     };
     return this.#queue.add(work, { committed, patienceMs });
   }
 
   revision(topic: Topic): number {
-    this.#lookForOthers();
+    this.#checkForeignCommits();
     return this.#everyTopic + (this.#ownRevision.get(topic) ?? 0);
   }
 
@@ -222,7 +222,7 @@ class GroupedDatabase implements Db {
   }
 
   /** Costs two system calls, so it runs once for all requests that the runtime reads in one turn. */
-  #lookForOthers(): void {
+  #checkForeignCommits(): void {
     if (this.#holds > 0 || performance.now() < this.#lookAgainMs) return;
     this.#endReading();
     const version = this.#dataVersion.get()?.data_version ?? 0;
@@ -240,7 +240,7 @@ class GroupedDatabase implements Db {
 
   /** A revision must never be newer than the rows that are read after it, so the transaction begins after the check. */
   #readOn(): void {
-    this.#lookForOthers();
+    this.#checkForeignCommits();
     if (this.#isReading) return;
     this.#begin.run();
     this.#isReading = true;

@@ -8,7 +8,7 @@ import { invariant } from "../errors.ts";
 import { QuickSession } from "./quick-queries.ts";
 
 /** @returns the builders and statements of drizzle on that connection */
-export function drizzleOver(connection: Database): BunSQLiteDatabase {
+export function createDrizzle(connection: Database): BunSQLiteDatabase {
   const dialect = new OpaqueParameters();
   return new BunSQLiteDatabase("sync", dialect, new QuickSession(connection, dialect), undefined);
 }

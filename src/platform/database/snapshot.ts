@@ -2,7 +2,7 @@
 // reset, so close it soon.
 import { openConnection } from "./connection.ts";
 import type { Connection } from "./database.ts";
-import { drizzleOver } from "./drizzle.ts";
+import { createDrizzle } from "./drizzle.ts";
 
 export interface Snapshot {
   /** sees the commits before its first statement, and none after it */
@@ -23,7 +23,7 @@ export function openSnapshot(file: string): Snapshot {
   const own = openConnection(file, { readonly: true, pageCacheKib: PAGE_CACHE_KIB });
   own.run("BEGIN");
   return {
-    connection: drizzleOver(own),
+    connection: createDrizzle(own),
     close() {
       own.run("COMMIT"); // until they are collected, compiled statements keep a closed connection and its snapshot
       own.run("PRAGMA shrink_memory");

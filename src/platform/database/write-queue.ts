@@ -5,7 +5,7 @@ import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import { collectNewGarbage } from "../memory/garbage.ts";
 import type { Steps } from "../steps.ts";
 import { type Checkpoints, commitToLog, flushLog } from "./checkpoints.ts";
-import { drizzleOver } from "./drizzle.ts";
+import { createDrizzle } from "./drizzle.ts";
 import { type Topic, takeMovedTopics } from "./moved-topics.ts";
 import { asStorageError } from "./storage-errors.ts";
 
@@ -62,7 +62,7 @@ export class WriteQueue {
     private readonly beforeCommit: () => void,
     private readonly checkpoints: Checkpoints | undefined,
   ) {
-    this.#tx = drizzleOver(writer);
+    this.#tx = createDrizzle(writer);
   }
 
   /**
@@ -135,12 +135,12 @@ export class WriteQueue {
   #proceed(steps: Steps<Answer>, taken = 1): void {
     const step = steps.next();
     if (step.done) this.#end([step.value]);
-    else this.#goOn(() => this.#proceed(steps, taken + 1), taken);
+    else this.#later(() => this.#proceed(steps, taken + 1), taken);
     if (taken % STEPS_PER_COLLECTION === 0) collectNewGarbage();
     if (step.done && taken > STEPS_BEFORE_FULL_COLLECTION) setImmediate(() => void Bun.gc(false));
   }
 
-  #goOn(next: () => void, taken: number): void {
+  #later(next: () => void, taken: number): void {
     if (!this.#isAtCommit && taken % STEPS_PER_FLUSH > 0) setImmediate(next);
     else void flushLog(this.writer).then(() => setImmediate(next));
   }

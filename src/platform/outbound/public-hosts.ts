@@ -42,7 +42,7 @@ const SMALLEST_FIRST = RANGES.map(([text, isPublic]) => ({ range: ipaddr.parseCI
 );
 
 /** Hexadecimal only, without a zone: the library reads `::8.8.8.8` as an IPv4-mapped address, which it is not. */
-function spelledOut(text: string): string | undefined {
+function expandedAddress(text: string): string | undefined {
   if (!isIPv6(text)) return isIPv4(text) ? text : undefined;
   return URL.parse(`https://[${text}]`)?.hostname.slice(1, -1);
 }
@@ -53,7 +53,7 @@ function spelledOut(text: string): string | undefined {
  * @source the special-purpose registries of RFC 6890
  */
 export function isPublicAddress(text: string): boolean {
-  const spelled = spelledOut(text);
+  const spelled = expandedAddress(text);
   if (spelled === undefined) return false;
   const address = ipaddr.process(spelled);
   const around = SMALLEST_FIRST.find(
@@ -77,7 +77,7 @@ const LINK_LOCAL = [
  * @source RFC 3927, RFC 4291 section 2.5.6, and the documentation of AWS, Alibaba Cloud and Oracle Cloud
  */
 export function isLinkLocalAddress(text: string): boolean {
-  const spelled = spelledOut(text.replace(/^\[|\]$/g, ""));
+  const spelled = expandedAddress(text.replace(/^\[|\]$/g, ""));
   if (spelled === undefined) return false;
   const address = ipaddr.process(spelled);
   return LINK_LOCAL.some((range) => range[0].kind() === address.kind() && address.match(range));

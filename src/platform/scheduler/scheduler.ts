@@ -78,7 +78,7 @@ class LeaseScheduler implements Scheduler {
   readonly #metrics: JobMetrics;
   readonly #canTake = createTakeover();
   /** jobs for which the last turn failed */
-  readonly #unattended = new Set<string>();
+  readonly #failing = new Set<string>();
   #beatMs = 0;
   #timer: Timer | undefined;
   #turn: Promise<unknown> = Promise.resolve();
@@ -139,7 +139,7 @@ class LeaseScheduler implements Scheduler {
     for (const job of this.#jobs.values()) {
       const row = rows.get(job.name);
       if (this.#beatMs === 0 && row) this.#metrics.recall(row);
-      const run = await this.#tryToAttend(job, row);
+      const run = await this.#tryToStartIfDue(job, row);
       if (run) started.push(run);
     }
     this.#beatMs = this.own.clock.nowMs();
@@ -147,21 +147,21 @@ class LeaseScheduler implements Scheduler {
   }
 
   /** Logs a failure once and continues. A full disk must not stop the turns: a restart would not make more space. */
-  async #tryToAttend(job: Job, row: JobRow | undefined): Promise<Run | undefined> {
+  async #tryToStartIfDue(job: Job, row: JobRow | undefined): Promise<Run | undefined> {
     try {
-      const run = await this.#attend(job, row);
-      this.#unattended.delete(job.name);
+      const run = await this.#startIfDue(job, row);
+      this.#failing.delete(job.name);
       return run;
     } catch (error) {
-      if (!this.#unattended.has(job.name))
+      if (!this.#failing.has(job.name))
         this.own.log.error("scheduler.job_check_failed", { job: job.name, error });
-      this.#unattended.add(job.name);
+      this.#failing.add(job.name);
       return undefined;
     }
   }
 
   /** @returns the run, if one was due and started */
-  async #attend(job: Job, row: JobRow | undefined): Promise<Run | undefined> {
+  async #startIfDue(job: Job, row: JobRow | undefined): Promise<Run | undefined> {
     const { clock, db } = this.own;
     const nowMs = clock.nowMs();
     const running = this.#running.get(job.name);

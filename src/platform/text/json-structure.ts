@@ -75,7 +75,7 @@ export function measureJson(
 }
 
 /** `findViolation` for a long text, in slices between which the caller may do other work. */
-export function* findFlawInSlices(
+export function* findViolationInSteps(
   text: string,
   limits: JsonLimits,
   sliceCharacters = SLICE_CHARACTERS,
@@ -151,7 +151,7 @@ class FlawSearch {
         if (open.length > depthMax) return { kind: "depth" };
       } else if (code === QUOTE) {
         const end = endOfString(text, at);
-        const flaw = isNameNext ? this.#flawOfName(at, { end, object: inObject }) : undefined;
+        const flaw = isNameNext ? this.#nameViolation(at, { end, object: inObject }) : undefined;
         if (flaw) return flaw;
         at = end;
       } else {
@@ -166,7 +166,7 @@ class FlawSearch {
     return undefined;
   }
 
-  #flawOfName(at: number, { end, object }: { end: number; object: number }): JsonViolation | undefined {
+  #nameViolation(at: number, { end, object }: { end: number; object: number }): JsonViolation | undefined {
     const count = (this.#members.pop() ?? 0) + 1;
     if (count > OBJECT_MEMBERS_MAX) return { kind: "members" };
     this.#members.push(count);

@@ -92,7 +92,7 @@ export const parseYaml = (
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
   const plain = text.replace(/^\ufeff/, "");
-  const { document, faults } = composeFirst(plain, lines, bounds);
+  const { document, faults } = parseFirstDocument(plain, lines, bounds);
   const seen = new Set<number>();
   for (const { offset, detail } of faults) {
     const position = positionAt(offset);
@@ -110,7 +110,7 @@ const isTabbed = (text: string, lineStart = 0): boolean =>
   !/^\s*[[{]/.test(text) && /^[ -]*\t/.test(text.slice(lineStart));
 
 /** Parses token by token, so that excessive nesting and length are rejected before they cost time. */
-const composeFirst = (
+const parseFirstDocument = (
   text: string,
   lines: LineCounter,
   { tokensMax, isOver = () => false, hidesText = false }: Omit<YamlBounds, "bytesMax">,
@@ -146,7 +146,7 @@ const composeFirst = (
   const [document, second] = documents;
   if (second)
     faults.push({ offset: second.range[0], detail: "starts a second document; write one document only" });
-  const words = hidesText ? plainWordsOf : wordsOf;
+  const words = hidesText ? yamlErrorText : wordsOf;
   return { document, faults: [...faults, ...(document ? faultsOf(document, { words, quoteOffset }) : [])] };
 };
 
@@ -171,7 +171,7 @@ const wordsOf = ({ code, message }: YAMLError): string => {
 };
 
 /** Messages that do not quote the text, unlike those of the library. */
-const plainWordsOf = ({ code }: YAMLError): string => {
+const yamlErrorText = ({ code }: YAMLError): string => {
   if (code === "TAB_AS_INDENT") return TABBED;
   if (code === "NON_STRING_KEY") return "has a key that is not plain text";
   if (code === "TAG_RESOLVE_FAILED") return "has an unknown tag; remove it";

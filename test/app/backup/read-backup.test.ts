@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeBackup, roomFor } from "../../../src/app/backup/backup.ts";
+import { makeBackup, spaceFor } from "../../../src/app/backup/backup.ts";
 import { type BackupFile, inspectFile, readBackup } from "../../../src/app/backup/read-backup.ts";
 import { MANIFEST_BYTES, SEAL_NAME } from "../../../src/domain/backup/model.ts";
 import { PIECE_BYTES, packBackup } from "../../../src/domain/backup/pack.ts";
@@ -174,7 +174,7 @@ test("a backup needs room for a copy without free pages, for the pack of it, and
   copyDatabase(connection, target);
   const { size, mode } = statSync(target);
   expect(mode & 0o777).toBe(0o600);
-  const { copy, needed } = roomFor(directory, { withSessions: false });
+  const { copy, needed } = spaceFor(directory, { withSessions: false });
   expect(copy).toBeWithin(size, size + 100_000); // the dropped table would be more
   expect(needed).toBe(2 * copy + folderSizeOf(directory.artifacts));
 });

@@ -5,7 +5,7 @@ import { and, eq, getTableColumns, gt, lt, sql } from "drizzle-orm";
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import {
   changesOf,
-  drizzleOver,
+  createDrizzle,
   insertAll,
   named,
   overwriteAll,
@@ -21,7 +21,7 @@ const flags = sqliteTable("flags", {
 test("one set of parameters inserts, updates and overwrites whole rows, each value as its column stores it", () => {
   using connection = new Database(":memory:", { strict: true });
   connection.run("CREATE TABLE flags (flag_id INTEGER PRIMARY KEY, is_open INTEGER, flag_value TEXT) STRICT");
-  const db = drizzleOver(connection);
+  const db = createDrizzle(connection);
   const { id, ...others } = getTableColumns(flags);
   const put = db
     .insert(flags)
@@ -46,7 +46,7 @@ describe("a prepared SELECT of columns", () => {
   const connection = new Database(":memory:", { strict: true });
   connection.run("CREATE TABLE flags (flag_id INTEGER PRIMARY KEY, is_open INTEGER, flag_value TEXT) STRICT");
   afterAll(() => connection.close());
-  const db = drizzleOver(connection);
+  const db = createDrizzle(connection);
   const rows = [
     { id: 1, isOpen: true, value: { a: 1 } },
     { id: 2, isOpen: false, value: null },

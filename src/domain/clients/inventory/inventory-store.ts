@@ -89,7 +89,7 @@ export type FleetCounts = Record<Health | "onNewest", number>;
 const NOTHING_COUNTED: FleetCounts = { current: 0, outdated: 0, attention: 0, onNewest: 0 };
 
 /** @returns a function that counts the records of a span. One pass with filters, because GROUP BY would sort the rows. */
-export function fleetCounter(
+export function clientCounter(
   connection: Connection,
   { organizationId, inForce }: { organizationId: string; inForce: string | null },
 ): (span: Span) => FleetCounts {

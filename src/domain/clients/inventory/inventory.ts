@@ -134,7 +134,7 @@ export class Inventory extends ClientLists {
   /** @returns the number of clients per health, and of those that report the revision in force */
   *fleetInSteps(organizationId: string): Steps<store.FleetCounts> {
     const { read } = this.own.db;
-    const countIn = store.fleetCounter(read, { organizationId, inForce: this.inForce(organizationId) });
+    const countIn = store.clientCounter(read, { organizationId, inForce: this.inForce(organizationId) });
     const counts = { current: 0, outdated: 0, attention: 0, onNewest: 0 };
     yield* overSpans({ placeAhead: store.reportPlaces(read, organizationId) }, (span) => {
       const counted = countIn(span);

@@ -53,7 +53,7 @@ export function* readAudiences(
       problems.push({ pointer: pointerOf(["package_audiences", id, ...path]), detail });
     if (!ids.has(id)) add([], "no package of this request has this id");
     for (const { member, detail } of shapeProblems(wanted)) add([member], detail);
-    for (const { path, detail } of yield* strangersIn(wanted, { check, former })) add(path, detail);
+    for (const { path, detail } of yield* unknownIdsIn(wanted, { check, former })) add(path, detail);
     audiences.push([id, wanted]);
   }
   return Object.fromEntries(audiences.filter(([, { scope }]) => scope === "users"));
@@ -89,7 +89,7 @@ function shapeProblems({ scope, user_ids: users, group_ids: groups = [] }: Packa
 }
 
 /** @returns the users and groups that the audience may not name */
-function* strangersIn(
+function* unknownIdsIn(
   wanted: PackageAudience,
   { check, former }: { check: AudienceCheck; former: PackageAudience | undefined },
 ): Steps<{ path: readonly (string | number)[]; detail: string }[]> {

@@ -10,13 +10,13 @@ import { getHarness, type Harness, type HarnessKey, refusalsOf } from "../../har
 import type { GovernanceConfig } from "../model.ts";
 import { type Allowed, allowedVersions } from "./allowed-versions.ts";
 import { generationsOf, type Interval } from "./generations.ts";
-import { type Stretch, stretchesOf } from "./layout-selection.ts";
+import { type LayoutInterval, layoutIntervalsOf } from "./layout-selection.ts";
 
 /** A package that applies to a harness. */
 interface Part {
   readonly managed: ManagedPackage;
   readonly pointer: string;
-  readonly stretches: readonly Stretch[];
+  readonly stretches: readonly LayoutInterval[];
 }
 
 interface Served {
@@ -32,7 +32,7 @@ const partsOf = ({ packages, harnesses }: GovernanceConfig, key: HarnessKey): Pa
     const isDisabled = Object.hasOwn(overrides, managed.id) && overrides[managed.id]?.enabled === false;
     if (!adapter || isDisabled) return [];
     return [
-      { managed, pointer: pointerOf(["packages", index, "adapters", key]), stretches: stretchesOf(adapter) },
+      { managed, pointer: pointerOf(["packages", index, "adapters", key]), stretches: layoutIntervalsOf(adapter) },
     ];
   });
 
@@ -95,7 +95,7 @@ const exposuresByName = (parts: readonly Part[]): Map<string, Exposure[]> => {
   return byName;
 };
 
-const reachesFurther = (one: Interval, other: Interval): boolean =>
+const endsLater = (one: Interval, other: Interval): boolean =>
   one.before === null || (other.before !== null && compare(one.before, other.before) > 0);
 
 /**
@@ -114,7 +114,7 @@ const checkHelpers = (problems: ProblemList, parts: readonly Part[], { key, allo
           `the command ${quoted(name)} also comes with package ${furthest.part.managed.id}, for ` +
             `${getHarness(key).label} ${version.raw}; rename one, or disable one of the packages there`,
         );
-      if (!furthest || reachesFurther(exposure, furthest)) furthest = exposure;
+      if (!furthest || endsLater(exposure, furthest)) furthest = exposure;
     }
   }
 };

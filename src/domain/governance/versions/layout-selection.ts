@@ -7,7 +7,7 @@ import { parseVersion } from "../../shared/exact-version.ts";
 import { type Interval, isWithin, knownVersion } from "./generations.ts";
 
 /** An interval of versions that one layout serves, or none. */
-export interface Stretch extends Interval {
+export interface LayoutInterval extends Interval {
   readonly layout: PackageLayout | undefined;
 }
 
@@ -18,13 +18,13 @@ const FIRST_VERSION = knownVersion("0.0.0");
  * variants, and nothing outside of the availability.
  * @param adapter checked: its bounds are versions, its variants ascend and do not overlap
  */
-export const stretchesOf = (adapter: PackageAdapter): Stretch[] => {
+export const layoutIntervalsOf = (adapter: PackageAdapter): LayoutInterval[] => {
   const { variants = [] } = adapter;
-  const stretches: Stretch[] = [];
+  const intervals: LayoutInterval[] = [];
   let reached: SemVer | null = FIRST_VERSION;
   const reach = (before: SemVer | null, layout: PackageLayout | undefined): void => {
     if (reached === null || (before !== null && compare(before, reached) <= 0)) return;
-    stretches.push({ introduced: reached, before, layout });
+    intervals.push({ introduced: reached, before, layout });
     reached = before;
   };
   const fallback = variants.length === 0 || componentsOf(adapter).size > 0 ? adapter : undefined;
@@ -35,11 +35,11 @@ export const stretchesOf = (adapter: PackageAdapter): Stretch[] => {
   }
   reach(adapter.before === undefined ? null : knownVersion(adapter.before), fallback);
   reach(null, undefined);
-  return stretches;
+  return intervals;
 };
 
 /** @param version full SemVer @returns undefined if the adapter does not serve this version */
 export const layoutFor = (adapter: PackageAdapter, version: SemVer | string): PackageLayout | undefined => {
   const parsed = typeof version === "string" ? parseVersion(version) : version;
-  return parsed ? stretchesOf(adapter).find((stretch) => isWithin(stretch, parsed))?.layout : undefined;
+  return parsed ? layoutIntervalsOf(adapter).find((stretch) => isWithin(stretch, parsed))?.layout : undefined;
 };

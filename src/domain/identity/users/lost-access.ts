@@ -20,7 +20,7 @@ export function revokeLostAccess(
   { actor, before, after }: { actor: Actor; before: User; after: User },
 ): number {
   passwordLinkStore.removeLinks(tx, { userId: after.id });
-  const reason = lossOf(before, after);
+  const reason = keyLossOf(before, after);
   if (reason) dependencies.retireGatewayKey(tx, { userId: after.id, reason, nowMs: after.updatedAtMs });
   if (after.status === "removed") dependencies.removeFactors(tx, after.id);
   return isActiveAdministrator(after) ? 0 : cancelGivenLinks(tx, dependencies, { actor, ids: [after.id] });
@@ -44,7 +44,7 @@ export function cancelGivenLinks(
   return targets.length;
 }
 
-function lossOf(before: User, after: User): KeyLoss | undefined {
+function keyLossOf(before: User, after: User): KeyLoss | undefined {
   if (before.status === "active" && after.status !== "active")
     return after.status === "removed" ? "user_removed" : "user_suspended";
   return emailKey(before.email) === emailKey(after.email) ? undefined : "address_changed";

@@ -2,7 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { and, asc, count, desc, eq, gte, inArray, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
-import { drizzleOver } from "../../../platform/database/drizzle.ts";
+import { createDrizzle } from "../../../platform/database/drizzle.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { type OrderedList, orderedRows, orderOf } from "../../shared/ordered-rows-store.ts";
 import { pageInSteps } from "../../shared/page-steps.ts";
@@ -32,7 +32,7 @@ export class LogReader {
   readonly #connection: Connection;
 
   constructor(private readonly database: Database) {
-    this.#connection = drizzleOver(database);
+    this.#connection = createDrizzle(database);
   }
 
   close(): void {

@@ -53,7 +53,7 @@ export const acknowledgedRow = (row: ModelRow): ModelRow => ({
 });
 
 /** @returns the row after the gateway offered the model again; undefined if nothing changes */
-export const seenAgain = (row: ModelRow, model: ListedModel): ModelRow | undefined =>
+export const offeredAgain = (row: ModelRow, model: ListedModel): ModelRow | undefined =>
   row.unavailableSinceMs === null && row.fingerprint === model.fingerprint
     ? undefined
     : {
@@ -71,7 +71,7 @@ const described = ({ id, displayName, metadata, fingerprint }: ListedModel) => (
 });
 
 /** @returns the row after the gateway left the model out; undefined if it was left out before */
-export const missed = (
+export const noLongerOffered = (
   row: ModelRow,
   { lastSeenAtMs, nowMs }: { lastSeenAtMs: number | null; nowMs: number },
 ): ModelRow | undefined =>
@@ -93,7 +93,7 @@ export const isStale = (
  * @returns whether a refresh that began later was stored already. A time in the future was stored before the clock was
  *   set back, and is ignored
  */
-export const isOvertaken = (
+export const isSuperseded = (
   sync: Pick<SyncRow, "refreshedAtMs"> | undefined,
   { beganAtMs, nowMs }: { beganAtMs: number; nowMs: number },
 ): boolean => sync !== undefined && sync.refreshedAtMs > beganAtMs && sync.refreshedAtMs <= nowMs;

@@ -3,13 +3,13 @@ import type { Tx } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import type { ListingError, ModelListing } from "../../gateway/service.ts";
 import {
-  isOvertaken,
+  isSuperseded,
   type ModelRow,
-  missed,
+  noLongerOffered,
   newRow,
   REMOVED_KEPT_MAX,
   type SyncRow,
-  seenAgain,
+  offeredAgain,
   stateOf,
 } from "./model.ts";
 import * as store from "./store.ts";
@@ -41,7 +41,7 @@ export function* settleListing(
 ): Steps<CatalogChanges | undefined> {
   const { organizationId, beganAtMs, nowMs } = occasion;
   const sync = store.findSync(tx, organizationId);
-  if (isOvertaken(sync, occasion)) return undefined;
+  if (isSuperseded(sync, occasion)) return undefined;
   const rows = new Map(store.listModels(tx, organizationId).map((row) => [row.id, row]));
   yield; // reading 5,000 rows takes a turn of its own
   const changes = { added: 0, changed: 0, removed: 0 };
@@ -54,7 +54,7 @@ export function* settleListing(
   };
   for (const model of models) {
     const known = rows.get(model.id);
-    const row = known ? seenAgain(known, model) : newRow(organizationId, model, nowMs);
+    const row = known ? offeredAgain(known, model) : newRow(organizationId, model, nowMs);
     if (!row) continue;
     if (!known || known.unavailableSinceMs !== null) changes.added += 1;
     else if (stateOf(row) === "changed") changes.changed += 1;
@@ -64,7 +64,7 @@ export function* settleListing(
   for (const known of [...rows.values()]) {
     const row = listed.has(known.id)
       ? undefined
-      : missed(known, { lastSeenAtMs: sync?.succeededAtMs ?? null, nowMs });
+      : noLongerOffered(known, { lastSeenAtMs: sync?.succeededAtMs ?? null, nowMs });
     if (!row) continue;
     changes.removed += 1;
     if (put(row)) yield;
@@ -106,7 +106,7 @@ export function settleFailure(
   { organizationId, beganAtMs, nowMs }: Omit<Occasion, "assigned">,
 ): void {
   const sync = store.findSync(tx, organizationId);
-  if (isOvertaken(sync, { beganAtMs, nowMs })) return;
+  if (isSuperseded(sync, { beganAtMs, nowMs })) return;
   const isUnsupported = code === "unsupported";
   store.putSync(tx, {
     ...(sync ?? NEVER),

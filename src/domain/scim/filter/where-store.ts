@@ -68,16 +68,16 @@ function lookupOf({ path, filter }: ElementTest): Rows | undefined {
   const { lookup } = rowsOf(path);
   if (!lookup) return undefined;
   const { operandOf: of } = lookup;
-  return knowsAll(filter, of) && isFound(filter, of) ? lookup : undefined;
+  return hasAllOperands(filter, of) && isFound(filter, of) ? lookup : undefined;
 }
 
-function knowsAll(filter: Filter, of: OperandOf): boolean {
+function hasAllOperands(filter: Filter, of: OperandOf): boolean {
   switch (filter.kind) {
     case "and":
     case "or":
-      return filter.parts.every((part) => knowsAll(part, of));
+      return filter.parts.every((part) => hasAllOperands(part, of));
     case "not":
-      return knowsAll(filter.part, of);
+      return hasAllOperands(filter.part, of);
     default:
       return filter.kind !== "element" && of(filter) !== undefined;
   }

@@ -90,10 +90,10 @@ const viewOf = (
     }),
 });
 
-const isShownUnasked = ({ returned }: Attribute): boolean => returned === "always" || returned === "default";
+const isReturnedByDefault = ({ returned }: Attribute): boolean => returned === "always" || returned === "default";
 
 const partsOfAll = (attributes: readonly Attribute[]): GrowingParts =>
-  new Map(attributes.filter(isShownUnasked).map((attribute) => [attribute.name, partsOfOne(attribute)]));
+  new Map(attributes.filter(isReturnedByDefault).map((attribute) => [attribute.name, partsOfOne(attribute)]));
 
 const partsOfOne = ({ subAttributes = [] }: Attribute): GrowingParts => partsOfAll(subAttributes);
 

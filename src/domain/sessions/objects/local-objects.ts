@@ -58,7 +58,7 @@ export const createLocalObjects = ({ blobs, links }: LocalObjectsDependencies): 
   },
   isOurs: async () => true,
   claim: async () => {},
-  space: briefly(() => blobs.space()),
+  space: cachedSpace(() => blobs.space()),
 });
 
 /**
@@ -66,7 +66,7 @@ export const createLocalObjects = ({ blobs, links }: LocalObjectsDependencies): 
  */
 const SPACE_KNOWN_MS = 100;
 
-function briefly(ask: () => DiskSpace): () => DiskSpace {
+function cachedSpace(ask: () => DiskSpace): () => DiskSpace {
   let known: { space: DiskSpace; untilMs: number } | undefined;
   return () => {
     const nowMs = performance.now();

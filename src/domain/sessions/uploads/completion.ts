@@ -43,7 +43,7 @@ export class Completion {
     if (isComplete(artifact)) return artifact.id;
     if (this.own.clock.nowMs() >= artifact.windowEndsAtMs) throw windowOver();
     await this.#prove(artifact);
-    const isNew = await this.own.db.writeInCompany((tx) => this.#complete(tx, actor, rowId), "unobserved");
+    const isNew = await this.own.db.writeGrouped((tx) => this.#complete(tx, actor, rowId), "unobserved");
     if (isNew) this.own.tally.add("complete", artifact.sizeBytes);
     return artifact.id;
   }

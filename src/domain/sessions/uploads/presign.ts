@@ -15,7 +15,7 @@ import { type ArtifactRow, type SessionRow, searchTextOf } from "../model.ts";
 import { markLost } from "../objects/lost.ts";
 import type { UploadRequest } from "../objects/object-store.ts";
 import { type Announcement, readAnnouncement, type SessionUploadPresignRequest } from "./presign-request.ts";
-import { requireRoom } from "./room.ts";
+import { requireFreeSpace } from "./free-space.ts";
 import * as store from "./upload-store.ts";
 
 /** The user who uploads. */
@@ -64,7 +64,7 @@ export class Announcements {
   /** @returns the complete artifact with these bytes if its object is there, else a pending one */
   async #stored(uploader: Uploader, announcement: Announcement): Promise<ArtifactRow> {
     const announce = () =>
-      this.own.db.writeInCompany((tx) => this.#announce(tx, uploader, announcement), "unobserved");
+      this.own.db.writeGrouped((tx) => this.#announce(tx, uploader, announcement), "unobserved");
     const found = await announce();
     if (found.status !== "complete") return found;
     const object = await this.own.stores.of(found.store).inspect(found.place);
@@ -109,7 +109,7 @@ export class Announcements {
     if (uploads > PENDING_PER_USER_MAX || bytes > PENDING_BYTES_PER_USER_MAX) throw tooManyPending();
     const { settings, stores } = this.own;
     const more = sizeBytes - (known?.sizeBytes ?? 0);
-    requireRoom(tx, { sizeBytes: more, store: stores.active, totalBytesMax: settings.totalBytesMax });
+    requireFreeSpace(tx, { sizeBytes: more, store: stores.active, totalBytesMax: settings.totalBytesMax });
   }
 
   #addSession(tx: Tx, { userId, organizationId }: Uploader, announcement: Announcement): SessionRow {

@@ -79,7 +79,7 @@ function whyRefused(
 ): string {
   const reasons: Partial<Record<SsoReason, () => string>> = {
     "sso.state": () => `people sign in at ${settings.issuer} only`,
-    "sso.not_allowed": () => ruleThatFails(person, settings),
+    "sso.not_allowed": () => failedRule(person, settings),
     "sso.acr": () =>
       `the claim acr is ${person.acr ?? "missing"}; required is ${settings.requireAcr.join(" or ")}`,
     "sso.groups_overage": () => `a rule needs the groups, and the list is unknown: ${groupsProblem(person)}`,
@@ -97,7 +97,7 @@ function whyRefused(
 }
 
 /** In the order in which the rules are tried. */
-function ruleThatFails(person: Person, settings: SsoSettings): string {
+function failedRule(person: Person, settings: SsoSettings): string {
   const { missingClaims } = person;
   if (missingClaims.length > 0)
     return `required claims are missing or have another value: ${missingClaims.join(", ")}`;

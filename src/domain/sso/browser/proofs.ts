@@ -57,13 +57,13 @@ export class Proofs {
   /** @param browser secret of the browser, which alone can use the result */
   seal({ person, callbackURL }: Proof, browser: string): string {
     const startedMs = this.own.clock.nowMs();
-    const groups = this.#groupsThatMatter(person);
+    const groups = this.#groupsOfRules(person);
     const proof = { person: { ...person, groups }, callbackURL, startedMs };
     return this.own.sealing.seal(JSON.stringify(proof), this.#contextOf(browser));
   }
 
   /** Keeps the form small: people may have hundreds of groups. */
-  #groupsThatMatter({ groups }: Person): Person["groups"] {
+  #groupsOfRules({ groups }: Person): Person["groups"] {
     const settings = this.own.settings();
     if (!settings || "unknown" in groups) return groups;
     const { allowedGroups, groupRoleMappings } = settings;

@@ -5,7 +5,7 @@ import { REMOVED_ADDRESS, type SummaryView } from "../../../domain/inference/log
 import type { Figures } from "../../../domain/inference/log/summary/tally.ts";
 import { asSentence } from "../../pages/words.ts";
 import { fromStart } from "../list/address.ts";
-import { AsCommand, type Twin } from "../parts/command.tsx";
+import { AsCommand, type Equivalents } from "../parts/command.tsx";
 import { percentText } from "../parts/texts.ts";
 import { Count, Facts, Text, useReader } from "../parts/values.tsx";
 import { Curves, errorsOf } from "./request-curves.tsx";
@@ -16,7 +16,7 @@ const NAMED = 5;
 /** Either figures, or why there are none now. */
 export type ShownSummary = { view: SummaryView } | { refusal: string };
 
-export function RequestFigures({ summary, twin }: { summary: ShownSummary | undefined; twin: Twin }) {
+export function RequestFigures({ summary, equivalents }: { summary: ShownSummary | undefined; equivalents: Equivalents }) {
   return (
     <section id="figures" class="apart" data-region aria-label="Figures">
       {summary && "refusal" in summary && (
@@ -27,7 +27,7 @@ export function RequestFigures({ summary, twin }: { summary: ShownSummary | unde
           <Totals totals={summary.view.totals} />
           <Curves view={summary.view} />
           <Groups view={summary.view} />
-          <AsCommand {...twin} />
+          <AsCommand {...equivalents} />
         </>
       )}
     </section>

@@ -165,7 +165,7 @@ export function requestListPage({ values, page, summary, problems, query }: Requ
       <>
         <RequestFigures
           summary={summary}
-          twin={{
+          equivalents={{
             command: commandOf("summary", { ...query, bucket: values.bucket ?? "" }),
             api: {
               method: "GET",

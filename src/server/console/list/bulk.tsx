@@ -6,7 +6,7 @@ import type { BulkRow } from "../../../domain/shared/bulk.ts";
 import { Hidden } from "../../pages/forms.tsx";
 import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
-import type { Twin } from "../parts/command.tsx";
+import type { Equivalents } from "../parts/command.tsx";
 import { ConsoleForm, confirmationPage } from "../parts/form.tsx";
 import { numberText } from "../parts/texts.ts";
 import { Text } from "../parts/values.tsx";
@@ -48,7 +48,7 @@ export const countedRows = (
   language: string,
 ): string => `${numberText(count, language)} ${count === 1 ? one : many}`;
 
-interface Question<Act extends string> extends Twin {
+interface Question<Act extends string> extends Equivalents {
   act: Act;
   language: string;
   /** rows that the selection has now */

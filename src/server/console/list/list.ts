@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { Page } from "../../../domain/shared/page.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
-import type { Twin } from "../parts/command.tsx";
+import type { Equivalents } from "../parts/command.tsx";
 import type { Reader } from "../reader.ts";
 import { addressWith, valuesOf } from "./address.ts";
 
@@ -54,7 +54,7 @@ interface BulkAction {
   label: string;
 }
 
-export interface List<Row> extends Twin {
+export interface List<Row> extends Equivalents {
   /** plural, for example `workstations` */
   noun: string;
   filters: readonly Filter[];

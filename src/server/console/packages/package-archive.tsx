@@ -1,7 +1,7 @@
 // What a package's archive contains, and which of it each version of a harness uses.
 /** @jsxImportSource preact */
 import type { ArchiveListing, ManagedPackage } from "../../../domain/catalog/service.ts";
-import { stretchesOf } from "../../../domain/governance/versions/layout-selection.ts";
+import { layoutIntervalsOf } from "../../../domain/governance/versions/layout-selection.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import { addressWith } from "../list/address.ts";
 import { harnessText } from "../own/words.ts";
@@ -43,7 +43,7 @@ export const sourceFacts = (managed: ManagedPackage, archive: StoredArchive | un
 export function Layouts({ adapters }: { adapters: Adapters }) {
   const rows = HARNESS_KEYS.flatMap((harness) => {
     const adapter = adapters[harness];
-    return adapter ? stretchesOf(adapter).map((stretch) => ({ harness, ...stretch })) : [];
+    return adapter ? layoutIntervalsOf(adapter).map((stretch) => ({ harness, ...stretch })) : [];
   });
   return (
     <section aria-labelledby="layouts">
@@ -77,7 +77,7 @@ export function Layouts({ adapters }: { adapters: Adapters }) {
   );
 }
 
-type PlacedLayout = NonNullable<ReturnType<typeof stretchesOf>[number]["layout"]>;
+type PlacedLayout = NonNullable<ReturnType<typeof layoutIntervalsOf>[number]["layout"]>;
 
 function Layout({ layout }: { layout: PlacedLayout }) {
   const parts: [label: string, paths: readonly string[]][] = [

@@ -10,7 +10,7 @@ export interface ApiCall {
   body?: object | undefined;
 }
 
-export interface Twin {
+export interface Equivalents {
   /** words of the command after `quartermaster`; empty values are omitted by the caller. Never a secret. */
   command?: readonly string[] | undefined;
   api?: ApiCall | undefined;
@@ -34,13 +34,13 @@ export const options = (
   });
 
 /** A disclosure with the command and the request, each with a copy button. */
-export function AsCommand({ command, api, label = "As a command" }: Twin & { label?: string }) {
+export function AsCommand({ command, api, label = "As a command" }: Equivalents & { label?: string }) {
   if (command === undefined && api === undefined) return null;
   const line = command && commandLine(command);
   const call =
     api && `${api.method} ${api.path}${api.body ? `\n\n${JSON.stringify(api.body, null, 2)}` : ""}`;
   return (
-    <details class="twin">
+    <details class="as-command">
       <summary>{label}</summary>
       {line && <Example label="On the server" text={line} />}
       {call && <Example label="For a program" text={call} />}

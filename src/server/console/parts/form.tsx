@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { Hidden } from "../../pages/forms.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
-import { AsCommand, type Twin } from "./command.tsx";
+import { AsCommand, type Equivalents } from "./command.tsx";
 import { useReader } from "./values.tsx";
 
 interface ConsoleFormProps {
@@ -45,7 +45,7 @@ export function ConsoleForm({
   );
 }
 
-export interface Confirmation extends Twin {
+export interface Confirmation extends Equivalents {
   title: string;
   /** what the action does and what it does not do, one paragraph each */
   consequences: readonly ComponentChildren[];

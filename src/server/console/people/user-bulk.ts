@@ -2,7 +2,7 @@
 import type { BulkUserAction } from "../../../domain/identity/users/bulk-changes.ts";
 import type { BulkView } from "../list/bulk.tsx";
 import type { Values } from "../list/list.ts";
-import { options, type Twin } from "../parts/command.tsx";
+import { options, type Equivalents } from "../parts/command.tsx";
 import type { UserAction } from "./user-actions.ts";
 import { USERS_PATH } from "./words.ts";
 
@@ -85,7 +85,7 @@ export const SINGLE_ACTIONS: Readonly<Record<BulkUserAction, UserAction>> = {
 type Chosen = { addresses: readonly string[]; ids: readonly string[] } | { values: Values; expected: number };
 
 /** @returns the equivalent command and request, which have no filter by group or workstation */
-export function userBulkTwin(action: BulkUserAction, chosen: Chosen): Twin {
+export function userBulkEquivalents(action: BulkUserAction, chosen: Chosen): Equivalents {
   const api = (body: object) =>
     ({ method: "POST", path: "/admin/users/change", body: { action, ...body } }) as const;
   const command = (words: readonly string[]) => ["users", "change", action, ...words, "--yes"];

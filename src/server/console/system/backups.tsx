@@ -126,7 +126,7 @@ function File({ item }: { item: BackupFileView }) {
           command={["backup", "verify", path]}
           api={{ method: "POST", path: `/admin/backups/${encodeURIComponent(id)}/verify` }}
         />
-        <details class="twin">
+        <details class="as-command">
           <summary>Restore</summary>
           <AsCommand command={["backup", "restore", path, "--dry-run"]} />
         </details>

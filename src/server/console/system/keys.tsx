@@ -5,7 +5,7 @@ import type { SealingKeyState } from "../../../domain/system/sealing-keys.ts";
 import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
-import { AsCommand, type Twin } from "../parts/command.tsx";
+import { AsCommand, type Equivalents } from "../parts/command.tsx";
 import { confirmationPage } from "../parts/form.tsx";
 import { Count, Id, State, Text, Time, useReader } from "../parts/values.tsx";
 
@@ -199,9 +199,9 @@ const CONSEQUENCES: Readonly<Record<KeyKind, readonly string[]>> = {
 /** @returns the page that asks before a rotation */
 export function rotationPage(kind: KeyKind, error?: string): ConsolePage {
   const { heading, command } = WORDS[kind];
-  const twin: Twin = { command, api: { method: "POST", path: `/admin/keys/${kind}/rotate` } };
+  const equivalents: Equivalents = { command, api: { method: "POST", path: `/admin/keys/${kind}/rotate` } };
   return confirmationPage({
-    ...twin,
+    ...equivalents,
     title: `Rotate: ${heading.toLowerCase()}`,
     trail: [{ href: KEYS_PATH, label: "Keys" }],
     consequences: CONSEQUENCES[kind],

@@ -6,7 +6,7 @@ import { runInTurns } from "../../../platform/steps.ts";
 import { stringAt } from "../../../platform/text/json-names.ts";
 import {
   DIFFERENT_NAMES_MAX,
-  findFlawInSlices,
+  findViolationInSteps,
   findViolation,
   type JsonLimits,
   type JsonViolation,
@@ -44,7 +44,7 @@ export async function parseWithin(
 ): Promise<unknown> {
   if (text.length <= ONE_TURN_CHARACTERS_MAX)
     return parseSound(text, { limits, errorOf, flaw: findViolation(text, limits) });
-  const flaw = await runInTurns(findFlawInSlices(text, limits));
+  const flaw = await runInTurns(findViolationInSteps(text, limits));
   await setImmediate();
   const value = parseSound(text, { limits, errorOf, flaw });
   await setImmediate();

@@ -119,14 +119,14 @@ function problemsOf(findings: Iterable<ValueError>, more: readonly Problem[]): F
  */
 function* withUnionsOpened(findings: Iterable<ValueError>): Generator<ValueError> {
   for (const finding of findings) {
-    const meant = memberMeant(finding);
+    const meant = closestMember(finding);
     if (meant) yield* withUnionsOpened(meant);
     else yield finding;
   }
 }
 
 /** @returns the findings on that member; undefined unless exactly one member has the type */
-function memberMeant({ schema, value, errors }: ValueError): Iterable<ValueError> | undefined {
+function closestMember({ schema, value, errors }: ValueError): Iterable<ValueError> | undefined {
   if (!KindGuard.IsUnion(schema)) return undefined;
   const type = typeOf(value);
   const fitting = errors.filter((_, index) => schema.anyOf[index]?.type === type);

@@ -7,7 +7,7 @@ import { CLIENTS_PATH, clientOptions } from "../../console/fleet/client-list.tsx
 import { clientName } from "../../console/fleet/client-page.tsx";
 import { ACTS, type Act } from "../../console/fleet/words.ts";
 import type { Values } from "../../console/list/list.ts";
-import type { Twin } from "../../console/parts/command.tsx";
+import type { Equivalents } from "../../console/parts/command.tsx";
 import type { Reader } from "../../console/reader.ts";
 import { apiQuery, fleetFilter } from "./fleet-queries.ts";
 import { type Bulk, BulkActions } from "./lists/bulk.ts";
@@ -23,7 +23,7 @@ export function createFleetActions(domain: Domain) {
       "ids" in chosen ? chosen : await filteredBy(domain, reader, chosen),
     count: ({ organizationId }, selection) => bulkRemovals.count(organizationId, selection),
     slice: ({ actor }, { act, ...slice }) => bulkRemovals.slice(actor, { removal: act, ...slice }),
-    twin: twinOf,
+    equivalents: equivalentsOf,
 
     confirmOne({ organizationId, actor }, act, id) {
       const client = inventory.byId(organizationId, id);
@@ -55,7 +55,7 @@ async function filteredBy(
 }
 
 /** Days of a filter are in the reader's time zone, which the command and the API do not know. */
-function twinOf({ act, count, selection }: { act: Act; count: number; selection: Selection }): Twin {
+function equivalentsOf({ act, count, selection }: { act: Act; count: number; selection: Selection }): Equivalents {
   const api = (body: object) => ({ method: "POST", path: `/admin/client-status/${act}`, body }) as const;
   if (selection.ids)
     return { command: ["clients", act, ...selection.ids, "--yes"], api: api({ ids: selection.ids }) };

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { roomFor } from "../../../../src/app/backup/backup.ts";
+import { spaceFor } from "../../../../src/app/backup/backup.ts";
 import { FORMAT } from "../../../../src/domain/backup/model.ts";
 import { packBackup } from "../../../../src/domain/backup/pack.ts";
 import { readManifest, unpackBackup } from "../../../../src/domain/backup/unpack.ts";
@@ -139,7 +139,7 @@ test("SES-39 a changed, missing or foreign file of a session makes the backup da
 
 test("SES-39 a backup needs room for the stored files, and one that retention removes meanwhile is left out", async () => {
   const directory = placesIn(bench.data);
-  const needed = (withSessions: boolean) => roomFor(directory, { withSessions }).needed;
+  const needed = (withSessions: boolean) => spaceFor(directory, { withSessions }).needed;
   expect(needed(true) - needed(false)).toBe(BYTES.length + OTHER.length);
   await bench.json(`backup create all.qmb ${YES}`);
   const database = join(bench.folder, "unpacked.db");

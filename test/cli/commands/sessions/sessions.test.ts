@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkOf } from "../../../../src/app/doctor/finding.ts";
-import { judgeRoom } from "../../../../src/app/doctor/session-store.ts";
+import { sessionStoreFinding } from "../../../../src/app/doctor/session-store.ts";
 import { SECOND_NET_DAYS } from "../../../../src/domain/sessions/limits.ts";
 import { DAY_MS } from "../../../../src/platform/clock.ts";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
@@ -246,7 +246,7 @@ describe("SES-46 doctor and status", () => {
     const { availableBytes = 500 * GIB, totalBytesMax } = more;
     const kept = { versions: 1, bytes: 60, announced: { uploads: 1, bytes: 40 } };
     const space = { availableBytes, sizeBytes: 10 * GIB };
-    return judgeRoom(checkOf("session_store"), {
+    return sessionStoreFinding(checkOf("session_store"), {
       kept,
       withoutBytes: 0,
       store: "local",

@@ -1,4 +1,4 @@
-// Which changes of a user take the gateway key away, in the transaction of the change, and that its upstream twin is queued for
+// Which changes of a user take the gateway key away, in the transaction of the change, and that its counterpart at the gateway is queued for
 // revocation (SCIM-18).
 import { describe, expect, test } from "bun:test";
 import { findKey } from "../../../../src/domain/gateway/keys/store.ts";

@@ -428,8 +428,8 @@ describe("the last use", () => {
       writes += 1;
       return world.db.write(fn, topic);
     };
-    const { read, readConsistently, hold, writeInSteps, writeInCompany, writeInBackground } = world.db;
-    const unchanged = { read, readConsistently, hold, writeInSteps, writeInCompany, writeInBackground };
+    const { read, readConsistently, hold, writeInSteps, writeGrouped, writeInBackground } = world.db;
+    const unchanged = { read, readConsistently, hold, writeInSteps, writeGrouped, writeInBackground };
     const db = { ...unchanged, write, revision: world.db.revision, close: world.db.close };
     const counted = tokensOf({ ...world, db });
     for (let request = 0; request < 100; request += 1) counted.authenticate(secret);

@@ -1,4 +1,4 @@
-// CON-18: the search page, which the palette shows, and its JSON twin, over the real domain. The page of keys.
+// CON-18: the search page, which the palette shows, and its JSON counterpart, over the real domain. The page of keys.
 import { afterAll, describe, expect, test } from "bun:test";
 import { SEARCH_LENGTH_MAX } from "../../../../src/domain/shared/page.ts";
 import { runInTurnsUntil } from "../../../../src/platform/steps.ts";

@@ -113,7 +113,7 @@ test("CON-14 every page has its landmarks once, one heading of the first level, 
 test("CON-2 every list shows the command and the request that give the same", () => {
   const lists = html.filter(({ html: text }) => / id="?list"?[ >]/.test(text));
   expect(lists.length).toBeGreaterThan(4);
-  expect(lists.flatMap(({ path, html: text }) => (/<details class="?twin/.test(text) ? [] : path))).toEqual(
+  expect(lists.flatMap(({ path, html: text }) => (/<details class="?as-command/.test(text) ? [] : path))).toEqual(
     [],
   );
 });

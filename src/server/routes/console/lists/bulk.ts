@@ -15,7 +15,7 @@ import {
   unclearPage,
 } from "../../../console/list/bulk.tsx";
 import type { Values } from "../../../console/list/list.ts";
-import type { Twin } from "../../../console/parts/command.tsx";
+import type { Equivalents } from "../../../console/parts/command.tsx";
 import { TYPED_FIELD } from "../../../console/parts/form.tsx";
 import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf } from "../../../pages/html.ts";
@@ -59,7 +59,7 @@ export interface Bulk<Act extends string, Selection> {
   count(reader: Reader, selection: Selection): Promise<number>;
   slice(reader: Reader, slice: SliceOf<Act, Selection>): Promise<BulkSlice>;
   /** the same as a command and for a program */
-  twin(asked: { act: Act; count: number; selection: Selection; rows: readonly BulkRow[] }): Twin;
+  equivalents(asked: { act: Act; count: number; selection: Selection; rows: readonly BulkRow[] }): Equivalents;
   /** the question for a single row */
   confirmOne(reader: Reader, act: Act, id: string): ConsolePage | Response;
   /** does it for a single row, after the question for it */
@@ -139,8 +139,8 @@ export class BulkActions<Act extends string, Selection> {
     const foreseen = { act, selection, isDryRun: true };
     const rows = filter === undefined ? (await this.bulk.slice(reader, foreseen)).rows : [];
     const exceptions = rows.filter(({ result }) => result !== "done");
-    const twin = this.bulk.twin({ act, count, selection, rows });
-    return confirmMany(view, { ...asked, language: reader.language, count, exceptions, error, ...twin });
+    const equivalents = this.bulk.equivalents({ act, count, selection, rows });
+    return confirmMany(view, { ...asked, language: reader.language, count, exceptions, error, ...equivalents });
   }
 
   async #runIds(reader: Reader, asked: Asked<Act>): Promise<ConsolePage> {

@@ -113,7 +113,7 @@ const savingForm =
     const groups = problems.length === 0 ? groupsIn(domain, reader, fields, problems) : [];
     if (problems.length > 0) return pageOf(reader, place, { fields, problems });
     const rows = await runInTurns(domain.identity.users.withAddresses(reader.organizationId, addresses));
-    const read = sortOut(addresses, rows, place.audience);
+    const read = resolveAddresses(addresses, rows, place.audience);
     const audience = nextAudience(place.audience, { fields, users: read.users, groups });
     const isNothing =
       audience.scope === "users" && audience.user_ids.length + audience.group_ids.length === 0;
@@ -198,7 +198,7 @@ function groupsIn(
   return [];
 }
 
-interface SortedOut {
+interface ResolvedAddresses {
   /** ids to add */
   users: string[];
   /** addresses that stay in the field */
@@ -207,11 +207,11 @@ interface SortedOut {
 }
 
 /** Somebody who is in the audience already may stay, active or not. */
-function sortOut(
+function resolveAddresses(
   addresses: readonly string[],
   rows: readonly (User | undefined)[],
   { user_ids: former }: PackageAudience,
-): SortedOut {
+): ResolvedAddresses {
   const known = new Set(former);
   const outcome = { added: 0, unknown: 0, inactive: [] as User[] };
   const users: string[] = [];

@@ -8,7 +8,7 @@ import { refuseProblems } from "../../../../domain/shared/page.ts";
 import type { Console } from "../../../console/console.ts";
 import type { Values } from "../../../console/list/list.ts";
 import { actionPath } from "../../../console/people/user-actions.ts";
-import { SINGLE_ACTIONS, USER_BULK, userBulkTwin } from "../../../console/people/user-bulk.ts";
+import { SINGLE_ACTIONS, USER_BULK, userBulkEquivalents } from "../../../console/people/user-bulk.ts";
 import { formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
 import { createRouter, type RouteContext } from "../../../router.ts";
 import { BULK_FORM, type Bulk, BulkActions } from "../lists/bulk.ts";
@@ -33,8 +33,8 @@ export function userBulkPages({ guard, domain }: RouteContext, console: Console)
     },
     count: ({ organizationId }, selection) => bulkChanges.count(organizationId, selection),
     slice: ({ actor }, { act: action, ...slice }) => bulkChanges.slice(actor, { action, ...slice }),
-    twin: ({ act, count, selection, rows }) =>
-      userBulkTwin(
+    equivalents: ({ act, count, selection, rows }) =>
+      userBulkEquivalents(
         act,
         selection.ids
           ? { ids: selection.ids, addresses: rows.map(({ id, name }) => name ?? id) }

@@ -19,7 +19,7 @@ export const explainPages = ({ guard, domain }: RouteContext, console: Console) 
         const asked = askedBy(reader);
         const hasDraft = domain.governance.drafts.versionOf(reader.actor) > 0;
         const problems: Problem[] = [];
-        const sides = asked.user === "" ? [] : await sidesOf(domain, reader, { asked, problems });
+        const sides = asked.user === "" ? [] : await answersFor(domain, reader, { asked, problems });
         return explainPage({ asked, sides, problems, hasDraft });
       }),
     pageRoute("showPolicyExplanation", "What the policy means for one person"),
@@ -39,7 +39,7 @@ function askedBy(reader: Reader): ExplainAsked {
 }
 
 /** @param problems receives what is wrong with the question, by the name of its field */
-async function sidesOf(
+async function answersFor(
   { governance, identity }: RouteContext["domain"],
   reader: Reader,
   { asked, problems }: { asked: ExplainAsked; problems: Problem[] },

@@ -1,9 +1,9 @@
-// Room for one more upload, at, below and above what has to stay free.
+// Free space for one more upload: at, below and above the limit.
 import { expect, test } from "bun:test";
-import { FREE_BYTES_KEPT } from "../../../src/domain/sessions/limits.ts";
-import { keptFree, requireRoom } from "../../../src/domain/sessions/uploads/room.ts";
-import { announcementOf, createSessionServer, presign } from "../../support/content/sessions.ts";
-import { createWorld } from "../../support/world.ts";
+import { FREE_BYTES_KEPT } from "../../../../src/domain/sessions/limits.ts";
+import { keptFree, requireFreeSpace } from "../../../../src/domain/sessions/uploads/free-space.ts";
+import { announcementOf, createSessionServer, presign } from "../../../support/content/sessions.ts";
+import { createWorld } from "../../../support/world.ts";
 
 const LARGE_DISK_BYTES = 1024 ** 4;
 const SMALL_DISK_BYTES = 10 * 1024 ** 3;
@@ -31,7 +31,7 @@ test.each([
   await using world = await createWorld();
   const store = diskWith(FREE_BYTES_KEPT + 100 + more);
   const wanted = { sizeBytes: 100, store, totalBytesMax: undefined };
-  expect(outcomeOf(() => requireRoom(world.db.read, wanted))).toBe(reason);
+  expect(outcomeOf(() => requireFreeSpace(world.db.read, wanted))).toBe(reason);
 });
 
 test("SES-41 a share of a large disk stays free", () => {
@@ -45,7 +45,7 @@ test("SES-41 what is announced and not yet here counts as taken", async () => {
   await presign(face, { token }, announcementOf("text", { size_bytes: 1_000 }));
   const refusal = (availableBytes: number) =>
     outcomeOf(() =>
-      requireRoom(face.world.db.read, {
+      requireFreeSpace(face.world.db.read, {
         ...{ sizeBytes: 100, store: diskWith(FREE_BYTES_KEPT + availableBytes), totalBytesMax: undefined },
       }),
     );

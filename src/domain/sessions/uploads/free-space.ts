@@ -7,7 +7,7 @@ import type { ObjectStore } from "../objects/object-store.ts";
 import { totals } from "../store.ts";
 
 /** @throws DomainError `sessions.disk_low`, `sessions.quota_reached` */
-export function requireRoom(
+export function requireFreeSpace(
   connection: Connection,
   wanted: {
     sizeBytes: number;

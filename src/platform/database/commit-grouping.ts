@@ -2,9 +2,9 @@
 // requests until the disk has answered. write-queue.ts groups the writes.
 
 /** The longest wait of such a write. */
-export const COMPANY_MS = 2;
+export const GROUPING_MS = 2;
 /** Writes per second; with fewer of them, waiting is useless. */
-export const COMPANY_RATE_MIN = 200;
+export const GROUPING_RATE_MIN = 200;
 /**
  * A write that arrives this soon after a commit may be from a caller who waited for that commit. Callers who send one write after
  * the other then send the next ones in the same turn, and waiting would only delay them.
@@ -19,7 +19,7 @@ const NEWEST = 1 / 16;
 const GAP_MS_MAX = 200;
 const SECOND_MS = 1_000;
 
-export class Company {
+export class CommitGrouping {
   #meanGapMs = GAP_MS_MAX;
   #answeredShare = 1;
   #lastMs = Number.NEGATIVE_INFINITY;
@@ -35,9 +35,9 @@ export class Company {
     this.#lastMs = nowMs;
     this.#meanGapMs += (gapMs - this.#meanGapMs) * NEWEST;
     this.#answeredShare += (Number(isAnswered) - this.#answeredShare) * NEWEST;
-    const comesOften = this.#meanGapMs < SECOND_MS / COMPANY_RATE_MIN;
+    const comesOften = this.#meanGapMs < SECOND_MS / GROUPING_RATE_MIN;
     const isNext = isAnswered && this.#answeredShare >= ANSWERED_SHARE_MIN;
-    return comesOften && !isNext ? COMPANY_MS : 0;
+    return comesOften && !isNext ? GROUPING_MS : 0;
   }
 
   /** Notes a commit, after which callers are answered. */
