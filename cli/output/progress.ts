@@ -33,7 +33,9 @@ const CLEAR_LINE = "\r\u001b[K";
 export function startProgress(context: Context, options: ProgressOptions): Progress {
   const { stderr, clock } = context;
   const draw = stderr.isTTY
-    ? createThrottle(clock, FRAME_MS, (state) => stderr.write(CLEAR_LINE + fittingText(state, stderr.columns)))
+    ? createThrottle(clock, FRAME_MS, (state) =>
+        stderr.write(CLEAR_LINE + fittingText(state, stderr.columns)),
+      )
     : createThrottle(clock, LINE_INTERVAL_MS, (state) => stderr.write(`${progressText(state)}\n`));
   const startMs = clock.nowMs();
   let done = 0;

@@ -9,14 +9,18 @@ const EXPORTED_FROM = /^export (?:type )?\{(?<names>[^}]*)\}/gm;
 /** @returns the names of a list in braces: for exports those outside, for imports those of the other file */
 const namesIn = (list: string, side: "outside" | "inside"): string[] =>
   list.split(",").flatMap((member) => {
-    const [inside, outside = inside] = member.trim().replace(/^type /, "").split(" as ");
+    const [inside, outside = inside] = member
+      .trim()
+      .replace(/^type /, "")
+      .split(" as ");
     return (side === "outside" ? outside : inside) || [];
   });
 
 const named = (code: string, pattern: RegExp): string[] =>
   [...code.matchAll(pattern)].flatMap(({ groups }) => groups?.name ?? []);
 
-const occursTwice = (code: string, name: string): boolean => code.split(new RegExp(`\\b${name}\\b`)).length > 2;
+const occursTwice = (code: string, name: string): boolean =>
+  code.split(new RegExp(`\\b${name}\\b`)).length > 2;
 
 /** A type that the file uses itself belongs to what the file offers, so only other types count. */
 const exportsOf = ({ code }: Source): string[] => [

@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { pointerOf } from "../../src/platform/errors.ts";
 import { runSynchronously } from "../../src/platform/steps.ts";
 import {
-  findViolationInSteps,
   findViolation,
+  findViolationInSteps,
   type JsonLimits,
   pointerAt,
 } from "../../src/platform/text/json-structure.ts";

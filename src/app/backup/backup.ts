@@ -3,8 +3,8 @@
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { databaseDamaged } from "../../domain/backup/errors.ts";
-import { type BackupKind, fileNameOf, keysPathOf, type Manifest } from "../../domain/backup/model.ts";
 import { requireFreeSpace } from "../../domain/backup/free-space.ts";
+import { type BackupKind, fileNameOf, keysPathOf, type Manifest } from "../../domain/backup/model.ts";
 import type { MadeBackup } from "../../domain/backup/service.ts";
 import { type Kept, keptIn, type StoreTotals, sessionTotals } from "../../domain/sessions/service.ts";
 import { type Clock, toRfc3339 } from "../../platform/clock.ts";

@@ -18,6 +18,7 @@ import { codeOf, invariant } from "../../platform/errors.ts";
 import { tarEnd, tarHeader, tarPadding } from "../../platform/files/tar.ts";
 import { flushToDisk, openOwnFile } from "../../platform/own-files.ts";
 import { damaged } from "./errors.ts";
+import { requireFreeSpace } from "./free-space.ts";
 import {
   DATABASE_NAME,
   type FileFolder,
@@ -30,7 +31,6 @@ import {
   type PackedFiles,
   SEAL_NAME,
 } from "./model.ts";
-import { requireFreeSpace } from "./free-space.ts";
 
 export interface PackRequest {
   /** a complete copy of the database, which nobody changes */

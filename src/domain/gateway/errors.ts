@@ -12,7 +12,10 @@ export const sessionRevoked = () =>
 
 /** The session never existed, or a later sign-out removed it. */
 export const sessionUnknown = () =>
-  refusal("gateway.session_unknown", "this inference token has ended; start the agent again to get a new one");
+  refusal(
+    "gateway.session_unknown",
+    "this inference token has ended; start the agent again to get a new one",
+  );
 
 export const userInactive = () => refusal("gateway.user_inactive", "your access was revoked");
 

@@ -44,9 +44,9 @@ export { type Kept, keptIn, type StoreTotals, totals as sessionTotals } from "./
 export type { TranscriptEntry } from "./transcript/model.ts";
 export type { SecretScan } from "./transcript/secrets.ts";
 export type { ReadTranscript } from "./transcript/transcripts.ts";
+export { keptFree } from "./uploads/free-space.ts";
 export type { Presigned } from "./uploads/presign.ts";
 export type { AddressParameters } from "./uploads/receiving.ts";
-export { keptFree } from "./uploads/free-space.ts";
 export type { ReadingRight } from "./visibility.ts";
 
 /** What the area is made from. */

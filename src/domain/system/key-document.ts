@@ -33,7 +33,9 @@ export const SealingKey = Type.Object({
   state: Type.String({ description: "active; old: opens secrets and seals none; missing: secrets need it" }),
   source: TextOrNull,
   path: TextOrNull,
-  secrets: Type.Record(Type.String(), Count, { description: "number of secrets that are sealed with it, by kind" }),
+  secrets: Type.Record(Type.String(), Count, {
+    description: "number of secrets that are sealed with it, by kind",
+  }),
   total: Count,
 });
 

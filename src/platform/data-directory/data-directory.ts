@@ -6,7 +6,7 @@ import type { Clock } from "../clock.ts";
 import { asStorageError } from "../database/storage-errors.ts";
 import { codeOf, DomainError } from "../errors.ts";
 import { permissionsText, refuseLink } from "../own-files.ts";
-import { switchToOwner, fileExists, refuseForeignOwner } from "./owner.ts";
+import { fileExists, refuseForeignOwner, switchToOwner } from "./owner.ts";
 import {
   holderFile,
   holderInParentheses,

@@ -3,9 +3,9 @@ import { expect, test } from "bun:test";
 import {
   ANSWERED_MS,
   ANSWERED_SHARE_MIN,
+  CommitGrouping,
   GROUPING_MS,
   GROUPING_RATE_MIN,
-  CommitGrouping,
 } from "../../../src/platform/database/commit-grouping.ts";
 
 const MANY = 200;

@@ -100,15 +100,16 @@ export const SavePolicyDraft = Type.Object(
           gateway_models: Type.Array(Type.String(), { description: "None removes the assignment" }),
           default_model: Type.Optional(
             Type.Union([Type.String(), Type.Null()], {
-              description:
-                "The model that the harness starts with; null for none. Unchanged if omitted",
+              description: "The model that the harness starts with; null for none. Unchanged if omitted",
             }),
           ),
         },
         { additionalProperties: false },
       ),
     ),
-    revision: Type.Optional(Type.String({ description: "Take the content of this revision, including its audiences" })),
+    revision: Type.Optional(
+      Type.String({ description: "Take the content of this revision, including its audiences" }),
+    ),
     shared: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false },

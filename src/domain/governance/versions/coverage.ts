@@ -32,7 +32,11 @@ const partsOf = ({ packages, harnesses }: GovernanceConfig, key: HarnessKey): Pa
     const isDisabled = Object.hasOwn(overrides, managed.id) && overrides[managed.id]?.enabled === false;
     if (!adapter || isDisabled) return [];
     return [
-      { managed, pointer: pointerOf(["packages", index, "adapters", key]), stretches: layoutIntervalsOf(adapter) },
+      {
+        managed,
+        pointer: pointerOf(["packages", index, "adapters", key]),
+        stretches: layoutIntervalsOf(adapter),
+      },
     ];
   });
 

@@ -5,11 +5,11 @@ import type { ListingError, ModelListing } from "../../gateway/service.ts";
 import {
   isSuperseded,
   type ModelRow,
-  noLongerOffered,
   newRow,
+  noLongerOffered,
+  offeredAgain,
   REMOVED_KEPT_MAX,
   type SyncRow,
-  offeredAgain,
   stateOf,
 } from "./model.ts";
 import * as store from "./store.ts";

@@ -90,7 +90,8 @@ const viewOf = (
     }),
 });
 
-const isReturnedByDefault = ({ returned }: Attribute): boolean => returned === "always" || returned === "default";
+const isReturnedByDefault = ({ returned }: Attribute): boolean =>
+  returned === "always" || returned === "default";
 
 const partsOfAll = (attributes: readonly Attribute[]): GrowingParts =>
   new Map(attributes.filter(isReturnedByDefault).map((attribute) => [attribute.name, partsOfOne(attribute)]));

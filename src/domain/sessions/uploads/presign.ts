@@ -14,8 +14,8 @@ import {
 import { type ArtifactRow, type SessionRow, searchTextOf } from "../model.ts";
 import { markLost } from "../objects/lost.ts";
 import type { UploadRequest } from "../objects/object-store.ts";
-import { type Announcement, readAnnouncement, type SessionUploadPresignRequest } from "./presign-request.ts";
 import { requireFreeSpace } from "./free-space.ts";
+import { type Announcement, readAnnouncement, type SessionUploadPresignRequest } from "./presign-request.ts";
 import * as store from "./upload-store.ts";
 
 /** The user who uploads. */

@@ -16,7 +16,13 @@ const NAMED = 5;
 /** Either figures, or why there are none now. */
 export type ShownSummary = { view: SummaryView } | { refusal: string };
 
-export function RequestFigures({ summary, equivalents }: { summary: ShownSummary | undefined; equivalents: Equivalents }) {
+export function RequestFigures({
+  summary,
+  equivalents,
+}: {
+  summary: ShownSummary | undefined;
+  equivalents: Equivalents;
+}) {
   return (
     <section id="figures" class="apart" data-region aria-label="Figures">
       {summary && "refusal" in summary && (

@@ -66,8 +66,8 @@ export function Variables({ variables, moved, max }: RowsProps & { variables: re
     <fieldset>
       <legend>Environment variables</legend>
       <p class="warning">
-        Workstations receive values in clear text, and their users can read them. Never enter a key or a token of the
-        organization.
+        Workstations receive values in clear text, and their users can read them. Never enter a key or a token
+        of the organization.
       </p>
       <Hidden name="variables" value={String(variables.length)} />
       <ul class="entry-rows">

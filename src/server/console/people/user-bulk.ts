@@ -2,7 +2,7 @@
 import type { BulkUserAction } from "../../../domain/identity/users/bulk-changes.ts";
 import type { BulkView } from "../list/bulk.tsx";
 import type { Values } from "../list/list.ts";
-import { options, type Equivalents } from "../parts/command.tsx";
+import { type Equivalents, options } from "../parts/command.tsx";
 import type { UserAction } from "./user-actions.ts";
 import { USERS_PATH } from "./words.ts";
 

@@ -12,7 +12,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { pathWith } from "../list/address.ts";
 import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
-import { options, type Equivalents } from "../parts/command.tsx";
+import { type Equivalents, options } from "../parts/command.tsx";
 import { Count, State, Text, Time } from "../parts/values.tsx";
 import { USER_BULK } from "./user-bulk.ts";
 import { INVITATIONS_PATH, KEY_LABELS, SOURCE_LABELS, STATUS_LABELS, USERS_PATH, userPath } from "./words.ts";
@@ -164,7 +164,15 @@ export function userListPage({
 }
 
 /** The command and the API have no filter by group or workstation, so lists with these filters have no equivalent. */
-function equivalentsOf({ q, role, status, provisioning_source, group, workstations, not_seen }: Values): Equivalents {
+function equivalentsOf({
+  q,
+  role,
+  status,
+  provisioning_source,
+  group,
+  workstations,
+  not_seen,
+}: Values): Equivalents {
   if (group ?? workstations ?? not_seen) return {};
   const query = new URLSearchParams(
     Object.entries({ q, role, status, provisioning_source }).flatMap(([name, value]) =>

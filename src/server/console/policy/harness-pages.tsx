@@ -245,8 +245,8 @@ function Form({ view: { harness }, input, version, error, fields, models, isUnsa
             {input.managedConfigYaml}
           </textarea>
           <p class="hint">
-            Everything here is enforced. Users choose all other settings. The fields above are part of this text: your
-            changes there are written into it, and the rest does not change.
+            Everything here is enforced. Users choose all other settings. The fields above are part of this
+            text: your changes there are written into it, and the rest does not change.
           </p>
         </div>
         {mayAdminister && (

@@ -20,8 +20,8 @@ export const downloadPage = (
   content: (
     <>
       <p>
-        The address works until <Time at={nowMs + expiresInSeconds * SECOND_MS} /> for anyone who has it.
-        The download was recorded in the audit log.
+        The address works until <Time at={nowMs + expiresInSeconds * SECOND_MS} /> for anyone who has it. The
+        download was recorded in the audit log.
       </p>
       <p>
         <a class="button primary" href={url} rel="noreferrer" data-plain>

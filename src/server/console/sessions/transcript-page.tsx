@@ -83,8 +83,8 @@ function Reading(props: TranscriptPageProps & { read: ReadTranscript }) {
     <>
       {isOtherVersion && (
         <p class="notice attention">
-          A newer version of the session was uploaded since the page before this one. Its entries may not continue
-          where that page ended.
+          A newer version of the session was uploaded since the page before this one. Its entries may not
+          continue where that page ended.
         </p>
       )}
       {entries.length === 0 ? (

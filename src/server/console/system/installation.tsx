@@ -72,9 +72,9 @@ function Checks({ diagnosis: { atMs, findings } }: { diagnosis: Diagnosis }) {
         </details>
       )}
       <p class="hint">
-        These checks are quick. The deep checks read every page of the database, every artifact and the
-        whole audit log, which can take minutes, so they run on the server:{" "}
-        <code>quartermaster doctor --deep</code> <Copy text="quartermaster doctor --deep" what="command" />
+        These checks are quick. The deep checks read every page of the database, every artifact and the whole
+        audit log, which can take minutes, so they run on the server: <code>quartermaster doctor --deep</code>{" "}
+        <Copy text="quartermaster doctor --deep" what="command" />
       </p>
       <AsCommand command={["doctor"]} api={{ method: "GET", path: "/admin/doctor" }} />
     </>

@@ -6,8 +6,8 @@ import { runInTurns } from "../../../platform/steps.ts";
 import { stringAt } from "../../../platform/text/json-names.ts";
 import {
   DIFFERENT_NAMES_MAX,
-  findViolationInSteps,
   findViolation,
+  findViolationInSteps,
   type JsonLimits,
   type JsonViolation,
   NAME_CHARACTERS_MAX,

@@ -55,7 +55,15 @@ async function filteredBy(
 }
 
 /** Days of a filter are in the reader's time zone, which the command and the API do not know. */
-function equivalentsOf({ act, count, selection }: { act: Act; count: number; selection: Selection }): Equivalents {
+function equivalentsOf({
+  act,
+  count,
+  selection,
+}: {
+  act: Act;
+  count: number;
+  selection: Selection;
+}): Equivalents {
   const api = (body: object) => ({ method: "POST", path: `/admin/client-status/${act}`, body }) as const;
   if (selection.ids)
     return { command: ["clients", act, ...selection.ids, "--yes"], api: api({ ids: selection.ids }) };

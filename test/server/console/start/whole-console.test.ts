@@ -113,9 +113,9 @@ test("CON-14 every page has its landmarks once, one heading of the first level, 
 test("CON-2 every list shows the command and the request that give the same", () => {
   const lists = html.filter(({ html: text }) => / id="?list"?[ >]/.test(text));
   expect(lists.length).toBeGreaterThan(4);
-  expect(lists.flatMap(({ path, html: text }) => (/<details class="?as-command/.test(text) ? [] : path))).toEqual(
-    [],
-  );
+  expect(
+    lists.flatMap(({ path, html: text }) => (/<details class="?as-command/.test(text) ? [] : path)),
+  ).toEqual([]);
 });
 
 test("CON-26 lists have 25, 50 or 100 rows, and links to the first, the next and the last page", async () => {

@@ -59,7 +59,12 @@ export interface Bulk<Act extends string, Selection> {
   count(reader: Reader, selection: Selection): Promise<number>;
   slice(reader: Reader, slice: SliceOf<Act, Selection>): Promise<BulkSlice>;
   /** the same as a command and for a program */
-  equivalents(asked: { act: Act; count: number; selection: Selection; rows: readonly BulkRow[] }): Equivalents;
+  equivalents(asked: {
+    act: Act;
+    count: number;
+    selection: Selection;
+    rows: readonly BulkRow[];
+  }): Equivalents;
   /** the question for a single row */
   confirmOne(reader: Reader, act: Act, id: string): ConsolePage | Response;
   /** does it for a single row, after the question for it */
@@ -140,7 +145,14 @@ export class BulkActions<Act extends string, Selection> {
     const rows = filter === undefined ? (await this.bulk.slice(reader, foreseen)).rows : [];
     const exceptions = rows.filter(({ result }) => result !== "done");
     const equivalents = this.bulk.equivalents({ act, count, selection, rows });
-    return confirmMany(view, { ...asked, language: reader.language, count, exceptions, error, ...equivalents });
+    return confirmMany(view, {
+      ...asked,
+      language: reader.language,
+      count,
+      exceptions,
+      error,
+      ...equivalents,
+    });
   }
 
   async #runIds(reader: Reader, asked: Asked<Act>): Promise<ConsolePage> {
