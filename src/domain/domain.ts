@@ -100,7 +100,7 @@ export interface DomainOptions {
   /** identifies this process in its attempts at gateway keys */
   attemptsBy: AttemptOwner;
   observeProvisioner(call: ProvisionerCall): void;
-  /** told about requests to the identity provider, and how sign-ins end */
+  /** receives requests to the identity provider and results of sign-ins, for metrics */
   observeSso?: SsoObserver | undefined;
   /** runs long work on policies: governance/tasks.ts */
   runTask: RunTask;

@@ -33,7 +33,7 @@ interface Bucket {
 /** Buckets of one or more limiters; keys of different limiters must differ. */
 export type Buckets = LRUCache<string, Bucket>;
 
-/** @returns room for the buckets of `max` keys */
+/** @returns a table for the buckets of at most `max` keys */
 export const createBuckets = (max = RATE_KEYS_MAX): Buckets => growingCache(max);
 
 /** @returns a rate limiter in which every key starts with a full bucket */

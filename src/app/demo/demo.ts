@@ -106,7 +106,7 @@ async function startDemoService(
   return await startService({ config, clock, ids, log, passwordCost: PASSWORD_COST, onBootstrap: () => {} });
 }
 
-/** Tells the state of the fleet when it changes, and each publication. */
+/** Reports each change of the fleet's state, and each publication. */
 function watchFleet(fleet: Fleet, { service, tell }: { service: Service; tell: Tell }): Disposable {
   const { domain } = service.installation;
   const { organizationId } = service.bootstrap;

@@ -86,7 +86,7 @@ export class DeviceLogin {
     return this.#accessToken;
   }
 
-  /** @throws LoginEnded if the service does not accept the refresh token any more (RFC 6749 section 6) */
+  /** @throws LoginEnded if the service no longer accepts the refresh token (RFC 6749 section 6) */
   async renew(): Promise<void> {
     const { http } = this.parts;
     const { clientId, resource, tokenEndpoint } = this.service;

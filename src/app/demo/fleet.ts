@@ -21,7 +21,7 @@ export interface FleetParts extends Omit<WorkstationParts, "user" | "catchUpMs">
 export interface Fleet {
   /** counted now; `silent` are those that have not reported yet */
   state(): { workstations: number; silent: number; signed_out: number };
-  /** Resolves when the signal has aborted and no workstation runs any more. */
+  /** Resolves when the signal has aborted and all workstations have stopped. */
   ended: Promise<void>;
 }
 

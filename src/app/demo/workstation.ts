@@ -57,7 +57,7 @@ export class Workstation {
   #state: WorkstationState = "silent";
   #login: DeviceLogin | undefined;
   #applied: { policy: Static<typeof Policy>; etag: string } | undefined;
-  /** message of the last failure; the same one is told once */
+  /** message of the last failure; repetitions are not reported */
   #failure: string | undefined;
   /** digests of the archives that were fetched */
   readonly #archives = new Set<string>();

@@ -1,4 +1,5 @@
-// Tests a bucket with a probe object: the store must take it, refuse wrong bytes, give it back, keep it from strangers, and remove it.
+// Tests a bucket with a probe object: the store must take it, refuse wrong bytes, return it, refuse it to unauthenticated
+// callers, and remove it.
 import { randomBytes, randomUUID } from "node:crypto";
 import { SECOND_MS } from "../../platform/clock.ts";
 import { DomainError } from "../../platform/errors.ts";
@@ -11,7 +12,7 @@ export const CLOCK_OFFSET_MAX_MS = 60 * SECOND_MS;
 const PROBE_BYTES = 64;
 const LIFETIME_SECONDS = 60;
 
-/** Asks an address as a stranger or a workstation does. @returns undefined without an answer */
+/** Requests an address as an unauthenticated caller or a workstation does. @returns undefined without an answer */
 export type Ask = (url: string) => Promise<{ status: number; bytes: Uint8Array } | undefined>;
 
 export interface ProbeOptions {

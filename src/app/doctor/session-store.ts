@@ -1,5 +1,5 @@
-// Checks where captured sessions lie: whether the local store can be used and has room, and whether every store that rows name is
-// configured. buckets.ts tests the object store itself.
+// Checks the stores of captured sessions: whether the local store can be used and has free space, and whether every store that
+// rows name is configured. buckets.ts tests the object store itself.
 
 import { SECOND_NET_DAYS } from "../../domain/sessions/limits.ts";
 import { type Kept, keptFree, keptIn } from "../../domain/sessions/service.ts";
@@ -8,7 +8,7 @@ import type { Examined } from "./content.ts";
 import type { Check, Finding } from "./finding.ts";
 import { sessionsText } from "./kept-sessions.ts";
 
-/** @throws DomainError `sessions.store_unset` if sessions lie in a store that is not configured */
+/** @throws DomainError `sessions.store_unset` if sessions are in a store that is not configured */
 export async function checkSessionStore(check: Check, { domain, config }: Examined): Promise<Finding> {
   const { stores, totals, storeState, countLost } = domain.sessions;
   const sums = totals();

@@ -100,7 +100,7 @@ export interface RecordOptions {
   handOverUsage?: HandOver | undefined;
   /** whether this process counts those that it cannot hand over */
   isUsageCounter?: boolean | undefined;
-  /** told why sums of usage could not be written yet */
+  /** called with the reason why sums of usage could not be written yet */
   onUsageFailure?: ((error: unknown) => void) | undefined;
 }
 

@@ -51,7 +51,7 @@ export interface Installation {
   schema: MigrateResult;
   /** Replaces the mapping of groups to roles; `roles.applyMapping` then recomputes the roles of users. */
   mapRoles(setting: Values["scim.group_role_mappings"]): void;
-  /** Replaces the settings of company sign-in; sign-ins under way go on with the new ones. */
+  /** Replaces the settings of company sign-in; running sign-ins continue with the new ones. */
   useSsoSettings(settings: SsoSettings | undefined): void;
   /** of the object store */
   buckets: Buckets;
@@ -72,7 +72,7 @@ export interface InstallationOptions extends RecordOptions {
   attemptsBy?: AttemptOwner;
   /** called after each call that creates or revokes a gateway key */
   observeProvisioner?: (call: ProvisionerCall) => void;
-  /** told about requests to the identity provider, and how sign-ins end */
+  /** receives requests to the identity provider and results of sign-ins, for metrics */
   observeSso?: SsoObserver;
   /** called after each request to the object store */
   observeObjectStore?: (call: StoreCall) => void;

@@ -36,6 +36,6 @@ function readStored<T>(
       void db.close();
     }
   } catch {
-    return undefined; // the caller goes on without it
+    return undefined; // the caller continues without it
   }
 }

@@ -1,4 +1,4 @@
-// Entry point of the thread that runs the checks of doctor for a running service, which goes on answering meanwhile.
+// Entry point of the thread that runs the checks of doctor for a running service, which keeps answering requests.
 import { workerData } from "node:worker_threads";
 import { systemClock } from "../../platform/clock.ts";
 import { loadConfig } from "../../platform/config/config.ts";

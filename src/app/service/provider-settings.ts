@@ -26,7 +26,7 @@ export async function startProvider({ domain: { sso } }: ProviderPart, { actor, 
 }
 
 /**
- * Puts the settings of a reload in force. Settings that cannot be used are logged and change nothing; sign-ins under way go on.
+ * Puts the settings of a reload in force. Settings that cannot be used are logged and change nothing; running sign-ins continue.
  * @param fresh undefined if the configuration could not be read, which was logged
  */
 export async function reloadProvider(

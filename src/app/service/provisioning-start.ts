@@ -43,7 +43,7 @@ export const NO_SCIM_TOKEN = {
 const noScimToken = () =>
   new DomainError("invalid", "sso.no_scim_token", NO_SCIM_TOKEN.text, { hint: NO_SCIM_TOKEN.remedy });
 
-/** @returns whether nobody could ever sign in at the provider, so that the service refuses to start */
+/** @returns whether no user could sign in at the provider, so that the service must not start */
 export function lacksScimToken(
   { sso, scim: { tokens } }: Pick<Installation["domain"], "sso" | "scim">,
   organizationId: string,

@@ -53,7 +53,7 @@ export interface AccessDependencies {
   isConfirmed: IsConfirmed;
 }
 
-/** Gives room for as many holders as tokens, because each workstation has one of each. */
+/** Reserves space for as many holders as tokens, because each workstation has one of each. */
 const HOLDER_BYTES_PER_TOKEN_BYTE = 1.5;
 
 export type Access = ReturnType<typeof createAccess>;

@@ -60,7 +60,7 @@ export const ManifestSchema = Type.Object({
   artifacts: Files,
   /** files of captured sessions in the local store; absent if they are not in the backup */
   sessions: Type.Optional(Files),
-  /** versions of captured sessions whose bytes lie in an object store, which no backup has */
+  /** versions of captured sessions whose bytes are in an object store, which backups never contain */
   sessions_elsewhere: Type.Optional(Count),
   /** of the keys that open the sealed values of the database; a backup does not contain the keys */
   sealing_key_ids: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 1000 }),

@@ -33,7 +33,7 @@ import {
 } from "./model.ts";
 
 export interface PackRequest {
-  /** a complete copy of the database, which nobody changes */
+  /** a complete copy of the database, which no process changes */
   database: string;
   /** folder of the artifacts */
   artifacts: string;

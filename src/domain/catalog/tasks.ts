@@ -61,5 +61,5 @@ export type RunCatalogTask = <Name extends keyof CatalogTasks>(
   request: Parameters<CatalogTasks[Name]>[0],
 ) => Promise<ReturnType<CatalogTasks[Name]>>;
 
-/** For commands, which serve nobody else. */
+/** For commands, which have no other callers to serve. */
 export const runCatalogAtOnce: RunCatalogTask = async (name, request) => CATALOG_TASKS[name](request);

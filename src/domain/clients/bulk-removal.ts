@@ -30,7 +30,7 @@ export interface BulkRemoval {
   rowsMax?: number | undefined;
   /** `next` of the slice before; undefined for the first one */
   cursor?: string | undefined;
-  /** tells what would happen, and changes nothing */
+  /** returns what would happen, and changes nothing */
   isDryRun?: boolean | undefined;
 }
 

@@ -86,5 +86,5 @@ export type RunTask = <Name extends keyof GovernanceTasks>(
   request: Parameters<GovernanceTasks[Name]>[0],
 ) => Promise<ReturnType<GovernanceTasks[Name]>>;
 
-/** For commands, which serve nobody else. */
+/** For commands, which have no other callers to serve. */
 export const runAtOnce: RunTask = async (name, request) => GOVERNANCE_TASKS[name](request, () => false);

@@ -44,7 +44,7 @@ const PSEUDONYM_MARK = "erased-";
 
 /**
  * @param subject id of a user, or a folded address
- * @returns the same text for the same subject under one sealing key; without that key nobody can tell the subject
+ * @returns the same text for the same subject under one sealing key; without that key the subject cannot be identified
  */
 export function pseudonymOf(sealing: Pick<Sealing, "mac">, subject: string): string {
   const mac = Buffer.from(sealing.mac(subject, PURPOSE), "base64url").toString("hex");

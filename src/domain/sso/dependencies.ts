@@ -24,7 +24,7 @@ export type EndProviderSessions = (
 /** How a sign-in ended: the label of its metric. */
 export type SignInOutcome = "signed_in" | SsoReason;
 
-/** Told what happens, for metrics and the log. */
+/** Receives events, for metrics and the log. */
 export interface SsoObserver {
   /** after each request to the provider */
   requested(request: ProviderRequest): void;

@@ -1,5 +1,5 @@
-// People must sign in at the provider again from time to time, because without SCIM nobody tells us that a person left. Users who never
-// signed in at a provider are not affected.
+// People must sign in at the provider again from time to time, because without SCIM this service does not learn that a person
+// left. Users who never signed in at a provider are not affected.
 import { HOUR_MS } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
 import type { IsConfirmed } from "../access/service.ts";

@@ -99,7 +99,7 @@ export function createSso(dependencies: SsoDependencies) {
     },
 
     /**
-     * Changes nothing, counts nothing, and contacts nobody.
+     * Changes nothing, counts nothing, and sends no request.
      * @returns what a sign-in with these claims would do; without `iss` they are of the configured provider
      * @throws DomainError `sso.not_configured`
      */

@@ -67,7 +67,7 @@ export interface Blobs {
   removeNow(digest: Digest): boolean;
   /** @returns whether files can be read and stored here, as far as this can be checked without storing one */
   state(): Promise<StoreState>;
-  /** @returns the room of the file system */
+  /** @returns the space of the file system */
   space(): DiskSpace;
   /** Every stored digest, in no order, one folder of 1/256 at a time. */
   list(): AsyncGenerator<Digest>;

@@ -1,4 +1,4 @@
-// Blobs that are also kept in a bucket of an object store. The folder is read first, and a file that it lacks comes back from the
+// Blobs that are also kept in a bucket of an object store. The folder is read first, and a missing file is fetched from the
 // bucket, so that a data directory without its files is complete again.
 import type { Bucket } from "../object-store/bucket.ts";
 import type { Blobs, Digest } from "./blobs.ts";

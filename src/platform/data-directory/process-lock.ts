@@ -63,7 +63,7 @@ export function isLocked(file: string): boolean {
   if (!existsSync(file)) return false;
   const connection = openLockForReading(file);
   try {
-    connection.query("SELECT 1 FROM sqlite_schema").get(); // a shared lock: two that ask do not hinder each other
+    connection.query("SELECT 1 FROM sqlite_schema").get(); // a shared lock: two processes that check do not block each other
     return false;
   } catch (error) {
     if (isBusy(error)) return true;

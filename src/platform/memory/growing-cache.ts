@@ -1,4 +1,4 @@
-// Caches with room for many entries, of which a process mostly has few.
+// Caches for many entries that grow with their use, because most processes have few.
 import { LRUCache } from "lru-cache";
 
 /**

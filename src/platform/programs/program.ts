@@ -29,7 +29,7 @@ export interface ProgramResult {
   errorBytes: number;
 }
 
-/** Belongs to nobody and is never unmounted or removed. */
+/** Belongs to no service and is never unmounted or removed. */
 const WORKING_DIRECTORY = "/";
 /** How long to wait for output after the end, if a descendant outside the process group keeps the pipe open. */
 const EXIT_GRACE_MS = 1_000;

@@ -2,7 +2,7 @@
 // runtime reads only when it starts can be set no other way.
 
 /**
- * Does not return where it succeeds. Nothing may be open that must be closed, because nothing of this run goes on.
+ * Does not return where it succeeds. Nothing may be open that must be closed, because this run ends here.
  * @param variables in addition to the environment of this process
  * @throws Error if the system refuses; the process goes on
  */

@@ -42,7 +42,7 @@ export interface ProxyService {
   inferenceUrl: string;
   installation: Installation;
   vitals: Liveness;
-  /** resolves once this process must end, because its data are not those of the installation any more */
+  /** resolves once this process must end, because its data directory no longer belongs to the installation */
   displaced: Promise<DomainError>;
   /** Reads the log level and the TLS files again; an invalid setting is logged and changes nothing. */
   reload(): Promise<void>;

@@ -76,7 +76,7 @@ export class CompactSegment {
   }
 
   /**
-   * Adds a row for a key that has none. If there is no room, it replaces an expired row, else one that was not used since
+   * Adds a row for a key that has none. If the table is full, it replaces an expired row, else one that was not used since
    * eviction last considered it (second chance), else the one that expires first.
    * @param times in seconds
    * @returns the offset of the row; its own words are not cleared
@@ -128,7 +128,7 @@ export class CompactSegment {
     return first;
   }
 
-  /** @returns whether there was room to grow */
+  /** @returns whether the table could grow */
   #grow(now: number): boolean {
     const { slotsMax } = this.own;
     for (let slots = this.#slots; slots < slotsMax; ) {

@@ -46,7 +46,7 @@ export const find = (connection: Connection, key: Pick<BudgetRow, "name" | "subj
 /** Inserts or replaces a counter. */
 export const put = (tx: Tx, row: BudgetRow): void => void upsert(tx).run({ ...row });
 
-/** Selects a counter with room in an open window, one that ends after `nowMs` and no later than `latestMs`. */
+/** Selects a counter below its limit in an open window, one that ends after `nowMs` and no later than `latestMs`. */
 export interface OpenCounter extends Pick<BudgetRow, "name" | "subject"> {
   limit: number;
   nowMs: number;

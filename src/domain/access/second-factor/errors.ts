@@ -3,7 +3,7 @@ import { DomainError } from "../../../platform/errors.ts";
 import type { Secret } from "../../../platform/secret.ts";
 import type { Demand } from "./model.ts";
 
-/** The password was right, and a second factor is missing. It carries the sign-in that the browser goes on with. */
+/** The password was right, and a second factor is missing. It carries the sign-in that the browser continues. */
 export class SecondFactorNeeded extends DomainError {
   constructor(
     readonly demand: Exclude<Demand, "nothing">,

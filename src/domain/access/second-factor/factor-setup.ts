@@ -175,7 +175,7 @@ export class FactorSetup {
   }
 }
 
-/** @returns undefined for a text that another session or an old key sealed, or that nobody sealed */
+/** @returns undefined for a text that was not sealed by this service, or was sealed for another session or with an old key */
 function opened(open: () => string): unknown {
   try {
     return JSON.parse(open());

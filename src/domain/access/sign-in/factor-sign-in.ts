@@ -22,7 +22,7 @@ export interface FactorSignInsDependencies {
   sessions: Pick<LoginSessions, "enter">;
 }
 
-/** The browser that goes on with a sign-in. */
+/** The browser that continues a sign-in. */
 export interface AttemptRequest extends Origin {
   /** from the cookie */
   token: Secret;

@@ -1,4 +1,4 @@
-// Reads a bundle from front to back and believes nothing that a trusted key has not signed: first the signature, then the
+// Reads a bundle from front to back and trusts only what a trusted key has signed: first the signature, then the
 // manifest, then that the members are exactly those the manifest names, byte for byte, headers and padding included. Nothing
 // is kept but where they lie.
 import { Value } from "@sinclair/typebox/value";
@@ -22,7 +22,7 @@ import {
   type TrustedSigners,
 } from "./bundle-model.ts";
 
-/** Where an archive lies in the bundle; its bytes have the digest. */
+/** The position of an archive in the bundle; its bytes have the digest. */
 export interface BundledArchive {
   sha256: string;
   offset: number;

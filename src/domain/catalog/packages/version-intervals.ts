@@ -1,4 +1,4 @@
-// Half-open intervals of harness versions: bounds in SemVer, and how the variants of an adapter must lie in its availability.
+// Half-open intervals of harness versions: bounds in SemVer, and how the variants of an adapter must fit into its availability.
 // Knows no components and no paths.
 
 import { compare, parse, type SemVer } from "semver";

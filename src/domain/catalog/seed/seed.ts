@@ -162,7 +162,7 @@ function unknownArtifact(
   findArtifact: (digest: string) => store.ArtifactRow | undefined,
 ): Problem[] {
   if (artifact_id === undefined || findArtifact(sha256)?.id === artifact_id) return [];
-  if (!source_ref.startsWith("https://")) return []; // the archive is at hand: its artifact gets an id of its own
+  if (!source_ref.startsWith("https://")) return []; // the archive is available, so its artifact gets an id of its own
   return [
     { pointer: `${pointer}/artifact_id`, detail: "names no stored artifact with this sha256; leave it out" },
   ];

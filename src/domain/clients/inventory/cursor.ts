@@ -1,5 +1,5 @@
-// The cursor of a list of workstations: the place of its last row and what was counted, as opaque text. It is no secret and needs no
-// signature: whoever changes it only changes where the own list goes on.
+// The cursor of a list of workstations: the place of its last row and what was counted, as opaque text. It is not a secret and
+// needs no signature: a caller who changes it changes only where that caller's list continues.
 import type { Problem } from "../../../platform/errors.ts";
 import { isOwnId } from "../../../platform/ids.ts";
 import type { Place } from "../../shared/page-steps.ts";
@@ -42,6 +42,6 @@ function membersOf(text: string): unknown[] {
     const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
     return Array.isArray(value) ? value : [];
   } catch {
-    return []; // no cursor of ours
+    return []; // not a cursor of this service
   }
 }

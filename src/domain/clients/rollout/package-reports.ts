@@ -12,11 +12,11 @@ import * as store from "./package-reports-store.ts";
 
 /** Records that one step reads: each has up to 256 KiB. */
 const RECORDS_PER_STEP = 100;
-/** How long counts are used while workstations go on reporting. */
+/** How long counts are reused while workstations keep reporting. */
 export const COUNTS_KEPT_SECONDS = 60;
-/** Kinds of failures of one package that are told apart. */
+/** Kinds of failures of one package that are counted separately. */
 export const FAILURE_KINDS_MAX = 50;
-/** Characters of a reported text that are told apart and shown. */
+/** Characters of a reported text that are compared and shown. */
 const TEXT_CHARACTERS = 300;
 
 /** On how many workstations a package is. */
@@ -142,7 +142,7 @@ const failuresIn = ({ id, hostname, packages }: store.FaultyRow, packageId: stri
 const textOf = (value: unknown): string =>
   typeof value === "string" ? value.trim().slice(0, TEXT_CHARACTERS) : "";
 
-/** @returns whether there is room for its kind */
+/** @returns whether its kind can still be counted */
 function addFailure(kinds: Map<string, PackageFailure>, failure: PackageFailure): boolean {
   const { harness, version, state, error } = failure;
   const key = JSON.stringify([harness, version, state, error]);

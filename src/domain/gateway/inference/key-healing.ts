@@ -50,7 +50,7 @@ export const createKeyHealing =
     return await within(HEALING_WAIT_MS, heal().catch(noKey));
   };
 
-/** The key stays as it is, and the next request is told its state. */
+/** The key is not changed, and the next request gets its state. */
 function noKey(error: unknown): undefined {
   if (!(error instanceof DomainError)) throw error;
 }

@@ -153,7 +153,7 @@ export class GatewayKeys {
     const wish = { actor: systemActor(user), manual: false, force: false, replace: true };
     const nowMs = clock.nowMs();
     if (!attempts.reasonFor(row, { ...wish, nowMs })) return (row?.recoveringUntilMs ?? 0) > nowMs;
-    void attempts.run(user.id, wish).catch(() => {}); // the row says what came of it
+    void attempts.run(user.id, wish).catch(() => {}); // the row records the result
     return true;
   }
 

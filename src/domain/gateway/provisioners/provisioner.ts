@@ -61,7 +61,7 @@ export interface Provisioner {
    * @throws ProvisionerError
    */
   provision(request: ProvisionRequest, signal: AbortSignal): Promise<ProvisionedKey>;
-  /** A key that does not exist any more is a success. @throws ProvisionerError */
+  /** A key that no longer exists counts as a success. @throws ProvisionerError */
   revoke(request: RevokeRequest, signal: AbortSignal): Promise<void>;
   /** @returns the models that the gateway offers. @throws ListingError; ProvisionerError if the gateway could not be asked */
   listModels(signal: AbortSignal): Promise<ModelListing>;

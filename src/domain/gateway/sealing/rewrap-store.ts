@@ -1,4 +1,4 @@
-// SQL of the sealed values of the gateway area: how many lie under which sealing key, and the replacement of their wrapping.
+// SQL of the sealed values of the gateway area: how many each sealing key seals, and the replacement of their wrapping.
 import { and, asc, count, eq, gt, isNotNull, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import type { RewrapPart, SealedRow } from "../../shared/sealed-secrets.ts";

@@ -35,7 +35,7 @@ export interface Policy {
 }
 
 export interface Merged {
-  /** places that nobody has decided yet */
+  /** places that are not decided yet */
   undecided: Conflict[];
   /** a `Policy` as JSON, without stamps */
   merged: string;

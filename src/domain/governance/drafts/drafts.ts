@@ -1,4 +1,4 @@
-// Drafts of the policy: an administrator has one, saves it part by part, and publishes nothing with that. It survives the
+// Drafts of the policy: an administrator has one, saves it part by part, without publishing anything. It survives the
 // session, the browser and the service. edits.ts applies what was entered; draft-merge.ts brings a draft up to date; review.ts
 // says what publishing would do, and draft-publishing.ts does it.
 import { setImmediate } from "node:timers/promises";
@@ -62,7 +62,7 @@ export class Drafts {
     return this.own(actor) ?? this.#fresh(actor, this.parts.revisions.inForce(actor.organizationId));
   }
 
-  /** As ownOrNew, for reading: before the first revision, the draft says what a new installation says. */
+  /** As ownOrNew, for reading: before the first revision, the draft has the content of a new installation. */
   ownOrFirst(actor: Actor): Draft {
     const { revisions } = this.parts;
     return this.own(actor) ?? this.#fresh(actor, revisions.current(actor.organizationId) ?? FIRST);
@@ -154,7 +154,7 @@ export class Drafts {
     return this.parts.runTask("settings", text);
   }
 
-  /** Says what a harness does with a package. @throws DomainError as saveExtensions; `policy_draft.no_package` */
+  /** Sets how a harness uses a package. @throws DomainError as saveExtensions; `policy_draft.no_package` */
   use(actor: Actor, stated: StatedVersion, id: string, use: PackageUse): Promise<Draft> {
     return this.#edit(actor, stated, async (content) =>
       this.#edits.extensions(actor, content, withUse(content, id, use)),

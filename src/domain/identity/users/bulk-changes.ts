@@ -43,7 +43,7 @@ export interface BulkUserChange {
   rowsMax?: number | undefined;
   /** `next` of the slice before; undefined for the first one */
   cursor?: string | undefined;
-  /** tells what would happen, and changes nothing */
+  /** returns what would happen, and changes nothing */
   isDryRun?: boolean | undefined;
 }
 

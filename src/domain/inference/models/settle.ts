@@ -14,7 +14,7 @@ import {
 } from "./model.ts";
 import * as store from "./store.ts";
 
-/** Rows written before other requests may go on. */
+/** Rows written before other requests get a turn. */
 const ROWS_PER_STEP = 100;
 
 export interface Occasion {

@@ -14,7 +14,7 @@ export class UsageIntake {
 
   /**
    * Adds the sums to the database, unless this batch was the last one. Sums of another organization are left out, and those of a
-   * user who was erased meanwhile are nobody's.
+   * user who was erased in the meantime are kept without a user.
    */
   async take({ batch, deltas }: UsageBatch): Promise<void> {
     const { db, identity } = this.own;

@@ -1,4 +1,4 @@
-// Removes sums of usage that are older than USAGE_DAYS_KEPT, and turns those of an erased person into sums of nobody.
+// Removes sums of usage that are older than USAGE_DAYS_KEPT, and removes the user from the sums of an erased person.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import type { ErasePersonalData } from "../../shared/personal-data.ts";

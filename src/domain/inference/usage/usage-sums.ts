@@ -37,7 +37,7 @@ export interface UsageSumsOptions {
   handOver?: HandOver | undefined;
   /** whether sums that cannot be handed over go to the database; else they are kept and tried again */
   isCounter?: boolean | undefined;
-  /** told why sums could not be written; they are kept and tried again */
+  /** called with the reason why sums could not be written; they are kept and tried again */
   onFailure?: ((error: unknown) => void) | undefined;
 }
 

@@ -57,7 +57,7 @@ export class BulkRun {
   async carryOut(operations: readonly BulkOperation[], failuresMax: number): Promise<readonly string[]> {
     for (const step of planBulk(await runInTurns(numbered(operations)))) {
       if (this.#failures >= failuresMax) break;
-      // An operation that fails before it writes would give nobody else a turn.
+      // An operation that fails before it writes would not let other requests run.
       await new Promise<void>((resolve) => setImmediate(resolve));
       await this.#attempt(step);
     }

@@ -69,7 +69,7 @@ export function patchIntake(users: Users): MemberIntake {
             count += some.length;
             if (count > PATCH_MEMBERS_MAX) throw tooManyMembers();
             const ids = entries.idsIn(some);
-            value.push(...(ids.length === some.length ? ids : some)); // the operation tells of the entries without ids
+            value.push(...(ids.length === some.length ? ids : some)); // the operation reports the entries without ids
             unknown?.find(ids);
             return undefined;
           }),
@@ -113,7 +113,7 @@ export class SentMembers {
     return this.#unknown.ids;
   }
 
-  /** @throws ScimError for as many problems as one error tells */
+  /** @throws ScimError with as many problems as one error names */
   take(elements: readonly unknown[]): Steps<void> {
     return inSlices(elements, (some) => {
       const ids = this.#entries.idsIn(some);
@@ -133,7 +133,7 @@ class Entries {
   readonly refusals = new Refusals();
   #count = 0;
 
-  /** @returns the ids in further entries @throws ScimError for as many entries without an id as one error tells */
+  /** @returns the ids in further entries @throws ScimError with as many entries without an id as one error names */
   idsIn(some: readonly unknown[]): string[] {
     const ids: string[] = [];
     for (const element of some) {

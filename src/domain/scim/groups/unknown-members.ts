@@ -8,7 +8,7 @@ export const NAMED_MAX = 10;
 /** one of our ids has 36 */
 const SHOWN_CHARACTERS_MAX = 64;
 
-/** @param unknown ids of no user, the first NAMED_MAX @returns the error; groups among them are told apart */
+/** @param unknown ids of no user, the first NAMED_MAX @returns the error; groups among them are named separately */
 export function unknownMembers(
   connection: Connection,
   { organizationId, ids }: { organizationId: string; ids: readonly string[] },

@@ -18,7 +18,7 @@ export class Refusals {
 
   constructor(private readonly own: { db: Db; clock: Clock }) {}
 
-  /** The request is already answered, so nobody waits for this or learns of a failure. */
+  /** The request is already answered, so no caller waits for this or sees a failure. */
   keep(organizationId: string, refusal: Omit<store.Refusal, "atMs">): void {
     const { db, clock } = this.own;
     const atMs = clock.nowMs();

@@ -92,7 +92,7 @@ export class TokenCheck {
     return this.#known;
   }
 
-  /** Nobody waits for the write. */
+  /** No caller waits for the write. */
   #noteUse(token: Presented, nowMs: number): void {
     const { id, organizationId } = token;
     if (isNoted(token, nowMs) || this.#noting.has(id)) return;

@@ -1,5 +1,5 @@
-// Indexes of texts by three characters in a row (SQLite FTS5, tokenizer `trigram`): which parts of a text are looked up. An index tells
-// which rows may have a text; whoever searches compares the text of each.
+// Indexes of texts by three characters in a row (SQLite FTS5, tokenizer `trigram`): which parts of a text are looked up. An index
+// names the rows that may have a text; the caller compares the text of each.
 import { sql } from "drizzle-orm";
 import type { Db, Tx } from "../../../platform/database/database.ts";
 

@@ -28,7 +28,7 @@ export interface AdmissionDependencies extends DecisionSources {
   sessions: Pick<Access["sessions"], "enter" | "signIn">;
   settings: CurrentSsoSettings;
   announced: Pick<AnnouncedLogouts, "has">;
-  /** told how each sign-in ends, for metrics */
+  /** receives the result of each sign-in, for metrics */
   ended?: ((outcome: SignInOutcome) => void) | undefined;
 }
 
@@ -139,7 +139,7 @@ export class Admission {
   }
 
   #decide(connection: Connection, person: Person): Decision {
-    // A reload may have replaced the provider while the person was on the way: the former one lets nobody in any more.
+    // A reload may have replaced the provider during the sign-in; the former provider is no longer accepted.
     if (this.own.settings()?.issuer !== person.issuer) return { kind: "refuse", error: stateUnknown() };
     return decide(this.own, {
       connection,
@@ -251,7 +251,7 @@ export class Admission {
     return error;
   }
 
-  /** Tells the same person again without saying who it is. */
+  /** Identifies the same person again without storing who it is. */
   #hashOf({ issuer, subject }: Person): string {
     const mac = this.own.sealing.mac(`${issuer}\0${subject}`, "subject at a provider");
     return mac.slice(0, SUBJECT_HASH_LENGTH);

@@ -1,6 +1,6 @@
-// What a browser must bring back from the provider, sealed in one cookie: nothing is stored here for strangers. Several tabs may sign
-// in at once, so the cookie holds several attempts; each is used once, and only while the provider stays the same: otherwise the code
-// of one provider would be shown to another (RFC 9700 section 4.4).
+// What a browser must bring back from the provider, sealed in one cookie: nothing is stored here for unauthenticated callers.
+// Several tabs may sign in at once, so the cookie holds several attempts; each is used once, and only while the provider stays
+// the same: otherwise the code of one provider would be shown to another (RFC 9700 section 4.4).
 import { type Static, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
@@ -11,7 +11,7 @@ import type { Attempt } from "../provider/client/oidc-client.ts";
 import type { CurrentSsoSettings } from "../settings.ts";
 
 export const PROVIDER_ATTEMPT_TTL_MS = 10 * MINUTE_MS;
-/** The oldest attempt makes room for the newest. */
+/** The newest attempt replaces the oldest one. */
 export const ATTEMPTS_MAX = 5;
 /** Browsers keep cookies of at least 4,096 bytes with name and attributes (RFC 6265 section 6.1). */
 export const SEALED_LENGTH_MAX = 3_500;
@@ -47,7 +47,7 @@ export class SignInAttempts {
       clock: Clock;
       sealing: Pick<Sealing, "seal" | "open">;
       settings: CurrentSsoSettings;
-      /** told that a callback came without its attempt, for metrics */
+      /** called when a callback has no attempt, for metrics */
       ended?: (outcome: "sso.state") => void;
     },
   ) {}

@@ -8,6 +8,6 @@ import { logoutTokens } from "../tables.ts";
 export const use = (tx: Tx, row: typeof logoutTokens.$inferInsert): boolean =>
   changesOf(tx.insert(logoutTokens).values(row).onConflictDoNothing().run()) > 0;
 
-/** Removes tokens that nobody could use any more. @returns how many */
+/** Removes tokens that can no longer be used. @returns how many */
 export const removeExpired = (tx: Tx, nowMs: number): number =>
   changesOf(tx.delete(logoutTokens).where(lte(logoutTokens.expiresAtMs, nowMs)).run());

@@ -30,7 +30,7 @@ export interface ProviderLogoutDependencies {
   identity: Pick<Identity, "findOrganization">;
   endProviderSessions: EndProviderSessions;
   settings: CurrentSsoSettings;
-  /** told of each logout, for the sign-ins that are under way */
+  /** called for each logout, for running sign-ins */
   announced: Pick<AnnouncedLogouts, "add">;
 }
 

@@ -162,7 +162,7 @@ function clockFinding({ requests: { clockOffsetMs }, settings }: Connection): Pr
   );
 }
 
-/** Redeems a code that nobody issued: only a client that identified itself is told that the code is wrong. */
+/** Redeems a code that nobody issued: only an authenticated client gets the error for a wrong code. */
 async function clientFindings(
   connection: Connection,
   metadata: ProviderMetadata,

@@ -114,7 +114,7 @@ async function findOrphanedKey(
   }
 }
 
-/** An answer of that size is no outage: it is a list that nobody can use. */
+/** An answer of that size is not an outage, but an unusable list. */
 function rejectLargeListing(error: unknown): never {
   const { cause } = error instanceof ProvisionerError ? error : {};
   if (cause instanceof DomainError && cause.reason === "program.output_too_large")

@@ -42,7 +42,7 @@ export function fromLibrary(error: unknown): unknown {
   }
 }
 
-/** The error of provider-requests.ts lies under the library's. */
+/** The error of provider-requests.ts is a cause of the library's error. */
 function ownErrorIn(error: unknown): DomainError | undefined {
   let at = error;
   for (let depth = 0; depth < CAUSES_MAX && at instanceof Error; depth += 1) {

@@ -8,7 +8,7 @@ import { discoveryUrl, type ProviderMetadata, readMetadata } from "./metadata.ts
 
 /** After this time the document is fetched again, while the old one is still used. */
 export const METADATA_FRESH_MS = HOUR_MS;
-/** After this time the document is not used any more. */
+/** After this time the document is no longer used. */
 const METADATA_KEPT_MS = 24 * HOUR_MS;
 
 /** A discovery document, as it was received. */
@@ -88,7 +88,7 @@ export class Discovery {
     }
   }
 
-  /** A provider that answers, but wrongly, may have been replaced: what was known about it is not used any more. */
+  /** A provider that answers, but wrongly, may have been replaced: what was known about it is no longer used. */
   #noteFailure(error: DomainError): void {
     this.#failed = { error, atMs: this.parts.clock.nowMs() };
     if (error.reason === "sso.provider_invalid") this.#known = undefined;

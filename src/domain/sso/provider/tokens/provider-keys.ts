@@ -24,7 +24,7 @@ export const KEYS_MAX = 100;
 /** The algorithms that are accepted, whatever the provider offers: all are asymmetric. */
 export const TOKEN_ALGORITHMS: readonly string[] = ["RS256", "PS256", "ES256", "EdDSA"];
 
-/** Why keys are fetched: each has a pause of its own, so that strangers cannot delay sign-ins by logout tokens. */
+/** Why keys are fetched: each has its own pause, so that unauthenticated callers cannot delay sign-ins with logout tokens. */
 type Purpose = "sign_in" | "logout";
 
 interface KeySet {

@@ -1,4 +1,4 @@
-// What ID tokens and logout tokens have in common: length, signature, issuer, audience and times, and how a failure is told.
+// What ID tokens and logout tokens have in common: length, signature, issuer, audience and times, and how a failure is reported.
 import { errors, type JWTPayload } from "jose";
 import { SECOND_MS } from "../../../../platform/clock.ts";
 import { DomainError } from "../../../../platform/errors.ts";
