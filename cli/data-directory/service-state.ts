@@ -1,4 +1,5 @@
-// Tells whether a service runs on the data directory of a command. Some changes take effect only when a service carries them out.
+// Returns whether a service runs on the data directory of a command. Some changes take effect only when a service carries them
+// out.
 import { isServerRunning, openDataDirectory } from "../../src/platform/data-directory/data-directory.ts";
 import type { Call } from "./in-domain.ts";
 

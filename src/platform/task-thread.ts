@@ -39,7 +39,7 @@ export async function resultOf<Result, Progress = never>(
 }
 
 /**
- * Waits for the next result of a thread, which goes on.
+ * Waits for the next result of a thread, which continues to run.
  * @throws what the task throws; the signal's reason
  */
 export async function nextResultOf<Result, Progress = never>(

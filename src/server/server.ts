@@ -33,7 +33,7 @@ export interface ServerOptions extends RouteOptions {
 /** Finds the caller's network address; null if there is none. */
 export type AddressOf = (request: Request) => string | null;
 
-/** Tells how the caller's network address was found. */
+/** Returns how the caller's network address was found. */
 export type ForwardingOf = (request: Request) => Forwarding;
 
 export interface Server {

@@ -51,7 +51,7 @@ function linkDetails({ domain }: Call, user: User, { issuer }: NewIdentity): str
   ];
 }
 
-/** @returns the line of the plan about a link that nobody can use now */
+/** @returns the line of the plan about a link that cannot be used now */
 function elsewhere(configured: string | undefined, issuer: string): string[] {
   if (configured === undefined)
     return ["Warning: no identity provider is configured, so nobody signs in there."];

@@ -4,7 +4,7 @@ import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { issuerFor } from "./issuer.ts";
 
-/** By external id nothing is written: SCIM has told it already, so there is nothing to confirm. */
+/** By external id nothing is written: SCIM has provided it already, so there is nothing to confirm. */
 export async function move(call: Call): Promise<void> {
   const { domain, actor, context, command, output, text } = call;
   const wanted: Move = {

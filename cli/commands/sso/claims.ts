@@ -1,5 +1,5 @@
 // `sso verify --claims`: tries the rules on the claims of a person, and says as whom and why the person would sign in. A refusal is an
-// answer, so the exit code is 0. Contacts nobody and changes nothing.
+// answer, so the exit code is 0. Sends no request and changes nothing.
 import type { Preview } from "../../../src/domain/sso/service.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../src/platform/text/json-object.ts";

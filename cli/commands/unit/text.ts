@@ -33,7 +33,7 @@ const SERVICE: UnitFacts = {
   permanentFailures: PERMANENT_FAILURE_EXITS,
 };
 
-/** It starts after the service, which may upgrade the database, and goes on when the service stops. */
+/** It starts after the service, which may upgrade the database, and keeps running when the service stops. */
 const PROXY: UnitFacts = {
   name: `${NAME}-proxy.service`,
   description: "Quartermaster, inference proxy of the control service",

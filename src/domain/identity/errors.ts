@@ -79,7 +79,7 @@ export const invitationsDisabled = () =>
     "sign-in is managed by the identity provider; add the person there",
   );
 
-/** The address that the provider vouches for accepts the invitation, so that nobody needs a password here. */
+/** The address that the provider has verified accepts the invitation, so that no password is needed here. */
 export const acceptedAtProvider = () =>
   new DomainError(
     "conflict",

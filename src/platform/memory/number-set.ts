@@ -1,4 +1,4 @@
-// A set of natural numbers that lie close together, such as row numbers: one bit each, in order, however they were added.
+// A set of natural numbers that are close together, such as row numbers: one bit each, in order, however they were added.
 
 const WORD_BITS = 32;
 const WORDS_MIN = 1024;

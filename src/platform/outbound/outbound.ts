@@ -42,7 +42,7 @@ export interface OutboundRequest {
   /** 1 to OUTBOUND_TIMEOUT_MAX_MS, for the answer and its body together */
   timeoutMs: number;
   signal?: AbortSignal;
-  /** verifies the certificate whatever the environment says, and refuses names of link-local addresses unless told otherwise */
+  /** verifies the certificate whatever the environment says, and refuses names of link-local addresses by default */
   tls?: PeerTls;
   /** default: true; false leaves a content coding of the answer as it is */
   decompress?: boolean;

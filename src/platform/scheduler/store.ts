@@ -25,7 +25,7 @@ export const listJobs = (connection: Connection, names: readonly string[]): Map<
       .map((row) => [row.name, row]),
   );
 
-/** @returns all jobs that have a row, by name, also jobs that no process registers any more */
+/** @returns all jobs that have a row, by name, including jobs that no process registers now */
 export const listAllJobs = (connection: Connection): JobRow[] =>
   connection.select().from(jobs).orderBy(asc(jobs.name)).limit(JOBS_MAX).all();
 

@@ -192,7 +192,7 @@ export class LongLists {
     this.#kept = end;
   }
 
-  /** Lets go of what is not needed any more. */
+  /** Releases what is no longer needed. */
   #release(): void {
     const list = this.#list;
     if (list) this.#refuseLong(this.#text.length - list.element);

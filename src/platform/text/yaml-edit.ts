@@ -91,7 +91,7 @@ const rangeOf = (node: unknown): readonly [from: number, to: number] | undefined
 const valueText = (value: string | boolean): string =>
   new Document(value, { schema: "core" }).toString({ lineWidth: 0 }).trimEnd();
 
-/** A missing value has no room around it; the value of a block ends with its line. */
+/** A missing value has no space around it; the value of a block ends with its line. */
 function replacement(text: string, { valueFrom: from, to }: Member, value: string): Splice {
   const before = text[from - 1] === ":" ? " " : "";
   const isBlock = from < to && text[to - 1] === "\n";

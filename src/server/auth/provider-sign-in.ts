@@ -73,7 +73,7 @@ export function createProviderSignIn({ domain, baseUrl, clock }: RouteContext) {
 }
 
 interface Beginning {
-  /** path to go on with */
+  /** path to continue at */
   next: string | undefined;
   /** address to fill in at the provider */
   loginHint: string | undefined;
@@ -81,7 +81,7 @@ interface Beginning {
   prompt?: "login" | undefined;
 }
 
-/** @returns where the request of a browser that comes back comes from */
+/** @returns the origin of the request of a returning browser */
 export function returningBrowser(request: Request, baseUrl: string) {
   const { requestId, address } = exchangeOf(request);
   const userAgent = request.headers.get("user-agent");
@@ -94,7 +94,7 @@ interface TakenAttempt {
   /** when the browser left for the provider, in UTC milliseconds */
   startedMs: number;
   query: URLSearchParams;
-  /** path to go on with */
+  /** path to continue at */
   next: string | undefined;
 }
 

@@ -11,8 +11,8 @@ import type { Verdict } from "../metrics/token-metrics.ts";
 /** Verification time in one turn of the event loop, about 150 tokens. All other requests wait during it. */
 export const TURN_MS = 10;
 /**
- * Share of one core for refused tokens. While it is used up all new tokens wait, because only verification tells good from
- * bad.
+ * Share of one core for refused tokens. While it is used up all new tokens wait, because only verification distinguishes valid
+ * tokens.
  */
 export const REFUSAL_SHARE = 0.25;
 /** Refusal budget that accumulates while idle. */

@@ -2,7 +2,7 @@
 import type { SpentBudget } from "../../platform/errors.ts";
 
 /**
- * @param retryAfterSeconds until the budget has room again
+ * @param retryAfterSeconds until the budget allows a request again
  * @source draft-ietf-httpapi-ratelimit-headers-10 sections 3 and 4
  */
 export const budgetHeaders = (

@@ -32,7 +32,7 @@ export interface Exchange {
   refusal?: Refusal | undefined;
   /** event that the log names as a warning, such as a sign-in that should be rare */
   warning?: string;
-  /** set by a sign-in at the provider: own path to go on with, which an error page leads back to */
+  /** set by a sign-in at the provider: own path to continue at, which an error page leads back to */
   next?: string | undefined;
   /** Set-Cookie values for whatever answer follows, an error included */
   cookies?: readonly string[];

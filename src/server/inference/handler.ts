@@ -61,7 +61,7 @@ export class InferenceHandler {
     this.#find = createPaths(own.extraPaths);
   }
 
-  /** Refuses every request from now on; running ones go on. */
+  /** Refuses every request from now on; running requests continue. */
   stop(): void {
     this.#isStopping = true;
   }
@@ -170,7 +170,7 @@ const PROBES = new Set(["GET", "HEAD"]);
 const dialectFor = ({ headers }: Request, { route, dialect }: Entry): Dialect =>
   route.startsWith("/v1/models") && headers.has("anthropic-version") ? "messages" : dialect;
 
-/** Another protocol may be ignored (RFC 9110 section 7.8); WebSockets cannot go on without an answer of their own. */
+/** Another protocol may be ignored (RFC 9110 section 7.8); WebSockets cannot continue without an answer of their own. */
 const isWebSocket = ({ headers }: Request): boolean =>
   headers.get("upgrade")?.toLowerCase().includes("websocket") ?? false;
 

@@ -57,7 +57,7 @@ export function connectionRoutes({ guard }: Pick<RouteContext, "guard">) {
     });
 }
 
-/** The address of a proxy is nobody's business but the operator's. */
+/** Only the operator may learn the address of a proxy. */
 function connectionOf({ address, forwarding }: Exchange) {
   const isCallers = forwarding === "none" || forwarding === "trusted";
   return { address: isCallers ? address : null, forwarding };

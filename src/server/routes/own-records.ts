@@ -76,7 +76,7 @@ const described = {
   ),
 };
 
-/** @returns the operations of callers on what is theirs */
+/** @returns the operations of callers on their own records */
 export const ownRoutes = (context: RouteContext) => [ownRecordRoutes(context), ownConsoleRoutes(context)];
 
 function ownRecordRoutes({ guard, domain }: RouteContext) {

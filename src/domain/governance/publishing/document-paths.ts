@@ -13,7 +13,7 @@ export function splitParts(path: readonly string[], value: unknown): Map<string,
   const nameMember = Array.isArray(value) ? nameMemberOf(path) : undefined;
   if (nameMember === undefined || !Array.isArray(value)) return undefined;
   const parts = new Map(value.map((entry: unknown) => [nameOf(entry, nameMember), entry]));
-  // With a duplicate or missing name nobody could say which entry is meant.
+  // With a duplicate or missing name it would be unclear which entry is meant.
   return parts.has(undefined) || parts.size < value.length ? undefined : named(parts);
 }
 

@@ -44,7 +44,7 @@ const byHarness = (harnesses: readonly Harness[]): ReadonlyMap<HarnessKey, reado
   return made;
 };
 
-/** @returns whether the version lies in the interval by SemVer order, where a pre-release precedes its release */
+/** @returns whether the version is in the interval by SemVer order, where a pre-release precedes its release */
 export const isWithin = ({ introduced, before }: Interval, version: SemVer): boolean =>
   compare(version, introduced) >= 0 && (before === null || compare(version, before) < 0);
 

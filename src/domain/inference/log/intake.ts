@@ -75,7 +75,7 @@ export class LogIntake {
 
   /**
    * Queues the rows. A row with a known id changes nothing.
-   * @throws DomainError `request_log.invalid` with all problems; `request_log.full` if the queue has no room for the rows
+   * @throws DomainError `request_log.invalid` with all problems; `request_log.full` if the queue is full
    */
   takeBatch(body: unknown): void {
     this.#take(checked(RequestLogBatch, body).events, (index) => `/events/${index}`);

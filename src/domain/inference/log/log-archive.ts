@@ -1,5 +1,5 @@
-// Files of the request log in the object store, below `request-logs/`. They lie in the bucket of captured sessions, whose sweep leaves
-// keys of this form alone.
+// Files of the request log in the object store, below `request-logs/`. They are in the bucket of captured sessions, whose sweep
+// ignores keys of this form.
 import { DomainError } from "../../../platform/errors.ts";
 import type { Bucket } from "../../../platform/object-store/bucket.ts";
 import { failureIn } from "../../../platform/object-store/failures.ts";
@@ -62,7 +62,7 @@ export class LogArchive {
     throw damaged(name);
   }
 
-  /** Reads the object if the store tells no digest of it. */
+  /** Reads the object if the store has no digest of it. */
   async #isKept(key: string, { sizeBytes, sha256 }: Measured, signal: AbortSignal): Promise<boolean> {
     const found = await this.own.bucket.head(key);
     if (found?.sizeBytes !== sizeBytes) return false;
@@ -100,7 +100,7 @@ async function measure(bytes: AsyncIterable<Uint8Array>): Promise<Measured> {
   return { sizeBytes, sha256: hasher.digest("hex") };
 }
 
-/** Operators, who alone call this, are told what the store answered. It has neither address nor bucket nor key id. */
+/** Only operators call this, so the error shows the answer of the store. It has neither address nor bucket nor key id. */
 const explained = <T>(work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     const failure = failureIn(error);

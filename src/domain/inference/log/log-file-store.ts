@@ -187,7 +187,7 @@ function migrate(connection: Database): void {
   if (versionOf(connection) === LOG_FILE_VERSION) return;
   connection
     .transaction(() => {
-      const from = versionOf(connection); // another process may have migrated it before the lock was ours
+      const from = versionOf(connection); // another process may have migrated it before this process got the lock
       for (const sql of MIGRATIONS.slice(from)) connection.run(sql);
       connection.run(`PRAGMA user_version=${LOG_FILE_VERSION}`);
     })

@@ -98,7 +98,7 @@ async function* written(
   yield taken(bytes);
 }
 
-/** The writer goes on at its offset in the file, with an empty buffer. */
+/** The writer continues at its offset in the file, with an empty buffer. */
 function taken(bytes: ByteWriter): Uint8Array {
   const part = bytes.getBytes().slice();
   bytes.index = 0;

@@ -6,12 +6,12 @@ import type { gatewayModelSync, gatewayModels } from "./tables.ts";
 export type ModelRow = typeof gatewayModels.$inferSelect;
 export type SyncRow = typeof gatewayModelSync.$inferSelect;
 
-/** Models that the gateway does not offer any more and that no agent is assigned; the oldest are removed first. */
+/** Models that the gateway no longer offers and that no agent is assigned; the oldest are removed first. */
 export const REMOVED_KEPT_MAX = 1_000;
 
 /**
  * `available`: unchanged since it was acknowledged. `changed`: its name or metadata differ from what was acknowledged. `removed`:
- * the gateway does not offer it any more. `unknown`: it is assigned, and the gateway never offered it.
+ * the gateway no longer offers it. `unknown`: it is assigned, and the gateway never offered it.
  */
 export const MODEL_STATES = ["available", "changed", "removed", "unknown"] as const;
 export type ModelState = (typeof MODEL_STATES)[number];

@@ -14,7 +14,7 @@ export const gatewayModels = sqliteTable(
     /** JSON of an AcknowledgedModel; null if the model had changed before it was kept */
     acknowledged: text("acknowledged"),
     firstSeenAtMs: integer("first_seen_at_ms").notNull(),
-    /** of a model that is not offered any more; until then the last successful refresh has seen it */
+    /** of a model that is no longer offered; until then the last successful refresh has seen it */
     lastSeenAtMs: integer("last_seen_at_ms").notNull(),
     unavailableSinceMs: integer("unavailable_since_ms"),
   },

@@ -84,7 +84,7 @@ async function discard(body: ReadableStream<Uint8Array>, timeMs: number): Promis
   try {
     while (!(await reader.read()).done);
   } catch {
-    // the caller is gone, and nobody receives the answer
+    // the caller has disconnected, so no one receives the answer
   } finally {
     clearTimeout(timer);
   }

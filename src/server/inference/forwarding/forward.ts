@@ -22,7 +22,7 @@ export interface ForwarderOptions extends RefusedKeyOptions, BodyOptions {
   calls: Pick<OpenCalls, "open" | "releaseBody">;
   /** models that the organization has assigned; undefined while none are, which allows all */
   allowedModels(): ReadonlySet<string> | undefined;
-  /** counts an answer that is ours and not the upstream's */
+  /** counts an answer of this service, not of the upstream */
   refused(reason: RefusalReason): void;
   /** called for an error that no step expected */
   report(error: unknown, requestId: string): void;

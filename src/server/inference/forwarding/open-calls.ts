@@ -34,7 +34,7 @@ export class OpenCalls implements Iterable<OpenCall> {
    * former table behind, and only a full collection frees what that table refers to.
    */
   readonly #calls: OpenCall[] = [];
-  /** resolves when the last call has ended; undefined while nobody waits */
+  /** resolves when the last call has ended; undefined while no caller waits */
   #idle: PromiseWithResolvers<void> | undefined;
 
   constructor(private readonly own: OpenCallsOptions) {}

@@ -35,7 +35,7 @@ export class BufferBudget {
     return this.#used;
   }
 
-  /** @returns false if there is no room */
+  /** @returns false if it does not fit */
   reserve(bytes: number): boolean {
     if (this.#used + bytes > this.bytesMax) return false;
     this.#used += bytes;

@@ -52,7 +52,7 @@ export class Timers {
   beat(): void {
     const { calls, settings, access } = this.own;
     if (calls.size === 0) {
-      this.#stop(); // the service may be closing: nothing is asked any more
+      this.#stop(); // the service may be closing: no more requests are sent
       return;
     }
     this.#most = Math.max(this.#most, calls.size);

@@ -110,7 +110,7 @@ export function passwordConfirmationPage(props: PasswordConfirmationProps): stri
 }
 
 export interface ProviderConfirmationProps {
-  /** undefined if no identity provider is configured any more */
+  /** undefined if no identity provider is configured now */
   provider: { name: string; href: string } | undefined;
   branding: Branding;
 }

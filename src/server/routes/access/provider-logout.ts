@@ -64,7 +64,7 @@ export function providerLogoutRoutes({ guard, domain, clock }: RouteContext) {
   );
 }
 
-/** The reasons for which the caller is told 400; every other failure is not the caller's. */
+/** Reasons that are answered with 400; the caller is not responsible for other failures. */
 const FAULTS_OF_TOKENS: ReadonlySet<string> = new Set([
   "sso.token_invalid",
   "sso.clock",

@@ -100,7 +100,7 @@ export function sessionRoutes(context: RouteContext) {
   const { guard, domain, baseUrl, countFactor } = context;
   const { sessions } = domain.access;
   const browser = createBrowser(context);
-  /** The mode alone decides, so that the answer tells nothing about an address. */
+  /** The mode alone decides, so that the answer reveals nothing about an address. */
   const loginMethod = (): Static<typeof LoginMethod> => {
     const provider = domain.sso.settings();
     if (!provider || domain.access.settings.identityMode === "password") return { method: "password" };

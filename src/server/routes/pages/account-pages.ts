@@ -113,7 +113,7 @@ export function signInPages({ guard, domain, baseUrl }: RouteContext, browser: B
 }
 
 interface Wanted {
-  /** path to go on with */
+  /** path to continue at */
   next: string | undefined;
   /** whether the visitor asked for the recovery password */
   wantsPassword: boolean;

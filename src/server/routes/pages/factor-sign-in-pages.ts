@@ -31,7 +31,7 @@ const ProofForm = formOf({ csrf: FormField, next: FormField, code: FormField, an
 export const pathWith = (path: string, next: string | undefined): string =>
   next === undefined ? path : `${path}?callbackURL=${encodeURIComponent(next)}`;
 
-/** @returns the path of the page that goes on with a sign-in */
+/** @returns the path of the page that continues a sign-in */
 export const factorPath = (demand: Demand, next: string | undefined): string =>
   pathWith(demand === "enrollment" ? SETUP : PROOF, next);
 

@@ -1,4 +1,4 @@
-// The bytes of captured sessions in the local store: taken from and given to whoever has a signed address. Nothing is read of a
+// The bytes of captured sessions in the local store: exchanged with any caller that has a signed address. Nothing is read of a
 // body before its address, length and type are right, and what is given is never served as what the uploader called it.
 import { Type } from "@sinclair/typebox";
 import type { AddressParameters, OpenedObject } from "../../../domain/sessions/service.ts";
@@ -11,7 +11,7 @@ import { HttpError } from "../../http/problems/problem.ts";
 import { operationsOf } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
-/** Not validated: whatever is not an address of ours is refused as one. */
+/** Not validated here: an unknown address gets the same refusal as an invalid one. */
 const ObjectPath = Type.Object({ id: Type.String({ format: "uuid" }) }, { description: "Upload id" });
 const ObjectQuery = Type.Object({
   expires: Type.Optional(Type.String({ description: "Unix seconds" })),

@@ -16,7 +16,7 @@ export type SummaryGroup = (typeof SUMMARY_GROUPS)[number];
 
 /** One summary; checked values only. */
 export interface SummarySearch {
-  /** the period lies within the points */
+  /** the period is within the points */
   filter: RowFilter;
   /** beginnings of the points in UTC milliseconds, ascending; at least one and at most POINTS_MAX */
   points: number[];

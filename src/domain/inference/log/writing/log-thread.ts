@@ -99,7 +99,7 @@ export class LogThread {
     }
   }
 
-  /** A full disk leaves no room to create or open the file for writing; the existing rows can still be read. */
+  /** On a full disk, the file cannot be created or opened for writing; the existing rows can still be read. */
   async #read(task: ReadingTask): Promise<LogTasks[ReadingTask["name"]]["result"]> {
     let reader: LogReader;
     try {
