@@ -4,6 +4,7 @@ import { type LoginWatch, loginIdOf, type Principal } from "../../domain/access/
 import { type Clock, MINUTE_MS, SECOND_MS } from "../../platform/clock.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Log } from "../../platform/observe/log.ts";
+import { type EventStream, EventStreams } from "../http/event-streams.ts";
 import type { Overview } from "./overview.ts";
 
 /** Limit on open streams; further pages poll. */
@@ -15,7 +16,6 @@ export const WATCH_MS = SECOND_MS;
 export const CHECK_MS = MINUTE_MS;
 /** Limit on events that wait for a slow reader, whose stream then ends. */
 export const EVENTS_WAITING_MAX = 64;
-const RETRY_MS = { least: 2_000, spread: 8_000 };
 const FULL_RETRY_SECONDS = 30;
 
 export const ADMIN_EVENTS = ["revision", "clients", "keys", "jobs", "problem"] as const;
@@ -25,13 +25,6 @@ type Numbers = Readonly<Record<AdminEvent, number>>;
 
 const encoder = new TextEncoder();
 const HEARTBEAT = encoder.encode(": heartbeat\n\n");
-
-interface OpenStream {
-  readonly organizationId: string;
-  readonly loginId: string;
-  readonly endsAtMs: number;
-  controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-}
 
 export interface AdminEventsOptions {
   overview: Pick<Overview, "knownProblems" | "problems">;
@@ -45,74 +38,62 @@ export interface AdminEventsOptions {
 }
 
 export class AdminEvents {
-  readonly #streams = new Set<OpenStream>();
+  readonly #streams: EventStreams<EventStream>;
   /** by organization: the numbers at the last event */
-  readonly #told = new Map<string, Numbers>();
-  #timer: Timer | undefined;
-  #loginRevision = -1;
+  readonly #sent = new Map<string, Numbers>();
   #heartbeatAtMs = 0;
   #checkAtMs = 0;
-  #isClosed = false;
 
-  constructor(private readonly own: AdminEventsOptions) {}
+  constructor(private readonly own: AdminEventsOptions) {
+    this.#streams = new EventStreams({
+      ...own,
+      intervalMs: WATCH_MS,
+      beat: () => this.beat(),
+      onError: this.#note,
+      eventsWaitingMax: EVENTS_WAITING_MAX,
+      onEnd: () => {
+        if (this.#streams.size === 0) this.#sent.clear();
+      },
+    });
+  }
 
   /**
    * @returns a stream of events from now on, which ends with the caller's session or earlier
    * @throws DomainError `console.streams_full`, `service.stopping`
    */
   open(principal: Principal): ReadableStream<Uint8Array> {
-    if (this.#isClosed) throw stopping();
+    this.#streams.assertOpen();
     if (this.#streams.size >= ADMIN_STREAMS_MAX) throw full();
     const { organizationId, expiresAtMs } = principal;
-    const stream: OpenStream = {
+    if (!this.#sent.has(organizationId)) this.#sent.set(organizationId, this.#numbers(organizationId));
+    return this.#streams.open({
       organizationId,
       loginId: loginIdOf(principal),
       endsAtMs: expiresAtMs,
       controller: undefined,
-    };
-    if (!this.#told.has(organizationId)) this.#told.set(organizationId, this.#numbers(organizationId));
-    const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
-      stream.controller = controller;
-      this.#streams.add(stream);
-      this.#timer ??= setInterval(this.#guardedBeat, WATCH_MS);
-      const retryMs = Math.round(RETRY_MS.least + Math.random() * RETRY_MS.spread);
-      controller.enqueue(encoder.encode(`retry: ${retryMs}\n\n`));
-    };
-    const cancel = () => this.#forget(stream);
-    return new ReadableStream({ start, cancel }, { highWaterMark: EVENTS_WAITING_MAX });
+    });
   }
 
   /** Ends every stream, so that the listener can stop, and rejects new ones. */
   close(): void {
-    this.#isClosed = true;
-    this.#endAll();
+    this.#streams.close();
   }
 
   /** Runs once per timer interval. */
   beat(): void {
     const nowMs = this.own.clock.nowMs();
-    this.#endOver(nowMs);
-    for (const [organizationId, told] of this.#told) this.#tell(organizationId, told);
+    this.#streams.endOver();
+    for (const [organizationId, sent] of this.#sent) this.#sendChanges(organizationId, sent);
     if (nowMs >= this.#checkAtMs) {
       this.#checkAtMs = nowMs + CHECK_MS;
-      for (const id of this.#told.keys()) this.own.overview.problems(id).catch(this.#note);
+      for (const id of this.#sent.keys()) this.own.overview.problems(id).catch(this.#note);
     }
     if (nowMs < this.#heartbeatAtMs) return;
     this.#heartbeatAtMs = nowMs + HEARTBEAT_MS;
-    for (const stream of this.#streams) this.#send(stream, HEARTBEAT);
+    for (const stream of this.#streams) this.#streams.send(stream, HEARTBEAT);
   }
 
   readonly #note = (error: unknown): void => this.own.log.error("console.events_ended", { error });
-
-  /** A failure may have skipped an event. When streams end, pages connect again and read themselves. */
-  readonly #guardedBeat = (): void => {
-    try {
-      this.beat();
-    } catch (error) {
-      this.#note(error);
-      this.#endAll();
-    }
-  };
 
   #numbers(organizationId: string): Numbers {
     const { overview, revision, changes } = this.own;
@@ -125,49 +106,17 @@ export class AdminEvents {
     };
   }
 
-  #tell(organizationId: string, told: Numbers): void {
+  #sendChanges(organizationId: string, sent: Numbers): void {
     const numbers = this.#numbers(organizationId);
-    const moved = ADMIN_EVENTS.filter((event) => numbers[event] !== told[event]);
+    const moved = ADMIN_EVENTS.filter((event) => numbers[event] !== sent[event]);
     if (moved.length === 0) return;
-    this.#told.set(organizationId, numbers);
+    this.#sent.set(organizationId, numbers);
     const text = moved.map(
       (event) => `event: ${event}\ndata: ${JSON.stringify({ number: numbers[event] })}\n\n`,
     );
     const bytes = encoder.encode(text.join(""));
     for (const stream of this.#streams)
-      if (stream.organizationId === organizationId) this.#send(stream, bytes);
-  }
-
-  #endOver(nowMs: number): void {
-    for (const stream of this.#streams) if (nowMs >= stream.endsAtMs) this.#end(stream);
-    const revision = this.own.loginWatch.revision();
-    if (revision === this.#loginRevision) return;
-    this.#loginRevision = revision;
-    const ended = this.own.loginWatch.endedAmong([...this.#streams].map(({ loginId }) => loginId));
-    for (const stream of this.#streams) if (ended.has(stream.loginId)) this.#end(stream);
-  }
-
-  #send(stream: OpenStream, bytes: Uint8Array): void {
-    if ((stream.controller?.desiredSize ?? 0) > 0) stream.controller?.enqueue(bytes);
-    else this.#end(stream);
-  }
-
-  #end(stream: OpenStream): void {
-    if (!this.#streams.has(stream)) return;
-    this.#forget(stream);
-    stream.controller?.close();
-  }
-
-  #endAll(): void {
-    for (const stream of this.#streams) this.#end(stream);
-  }
-
-  #forget(stream: OpenStream): void {
-    this.#streams.delete(stream);
-    if (this.#streams.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    this.#told.clear();
+      if (stream.organizationId === organizationId) this.#streams.send(stream, bytes);
   }
 }
 
@@ -175,9 +124,4 @@ const full = () =>
   new DomainError("unavailable", "console.streams_full", "too many event streams are open", {
     hint: "read the page again at intervals instead",
     retryAfterSeconds: FULL_RETRY_SECONDS,
-  });
-
-const stopping = () =>
-  new DomainError("unavailable", "service.stopping", "the service is stopping; try again in a moment", {
-    retryAfterSeconds: 1,
   });

@@ -8,6 +8,7 @@ import type { Governance } from "../../domain/governance/service.ts";
 import { type Clock, SECOND_MS } from "../../platform/clock.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Log } from "../../platform/observe/log.ts";
+import { type EventStream, EventStreams } from "../http/event-streams.ts";
 
 /** Limit on open streams; further callers are asked to retry later. */
 export const STREAMS_MAX = 10_000;
@@ -22,8 +23,6 @@ export const KEEPALIVE_MS = 15 * SECOND_MS;
 export const BEAT_MS = 500;
 /** Keepalives are spread over this many beats, so that one beat does not delay the others. */
 export const PARTS = KEEPALIVE_MS / BEAT_MS;
-/** Reconnect delay sent to clients, randomized because many streams often end at once. */
-const RETRY_MS = { least: 2_000, spread: 8_000 };
 const FULL_RETRY_SECONDS = 60;
 const SHORTEST_MS = SECOND_MS;
 
@@ -33,16 +32,12 @@ const KEEPALIVE = encoder.encode(": keepalive\n\n");
 const eventOf = (revision: string): string =>
   `event: revision\nid: ${revision}\ndata: ${JSON.stringify({ revision })}\n`;
 
-interface OpenStream {
-  readonly organizationId: string;
-  readonly loginId: string;
+interface OpenStream extends EventStream {
   readonly userId: string;
-  readonly endsAtMs: number;
   /** the beat of a round in which it gets a keepalive */
   readonly part: number;
   /** sequence number of the last revision sent to it */
-  told: number;
-  controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  sent: number;
 }
 
 export interface RevisionStreamsOptions {
@@ -55,19 +50,31 @@ export interface RevisionStreamsOptions {
 }
 
 export class RevisionStreams {
-  readonly #streams = new Set<OpenStream>();
+  readonly #streams: EventStreams<OpenStream>;
   readonly #openPerLogin = new OpenCounts();
   readonly #openPerUser = new OpenCounts();
   /** by organization: sequence number of the last revision sent to all its streams */
-  readonly #told = new Map<string, number>();
-  #timer: Timer | undefined;
+  readonly #sent = new Map<string, number>();
   #beats = 0;
   #opened = 0;
-  #loginRevision = -1;
-  #isClosed = false;
 
   constructor(private readonly own: RevisionStreamsOptions) {
-    const streams = this.#streams;
+    const streams = new EventStreams<OpenStream>({
+      ...own,
+      intervalMs: BEAT_MS,
+      beat: () => this.beat(),
+      onError: (error) => own.log.error("governance.streams_ended", { error }),
+      eventsWaitingMax: EVENTS_WAITING_MAX,
+      onStart: ({ loginId, userId }) => {
+        this.#openPerLogin.add(loginId);
+        this.#openPerUser.add(userId);
+      },
+      onEnd: ({ loginId, userId }) => {
+        this.#openPerLogin.remove(loginId);
+        this.#openPerUser.remove(userId);
+      },
+    });
+    this.#streams = streams;
     new Gauge({
       name: "quartermaster_policy_streams",
       help: "Open streams of policy revisions",
@@ -84,37 +91,28 @@ export class RevisionStreams {
    *   `governance.too_many_streams`, `service.stopping`
    */
   open(principal: Principal): ReadableStream<Uint8Array> {
-    if (this.#isClosed) throw stopping();
+    this.#streams.assertOpen();
     if (this.#streams.size >= STREAMS_MAX) throw full();
     const { organizationId, userId } = principal;
     const loginId = loginIdOf(principal);
     this.#refuseTooMany({ loginId, userId });
     const { id, sequence } = this.own.delivery.inForce(organizationId);
-    if (!this.#told.has(organizationId)) this.#told.set(organizationId, sequence);
+    if (!this.#sent.has(organizationId)) this.#sent.set(organizationId, sequence);
     const stream: OpenStream = {
       organizationId,
       loginId,
       userId,
       endsAtMs: Math.max(principal.expiresAtMs, this.own.clock.nowMs() + SHORTEST_MS),
       part: this.#opened++ % PARTS,
-      told: sequence,
+      sent: sequence,
       controller: undefined,
     };
-    const retryMs = Math.round(RETRY_MS.least + Math.random() * RETRY_MS.spread);
-    const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
-      stream.controller = controller;
-      this.#remember(stream);
-      this.#timer ??= setInterval(this.#guardedBeat, BEAT_MS);
-      controller.enqueue(encoder.encode(`${eventOf(id)}retry: ${retryMs}\n\n`));
-    };
-    const cancel = () => this.#forget(stream);
-    return new ReadableStream({ start, cancel }, { highWaterMark: EVENTS_WAITING_MAX });
+    return this.#streams.open(stream, eventOf(id));
   }
 
   /** Ends every stream, so that the listener can stop, and rejects new ones. */
   close(): void {
-    this.#isClosed = true;
-    this.#endAll();
+    this.#streams.close();
   }
 
   /** Prevents one login or user from using up STREAMS_MAX. */
@@ -126,83 +124,31 @@ export class RevisionStreams {
 
   /** Runs once per timer interval. */
   beat(): void {
-    this.#endOver();
-    this.#tellNews();
-    this.#keepWarm(this.#beats++ % PARTS);
+    this.#streams.endOver();
+    this.#sendNewRevisions();
+    this.#sendKeepalives(this.#beats++ % PARTS);
   }
 
-  /** A failure may have skipped a revision. Ending all streams makes clients reconnect and receive the newest. */
-  readonly #guardedBeat = (): void => {
-    try {
-      this.beat();
-    } catch (error) {
-      this.own.log.error("governance.streams_ended", { error });
-      this.#endAll();
-    }
-  };
-
-  #endOver(): void {
-    const nowMs = this.own.clock.nowMs();
-    for (const stream of this.#streams) if (nowMs >= stream.endsAtMs) this.#end(stream);
-    const revision = this.own.loginWatch.revision();
-    if (revision === this.#loginRevision) return;
-    this.#loginRevision = revision;
-    const ended = this.own.loginWatch.endedAmong([...this.#streams].map(({ loginId }) => loginId));
-    if (ended.size === 0) return;
-    for (const stream of this.#streams) if (ended.has(stream.loginId)) this.#end(stream);
-  }
-
-  #tellNews(): void {
-    for (const [organizationId, told] of this.#told) {
+  #sendNewRevisions(): void {
+    for (const [organizationId, sent] of this.#sent) {
       const { sequence } = this.own.delivery.inForce(organizationId);
-      if (sequence === told) continue;
-      this.#told.set(organizationId, sequence);
+      if (sequence === sent) continue;
+      this.#sent.set(organizationId, sequence);
       const news = this.own.governance.revisions
         .list(organizationId)
-        .filter((revision) => revision.sequence > told)
+        .filter((revision) => revision.sequence > sent)
         .toReversed()
         .map((revision) => ({ ...revision, event: encoder.encode(`${eventOf(revision.id)}\n`) }));
       for (const stream of this.#streams) {
         if (stream.organizationId !== organizationId) continue;
-        for (const { sequence, event } of news) if (sequence > stream.told) this.#send(stream, event);
-        stream.told = sequence;
+        for (const { sequence, event } of news) if (sequence > stream.sent) this.#streams.send(stream, event);
+        stream.sent = sequence;
       }
     }
   }
 
-  #keepWarm(part: number): void {
-    for (const stream of this.#streams) if (stream.part === part) this.#send(stream, KEEPALIVE);
-  }
-
-  #send(stream: OpenStream, bytes: Uint8Array): void {
-    const room = stream.controller?.desiredSize ?? 0;
-    if (room > 0) stream.controller?.enqueue(bytes);
-    else this.#end(stream);
-  }
-
-  #end(stream: OpenStream): void {
-    if (!this.#streams.has(stream)) return;
-    this.#forget(stream);
-    stream.controller?.close();
-  }
-
-  #endAll(): void {
-    for (const stream of this.#streams) this.#end(stream);
-  }
-
-  #remember(stream: OpenStream): void {
-    this.#streams.add(stream);
-    this.#openPerLogin.add(stream.loginId);
-    this.#openPerUser.add(stream.userId);
-  }
-
-  #forget(stream: OpenStream): void {
-    if (!this.#streams.delete(stream)) return;
-    this.#openPerLogin.remove(stream.loginId);
-    this.#openPerUser.remove(stream.userId);
-    if (this.#streams.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+  #sendKeepalives(part: number): void {
+    for (const stream of this.#streams) if (stream.part === part) this.#streams.send(stream, KEEPALIVE);
   }
 }
 
@@ -240,9 +186,4 @@ const full = () =>
   new DomainError("unavailable", "governance.streams_full", "too many event streams are open", {
     hint: "poll the policy instead, or try again later",
     retryAfterSeconds: FULL_RETRY_SECONDS,
-  });
-
-const stopping = () =>
-  new DomainError("unavailable", "service.stopping", "the service is stopping; try again in a moment", {
-    retryAfterSeconds: 1,
   });

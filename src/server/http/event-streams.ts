@@ -1,0 +1,127 @@
+// A set of open event streams that one timer serves. A stream ends with its login, at its own time, when its reader is too slow,
+// or with the service.
+import type { LoginWatch } from "../../domain/access/service.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { DomainError } from "../../platform/errors.ts";
+
+/** Reconnect delay sent to clients, randomized because many streams often end at once. */
+const RETRY_MS = { least: 2_000, spread: 8_000 };
+
+const encoder = new TextEncoder();
+
+export interface EventStream {
+  readonly organizationId: string;
+  readonly loginId: string;
+  /** UTC milliseconds */
+  readonly endsAtMs: number;
+  /** undefined until the stream has started */
+  controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+}
+
+export interface EventStreamsOptions<Stream> {
+  loginWatch: LoginWatch;
+  clock: Clock;
+  intervalMs: number;
+  /** Runs once per interval while a stream is open. */
+  beat(): void;
+  /** Called with an error of `beat`. Then all streams end: an event may have been skipped, and clients that reconnect get the newest. */
+  onError(error: unknown): void;
+  /** Limit on events that wait for a slow reader, whose stream then ends. */
+  eventsWaitingMax: number;
+  onStart?(stream: Stream): void;
+  onEnd?(stream: Stream): void;
+}
+
+export class EventStreams<Stream extends EventStream> {
+  readonly #streams = new Set<Stream>();
+  #timer: Timer | undefined;
+  #loginRevision = -1;
+  #isClosed = false;
+
+  constructor(private readonly own: EventStreamsOptions<Stream>) {}
+
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  [Symbol.iterator](): Iterator<Stream> {
+    return this.#streams.values();
+  }
+
+  /** @throws DomainError `service.stopping` after `close` */
+  assertOpen(): void {
+    if (this.#isClosed) throw stopping();
+  }
+
+  /**
+   * @param first fields of the first event; empty for none
+   * @returns the bytes of the stream
+   */
+  open(stream: Stream, first = ""): ReadableStream<Uint8Array> {
+    const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      stream.controller = controller;
+      this.#streams.add(stream);
+      this.own.onStart?.(stream);
+      this.#timer ??= setInterval(this.#guardedBeat, this.own.intervalMs);
+      const retryMs = Math.round(RETRY_MS.least + Math.random() * RETRY_MS.spread);
+      controller.enqueue(encoder.encode(`${first}retry: ${retryMs}\n\n`));
+    };
+    const cancel = () => this.#forget(stream);
+    return new ReadableStream({ start, cancel }, { highWaterMark: this.own.eventsWaitingMax });
+  }
+
+  send(stream: Stream, bytes: Uint8Array): void {
+    if ((stream.controller?.desiredSize ?? 0) > 0) stream.controller?.enqueue(bytes);
+    else this.#end(stream);
+  }
+
+  /** Ends the streams whose time is over or whose login has ended. */
+  endOver(): void {
+    const nowMs = this.own.clock.nowMs();
+    for (const stream of this.#streams) if (nowMs >= stream.endsAtMs) this.#end(stream);
+    const revision = this.own.loginWatch.revision();
+    if (revision === this.#loginRevision) return;
+    this.#loginRevision = revision;
+    const ended = this.own.loginWatch.endedAmong([...this.#streams].map(({ loginId }) => loginId));
+    if (ended.size === 0) return;
+    for (const stream of this.#streams) if (ended.has(stream.loginId)) this.#end(stream);
+  }
+
+  /** Ends every stream, so that the listener can stop, and rejects new ones. */
+  close(): void {
+    this.#isClosed = true;
+    this.#endAll();
+  }
+
+  readonly #guardedBeat = (): void => {
+    try {
+      this.own.beat();
+    } catch (error) {
+      this.own.onError(error);
+      this.#endAll();
+    }
+  };
+
+  #endAll(): void {
+    for (const stream of this.#streams) this.#end(stream);
+  }
+
+  #end(stream: Stream): void {
+    if (!this.#streams.has(stream)) return;
+    this.#forget(stream);
+    stream.controller?.close();
+  }
+
+  #forget(stream: Stream): void {
+    if (!this.#streams.delete(stream)) return;
+    this.own.onEnd?.(stream);
+    if (this.#streams.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+const stopping = () =>
+  new DomainError("unavailable", "service.stopping", "the service is stopping; try again in a moment", {
+    retryAfterSeconds: 1,
+  });
