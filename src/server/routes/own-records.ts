@@ -4,11 +4,11 @@ import { AdminClientStatusPage, toAdminClientStatus } from "../../domain/clients
 import type { Explanation } from "../../domain/governance/service.ts";
 import { HARNESS_KEYS } from "../../domain/harnesses/harnesses.ts";
 import { toPageEnvelope } from "../../domain/shared/page.ts";
-import { toRfc3339 } from "../../platform/clock.ts";
 import { json } from "../http/answers.ts";
 import { principalOf } from "../http/exchange.ts";
 import { PageParameters, parameter, toPageQuery } from "../http/paging.ts";
 import { operationsOf } from "../openapi.ts";
+import { explanationDocument } from "../policy/explanation.ts";
 import { createRouter, type RouteContext } from "../router.ts";
 import { ownConsoleRoutes } from "./own-console.ts";
 
@@ -103,19 +103,10 @@ function ownRecordRoutes({ guard, domain }: RouteContext) {
 }
 
 /** Does not name packages that are offered only to other users. */
-function toWire({ revision, ...explanation }: Explanation): Static<typeof PolicyExplanation> {
-  return {
-    revision: revision.id,
-    number: revision.sequence,
-    published_at: toRfc3339(revision.createdAtMs),
-    harness: explanation.harness,
-    allowed: explanation.isAllowed,
-    required: explanation.isRequired,
-    version_refusal: explanation.versionRefusal ?? null,
-    values: explanation.values.map(({ line = null, ...value }) => ({ ...value, line })),
-    defaults: explanation.defaults,
-    packages: explanation.packages.flatMap(({ state, line = null, ...offered }) =>
-      state === "hidden" ? [] : [{ ...offered, state, line }],
-    ),
-  };
+function toWire(explanation: Explanation): Static<typeof PolicyExplanation> {
+  const { packages, ...document } = explanationDocument(explanation);
+  const offered = packages.flatMap(({ state, line, ...offer }) =>
+    state === "hidden" ? [] : [{ ...offer, state, line }],
+  );
+  return { ...document, packages: offered };
 }

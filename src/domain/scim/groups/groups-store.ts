@@ -10,7 +10,8 @@ export interface StoredGroup extends GroupRow {
   displayNameKey: string;
 }
 
-const ROW = {
+/** The columns of a group as it is shown. */
+export const GROUP_ROW = {
   id: scimGroups.id,
   externalId: scimGroups.externalId,
   displayName: scimGroups.displayName,
@@ -25,7 +26,7 @@ const isTheGroup = () =>
   and(eq(scimGroups.id, named("id")), eq(scimGroups.organizationId, named("organizationId")));
 
 const selectOne = statement((connection) =>
-  connection.select(ROW).from(scimGroups).where(isTheGroup()).limit(1).prepare(),
+  connection.select(GROUP_ROW).from(scimGroups).where(isTheGroup()).limit(1).prepare(),
 );
 
 /** @returns the group with an id, which is compared exactly */

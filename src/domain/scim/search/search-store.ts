@@ -10,6 +10,7 @@ import { isOfRevision, orderOf } from "../filter/order-store.ts";
 import { type Shape, shapeOf } from "../filter/shape.ts";
 import { isAlways } from "../filter/simplify.ts";
 import { isSelective, namesRevision, whereOf } from "../filter/where-store.ts";
+import { GROUP_ROW } from "../groups/groups-store.ts";
 import type { GroupRow, UserRow } from "../model.ts";
 import { type AttributePath, pathText } from "../schema/attribute-path.ts";
 import { scimGroups, scimUserRevisions, scimUsers } from "../tables.ts";
@@ -61,15 +62,6 @@ const USER_COLUMNS = {
   createdAtMs: scimUsers.createdAtMs,
   updatedAtMs: scimUserRevisions.updatedAtMs,
   doc: scimUsers.doc,
-};
-const GROUP_COLUMNS = {
-  id: scimGroups.id,
-  externalId: scimGroups.externalId,
-  displayName: scimGroups.displayName,
-  memberCount: scimGroups.memberCount,
-  version: scimGroups.version,
-  createdAtMs: scimGroups.createdAtMs,
-  updatedAtMs: scimGroups.updatedAtMs,
 };
 
 const named = sql.placeholder;
@@ -134,13 +126,13 @@ const USER_SQL: RowsSql<UserRow> = {
 const GROUP_SQL: RowsSql<GroupRow> = {
   organizationId: sql`${scimGroups.organizationId}`,
   sequence: sql`${scimGroups.sequence}`,
-  page: (connection, terms) => prepared(connection.select(GROUP_COLUMNS).from(scimGroups).$dynamic(), terms),
+  page: (connection, terms) => prepared(connection.select(GROUP_ROW).from(scimGroups).$dynamic(), terms),
   sequences: (connection, terms) =>
     prepared(connection.select({ sequence: scimGroups.sequence }).from(scimGroups).$dynamic(), terms),
   count: (connection, where) => connection.select(TOTAL).from(scimGroups).where(where).prepare(),
   ofSequences: (connection) =>
     connection
-      .select({ ...GROUP_COLUMNS, sequence: scimGroups.sequence })
+      .select({ ...GROUP_ROW, sequence: scimGroups.sequence })
       .from(scimGroups)
       .where(inArray(scimGroups.sequence, listed))
       .prepare(),

@@ -155,3 +155,17 @@ function Chips({ filters, values }: Omit<FilterFormProps, "problems">) {
     </ul>
   );
 }
+
+/** Lists what is wrong with values of filters, each with a link to its field. */
+export const FilterProblems = ({ title, problems }: { title?: string; problems: readonly Problem[] }) => (
+  <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+    {title !== undefined && <h2>{title}</h2>}
+    <ul>
+      {problems.map(({ pointer, detail }) => (
+        <li key={pointer + detail}>
+          <a href={`#filter-${pointer.slice(1)}`}>{asSentence(detail)}</a>
+        </li>
+      ))}
+    </ul>
+  </div>
+);

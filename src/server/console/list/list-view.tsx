@@ -1,12 +1,10 @@
 // Draws a list: filters with chips, the table with its order and columns, selection, pages, and the equivalent command.
 // Everything is plain links and forms; the script only swaps the region in place.
 /** @jsxImportSource preact */
-import type { Problem } from "../../../platform/errors.ts";
-import { asSentence } from "../../pages/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { Count, useReader } from "../parts/values.tsx";
 import { addressWith, fromStart } from "./address.ts";
-import { FilterForm } from "./filters.tsx";
+import { FilterForm, FilterProblems } from "./filters.tsx";
 import { labelsAddress } from "./labels.ts";
 import { type Column, type List, listValues, type Paging, type Values } from "./list.ts";
 import { UsualForm, Views } from "./views.tsx";
@@ -30,7 +28,7 @@ export function ListView<Row>({ list }: { list: List<Row> }) {
       <FilterForm filters={filters} values={values} problems={problems} />
       <Total list={list} />
       {problems.length > 0 ? (
-        <Problems problems={problems} />
+        <FilterProblems title="These filters cannot be used" problems={problems} />
       ) : rows.length === 0 ? (
         <div class="empty">
           {isFiltered ? (
@@ -58,19 +56,6 @@ export function ListView<Row>({ list }: { list: List<Row> }) {
     </div>
   );
 }
-
-const Problems = ({ problems }: { problems: readonly Problem[] }) => (
-  <div class="error-summary" role="alert" tabIndex={-1} autofocus>
-    <h2>These filters cannot be used</h2>
-    <ul>
-      {problems.map(({ pointer, detail }) => (
-        <li key={pointer + detail}>
-          <a href={`#filter-${pointer.slice(1)}`}>{asSentence(detail)}</a>
-        </li>
-      ))}
-    </ul>
-  </div>
-);
 
 function Total<Row>({ list: { paging, noun, problems = [] } }: { list: List<Row> }) {
   if (problems.length > 0 || paging.total === undefined) return null;

@@ -6,6 +6,7 @@ import type { Problem } from "../../../platform/errors.ts";
 import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { pathWith } from "../list/address.ts";
+import { FilterProblems } from "../list/filters.tsx";
 import { AsCommand, options } from "../parts/command.tsx";
 import { Facts, Revision, State, Text, Time } from "../parts/values.tsx";
 import { harnessText, NO_POLICY, OWN_POLICY_PATH, PACKAGE_WORDS, placeText, valueText } from "./words.ts";
@@ -32,7 +33,7 @@ export function ownPolicyPage(asked: OwnPolicy): ConsolePage {
       <>
         <Choice {...asked} />
         {problems.length > 0 ? (
-          <Problems problems={problems} />
+          <FilterProblems problems={problems} />
         ) : explanation === undefined ? (
           <div class="empty">
             <p>{NO_POLICY}</p>
@@ -87,18 +88,6 @@ function Choice({ harness, installed = "" }: OwnPolicy) {
     </search>
   );
 }
-
-const Problems = ({ problems }: { problems: readonly Problem[] }) => (
-  <div class="error-summary" role="alert" tabIndex={-1} autofocus>
-    <ul>
-      {problems.map(({ pointer, detail }) => (
-        <li key={pointer + detail}>
-          <a href={`#filter-${pointer.slice(1)}`}>{asSentence(detail)}</a>
-        </li>
-      ))}
-    </ul>
-  </div>
-);
 
 function Explained({ explanation, installed }: { explanation: Explanation; installed: string | undefined }) {
   const { revision, harness, isAllowed, isRequired, versionRefusal } = explanation;

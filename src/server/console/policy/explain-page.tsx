@@ -4,8 +4,8 @@
 import type { Explanation } from "../../../domain/governance/service.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import type { Problem } from "../../../platform/errors.ts";
-import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
+import { FilterProblems } from "../list/filters.tsx";
 import { harnessText, PACKAGE_WORDS, placeText } from "../own/words.ts";
 import { AsCommand, options } from "../parts/command.tsx";
 import { State, Text } from "../parts/values.tsx";
@@ -49,15 +49,7 @@ export function explainPage({ asked, sides, problems = [], hasDraft }: ExplainPr
       <>
         <Question asked={asked} hasDraft={hasDraft} />
         {problems.length > 0 ? (
-          <div class="error-summary" role="alert" tabIndex={-1} autofocus>
-            <ul>
-              {problems.map(({ pointer, detail }) => (
-                <li key={pointer + detail}>
-                  <a href={`#filter-${pointer.slice(1)}`}>{asSentence(detail)}</a>
-                </li>
-              ))}
-            </ul>
-          </div>
+          <FilterProblems problems={problems} />
         ) : sides.length === 0 ? (
           <div class="empty">
             <p>Enter the address of a person to see what the policy sets for them, line by line, and why.</p>

@@ -1,14 +1,13 @@
 // Revisions of the policy: one of them, the difference between two, how one arrives, what it means for a user, and rollback.
-import { type Static, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { RolloutView, toRollout } from "../../../domain/clients/rollout/rollout-wire.ts";
 import { AdminConfig } from "../../../domain/governance/reading/admin-view.ts";
-import type { Explanation } from "../../../domain/governance/service.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
-import { toRfc3339 } from "../../../platform/clock.ts";
 import { json, jsonBytes } from "../../http/answers.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { parameter } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
+import { explanationDocument } from "../../policy/explanation.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
 
 const revisionNamed = { type: "string", description: "Id or number of a revision" };
@@ -141,7 +140,7 @@ export function revisionRoutes({ guard, domain: { clients, governance, identity 
         const question = { userId: user.id, harness, version };
         const asked = named(organizationId, revision);
         const explanation = await governance.explain({ organizationId }, question, asked);
-        return json({ user: { id: user.id, email: user.email }, ...toExplanation(explanation) });
+        return json({ user: { id: user.id, email: user.email }, ...explanationDocument(explanation) });
       },
       { requires: "administrator", query: ExplainParameters, detail: described.explain },
     )
@@ -155,19 +154,3 @@ export function revisionRoutes({ guard, domain: { clients, governance, identity 
       { requires: "administrator", accepts: "json", body: Rollback, detail: described.rollback },
     );
 }
-
-const toExplanation = ({
-  revision,
-  ...explanation
-}: Explanation): Omit<Static<typeof UserExplanation>, "user"> => ({
-  revision: revision.id,
-  number: revision.sequence,
-  published_at: toRfc3339(revision.createdAtMs),
-  harness: explanation.harness,
-  allowed: explanation.isAllowed,
-  required: explanation.isRequired,
-  version_refusal: explanation.versionRefusal ?? null,
-  values: explanation.values.map(({ line = null, ...value }) => ({ ...value, line })),
-  defaults: explanation.defaults,
-  packages: explanation.packages.map(({ line = null, ...offered }) => ({ ...offered, line })),
-});
