@@ -121,19 +121,7 @@ export function clientRoutes({ guard, domain }: RouteContext) {
   const { clients } = domain;
 
   return createRouter(guard, "clients")
-    .post(
-      "/client-status",
-      async ({ request, body }) => {
-        await clients.report(reporterOf(principalOf(request)), body);
-        return noContent();
-      },
-      {
-        requires: "client-status:write",
-        accepts: "json",
-        body: ClientStatusReport,
-        detail: described.reportClientStatus,
-      },
-    )
+    .use(clientReportRoutes({ guard, domain }))
     .get(
       "/admin/client-status",
       async ({ request, query }) => {
@@ -201,6 +189,22 @@ export function clientRoutes({ guard, domain }: RouteContext) {
       },
     );
 }
+
+/** @returns the operation with which a workstation reports */
+const clientReportRoutes = ({ guard, domain: { clients } }: Pick<RouteContext, "guard" | "domain">) =>
+  createRouter(guard, "client-reports").post(
+    "/client-status",
+    async ({ request, body }) => {
+      await clients.report(reporterOf(principalOf(request)), body);
+      return noContent();
+    },
+    {
+      requires: "client-status:write",
+      accepts: "json",
+      body: ClientStatusReport,
+      detail: described.reportClientStatus,
+    },
+  );
 
 const membersOf = ({ currentRevision, next }: { currentRevision: string | null; next: string | null }) => ({
   current_revision: currentRevision,

@@ -123,6 +123,12 @@ export function oauthRoutes({ guard, domain, baseUrl, metrics }: RouteContext) {
         detail: describe("revokeToken", "Ends the grant of a refresh token (RFC 7009)"),
       },
     )
+    .use(refusedRoutes(guard));
+}
+
+/** @returns endpoints of grants that are not offered, which say so */
+const refusedRoutes = (guard: RouteContext["guard"]) =>
+  createRouter(guard, "oauth-refused")
     .get(`${ISSUER_PATH}${AUTHORIZATION_PATH}`, refuseAuthorizationRequest, {
       requires: "nobody",
       detail: documented("requestAuthorization", "Refused: sign in by device authorization", {
@@ -136,7 +142,6 @@ export function oauthRoutes({ guard, domain, baseUrl, metrics }: RouteContext) {
         400: { description: "Always" },
       }),
     });
-}
 
 /**
  * Most polls end with `authorization_pending`, which is not a failure. The framework's error handling would double the cost

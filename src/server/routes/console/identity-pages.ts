@@ -93,6 +93,14 @@ export function identityPages(context: RouteContext, console: Console) {
       },
       formRoute(TokenForm, formOperation("sendScimToken", "Creates a token and shows it once")),
     )
+    .use(tokenRevocationPages(context, console));
+}
+
+/** @returns the pages that revoke one token */
+function tokenRevocationPages({ guard, domain }: RouteContext, console: Console) {
+  const { tokens } = domain.scim;
+
+  return createRouter(guard, "console-token-revocation")
     .get(
       REVOKE_ROUTE,
       ({ request, params }) =>

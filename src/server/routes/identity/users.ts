@@ -105,10 +105,11 @@ const described = {
 };
 
 /** @returns the operations on users */
-export function userRoutes({ guard, domain, spendSearch }: RouteContext) {
-  const { users } = domain.identity;
+export function userRoutes(context: RouteContext) {
+  const { users } = context.domain.identity;
 
-  return createRouter(guard, "users")
+  return createRouter(context.guard, "users")
+    .use(userOptionRoutes(context))
     .get(
       "/admin/users",
       async ({ request, query }) => {
@@ -118,24 +119,6 @@ export function userRoutes({ guard, domain, spendSearch }: RouteContext) {
         return jsonConditionally(request, toPageEnvelope(page, toAdminUser));
       },
       { requires: "administrator", query: UserParameters, detail: described.listUsers },
-    )
-    .get(
-      "/admin/users/options",
-      async ({ request }) => {
-        const options = await runInTurns(users.options(principalOf(request).organizationId));
-        return await jsonList(options, toAdminUser);
-      },
-      { requires: "administrator", detail: described.listUserOptions },
-    )
-    .post(
-      "/admin/users/options",
-      async ({ request, body }) => {
-        spendSearch(principalOf(request));
-        const wanted = { q: body.q, selectedUserIds: body.selected_user_ids };
-        const options = users.searchOptions(principalOf(request).organizationId, wanted);
-        return json((await runInTurns(options)).map(toAdminUser));
-      },
-      { requires: "administrator", accepts: "json", body: UserSearch, detail: described.searchUserOptions },
     )
     .get(
       "/admin/users/:id",
@@ -183,5 +166,30 @@ export function userRoutes({ guard, domain, spendSearch }: RouteContext) {
         params: UserPath,
         detail: described.revokeUserSessions,
       },
+    );
+}
+
+/** @returns the lists from which a user is chosen */
+function userOptionRoutes({ guard, domain, spendSearch }: RouteContext) {
+  const { users } = domain.identity;
+
+  return createRouter(guard, "user-options")
+    .get(
+      "/admin/users/options",
+      async ({ request }) => {
+        const options = await runInTurns(users.options(principalOf(request).organizationId));
+        return await jsonList(options, toAdminUser);
+      },
+      { requires: "administrator", detail: described.listUserOptions },
+    )
+    .post(
+      "/admin/users/options",
+      async ({ request, body }) => {
+        spendSearch(principalOf(request));
+        const wanted = { q: body.q, selectedUserIds: body.selected_user_ids };
+        const options = users.searchOptions(principalOf(request).organizationId, wanted);
+        return json((await runInTurns(options)).map(toAdminUser));
+      },
+      { requires: "administrator", accepts: "json", body: UserSearch, detail: described.searchUserOptions },
     );
 }

@@ -1,4 +1,5 @@
 // The requests to the gateway in the console: figures, list and file. Days of the address are days of the reader's zone.
+import type { Domain } from "../../../../domain/domain.ts";
 import type { LogFilterQuery } from "../../../../domain/inference/log/query.ts";
 import type { RowView } from "../../../../domain/inference/log/wire.ts";
 import { WALK_PAGE_MAX } from "../../../../domain/shared/page.ts";
@@ -30,36 +31,12 @@ export function gatewayRequestPages({ guard, domain }: RouteContext, console: Co
   const isOff = (reader: Reader): ConsolePage | undefined =>
     console.has("gateway") ? undefined : featureOffPage("Requests", { setting: "gateway.type", reader });
 
-  const filterIn = async ({ organizationId, zone }: Reader, values: Values) => {
-    const problems: Problem[] = [];
-    const { q, model, harness, result, outcome, profile_id: profileId, run_id: runId, user: text } = values;
-    const query: LogFilterQuery & { q: string | undefined } = {
-      ...{ q, model, harness, result, outcome, profileId, runId },
-      userId: await userIdOf(domain, { organizationId, text, problems }),
-      minTokens: numberIn(values.min_tokens),
-      fromMs: dayIn(values.occurred_from, { name: "occurred_from", zone, problems }),
-      beforeMs: dayEndIn(values.occurred_to, { name: "occurred_to", zone, problems }),
-    };
-    return { query, problems };
-  };
-
-  /** If the figures are not ready, the list is shown without them. */
-  const summaryOf = async (query: LogFilterQuery, { zone }: Reader, bucket: string | undefined) => {
-    try {
-      const view = await requestLogs.summary({ ...query, bucket, zone, by: ["model", "user"] });
-      return { view };
-    } catch (error) {
-      if (error instanceof DomainError && error.kind === "unavailable") return { refusal: error.message };
-      throw error;
-    }
-  };
-
   const listPage = async (reader: Reader) => {
     const values = listValues(reader);
-    const { query, problems: wrong } = await filterIn(reader, values);
+    const { query, problems: wrong } = await readFilter(domain, reader, values);
     const [list, figures] = await Promise.all([
       found(() => requestLogs.list({ ...query, ...placeIn(values) }), wrong),
-      found((): Promise<ShownSummary> => summaryOf(query, reader, values.bucket)),
+      found(() => summaryOf(domain, { query, zone: reader.zone, bucket: values.bucket })),
     ]);
     const last = list.rows && lastPageAddress(reader, list.rows);
     if (last) return seeOther(last);
@@ -76,7 +53,7 @@ export function gatewayRequestPages({ guard, domain }: RouteContext, console: Co
 
   const file = async (reader: Reader) => {
     const { actor, url } = reader;
-    const { query, problems } = await filterIn(reader, listValues(reader));
+    const { query, problems } = await readFilter(domain, reader, listValues(reader));
     const walk = { ...query, perPage: WALK_PAGE_MAX, isWalk: true, known: 0 };
     const { rows: pages } = await found(
       () => walkPages<RowView>(async (after) => (await requestLogs.list({ ...walk, after })).items),
@@ -102,6 +79,34 @@ export function gatewayRequestPages({ guard, domain }: RouteContext, console: Co
       ({ request }) => console.show(request, "administrator", (reader) => isOff(reader) ?? file(reader)),
       csvRoute("downloadGatewayRequests", "The requests of the list as CSV"),
     );
+}
+
+/** @returns the query of the address; days are days of the reader's zone */
+async function readFilter(domain: Domain, { organizationId, zone }: Reader, values: Values) {
+  const problems: Problem[] = [];
+  const { q, model, harness, result, outcome, profile_id: profileId, run_id: runId, user: text } = values;
+  const query: LogFilterQuery & { q: string | undefined } = {
+    ...{ q, model, harness, result, outcome, profileId, runId },
+    userId: await userIdOf(domain, { organizationId, text, problems }),
+    minTokens: numberIn(values.min_tokens),
+    fromMs: dayIn(values.occurred_from, { name: "occurred_from", zone, problems }),
+    beforeMs: dayEndIn(values.occurred_to, { name: "occurred_to", zone, problems }),
+  };
+  return { query, problems };
+}
+
+/** If the figures are not ready, the list is shown without them. */
+async function summaryOf(
+  { requestLogs }: Domain,
+  { query, zone, bucket }: { query: LogFilterQuery; zone: string; bucket: string | undefined },
+): Promise<ShownSummary> {
+  try {
+    const view = await requestLogs.summary({ ...query, bucket, zone, by: ["model", "user"] });
+    return { view };
+  } catch (error) {
+    if (error instanceof DomainError && error.kind === "unavailable") return { refusal: error.message };
+    throw error;
+  }
 }
 
 const distinct = (problems: readonly Problem[]): Problem[] => [

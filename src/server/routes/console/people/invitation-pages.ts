@@ -44,7 +44,6 @@ export function invitationPages(context: RouteContext, console: Console) {
   const { identity } = context.domain;
   const { invitations } = identity;
   const inviteAll = createInviteAll(context);
-  const perform = createPerform(context);
 
   const showList = async (reader: Reader, sent?: InvitationForm) => {
     const values = sent ? {} : listValues(reader);
@@ -97,6 +96,15 @@ export function invitationPages(context: RouteContext, console: Console) {
         }),
       formRoute(NewInvitations, formOperation("sendInvitations", "Invites addresses and shows their links")),
     )
+    .use(invitationActionPages(context, console));
+}
+
+/** @returns the pages that renew or cancel one invitation */
+function invitationActionPages(context: RouteContext, console: Console) {
+  const { invitations } = context.domain.identity;
+  const perform = createPerform(context);
+
+  return createRouter(context.guard, "console-invitation-actions")
     .get(
       `${INVITATIONS_PATH}/:id/:action`,
       ({ request, params }) =>

@@ -27,8 +27,6 @@ const NEEDED = { needs: "administrator", back: LOGINS_PATH } as const;
 export function loginPages({ guard, domain }: RouteContext, console: Console) {
   const { logins } = domain.access;
   const userIn = createUserFilter(domain);
-  const endAll = ({ language }: Reader, error?: string) =>
-    confirmationPage(endAllConfirmation({ count: logins.countLive(), language }, error));
 
   return createRouter(guard, "console-logins")
     .get(
@@ -62,6 +60,16 @@ export function loginPages({ guard, domain }: RouteContext, console: Console) {
         }),
       csvRoute("downloadLogins", "Logins as a CSV file"),
     )
+    .use(endLoginPages({ guard, domain }, console));
+}
+
+/** @returns the pages that end one login or all */
+function endLoginPages({ guard, domain }: Pick<RouteContext, "guard" | "domain">, console: Console) {
+  const { logins } = domain.access;
+  const endAll = ({ language }: Reader, error?: string) =>
+    confirmationPage(endAllConfirmation({ count: logins.countLive(), language }, error));
+
+  return createRouter(guard, "console-login-ends")
     .get(
       END_ALL_PATH,
       ({ request }) => console.show(request, "administrator", (reader) => endAll(reader)),

@@ -14,17 +14,16 @@ import { createRouter, type RouteContext } from "../../../router.ts";
 
 const Form = formOf({ csrf: FormField, by: FormField });
 
+const isOwn = ({ session }: SessionDetail, { visitor }: Reader): boolean =>
+  session.userId === visitor.principal.userId;
+
 /** @returns the pages of one session */
 export function sessionPages({ guard, domain, clock }: RouteContext, console: Console) {
-  const { detail, transcripts, sharing, downloads, removal } = domain.sessions;
-  const detailFor = (reader: Reader, id: string): Promise<SessionDetail> =>
-    runInTurns(detail(readingViewer(reader), id));
-  const isOwn = ({ session }: SessionDetail, { visitor }: Reader): boolean =>
-    session.userId === visitor.principal.userId;
+  const { detail, transcripts, sharing, downloads } = domain.sessions;
 
   const page = async (reader: Reader, id: string) => {
     const viewer = readingViewer(reader);
-    const found = await detailFor(reader, id);
+    const found = await runInTurns(detail(viewer, id));
     const { session } = found;
     const right = transcripts.right(viewer, session);
     const isSelected = session.sharingMode === "selected";
@@ -62,11 +61,19 @@ export function sessionPages({ guard, domain, clock }: RouteContext, console: Co
       },
       formRoute(Form, formOperation("sendSessionDownload", "Gives a short-lived address of the bytes")),
     )
+    .use(removalPages({ guard, domain }, console));
+}
+
+/** @returns the pages that delete a session */
+function removalPages({ guard, domain }: Pick<RouteContext, "guard" | "domain">, console: Console) {
+  const { detail, removal } = domain.sessions;
+
+  return createRouter(guard, "console-session-removal")
     .get(
       `${SESSIONS_PATH}/:id/delete`,
       ({ request, params }) =>
         console.show(request, "anyone", async (reader) => {
-          const found = await detailFor(reader, params.id);
+          const found = await runInTurns(detail(readingViewer(reader), params.id));
           const mayRemove = isOwn(found, reader) || reader.mayAdminister;
           if (!mayRemove || found.session.heldAtMs !== null) return seeOther(sessionPath(found.session.id));
           return removalPage(found);
