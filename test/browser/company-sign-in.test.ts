@@ -62,7 +62,7 @@ describe("a device login of a signed-out person", () => {
     expect([status, await emailOf(body.access_token)]).toEqual([200, "ada@example.com"]);
   });
 
-  test("goes on in two tabs that went to the provider before either came back", async () => {
+  test("works in two tabs that were at the provider at the same time", async () => {
     const [first, second] = [await site.workstation(), await site.workstation()];
     await using visitor = await site.visitor();
     const { page, context } = visitor;
@@ -118,7 +118,7 @@ describe("the policy for forms breaks no way to the provider", () => {
     expect(await page.locator("main").textContent()).toContain("ada@example.com");
   });
 
-  test("of a sign-out that goes on to the provider", async () => {
+  test("of a sign-out that continues at the provider", async () => {
     settings = { ...settings, autoRedirect: false, logout: "idp" };
     await using visitor = await site.visitor();
     const { page } = visitor;

@@ -41,7 +41,7 @@ describe("tables", () => {
     [SHORTENED_WIDTH_MIN - 1, SHORTENED_WIDTH_MIN],
     [SHORTENED_WIDTH_MIN, SHORTENED_WIDTH_MIN],
     [SHORTENED_WIDTH_MIN + 1, SHORTENED_WIDTH_MIN + 1],
-  ])("with room for %d cells a long value takes %d", (room, width) => {
+  ])("in %d cells a long value takes %d", (room, width) => {
     const narrow = { ...style, columns: room };
     const [, row = ""] = tableText(["a".repeat(20)], columns.slice(0, 1), narrow).split("\n");
     expect(Bun.stringWidth(row)).toBe(width);

@@ -34,7 +34,7 @@ test("SSO-20 signs a person in with a verified address, and takes a code once", 
   expect(await refusalOf(provider.complete(answer))).toBe("invalid sso.code_rejected");
 });
 
-test("SSO-21 a wrong client secret is told from everything else", async () => {
+test("SSO-21 a wrong client secret has an error of its own", async () => {
   const credential = { method: "client_secret_basic" as const, secret: new Secret("wrong") };
   expect(await refusalOf(signIn(peer, peer.settings({ credential })))).toBe("upstream sso.client_rejected");
 });

@@ -185,14 +185,14 @@ export function describeProvisioner(name: string, { make }: { make(): Promise<Su
       await subject.provisioner.revoke(request, never);
     });
 
-    test("takes away what an attempt left behind under an id that nobody has", async () => {
+    test("removes the key of an interrupted attempt under an unknown id", async () => {
       await using subject = await start(ADA);
       await makeKey(subject);
       await subject.provisioner.revoke({ identity: ADA, externalId: null }, never);
       expect(await idsOf(subject, ADA)).toEqual([]);
     });
 
-    test("finds nothing to take away where nothing was left behind, or nobody has an account", async () => {
+    test("removes nothing if there is no leftover key or no account", async () => {
       await using subject = await start(ADA);
       await subject.provisioner.revoke({ identity: ADA, externalId: null }, never);
       await subject.provisioner.revoke({ identity: BOB, externalId: null }, never);
@@ -207,7 +207,7 @@ export function describeProvisioner(name: string, { make }: { make(): Promise<Su
       expect(await subject.upstream.keys()).toEqual([]);
     });
 
-    test("tells people nothing that the gateway said, and never shows a secret", async () => {
+    test("never shows people an answer of the gateway or a secret", async () => {
       await using subject = await start(ADA);
       const key = await makeKey(subject);
       expect(JSON.stringify(key)).not.toContain(key.credential?.reveal() ?? "");

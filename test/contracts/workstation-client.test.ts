@@ -396,7 +396,7 @@ async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<[even
 }
 
 describe("working under the policy", () => {
-  test("the client is told when gateway mode is off, and continues", async () => {
+  test("the client gets an answer that gateway mode is off, and continues", async () => {
     await using workstation = await atWork();
     const ensured = await workstation.call("/gateway/key/ensure", {
       method: "POST",

@@ -97,7 +97,7 @@ const [command = "", ...rest] = onSmallDisk("mount -t tmpfs -o size=1m none /mnt
 const canMount = spawnSync(command, rest).status === 0;
 
 describe.if(canMount)("a request log on a full disk", () => {
-  test("INF-44 drops rows that find no room in the queue, and shows the gap when there is room again", async () => {
+  test("INF-44 drops rows that do not fit in the queue, and shows the gap afterwards", async () => {
     const mount = `mount -t tmpfs -o size=4m none '${directory}' && exec "$@"`;
     const process_ = [process.execPath, PROCESS, file, "10", "100"];
     await using child = Bun.spawn([...onSmallDisk(mount), ...process_], {
@@ -124,7 +124,7 @@ describe.if(canMount)("a request log on a full disk", () => {
     expect(shown?.count).toBeGreaterThanOrEqual(dropped.disk_full);
   });
 
-  test("INF-43 is empty, and can be read, while there is no room to create its file", () => {
+  test("INF-43 is empty, and can be read, while the disk is too full to create its file", () => {
     const fill = `dd if=/dev/zero of='${directory}/filler' bs=4k 2>/dev/null`;
     const mount = `mount -t tmpfs -o size=1m none '${directory}' && { ${fill}; exec "$@"; }`;
     const [unshare = "", ...options] = [...onSmallDisk(mount), process.execPath, READER, file];

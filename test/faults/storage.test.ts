@@ -132,7 +132,7 @@ describe.if(canMount)("a service whose disk fails", () => {
   const statuses = (...paths: readonly string[]) =>
     Promise.all(paths.map(async (path) => (await fetch(service.baseUrl + path)).status));
 
-  test("because it is full reports itself unhealthy, tells signed-in callers why, and recovers on its own", async () => {
+  test("because it is full reports itself unhealthy, shows signed-in callers the reason, and recovers on its own", async () => {
     const { cookie } = await signIn();
     expect(await statuses("/ready", "/health/object-storage")).toEqual([200, 200]);
     const ballast = join(disk, "ballast");

@@ -164,7 +164,7 @@ test("a manifest ends with a line break, for people who take it out with tar", (
   expect(readFileSync(whole.path).toString("latin1", end - 2, end)).toBe(" \n");
 });
 
-test("a backup needs room for a copy without free pages, for the pack of it, and for the artifacts", () => {
+test("a backup needs space for a copy without free pages, for the packed copy, and for the artifacts", () => {
   const directory = placesIn(bench.data);
   using connection = openConnection(directory.database, {});
   connection.run("CREATE TABLE filler (bytes BLOB)");
@@ -183,7 +183,7 @@ test.each([
   ["without tables", "PRAGMA user_version = 1"],
   ["with a table of the name of our history", "CREATE TABLE schema_migrations (other TEXT)"],
   ["with an empty history", "CREATE TABLE schema_migrations (id INTEGER)"],
-])("a database of another program, %s, has no schema of ours", (_what, sql) => {
+])("a database of another program, %s, is not recognized", (_what, sql) => {
   const file = join(bench.folder, `${sha256Hex(sql)}.db`);
   using connection = new Database(file);
   connection.run(sql);

@@ -32,7 +32,7 @@ async function findings(
 
 const FINE = "ok: takes, checks, returns and removes an object, and serves it to nobody without a signature";
 
-test("a store that checks what it gets is fine, and nothing is left there", async () => {
+test("a store that checks uploads passes, and no object is left there", async () => {
   await using server = createS3Server();
   expect(await findings(server)).toEqual([FINE]);
   expect(server.buckets.get("sessions")?.size).toBe(0);
@@ -79,7 +79,7 @@ test.each([
   expect(await findings(server)).toEqual([finding]);
 });
 
-test("a missing bucket and a silent store are told apart", async () => {
+test("a missing bucket and a store that does not answer get different findings", async () => {
   await using server = createS3Server({ buckets: ["other"] });
   expect(await findings(server)).toEqual([
     "failed: the object store refused the request: status 404 NoSuchBucket",

@@ -117,7 +117,7 @@ test("a forwarding process starts with what was counted and what waits, for budg
   expect(await log.running.waitingUsage(TODAY - 1)).toEqual([]);
 });
 
-test("sums of an unknown user are nobody's, and those of another organization are left out", async () => {
+test("sums of an unknown user are kept without a user, and those of another organization are left out", async () => {
   await handOver({ ...ana.user, id: "0190c5a8-0000-7000-8000-00000000dead" }, 1);
   await handOver({ ...ana.user, organizationId: "0190c5a8-0000-7000-8000-00000000beef" }, 2);
   await takeAll();

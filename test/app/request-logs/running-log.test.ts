@@ -84,14 +84,14 @@ describe("a running request log", () => {
     ]);
   });
 
-  test("INF-43 offers all rows or none where the queue has no room for all", async () => {
+  test("INF-43 queues all rows or none if not all of them fit", async () => {
     await using log = startTestLog(directory, { queueRowsMax: 2 });
     expect(log.running.offer(numbers(0, 3).map((number) => rowOf(number)))).toBe(false);
     expect(log.running.offer(numbers(0, 2).map((number) => rowOf(number)))).toBe(true);
     expect(log.running.queueFigures().dropped).toEqual({ queue_full: 0, disk_full: 0, broken: 0 });
   });
 
-  test("INF-44 counts what finds no room, warns once, and shows the gap", async () => {
+  test("INF-44 counts rows that do not fit, warns once, and shows the gap", async () => {
     await using log = startTestLog(directory, { queueRowsMax: 10 });
     for (const number of numbers(0, 25)) log.running.hand(rowOf(number));
     expect(log.running.queueFigures()).toEqual({
@@ -118,7 +118,7 @@ describe("a running request log", () => {
   });
 });
 
-describe("INF-43 a row is not lost while the queue has room, when", () => {
+describe("INF-43 a row is not lost while the queue is not full, when", () => {
   test("the thread dies", async () => {
     const threads: RunningThread[] = [];
     await using log = startTestLog(directory, {
@@ -230,7 +230,7 @@ test("INF-44 a row that the file cannot hold is dropped alone", async () => {
   expect(log.running.queueFigures().dropped.broken).toBe(1);
 });
 
-test("INF-47 a sweep removes what is older, in slices, and nothing else", async () => {
+test("INF-47 a sweep removes older rows only, in slices", async () => {
   await using log = startTestLog(directory);
   for (const number of numbers(0, 1_205)) log.running.hand(rowOf(number));
   await until(() => log.running.queueFigures().rows === 0);

@@ -37,7 +37,7 @@ function configOf(proxy: object, flags: Record<string, string> = {}): Config {
 
 const statusOf = async (url: string, options: BunFetchRequestInit = {}) => (await fetch(url, options)).status;
 
-test("INF-3 a listener of its own is all proxy, and the main one has nothing of it", async () => {
+test("INF-3 a separate listener serves the proxy only, and the main one does not serve it", async () => {
   const path = join(folder, "proxy.sock");
   door = await openDoor(configOf({ listen: `unix:${path}` }), log);
   const { address } = door.listener;
@@ -56,7 +56,7 @@ test("INF-3 a listener of its own is all proxy, and the main one has nothing of 
   expect(await statusOf(`${address}/v1/messages`, chat(token))).toBe(404);
 });
 
-test("INF-3 the listener of its own serves TLS with the certificate of the service, and gets the next one", async () => {
+test("INF-3 the separate listener serves TLS with the certificate of the service, also after its renewal", async () => {
   const files = { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
   const writePair = async () => {
     const { cert, key } = await certify();

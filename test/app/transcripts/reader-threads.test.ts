@@ -13,7 +13,7 @@ const stored = async function* () {
 };
 const AS = { format: "blue-session-bundle-v1", harness: "codex" } as const;
 
-test("CON-37 a thread answers what is read here, also errors", async () => {
+test("CON-37 a thread returns the same results and errors as this process", async () => {
   const threads = new ReaderThreads();
   const here = await readHere.page(stored, AS, START);
   expect(here.entries.length).toBeGreaterThan(0);

@@ -61,7 +61,7 @@ describe.each([
     expect(await page.getByRole("link", { name: "Resume" }).count()).toBe(1);
   });
 
-  test("a form that is sent after the session ended goes on after the next sign-in", async () => {
+  test("a form that is sent after the session ended continues after the next sign-in", async () => {
     await using visitor = await opened();
     const { page, context } = visitor;
     const email = `late-${name}@example.com`;

@@ -102,7 +102,7 @@ describe.each(LOOKS_AT_ALL ? MODES : MODES.slice(0, 1))("CON-151 %s", (_, javaSc
     });
   });
 
-  test("CON-119 what was typed stays when the session ends meanwhile", async () => {
+  test("CON-119 typed text stays when the session ends", async () => {
     await using visitor = await opened();
     const { page, context } = visitor;
     await page.goto(EDIT);

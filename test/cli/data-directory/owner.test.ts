@@ -92,7 +92,7 @@ describe.if(isRoot)("CLI-20 started as root", () => {
     expect(exitCode).toBe(5);
   });
 
-  test("a user who cannot enter the parent folder is not told that the directory is missing", async () => {
+  test("a user who cannot enter the parent folder gets a different error than for a missing directory", async () => {
     chmodSync(folder, 0o700);
     const { stderr, exitCode } = await runAsStranger("users list");
     chmodSync(folder, 0o755);

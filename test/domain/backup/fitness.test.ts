@@ -8,7 +8,7 @@ const SOUND: Inspected = {
   differences: [],
 };
 
-test("a sound database of ours is usable", () => {
+test("an undamaged database of this program is usable", () => {
   expect(() => assertUsableDatabase("a.db", SOUND)).not.toThrow();
 });
 

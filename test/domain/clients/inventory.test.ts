@@ -319,7 +319,7 @@ test("a removed user's clients stay, under the former address", async () => {
 });
 
 describe("a list that is read after the last client of the page before", () => {
-  test.each(["last_seen_desc", "last_seen_asc"])("goes on as the pages do, %s", async (sort) => {
+  test.each(["last_seen_desc", "last_seen_asc"])("continues as the pages do, %s", async (sort) => {
     await using clients = await createClientsWorld();
     for (const name of ["a", "b", "c", "d", "e"]) {
       await clients.report({ instance_id: name });

@@ -99,7 +99,7 @@ describe("CON-130 among many workstations", () => {
     expect(hosts(clients, { q: "host-11", page: 2, perPage: 100 })).toHaveLength(11);
   });
 
-  test("up to the limit of candidates the total is exact, and more are told as a bound", async () => {
+  test("up to the limit of candidates the total is exact, and above it is a bound", async () => {
     for (const count of [SEARCH_CANDIDATES_MAX - 1, SEARCH_CANDIDATES_MAX, SEARCH_CANDIDATES_MAX + 1]) {
       await using clients = await many(count);
       const { total, isTotalExact, items, next } = page(clients, { q: "instance-", perPage: 100 });

@@ -100,7 +100,7 @@ test("afterwards no table names the person, once the gateway has revoked the key
   expect(items).toEqual([]);
 });
 
-test("the sums of an erased person become those of nobody, so that the totals stay", async () => {
+test("the sums of an erased person are kept without a user, so that the totals stay", async () => {
   await using site = await createErasureWorld();
   await erase(site);
   using db = new Database(site.world.file, { readonly: true });
@@ -261,7 +261,7 @@ test("two erasures may redact one entry and retention may remove it; the log sta
   expect(await domain.auditLog.verify()).toMatchObject({ entries: 2, broken: undefined });
 });
 
-test("an erasure that retention has not reached vouches for removed entries", async () => {
+test("an erasure that retention has not reached confirms removed entries", async () => {
   await using site = await createErasureWorld();
   const { domain, world, operator } = site;
   world.clock.advance(20 * DAY_MS);

@@ -81,7 +81,7 @@ describe("SES-33: keys", () => {
 });
 
 describe("a bucket of somebody else", () => {
-  test("is not ours before it is claimed, and the mark is no object", async () => {
+  test("does not belong to this service before it is claimed, and the mark is not an object", async () => {
     await using server = createS3Server();
     const store = objectsIn(bucketAt(server.origin));
     expect(await store.isOurs()).toBe(false);

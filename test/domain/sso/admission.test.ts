@@ -69,7 +69,7 @@ describe("SSO-5 a first sign-in", () => {
 });
 
 describe("SSO-4 SSO-37 the identity is issuer and subject", () => {
-  test("once linked, a new address changes nothing and finds nobody", async () => {
+  test("once linked, a new address changes nothing and matches no other user", async () => {
     await using site = await createSsoWorld({ provisioning: "scim" });
     await site.provision(ANA);
     await site.provision("bob@example.org");
@@ -90,7 +90,7 @@ describe("SSO-4 SSO-37 the identity is issuer and subject", () => {
     ["the same subject of another issuer", { iss: "https://id.example.org", email: "m@example.org" }],
     ["a look-alike address", { ...MALLORY, email: "аna@example.org" }],
     ["an address with a suffix", { ...MALLORY, email: "ana@example.org.evil.example" }],
-  ])("%s is a stranger", async (_, claims) => {
+  ])("%s matches no account", async (_, claims) => {
     await using site = await createSsoWorld({ provisioning: "scim" });
     await site.provision(ANA);
     await site.signIn({ email: ANA });

@@ -49,7 +49,7 @@ describe("SSO-33 identities", () => {
     expect(identities.list({ limit: 10 }).total).toBe(2);
   });
 
-  test("that are removed end the user's logins, and the person is a stranger again", async () => {
+  test("that are removed end the user's logins, and the person is unknown again", async () => {
     await using site = await createSsoWorld(JIT);
     const ana = await signedIn(site);
     const { identities } = site.domain.sso;

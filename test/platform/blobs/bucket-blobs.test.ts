@@ -47,7 +47,7 @@ test.each([
   ["read", (blobs) => contentOf(blobs.read(DIGEST)), "an archive"],
   ["verified", (blobs) => blobs.verify(DIGEST), "intact"],
 ] as [string, (blobs: Awaited<ReturnType<typeof world>>["blobs"]) => Promise<unknown>, unknown][])(
-  "SES-33: an archive that the data directory lost comes back when it is %s",
+  "SES-33: an archive that the data directory lost is restored when it is %s",
   async (_, ask, expected) => {
     const { blobs, local, lose } = await world();
     await blobs.put(archive(), { maxBytes: 100 });
@@ -62,7 +62,7 @@ test("an archive that neither has is missing", async () => {
   expect([await blobs.has(DIGEST), await blobs.verify(DIGEST)]).toEqual([false, "missing"]);
 });
 
-test("other bytes of the bucket do not come back", async () => {
+test("other bytes of the bucket are not restored", async () => {
   const { blobs, objects } = await world();
   const bytes = new TextEncoder().encode("an archivE");
   objects?.set(KEY, { contentType: "a/b", modifiedAtMs: 0, checksum: undefined, bytes });

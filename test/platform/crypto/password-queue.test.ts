@@ -233,7 +233,7 @@ test("one completion starts every request that it blocked", async () => {
   expect(bench.started).toEqual(["guess", "of the account", "of the address"]);
 });
 
-test("a queue full of other requests has room for known browsers", async () => {
+test("a queue full of other requests accepts known browsers", async () => {
   const bench = busyBench();
   for (let at = 0; at < PASSWORD_QUEUE_MAX; at += 1)
     bench.ask(`guess ${at}`, asker(`user ${at}`, `198.51.100.${at}`));

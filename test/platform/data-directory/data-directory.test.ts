@@ -111,7 +111,7 @@ test("root becomes the owner of the directory, with its group, before it writes 
   expect(statSync(join(folder.path, "server.lock"))).toMatchObject(owner);
 });
 
-test("root keeps no group of its own after it became the owner", async () => {
+test("root keeps none of its groups after it switched to the owner", async () => {
   using folder = scratch();
   if (isRoot) chownSync(folder.path, NOBODY, NOBODY - 1);
   const [line = ""] = await ended("open-directory", folder.path);

@@ -275,7 +275,7 @@ test("acknowledged writes survive the death of the process", async () => {
   await reopened.close();
 });
 
-test("background writes share one commit, and a write that waits for nobody includes them", async () => {
+test("background writes share one commit, and the next ordinary write includes them", async () => {
   await using world = await createWorld();
   const commits = () => world.db.revision("jobs");
   const done: string[] = [];
@@ -535,7 +535,7 @@ const [command = "", ...rest] = smallDisk("/mnt");
 const canMount = spawnSync(command, [...rest, "true"]).status === 0;
 
 // Where mounting is not permitted, the test after this one proves the same of a database that may not grow.
-test.if(canMount)("a full disk is storage.full for the whole commit, until there is room again", async () => {
+test.if(canMount)("a full disk is storage.full for the whole commit, until there is space again", async () => {
   const directory = temporaryDirectory();
   const child = startChild("fill-disk", [directory], { wrapper: smallDisk(directory) });
   const { lines, errors } = await child.ended();

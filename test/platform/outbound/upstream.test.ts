@@ -53,7 +53,7 @@ async function closedPort(): Promise<number> {
 }
 
 describe("an upstream that accepts no connection (INF-32)", () => {
-  test("is down for a moment, then tried once, and comes back", async () => {
+  test("is down for a moment, is then tried once, and works again", async () => {
     const port = await closedPort();
     const peer = peerAt(`http://127.0.0.1:${port}`);
     expect([await ask(peer), peer.upstream.isUp]).toEqual(["unreachable", false]);
@@ -107,7 +107,7 @@ describe("an upstream that accepts a connection is up", () => {
   });
 });
 
-test("a trial connection tells acceptance, refusal and silence apart", async () => {
+test("a trial connection distinguishes acceptance, refusal and silence", async () => {
   await using silent = await createFullBacklog();
   const places = [server.origin, `http://127.0.0.1:${await closedPort()}`, silent.origin];
   const reached = places.map((url) => peerAt(url).upstream.reach(100));

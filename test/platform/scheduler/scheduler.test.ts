@@ -416,7 +416,7 @@ test("a process that holds the directory takes over the leases of a crashed one 
   ]);
 });
 
-test("takes over the lease of a crashed process, also beside jobs that nobody runs", async () => {
+test("takes over the lease of a crashed process, also beside jobs that no process runs", async () => {
   const { other, held, running } = await crashedRun();
   other.scheduler.register(hourly(async () => {}, { name: "idle" }));
   await other.scheduler.runDue();

@@ -38,7 +38,7 @@ const post = (cookie: string, fields: Record<string, string>) =>
   });
 
 describe("CON-12 every page of the console", () => {
-  test("CON-13 leads a stranger to the sign-in page and back to the same address", async () => {
+  test("CON-13 redirects an unauthenticated reader to the sign-in page and back to the same address", async () => {
     expect(pages.length).toBeGreaterThan(0);
     for (const { path } of pages) {
       const asked = `${path.replaceAll(/:\w+/g, "x")}?q=a%20b&page=2`;

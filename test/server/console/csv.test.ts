@@ -100,7 +100,7 @@ describe("CON-24 a CSV file", () => {
     expect(recorded).toEqual([2]);
   });
 
-  test("records what was sent when the reader goes away", async () => {
+  test("records what was sent when the reader disconnects", async () => {
     const recorded: number[] = [];
     const answer = csvAnswer({
       name: "numbers.csv",

@@ -234,7 +234,7 @@ describe("CON-42 the page of a workstation", () => {
     expect(html).toContain('<details class="long">');
   });
 
-  test("of an id that is none of ours is not found", async () => {
+  test("of an unknown id is not found", async () => {
     expect((await shown("/console/clients/nope")).status).toBe(404);
   });
 });

@@ -15,7 +15,7 @@ const PENDING = "pending" as const;
 const foundBy = (watch: DataWatch): Promise<Displaced | typeof PENDING> =>
   Promise.race([watch.displaced, Promise.resolve<typeof PENDING>(PENDING)]);
 
-test("INF-62 a process goes on while its database is the one it opened", async () => {
+test("INF-62 a process keeps running while its database is the one it opened", async () => {
   await using world = await createWorld();
   using watch = watchOf(world);
   watch.look();

@@ -90,7 +90,7 @@ describe("INF-48 gateway logs", () => {
     expect(existsSync(join(empty.data, "request-logs.db"))).toBe(false);
   });
 
-  test("tail begins with the latest requests and goes on until it is interrupted", async () => {
+  test("tail begins with the latest requests and continues until it is interrupted", async () => {
     using own = await createInstallation();
     const today = { occurredAtMs: Date.now() }; // the child has the time of the machine
     const rowsOf = (...numbers: number[]) => numbers.map((number) => rowOf(number, today));

@@ -118,7 +118,7 @@ test("INF-3 the start says where inference is reached", async () => {
 });
 
 test(
-  "INF-61 more quiet streams than the runtime's own number of requests are all forwarded, and leave room for others",
+  "INF-61 more idle streams than the runtime's limit of requests are forwarded, and other requests still work",
   async () => {
     const { token } = await workstation(EMAIL);
     const headers = `Authorization: Bearer ${token}\r\n`;

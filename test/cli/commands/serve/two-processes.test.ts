@@ -161,7 +161,7 @@ describe("INF-62 a service in two processes", () => {
   });
 
   test(
-    "the second one goes on while the first is killed and started again",
+    "the second one keeps working while the first is killed and started again",
     async () => {
       const token = await inferenceToken(ben);
       const listen = portOf(control);
@@ -176,7 +176,7 @@ describe("INF-62 a service in two processes", () => {
   );
 
   test(
-    "the first one goes on while the second is killed and started again",
+    "the first one keeps working while the second is killed and started again",
     async () => {
       proxy.signal("SIGKILL");
       await proxy.ended();
@@ -228,7 +228,7 @@ describe("INF-62 a service in two processes", () => {
   );
 
   test(
-    "the second one ends when its database is not that of the installation any more",
+    "the second one ends when its database is replaced",
     async () => {
       await using served = await startProxy("127.0.0.1:8080");
       renameSync(join(DATA, "quartermaster.db"), join(DATA, "moved.db"));

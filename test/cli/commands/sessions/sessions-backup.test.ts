@@ -137,7 +137,7 @@ test("SES-39 a changed, missing or foreign file of a session makes the backup da
   expect(await verdictOf((bytes) => bytes.write('"count": 1', count))).toMatch(/^7 /);
 });
 
-test("SES-39 a backup needs room for the stored files, and one that retention removes meanwhile is left out", async () => {
+test("SES-39 a backup needs space for the stored files, and leaves out a file that retention removes during the backup", async () => {
   const directory = placesIn(bench.data);
   const needed = (withSessions: boolean) => spaceFor(directory, { withSessions }).needed;
   expect(needed(true) - needed(false)).toBe(BYTES.length + OTHER.length);

@@ -207,7 +207,7 @@ describe("SES-46 doctor and status", () => {
     return checks.find(({ check }: { check: string }) => check === "session_store");
   };
 
-  test("tell what is kept from what is only announced", async () => {
+  test("distinguish stored bytes from announced ones", async () => {
     await announceOn(bench, "never to arrive", { session_id: "announced" });
     const { captured_sessions: kept } = await bench.json("status --offline-ok");
     expect(kept).toEqual({
@@ -232,7 +232,7 @@ describe("SES-46 doctor and status", () => {
     });
   });
 
-  test("doctor fails when sessions lie in a store that is not configured", async () => {
+  test("doctor fails when sessions are in a store that is not configured", async () => {
     using database = new Database(join(bench.data, "quartermaster.db"));
     database.run("UPDATE session_artifacts SET store = 's3'");
     expect(await findingOf()).toMatchObject({
@@ -269,7 +269,7 @@ describe("SES-46 doctor and status", () => {
     expect(await findingOf()).toMatchObject({ detail: expect.not.stringContaining("lifecycle") });
   });
 
-  test("doctor warns when the quota or the free room refuses uploads", () => {
+  test("doctor warns when the quota or the free space refuses uploads", () => {
     expect([99, 100, 101].map((totalBytesMax) => judged({ totalBytesMax }))).toEqual([
       "warning",
       "warning",

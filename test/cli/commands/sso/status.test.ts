@@ -23,7 +23,7 @@ async function signInLines(bench: Bench, options = ""): Promise<string[]> {
   return lines.slice(from, from + 1 + length).map((line) => line.replace(/^(sign-in)? +/, ""));
 }
 
-test("SSO-29 status counts those who must sign in again, and tells how the last sign-in went", async () => {
+test("SSO-29 status counts users who must sign in again, and shows the result of the last sign-in", async () => {
   using bench = await createInstallation();
   configure(bench, "oidc");
   configure(bench, "password");

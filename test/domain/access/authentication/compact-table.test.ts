@@ -89,7 +89,7 @@ test.each([10_000, 100_000])("%p rows take at most 1.46 times their own bytes", 
   expect(table.bytes / rows / ROW_BYTES).toBeLessThan(1.46);
 });
 
-test("expired rows make room: the table of a steady stream does not grow", () => {
+test("expired rows are reused: the table of a steady stream does not grow", () => {
   const table = open(2 ** 26);
   const second = (now: number) => {
     for (let row = 0; row < 200; row += 1) table.put(randomKey(), [0, row], { expiry: now + 10, now });
@@ -141,7 +141,7 @@ test("of rows that were all used, the first to expire is evicted", () => {
 });
 
 test.each([0, 1, 2])(
-  "of a part with room for %p rows, but at least for one, the last one added is found",
+  "in a part for %p rows, but at least one, the last added row is found",
   (slots) => {
     const table = open(slots * ROW_BYTES * SEGMENTS);
     for (const [at, key] of neighbors(20).entries()) {

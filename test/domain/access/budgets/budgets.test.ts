@@ -57,7 +57,7 @@ test.each([
   [60_001, "2 minutes"],
   [120_000, "2 minutes"],
   [120_001, "3 minutes"],
-])("a refusal %i ms before the end of the window tells %s", async (leftMs, told) => {
+])("a refusal %i ms before the end of the window names %s", async (leftMs, told) => {
   await using world = await createWorld();
   const window = { windowSeconds: 600 };
   for (let i = 0; i < 3; i += 1) await spend(world, window);
@@ -98,7 +98,7 @@ test("counters survive a restart", async () => {
   await reopened.close();
 });
 
-test("a window of a clock that went back locks nobody out", async () => {
+test("a clock that was set back locks no user out", async () => {
   await using world = await createWorld();
   await spendTimes(world, 3);
   budgets.check(world.db.read, guesses({ nowMs: START_MS - DAY_MS }));
@@ -129,7 +129,7 @@ test.each([
   ["at", 0, "allowed"],
   ["after", 1, "allowed"],
 ])(
-  "%s the end of a window that has room, an attempt begins a new one with a whole budget or does not",
+  "%s the end of a window below its limit, an attempt begins a new window with a whole budget or does not",
   async (_when, stepMs, fourth) => {
     await using world = await createWorld();
     await spend(world);

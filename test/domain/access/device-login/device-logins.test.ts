@@ -147,7 +147,7 @@ test("logins of an earlier second count with those of this one", async () => {
   expect(await refusalOf(requestLogin(world))).toBe("device_login.too_many_pending");
 });
 
-test("logins that are decided or expired make room for their address", async () => {
+test("decided and expired logins no longer count for their address", async () => {
   await using world = await createLoginWorld({ limits: { ...MANY, pendingLoginsPerAddress: 2 } });
   const first = await requestLogin(world);
   await requestLogin(world);
@@ -186,7 +186,7 @@ const fillPending = (world: LoginWorld, rows: number): Promise<unknown> =>
       SELECT i, i, i, i, 'x', 'x', 'pending', ${nowMs}, ${nowMs + 600 * SECOND_MS} FROM n`);
   }, "access");
 
-test("allows at most DEVICE_LOGINS_PENDING_MAX undecided logins, and decided ones make room", async () => {
+test("allows at most DEVICE_LOGINS_PENDING_MAX undecided logins, and decided ones do not count", async () => {
   await using world = await createLoginWorld();
   await fillPending(world, DEVICE_LOGINS_PENDING_MAX - 2);
   expect(await refusalOf(requestLogin(world))).toBe("fine");

@@ -69,7 +69,7 @@ test("the id of a login is useless without its secret, known or not", async () =
   expect(logins.size).toBe(1);
 });
 
-test.each([1, 2, 3])("with room for two, %p logins leave two at most", async (count) => {
+test.each([1, 2, 3])("with a limit of two, %p logins leave at most two", async (count) => {
   await using world = await createWorld();
   const logins = new PolledLogins(world.db, 2);
   const names = ["a", "b", "c"].slice(0, count);
@@ -108,7 +108,7 @@ test("a poll that was refused does not move the window", () => {
   expect(acceptPoll(polled, at(9_999))).toBe(false);
 });
 
-test("a clock that was set back locks nobody out", () => {
+test("a clock that was set back locks no user out", () => {
   const polled = pending();
   acceptPoll(polled, at(1_000_000));
   expect(acceptPoll(polled, at(10))).toBe(true);

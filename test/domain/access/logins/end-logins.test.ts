@@ -172,7 +172,7 @@ test.each([
   ["a user's sessions", false, [1, 3, 3, 1], { loginSessions: 2, grants: 0 }],
   ["a user's sessions, with the workstations", true, [1, 1, 1, 1], { loginSessions: 2, grants: 2 }],
 ] as const)(
-  "a logout of %s ends what it decided, and nobody else's",
+  "a logout of %s ends the logins that it decided, and no others",
   async (what, endsGrants, left, told) => {
     const { world, first } = await withLogins();
     await using _ = world;

@@ -69,7 +69,7 @@ test("all logins of a user end but an active browser session of that user", asyn
   expect(world.own.count(kept.actor).loginSessions).toBe(1);
 });
 
-test("the grants of a page that are active are told, and no others of the user or of somebody else", async () => {
+test("only the active grants of the page are returned", async () => {
   await using world = await createOwnWorld();
   const actor = actorOf(world.user);
   const [live, unasked, revoked] = [await addGrant(world), await addGrant(world), await addGrant(world)];

@@ -132,7 +132,7 @@ describe("an uploaded archive", () => {
     expect(await reasonOf(upload(ARCHIVE, name))).toBe("package_source.bad_name");
   });
 
-  test("waits for nobody: more than the limit at once are refused", async () => {
+  test("refuses more than the limit at once without waiting", async () => {
     const gate = Promise.withResolvers<void>();
     const slow = async function* () {
       await gate.promise;

@@ -91,7 +91,7 @@ describe("the workstation as a whole", () => {
   });
 });
 
-describe("the harnesses that a report vouches for", () => {
+describe("the harnesses that a report confirms", () => {
   const nothing = { packages: [] };
   const missing = differs("review (codex): is missing");
 
@@ -297,7 +297,7 @@ describe("reasons", () => {
     ]);
   });
 
-  test.each([REASONS_MAX - 1, REASONS_MAX])("are all told up to the most, %d", (count) => {
+  test.each([REASONS_MAX - 1, REASONS_MAX])("are all reported up to the limit, %d", (count) => {
     expect(judged(strangers(count)).reasons).toHaveLength(count);
   });
 

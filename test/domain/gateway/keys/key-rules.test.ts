@@ -46,7 +46,7 @@ describe("of a provisioner's answer", () => {
   });
 });
 
-describe("the key before, as a provisioner is told", () => {
+describe("the previous key, as a provisioner receives it", () => {
   test.each<[string, KeyRow | undefined, ReturnType<typeof previousKey>]>([
     ["of a ready key", row(), { externalId: "key-1", alias: "a", metadata: null }],
     ["with metadata", row({ metadata: '{"b":1}' }), { externalId: "key-1", alias: "a", metadata: { b: 1 } }],

@@ -48,7 +48,7 @@ describe("users who may see the same packages", () => {
     NO_GROUPS,
   );
 
-  test("get the same object, whoever asks first", () => {
+  test("get the same object, regardless of who asks first", () => {
     const other = new AudienceGroups(revisionOf({ a: ["ben", "ana"], b: ["ana", "ben"] }), NO_GROUPS);
     expect(other.viewOf("ben")).toBe(other.viewOf("ana"));
     expect(groups.viewOf("dora")).toBe(groups.viewOf("emil"));

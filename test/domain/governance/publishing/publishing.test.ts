@@ -167,7 +167,7 @@ describe("the policy", () => {
 });
 
 describe("two authors at once", () => {
-  test("exactly one wins, and the other is told that the policy has changed", async () => {
+  test("exactly one succeeds, and the other gets the error that the policy has changed", async () => {
     await using world = await createGovernanceWorld();
     const base = world.inForce().id;
     const attempts = Array.from({ length: 8 }, (_, at) => world.publish({ ttl_seconds: at + 1 }, base));

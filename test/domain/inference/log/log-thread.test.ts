@@ -45,7 +45,7 @@ function writing(number: number, count: number): ToThread {
 const search: RowSearch = { filter: { q: "nowhere" }, sort: "occurred_desc", offset: 0, limit: 25 };
 const searching = (number: number): ToThread => ({ number, name: "search", request: search });
 
-test("INF-43 a write is done while a search goes on", async () => {
+test("INF-43 a write is done while a search runs", async () => {
   using site = threadWith({ turnMs: 0 });
   site.thread.receive(searching(1));
   await new Promise(setImmediate);

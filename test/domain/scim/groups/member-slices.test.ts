@@ -34,7 +34,7 @@ test("SCIM-123 a list of 50,000 members is read and sorted in many steps", () =>
   expect(stepsOf(sortedInSlices(unordered(50_000)))).toBeGreaterThan(20);
 });
 
-test("the problems of all steps are told at once", () => {
+test("the problems of all steps are reported together", () => {
   const faulty = members.with(3, { value: "" }).with(49_999, { value: " " });
   const both: Steps<unknown>[] = [readGroup({ displayName: "Everybody", members: faulty }), patch(faulty)];
   for (const work of both) {

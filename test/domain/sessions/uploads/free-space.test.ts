@@ -39,7 +39,7 @@ test("SES-41 a share of a large disk stays free", () => {
   expect(keptFree({ sizeBytes: SMALL_DISK_BYTES })).toBe(FREE_BYTES_KEPT);
 });
 
-test("SES-41 what is announced and not yet here counts as taken", async () => {
+test("SES-41 announced bytes that have not arrived count as used", async () => {
   await using face = await createSessionServer();
   const { accessToken: token } = await face.signedIn("member");
   await presign(face, { token }, announcementOf("text", { size_bytes: 1_000 }));

@@ -158,7 +158,7 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     while (discoveries() < 2) await Bun.sleep(1);
   });
 
-  test("is not believed any more when it answers wrongly", async () => {
+  test("is no longer used when it answers wrongly", async () => {
     const provider = relyingParty();
     await begin(provider);
     idp.faults = { metadata: { issuer: "https://other.example" } };
@@ -329,7 +329,7 @@ test("nothing is asked, and nothing listed, without a provider", async () => {
   ]);
 });
 
-test("a reload replaces the provider, and a sign-in under way goes on with the new settings", async () => {
+test("a reload replaces the provider, and a running sign-in continues with the new settings", async () => {
   let settings = idp.settings();
   const provider = createRelyingParty(world, () => settings);
   const { url, attempt } = await begin(provider);

@@ -325,7 +325,7 @@ describe("SSO-21 the token request", () => {
     expect(await provider.complete({ redirectUri: REDIRECT_URI, query, attempt })).toMatchObject(ADA);
   });
 
-  test("tells a wrong client secret from a wrong code", async () => {
+  test("distinguishes a wrong client secret from a wrong code", async () => {
     const secret = new Secret("another secret");
     const provider = relyingParty({ credential: { method: "client_secret_basic", secret } });
     expect(await refusalOf(signIn(provider))).toBe("upstream sso.client_rejected");
@@ -518,7 +518,7 @@ describe("userinfo", () => {
     expect(idp.requests).not.toContain("GET /userinfo");
   });
 
-  test("is not needed for a verified address if the operator vouches for addresses", async () => {
+  test("is not needed for a verified address if the operator trusts addresses", async () => {
     idp.claims = { sub: ADA.sub, email: ADA.email };
     await signIn(relyingParty({ trustEmail: true }));
     expect(idp.requests).not.toContain("GET /userinfo");

@@ -164,7 +164,7 @@ test("SSO-44 a changed redirect URI is reported with what to register", async ()
   expect(await problemsOf({}, { redirectUri: undefined })).toEqual(["redirect_uri warning"]);
 });
 
-test("SSO-26 a provider without an endpoint for logout is reported if logout goes on to it", async () => {
+test("SSO-26 a provider without an endpoint for logout is reported if logout continues there", async () => {
   idp.faults = { metadata: { end_session_endpoint: undefined } };
   expect(await problemsOf()).toEqual([]);
   expect(await problemsOf({ logout: "idp" })).toEqual(["logout warning"]);

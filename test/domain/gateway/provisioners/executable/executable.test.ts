@@ -142,7 +142,7 @@ describe("a key that was created and not stored", () => {
     expect(await example.upstream.keys()).toMatchObject([{ externalId: key.externalId }]);
   });
 
-  test("because the call was interrupted is revoked if nobody needs one any more", async () => {
+  test("because the call was interrupted is revoked if it is no longer needed", async () => {
     await using example = await start();
     example.upstream.trouble("after:hang");
     const deadline = new AbortController();
