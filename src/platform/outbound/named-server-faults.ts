@@ -1,15 +1,15 @@
 // The errors of named-server.ts, and the time limit of its steps. Messages name the server: the operator named it first.
+import { within } from "../clock.ts";
 import { codeOf, DomainError } from "../errors.ts";
 
 /** @throws what `work` throws; DomainError `probe.too_slow` after the limit */
 export async function withinTime<T>(work: Promise<T>, limitMs: number, what: string): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(tooSlow(what, limitMs)), limitMs);
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const done = await within(
+    limitMs,
+    work.then((value) => ({ value })),
+  );
+  if (!done) throw tooSlow(what, limitMs);
+  return done.value;
 }
 
 /** @param what fails, in words that continue with the time limit */
