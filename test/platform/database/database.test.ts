@@ -535,15 +535,18 @@ const [command = "", ...rest] = smallDisk("/mnt");
 const canMount = spawnSync(command, [...rest, "true"]).status === 0;
 
 // Where mounting is not permitted, the test after this one proves the same of a database that may not grow.
-test.if(canMount)("a full disk is storage.full for the whole commit, until there is space again", async () => {
-  const directory = temporaryDirectory();
-  const child = startChild("fill-disk", [directory], { wrapper: smallDisk(directory) });
-  const { lines, errors } = await child.ended();
-  rmSync(directory, { recursive: true });
-  const [before = "", first, second, after = "", ...kept] = lines;
-  expect({ first, second, errors }).toEqual({ first: "storage.full", second: "storage.full", errors: "" });
-  expect(kept.sort()).toEqual([before, after].map((line) => line.replace("acknowledged", "kept")).sort());
-});
+test.if(canMount)(
+  "a full disk is storage.full for the whole commit, until there is space again",
+  async () => {
+    const directory = temporaryDirectory();
+    const child = startChild("fill-disk", [directory], { wrapper: smallDisk(directory) });
+    const { lines, errors } = await child.ended();
+    rmSync(directory, { recursive: true });
+    const [before = "", first, second, after = "", ...kept] = lines;
+    expect({ first, second, errors }).toEqual({ first: "storage.full", second: "storage.full", errors: "" });
+    expect(kept.sort()).toEqual([before, after].map((line) => line.replace("acknowledged", "kept")).sort());
+  },
+);
 
 test("a full database is storage.full, nothing is half written, and writes work again once there is space", async () => {
   await using world = await createWorld();
