@@ -56,7 +56,7 @@ test("CON-78 a refresh that fails says why, and the list stays", async () => {
 });
 
 test("CON-78 a changed model names its former and new figures, and is acknowledged as it was seen", async () => {
-  const path = `${MODELS}/model?id=b%2Fone`;
+  const path = `${MODELS}/model?id=${encodeURIComponent("b/one")}`;
   site.upstream.models = [{ id: "b/one", display_name: "B", metadata: { context: 16 } }, "a"];
   await refresh();
   const page = await browser.visit(path);

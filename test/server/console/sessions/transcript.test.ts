@@ -204,7 +204,7 @@ describe("CON-37 the transcript of somebody else", () => {
     const { path } = await captureOf(bundleOf("codex", TRANSCRIPTS.codex ?? ""));
     const refused = await visit(`${path}?recorded=yes`, admin);
     expect(refused.status).toBe(403);
-    expect(refused.html).toContain("do not read the transcripts of others");
+    expect(refused.html).toContain("may not read the transcripts of others");
 
     await using open = await createSessionServer({ sessions: { administratorsMayRead: true } });
     const [eva, root] = [await open.signedIn("member"), await open.signedIn("admin")];
