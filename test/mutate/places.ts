@@ -201,7 +201,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     files: ["src/domain/clients/{removal,retention,store}.ts"],
     tests: [
       "test/domain/clients/**/*.test.ts",
-      "test/domain/lists/long-lists.test.ts",
+      "test/domain/shared/long-lists.test.ts",
       "test/server/routes/*client*.test.ts",
       "test/server/routes/bulk.test.ts",
       "test/server/console/fleet-actions.test.ts",

@@ -1,5 +1,5 @@
 // SES-2: lengths, sizes and times of an announcement at, below and above their limits. The routes are tested in
-// test/server/sessions/announcing.test.ts.
+// test/server/routes/sessions/announcing.test.ts.
 import { describe, expect, test } from "bun:test";
 import {
   CONTENT_TYPE_LENGTH_MAX,

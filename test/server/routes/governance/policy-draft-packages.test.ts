@@ -1,8 +1,8 @@
 // Changes of single packages in a draft, as programs send them.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { packageOf } from "../../domain/governance/governance-world.ts";
-import { seedCatalog } from "../../support/content/catalog.ts";
-import { type Caller, createTestServer, type TestServer } from "../../support/server.ts";
+import { packageOf } from "../../../domain/governance/governance-world.ts";
+import { seedCatalog } from "../../../support/content/catalog.ts";
+import { type Caller, createTestServer, type TestServer } from "../../../support/server.ts";
 
 let site: TestServer;
 let admin: Caller;

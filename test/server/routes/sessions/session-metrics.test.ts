@@ -1,17 +1,17 @@
 // Metrics of captured sessions.
 import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
-import { addSessionFigures } from "../../../src/app/service/jobs/session-jobs.ts";
+import { addSessionFigures } from "../../../../src/app/service/jobs/session-jobs.ts";
 import {
   diskFull,
   storeUnavailable,
   uploadNotFound,
   uploadsBusy,
-} from "../../../src/domain/sessions/errors.ts";
-import { UPLOAD_WINDOW_MS } from "../../../src/domain/sessions/limits.ts";
-import { markPlaces } from "../../../src/domain/sessions/objects/removal-store.ts";
-import { UploadTally } from "../../../src/domain/sessions/uploads/tally.ts";
-import { HOUR_MS, SECOND_MS } from "../../../src/platform/clock.ts";
+} from "../../../../src/domain/sessions/errors.ts";
+import { UPLOAD_WINDOW_MS } from "../../../../src/domain/sessions/limits.ts";
+import { markPlaces } from "../../../../src/domain/sessions/objects/removal-store.ts";
+import { UploadTally } from "../../../../src/domain/sessions/uploads/tally.ts";
+import { HOUR_MS, SECOND_MS } from "../../../../src/platform/clock.ts";
 import {
   announcementOf,
   capture,
@@ -20,8 +20,8 @@ import {
   pathIn,
   presign,
   upload,
-} from "../../support/content/sessions.ts";
-import type { TestServer } from "../../support/server.ts";
+} from "../../../support/content/sessions.ts";
+import type { TestServer } from "../../../support/server.ts";
 
 const figuresOf = async (face: TestServer) => {
   const metrics = new Registry();

@@ -1,7 +1,7 @@
 // The operations on drafts: one part for each save, the version that the author has read, merges and publications.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { managedText, packageOf } from "../../domain/governance/governance-world.ts";
-import { type Caller, createTestServer, type TestServer } from "../../support/server.ts";
+import { managedText, packageOf } from "../../../domain/governance/governance-world.ts";
+import { type Caller, createTestServer, type TestServer } from "../../../support/server.ts";
 
 let face: TestServer;
 let admin: Caller;

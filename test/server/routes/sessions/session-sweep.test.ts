@@ -1,14 +1,14 @@
 // Objects without a row: a sweep removes them, but not what is young, named, or in a bucket that was not claimed.
 import { expect, test } from "bun:test";
-import { SWEEP_OBJECTS_MAX } from "../../../src/domain/sessions/limits.ts";
-import { createS3Objects } from "../../../src/domain/sessions/service.ts";
-import { DAY_MS } from "../../../src/platform/clock.ts";
-import { sha256Hex } from "../../../src/platform/ids.ts";
-import { capture, createSessionServer } from "../../support/content/sessions.ts";
-import { createS3Server } from "../../support/object-store/s3-server.ts";
-import { bucketAt } from "../../support/object-store/test-bucket.ts";
-import type { TestServer } from "../../support/server.ts";
-import { createWorld } from "../../support/world.ts";
+import { SWEEP_OBJECTS_MAX } from "../../../../src/domain/sessions/limits.ts";
+import { createS3Objects } from "../../../../src/domain/sessions/service.ts";
+import { DAY_MS } from "../../../../src/platform/clock.ts";
+import { sha256Hex } from "../../../../src/platform/ids.ts";
+import { capture, createSessionServer } from "../../../support/content/sessions.ts";
+import { createS3Server } from "../../../support/object-store/s3-server.ts";
+import { bucketAt } from "../../../support/object-store/test-bucket.ts";
+import type { TestServer } from "../../../support/server.ts";
+import { createWorld } from "../../../support/world.ts";
 
 const { signal } = new AbortController();
 const sweep = ({ domain, world }: TestServer) => domain.sessions.sweep.run(world.system, signal);

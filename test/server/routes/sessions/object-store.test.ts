@@ -1,16 +1,16 @@
 // Captured sessions whose bytes lie in an object store: workstations send and fetch them there, and completion asks what the store has.
 import { expect, test } from "bun:test";
-import { createS3Objects } from "../../../src/domain/sessions/service.ts";
-import { DAY_MS } from "../../../src/platform/clock.ts";
+import { createS3Objects } from "../../../../src/domain/sessions/service.ts";
+import { DAY_MS } from "../../../../src/platform/clock.ts";
 import {
   announcementOf,
   createSessionServer,
   type PresignedOnWire,
   presign,
-} from "../../support/content/sessions.ts";
-import { createS3Server, type S3ServerOptions } from "../../support/object-store/s3-server.ts";
-import { bucketAt } from "../../support/object-store/test-bucket.ts";
-import { createWorld } from "../../support/world.ts";
+} from "../../../support/content/sessions.ts";
+import { createS3Server, type S3ServerOptions } from "../../../support/object-store/s3-server.ts";
+import { bucketAt } from "../../../support/object-store/test-bucket.ts";
+import { createWorld } from "../../../support/world.ts";
 
 const BYTES = "the bytes of a session";
 

@@ -1,12 +1,12 @@
 // Objects move between the stores while the service runs: nothing is lost, nothing stays twice, and a stopped run goes on.
 import { expect, test } from "bun:test";
-import { auditEntries } from "../../../src/domain/audit/tables.ts";
-import { createS3Objects } from "../../../src/domain/sessions/service.ts";
-import { sessionArtifacts } from "../../../src/domain/sessions/tables.ts";
-import { capture, createSessionServer, pathIn } from "../../support/content/sessions.ts";
-import { createS3Server } from "../../support/object-store/s3-server.ts";
-import { bucketAt } from "../../support/object-store/test-bucket.ts";
-import { createWorld } from "../../support/world.ts";
+import { auditEntries } from "../../../../src/domain/audit/tables.ts";
+import { createS3Objects } from "../../../../src/domain/sessions/service.ts";
+import { sessionArtifacts } from "../../../../src/domain/sessions/tables.ts";
+import { capture, createSessionServer, pathIn } from "../../../support/content/sessions.ts";
+import { createS3Server } from "../../../support/object-store/s3-server.ts";
+import { bucketAt } from "../../../support/object-store/test-bucket.ts";
+import { createWorld } from "../../../support/world.ts";
 
 /** Three versions of two owners in the local store, two with equal bytes, beside a bucket. */
 async function site() {

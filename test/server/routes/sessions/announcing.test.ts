@@ -7,11 +7,11 @@ import {
   PENDING_PER_USER_MAX,
   SIZE_BYTES_MAX,
   UPLOAD_WINDOW_MS,
-} from "../../../src/domain/sessions/limits.ts";
-import { capturedSessions, sessionArtifacts } from "../../../src/domain/sessions/tables.ts";
-import { DAY_MS, SECOND_MS } from "../../../src/platform/clock.ts";
-import { BODY_BYTES_MAX } from "../../../src/server/http/bodies/body.ts";
-import { publishFirst } from "../../support/content/policy.ts";
+} from "../../../../src/domain/sessions/limits.ts";
+import { capturedSessions, sessionArtifacts } from "../../../../src/domain/sessions/tables.ts";
+import { DAY_MS, SECOND_MS } from "../../../../src/platform/clock.ts";
+import { BODY_BYTES_MAX } from "../../../../src/server/http/bodies/body.ts";
+import { publishFirst } from "../../../support/content/policy.ts";
 import {
   announcementOf,
   capture,
@@ -19,9 +19,9 @@ import {
   type PresignedOnWire,
   presign,
   upload,
-} from "../../support/content/sessions.ts";
-import { type Caller, createTestServer, type TestServer } from "../../support/server.ts";
-import { sharedServer } from "../../support/shared.ts";
+} from "../../../support/content/sessions.ts";
+import { type Caller, createTestServer, type TestServer } from "../../../support/server.ts";
+import { sharedServer } from "../../../support/shared.ts";
 
 const sameServer = sharedServer(createSessionServer);
 const bearer = ({ accessToken }: Caller) => ({ token: accessToken });

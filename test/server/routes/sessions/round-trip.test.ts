@@ -1,6 +1,6 @@
 // Captured sessions from a workstation's point of view: announce, upload, complete, download, exactly as the client sends them.
 import { expect, test } from "bun:test";
-import { publishFirst } from "../../support/content/policy.ts";
+import { publishFirst } from "../../../support/content/policy.ts";
 import {
   announcementOf,
   capture,
@@ -8,8 +8,8 @@ import {
   pathIn,
   presign,
   upload,
-} from "../../support/content/sessions.ts";
-import { BASE_URL, createTestServer } from "../../support/server.ts";
+} from "../../../support/content/sessions.ts";
+import { BASE_URL, createTestServer } from "../../../support/server.ts";
 
 test("USE-8 SES-3 a policy without session_upload refuses uploads", async () => {
   await using face = await createTestServer();

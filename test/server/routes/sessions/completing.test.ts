@@ -3,9 +3,9 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { truncate, unlink } from "node:fs/promises";
 import { eq } from "drizzle-orm";
-import { UPLOAD_WINDOW_MS } from "../../../src/domain/sessions/limits.ts";
-import { capturedSessions, sessionArtifacts, sessionGrants } from "../../../src/domain/sessions/tables.ts";
-import { DAY_MS, SECOND_MS } from "../../../src/platform/clock.ts";
+import { UPLOAD_WINDOW_MS } from "../../../../src/domain/sessions/limits.ts";
+import { capturedSessions, sessionArtifacts, sessionGrants } from "../../../../src/domain/sessions/tables.ts";
+import { DAY_MS, SECOND_MS } from "../../../../src/platform/clock.ts";
 import {
   announcementOf,
   capture,
@@ -14,9 +14,9 @@ import {
   pathIn,
   presign,
   upload,
-} from "../../support/content/sessions.ts";
-import type { Caller, Sent, TestServer } from "../../support/server.ts";
-import { sharedServer } from "../../support/shared.ts";
+} from "../../../support/content/sessions.ts";
+import type { Caller, Sent, TestServer } from "../../../support/server.ts";
+import { sharedServer } from "../../../support/shared.ts";
 
 const sameServer = sharedServer(createSessionServer);
 const bearer = ({ accessToken }: Caller) => ({ token: accessToken });

@@ -2,16 +2,16 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { INLINE_BYTES_MAX } from "../../../src/platform/blobs/blobs.ts";
-import { WriteThread } from "../../../src/platform/blobs/write-thread.ts";
+import { INLINE_BYTES_MAX } from "../../../../src/platform/blobs/blobs.ts";
+import { WriteThread } from "../../../../src/platform/blobs/write-thread.ts";
 import {
   announcementOf,
   type PresignedOnWire,
   presign,
   withCapture,
-} from "../../support/content/sessions.ts";
-import { createListeningServer, type ListeningServer } from "../../support/network/listening-server.ts";
-import { converse, type Step } from "../../support/network/raw-socket.ts";
+} from "../../../support/content/sessions.ts";
+import { createListeningServer, type ListeningServer } from "../../../support/network/listening-server.ts";
+import { converse, type Step } from "../../../support/network/raw-socket.ts";
 
 const BYTES = "captured ".repeat(Math.ceil(INLINE_BYTES_MAX / 8));
 const HALF = BYTES.slice(0, BYTES.length / 2);

@@ -1,8 +1,8 @@
 // The operations on revisions: read one, compare two, follow one, explain one to a user, and roll back.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { DOCUMENT_BYTES_MAX } from "../../../src/domain/governance/model.ts";
-import { managedText } from "../../domain/governance/governance-world.ts";
-import { type Caller, createTestServer, type TestServer } from "../../support/server.ts";
+import { DOCUMENT_BYTES_MAX } from "../../../../src/domain/governance/model.ts";
+import { managedText } from "../../../domain/governance/governance-world.ts";
+import { type Caller, createTestServer, type TestServer } from "../../../support/server.ts";
 
 let face: TestServer;
 let admin: Caller;

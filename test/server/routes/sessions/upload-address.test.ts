@@ -1,9 +1,9 @@
 // The address of captured sessions in the policy: administrators are warned about any other than that of this service.
 import { describe, expect, test } from "bun:test";
-import { checkPolicy } from "../../../src/app/doctor/content.ts";
-import { checkOf } from "../../../src/app/doctor/finding.ts";
-import { publishFirst } from "../../support/content/policy.ts";
-import { BASE_URL, createTestServer } from "../../support/server.ts";
+import { checkPolicy } from "../../../../src/app/doctor/content.ts";
+import { checkOf } from "../../../../src/app/doctor/finding.ts";
+import { publishFirst } from "../../../support/content/policy.ts";
+import { BASE_URL, createTestServer } from "../../../support/server.ts";
 
 const POINTER = "/session_upload/presign_url";
 

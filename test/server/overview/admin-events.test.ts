@@ -1,6 +1,6 @@
 // CON-115: the stream of events for open pages: what it names, when it ends, and how many there may be.
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
-import { createLog } from "../../../../src/platform/observe/log.ts";
+import { createLog } from "../../../src/platform/observe/log.ts";
 import {
   ADMIN_STREAMS_MAX,
   AdminEvents,
@@ -8,8 +8,8 @@ import {
   EVENTS_WAITING_MAX,
   HEARTBEAT_MS,
   WATCH_MS,
-} from "../../../../src/server/overview/admin-events.ts";
-import { createClientsWorld } from "../../../domain/clients/clients-world.ts";
+} from "../../../src/server/overview/admin-events.ts";
+import { createClientsWorld } from "../../domain/clients/clients-world.ts";
 
 const site = await createClientsWorld();
 afterAll(() => site[Symbol.asyncDispose]());

@@ -1,24 +1,24 @@
 // Completion where the bytes lie in an S3-compatible store: who proves them, what happens to other bytes, and what callers learn of a
 // store that fails.
 import { describe, expect, test } from "bun:test";
-import { HASHED_AT_ONCE_MAX } from "../../../src/domain/sessions/limits.ts";
-import { createS3Objects } from "../../../src/domain/sessions/service.ts";
-import { sessionArtifacts } from "../../../src/domain/sessions/tables.ts";
+import { HASHED_AT_ONCE_MAX } from "../../../../src/domain/sessions/limits.ts";
+import { createS3Objects } from "../../../../src/domain/sessions/service.ts";
+import { sessionArtifacts } from "../../../../src/domain/sessions/tables.ts";
 import {
   announcementOf,
   createSessionServer,
   type PresignedOnWire,
   presign,
-} from "../../support/content/sessions.ts";
-import { until } from "../../support/inference/request-rows.ts";
+} from "../../../support/content/sessions.ts";
+import { until } from "../../../support/inference/request-rows.ts";
 import {
   createS3Server,
   type S3Server,
   type S3ServerOptions,
   TEST_KEYS,
-} from "../../support/object-store/s3-server.ts";
-import { bucketAt } from "../../support/object-store/test-bucket.ts";
-import type { TestServer } from "../../support/server.ts";
+} from "../../../support/object-store/s3-server.ts";
+import { bucketAt } from "../../../support/object-store/test-bucket.ts";
+import type { TestServer } from "../../../support/server.ts";
 
 const BYTES = "the bytes of a session";
 

@@ -1,12 +1,12 @@
 // Sharing captured sessions: who may, with whom, and what ends with a person's access.
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { auditEntries } from "../../../src/domain/audit/tables.ts";
-import { users } from "../../../src/domain/identity/tables.ts";
-import { RECIPIENTS_MAX, RECIPIENTS_SHOWN_MAX } from "../../../src/domain/sessions/limits.ts";
-import { PROBLEMS_MAX } from "../../../src/platform/text/problem-list.ts";
-import { capture, createSessionServer } from "../../support/content/sessions.ts";
-import type { Sent, TestServer } from "../../support/server.ts";
+import { auditEntries } from "../../../../src/domain/audit/tables.ts";
+import { users } from "../../../../src/domain/identity/tables.ts";
+import { RECIPIENTS_MAX, RECIPIENTS_SHOWN_MAX } from "../../../../src/domain/sessions/limits.ts";
+import { PROBLEMS_MAX } from "../../../../src/platform/text/problem-list.ts";
+import { capture, createSessionServer } from "../../../support/content/sessions.ts";
+import type { Sent, TestServer } from "../../../support/server.ts";
 
 async function site() {
   const face = await createSessionServer();

@@ -2,16 +2,16 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { eq } from "drizzle-orm";
-import { auditEntries } from "../../../src/domain/audit/tables.ts";
+import { auditEntries } from "../../../../src/domain/audit/tables.ts";
 import {
   FAILED_KEPT_MS,
   PENDING_KEPT_MS,
   RETENTION_OBJECTS_MAX,
   TOMBSTONE_KEPT_MS,
   UPLOAD_WINDOW_MS,
-} from "../../../src/domain/sessions/limits.ts";
-import { sessionArtifacts } from "../../../src/domain/sessions/tables.ts";
-import { DAY_MS } from "../../../src/platform/clock.ts";
+} from "../../../../src/domain/sessions/limits.ts";
+import { sessionArtifacts } from "../../../../src/domain/sessions/tables.ts";
+import { DAY_MS } from "../../../../src/platform/clock.ts";
 import {
   announcementOf,
   capture,
@@ -19,9 +19,9 @@ import {
   pathIn,
   presign,
   upload,
-} from "../../support/content/sessions.ts";
-import { objectPathOf } from "../../support/installed/installed-sessions.ts";
-import type { TestServer } from "../../support/server.ts";
+} from "../../../support/content/sessions.ts";
+import { objectPathOf } from "../../../support/installed/installed-sessions.ts";
+import type { TestServer } from "../../../support/server.ts";
 
 const turn = ({ domain, world }: TestServer) =>
   domain.sessions.retention.run(world.system, new AbortController().signal);

@@ -1,8 +1,8 @@
 // The audit log of captured sessions: every act is in it, and nothing that quotes what people typed.
 import { expect, test } from "bun:test";
-import { auditEntries } from "../../../src/domain/audit/tables.ts";
-import { DAY_MS } from "../../../src/platform/clock.ts";
-import { capture, createSessionServer } from "../../support/content/sessions.ts";
+import { auditEntries } from "../../../../src/domain/audit/tables.ts";
+import { DAY_MS } from "../../../../src/platform/clock.ts";
+import { capture, createSessionServer } from "../../../support/content/sessions.ts";
 
 const PRIVATE = {
   title: "why does the CANARY-title fail",

@@ -1,10 +1,10 @@
 // Lists of captured sessions, one session with its versions, and what people choose from, as each kind of caller sees them.
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { users } from "../../../src/domain/identity/tables.ts";
-import { LIST_LIMIT_MAX, MEMBERS_MAX, VERSIONS_SHOWN_MAX } from "../../../src/domain/sessions/limits.ts";
-import { announcementOf, capture, createSessionServer, presign } from "../../support/content/sessions.ts";
-import type { Sent, TestServer } from "../../support/server.ts";
+import { users } from "../../../../src/domain/identity/tables.ts";
+import { LIST_LIMIT_MAX, MEMBERS_MAX, VERSIONS_SHOWN_MAX } from "../../../../src/domain/sessions/limits.ts";
+import { announcementOf, capture, createSessionServer, presign } from "../../../support/content/sessions.ts";
+import type { Sent, TestServer } from "../../../support/server.ts";
 
 const get = (face: TestServer, path: string, credential: Sent) => face.request("GET", path, credential);
 const read = async (face: TestServer, path: string, credential: Sent) => {

@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { SECOND_MS } from "../../../src/platform/clock.ts";
+import { SECOND_MS } from "../../../../src/platform/clock.ts";
 import {
   announcementOf,
   type PresignedOnWire,
   presign,
   withCapture,
-} from "../../support/content/sessions.ts";
-import { createListeningServer, type ListeningServer } from "../../support/network/listening-server.ts";
-import { converse, type Step } from "../../support/network/raw-socket.ts";
+} from "../../../support/content/sessions.ts";
+import { createListeningServer, type ListeningServer } from "../../../support/network/listening-server.ts";
+import { converse, type Step } from "../../../support/network/raw-socket.ts";
 
 const TIMES = { idleMs: 250, wholeMs: 600 };
 /** the idle time of these tests, and more */
