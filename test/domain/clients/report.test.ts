@@ -1,5 +1,5 @@
 // What a report may hold beyond its schema: blank texts, sizes in bytes, and what is kept of it.
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import {
   CLIENTS_PER_USER_MAX,
   ENTRY_BYTES_MAX,
@@ -144,4 +144,14 @@ describe("the record of an installation", () => {
         .items.some(({ instanceId }) => instanceId === id);
     expect([isThere("i1"), isThere("i2"), isThere("i3")]).toEqual([true, false, true]);
   });
+});
+
+test("a revision is prepared at the first report that names it, and not for each workstation", async () => {
+  await using clients = await createClientsWorld();
+  const config_revision = await clients.publish();
+  const find = spyOn(clients.domain.governance.revisions, "find");
+  await clients.report({ config_revision });
+  expect(find).toHaveBeenCalledTimes(1);
+  await clients.report({ config_revision, instance_id: "another" }, await clients.signedIn("member"));
+  expect(find).toHaveBeenCalledTimes(1);
 });

@@ -4,6 +4,7 @@ import {
   KEYS_MAX,
   LIFE_SECONDS_MAX,
   subjectMark,
+  TOKEN_BYTES_MAX,
   VerifiedTokens,
 } from "../../../../src/domain/access/authentication/verified-tokens.ts";
 import type { ReadToken } from "../../../../src/domain/access/tokens/access-tokens.ts";
@@ -100,4 +101,12 @@ test("a token with every scope is cached with them, and one with an unknown scop
   expect(found({ scope: USER_SCOPES.join(" ") })?.scopes).toEqual(new Set(USER_SCOPES));
   expect(found({ scope: "governance:read other" })).toBeUndefined();
   expect(found({ grant_id: "no UUID" })).toBeUndefined();
+});
+
+test(`thousands of tokens take at most ${TOKEN_BYTES_MAX} bytes each`, () => {
+  const tokens = open();
+  const count = 5_000;
+  for (let at = 0; at < count; at += 1) tokens.add(`token ${at}`, read(), NOW);
+  expect(tokens.livingAt(NOW)).toBe(count);
+  expect(tokens.bytes / count).toBeLessThanOrEqual(TOKEN_BYTES_MAX);
 });

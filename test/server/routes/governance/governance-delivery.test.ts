@@ -1,6 +1,6 @@
 // GET /governance-config over HTTP: who gets which document, what clients must understand, conditional requests, and that a
 // policy which cannot be put together is never an empty one. Gateway mode is governance-delivery-gateway.test.ts's.
-import { beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { governanceRevisions } from "../../../../src/domain/governance/tables.ts";
 import { CAPABILITY_LISTS_KEPT_MAX } from "../../../../src/server/policy/negotiation.ts";
 import { packageOf } from "../../../domain/governance/governance-world.ts";
@@ -102,6 +102,23 @@ describe("the entity tag", () => {
     expect(unchanged.headers.get("etag")).toBe(tag);
     await publishPackages(site, { packages: [packageOf("tool")] });
     expect((await get(ana, { ...capable, "if-none-match": tag })).status).toBe(200);
+  });
+
+  test("that a caller knows is answered without JSON, whichever workstation asks", async () => {
+    await publishFirst(site);
+    const tag = await tagOf(ana);
+    const other = await site.signInAgain(ana.user);
+    const [parse, stringify] = [spyOn(JSON, "parse"), spyOn(JSON, "stringify")];
+    const { status } = await get(other, { "if-none-match": tag });
+    const texts = [
+      ...parse.mock.calls.map(([text]) => text),
+      ...stringify.mock.results.map(({ value }) => String(value)),
+    ];
+    parse.mockRestore();
+    stringify.mockRestore();
+    expect(status).toBe(304);
+    // The line of the log at level debug, which the test server also reads.
+    expect(texts.filter((text) => !text.includes('"http.answered"'))).toEqual([]);
   });
 
   test("of one group does not match another group's", async () => {

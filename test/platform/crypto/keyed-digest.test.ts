@@ -1,0 +1,20 @@
+// Digests that nobody else can make: of equal texts they are equal, and under another key they are others.
+import { expect, test } from "bun:test";
+import {
+  createKeyedDigest,
+  DIGEST_WORDS,
+  type KeyedDigest,
+} from "../../../src/platform/crypto/keyed-digest.ts";
+
+const digest = (digestOf: KeyedDigest, text: string): number[] => {
+  const words = new Uint32Array(DIGEST_WORDS);
+  digestOf(text, words);
+  return [...words];
+};
+
+test("a digest is the same for the same text, another for each other text, and another under each other key", () => {
+  const [own, other] = [createKeyedDigest(), createKeyedDigest()];
+  expect(digest(own, "a token")).toEqual(digest(own, "a token"));
+  expect(digest(own, "a token")).not.toEqual(digest(own, "another token"));
+  expect(digest(own, "a token")).not.toEqual(digest(other, "a token"));
+});
