@@ -7,7 +7,7 @@ import { withoutRevisionFields } from "../publishing/finalize.ts";
 import { mergeDocuments } from "../publishing/merge.ts";
 import { wholeOf } from "./whole.ts";
 
-/** Which value is taken at a place that both changed: the draft's, or the published one. */
+/** The value to keep at a place that both changed: the draft's, or the published one. */
 export type Decision = "mine" | "theirs";
 
 /** A place that both changed differently; a side without a value there lacks its member. */
@@ -28,7 +28,7 @@ export interface MergeRequest {
   decisions: Readonly<Record<string, Decision>>;
 }
 
-/** What a revision or a draft says. */
+/** The content of a revision or a draft. */
 export interface Policy {
   document: GovernanceConfig;
   audiences: PackageAudiences;
@@ -41,7 +41,7 @@ export interface Merged {
   merged: string;
 }
 
-/** @returns the changes of both; at an undecided place what is published */
+/** @returns the changes of both; the published value at an undecided place */
 export function mergeDraft({ base, current, mine, decisions }: MergeRequest): Merged {
   const read = (text: string) => sayingOf(JSON.parse(text));
   const versions = {

@@ -16,7 +16,7 @@ export type HarnessInput = Pick<
 /** A text as it was typed. It is kept with its comments, and also if it is invalid. */
 export interface Typed<Input> {
   input: Input;
-  /** with lines; none if the document of the draft says what the text says */
+  /** with lines; empty if the document of the draft equals the text */
   problems: readonly Problem[];
 }
 
@@ -26,7 +26,7 @@ export interface TypedTexts {
   harnesses: { readonly [Key in HarnessKey]?: Typed<HarnessInput> };
 }
 
-/** What a draft says. */
+/** The content of a draft. */
 export interface DraftContent {
   /** stamped; the last one that was valid */
   document: GovernanceConfig;

@@ -17,7 +17,7 @@ import * as store from "./draft-store.ts";
 import type { Drafts, StatedVersion } from "./drafts.ts";
 import { Edits } from "./edits.ts";
 
-/** What publishing a draft would do. */
+/** The effect of publishing a draft. */
 export interface Review {
   /** the revision that the draft began from; the current one if that is gone */
   base: Revision;
@@ -26,9 +26,9 @@ export interface Review {
   isStale: boolean;
   /** against `base` */
   changes: Change[];
-  /** what prevents the publication */
+  /** problems that prevent the publication */
   problems: Problem[];
-  /** what may keep workstations from an archive, or from handing in sessions */
+  /** what may prevent workstations from fetching an archive or uploading sessions */
   warnings: Problem[];
   /** why a comment is required; none if it is not */
   commentReasons: string[];
@@ -73,7 +73,7 @@ export class DraftPublishing {
   }
 
   /**
-   * Merges what was published since with the own draft. Undecided places are returned, and the draft stays as it is then.
+   * Merges newer revisions into the actor's draft. If places are undecided, they are returned and the draft does not change.
    * @throws DomainError `policy_draft.none`, `policy_draft.changed`, `policy_draft.broken_text`
    */
   async merge(

@@ -1,6 +1,6 @@
 // Drafts of the policy: an administrator has one, saves it part by part, without publishing anything. It survives the
 // session, the browser and the service. edits.ts applies what was entered; draft-merge.ts brings a draft up to date; review.ts
-// says what publishing would do, and draft-publishing.ts does it.
+// computes the effect of publishing, and draft-publishing.ts does it.
 import { setImmediate } from "node:timers/promises";
 import { DAY_MS } from "../../../platform/clock.ts";
 import type { Tx } from "../../../platform/database/database.ts";
@@ -52,12 +52,12 @@ export class Drafts {
     return draft;
   }
 
-  /** @returns the version of the own draft; 0 for none */
+  /** @returns the version of the actor's draft; 0 if there is none */
   versionOf({ id }: Pick<Actor, "id">): number {
     return (id === null ? undefined : store.versionOf(this.parts.db.read, id)) ?? 0;
   }
 
-  /** @returns the own draft, or one that would start now from the current revision @throws DomainError `governance.no_policy` */
+  /** @returns the actor's draft, or a new one that starts from the current revision @throws DomainError `governance.no_policy` */
   ownOrNew(actor: Actor): Draft {
     return this.own(actor) ?? this.#fresh(actor, this.parts.revisions.inForce(actor.organizationId));
   }
@@ -142,7 +142,7 @@ export class Drafts {
     );
   }
 
-  /** Says who gets a package. @throws DomainError as saveExtensions; `policy_draft.no_package` */
+  /** Sets the audience of a package. @throws DomainError as saveExtensions; `policy_draft.no_package` */
   audience(actor: Actor, stated: StatedVersion, id: string, audience: AudienceInput): Promise<Draft> {
     return this.#edit(actor, stated, async (content) =>
       this.#edits.extensions(actor, content, withAudience(content, id, audience)),
@@ -167,7 +167,7 @@ export class Drafts {
   }
 
   /**
-   * Replaces the draft by what a former revision says, with its audiences.
+   * Replaces the draft by the content of a former revision, including its audiences.
    * @throws DomainError as savePolicy; `governance.not_found`
    */
   async saveFormer(actor: Actor, stated: StatedVersion, revision: string): Promise<Draft> {
@@ -186,7 +186,7 @@ export class Drafts {
   }
 
   /**
-   * Lets other administrators read and publish the own draft, or no longer.
+   * Shares the actor's draft with other administrators, who may then read and publish it, or ends that.
    * @throws DomainError `policy_draft.none`, `policy_draft.changed`
    */
   async share(actor: Actor, { version }: StatedVersion, isShared: boolean): Promise<Draft> {

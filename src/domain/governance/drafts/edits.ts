@@ -128,7 +128,7 @@ export class Edits {
     return { audiences: await runInTurns(readAudiences(packageAudiences, check, problems)), problems };
   }
 
-  /** @returns what that revision says, stamped as of today @throws DomainError `governance.invalid` */
+  /** @returns the content of that revision, stamped as of today @throws DomainError `governance.invalid` */
   async former(actor: Actor, base: Revision, target: Revision): Promise<DraftContent> {
     const [former, current] = [JSON.stringify(target.document), JSON.stringify(base.document)];
     const frame = this.#frame(actor);

@@ -1,5 +1,5 @@
-// Changes of one package as an administrator enters them, applied to what a draft says. Each returns all extensions of the draft,
-// because edits.ts checks and replaces them together.
+// Changes of one package as an administrator enters them, applied to the content of a draft. Each returns all extensions of the
+// draft, because edits.ts checks and replaces them together.
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import type { AudienceInput } from "../delivery/audiences.ts";
 import type { GovernanceConfig, PackageOverride } from "../model.ts";
@@ -9,7 +9,7 @@ import type { ExtensionsInput } from "./edits.ts";
 
 type Content = Pick<DraftContent, "document" | "audiences">;
 
-/** What one harness does with a package. */
+/** How one harness uses a package. */
 export interface PackageUse {
   harness: HarnessKey;
   isEnabled: boolean;
@@ -20,7 +20,7 @@ export interface PackageUse {
 /** A package that is not checked yet. */
 export type PackageInput = Readonly<Record<string, unknown>> & { id: string };
 
-/** @returns what the draft says about packages and MCP servers */
+/** @returns the packages and MCP servers of the draft */
 const extensionsOf = ({ document, audiences }: Content): ExtensionsInput => ({
   packages: document.packages,
   packageAudiences: audiences,

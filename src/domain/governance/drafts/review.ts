@@ -1,4 +1,4 @@
-// What publishing a draft would do: the places that change, the problems, and why a comment is required. A pure function of plain
+// The effect of publishing a draft: the places that change, the problems, and why a comment is required. A pure function of plain
 // values, because a thread may run it (tasks.ts).
 import { SemVer } from "semver";
 import type { Problem } from "../../../platform/errors.ts";

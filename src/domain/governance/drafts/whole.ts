@@ -1,4 +1,4 @@
-// What a draft or a revision says, as one value: places of both in merges and differences.
+// The content of a draft or a revision, as one value: places of both in merges and differences.
 import type { GovernanceConfig, PackageAudiences } from "../model.ts";
 
 /** @returns the document with its audiences as the member `package_audiences`, as `diffRevisions` names them */

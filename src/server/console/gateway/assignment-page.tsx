@@ -1,4 +1,4 @@
-// The form that assigns models to one agent. A save goes into the draft and publishes nothing.
+// The form that assigns models to one agent. Saving changes the draft and publishes nothing.
 /** @jsxImportSource preact */
 import { GATEWAY_MODELS_MAX } from "../../../domain/governance/model.ts";
 import type { HarnessKey } from "../../../domain/harnesses/harnesses.ts";
@@ -14,7 +14,7 @@ import { ConsoleForm } from "../parts/form.tsx";
 import { Text, useReader } from "../parts/values.tsx";
 import { assignmentPath, MODEL_WORDS, MODELS_PATH, modelPath } from "./words.ts";
 
-/** What the form says. */
+/** The values of the form. */
 export interface AssignmentEntry {
   /** ids in the order of the policy */
   models: readonly string[];
@@ -27,7 +27,7 @@ export interface AssignmentPageProps {
   entry: AssignmentEntry;
   /** what the gateway offers, and what is assigned */
   models: readonly ModelView[];
-  /** of the draft; 0 for none */
+  /** version of the draft; 0 if there is none */
   version: number;
   problems?: readonly Problem[];
   /** why nothing could be saved, apart from the entered values */

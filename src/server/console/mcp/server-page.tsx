@@ -26,7 +26,7 @@ export interface ServerPageProps {
   /** one of the harnesses that had the server when the form was opened */
   from: HarnessKey | undefined;
   entry: McpEntry;
-  /** of the draft; 0 for none */
+  /** version of the draft; 0 if there is none */
   version: number;
   problems?: readonly Problem[];
   /** pointers to values that look like a key or a token and are not confirmed yet */

@@ -1,5 +1,5 @@
-// The form that says who gets a package: everybody, or people and groups. Addresses may be pasted by the thousand; what was not found
-// stays in the field.
+// The form that says who gets a package: everybody, or people and groups. Thousands of addresses can be pasted; addresses that
+// were not found stay in the field.
 /** @jsxImportSource preact */
 import type { PackageAudience } from "../../../domain/governance/model.ts";
 import type { Problem } from "../../../platform/errors.ts";
@@ -29,7 +29,7 @@ export interface AudiencePageProps extends AudienceParts {
   /** what the button does: `Save and review` */
   verb: string;
   cancel: string;
-  /** of the draft; 0 for none */
+  /** version of the draft; 0 if there is none */
   version: number;
   /** whether there is any group to name */
   hasGroups: boolean;
@@ -81,7 +81,7 @@ const Refused = ({ problems }: { problems: readonly Problem[] }) => (
 const counted = (number: number, one: string, many: string): string =>
   `${number.toLocaleString("en-US")} ${number === 1 ? one : many}`;
 
-/** Part of the addresses was saved; the rest is in the field. */
+/** Some of the addresses were saved; the others are in the field. */
 function Outcome({ outcome: { added, unknown, inactive } }: { outcome: PasteOutcome }) {
   const left = inactive.length - INACTIVE_NAMED_MAX;
   return (

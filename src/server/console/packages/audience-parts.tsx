@@ -11,7 +11,7 @@ import { GROUPS_PATH, STATUS_LABELS, userPath } from "../people/words.ts";
 /** People of the audience on one page. */
 export const PEOPLE_SHOWN_MAX = 100;
 
-/** Someone whom the audience names. */
+/** A person in the audience. */
 interface Person {
   id: string;
   /** undefined if the user was erased */
@@ -32,18 +32,18 @@ export interface AudienceFields {
   /** part of an address, or of the name of a group, to look for */
   person: string;
   group: string;
-  /** ids that shall leave the audience */
+  /** ids to remove from the audience */
   dropped: ReadonlySet<string>;
 }
 
-/** What a paste has added, and what not. */
+/** Which pasted addresses were added, and which were not. */
 export interface PasteOutcome {
   added: number;
   unknown: number;
   inactive: readonly Pick<User, "email" | "status">[];
 }
 
-/** What the parts show. */
+/** The data that the parts show. */
 export interface AudienceParts {
   /** own path that the form posts to */
   action: string;
@@ -53,15 +53,15 @@ export interface AudienceParts {
   page: number;
   groups: readonly NamedGroup[];
   fields: AudienceFields;
-  /** addresses that were found; undefined before anybody looked */
+  /** addresses that were found; undefined before the first search */
   matches?: readonly string[] | undefined;
   groupMatches?: readonly Pick<GroupRow, "id" | "displayName">[] | undefined;
 }
 
-/** Name of the checkbox that takes somebody out. */
+/** Name of the checkbox that removes a person. */
 export const dropName = (id: string): string => `drop:${id}`;
 
-/** Those whom the audience names, a page of them. */
+/** One page of the people in the audience. */
 export function People({ audience, people, page, fields, action }: AudienceParts) {
   const total = audience.user_ids.length;
   const { mayAdminister } = useReader();

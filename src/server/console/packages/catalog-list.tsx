@@ -1,4 +1,4 @@
-// What the catalog offers, as a list: what each package contains, and what the policy has of it.
+// The catalog as a list: the contents of each package, and its version in the policy.
 /** @jsxImportSource preact */
 import type { CatalogView } from "../../../domain/governance/service.ts";
 import type { Page } from "../../../domain/shared/page.ts";
@@ -69,7 +69,7 @@ const CATALOG_COLUMNS: readonly Column<CatalogView>[] = [
   },
 ];
 
-/** What only the file has. */
+/** Columns of the CSV file only. */
 export const CATALOG_CSV_COLUMNS: readonly Column<CatalogView>[] = [
   ...CATALOG_COLUMNS,
   fileColumn("name", ({ name }) => name),

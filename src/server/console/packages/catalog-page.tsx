@@ -1,4 +1,4 @@
-// One package of the catalog: what it is, what the policy has of it, and the form that takes it into the draft.
+// One package of the catalog: its facts, its version in the policy, and the form that adds it to the draft.
 /** @jsxImportSource preact */
 import type { ArchiveListing, ManagedPackage } from "../../../domain/catalog/service.ts";
 import type { CatalogView } from "../../../domain/governance/service.ts";
@@ -21,9 +21,9 @@ export interface CatalogPageProps {
   archive: StoredArchive | undefined;
   /** undefined until the reader asks for it */
   contents: ArchiveListing | undefined;
-  /** of the draft; 0 for none */
+  /** version of the draft; 0 if there is none */
   version: number;
-  /** why the package was not taken */
+  /** why the package was not added to the draft */
   error?: string | undefined;
   problems?: readonly Problem[];
 }

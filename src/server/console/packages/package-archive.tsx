@@ -1,4 +1,4 @@
-// What a package's archive contains, and which of it each version of a harness uses.
+// The contents of a package's archive, and the parts that each version of a harness uses.
 /** @jsxImportSource preact */
 import type { ArchiveListing, ManagedPackage } from "../../../domain/catalog/service.ts";
 import { layoutIntervalsOf } from "../../../domain/governance/versions/layout-selection.ts";
@@ -16,7 +16,7 @@ export interface StoredArchive {
 
 type Adapters = ManagedPackage["adapters"];
 
-/** Parameter of the address that shows the contents of the archive, which takes a while to read. */
+/** Parameter of the address that shows the contents of the archive, which are slow to read. */
 export const CONTENTS = { name: "contents", value: "all" } as const;
 
 /** @returns where the archive comes from, its digest, and whether it is here */

@@ -61,7 +61,7 @@ export const CONTENT_COLUMN: Column<PackageContent> = {
   csv: ({ kinds }) => kinds.join(" "),
 };
 
-/** @returns a column that only the file has */
+/** @returns a column of the CSV file only */
 export const fileColumn = <Row,>(
   name: string,
   csv: (row: Row) => string | boolean | undefined,

@@ -1,4 +1,4 @@
-// The packages of the policy as a list: what each contains, who gets it, and on how many workstations it is applied.
+// The packages of the policy as a list: contents, audience, and the number of workstations that have applied it.
 /** @jsxImportSource preact */
 
 import type { PackageCounts } from "../../../domain/clients/service.ts";
@@ -102,7 +102,7 @@ const PACKAGE_COLUMNS: readonly Column<PackageRow>[] = [
   },
 ];
 
-/** What only the file has. */
+/** Columns of the CSV file only. */
 export const PACKAGE_CSV_COLUMNS: readonly Column<PackageRow>[] = [
   ...PACKAGE_COLUMNS,
   fileColumn("name", ({ name }) => name),

@@ -1,4 +1,4 @@
-// One package of the policy: what it is, whom it reaches, how harnesses use it, where it fails, and what changed it. Its forms change
+// One package of the policy: its facts, audience, use by harnesses, failures, and history. Its forms change
 // the draft of the reader.
 /** @jsxImportSource preact */
 
@@ -21,11 +21,11 @@ import { Refusal } from "./refusal.tsx";
 import { audiencePath, audienceText, DRAFT_WORDS, PACKAGES_PATH, packagePath, updateText } from "./words.ts";
 
 export interface PackagePageProps {
-  /** as the draft of the reader says, or the policy if the draft removes it */
+  /** as in the reader's draft, or as in the policy if the draft removes it */
   managed: ManagedPackage;
   view: PackageView;
   counts: PackageCounts | undefined;
-  /** addresses of some of those who get it; none for everybody */
+  /** addresses of some people in the audience; empty if it is everybody */
   people: readonly string[];
   archive: StoredArchive | undefined;
   /** undefined until the reader asks for it */
@@ -33,7 +33,7 @@ export interface PackagePageProps {
   uses: readonly HarnessUse[];
   failures: PackageFailures;
   history: readonly PackageChange[];
-  /** of the draft; 0 for none */
+  /** version of the draft; 0 if there is none */
   version: number;
   /** why the last form was not saved */
   error?: string | undefined;

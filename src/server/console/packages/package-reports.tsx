@@ -1,4 +1,4 @@
-// Where a package fails, as workstations report it, and the revisions that changed it.
+// Failures of a package as workstations report them, and the revisions that changed the package.
 /** @jsxImportSource preact */
 import type { PackageFailures } from "../../../domain/clients/service.ts";
 import type { PackageChange } from "../../../domain/governance/service.ts";
@@ -85,7 +85,7 @@ export function History({ changes }: { changes: readonly PackageChange[] }) {
   );
 }
 
-/** @returns what a revision did: `1.2.0 to 1.3.0, who gets it` */
+/** @returns the change of a revision: `1.2.0 to 1.3.0, who gets it` */
 function changeText({ from, to, isAudienceChanged, isUseChanged }: PackageChange): string {
   if (from === undefined) return `added as ${to}`;
   if (to === undefined) return `removed, was ${from}`;

@@ -1,4 +1,4 @@
-// What each harness does with a package: whether it is on, and settings of its own. One form for each harness.
+// How each harness uses a package: whether it is enabled, and its own settings. One form for each harness.
 /** @jsxImportSource preact */
 import type { HarnessKey } from "../../../domain/harnesses/harnesses.ts";
 import { Hidden } from "../../pages/forms.tsx";
@@ -11,7 +11,7 @@ import { packagePath } from "./words.ts";
 export interface HarnessUse {
   harness: HarnessKey;
   isEnabled: boolean;
-  /** as they were typed, or as the draft says: JSON; empty for none */
+  /** as typed, or as in the draft: JSON; empty for none */
   settings: string;
   /** whether the form is shown at once */
   isOpen: boolean;
@@ -20,7 +20,7 @@ export interface HarnessUse {
 interface UsesProps {
   id: string;
   uses: readonly HarnessUse[];
-  /** of the draft; 0 for none */
+  /** version of the draft; 0 if there is none */
   version: number;
 }
 

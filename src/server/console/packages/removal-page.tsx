@@ -7,7 +7,7 @@ import { PACKAGES_PATH, packagePath } from "./words.ts";
 
 interface Removal {
   id: string;
-  /** of the draft; 0 for none */
+  /** version of the draft; 0 if there is none */
   version: number;
   /** those that report the package */
   workstations: number;

@@ -52,6 +52,6 @@ export function audienceText({ scope, user_ids: users, group_ids: groups = [] }:
 const counted = (number: number, one: string, many: string): string =>
   `${number} ${number === 1 ? one : many}`;
 
-/** @returns what the catalog offers in place of a version */
+/** @returns the version that the catalog offers instead */
 export const updateText = (version: string, update: { version: string }): string =>
   update.version === version ? "another archive" : update.version;

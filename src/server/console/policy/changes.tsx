@@ -10,7 +10,7 @@ import { isStamp, placeText, valueText } from "./words.ts";
 /** Rows of a table; more changes are counted. */
 export const CHANGES_SHOWN_MAX = 200;
 
-/** What changes, place by place. What publishing adds by itself is named below. */
+/** The changes, place by place. Additions that publishing makes itself are listed below. */
 export function Changes({ changes, caption }: { changes: readonly Change[]; caption: string }) {
   const written = changes.filter((change) => !isStamp(change)).flatMap(inParts);
   const stamped = changes.filter(isStamp);
@@ -29,7 +29,7 @@ export function Changes({ changes, caption }: { changes: readonly Change[]; capt
   );
 }
 
-/** What is new or gone as a whole is named value by value. */
+/** A place that was added or removed as a whole is listed value by value. */
 function inParts(change: Change): readonly Change[] {
   const { path } = change;
   const side = "before" in change ? ("after" in change ? undefined : "before") : "after";
@@ -71,7 +71,7 @@ function ChangeTable({ changes, caption }: { changes: readonly Change[]; caption
   );
 }
 
-/** Lines that a page shows; the command prints all of a longer text. */
+/** Lines that a page shows; the command prints the whole text. */
 export const LINES_SHOWN_MAX = 2_000;
 
 /** A text with an anchor for each line: `#L12`. */

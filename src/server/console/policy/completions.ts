@@ -1,8 +1,8 @@
-// What the editor completes: members and known values of a text, from its shape in the domain.
+// Completions of the editor: members and known values of a text, from the schema in the domain.
 import { type TSchema, TypeGuard } from "@sinclair/typebox";
 import { POLICY_TEXT, SETTINGS_TEXT } from "../../../domain/governance/service.ts";
 
-/** What may stand at one place of a text. */
+/** The values that are allowed at one place of a text. */
 interface Completions {
   /** of an object, by name */
   members?: Readonly<Record<string, Completions>>;
@@ -24,7 +24,7 @@ function completionsOf(schema: TSchema): Completions {
   return values.length > 0 ? { values } : {};
 }
 
-/** Attributes of a text area before which the script puts an editor. */
+/** Attributes of a text area that the script covers with an editor. */
 const editorOf = (kind: "policy" | "settings", text: TSchema) => ({
   "data-editor": kind,
   "data-completions": JSON.stringify(completionsOf(text)),

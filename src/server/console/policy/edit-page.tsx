@@ -1,4 +1,4 @@
-// The part of the policy that administrators edit as YAML. A save goes into the draft and publishes nothing.
+// The part of the policy that administrators edit as YAML. Saving changes the draft and publishes nothing.
 /** @jsxImportSource preact */
 import type { Problem } from "../../../platform/errors.ts";
 import { ErrorSummary, Hidden } from "../../pages/forms.tsx";
@@ -10,18 +10,18 @@ import { Text } from "../parts/values.tsx";
 import { POLICY_EDITOR } from "./completions.ts";
 import { EDIT_PATH, POLICY_PATH, REVIEW_PATH, TRAIL } from "./words.ts";
 
-/** A longer text of another tab is linked, not repeated on the page. */
+/** A longer text of another tab is linked instead of shown. */
 export const OTHER_TEXT_SHOWN_MAX = 48 * 1024;
 
 interface EditProps {
   /** as it was typed */
   text: string;
-  /** of the draft; 0 for none */
+  /** version of the draft; 0 if there is none */
   version: number;
   problems: readonly Problem[];
   /** why the text could not be saved */
   error?: string | undefined;
-  /** somebody saved the draft in another place meanwhile: the text that it has there */
+  /** set if the draft was saved elsewhere in the meantime: the text as saved there */
   other?: string | undefined;
 }
 

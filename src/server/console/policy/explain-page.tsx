@@ -1,5 +1,5 @@
-// What the policy means for one person on one harness: every value with its line, every package with its state, and beside it the
-// same for another person, another revision, or the reader's draft.
+// The effect of the policy on one person and one harness: every value with its line, every package with its state, and beside it
+// the same for another person, another revision, or the reader's draft.
 /** @jsxImportSource preact */
 import type { Explanation } from "../../../domain/governance/service.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
@@ -194,7 +194,7 @@ function Comparison({ sides }: { sides: readonly Explained[] }) {
 const refusalOf = ({ isAllowed, versionRefusal }: Explanation): string | undefined =>
   isAllowed ? versionRefusal : "the policy does not allow this harness";
 
-/** Rows of a table; a page of thousands would hold up other requests. */
+/** Maximum number of rows of a table; thousands of rows would delay other requests. */
 export const ROWS_SHOWN_MAX = 300;
 
 interface RowsProps {
@@ -205,7 +205,7 @@ interface RowsProps {
   rowsOf(explanation: Explanation): readonly { key: string; cell: preact.ComponentChildren }[];
 }
 
-/** One row for each name that a side has, with the value of each side. */
+/** One row for each name on either side, with both values. */
 function Rows({ sides, caption, first, none, rowsOf }: RowsProps) {
   const columns = sides.map(({ label, explanation }) => ({
     label,

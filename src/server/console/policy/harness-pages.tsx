@@ -112,16 +112,16 @@ interface HarnessPageProps {
   view: HarnessView;
   /** as it was typed, or as the draft says */
   input: HarnessInput;
-  /** of the draft; 0 for none */
+  /** version of the draft; 0 if there is none */
   version: number;
   problems: readonly Problem[];
-  /** why what was typed could not be saved */
+  /** why the entered values could not be saved */
   error?: string | undefined;
   /** the settings that have fields; undefined if the text cannot be read */
   fields: SettingFields | undefined;
   /** models that the gateway may serve to the harness */
   models: readonly string[];
-  /** the page shows something that is not saved */
+  /** whether the page shows unsaved values */
   isUnsaved?: boolean;
 }
 

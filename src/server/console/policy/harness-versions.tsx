@@ -1,4 +1,4 @@
-// The versions of a harness that workstations report, and what the policy says to each.
+// The versions of a harness that workstations report, and whether the policy allows each.
 /** @jsxImportSource preact */
 import { Count, State, Text } from "../parts/values.tsx";
 

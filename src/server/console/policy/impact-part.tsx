@@ -1,10 +1,10 @@
-// Whom a draft reaches, as a part of its review.
+// The impact of a draft, as a part of its review.
 /** @jsxImportSource preact */
 import type { HarnessImpact, PolicyImpact } from "../../../domain/clients/service.ts";
 import { harnessText } from "../own/words.ts";
 import { Count, Facts, Text } from "../parts/values.tsx";
 
-/** Whom a draft reaches: workstations, harnesses that would be refused, and people who gain or lose a package. */
+/** The impact of a draft: workstations, harnesses that would be refused, and people who gain or lose a package. */
 export function Impact({ impact: { workstations, harnesses, packages } }: { impact: PolicyImpact }) {
   const refusing = harnesses.filter(({ refused }) => refused > 0);
   return (
@@ -85,7 +85,7 @@ const PeopleText = ({
   </>
 );
 
-/** A range that no workstation fulfills is mostly a mistake. */
+/** A range that no workstation satisfies is usually a mistake. */
 function ShutOut({ harnesses }: { harnesses: readonly HarnessImpact[] }) {
   const closed = harnesses.filter(({ allowed }) => allowed === 0);
   if (closed.length === 0) return null;

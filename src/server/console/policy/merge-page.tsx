@@ -1,4 +1,4 @@
-// The places that a draft and a newer revision changed differently: each is decided by itself.
+// The places that a draft and a newer revision changed differently. The reader decides each one.
 /** @jsxImportSource preact */
 
 import { Fragment } from "preact";
@@ -14,12 +14,12 @@ export const PLACES_ASKED_MAX = 40;
 
 interface MergeProps {
   undecided: readonly Conflict[];
-  /** by path: those of the pages before, which the form sends again */
+  /** by path: decisions of the previous pages, which the form sends again */
   decided: Readonly<Record<string, Decision>>;
   version: number;
 }
 
-/** @returns the page that asks which value is taken */
+/** @returns the page that asks which value to keep */
 export function mergePage({ undecided, decided, version }: MergeProps): ConsolePage {
   const former = Object.entries(decided);
   const asked = undecided.slice(0, PLACES_ASKED_MAX);

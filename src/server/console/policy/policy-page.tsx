@@ -22,7 +22,7 @@ interface PolicyProps {
   revision: Revision | undefined;
   /** canonical YAML */
   text: string;
-  /** places where the configuration file says otherwise */
+  /** places where the configuration file has a different value */
   conflicts: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// The review of a draft: what changes, whom it reaches, what prevents the publication, the comment, and the publication itself.
+// The review of a draft: changes, impact, problems that prevent publication, the comment, and the publication itself.
 /** @jsxImportSource preact */
 import type { PolicyImpact } from "../../../domain/clients/service.ts";
 import { COMMENT_LENGTH_MAX } from "../../../domain/governance/model.ts";

@@ -1,4 +1,4 @@
-// How one revision arrives: shares, a curve since it was published, refusals by reason, and workstations that are asleep.
+// The rollout of one revision: shares, a curve since its publication, refusals by reason, and workstations that do not report.
 /** @jsxImportSource preact */
 import type { HealthCounts, Rollout } from "../../../domain/clients/service.ts";
 import type { ConsolePage } from "../frame/frame.tsx";

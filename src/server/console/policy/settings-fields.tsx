@@ -1,5 +1,5 @@
-// The settings of a harness whose type is known, as fields beside the text that has all settings. Both edit one text: what was changed
-// in a field is written into it, and a setting that was changed in both is refused.
+// The settings of a harness whose type is known, as fields beside the text that has all settings. Both edit one text: a change in
+// a field is written into the text, and a setting that was changed in both places is refused.
 /** @jsxImportSource preact */
 import { SETTING_CHARACTERS_MAX } from "../../../domain/governance/model.ts";
 import { FLAG_SETTINGS, KNOWN_SETTINGS } from "../../../domain/governance/service.ts";
@@ -7,12 +7,12 @@ import { Hidden } from "../../pages/forms.tsx";
 import type { Fields } from "../frame/refusals.tsx";
 import { andText } from "../own/words.ts";
 
-/** What each field says, by name; empty for a setting that the text leaves out. */
+/** The value of each field, by name; empty for a setting that is not in the text. */
 type FieldTexts = Readonly<Record<string, string>>;
 
 export interface SettingFields {
   values: FieldTexts;
-  /** what the text said when the fields were shown */
+  /** the values of the text when the fields were shown */
   was: FieldTexts;
 }
 
@@ -31,7 +31,7 @@ export function fieldsFor(settings: Readonly<Record<string, unknown>>): SettingF
   return { values, was: values };
 }
 
-/** A value that no field can show is left alone: its field is empty, and only a new value is written. */
+/** A value that no field can show is not changed: its field is empty, and only a new value is written. */
 function fieldText(value: unknown): string {
   if (typeof value === "boolean") return value ? "yes" : "no";
   return typeof value === "string" && !/[\r\n]/.test(value) ? value : "";
@@ -48,7 +48,7 @@ export function fieldsIn(sent: Fields): SettingFields | undefined {
 const changedNames = ({ values, was }: SettingFields): string[] =>
   KNOWN_SETTINGS.filter((name) => values[name] !== was[name]);
 
-/** @returns what the text shall say after a change of fields */
+/** @returns the wanted values of the text after a change of fields */
 export const changesOf = (fields: SettingFields): Readonly<Record<string, string | boolean | undefined>> =>
   Object.fromEntries(
     changedNames(fields).map((name) => {

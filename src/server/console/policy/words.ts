@@ -26,7 +26,7 @@ export const ORIGIN_WORDS: Readonly<Record<Revision["origin"], string>> = {
   operator: "Command on the server",
 };
 
-/** What publishing adds by itself: nobody wrote it. */
+/** Additions that publishing makes itself. */
 const STAMPS: readonly string[] = [
   "contract_version",
   "required_capabilities",

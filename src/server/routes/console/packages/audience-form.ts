@@ -1,4 +1,4 @@
-// What the form of an audience does, wherever the audience is kept: in a package of the draft, or in one that is being added.
+// Handles the form of an audience, both for a package of the draft and for a package that is being added.
 import type { Domain } from "../../../../domain/domain.ts";
 import type { PackageAudience } from "../../../../domain/governance/model.ts";
 import type { User } from "../../../../domain/identity/service.ts";
@@ -104,7 +104,9 @@ export function createAudienceForms(domain: Domain) {
 
 type PageOf = (reader: Reader, place: AudiencePlace, more: Partial<AudiencePageProps>) => ConsolePage;
 
-/** @returns a function that saves the form: what was found also if something was not, which stays in the field */
+/**
+ * @returns a function that saves the form. Addresses that were found are saved even if others were not; those stay in the field
+ */
 const savingForm =
   (domain: Domain, pageOf: PageOf) =>
   async (reader: Reader, place: AudiencePlace, fields: AudienceFields): Promise<ConsolePage | Done> => {
@@ -128,7 +130,7 @@ const savingForm =
     }
   };
 
-/** Somebody who was erased, and a group that the provider removed, stay in an audience until they are taken out. */
+/** Somebody who was erased, and a group that the provider removed, stay in an audience until they are removed. */
 function orUndefined<T>(show: () => T): T | undefined {
   try {
     return show();
@@ -138,7 +140,7 @@ function orUndefined<T>(show: () => T): T | undefined {
   }
 }
 
-/** The people below are what the author means now. */
+/** The author decides for the people below. */
 const withAddress = (fields: AudienceFields, address: string): AudienceFields => ({
   ...fields,
   ...{ scope: "users", person: "" },
@@ -206,7 +208,7 @@ interface ResolvedAddresses {
   outcome: PasteOutcome;
 }
 
-/** Somebody who is in the audience already may stay, active or not. */
+/** A person who is in the audience already may stay, even if suspended. */
 function resolveAddresses(
   addresses: readonly string[],
   rows: readonly (User | undefined)[],
@@ -238,7 +240,7 @@ function nextAudience(
   return { scope, user_ids: kept(users, added.users), group_ids: kept(groups, added.groups) };
 }
 
-/** @returns what the domain does not accept, in the words of the form */
+/** @returns the problems that the domain reports, with the names of the form's fields */
 function problemsOf(error: unknown): readonly Problem[] {
   if (!(error instanceof DomainError) || !["invalid", "conflict"].includes(error.kind)) throw error;
   const { message, hint, problems } = error;

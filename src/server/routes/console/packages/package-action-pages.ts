@@ -117,7 +117,7 @@ const savingOn =
 
 type PageOf = ReturnType<typeof pageReader>;
 
-/** @returns a function that makes the page of a package, with what was refused */
+/** @returns a function that creates the page of a package with the refused values */
 const pageReader =
   (domain: RouteContext["domain"]) =>
   async (reader: Reader, id: string, refused: RefusedUse): Promise<ConsolePage> => {
@@ -126,7 +126,7 @@ const pageReader =
     return packagePage(shown);
   };
 
-/** Saves what a harness does with a package; what was typed stays if it cannot be saved. */
+/** Saves how a harness uses a package; the entered values stay if they cannot be saved. */
 async function saveUse(
   { governance: { drafts } }: RouteContext["domain"],
   reader: Reader,
@@ -155,7 +155,7 @@ async function saveUse(
   }
 }
 
-/** The form has one text, whose lines say enough. */
+/** The form has a single text, so line numbers identify the place. */
 const withoutPlace = <Placed extends object>(problem: Placed) => ({ ...problem, pointer: "" });
 
 const noSuchPackage = (id: string): DomainError =>

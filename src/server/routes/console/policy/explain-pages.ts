@@ -1,4 +1,4 @@
-// What the policy means for one person, in the console: one question, and perhaps a second one to compare with.
+// The effect of the policy on one person, in the console, optionally compared with another.
 import type { Revision } from "../../../../domain/governance/service.ts";
 import { HARNESS_KEYS } from "../../../../domain/harnesses/harnesses.ts";
 import { DomainError, type Problem } from "../../../../platform/errors.ts";
@@ -38,7 +38,7 @@ function askedBy(reader: Reader): ExplainAsked {
   };
 }
 
-/** @param problems receives what is wrong with the question, by the name of its field */
+/** @param problems receives the problems of the fields, by name */
 async function answersFor(
   { governance, identity }: RouteContext["domain"],
   reader: Reader,

@@ -181,7 +181,7 @@ const takenNames = ({ document }: Draft, change: Parameters<typeof changedLists>
     : [{ pointer: "/name", detail: `is already that of another server of ${taken.join(", ")}` }];
 };
 
-/** What the whole policy has wrong with the server is the same for each harness. */
+/** A problem of the server is the same for each harness. */
 function ownProblems(problems: readonly Problem[]): Problem[] {
   const own = problems.map(({ pointer, detail }) => ({
     pointer: pointer.replace(/^\/mcp\/[^/]+(?:\/\d+)?/, ""),

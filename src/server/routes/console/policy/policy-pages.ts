@@ -1,4 +1,4 @@
-// The policy in the console, as far as it is read: in force, history, one revision, differences and rollouts.
+// Reading the policy in the console: in force, history, one revision, differences and rollouts.
 import type { Revision } from "../../../../domain/governance/service.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
