@@ -64,7 +64,7 @@ export interface Refused {
   readonly key?: ResolvedKey["key"];
 }
 
-/** What the checks need to know about a request. */
+/** The facts about a request that the checks need. */
 export interface Applicant {
   /** undefined without a credential */
   token: string | undefined;

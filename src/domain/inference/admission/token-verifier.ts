@@ -15,7 +15,7 @@ const KNOWN_TOKENS_MAX = 100_000;
 /** `typ` of an inference token. */
 const TOKEN_TYPE = "JWT";
 
-/** What a verified token says. */
+/** The claims of a verified token. */
 export interface InferenceClaims {
   userId: string;
   gatewaySessionId: string;

@@ -1,5 +1,5 @@
-// Keeps references to the first and the last bytes of an answer while it passes, so that its usage can be read at the end without
-// keeping the whole answer. usage.ts reads them.
+// Keeps references to the first and last bytes of an answer while it is forwarded, so that its usage can be read without keeping
+// the whole answer. usage.ts reads them.
 
 export const HEAD_BYTES = 4 * 1024;
 export const TAIL_BYTES = 16 * 1024;

@@ -1,5 +1,5 @@
-// What the headers of a request claim about its origin: the agent, the repository and the run. A workstation may claim anything,
-// so these values are cleaned, cut to their limits and never trusted.
+// Claims of a request's headers about its origin: the agent, the repository and the run. A workstation may send anything, so
+// these values are cleaned, cut to their limits and never trusted.
 import type { RequestRow } from "../log/record.ts";
 
 export type Attribution = Pick<

@@ -1,7 +1,7 @@
 // Finds the member `model` at the top level of a JSON body without parsing the prompts beside it. It reads pieces as they arrive,
 // skips strings with the runtime's own search, and stops as early as it can.
 
-/** Longest value that is read; a longer one counts as unreadable. */
+/** Longest value that is read; a longer value counts as unreadable. */
 export const MODEL_CHARACTERS_MAX = 512;
 /**
  * Members that let LiteLLM, or a provider behind it, use another model than `model`: models to try next, settings of its router, and
@@ -36,7 +36,7 @@ interface KeptString {
 }
 const SKIPPED: KeptString = { bytes: [], bytesMax: 0 };
 
-/** What the next byte at the top level belongs to. */
+/** The part that the next byte at the top level belongs to. */
 type Place = "before" | "key" | "colon" | "value" | "after";
 
 export class ModelScanner {

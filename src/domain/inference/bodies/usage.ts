@@ -22,7 +22,7 @@ export const NO_USAGE: Usage = {
 type Members = Readonly<Record<string, unknown>>;
 type Tokens = Omit<Usage, "usageSource">;
 
-/** Candidates to try: tools and metadata may have members of the same name. */
+/** Number of candidates to try: tools and metadata may have members of the same name. */
 export const CANDIDATES_MAX = 8;
 const KEY = '"usage"';
 /** Behind the key; searched from its `lastIndex`. */
@@ -65,7 +65,7 @@ function otherwise(head: string, isWhole: boolean): Usage {
 const isSame = (one: Tokens, other: Tokens): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 function lastUsage(text: string): Tokens | undefined {
-  // The engine takes ten times as long to find out from the end that there is none.
+  // The engine takes ten times as long to search backward if there is no match.
   let at = text.includes(KEY) ? text.lastIndexOf(KEY) : -1;
   for (let tries = 0; at >= 0 && tries < CANDIDATES_MAX; tries += 1) {
     const tokens = usageAt(text, at);

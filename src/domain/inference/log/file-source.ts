@@ -23,7 +23,7 @@ export class FileSource implements LogSource {
   ) {}
 
   /**
-   * Opens the file for some work; the reader must not be kept.
+   * Opens the file while `work` runs; the reader must not be used afterwards.
    * @returns the result of the work; undefined if there is no file
    * @throws DomainError `storage.*`, `request_log.newer`
    */

@@ -1,4 +1,4 @@
-// Takes the rows that a separate inference proxy sends: all of them or none.
+// Receives the rows of a separate inference proxy: all of a batch or none.
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
@@ -14,7 +14,7 @@ export const EVENTS_MAX = 500;
 /** How far the clock of the proxy may be ahead. */
 export const AHEAD_MS_MAX = 5 * MINUTE_MS;
 const RETRY_SECONDS = 5;
-/** Many times what a proxy sends before it gives up a batch. */
+/** Many times the number of attempts of a proxy for one batch. */
 export const COUNTED_IDS_MAX = 50_000;
 
 const textOrNull = (maxLength: number) =>
@@ -89,7 +89,7 @@ export class LogIntake {
     for (const row of rows) this.#count(row);
   }
 
-  /** A proxy that saw no answer sends its rows again; the log ignores known ids, and so must the sums. */
+  /** A proxy that received no answer sends its rows again. The log ignores known ids, and the sums must ignore them too. */
   #count(row: RequestRow): void {
     if (this.#counted.has(row.id)) return;
     this.#counted.set(row.id, true);

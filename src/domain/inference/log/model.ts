@@ -1,4 +1,4 @@
-// What the request log keeps besides rows, what can be asked of it, and the limits of both.
+// Types of the request log besides its rows: queries, results, and their limits.
 import type { Outcome, RequestRow } from "./record.ts";
 
 /** Rows in one transaction. */
@@ -47,7 +47,7 @@ export const resultOf = (httpStatus: number | null): Result =>
 export const SORTS = ["occurred_desc", "occurred_asc"] as const;
 type Sort = (typeof SORTS)[number];
 
-/** Which rows are wanted; checked values only. */
+/** The filter of a query, with checked values only. */
 export interface RowFilter {
   /** UTC milliseconds, included */
   fromMs?: number | undefined;

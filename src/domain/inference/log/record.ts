@@ -65,7 +65,7 @@ export interface RequestRow {
   readonly upstreamCost: number | null;
 }
 
-/** The members of a request about whose answer nothing is known. */
+/** The members of a request whose answer is unknown. */
 export const NO_ANSWER = {
   firstByteMs: null,
   requestBytes: null,
@@ -89,7 +89,7 @@ export interface UsageCounter {
   count(row: RequestRow): void;
 }
 
-/** The part of a user's budget for the day that is used up. */
+/** The user's daily budget that is used up. */
 export type ExceededBudget = "requests" | "tokens";
 
 export interface Budgets {

@@ -43,7 +43,7 @@ export interface RequestLogsDependencies extends RequestLogOptions {
 }
 
 export interface RequestLogView extends Page<RowView> {
-  /** there are more rows than `total` */
+  /** whether there are more rows than `total` */
   isCapped: boolean;
   gaps: readonly Gap[];
 }
@@ -126,7 +126,7 @@ export class RequestLogs implements OutsideData {
     const { q, selectedId } = readFacetQuery(query, problems);
     refuse(problems);
     const fromMs = this.keptFromMs();
-    // Usage is counted for every row, so its table shows which users have rows.
+    // Usage is counted for every row, so the table of usage lists all users with rows.
     const wanted = { isAmong: hasUsageSince(dayOf(fromMs)), q, selectedId };
     const users = await runInTurns(this.own.identity.users.among(organizationId, wanted));
     return {

@@ -63,7 +63,7 @@ const GapItem = Type.Object({
 export const RequestLogPage = Type.Composite([
   pageEnvelope(RequestLogItem),
   Type.Object({
-    total_capped: Type.Boolean({ description: "there are more rows than `total`" }),
+    total_capped: Type.Boolean({ description: "whether there are more rows than `total`" }),
     gaps: Type.Array(GapItem, {
       maxItems: GAPS_MAX,
       description: "periods of this page in which rows were dropped",

@@ -1,5 +1,5 @@
-// A second copy of the sums that this process has left in the file of the request log, until it counts them. The file may be deleted
-// before that.
+// A second copy of the sums that this process has written to the file of the request log, until they are counted, because the
+// file may be deleted before that.
 import { addSums, type Sums, type UsageDelta } from "./model.ts";
 
 export class KeptSums {

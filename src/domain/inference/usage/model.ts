@@ -33,7 +33,7 @@ export const NO_SUMS: Readonly<Sums> = {
   cost: 0,
 };
 
-/** What sums are kept by. */
+/** The key of a sum. */
 export interface UsageKey {
   /** days since 1970-01-01 in UTC */
   day: number;
@@ -47,7 +47,7 @@ export interface UsageKey {
 
 export type UsageDelta = UsageKey & Sums;
 
-/** Sums that another process has handed over, under an id that is used once. */
+/** Sums from another process, under an id that is used once. */
 export interface UsageBatch {
   batch: string;
   deltas: readonly UsageDelta[];

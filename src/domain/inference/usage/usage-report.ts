@@ -1,5 +1,5 @@
-// Reports of usage for administrators, users and commands, from the sums in the database. They lack the last seconds,
-// which usage-sums.ts still has in memory.
+// Reports of usage for administrators, users and commands, from the sums in the database. They lack the last seconds, which are
+// still in memory (usage-sums.ts).
 import { type Clock, DAY_MS } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";

@@ -44,7 +44,7 @@ export interface UsageSumsOptions {
 /** Rejects if the sums were not stored. */
 export type HandOver = (deltas: readonly UsageDelta[]) => Promise<void>;
 
-/** What a user has used today. */
+/** The usage of a user today. */
 interface Used {
   requests: number;
   tokens: number;
@@ -161,7 +161,7 @@ export class UsageSums implements UsageCounter, Budgets {
     this.#timer ??= setTimeout(() => void this.flush(), delayMs);
   }
 
-  /** Begins a new day where the last one has ended. @returns the present day */
+  /** Begins a new day after the last one has ended. @returns the present day */
   #day(): number {
     const today = dayOf(this.own.clock.nowMs());
     if (today !== this.#today) this.#used = new Map();
@@ -206,6 +206,6 @@ function sumsOf(row: RequestRow): Sums {
   };
 }
 
-/** No part has a line break: control characters are removed from claims. */
+/** Parts contain no line breaks, because control characters are removed from claims. */
 const keyOf = ({ day, userId, model, harness }: UsageKey): string =>
   `${day}\n${userId}\n${model}\n${harness}`;

@@ -37,7 +37,7 @@ export class KeptSums {
   }
 
   /**
-   * Marks a span whose rows are about to be read. A change of its rows removes the mark.
+   * Marks a span before its rows are read. A change of its rows removes the mark.
    * @returns undefined if the file has no room or another process holds it
    */
   begin({ hours, startMs }: Span): number | undefined {
@@ -64,7 +64,7 @@ const numberOf = ({ hours, startMs }: Span): number => startMs / (hours * HOUR_M
 
 const isSpan = (span: Span) => and(eq(keptSums.hours, span.hours), eq(keptSums.number, numberOf(span)));
 
-/** Sums that are not kept are made again from the rows, so a failure to keep them changes no answer. */
+/** Sums that are not stored are computed again from the rows, so a failure to store them changes no answer. */
 function isWritten(write: () => void): boolean {
   try {
     write();

@@ -1,4 +1,4 @@
-// What a summary of the request log asks for and holds, and its limits.
+// Queries and results of summaries of the request log, and their limits.
 import type { RowFilter } from "../model.ts";
 import type { Figures } from "./tally.ts";
 

@@ -1,4 +1,5 @@
-// Sums of whole hours and days: kept ones, or else made and kept. A day is added up from its hours, so that rows are read once.
+// Sums of whole hours and days: stored ones, or else computed and stored. A day is added up from its hours, so that rows are read
+// once.
 import { HOUR_MS } from "../../../../platform/clock.ts";
 import type { Connection } from "../../../../platform/database/database.ts";
 import type { Steps } from "../../../../platform/steps.ts";

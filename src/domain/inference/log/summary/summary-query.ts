@@ -1,4 +1,4 @@
-// Reads what a summary is wanted of: the filters of the log, the points of its curve, and how it is grouped. Reports all problems.
+// Reads a query of a summary: the filters of the log, the points of its curve, and the grouping. Reports all problems.
 import { DAY_MS, HOUR_MS } from "../../../../platform/clock.ts";
 import type { Problem } from "../../../../platform/errors.ts";
 import { readSearchText, readWord } from "../../../shared/page.ts";
@@ -12,7 +12,7 @@ import {
   type SummarySearch,
 } from "./model.ts";
 
-/** Longer periods have a point for each day, if the caller does not say. */
+/** Longer periods have a point for each day by default. */
 const HOURLY_UP_TO_MS = 3 * DAY_MS;
 /** The period of hourly points, if the caller names no beginning. */
 const HOURLY_MS = 7 * DAY_MS;
@@ -56,7 +56,7 @@ export function readSummaryQuery(
   return { bucket, search: { filter: { ...filter, fromMs: firstMs }, points, endMs, groups } };
 }
 
-/** How far back points reach, if the caller names no beginning. */
+/** Default length of the period. */
 const REACH_MS: Readonly<Record<Bucket, number>> = { hour: HOURLY_MS, day: (POINTS_MAX - 1) * DAY_MS };
 
 function readGroup(by: string, problems: Problem[]): SummaryGroup[] {
@@ -81,7 +81,7 @@ function pointsOf(
   let at = Temporal.Instant.fromEpochMilliseconds(firstMs)
     .toZonedDateTimeISO(zone)
     .round({ smallestUnit: bucket, roundingMode: "floor" });
-  // An hour is an hour also where clocks are changed; a day may be shorter or longer.
+  // An hour always has the same length, even when clocks are changed; a day may be shorter or longer.
   const step = bucket === "hour" ? { milliseconds: HOUR_MS } : { days: 1 };
   while (points.push(at.epochMilliseconds) <= POINTS_MAX + 1 && at.epochMilliseconds <= lastMs)
     at = at.add(step);

@@ -1,4 +1,4 @@
-// The bounded queue of the request log in the service. Handing over a row is a push. Batches go to the thread one at a time and
+// The bounded queue of the request log in the service. Adding a row never waits. Batches go to the thread one at a time and
 // stay here until it confirms them, so a failed write or a dead thread loses nothing while the queue has room. Rows beyond that
 // are counted, and recorded as a gap with the next batch that is written.
 import type { Clock } from "../../../../platform/clock.ts";
