@@ -1,5 +1,6 @@
 // Errors of the access area. OAuth endpoints answer with the OAuth code; all other endpoints treat them as any DomainError.
 import { DomainError, type ErrorDetails, type ErrorKind } from "../../platform/errors.ts";
+import { quoted } from "../../platform/text/problem-list.ts";
 
 /** RFC 6749 sections 4.1.2.1 and 5.2, RFC 8628 section 3.5, RFC 8707 section 2, RFC 7009 section 2.2.1. */
 export type OAuthCode =
@@ -82,7 +83,8 @@ export const tooManyPendingFromNetwork = (caller: "address" | "network") =>
     { retryAfterSeconds: 60 },
   );
 
-export const loginNotFound = () =>
-  new DomainError("not_found", "login.not_found", "no login with this id", {
+/** @param id as the caller wrote it */
+export const loginNotFound = (id: string) =>
+  new DomainError("not_found", "login.not_found", `no login ${quoted(id)}`, {
     hint: "logins list shows the ids",
   });

@@ -132,7 +132,7 @@ export class Logins {
   revoke(actor: Actor, id: string, only?: { userId: string; reason: string }): Promise<boolean> {
     return this.own.db.write((tx) => {
       const row = this.#get(tx, id);
-      if (only && row.userId !== only.userId) throw loginNotFound();
+      if (only && row.userId !== only.userId) throw loginNotFound(id);
       if (!this.#end(tx, row, only?.reason ?? "revoked_by_operator")) return false;
       const before = { state: row.state, user_id: row.userId, created_at: toRfc3339(row.createdAtMs) };
       this.own.audit.record(tx, { actor, action: `${row.kind}.revoke`, target: id, before });
@@ -157,7 +157,7 @@ export class Logins {
   #get(connection: Connection, id: string): Row {
     const nowMs = this.own.clock.nowMs();
     const [row] = readRows(connection, { nowMs, filter: { id, limit: 1 } });
-    if (!row) throw loginNotFound();
+    if (!row) throw loginNotFound(id);
     return row;
   }
 

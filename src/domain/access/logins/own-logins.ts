@@ -28,7 +28,7 @@ export class OwnLogins {
   /** @throws DomainError `login.not_found`, also for another user's login */
   show(actor: Actor, id: string): LoginView {
     const login = this.own.logins.show(id);
-    if (login.user?.id !== userIdOf(actor)) throw loginNotFound();
+    if (login.user?.id !== userIdOf(actor)) throw loginNotFound(id);
     return login;
   }
 
@@ -95,7 +95,7 @@ export class OwnLogins {
     const session = this.own.logins.show(sessionId);
     if (session.kind === "login_session" && session.state === "active" && session.user?.id === userId)
       return session;
-    throw loginNotFound();
+    throw loginNotFound(sessionId);
   }
 
   #endMany(

@@ -1,6 +1,7 @@
 // Provisioned groups as people see them: pages of groups, one group, its members. groups.ts serves identity providers.
 import type { Db } from "../../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
+import { quoted } from "../../../platform/text/problem-list.ts";
 import { USER_CANDIDATES_MAX, type UserSet } from "../../shared/ordered-rows-store.ts";
 import { offsetOf, type Page, type PageQuery, type PageRequest, readPageQuery } from "../../shared/page.ts";
 import type { GroupRow } from "../model.ts";
@@ -44,7 +45,7 @@ export class GroupDirectory {
   show(organizationId: string, reference: string): GroupRow {
     const key = foldCase(reference.trim());
     const group = store.findGroup(this.db.read, organizationId, { reference, key });
-    if (!group) throw groupNotFound();
+    if (!group) throw groupNotFound(reference);
     return group;
   }
 
@@ -83,5 +84,7 @@ function readRequest(query: PageQuery): PageRequest {
   throw new DomainError("invalid", "scim_group.invalid", message, { problems });
 }
 
-const groupNotFound = (): DomainError =>
-  new DomainError("not_found", "scim_group.not_found", "no group with this name, id or external id");
+const groupNotFound = (reference: string): DomainError =>
+  new DomainError("not_found", "scim_group.not_found", `no group ${quoted(reference)}`, {
+    hint: "groups list shows the names and ids",
+  });
