@@ -116,7 +116,7 @@ const STATED: readonly (readonly [chapter: string, words: string])[] = [
   ["workstations", `of IPv6 /48) ${fallback("limits.pending_logins_per_network")}.`],
   ["workstations", `"client_id": "${OAUTH_CLIENT_ID}"`],
   ["identity-provider", `may send ${fallback("scim.requests_per_second")} requests a second`],
-  ["identity-provider", `and ${fallback("scim.requests_burst")} at once`],
+  ["identity-provider", `and ${fallback("scim.requests_burst")} in a burst`],
   ["identity-provider", `at most ${fallback("scim.page_max")} users or groups`],
   ["gateway", `up to ${CREDENTIAL_CHARS_MAX} printable characters`],
   ["gateway", `key at the gateway; 1 to ${EXTERNAL_ID_CHARS_MAX} characters`],
