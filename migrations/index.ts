@@ -41,6 +41,7 @@ import clientSearchMerging from "./0038_client_search_merging.sql" with { type: 
 import userWorkstations from "./0039_user_workstations.sql" with { type: "text" };
 import acknowledgedModels from "./0040_acknowledged_models.sql" with { type: "text" };
 import grantHolders from "./0041_grant_holders.sql" with { type: "text" };
+import revisionSummary from "./0042_revision_summary.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -91,4 +92,5 @@ export const migrations: readonly Migration[] = [
   { id: 39, name: "user_workstations", sql: userWorkstations },
   { id: 40, name: "acknowledged_models", sql: acknowledgedModels },
   { id: 41, name: "grant_holders", sql: grantHolders },
+  { id: 42, name: "revision_summary", sql: revisionSummary },
 ];

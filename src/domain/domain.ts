@@ -188,7 +188,7 @@ export function openDomain({
       gateway: gatewayMode && { keys: gateway.keys, tokens: inference.tokens },
     }),
     artifactLinks: new ArtifactLinks({ ...shared, ...governance }),
-    clients: openClients(shared, { identity, governance, harnesses }),
+    clients: openClients(shared, { identity, governance, harnesses, gateway }),
     branding: createBranding({ ...shared, identity }),
     scim: createScim({
       ...shared,
@@ -220,8 +220,15 @@ export function openDomain({
 
 /** Clients judge reports by the policy and the harness facts in force, and end the logins of removed workstations. */
 const openClients = (
-  shared: Omit<ClientsDependencies, "identity" | "governance" | "harnesses" | "checkVersion" | "endLogin">,
-  { harnesses, ...areas }: Pick<ClientsDependencies, "identity" | "governance"> & { harnesses: HarnessFacts },
+  shared: Pick<ClientsDependencies, "db" | "clock" | "ids" | "audit" | "userGroups">,
+  {
+    harnesses,
+    gateway,
+    ...areas
+  }: Pick<ClientsDependencies, "identity" | "governance"> & {
+    harnesses: HarnessFacts;
+    gateway: Pick<ReturnType<typeof createGateway>, "countKeys">;
+  },
 ) =>
   createClients({
     ...shared,
@@ -229,6 +236,7 @@ const openClients = (
     harnesses: () => harnesses.harnesses(),
     checkVersion: (...question) => checkVersion(harnesses.harnesses(), ...question),
     endLogin: { session: endLoginSession, grant: endGrant },
+    countKeys: gateway.countKeys,
   });
 
 const governanceSettingsOf = (

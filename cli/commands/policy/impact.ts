@@ -47,12 +47,13 @@ async function wantedBy(call: Call, before: Policy): Promise<Policy> {
   });
 }
 
-const workstationsText = ({ workstations }: PolicyImpact): string =>
+const workstationsText = ({ workstations, gatewayKeys }: PolicyImpact): string =>
   detailsText([
     ["workstations", workstations.total],
     ["become outdated", workstations.outdated],
     ["would be refused", workstations.refused],
     ["client too old", workstations.clientTooOld],
+    ...(gatewayKeys === 0 ? [] : [["gateway keys touched", gatewayKeys] as const]),
     ...(workstations.uncounted === 0 ? [] : [["not counted yet", workstations.uncounted] as const]),
   ]);
 

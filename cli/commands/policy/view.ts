@@ -23,6 +23,7 @@ export const revisionDocument = (revision: RevisionSummary) => ({
   created_by: revision.authorLabel,
   origin: revision.origin,
   comment: revision.comment,
+  summary: revision.summary,
 });
 
 /** @returns one line per path: added (`+`), changed (`~`) or removed (`-`) */

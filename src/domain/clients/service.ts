@@ -21,6 +21,7 @@ import { type ReadReport, readReport } from "./report.ts";
 import { forgetUnseen, VerdictRenewal } from "./retention.ts";
 import { impactOf, type PolicyImpact } from "./rollout/impact.ts";
 import { PackageReports } from "./rollout/package-reports.ts";
+import { type PolicyChange, peopleOf, type Reached } from "./rollout/people.ts";
 import { Rollouts } from "./rollout/rollout.ts";
 import * as store from "./store.ts";
 import type { CheckVersion } from "./verdict/expectations.ts";
@@ -54,6 +55,8 @@ export interface ClientsDependencies {
   /** in force */
   harnesses(): readonly Harness[];
   endLogin: EndLogin;
+  /** @returns the keys of all users at the gateway */
+  countKeys(): number;
 }
 
 export type Clients = ReturnType<typeof createClients>;
@@ -82,8 +85,12 @@ export function createClients(dependencies: ClientsDependencies) {
     packageReports: new PackageReports({ db, clock }),
 
     /** @returns the effect of publishing one policy in place of another */
-    impactOf: (organizationId: string, change: Parameters<typeof impactOf>[2]): Steps<PolicyImpact> =>
+    impactOf: (organizationId: string, change: PolicyChange): Steps<PolicyImpact> =>
       impactOf(dependencies, organizationId, change),
+
+    /** @returns who gains or loses a package by it */
+    peopleOf: (change: PolicyChange, which: Parameters<typeof peopleOf>[2]): Steps<Reached> =>
+      peopleOf(dependencies, change, which),
 
     /**
      * Stores a workstation's report. Every report is one durable write, even an unchanged one, because its time shows that

@@ -52,6 +52,10 @@ export function createGateway(dependencies: GatewayDependencies) {
     administration: new KeyAdministration(dependencies, { keys, directory, reconciler }),
     /** @returns the number of keys per provisioner error code, most frequent first */
     problems: () => store.countProblems(dependencies.db.read),
+    /** @returns the keys of all users, whatever their state */
+    countKeys: (): number =>
+      store.countStates(dependencies.db.read).reduce((sum, { total }) => sum + total, 0),
+
     /** See `figuresInSteps`. */
     figures: (): GatewayFigures => runSynchronously(figuresInSteps(dependencies)),
     figuresInSteps: (): Steps<GatewayFigures> => figuresInSteps(dependencies),

@@ -128,5 +128,7 @@ export interface Revision {
   authorId: string | null;
   authorLabel: string;
   comment: string | null;
+  /** what it changed, in a few words; null if an older version of the service published it */
+  summary: string | null;
   createdAtMs: number;
 }

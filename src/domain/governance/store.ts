@@ -8,6 +8,9 @@ import { governanceDeployments, governanceRevisions } from "./tables.ts";
 /** A revision without its document. */
 export type RevisionSummary = Omit<Revision, "document" | "audiences">;
 
+/** A revision that has no position yet. */
+type NewRevision = Omit<Revision, "sequence" | "summary"> & Partial<Pick<Revision, "summary">>;
+
 /** The deployment file as it was last read, and where it was not followed. */
 export interface Deployment {
   organizationId: string;
@@ -26,6 +29,7 @@ const summary = {
   authorId: governanceRevisions.authorId,
   authorLabel: governanceRevisions.authorLabel,
   comment: governanceRevisions.comment,
+  summary: governanceRevisions.summary,
   createdAtMs: governanceRevisions.createdAtMs,
 };
 
@@ -114,16 +118,16 @@ export const listRevisions = (
 /** @param text the document as JSON, if it was written before @returns the revision with its position in the order */
 export function insertRevision(
   tx: Tx,
-  revision: Omit<Revision, "sequence">,
+  { summary = null, ...revision }: NewRevision,
   text = JSON.stringify(revision.document),
 ): Revision {
   const { document: _, audiences, ...rest } = revision;
   const { sequence } = tx
     .insert(governanceRevisions)
-    .values({ ...rest, document: text, audiences: JSON.stringify(audiences) })
+    .values({ ...rest, summary, document: text, audiences: JSON.stringify(audiences) })
     .returning({ sequence: governanceRevisions.sequence })
     .get();
-  return { ...revision, sequence };
+  return { ...revision, summary, sequence };
 }
 
 export function findDeployment(connection: Connection, organizationId: string): Deployment | undefined {

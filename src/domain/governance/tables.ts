@@ -15,6 +15,8 @@ export const governanceRevisions = sqliteTable("governance_revisions", {
   authorLabel: text("author_label").notNull(),
   comment: text("comment"),
   createdAtMs: integer("created_at_ms").notNull(),
+  /** what it changed, in a few words */
+  summary: text("summary"),
 });
 
 export const governanceDeployments = sqliteTable("governance_deployments", {

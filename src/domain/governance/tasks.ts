@@ -26,6 +26,7 @@ import {
 } from "./reading/admin-view.ts";
 import { exportedBytes } from "./reading/export.ts";
 import { policyLines } from "./reading/policy-lines.ts";
+import { textDifference } from "./reading/text-difference.ts";
 
 export interface GovernanceTasks {
   policy: typeof validatePolicy;
@@ -39,6 +40,7 @@ export interface GovernanceTasks {
   join: typeof joinSection;
   compare: typeof compare;
   difference: typeof difference;
+  textDifference: typeof textDifference;
   typedSettings: typeof typedSettings;
   mergeDraft: typeof mergeDraft;
   reviewDraft: typeof reviewDraft;
@@ -69,6 +71,7 @@ export const GOVERNANCE_TASKS: TaskTable<GovernanceTasks> = {
   join: joinSection,
   compare,
   difference,
+  textDifference,
   typedSettings,
   mergeDraft,
   reviewDraft,

@@ -1,7 +1,8 @@
 // The effect of a change of the policy, as administrators read it.
 import { type Static, Type } from "@sinclair/typebox";
 import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
-import { PEOPLE_NAMED_MAX, type PolicyImpact, REFUSED_VERSIONS_MAX } from "./impact.ts";
+import { type PolicyImpact, REFUSED_VERSIONS_MAX } from "./impact.ts";
+import { PEOPLE_NAMED_MAX } from "./people.ts";
 
 const Count = Type.Integer({ minimum: 0 });
 const Version = Type.Union([Type.String(), Type.Null()]);
@@ -46,12 +47,16 @@ export const PolicyImpactView = Type.Object({
     }),
     { description: "Packages that change" },
   ),
+  gateway_keys: Type.Integer({
+    description: "Keys at the gateway whose use the change starts or ends; 0 unless it changes gateway mode",
+  }),
 });
 
 export const toPolicyImpact = ({
   workstations: { clientTooOld, ...counts },
   harnesses,
   packages,
+  gatewayKeys,
 }: PolicyImpact): Static<typeof PolicyImpactView> => ({
   workstations: { ...counts, client_too_old: clientTooOld },
   harnesses: harnesses.map(({ versions, ...rest }) => ({ ...rest, refused_versions: [...versions] })),
@@ -60,4 +65,5 @@ export const toPolicyImpact = ({
     gaining: { ...gaining, named: [...gaining.named] },
     losing: { ...losing, named: [...losing.named] },
   })),
+  gateway_keys: gatewayKeys,
 });

@@ -1,25 +1,26 @@
 // Whom a change of the policy would reach: workstations that become outdated or are refused, and people who gain or lose a
 // package. Every workstation is counted, in steps.
+import { isDeepStrictEqual } from "node:util";
 import { compare } from "semver";
-import type { Db } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
-import type { Governance, GovernanceConfig, PackageAudience, Revision } from "../../governance/service.ts";
+import type { Governance, GovernanceConfig } from "../../governance/service.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
-import type { Identity, User } from "../../identity/service.ts";
 import { parseVersion } from "../../shared/exact-version.ts";
 import { overSpans } from "../../shared/page-steps.ts";
-import type { UserGroups } from "../../shared/user-groups.ts";
 import { reportPlaces } from "../inventory/inventory-store.ts";
 import type { CheckVersion } from "../verdict/expectations.ts";
 import { type InstalledKind, installedKinds } from "./impact-store.ts";
+import {
+  countPeople,
+  offersOf,
+  type People,
+  type PeopleSource,
+  type Policy,
+  type PolicyChange,
+} from "./people.ts";
 
 /** Refused versions that are named for one harness. */
 export const REFUSED_VERSIONS_MAX = 20;
-/** People who are named among those who gain or lose a package. */
-export const PEOPLE_NAMED_MAX = 10;
-
-type Policy = Pick<Revision, "document" | "audiences">;
-
 /** A version that the change refuses. */
 interface RefusedVersion {
   /** as reported; empty if none could be read */
@@ -40,12 +41,6 @@ export interface HarnessImpact {
   allowed: number;
   /** the most frequent first, at most REFUSED_VERSIONS_MAX */
   versions: readonly RefusedVersion[];
-}
-
-interface People {
-  count: number;
-  /** addresses of the first ones, if they are fewer than everybody */
-  named: readonly string[];
 }
 
 export interface PackageImpact {
@@ -74,21 +69,22 @@ export interface PolicyImpact {
   harnesses: readonly HarnessImpact[];
   /** packages that change */
   packages: readonly PackageImpact[];
+  /** keys at the gateway whose use the change starts or ends, because it begins or ends gateway mode in the policy */
+  gatewayKeys: number;
 }
 
-interface ImpactDependencies {
-  db: Db;
+interface ImpactDependencies extends PeopleSource {
   governance: Pick<Governance, "revisions">;
   checkVersion: CheckVersion;
-  identity: Pick<Identity, "users" | "findUserById">;
-  userGroups: Pick<UserGroups, "members">;
+  /** @returns the keys of all users at the gateway */
+  countKeys(): number;
 }
 
 /** @returns the effect of publishing `after` in place of `before` */
 export function* impactOf(
   dependencies: ImpactDependencies,
   organizationId: string,
-  { before, after }: { before: Policy; after: Policy },
+  { before, after }: PolicyChange,
 ): Steps<PolicyImpact> {
   const { db, governance } = dependencies;
   const inForce = governance.revisions.current(organizationId)?.id ?? null;
@@ -107,8 +103,12 @@ export function* impactOf(
     workstations: tally.workstations,
     harnesses: tally.harnesses(),
     packages: yield* packagesOf(dependencies, organizationId, { before, after }),
+    gatewayKeys: isGatewaySame(before, after) ? 0 : dependencies.countKeys(),
   };
 }
+
+const isGatewaySame = ({ document: before }: Policy, { document: after }: Policy): boolean =>
+  isDeepStrictEqual(before.gateway, after.gateway);
 
 /** Many workstations have the same versions; what the policies say to these is worked out once. */
 function addKind(kinds: Map<string, InstalledKind>, kind: InstalledKind): void {
@@ -203,78 +203,21 @@ function isBelow(clientVersion: string, { minimum_client_version: minimum }: Gov
 }
 
 function* packagesOf(
-  { db, identity, userGroups }: ImpactDependencies,
+  dependencies: ImpactDependencies,
   organizationId: string,
-  { before, after }: { before: Policy; after: Policy },
+  { before, after }: PolicyChange,
 ): Steps<PackageImpact[]> {
   const [had, has] = [offersOf(before), offersOf(after)];
-  const active = (yield* identity.users.listInSteps(organizationId, { status: "active", perPage: 1 })).total;
-  const find = (id: string) => identity.findUserById(db.read, id);
-  const everybody = { active, find, userGroups };
+  const { users } = dependencies.identity;
+  const active = (yield* users.listInSteps(organizationId, { status: "active", perPage: 1 })).total;
   const impacts: PackageImpact[] = [];
   for (const id of new Set([...had.keys(), ...has.keys()])) {
     const [from, to] = [had.get(id), has.get(id)];
-    const gaining = yield* peopleIn(to?.audience, from?.audience, everybody);
-    const losing = yield* peopleIn(from?.audience, to?.audience, everybody);
+    const gaining = yield* countPeople(dependencies, [to?.audience, from?.audience], active);
+    const losing = yield* countPeople(dependencies, [from?.audience, to?.audience], active);
     const isSame = from?.version === to?.version && gaining.count === 0 && losing.count === 0;
     if (!isSame) impacts.push({ id, from: from?.version, to: to?.version, gaining, losing });
     yield;
   }
   return impacts;
-}
-
-interface Offer {
-  version: string;
-  audience: PackageAudience;
-}
-
-/** @returns the packages of a policy by id, with whom it gives them */
-const offersOf = ({ document, audiences }: Policy): ReadonlyMap<string, Offer> =>
-  new Map(
-    document.packages.map(({ id, version }) => {
-      const audience = Object.hasOwn(audiences, id) ? audiences[id] : undefined;
-      return [id, { version, audience: audience ?? { scope: "organization", user_ids: [] } }];
-    }),
-  );
-
-interface Everybody extends Pick<ImpactDependencies, "userGroups"> {
-  /** number of active users */
-  active: number;
-  find(id: string): User | undefined;
-}
-
-/** @returns the active users of the one audience who are not in the other */
-function* peopleIn(
-  audience: PackageAudience | undefined,
-  other: PackageAudience | undefined,
-  everybody: Everybody,
-): Steps<People> {
-  if (!audience || other?.scope === "organization") return { count: 0, named: [] };
-  const others = yield* namedIn(other, everybody);
-  if (audience.scope === "organization")
-    return { count: everybody.active - (yield* activeOf(others, everybody)).length, named: [] };
-  const wanted = (yield* namedIn(audience, everybody)).difference(others);
-  const found = yield* activeOf(wanted, everybody);
-  return { count: found.length, named: found.slice(0, PEOPLE_NAMED_MAX).map(({ email }) => email) };
-}
-
-/** @returns the ids of the users whom the audience names, and of the members of its groups */
-function* namedIn(
-  audience: PackageAudience | undefined,
-  { userGroups }: Pick<Everybody, "userGroups">,
-): Steps<Set<string>> {
-  const ids = new Set(audience?.user_ids);
-  for (const group of audience?.group_ids ?? [])
-    for (const id of yield* userGroups.members(group)) ids.add(id);
-  return ids;
-}
-
-function* activeOf(ids: Iterable<string>, { find }: Everybody): Steps<User[]> {
-  const found: User[] = [];
-  for (const id of ids) {
-    const user = find(id);
-    if (user?.status === "active") found.push(user);
-    yield;
-  }
-  return found;
 }

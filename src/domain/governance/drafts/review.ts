@@ -1,6 +1,5 @@
 // The effect of publishing a draft: the places that change, the problems, and why a comment is required. A pure function of plain
 // values, because a thread may run it (tasks.ts).
-import { SemVer } from "semver";
 import type { Problem } from "../../../platform/errors.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import { unstamped } from "../document/stamp.ts";
@@ -8,8 +7,7 @@ import type { GovernanceConfig } from "../model.ts";
 import { type Change, diffRevisions } from "../publishing/diff.ts";
 import { type FinalizeContext, finalizeDocument } from "../publishing/finalize.ts";
 import { judged, refused, type Validated } from "../publishing/judged.ts";
-import { around } from "../versions/allowed-versions.ts";
-import { parseRequirement } from "../versions/requirement.ts";
+import { isNarrower } from "../versions/narrowing.ts";
 import type { Policy } from "./draft-merge.ts";
 
 export interface ReviewRequest {
@@ -52,15 +50,4 @@ function commentReasonsOf({ document: before }: Policy, { document: after }: Pol
     ...removed.map(({ id }) => `package ${id} is removed`),
     ...narrowed.map((key) => `the range of ${key} is narrowed`),
   ];
-}
-
-/** Ranges change at few versions, so their neighbors show a version that only the former range allows. */
-function isNarrower(former: string | undefined, next: string | undefined): boolean {
-  const [from, to] = [former, next].map((text) => (text === undefined ? undefined : parseRequirement(text)));
-  if (!to) return false;
-  const near = [from, to].flatMap((range) => range?.endpoints().flatMap(around) ?? []);
-  const first = new SemVer("0.0.0");
-  return [first, ...near].some(
-    (version) => (from?.isSatisfiedBy(version) ?? true) && !to.isSatisfiedBy(version),
-  );
 }

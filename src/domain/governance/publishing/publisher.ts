@@ -8,6 +8,7 @@ import { secondAdministratorRequired } from "../drafts/draft-errors.ts";
 import { noPolicy, PATHS_NAMED_MAX, refuseProblems, staleRevision } from "../errors.ts";
 import { COMMENT_LENGTH_MAX, type GovernanceConfig, type PackageAudiences, type Revision } from "../model.ts";
 import type { Revisions } from "../reading/revisions.ts";
+import { summaryOf } from "../reading/summary.ts";
 import * as store from "../store.ts";
 import type { Origin } from "../wire.ts";
 import { changedAudiences } from "./diff.ts";
@@ -107,6 +108,7 @@ export class Publisher {
       authorId: actor.id,
       authorLabel: actor.label,
       comment: comment?.trim() || null,
+      summary: summaryOf(base, { document, audiences }),
       createdAtMs: clock.nowMs(),
     };
     const revision = store.insertRevision(tx, added, text);

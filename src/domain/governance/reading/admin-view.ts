@@ -59,6 +59,10 @@ export const GovernanceRevision = Type.Object({
   created_by_email: Type.Union([Type.String(), Type.Null()], { description: "Null where no user published" }),
   origin: Type.Union(WIRE_ORIGINS.map((origin) => Type.Literal(origin))),
   comment: Nullable,
+  summary: Type.Union([Type.String(), Type.Null()], {
+    description:
+      "What the revision changed, in a few words; null if an older version of the service published it",
+  }),
 });
 
 export const DeploymentConfigExport = Type.Object({
@@ -232,4 +236,5 @@ export const toGovernanceRevision = (revision: RevisionSummary): Static<typeof G
   created_by_email: revision.authorId === null ? null : revision.authorLabel,
   origin: revision.origin === "operator" ? "dashboard" : revision.origin,
   comment: revision.comment,
+  summary: revision.summary,
 });

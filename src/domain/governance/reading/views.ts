@@ -8,6 +8,7 @@ import type { Change } from "../publishing/diff.ts";
 import * as store from "../store.ts";
 import { type JsonBytes, revisionText } from "./admin-view.ts";
 import type { Configuration } from "./export.ts";
+import type { TextHunk } from "./text-difference.ts";
 
 export class Views {
   constructor(private readonly parts: Pick<GovernanceParts, "db" | "runTask" | "settings">) {}
@@ -51,5 +52,14 @@ export class Views {
     if (before.id === after.id) return [];
     const textOf = ({ document, audiences }: Revision) => JSON.stringify({ document, audiences });
     return await this.parts.runTask("difference", { before: textOf(before), after: textOf(after) });
+  }
+
+  /** @returns the lines in which two policies differ as text; undefined if there are too many to compare */
+  textDifference(
+    before: Pick<Revision, "document">,
+    after: Pick<Revision, "document">,
+  ): Promise<TextHunk[] | undefined> {
+    const texts = { before: JSON.stringify(before.document), after: JSON.stringify(after.document) };
+    return this.parts.runTask("textDifference", texts);
   }
 }

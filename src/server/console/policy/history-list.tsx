@@ -9,12 +9,12 @@ import { ListView, listStatus } from "../list/list-view.tsx";
 import { Count, Revision, Text, Time } from "../parts/values.tsx";
 import { HISTORY_PATH, ORIGIN_WORDS, TRAIL } from "./words.ts";
 
-interface HistoryRow extends RevisionSummary {
+export interface HistoryRow extends RevisionSummary {
   /** workstations that report it */
   clients: number;
 }
 
-const COLUMNS: readonly Column<HistoryRow>[] = [
+export const HISTORY_COLUMNS: readonly Column<HistoryRow>[] = [
   {
     name: "number",
     label: "Revision",
@@ -38,6 +38,13 @@ const COLUMNS: readonly Column<HistoryRow>[] = [
     label: "Origin",
     cell: ({ origin }) => ORIGIN_WORDS[origin],
     csv: ({ origin }) => origin,
+  },
+  {
+    name: "summary",
+    label: "What changed",
+    cell: ({ summary }) => <Text value={summary} none="not recorded" />,
+    csv: ({ summary }) => summary,
+    isWide: true,
   },
   {
     name: "comment",
@@ -68,12 +75,13 @@ export function historyPage({ rows = [], next, isFirst, problems = [] }: History
   const list: List<HistoryRow> = {
     noun: "revisions",
     filters: [],
-    columns: COLUMNS,
+    columns: HISTORY_COLUMNS,
     rows,
     idOf: ({ id }) => id,
     paging: { next: next === null ? null : String(next), isFirst },
     none: <p>No policy is published yet.</p>,
     problems,
+    csvPath: `${HISTORY_PATH}.csv`,
     command: ["policy", "history"],
     api: { method: "GET", path: "/admin/governance-config/revisions" },
   };

@@ -3,9 +3,11 @@
 import type { HarnessImpact, PolicyImpact } from "../../../domain/clients/service.ts";
 import { harnessText } from "../own/words.ts";
 import { Count, Facts, Text } from "../parts/values.tsx";
+import { PEOPLE_CSV_PATH } from "./words.ts";
 
 /** The impact of a draft: workstations, harnesses that would be refused, and people who gain or lose a package. */
-export function Impact({ impact: { workstations, harnesses, packages } }: { impact: PolicyImpact }) {
+export function Impact({ impact, draft }: { impact: PolicyImpact; draft: string }) {
+  const { workstations, harnesses, packages, gatewayKeys } = impact;
   const refusing = harnesses.filter(({ refused }) => refused > 0);
   return (
     <section aria-labelledby="reach">
@@ -17,6 +19,7 @@ export function Impact({ impact: { workstations, harnesses, packages } }: { impa
           { label: "Would be refused", value: <Count value={workstations.refused} /> },
           { label: "Have a client that is too old", value: <Count value={workstations.clientTooOld} /> },
           { label: "All workstations", value: <Count value={workstations.total} /> },
+          { label: "Gateway keys touched", value: <Count value={gatewayKeys} /> },
         ]}
       />
       {refusing.length > 0 && (
@@ -56,8 +59,9 @@ export function Impact({ impact: { workstations, harnesses, packages } }: { impa
         <ul>
           {packages.map(({ id, gaining, losing }) => (
             <li key={id}>
-              <Text value={id} />: <PeopleText verb="get it" people={gaining} />,{" "}
-              <PeopleText verb="lose it" people={losing} />
+              <Text value={id} />:{" "}
+              <PeopleText verb="get it" people={gaining} list={peopleAddress(draft, id, "gaining")} />,{" "}
+              <PeopleText verb="lose it" people={losing} list={peopleAddress(draft, id, "losing")} />
             </li>
           ))}
         </ul>
@@ -66,13 +70,18 @@ export function Impact({ impact: { workstations, harnesses, packages } }: { impa
   );
 }
 
-const PeopleText = ({
-  verb,
-  people,
-}: {
+/** @returns the address of the file with everybody who gains or loses a package */
+const peopleAddress = (draft: string, id: string, change: "gaining" | "losing"): string =>
+  `${PEOPLE_CSV_PATH}?${new URLSearchParams({ draft, package: id, change })}`;
+
+interface PeopleTextProps {
   verb: string;
   people: PolicyImpact["packages"][number]["gaining"];
-}) => (
+  /** address of the file with all of them */
+  list: string;
+}
+
+const PeopleText = ({ verb, people, list }: PeopleTextProps) => (
   <>
     <Count value={people.count} /> {people.count === 1 ? "person" : "people"} {verb}
     {people.named.length > 0 && (
@@ -80,6 +89,14 @@ const PeopleText = ({
         {" "}
         (<Text value={people.named.join(", ")} />
         {people.count > people.named.length && " and others"})
+      </>
+    )}
+    {people.count > people.named.length && (
+      <>
+        {" "}
+        <a href={list} download data-plain>
+          All of them as CSV
+        </a>
       </>
     )}
   </>

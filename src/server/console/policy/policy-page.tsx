@@ -1,11 +1,13 @@
 // The policy in force, and one former revision: facts, text, what it changed, and what can be done with it.
 /** @jsxImportSource preact */
+import type { TextHunk } from "../../../domain/governance/reading/text-difference.ts";
 import type { Change, Revision } from "../../../domain/governance/service.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Facts, Id, Text, Time, useReader } from "../parts/values.tsx";
 import { Changes, NumberedText } from "./changes.tsx";
+import { TextDifference } from "./text-difference.tsx";
 import {
   DIFF_PATH,
   EDIT_PATH,
@@ -118,10 +120,18 @@ interface RevisionProps extends Omit<PolicyProps, "revision" | "conflicts"> {
   former: Revision | undefined;
   /** against the former one */
   changes: readonly Change[];
+  hunks: readonly TextHunk[] | undefined;
 }
 
 /** @returns the page of one revision */
-export function revisionPage({ revision, current, former, changes, text }: RevisionProps): ConsolePage {
+export function revisionPage({
+  revision,
+  current,
+  former,
+  changes,
+  hunks,
+  text,
+}: RevisionProps): ConsolePage {
   const isCurrent = revision.id === current.id;
   const name = revisionText(revision);
   return {
@@ -146,6 +156,7 @@ export function revisionPage({ revision, current, former, changes, text }: Revis
             <h2 id="changes">What it changed</h2>
             {changes.length === 0 ? <p>Nothing but requirements.</p> : null}
             <Changes changes={changes} caption={`Changes from ${revisionText(former)} to ${name}`} />
+            <TextDifference hunks={hunks} />
           </section>
         )}
         <section aria-labelledby="text">
@@ -185,10 +196,11 @@ interface DiffProps {
   from: Revision;
   to: Revision;
   changes: readonly Change[];
+  hunks: readonly TextHunk[] | undefined;
 }
 
 /** @returns the page of the difference between two revisions */
-export const diffPage = ({ from, to, changes }: DiffProps): ConsolePage => ({
+export const diffPage = ({ from, to, changes, hunks }: DiffProps): ConsolePage => ({
   title: `From ${revisionText(from)} to ${revisionText(to)}`,
   trail: [...TRAIL, { href: HISTORY_PATH, label: "History" }],
   content: (
@@ -222,7 +234,10 @@ export const diffPage = ({ from, to, changes }: DiffProps): ConsolePage => ({
           <p>They are identical.</p>
         </div>
       ) : (
-        <Changes changes={changes} caption="Differences" />
+        <>
+          <Changes changes={changes} caption="Differences" />
+          <TextDifference hunks={hunks} />
+        </>
       )}
       <AsCommand
         command={["policy", "diff", String(from.sequence), String(to.sequence)]}

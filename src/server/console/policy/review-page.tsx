@@ -2,6 +2,7 @@
 /** @jsxImportSource preact */
 import type { PolicyImpact } from "../../../domain/clients/service.ts";
 import { COMMENT_LENGTH_MAX } from "../../../domain/governance/model.ts";
+import type { TextHunk } from "../../../domain/governance/reading/text-difference.ts";
 import type { Draft, Review } from "../../../domain/governance/service.ts";
 import { ErrorSummary, Hidden } from "../../pages/forms.tsx";
 import { asSentence } from "../../pages/words.ts";
@@ -11,6 +12,7 @@ import { ConsoleForm } from "../parts/form.tsx";
 import { Count, Text, Time, useReader } from "../parts/values.tsx";
 import { Changes } from "./changes.tsx";
 import { Impact } from "./impact-part.tsx";
+import { TextDifference } from "./text-difference.tsx";
 import { DISCARD_PATH, EDIT_PATH, isStamp, MERGE_PATH, REVIEW_PATH, revisionText, TRAIL } from "./words.ts";
 
 /** Updates of the catalog that one page names. */
@@ -23,13 +25,15 @@ interface ReviewProps {
   owner: string;
   isOwn: boolean;
   impact: PolicyImpact;
+  /** lines in which the draft differs from the revision that it began from */
+  hunks: readonly TextHunk[] | undefined;
   comment?: string;
   error?: string | undefined;
 }
 
 /** @returns the page of the review */
 export function reviewPage(props: ReviewProps): ConsolePage {
-  const { draft, review, owner, isOwn, impact, error } = props;
+  const { draft, review, owner, isOwn, impact, hunks, error } = props;
   const changes = review.changes.filter((change) => !isStamp(change));
   return {
     title: isOwn ? "Review your draft" : `Review the draft of ${owner}`,
@@ -57,10 +61,13 @@ export function reviewPage(props: ReviewProps): ConsolePage {
           {changes.length === 0 ? (
             <p>Nothing. The draft equals the policy.</p>
           ) : (
-            <Changes changes={review.changes} caption="Changes of the draft" />
+            <>
+              <Changes changes={review.changes} caption="Changes of the draft" />
+              <TextDifference hunks={hunks} />
+            </>
           )}
         </section>
-        {changes.length > 0 && <Impact impact={impact} />}
+        {changes.length > 0 && <Impact impact={impact} draft={draft.id} />}
         <CatalogUpdates review={review} />
         <Problems review={review} />
         {review.isStale ? <Stale {...props} /> : <Publish {...props} />}

@@ -14,6 +14,7 @@ export const EXPLAIN_PATH = `${POLICY_PATH}/explain`;
 export const ROLLOUT_PATH = `${POLICY_PATH}/rollout`;
 export const EDIT_PATH = `${POLICY_PATH}/edit`;
 export const REVIEW_PATH = `${POLICY_PATH}/review`;
+export const PEOPLE_CSV_PATH = `${REVIEW_PATH}/people.csv`;
 export const MERGE_PATH = `${POLICY_PATH}/merge`;
 export const DISCARD_PATH = `${POLICY_PATH}/discard`;
 

@@ -1,6 +1,7 @@
 // Whom a change of the policy reaches: counted from what workstations have reported and from audiences.
 import { expect, test } from "bun:test";
-import { PEOPLE_NAMED_MAX, REFUSED_VERSIONS_MAX } from "../../../../src/domain/clients/rollout/impact.ts";
+import { REFUSED_VERSIONS_MAX } from "../../../../src/domain/clients/rollout/impact.ts";
+import { PEOPLE_NAMED_MAX } from "../../../../src/domain/clients/rollout/people.ts";
 import type { GovernanceConfig, PackageAudiences } from "../../../../src/domain/governance/service.ts";
 import { runSynchronously } from "../../../../src/platform/steps.ts";
 import { addScimUsers } from "../../scim/groups/groups-world.ts";

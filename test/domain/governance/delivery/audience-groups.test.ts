@@ -30,6 +30,7 @@ function revisionOf(audiences: Record<string, string[]>, document: object = poli
     authorId: null,
     authorLabel: "test",
     comment: null,
+    summary: null,
     createdAtMs: 0,
   };
 }

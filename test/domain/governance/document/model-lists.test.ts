@@ -120,6 +120,7 @@ describe("the delivered document", () => {
       authorId: null,
       authorLabel: "test",
       comment: null,
+      summary: null,
       createdAtMs: 0,
     };
     const groups = new AudienceGroups(revision, { of: () => [] });

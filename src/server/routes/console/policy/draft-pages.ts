@@ -230,5 +230,6 @@ const reviewerOf =
       owner: identity.users.find(organizationId, draft.ownerId).email,
       isOwn: draft.ownerId === actor.id,
       impact: await runInTurns(clients.impactOf(organizationId, change)),
+      hunks: await governance.views.textDifference(review.base, draft),
     });
   };

@@ -1,10 +1,7 @@
 // Reading the policy in the console: in force, history, one revision, differences and rollouts.
 import type { Revision } from "../../../../domain/governance/service.ts";
-import { DomainError } from "../../../../platform/errors.ts";
-import { runInTurns } from "../../../../platform/steps.ts";
 import type { Console } from "../../../console/console.ts";
-import { found, listValues, numberIn } from "../../../console/list/list.ts";
-import { historyPage } from "../../../console/policy/history-list.tsx";
+import { listValues } from "../../../console/list/list.ts";
 import { diffPage, policyPage, revisionPage } from "../../../console/policy/policy-page.tsx";
 import { rolloutPage } from "../../../console/policy/rollout-page.tsx";
 import { DIFF_PATH, HISTORY_PATH, POLICY_PATH, ROLLOUT_PATH } from "../../../console/policy/words.ts";
@@ -13,7 +10,7 @@ import { createRouter, type RouteContext } from "../../../router.ts";
 
 /** @returns the pages that show the policy */
 export function policyPages({ guard, domain }: RouteContext, console: Console) {
-  const { clients, governance } = domain;
+  const { governance } = domain;
   const { revisions, views } = governance;
   /** The canonical text is written in a thread if it is long. */
   const textOf = async (revision: Revision): Promise<string> => {
@@ -35,24 +32,6 @@ export function policyPages({ guard, domain }: RouteContext, console: Console) {
       pageRoute("showPolicyPage", "The policy in force"),
     )
     .get(
-      HISTORY_PATH,
-      ({ request }) =>
-        console.show(request, "administrator", async (reader) => {
-          const { organizationId } = reader;
-          const { cursor } = listValues(reader);
-          const { rows, problems } = await found(() => revisions.list(organizationId, beforeIn(cursor)));
-          const counts = await runInTurns(clients.rollouts.onRevisions(organizationId));
-          const last = rows?.at(-1)?.sequence ?? 1;
-          return historyPage({
-            rows: rows?.map((row) => ({ ...row, clients: counts.get(row.id) ?? 0 })),
-            next: last > 1 ? last : null,
-            isFirst: cursor === undefined,
-            problems,
-          });
-        }),
-      pageRoute("showPolicyHistory", "Revisions of the policy, the newest first"),
-    )
-    .get(
       `${HISTORY_PATH}/:revision`,
       ({ request, params }) =>
         console.show(request, "administrator", async ({ organizationId }) => {
@@ -61,6 +40,7 @@ export function policyPages({ guard, domain }: RouteContext, console: Console) {
           return revisionPage({
             ...{ revision, former, current: revisions.inForce(organizationId), text: await textOf(revision) },
             changes: former ? await views.difference(former, revision) : [],
+            hunks: former ? await views.textDifference(former, revision) : [],
           });
         }),
       pageRoute("showPolicyRevision", "One revision of the policy"),
@@ -79,7 +59,8 @@ export function policyPages({ guard, domain }: RouteContext, console: Console) {
             values.from === undefined
               ? (formerOf(governance, to) ?? to)
               : revisions.named(organizationId, values.from);
-          return diffPage({ from, to, changes: await views.difference(from, to) });
+          const changes = await views.difference(from, to);
+          return diffPage({ from, to, changes, hunks: await views.textDifference(from, to) });
         }),
       pageRoute("showPolicyDifference", "The difference between two revisions"),
     );
@@ -102,11 +83,3 @@ const formerOf = (
   { revisions }: RouteContext["domain"]["governance"],
   { organizationId, sequence }: Revision,
 ): Revision | undefined => (sequence === 1 ? undefined : revisions.before(organizationId, { sequence }));
-
-/** @throws DomainError `policy.invalid` */
-function beforeIn(cursor: string | undefined): number | undefined {
-  const before = numberIn(cursor);
-  if (!Number.isNaN(before)) return before;
-  const problems = [{ pointer: "/cursor", detail: "must be the number of a revision" }];
-  throw new DomainError("invalid", "policy.invalid", "the address cannot be used", { problems });
-}

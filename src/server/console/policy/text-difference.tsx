@@ -1,0 +1,66 @@
+// Two policies as text with the changed lines: beside each other on a wide screen, below each other on others.
+/** @jsxImportSource preact */
+import type { TextHunk, TextLine, TextRow } from "../../../domain/governance/reading/text-difference.ts";
+import { TEXT_EDITS_MAX } from "../../../domain/governance/reading/text-difference.ts";
+import { Text } from "../parts/values.tsx";
+
+/** Rows of a page; the command prints more. */
+export const TEXT_ROWS_SHOWN_MAX = 2_000;
+
+/** The lines that differ; nothing for equal texts. @param hunks undefined if the texts differ too much to be compared */
+export function TextDifference({ hunks }: { hunks: readonly TextHunk[] | undefined }) {
+  if (!hunks)
+    return <p>The texts differ in more than {TEXT_EDITS_MAX} lines, so they are not compared as text.</p>;
+  if (hunks.length === 0) return null;
+  const rows = hunks.flat().length;
+  let left = TEXT_ROWS_SHOWN_MAX;
+  return (
+    <details>
+      <summary>The same as text</summary>
+      {hunks.map((hunk, at) => {
+        const shown = hunk.slice(0, Math.max(0, left));
+        left -= hunk.length;
+        return shown.length === 0 ? null : <Hunk key={at} rows={shown} />;
+      })}
+      {rows > TEXT_ROWS_SHOWN_MAX && <p>{rows - TEXT_ROWS_SHOWN_MAX} more lines are not shown.</p>}
+    </details>
+  );
+}
+
+const Hunk = ({ rows }: { rows: readonly TextRow[] }) => (
+  <table class="text-difference">
+    <caption class="visually-hidden">
+      Lines from {rows[0]?.after?.number ?? rows[0]?.before?.number}, before and after
+    </caption>
+    <thead class="visually-hidden">
+      <tr>
+        <th scope="col">Before</th>
+        <th scope="col">After</th>
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map((row, at) => (
+        <tr key={at} class={row.isChanged ? "changed" : undefined}>
+          <td>{row.before && <Line line={row.before} isChanged={row.isChanged} side="before" />}</td>
+          <td>{row.after && <Line line={row.after} isChanged={row.isChanged} side="after" />}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+interface LineProps {
+  line: TextLine;
+  isChanged: boolean;
+  side: "before" | "after";
+}
+
+function Line({ line: { number, text }, isChanged, side }: LineProps) {
+  const shown = <Text value={text} none=" " />;
+  return (
+    <>
+      <span class="line-number">{number}</span>
+      <code>{!isChanged ? shown : side === "before" ? <del>{shown}</del> : <ins>{shown}</ins>}</code>
+    </>
+  );
+}

@@ -1,0 +1,59 @@
+// The history of the policy in the console: all revisions, the newest first, and their file.
+import { DomainError } from "../../../../platform/errors.ts";
+import { runInTurns } from "../../../../platform/steps.ts";
+import type { Console } from "../../../console/console.ts";
+import { csvRoute, walkPages } from "../../../console/list/csv.ts";
+import { found, listValues, numberIn } from "../../../console/list/list.ts";
+import { HISTORY_COLUMNS, type HistoryRow, historyPage } from "../../../console/policy/history-list.tsx";
+import { HISTORY_PATH } from "../../../console/policy/words.ts";
+import { pageRoute } from "../../../pages/html.ts";
+import { createRouter, type RouteContext } from "../../../router.ts";
+import { exportAnswer } from "../lists/list-export.ts";
+
+/** @returns the list of revisions and its file */
+export function historyPages({ guard, domain }: RouteContext, console: Console) {
+  const { clients, governance } = domain;
+  const { revisions } = governance;
+  return createRouter(guard, "console-policy-history")
+    .get(
+      HISTORY_PATH,
+      ({ request }) =>
+        console.show(request, "administrator", async (reader) => {
+          const { organizationId } = reader;
+          const { cursor } = listValues(reader);
+          const { rows, problems } = await found(() => revisions.list(organizationId, beforeIn(cursor)));
+          const counts = await runInTurns(clients.rollouts.onRevisions(organizationId));
+          const last = rows?.at(-1)?.sequence ?? 1;
+          return historyPage({
+            rows: rows?.map((row) => ({ ...row, clients: counts.get(row.id) ?? 0 })),
+            next: last > 1 ? last : null,
+            isFirst: cursor === undefined,
+            problems,
+          });
+        }),
+      pageRoute("showPolicyHistory", "Revisions of the policy, the newest first"),
+    )
+    .get(
+      `${HISTORY_PATH}.csv`,
+      ({ request }) =>
+        console.show(request, "administrator", async (reader) => {
+          const { organizationId } = reader;
+          const counts = await runInTurns(clients.rollouts.onRevisions(organizationId));
+          const pages = await walkPages<HistoryRow>(async (after) =>
+            revisions
+              .list(organizationId, after?.sequence)
+              .map((row) => ({ ...row, clients: counts.get(row.id) ?? 0 })),
+          );
+          return exportAnswer(domain, reader, { list: "policy-history", columns: HISTORY_COLUMNS, pages });
+        }),
+      csvRoute("downloadPolicyHistory", "Revisions of the policy as a CSV file"),
+    );
+}
+
+/** @throws DomainError `policy.invalid` */
+function beforeIn(cursor: string | undefined): number | undefined {
+  const before = numberIn(cursor);
+  if (!Number.isNaN(before)) return before;
+  const problems = [{ pointer: "/cursor", detail: "must be the number of a revision" }];
+  throw new DomainError("invalid", "policy.invalid", "the address cannot be used", { problems });
+}

@@ -1,0 +1,71 @@
+// The file with everybody who gains or loses a package by a draft, of whom the review names the first ones.
+import type { User } from "../../../../domain/identity/service.ts";
+import { PER_PAGE_MAX, readWord, refuseProblems } from "../../../../domain/shared/page.ts";
+import type { Problem } from "../../../../platform/errors.ts";
+import { runInTurns } from "../../../../platform/steps.ts";
+import type { Console } from "../../../console/console.ts";
+import { csvRoute } from "../../../console/list/csv.ts";
+import { type Column, listValues, type Values } from "../../../console/list/list.ts";
+import { PEOPLE_CSV_PATH } from "../../../console/policy/words.ts";
+import type { Reader } from "../../../console/reader.ts";
+import { createRouter, type RouteContext } from "../../../router.ts";
+import { exportAnswer } from "../lists/list-export.ts";
+
+const COLUMNS: readonly Column<User>[] = [
+  { name: "email", label: "Address", cell: ({ email }) => email, csv: ({ email }) => email },
+  { name: "id", label: "Id", cell: ({ id }) => id, csv: ({ id }) => id },
+];
+const SIDES = ["gaining", "losing"] as const;
+
+/** @returns the file of the people whom a draft reaches */
+export const reachPages = ({ guard, domain }: RouteContext, console: Console) =>
+  createRouter(guard, "console-policy-reach").get(
+    PEOPLE_CSV_PATH,
+    ({ request }) =>
+      console.show(request, "administrator", async (reader) =>
+        exportAnswer(domain, reader, {
+          list: "policy-people",
+          columns: COLUMNS,
+          pages: await peoplePages(domain, reader, questionIn(listValues(reader))),
+        }),
+      ),
+    csvRoute("downloadPolicyPeople", "Everybody who gains or loses a package by a draft, as a CSV file"),
+  );
+
+interface Question {
+  draft: string;
+  packageId: string;
+  side: (typeof SIDES)[number];
+}
+
+/** @throws DomainError `policy.invalid` */
+function questionIn({ draft, package: packageId = "", change }: Values): Question {
+  const problems: Problem[] = [];
+  const side = readWord(change, { name: "change", words: SIDES, problems }) ?? "gaining";
+  if (draft === undefined) problems.push({ pointer: "/draft", detail: "names the draft" });
+  refuseProblems("policy.invalid", problems);
+  return { draft: draft ?? "", packageId, side };
+}
+
+async function peoplePages(
+  { clients, governance, identity }: RouteContext["domain"],
+  { actor, organizationId }: Reader,
+  { draft, packageId, side }: Question,
+): Promise<Iterable<User[]> | AsyncIterable<User[]>> {
+  const change = {
+    before: governance.revisions.inForce(organizationId),
+    after: governance.drafts.show(actor, draft),
+  };
+  const people = await runInTurns(clients.peopleOf(change, { packageId, side }));
+  if ("users" in people) return [[...people.users]];
+  const { everybodyBut } = people;
+  return (async function* () {
+    const query = { status: "active", perPage: PER_PAGE_MAX, known: 0 };
+    let after: User | undefined;
+    do {
+      const { items } = await runInTurns(identity.users.listInSteps(organizationId, { ...query, after }));
+      after = items.at(-1);
+      yield items.filter(({ id }) => !everybodyBut.has(id));
+    } while (after);
+  })();
+}
