@@ -69,7 +69,7 @@ export class GroupChanges {
       updatedAtMs: nowMs,
     };
     const difference = { before: undefined, after };
-    asTaken(() => store.insertGroup(tx, stored(after, actor)));
+    mapUniqueViolation(() => store.insertGroup(tx, stored(after, actor)));
     const wish = { base: "kept", add: members, remove: [] } as const;
     const follow = this.#effectsOn(tx, actor, difference);
     const change = yield* applyMembers(tx, placeOf(after, actor), { wish, follow });
@@ -96,7 +96,7 @@ export class GroupChanges {
       memberCount: before.memberCount + change.added.count - change.removed.count,
       version: before.version + 1,
     };
-    asTaken(() => store.updateGroup(tx, stored(after, actor)));
+    mapUniqueViolation(() => store.updateGroup(tx, stored(after, actor)));
     yield* this.#affectAll(tx, actor, { before, after, ...change });
     this.#record(tx, actor, { before, after, ...change });
     return after;
@@ -203,7 +203,7 @@ const stored = (row: GroupRow, { organizationId }: Actor): store.StoredGroup => 
   displayNameKey: foldCase(row.displayName),
 });
 
-function asTaken(write: () => void): void {
+function mapUniqueViolation(write: () => void): void {
   try {
     write();
   } catch (error) {
