@@ -2,13 +2,16 @@
 export interface Equivalent {
   file: string;
   /** of the mutation; all kinds when left out */
-  kind?: string;
+  kind?: string | readonly string[];
   /** what the line, or the changed range, contains, white space aside */
   contains: string;
   /** what the changed text lacks; nothing in particular when left out */
   drops?: string;
   because: string;
 }
+
+/** A default that no value ever takes, and its own value. */
+const DEFAULT = ["dropped default", "changed number"];
 
 export const EQUIVALENT: readonly Equivalent[] = [
   {
@@ -71,25 +74,13 @@ export const EQUIVALENT: readonly Equivalent[] = [
   {
     file: "src/platform/scheduler/lease.ts",
     contains: "untilMs ?? 0",
-    kind: "changed number",
-    because: "a row with an owner has an end of its lease",
-  },
-  {
-    file: "src/platform/scheduler/lease.ts",
-    contains: "untilMs ?? 0",
-    kind: "dropped default",
+    kind: DEFAULT,
     because: "a row with an owner has an end of its lease",
   },
   {
     file: "src/platform/scheduler/figures.ts",
     contains: "lastFinishedAtMs ?? 0",
-    kind: "changed number",
-    because: "a row with an outcome has the time of its end",
-  },
-  {
-    file: "src/platform/scheduler/figures.ts",
-    contains: "lastFinishedAtMs ?? 0",
-    kind: "dropped default",
+    kind: DEFAULT,
     because: "a row with an outcome has the time of its end",
   },
   {
@@ -152,13 +143,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   {
     file: "src/platform/database/maintenance/copy.ts",
     contains: "((pages ?? 0) - (free ?? 0)) * (bytes ?? 0)",
-    kind: "changed number",
-    because: "three names give three numbers; the defaults are for the type",
-  },
-  {
-    file: "src/platform/database/maintenance/copy.ts",
-    contains: "((pages ?? 0) - (free ?? 0)) * (bytes ?? 0)",
-    kind: "dropped default",
+    kind: DEFAULT,
     because: "three names give three numbers; the defaults are for the type",
   },
   {
@@ -483,13 +468,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     file: "src/platform/text/json-names.ts",
-    kind: "dropped default",
-    contains: "slots[from] ?? 0",
-    because: "the index lies within the array; the default is for the type",
-  },
-  {
-    file: "src/platform/text/json-names.ts",
-    kind: "changed number",
+    kind: DEFAULT,
     contains: "slots[from] ?? 0",
     because: "the index lies within the array; the default is for the type",
   },
@@ -557,12 +536,12 @@ export const EQUIVALENT: readonly Equivalent[] = [
   {
     file: "src/domain/access/authentication/compact-table.ts",
     contains: "words[at - HEAD_WORDS + EXPIRY] ?? 0",
-    kind: "dropped default",
+    kind: DEFAULT,
     because: "a row that was found has its words; the default is for the type",
   },
   {
     file: "src/domain/access/logins/logins-store.ts",
-    kind: "dropped default",
+    kind: DEFAULT,
     contains: "row?.total ?? 0",
     because: "a count without groups always has a row; the default is for the type",
   },
@@ -603,13 +582,13 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     file: "src/domain/access/authentication/grant-holders.ts",
-    kind: "dropped default",
+    kind: DEFAULT,
     contains: "words[at + PACKED] ?? 0",
     because: "a row that was found has its words; the default is for the type",
   },
   {
     file: "src/domain/access/authentication/grant-holders.ts",
-    kind: "dropped default",
+    kind: DEFAULT,
     contains: "this.words[SUBJECT] ?? 0",
     because: "a row that was found has its words; the default is for the type",
   },
@@ -626,15 +605,63 @@ export const EQUIVALENT: readonly Equivalent[] = [
     because: "PACKED is zero",
   },
   {
-    file: "src/domain/access/logins/logins-store.ts",
-    kind: "changed number",
-    contains: "row?.total ?? 0",
-    because: "a count without groups always has a row; the default is for the type",
-  },
-  {
     file: "src/domain/access/device-login/device-logins.ts",
     kind: "dropped branch",
     contains: "if (!isLinkToken(linkToken)) return undefined;",
     because: "only a text of that form has the digest of a link",
+  },
+  {
+    file: "src/domain/access/authentication/compact-segment.ts",
+    kind: "dropped default",
+    contains: "key[word] ?? 0",
+    because: "a key has all its words; the default is for the type",
+  },
+  {
+    file: "src/domain/access/authentication/verified-tokens.ts",
+    kind: DEFAULT,
+    contains: "words[at + PACKED] ?? 0",
+    because: "a row that was found has its words; the default is for the type",
+  },
+  {
+    file: "src/domain/access/authentication/verified-tokens.ts",
+    kind: DEFAULT,
+    contains: "words[at + SUBJECT] ?? 0",
+    because: "a row that was found has its words; the default is for the type",
+  },
+  {
+    file: "src/domain/access/authentication/verified-tokens.ts",
+    kind: "dropped default",
+    contains: "this.#kids[(packed >>> KEY_SHIFT) & KEY_MASK]",
+    because: "a row has the number of a key in the list; the default is for the type",
+  },
+  {
+    file: "src/domain/access/authentication/verified-tokens.ts",
+    kind: "dropped default",
+    contains: "SCOPE_SETS[(packed >>> OWN_BITS_SHIFT) & SCOPES_MASK]",
+    because: "there is a set for all bits; the default is for the type",
+  },
+  {
+    file: "src/domain/access/authentication/grant-holders.ts",
+    kind: "dropped default",
+    contains: "ROLES[(packed >>> OWN_BITS_SHIFT) & 1]",
+    because: "there is a role for either bit; the default is for the type",
+  },
+  {
+    file: "src/domain/access/authentication/compact-table.ts",
+    kind: "dropped default",
+    contains: "this.#segments[hash >>> SEGMENT_SHIFT] ?? this.#first",
+    because: "there is a segment for all bits; the default is for the type",
+  },
+  {
+    file: "src/domain/access/tables.ts",
+    kind: "changed number",
+    contains: 'integer("rotations").notNull().default(0)',
+    because: "which one of so many rotations clears makes no difference",
+  },
+  {
+    file: "src/domain/catalog/archive/bytes.ts",
+    kind: "changed number",
+    contains: "expandedBytes % 2 ** 32",
+    because: "no archive within the limits unpacks to 4 GiB, so any greater divisor gives the same",
   },
 ];

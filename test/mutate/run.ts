@@ -52,7 +52,7 @@ const isEquivalent = ({ file, mutation, before, lineText }: Candidate): boolean 
   EQUIVALENT.some(
     ({ file: of, kind = mutation.kind, contains, drops }) =>
       of === file &&
-      kind === mutation.kind &&
+      [kind].flat().includes(mutation.kind) &&
       !(drops && squeezed(mutation.text).includes(drops)) &&
       [before, lineText].some((text) => squeezed(text).includes(contains)),
   );

@@ -52,6 +52,17 @@ test("a refreshed token is not verified again", async () => {
   expect(await verifications(site, "accepted")).toBe(0);
 });
 
+test("each of many tokens that the service signed is remembered until it expires", async () => {
+  await using site = await createTestServer();
+  const { user, accessToken } = await site.signedIn("member");
+  const { tokens, authenticator } = site.domain.access;
+  const { claims } = tokens.read(accessToken);
+  const grant = { id: claims.grant_id, clientId: claims.client_id, resource: claims.aud };
+  const request = { user, grant, scope: claims.scope, sid: claims.sid, issuedAtMs: site.world.clock.nowMs() };
+  const minted = Array.from({ length: 400 }, () => tokens.mint(request).accessToken);
+  expect(minted.filter((token) => authenticator.known(token))).toHaveLength(minted.length);
+});
+
 test("an address that floods the service with forged tokens is refused before verification, and others are not", async () => {
   await using site = await createTestServer();
   const { accessToken } = await site.signedIn("member");
