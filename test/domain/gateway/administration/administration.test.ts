@@ -10,7 +10,7 @@ import type { User } from "../../../../src/domain/identity/service.ts";
 import { PER_PAGE_MAX } from "../../../../src/domain/shared/page.ts";
 import { MINUTE_MS } from "../../../../src/platform/clock.ts";
 import { reasonOf } from "../../../support/identity-world.ts";
-import { changeRow, createGatewayWorld, type GatewayWorld } from "../gateway-world.ts";
+import { changeRow, createGatewayWorld, type GatewayWorld, retire } from "../gateway-world.ts";
 
 const adminOf = (world: GatewayWorld) => world.gateway.administration;
 const directoryOf = (world: GatewayWorld) => world.gateway.directory;
@@ -253,8 +253,12 @@ test("reconciling skips a key with a current attempt", async () => {
 
 test("an aborted reconciliation leaves the rest due for the service", async () => {
   await using world = await createGatewayWorld();
-  const user = await world.addUser("ana@example.org");
-  await ensure(world, user);
-  expect(await reconcile(world, AbortSignal.abort())).toMatchObject({ due: { keys: 1 }, done: { keys: 0 } });
+  const [user, gone] = [await world.addUser("ana@example.org"), await world.addUser("ben@example.org")];
+  for (const each of [user, gone]) await ensure(world, each);
+  await retire(world, gone);
+  expect(await reconcile(world, AbortSignal.abort())).toMatchObject({
+    due: { keys: 1, revocations: 1 },
+    done: { keys: 0, revocations: 0 },
+  });
   expect(findKey(world.db.read, user.id)?.nextAttemptAtMs).toBe(world.clock.nowMs());
 });

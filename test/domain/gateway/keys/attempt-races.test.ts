@@ -276,6 +276,69 @@ describe("an attempt that is registered but not yet written", () => {
   });
 });
 
+describe("whether a user without a key gets one now:", () => {
+  const recover = (world: GatewayWorld, user: User) => world.gateway.keys.recover(user);
+  /** The first attempt of a user failed, and the next one is not due yet. */
+  async function failedOnce() {
+    const world = await createGatewayWorld();
+    const user = await world.addUser("ana@example.org");
+    world.upstream.failure = "unavailable";
+    await ask(world, user).catch(() => {});
+    world.upstream.failure = undefined;
+    return { world, user };
+  }
+
+  test("no without gateway mode", async () => {
+    await using world = await createGatewayWorld({ isOff: true });
+    expect(recover(world, await world.addUser("ana@example.org"))).toBe(false);
+  });
+
+  test("yes at the first request, which starts the only attempt", async () => {
+    await using world = await createGatewayWorld();
+    const user = await world.addUser("ana@example.org");
+    expect([recover(world, user), recover(world, user)]).toEqual([true, true]);
+    await world.gateway.keys.attempts?.drain();
+    expect([rowOf(world, user)?.state, world.upstream.calls]).toEqual(["ready", 1]);
+  });
+
+  test("no until the next attempt after a failure is due", async () => {
+    const { world, user } = await failedOnce();
+    await using _ = world;
+    expect(recover(world, user)).toBe(false);
+    world.clock.advance(RETRY_MAX_MS);
+    expect(recover(world, user)).toBe(true);
+    await world.gateway.keys.attempts?.drain();
+    expect([rowOf(world, user)?.state, world.upstream.calls]).toEqual(["ready", 2]);
+  });
+
+  test("yes while an attempt that somebody asked for is registered but not yet written", async () => {
+    const { world, user } = await failedOnce();
+    await using _ = world;
+    const manual = ask(world, user, true);
+    expect([rowOf(world, user)?.state, recover(world, user)]).toEqual(["error", true]);
+    await manual;
+    expect(world.upstream.calls).toBe(2);
+  });
+
+  test("yes while the attempt of another process can still settle, which starts no other", async () => {
+    await using world = await createGatewayWorld();
+    const user = await world.addUser("ana@example.org");
+    const attempt = await heldAttempt(world, () => ask(world, user));
+    world.restart();
+    for (const [ms, calls] of [
+      [0, 1],
+      [ATTEMPT_LEASE_MS - 1, 1],
+      [1, 2],
+    ] as const) {
+      world.clock.advance(ms);
+      expect(recover(world, user)).toBe(true);
+      await world.gateway.keys.attempts?.drain();
+      expect(world.upstream.calls).toBe(calls);
+    }
+    await attempt.answer();
+  });
+});
+
 describe("after a settled attempt", () => {
   test.each([
     [-1, "error"],
