@@ -1,0 +1,34 @@
+// The keys of the provider while tokens of a new key arrive together: whichever of them has the keys fetched, all are verified.
+import { expect, test } from "bun:test";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { ProviderKeys } from "../../../../src/domain/sso/provider/tokens/provider-keys.ts";
+
+interface Key {
+  jwk: object;
+  /** a token of this key, whose header names it if it has a name */
+  token: string;
+}
+
+async function keyOf(kid?: string): Promise<Key> {
+  const { publicKey, privateKey } = await generateKeyPair("ES256");
+  const name = kid === undefined ? {} : { kid };
+  const token = await new SignJWT({}).setProtectedHeader({ alg: "ES256", ...name }).sign(privateKey);
+  return { jwk: { ...(await exportJWK(publicKey)), ...name }, token };
+}
+
+test("a token that failed with the old keys is tried with those that another token had fetched meanwhile", async () => {
+  // Without a name in its header a token is tried with every old key, which takes longer than fetching the new ones.
+  const old = await Promise.all(Array.from({ length: 40 }, () => keyOf()));
+  const [named, unnamed] = [await keyOf("new"), await keyOf()];
+  const documents = [old, [named, unnamed]];
+  let loads = 0;
+  const keys = new ProviderKeys({ nowMs: () => 0 }, async () => {
+    const document = documents[Math.min(loads, 1)] ?? [];
+    loads += 1;
+    return { keys: document.map(({ jwk }) => jwk) };
+  });
+  await keys.verify(old[0]?.token ?? "", {}, "sign_in");
+  const results = await Promise.all([unnamed, named].map(({ token }) => keys.verify(token, {}, "sign_in")));
+  expect(results).toHaveLength(2);
+  expect(loads).toBe(2);
+});
