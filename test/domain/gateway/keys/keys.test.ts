@@ -1,5 +1,5 @@
 // The life of a gateway key: made, looked after, lost, replaced, taken away. The gateway is test/domain/gateway/provisioners/litellm/upstream.ts.
-import { expect, spyOn, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import * as store from "../../../../src/domain/gateway/keys/store.ts";
 import {
   ATTEMPT_LEASE_MS,
@@ -213,16 +213,34 @@ test("outages are retried after increasing waits of at most an hour, without end
   }
 });
 
-test("a key that the gateway disowns is replaced by the same call, and its known remains are revoked", async () => {
-  await using world = await createGatewayWorld();
-  const user = await world.addUser("ana@example.org");
-  await ensure(world, user);
-  for (const key of world.upstream.keys.values()) key.blocked = true;
-  world.clock.advance(DAY_MS);
-  const { status } = await ensure(world, user);
-  expect(status).toMatchObject({ status: "ready", external_id: "key-2", invalidated_at: null });
-  await reconcile(world);
-  expect([...world.upstream.keys.keys()]).toEqual(["key-2"]);
+describe.each([
+  ["a user", ensure, 0],
+  ["the reconciler", reconcile, 2],
+] as const)("an attempt that %s makes", (_who, attempt, inBackground) => {
+  test("replaces a key that the gateway disowns in the same call, and its known remains are revoked", async () => {
+    await using world = await createGatewayWorld();
+    const user = await world.addUser("ana@example.org");
+    await ensure(world, user);
+    for (const key of world.upstream.keys.values()) key.blocked = true;
+    world.clock.advance(DAY_MS);
+    await attempt(world, user);
+    const status = world.gateway.keys.status(user);
+    expect(status).toMatchObject({ status: "ready", external_id: "key-2", invalidated_at: null });
+    await reconcile(world);
+    expect([...world.upstream.keys.keys()]).toEqual(["key-2"]);
+  });
+
+  test(`makes ${inBackground} writes that may wait for others`, async () => {
+    await using world = await createGatewayWorld();
+    const user = await world.addUser("ana@example.org");
+    await ensure(world, user);
+    world.clock.advance(DAY_MS);
+    using background = spyOn(world.db, "writeInBackground");
+    const before = world.upstream.calls;
+    await attempt(world, user);
+    expect(world.upstream.calls).toBe(before + 1);
+    expect(background).toHaveBeenCalledTimes(inBackground);
+  });
 });
 
 test("validation clears a disowned key and leaves its replacement to a later turn", async () => {
