@@ -60,3 +60,20 @@ test.each([
   const answer = await server.request(method, path, { headers });
   expect(answer.headers.get("content-type")).toBe(type);
 });
+
+test.each([
+  ["/api/auth/callbacks", true],
+  ["/api/auth/sign-in/nothing", true],
+  ["/api/auth", false],
+  ["/api/authority/", false],
+  ["/nothing/api/auth/", false],
+])(
+  "a problem repeats reason and detail as code and message only below the issuer: %s, %p",
+  async (path, repeats) => {
+    const server = await sameServer();
+    const problem = await (await server.request("GET", path)).json();
+    const { reason: code, detail: message } = problem;
+    expect(problem).toMatchObject(repeats ? { code, message } : { reason: expect.any(String) });
+    expect("code" in problem || "message" in problem).toBe(repeats);
+  },
+);
