@@ -8,7 +8,7 @@ import type { BundleFile } from "../../../../src/domain/catalog/bundles/bundle-m
 import { bundleBytes, manifestOf } from "../../../../src/domain/catalog/bundles/bundle-write.ts";
 import { type CatalogChange, commit } from "../../../../src/domain/catalog/seed/changes.ts";
 import { listPackages, putPackage } from "../../../../src/domain/catalog/store.ts";
-import { openBlobs } from "../../../../src/platform/blobs/blobs.ts";
+import { openBlobs, parseDigest } from "../../../../src/platform/blobs/blobs.ts";
 import { fileSigner, readTrustedKeys } from "../../../../src/platform/crypto/file-signatures.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { replaceFile } from "../../../../src/platform/files/files.ts";
@@ -77,13 +77,16 @@ async function bundleFile(duringStoring: () => Promise<unknown>): Promise<Bundle
   };
 }
 
-async function importWhile(duringStoring: () => Promise<unknown>, allowDangling = false): Promise<string> {
+async function importWhile(
+  duringStoring: () => Promise<unknown>,
+  { allowDangling = false, signal }: { allowDangling?: boolean; signal?: AbortSignal } = {},
+): Promise<string> {
   const { world, domain } = site;
   const work = domain.catalog.bundles.import(world.system, {
     file: await bundleFile(duringStoring),
     trusted: { name: "key", keys: readTrustedKeys(signer.publicKey, "key") },
     inUse: (connection) => domain.governance.revisions.packagesInUse(connection, world.organizationId),
-    ...{ keep: false, allowDangling },
+    ...{ keep: false, allowDangling, signal },
   });
   return work.then(
     ({ removed }) => `removed ${removed.map(({ id }) => id).join()}`,
@@ -117,8 +120,18 @@ describe("while an import stores archives", () => {
 
   test("a package that is added meanwhile is removed if that is allowed", async () => {
     await publish("used");
-    expect(await importWhile(() => seed("used"), true)).toBe("removed used");
+    expect(await importWhile(() => seed("used"), { allowDangling: true })).toBe("removed used");
     expect(ids()).toEqual(["new"]);
+  });
+
+  test("stopping it keeps the catalog and stores no part of the archive", async () => {
+    await seed("unused");
+    const controller = new AbortController();
+    const stop = async () => controller.abort(new Error("stopped"));
+    await expect(importWhile(stop, { signal: controller.signal })).rejects.toThrow("stopped");
+    expect(ids()).toEqual(["unused"]);
+    const stored = await openBlobs(join(site.world.directory, "artifacts"));
+    expect(await stored.has(parseDigest(SHA256))).toBe(false);
   });
 });
 
