@@ -77,9 +77,20 @@ export function copyOwnFile(from: string, to: string): void {
 export const permissionsText = ({ mode, uid }: { mode: number; uid: number }): string =>
   `mode 0${(mode & 0o777).toString(8).padStart(3, "0")}, of user id ${uid}`;
 
-/** @throws DomainError `data_dir.link` for a symbolic link; the reader of a missing file reports it */
+/**
+ * @throws DomainError `data_dir.link` for a symbolic link; the reader of a missing file, or of one in a folder that this user may
+ *   not enter, reports it
+ */
 export function refuseLink(path: string): void {
-  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw linked(path);
+  if (isLink(path)) throw linked(path);
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -32,8 +32,12 @@ const OTHERS = 0o077;
 const OWNER_ENTERS = 0o700;
 const OWNER_READS = 0o400;
 
-/** @returns whether a server is running and, for a socket, whether it listens there; a stopped server is a warning only */
+/**
+ * @returns whether a server is running and, for a socket, whether it listens there; a stopped server is a warning only
+ * @throws DomainError `data_dir.not_permitted`
+ */
 export async function checkService(check: Check, directory: DataDirectory, listen: Listen): Promise<Finding> {
+  assertAccessible(directory);
   const server = findServer(directory);
   if (server === undefined)
     return check.warning(

@@ -17,17 +17,23 @@ export interface ReadableDatabase extends Disposable {
  *   is removed on disposal
  */
 export function openReadable(directory: DataDirectory): ReadableDatabase {
+  return leftCopy(directory) ?? { directory, [Symbol.dispose]: () => {} };
+}
+
+/** @returns undefined if no dead process left a log, or if it cannot be copied: then the checks report the reason */
+function leftCopy(directory: DataDirectory): ReadableDatabase | undefined {
   const { database } = directory;
-  const isLeft = existsSync(`${database}-wal`) && !isServerRunning(directory); // SQLite creates -shm for an empty log, too
-  if (!isLeft) return { directory, [Symbol.dispose]: () => {} };
-  const folder = mkdtempSync(join(tmpdir(), "quartermaster-doctor-")); // readable by this user only
-  const remove = () => rmSync(folder, { recursive: true, force: true });
+  if (!existsSync(`${database}-wal`)) return undefined;
+  let folder: string | undefined;
+  const remove = () => folder !== undefined && rmSync(folder, { recursive: true, force: true });
   try {
+    if (isServerRunning(directory)) return undefined;
+    folder = mkdtempSync(join(tmpdir(), "quartermaster-doctor-")); // readable by this user only
     const copy = join(folder, basename(database));
-    for (const end of ["", "-wal"]) copyOwnFile(`${database}${end}`, `${copy}${end}`);
-    return { directory: { ...directory, database: copy }, [Symbol.dispose]: remove };
+    for (const end of ["", "-wal"]) copyOwnFile(`${database}${end}`, `${copy}${end}`); // SQLite creates -shm for an empty log, too
+    return { directory: { ...directory, database: copy }, [Symbol.dispose]: () => void remove() };
   } catch {
     remove();
-    return { directory, [Symbol.dispose]: () => {} }; // unreadable, or the disk is full: the checks report it
+    return undefined;
   }
 }

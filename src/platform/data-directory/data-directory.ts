@@ -1,7 +1,7 @@
 // The one directory with all data: who may use it, the paths in it, and the lock that allows only one server. database.ts,
 // migrate.ts and sealing.ts define the content of its files.
 import { accessSync, constants, mkdirSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Clock } from "../clock.ts";
 import { asStorageError } from "../database/storage-errors.ts";
 import { codeOf, DomainError } from "../errors.ts";
@@ -147,10 +147,11 @@ function refuseReadOnly(path: string): void {
  * @throws DomainError `data_dir.not_permitted`, which names the first file or folder that this user may not use
  */
 export function assertAccessible(directory: DataDirectory): void {
-  const { path, database, keys, artifacts, sessions, backups, lock } = directory;
+  const { path, database, keys, artifacts, sessions, backups, lock, service } = directory;
+  const folders = [keys, artifacts, sessions, backups, dirname(service)];
   const files = [database, `${database}-wal`, `${database}-shm`, lock];
   const wrong =
-    [keys, artifacts, sessions, backups].find(isClosed(constants.R_OK | constants.W_OK | constants.X_OK)) ??
+    folders.find(isClosed(constants.R_OK | constants.W_OK | constants.X_OK)) ??
     files.find(isClosed(constants.R_OK | constants.W_OK));
   if (wrong === undefined) return;
   const { uid: owner } = statSync(path);

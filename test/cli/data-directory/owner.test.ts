@@ -83,6 +83,20 @@ describe.if(isRoot)("CLI-20 started as root", () => {
     expect(exitCode).toBe(5);
   });
 
+  test("a directory that was given away without its content: the first closed folder, and how to give that too", async () => {
+    mkdirSync(join(data, "run"), { mode: 0o700 });
+    chownSync(data, STRANGER, STRANGER);
+    const [users, doctor] = [await run("users list"), await run("doctor --offline-ok")];
+    chownSync(data, NOBODY, NOBODY);
+    chownSync(join(data, "run"), NOBODY, NOBODY);
+    const remedy = `as root: chown -R ${STRANGER} '${data}' && chmod -R u+rwX,go= '${data}'`;
+    expect(users.stderr).toContain(`hint:  ${remedy}\n`);
+    expect(users.exitCode).toBe(5);
+    expect(doctor.stdout).toMatch(/^FAILED +files +wrong owner or permissions: .*\n +-> as root: chown -R/m);
+    expect(doctor.stdout).not.toContain("quartermaster doctor says what is wrong");
+    expect(doctor.exitCode).toBe(7);
+  });
+
   test("another user gets the name of the owner, and nothing is created", async () => {
     const { stderr, exitCode } = await runAsStranger("users list");
     expect(stderr).toContain(
