@@ -191,7 +191,7 @@ export function openDomain({
     clients: openClients(shared, { identity, governance, harnesses, gateway }),
     branding: createBranding({ ...shared, identity }),
     scim: createScim({
-      ...shared,
+      ...{ ...shared, idempotency },
       accounts: identity.provisioned,
       groupsChanged: createGroupsChanged(gatewayParts),
       settings: settings.scim,

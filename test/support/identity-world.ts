@@ -70,6 +70,13 @@ export async function reasonOf(work: () => unknown): Promise<unknown> {
   }
 }
 
+/** @returns the answers that the world keeps for repeated requests */
+export const idempotencyOf = (world: World): Idempotency =>
+  new Idempotency({
+    ...world,
+    sealing: openSealing({ directory: join(world.directory, "keys"), ids: world.ids }),
+  });
+
 export async function createIdentityWorld(settings: Partial<IdentitySettings> = {}): Promise<IdentityWorld> {
   const world = await createWorld();
   const endings: Ending[] = [];
@@ -82,11 +89,10 @@ export async function createIdentityWorld(settings: Partial<IdentitySettings> = 
     await whileHashing?.();
     return FAST_HASHING.hash(password);
   };
-  const sealing = openSealing({ directory: join(world.directory, "keys"), ids: world.ids });
   const identity = createIdentity({
     ...world,
     passwords: { ...FAST_HASHING, hash },
-    idempotency: new Idempotency({ ...world, sealing }),
+    idempotency: idempotencyOf(world),
     endLogins: (tx, ending) => {
       endings.push(ending);
       endLogins(tx, ending);

@@ -12,7 +12,7 @@ import { createRoles } from "./roles/roles.ts";
 import { ScimSearch } from "./search/search.ts";
 import { Refusals } from "./status/refusals.ts";
 import { createScimStatus } from "./status/status.ts";
-import { createScimTokens } from "./tokens/tokens.ts";
+import { createScimTokens, type ScimTokensDependencies } from "./tokens/tokens.ts";
 import { ScimUsers } from "./users/users.ts";
 
 export type { GroupsChanged } from "./dependencies.ts";
@@ -22,7 +22,7 @@ export type { ScimSettings } from "./model.ts";
 export { hasAny as hasHadToken } from "./tokens/tokens-store.ts";
 export { accountByExternalId, hasExternalId } from "./users/users-store.ts";
 
-export interface ScimOptions extends ScimDependencies {
+export interface ScimOptions extends ScimDependencies, Pick<ScimTokensDependencies, "idempotency"> {
   openSnapshot: OpenSnapshot;
   /** the configured token */
   configuredToken: Secret | undefined;

@@ -65,6 +65,18 @@ test("a repetition returns the original link, even after the invitation got anot
   expect(unkeyed.invitation_url).not.toBe(renewed.invitation_url);
 });
 
+test("a repetition returns the token of an identity provider, which is shown once", async () => {
+  const face = await createAdministration();
+  const create = (label: string) => face.post("/admin/scim/tokens", { key: KEY, body: { label } });
+  const answer = await (await create("entra")).json();
+  expect(answer.token).toStartWith("qm");
+  expect(await (await create("entra")).json()).toEqual(answer);
+  expect(await outcomeOf(await create("okta"))).toBe("422 idempotency.key_reused");
+  expect(await outcomeOf(await face.post("/admin/scim/tokens", { body: { label: "entra" } }))).toBe(
+    "409 scim_token.label_taken",
+  );
+});
+
 test("the same key with another body or operation is refused and creates nothing", async () => {
   const face = await createAdministration();
   const { id } = await (await face.invite(KEY)).json();

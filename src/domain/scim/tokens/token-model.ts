@@ -28,6 +28,16 @@ export interface NewScimToken {
   expiresAtMs?: number | undefined;
   /** `standard` or `entra`; another word is refused by name */
   profile: string;
+  /** a request repeated with the same key returns the same token */
+  idempotencyKey?: string | undefined;
+}
+
+/** A token to create, checked. */
+export interface CheckedToken {
+  label: string;
+  profile: ScimProfile;
+  /** null for never */
+  expiresAtMs: number | null;
 }
 
 /** A token without its secret. */
@@ -54,10 +64,7 @@ const LABEL = new RegExp(`^[\\p{L}\\p{N}][\\p{L}\\p{N} ._-]{0,${LABEL_LENGTH_MAX
  * Checks the options.
  * @throws DomainError `scim_token.invalid` with all problems
  */
-export function readNewToken(
-  asked: NewScimToken,
-  nowMs: number,
-): { label: string; profile: ScimProfile; expiresAtMs: number | null } {
+export function readNewToken(asked: NewScimToken, nowMs: number): CheckedToken {
   const problems: Problem[] = [];
   const label = asked.label.trim();
   const { expiresAtMs = null } = asked;

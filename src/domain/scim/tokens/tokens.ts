@@ -1,16 +1,18 @@
 // The tokens of identity providers: one in the configuration, and any number that the operator creates, lists and revokes.
 // token-check.ts authenticates them.
 import { toRfc3339 } from "../../../platform/clock.ts";
-import type { Connection } from "../../../platform/database/database.ts";
+import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { type Ids, randomToken, sha256Hex } from "../../../platform/ids.ts";
 import { Secret } from "../../../platform/secret.ts";
 import type { Audit } from "../../audit/service.ts";
+import type { AnswerForm, Idempotency } from "../../idempotency/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { ScimCaller } from "../model.ts";
 import type { TokenRow } from "../tables.ts";
 import { TokenCheck, type TokenCheckDependencies } from "./token-check.ts";
 import {
+  type CheckedToken,
   CONFIGURED,
   configuredView,
   type NewScimToken,
@@ -28,7 +30,22 @@ export type { NewScimToken, ScimTokenView } from "./token-model.ts";
 export interface ScimTokensDependencies extends TokenCheckDependencies {
   ids: Ids;
   audit: Audit;
+  idempotency: Pick<Idempotency, "once">;
 }
+
+/** A new token, which is not stored as it is, and its shown parts. */
+export interface CreatedScimToken {
+  token: Secret;
+  view: ScimTokenView;
+}
+
+const CREATED_FORM: AnswerForm<CreatedScimToken> = {
+  write: ({ token, view }) => JSON.stringify({ token: token.reveal(), view }),
+  read(text) {
+    const { token, view }: { token: string; view: ScimTokenView } = JSON.parse(text);
+    return { token: new Secret(token), view };
+  },
+};
 
 /** @returns the tokens of this data directory; created once, in service.ts */
 export const createScimTokens = (own: ScimTokensDependencies): ScimTokens => new ScimTokens(own);
@@ -59,30 +76,36 @@ export class ScimTokens {
 
   /**
    * Creates a token.
-   * @returns the token, which is not stored, and its shown parts
-   * @throws DomainError `scim_token.invalid`, `scim_token.label_taken`
+   * @throws DomainError `scim_token.invalid`, `scim_token.label_taken`, those of Idempotency.once
    */
-  async create(actor: Actor, asked: NewScimToken): Promise<{ token: Secret; view: ScimTokenView }> {
-    const { db, clock, ids, audit } = this.own;
+  async create(actor: Actor, asked: NewScimToken): Promise<CreatedScimToken> {
+    const { db, clock, idempotency } = this.own;
+    const wish = readNewToken(asked, clock.nowMs());
+    const { idempotencyKey: key, ...request } = asked;
+    const once = { key, request: ["scim_token", request], form: CREATED_FORM };
+    const create = (tx: Tx) => this.#insert(tx, actor, wish);
+    return await db.write(
+      (tx) => idempotency.once(tx, actor, { ...once, create: () => create(tx) }),
+      "unobserved",
+    );
+  }
+
+  #insert(tx: Tx, actor: Actor, { label, profile, expiresAtMs }: CheckedToken): CreatedScimToken {
+    const { clock, ids, audit } = this.own;
     const { organizationId, label: createdBy } = actor;
-    const nowMs = clock.nowMs();
-    const { label, profile, expiresAtMs } = readNewToken(asked, nowMs);
+    if (store.find(tx, organizationId, label)?.revokedAtMs === null) throw labelTaken(label);
+    const [id, nowMs] = [ids.uuid(), clock.nowMs()];
+    const expires_at = expiresAtMs === null ? null : toRfc3339(expiresAtMs);
+    audit.record(tx, {
+      actor,
+      action: "scim_token.create",
+      target: id,
+      after: { label, profile, expires_at },
+    });
     const token = `${TOKEN_MARK}${randomToken(ids, TOKEN_BYTES)}`;
-    const view = await db.write((tx) => {
-      if (store.find(tx, organizationId, label)?.revokedAtMs === null) throw labelTaken(label);
-      const id = ids.uuid();
-      const expires_at = expiresAtMs === null ? null : toRfc3339(expiresAtMs);
-      audit.record(tx, {
-        actor,
-        action: "scim_token.create",
-        target: id,
-        after: { label, profile, expires_at },
-      });
-      const kept = { tokenHash: sha256Hex(token), prefix: token.slice(0, VISIBLE_LENGTH) };
-      const row = { id, organizationId, label, profile, createdBy, createdAtMs: nowMs, expiresAtMs, ...kept };
-      return viewOf(store.add(tx, row), nowMs);
-    }, "unobserved");
-    return { token: new Secret(token), view };
+    const kept = { tokenHash: sha256Hex(token), prefix: token.slice(0, VISIBLE_LENGTH) };
+    const row = { id, organizationId, label, profile, createdBy, createdAtMs: nowMs, expiresAtMs, ...kept };
+    return { token: new Secret(token), view: viewOf(store.add(tx, row), nowMs) };
   }
 
   /** @returns the configured token, then the created ones, newest first, revoked ones included */

@@ -15,6 +15,8 @@ import { toPageEnvelope } from "../../../domain/shared/page.ts";
 import { parseExactTime } from "../../../platform/clock.ts";
 import { json, noContent } from "../../http/answers.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
+import { withHeaders } from "../../http/header-parameters.ts";
+import { IDEMPOTENCY_KEY, idempotencyKeyOf } from "../../http/idempotency.ts";
 import { PageParameters, toPageQuery, Uuid } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
 import { createRouter, type RouteContext } from "../../router.ts";
@@ -59,10 +61,13 @@ const described = {
   tokens: describe("listScimTokens", "Tokens of identity providers, newest first, revoked ones included", {
     200: { description: "All tokens, without secrets", schema: ScimTokenList },
   }),
-  create: describe("createScimToken", "Create a token for an identity provider, which is shown once", {
-    201: { description: "The token", schema: CreatedToken },
-    409: { description: "A token with this label is active" },
-  }),
+  create: withHeaders(
+    describe("createScimToken", "Create a token for an identity provider, which is shown once", {
+      201: { description: "The token", schema: CreatedToken },
+      409: { description: "A token with this label is active" },
+    }),
+    IDEMPOTENCY_KEY,
+  ),
   revoke: describe("revokeScimToken", "Revoke a token; the next request with it is refused", {
     204: { description: "Revoked, now or earlier" },
     409: { description: "The token is part of the configuration" },
@@ -105,7 +110,8 @@ export function provisioningRoutes({ guard, domain }: RouteContext) {
       "/admin/scim/tokens",
       async ({ request, body: { label, profile = SCIM_PROFILES[0], expires_at: expires } }) => {
         const expiresAtMs = expires ? (parseExactTime(expires) ?? Number.NaN) : undefined;
-        const { token, view } = await tokens.create(actorOf(request), { label, profile, expiresAtMs });
+        const wish = { label, profile, expiresAtMs, idempotencyKey: idempotencyKeyOf(request) };
+        const { token, view } = await tokens.create(actorOf(request), wish);
         return json({ token: token.reveal(), scim_token: tokenDocument(view) }, { status: 201 });
       },
       { requires: "administrator", accepts: "json", body: NewToken, detail: described.create },

@@ -6,6 +6,7 @@ import { createScimStatus } from "../../../../src/domain/scim/status/status.ts";
 import { createScimTokens } from "../../../../src/domain/scim/tokens/tokens.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { addProvisionedGroup, addProvisionedUser } from "../../../support/content/provisioned-rows.ts";
+import { idempotencyOf } from "../../../support/identity-world.ts";
 import { createWorld, START_MS, type World } from "../../../support/world.ts";
 
 async function addOrganization({ db, ids }: World): Promise<string> {
@@ -117,6 +118,7 @@ describe("the status", () => {
     await addProvisionedGroup(world, "Engineering");
     const tokens = createScimTokens({
       ...world,
+      idempotency: idempotencyOf(world),
       organization: () => world.organizationId,
       configured: undefined,
     });

@@ -21,11 +21,13 @@ import { openDatabase } from "../../../../src/platform/database/database.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { sha256Hex, systemIds } from "../../../../src/platform/ids.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
+import { idempotencyOf } from "../../../support/identity-world.ts";
 import { createWorld, START_MS, type World } from "../../../support/world.ts";
 
 const tokensOf = (world: World, configured?: string): ScimTokens =>
   createScimTokens({
     ...world,
+    idempotency: idempotencyOf(world),
     organization: () => world.organizationId,
     configured: configured === undefined ? undefined : new Secret(configured),
   });
@@ -198,7 +200,8 @@ describe("the configured token", () => {
   test("is refused before an organization exists", async () => {
     await using world = await createWorld();
     const configured = new Secret("configured-secret");
-    const tokens = createScimTokens({ ...world, organization: () => undefined, configured });
+    const idempotency = idempotencyOf(world);
+    const tokens = createScimTokens({ ...world, idempotency, organization: () => undefined, configured });
     expect(heard(tokens, "configured-secret")).toBe(REFUSED);
   });
 
