@@ -3,6 +3,7 @@
 import { setImmediate } from "node:timers/promises";
 import { type ScimError, scimInvalid } from "../../domain/scim/errors.ts";
 import type { LongMemberList, MemberIntake } from "../../domain/scim/groups/member-intake.ts";
+import { collectNewGarbage, LARGE_CHARACTERS } from "../../platform/memory/garbage.ts";
 import { runInTurns, type Steps } from "../../platform/steps.ts";
 import {
   type ListSlice,
@@ -55,6 +56,8 @@ class ArrivingMessage {
   readonly #text: LongLists;
   readonly #lists: LongMemberList[] = [];
   readonly #counts = { values: 0, names: 0 };
+  /** characters since the last collection: their elements and ids are garbage ten times as large */
+  #uncollected = 0;
 
   constructor(private readonly intake: MemberIntake) {
     const isWanted = (name: string, depth: number) => intake.isMemberList(name, depth);
@@ -67,6 +70,10 @@ class ArrivingMessage {
       yield* this.#hand(slice);
       yield;
     }
+    this.#uncollected += text.length;
+    if (this.#uncollected < LARGE_CHARACTERS) return;
+    collectNewGarbage();
+    this.#uncollected = 0;
   }
 
   /** @throws ScimError */
