@@ -55,7 +55,7 @@ export async function peerCommands(directory: string): Promise<Record<string, st
 export async function startBare({ databaseFile, organizationId, running }: OurSide): Promise<Running> {
   const origin = `http://127.0.0.1:${running.port}`;
   const bare = await startServer(script("scim/scim-bare.ts", databaseFile, organizationId, origin));
-  const { path, headers = {} } = getRequest(lookupPath(userNameAt(FEW_USERS)));
+  const { path, headers = {} } = getRequest(lookupPath(userNameAt(FEW_USERS - 1)));
   const answers = [running, bare].map(async ({ port }) =>
     (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).text(),
   );
