@@ -77,7 +77,7 @@ export function startCaddy({ directory, upstream }: Behind): Promise<RunningProx
         ["/etc/caddy/control.key", key],
         [`unix/${SOCKET}`, isUnix(upstream) ? `unix/${pathIn(upstream)}` : new URL(upstream).host],
       ]);
-      const global = `{\n  admin off\n  auto_https disable_redirects\n  log {\n    level ERROR\n  }\n  storage file_system ${directory}\n}\n`;
+      const global = `{\n  admin off\n  auto_https disable_redirects\n  local_certs\n  skip_install_trust\n  log {\n    level ERROR\n  }\n  storage file_system ${directory}\n}\n`;
       return global + example;
     },
   });

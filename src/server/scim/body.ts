@@ -23,7 +23,7 @@ export const SCIM_BYTES_MAX: Readonly<Record<ScimBody, number>> = {
 
 /** Nesting depth limit. */
 export const SCIM_DEPTH_MAX = 32;
-/** Limits on values and member names in a body. A group may have PATCH_MEMBERS_MAX members with four attributes each. */
+/** Limits on values and member names in a body. A group may have REQUEST_MEMBERS_MAX members with four attributes each. */
 export const SCIM_VALUES_MAX: Readonly<Record<ScimBody, number>> = {
   scim: JSON_VALUES_MAX,
   "scim-group": 1_000_000,

@@ -2,7 +2,7 @@
 // refused before the rest of it is looked at.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { UNKNOWN_ENTRIES_MAX } from "../../../src/domain/scim/groups/member-intake.ts";
-import { PATCH_MEMBERS_MAX } from "../../../src/domain/scim/patch/patch-group.ts";
+import { REQUEST_MEMBERS_MAX } from "../../../src/domain/scim/patch/member-ids.ts";
 import { PATCH_OP } from "../../../src/domain/scim/wire.ts";
 import { DIFFERENT_NAMES_MAX } from "../../../src/platform/text/json-structure.ts";
 import { SCIM_DEPTH_MAX, SCIM_VALUES_MAX } from "../../../src/server/scim/body.ts";
@@ -239,16 +239,33 @@ describe("unknown members", () => {
 describe("limits", () => {
   test.each([-1, 0, 1])("of members in a PATCH, tested at the limit %i", async (more) => {
     const id = await scim.group(`Limit ${more}`, people[0] ?? "");
-    const half = Math.floor((PATCH_MEMBERS_MAX + more) / 2);
+    const half = Math.floor((REQUEST_MEMBERS_MAX + more) / 2);
     const operation = (count: number) =>
       `{"op":"remove","path":"members","value":[${listOf(unknown(count))}]}`;
-    const body = `{"Operations":[${operation(half)},${operation(PATCH_MEMBERS_MAX + more - half)}]}`;
+    const body = `{"Operations":[${operation(half)},${operation(REQUEST_MEMBERS_MAX + more - half)}]}`;
     const answered = await scim.ask("PATCH", `/Groups/${id}`, { body });
     if (more <= 0) expect(answered.status).toBe(204);
     else {
       expect(expectRefusal(answered)).toBe("413");
-      expect(answered.body.detail).toContain(`at most ${PATCH_MEMBERS_MAX} members`);
+      expect(answered.body.detail).toContain(`at most ${REQUEST_MEMBERS_MAX} members`);
     }
+  });
+
+  test.each([-1, 0, 1])("SCIM-80 of members in a complete group, tested at the limit %i", async (more) => {
+    const entries = Array(REQUEST_MEMBERS_MAX + more - people.length).fill(`"${people[0]}"`);
+    const body = groupText(`${listOf(people)},${entries.join(",")}`, `Complete ${more}`);
+    const answered = await scim.ask("POST", "/Groups", { body });
+    if (more <= 0) expect([answered.status, await memberCount(answered.body.id)]).toEqual([201, MANY]);
+    else {
+      expect(expectRefusal(answered)).toBe("413");
+      expect(answered.body.detail).toContain(`at most ${REQUEST_MEMBERS_MAX} members`);
+    }
+  });
+
+  test("of members is told before the rest is read", async () => {
+    const entries = Array(REQUEST_MEMBERS_MAX + MANY).fill(`"${people[0]}"`);
+    const body = `{"displayName":"Many","members":[${entries.join(",")},${GARBAGE}`;
+    expect(expectRefusal(await scim.ask("POST", "/Groups", { body }))).toBe("413");
   });
 
   test.each([-1, 0, 1])("of values, in lists and beside them, tested at the limit %i", async (more) => {

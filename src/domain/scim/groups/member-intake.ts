@@ -1,10 +1,9 @@
 // Takes long lists of members while the body that has them arrives, and looks their users up: a body that names enough unknown
-// ones is refused before the rest of it is parsed, and one of 300,000 members needs little memory. Short lists stay in the body.
+// ones, or too many, is refused before the rest of it is parsed, and a long list needs little memory. Short lists stay in the body.
 import type { Connection } from "../../../platform/database/database.ts";
 import { NumberSet } from "../../../platform/memory/number-set.ts";
 import type { Steps } from "../../../platform/steps.ts";
-import { plainId, readMemberId } from "../patch/member-ids.ts";
-import { PATCH_MEMBERS_MAX, tooManyMembers } from "../patch/patch-group.ts";
+import { plainId, REQUEST_MEMBERS_MAX, readMemberId, tooManyMembers } from "../patch/member-ids.ts";
 import { resolvePath } from "../schema/attribute-path.ts";
 import { Refusals } from "../schema/values.ts";
 import { inSlices } from "./member-slices.ts";
@@ -67,7 +66,7 @@ export function patchIntake(users: Users): MemberIntake {
         take: (elements) =>
           inSlices(elements, (some) => {
             count += some.length;
-            if (count > PATCH_MEMBERS_MAX) throw tooManyMembers();
+            if (count > REQUEST_MEMBERS_MAX) throw tooManyMembers();
             const ids = entries.idsIn(some);
             value.push(...(ids.length === some.length ? ids : some)); // the operation reports the entries without ids
             unknown?.find(ids);
@@ -133,8 +132,9 @@ class Entries {
   readonly refusals = new Refusals();
   #count = 0;
 
-  /** @returns the ids in further entries @throws ScimError with as many entries without an id as one error names */
+  /** @returns the ids in further entries @throws ScimError 413; with as many entries without an id as one error names */
   idsIn(some: readonly unknown[]): string[] {
+    if (this.#count + some.length > REQUEST_MEMBERS_MAX) throw tooManyMembers();
     const ids: string[] = [];
     for (const element of some) {
       try {

@@ -4,25 +4,16 @@
 import { invariant } from "../../../platform/errors.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
-import { ScimError, scimInvalid } from "../errors.ts";
+import { scimInvalid } from "../errors.ts";
 import type { Filter } from "../filter/model.ts";
 import { membersNamed } from "../filter/named-values.ts";
 import { isUnassigned, readSimple, requiredAttribute, requireSingle, type Wanted } from "../schema/values.ts";
-import { readMemberIds } from "./member-ids.ts";
+import { REQUEST_MEMBERS_MAX, readMemberIds, tooManyMembers } from "./member-ids.ts";
 import { type Change, eachStep, forEachOperation, type Patched, type Step } from "./operations.ts";
 import { fieldsWithId } from "./user-references.ts";
 
-/** Member values in all operations of a request. */
-export const PATCH_MEMBERS_MAX = 100_000;
 /** ids in one step: about 1 ms */
 const MENTIONED_AT_ONCE = 10_000;
-
-export const tooManyMembers = (): ScimError =>
-  new ScimError(
-    413,
-    undefined,
-    `a request can name at most ${PATCH_MEMBERS_MAX} members; send the rest in another request`,
-  );
 
 export interface GroupPatch {
   /** absent if it stays */
@@ -126,7 +117,7 @@ class GroupChanges {
 
   #count(values: number): void {
     this.#memberValues += values;
-    if (this.#memberValues > PATCH_MEMBERS_MAX) throw tooManyMembers();
+    if (this.#memberValues > REQUEST_MEMBERS_MAX) throw tooManyMembers();
   }
 }
 

@@ -7,6 +7,7 @@ import {
   readUser,
 } from "../../../../src/domain/scim/messages/read-resource.ts";
 import type { ScimObject } from "../../../../src/domain/scim/model.ts";
+import { REQUEST_MEMBERS_MAX } from "../../../../src/domain/scim/patch/member-ids.ts";
 import {
   ADDRESS_LENGTH_MAX,
   CERTIFICATE_LENGTH_MAX,
@@ -299,6 +300,13 @@ describe("a group", () => {
   test("cannot contain groups", () => {
     const members = [{ value: "g1", type: "GROUP" }];
     expectInvalid(() => readGroup({ displayName: "G", members }), "invalidValue", "members[0]", "nested");
+  });
+
+  test("SCIM-80 members are at most as many as a PATCH may name", () => {
+    const group = (count: number) => ({ displayName: "G", members: Array(count).fill("u1") });
+    for (const count of [REQUEST_MEMBERS_MAX - 1, REQUEST_MEMBERS_MAX])
+      expect(readGroup(group(count)).members).toEqual(["u1"]);
+    expect(refusalOf(() => readGroup(group(REQUEST_MEMBERS_MAX + 1))).status).toBe(413);
   });
 
   test.each([[[{ display: "Ada" }]], [[null]], [[""]], [[" "]], [[true]], [{}], [[{ value: { id: "u1" } }]]])(

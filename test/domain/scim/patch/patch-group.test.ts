@@ -2,12 +2,9 @@
 // stored groups; the worked examples are in patch-examples.test.ts.
 import { describe, expect, test } from "bun:test";
 import type { ScimType } from "../../../../src/domain/scim/errors.ts";
+import { REQUEST_MEMBERS_MAX } from "../../../../src/domain/scim/patch/member-ids.ts";
 import { PATCH_OPERATIONS_MAX } from "../../../../src/domain/scim/patch/operations.ts";
-import {
-  type GroupPatch,
-  PATCH_MEMBERS_MAX,
-  readGroupPatch,
-} from "../../../../src/domain/scim/patch/patch-group.ts";
+import { type GroupPatch, readGroupPatch } from "../../../../src/domain/scim/patch/patch-group.ts";
 import { TEXT_LENGTH_MAX } from "../../../../src/domain/scim/schema/schema.ts";
 import { CORE_GROUP, ENTERPRISE_USER } from "../../../../src/domain/scim/wire.ts";
 import { runSynchronously } from "../../../../src/platform/steps.ts";
@@ -138,16 +135,16 @@ describe("SCIM-79 members", () => {
 
   const idsOf = (count: number) => Array.from({ length: count }, (_, index) => `u${index}`);
 
-  test.each([PATCH_MEMBERS_MAX - 1, PATCH_MEMBERS_MAX])("may be %i in a request", (count) => {
+  test.each([REQUEST_MEMBERS_MAX - 1, REQUEST_MEMBERS_MAX])("may be %i in a request", (count) => {
     expect(membersAfter(add(idsOf(count - 2)), at('members[value eq "a" or value eq "b"]')).add).toHaveLength(
       count - 2,
     );
   });
 
   test("SCIM-80 cannot be one more", () => {
-    const { status, scimType, message } = refusalOf(() => patched(add("a"), add(idsOf(PATCH_MEMBERS_MAX))));
+    const { status, scimType, message } = refusalOf(() => patched(add("a"), add(idsOf(REQUEST_MEMBERS_MAX))));
     expect([status, scimType]).toEqual([413, undefined]);
-    expect(message).toContain(String(PATCH_MEMBERS_MAX));
+    expect(message).toContain(String(REQUEST_MEMBERS_MAX));
   });
 
   test.each([PATCH_OPERATIONS_MAX - 1, PATCH_OPERATIONS_MAX])(
