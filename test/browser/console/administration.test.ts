@@ -1,18 +1,16 @@
 // CON-151 and CON-157: more of what administrators come to the console for, with and without its script, and with the keyboard alone.
-// Only `bun run test:browser` walks these journeys.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { publishOn } from "../../domain/clients/clients-world.ts";
 import { packageWith, reportedHarness, reportWith } from "../../domain/clients/policies.ts";
 import { heading, openSite, press, type Site } from "../../support/browser/browser.ts";
-import { LOOKS_AT_ALL } from "./scenes.ts";
 
 let site: Site;
 beforeAll(async () => {
-  if (LOOKS_AT_ALL) site = await openSite();
+  site = await openSite();
 });
-afterAll(() => (LOOKS_AT_ALL ? site[Symbol.asyncDispose]() : undefined));
-afterEach(() => expect(LOOKS_AT_ALL ? site.takeComplaints() : []).toEqual([]));
+afterAll(() => site[Symbol.asyncDispose]());
+afterEach(() => expect(site.takeComplaints()).toEqual([]));
 
 /** Makes a member with workstations of these names. @returns the address */
 async function withWorkstations(
@@ -39,7 +37,7 @@ const removeBehindThePage = async (host: string): Promise<void> => {
 
 const row = (page: Page, text: string) => page.locator("tbody tr", { hasText: text });
 
-describe.if(LOOKS_AT_ALL)("CON-151 an administrator", () => {
+describe("CON-151 an administrator", () => {
   describe.each([
     ["with the script", true],
     ["without the script", false],
@@ -126,7 +124,7 @@ async function tabTo(page: Page, text: string): Promise<void> {
   throw new Error(`the Tab key does not reach ${text}`);
 }
 
-describe.if(LOOKS_AT_ALL)("CON-157 with the keyboard alone", () => {
+describe("CON-157 with the keyboard alone", () => {
   test.each([[true], [false]])(
     "an administrator revokes workstations (script: %p)",
     async (javaScriptEnabled) => {

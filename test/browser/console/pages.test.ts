@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { expectAccessible } from "../../support/browser/accessible.ts";
 import { type Account, heading, openSite, type Site } from "../../support/browser/browser.ts";
-import { LOOKS_AT_ALL, SCENES, seedConsole } from "./scenes.ts";
+import { SCENES, seedConsole } from "./scenes.ts";
 
 const AUDITOR = "auditor@example.com";
 
@@ -28,7 +28,6 @@ describe.each(SCENES)("the page $title $state", ({ title, as = "admin", open }) 
     await (typeof open === "string" ? page.goto(open) : open(page, site));
     expect(await heading(page)).toBe(title);
     await expectAccessible(page);
-    if (!LOOKS_AT_ALL) return;
     await page.setViewportSize({ width: 320, height: 720 });
     await page.evaluate(() => document.documentElement.setAttribute("dir", "rtl"));
     const beyond = await page.evaluate(() => Math.min(0, document.body.getBoundingClientRect().left));

@@ -1,5 +1,4 @@
-// CON-151: what administrators do with the policy, each with and without the script of the console. The suite walks two of them
-// without it; `bun run test:browser` walks all.
+// CON-151: what administrators do with the policy, each with and without the script of the console.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { SESSION_COOKIE } from "../../../src/domain/access/wire.ts";
@@ -7,7 +6,6 @@ import { FORM_TEXT_BYTES_MAX } from "../../../src/server/console/long-form.ts";
 import { managedText } from "../../domain/governance/governance-world.ts";
 import { type Account, heading, openSite, press, publish, type Site } from "../../support/browser/browser.ts";
 import { largePolicyYaml } from "../../support/content/large-content.ts";
-import { LOOKS_AT_ALL } from "./scenes.ts";
 
 const EDIT = "/console/policy/edit";
 /** A browser takes and sends megabytes. */
@@ -57,12 +55,10 @@ async function draft(page: Page, policy: object): Promise<void> {
   expect(await heading(page)).toBe("Review your draft");
 }
 
-const MODES = [
+describe.each([
   ["without the script", false],
   ["with the script", true],
-] as const;
-
-describe.each(LOOKS_AT_ALL ? MODES : MODES.slice(0, 1))("CON-151 %s", (_, javaScriptEnabled) => {
+] as const)("CON-151 %s", (_, javaScriptEnabled) => {
   const opened = (as = site.admin) => site.visitor({ javaScriptEnabled, as });
 
   test("CON-53 a conflict with a second administrator is decided place by place, and nothing is lost", async () => {
@@ -118,8 +114,6 @@ describe.each(LOOKS_AT_ALL ? MODES : MODES.slice(0, 1))("CON-151 %s", (_, javaSc
     const row = page.getByRole("row", { name: /Seconds until a policy is fetched again/ });
     expect(await row.textContent()).toContain(javaScriptEnabled ? "62" : "63");
   });
-
-  if (!LOOKS_AT_ALL) return;
 
   test("CON-51 two tabs: the second save loses neither text, and its author decides", async () => {
     await using visitor = await opened();

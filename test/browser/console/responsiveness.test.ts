@@ -5,7 +5,6 @@ import { openConnection } from "../../../src/platform/database/connection.ts";
 import { openSite, type Site } from "../../support/browser/browser.ts";
 import { firstPaintMs, slowDown, slowestInteractionMs } from "../../support/browser/slow-browser.ts";
 import { addManyRows } from "../../support/content/many-rows.ts";
-import { LOOKS_AT_ALL } from "./scenes.ts";
 
 const FIRST_PAINT_MAX_MS = 500;
 const INTERACTION_MAX_MS = 200;
@@ -43,8 +42,7 @@ async function use(page: Page): Promise<void> {
   await page.keyboard.press("Escape");
 }
 
-// Times say nothing beside other tests, so these run in `bun run test:browser` only.
-describe.each(LOOKS_AT_ALL ? PATHS : [])("CON-137 %s", (path) => {
+describe.each(PATHS)("CON-137 %s", (path) => {
   test("is shown within 500 ms and answers presses within 200 ms on a slow processor", async () => {
     await using visitor = await site.visitor({ javaScriptEnabled: true, as: site.admin });
     const page = await visitor.context.newPage();

@@ -1,12 +1,10 @@
 // CON-151: a change of the policy from the form to the workstations of the demo, and back, with and without the script.
-// Only `bun run test:browser` walks it: workstations take seconds to sign in and to apply a revision.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { Started } from "../../../src/app/demo/events.ts";
 import { heading, listen, press, publish, signIn } from "../../support/browser/browser.ts";
 import { borrowChromium } from "../../support/browser/chromium.ts";
 import { startDemo } from "../../support/browser/demo.ts";
-import { LOOKS_AT_ALL } from "./scenes.ts";
 
 const WORKSTATIONS = 3;
 const LIMIT_MS = 60_000;
@@ -16,9 +14,9 @@ const LOOK_EVERY_MS = 500;
 let demo: Started & AsyncDisposable;
 const complaints: string[] = [];
 beforeAll(async () => {
-  if (LOOKS_AT_ALL) demo = await startDemo(WORKSTATIONS);
+  demo = await startDemo(WORKSTATIONS);
 }, LIMIT_MS);
-afterAll(() => demo?.[Symbol.asyncDispose]());
+afterAll(() => demo[Symbol.asyncDispose]());
 afterEach(() => expect(complaints.splice(0)).toEqual([]));
 
 /** Waits until every workstation follows the revision of the page. */
@@ -28,14 +26,10 @@ async function arrived(page: Page, isScripted: boolean): Promise<void> {
   for (; (await all.count()) === 0; await page.reload()) await Bun.sleep(LOOK_EVERY_MS);
 }
 
-describe.each(
-  LOOKS_AT_ALL
-    ? ([
-        ["without the script", false],
-        ["with the script", true],
-      ] as const)
-    : [],
-)("CON-151 %s", (_, javaScriptEnabled) => {
+describe.each([
+  ["without the script", false],
+  ["with the script", true],
+] as const)("CON-151 %s", (_, javaScriptEnabled) => {
   test(
     "CON-50 CON-62 CON-63 a setting is changed, reviewed, published and seen arriving, and so is its rollback",
     async () => {

@@ -1,5 +1,4 @@
-// Every page of the console in every state that a person can meet. The first scene of a page is in the suite; `bun run test:browser`
-// looks at all of them.
+// Every page of the console in every state that a person can meet.
 import type { Page } from "playwright-core";
 import type { Site } from "../../support/browser/browser.ts";
 import { extensionsArea } from "./areas/extensions.ts";
@@ -45,9 +44,6 @@ const AREAS: readonly Area[] = [
   systemArea,
 ];
 
-/** Whether all states are looked at, and not only one of each page. */
-export const LOOKS_AT_ALL = process.env.QUARTERMASTER_BROWSER_SCENES === "all";
-
 const seeds = AREAS.flatMap(({ seed }) => seed ?? []);
 
 /** Seeds the rows of all areas. */
@@ -55,6 +51,4 @@ export async function seedConsole(site: Site): Promise<void> {
   for (const seed of seeds) await seed(site);
 }
 
-export const SCENES: readonly Scene[] = AREAS.flatMap(({ scenes }) => scenes).filter(
-  ({ state }) => LOOKS_AT_ALL || state === undefined,
-);
+export const SCENES: readonly Scene[] = AREAS.flatMap(({ scenes }) => scenes);

@@ -10,7 +10,7 @@ import {
   press,
   type Site,
   signIn,
-} from "../support/browser/browser.ts";
+} from "../../support/browser/browser.ts";
 
 let site: Site;
 beforeAll(async () => {

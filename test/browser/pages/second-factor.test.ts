@@ -1,6 +1,6 @@
 // Passkeys with the authenticator of a real Chromium, and an authenticator app in a browser without scripts.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { CONFIRMATION_TTL_MS } from "../../src/domain/access/second-factor/model.ts";
+import { CONFIRMATION_TTL_MS } from "../../../src/domain/access/second-factor/model.ts";
 import {
   type Account,
   heading,
@@ -10,8 +10,8 @@ import {
   type Site,
   signIn,
   type Visitor,
-} from "../support/browser/browser.ts";
-import { appCode } from "../support/second-factor/authenticator-app.ts";
+} from "../../support/browser/browser.ts";
+import { appCode } from "../../support/second-factor/authenticator-app.ts";
 
 let site: Site;
 beforeAll(async () => {

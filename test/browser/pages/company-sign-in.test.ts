@@ -2,10 +2,10 @@
 // button, and after forms, whose redirects the content security policy may not break.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { BrowserContext, Page } from "playwright-core";
-import type { SsoSettings } from "../../src/domain/sso/service.ts";
-import { heading, openSite, PASSWORD, press, type Site } from "../support/browser/browser.ts";
-import { createLyingProvider, type LyingProvider } from "../support/provider/lying-provider.ts";
-import { START_MS } from "../support/world.ts";
+import type { SsoSettings } from "../../../src/domain/sso/service.ts";
+import { heading, openSite, PASSWORD, press, type Site } from "../../support/browser/browser.ts";
+import { createLyingProvider, type LyingProvider } from "../../support/provider/lying-provider.ts";
+import { START_MS } from "../../support/world.ts";
 
 const CONTINUE = "Continue with Example ID";
 

@@ -1,8 +1,8 @@
 // What the script adds to the pages of the console: regions swapped in place, copy buttons, the zone of the reader, keys, colors.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { SESSION_COOKIE } from "../../../src/domain/access/wire.ts";
-import { COMPACTED_LENGTH_MIN, compactHtml } from "../../../src/server/console/frame/compact-html.ts";
-import { heading, openSite, type Site } from "../../support/browser/browser.ts";
+import { SESSION_COOKIE } from "../../src/domain/access/wire.ts";
+import { COMPACTED_LENGTH_MIN, compactHtml } from "../../src/server/console/frame/compact-html.ts";
+import { heading, openSite, type Site } from "../support/browser/browser.ts";
 
 let site: Site;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 // The approval without a pointing device and without scripts: order of the stops, a focus that can be seen at each, keys.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { ADMIN, heading, openSite, PASSWORD, type Site } from "../support/browser/browser.ts";
+import { ADMIN, heading, openSite, PASSWORD, type Site } from "../../support/browser/browser.ts";
 
 let site: Site;
 beforeAll(async () => {

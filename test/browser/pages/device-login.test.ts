@@ -2,7 +2,7 @@
 // approved or denied, too late, twice, with the wrong account, or guessed.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { ADMIN, heading, openSite, press, type Site, signIn } from "../support/browser/browser.ts";
+import { ADMIN, heading, openSite, press, type Site, signIn } from "../../support/browser/browser.ts";
 
 let site: Site;
 beforeAll(async () => {

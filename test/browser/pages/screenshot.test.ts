@@ -4,11 +4,11 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beginDeviceLogin, heading, signIn } from "../support/browser/browser.ts";
-import { launchChromium } from "../support/browser/chromium.ts";
-import { startDemo } from "../support/browser/demo.ts";
+import { beginDeviceLogin, heading, signIn } from "../../support/browser/browser.ts";
+import { launchChromium } from "../../support/browser/chromium.ts";
+import { startDemo } from "../../support/browser/demo.ts";
 
-const PICTURE = join(import.meta.dir, "../../src/handbook/chapters/pictures/approval.png");
+const PICTURE = join(import.meta.dir, "../../../src/handbook/chapters/pictures/approval.png");
 const MUST_WRITE = process.env.QUARTERMASTER_UPDATE_GOLDEN === "1";
 /** pixels; the column of the page is not wider */
 const WIDTH = 560;
