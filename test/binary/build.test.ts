@@ -12,7 +12,6 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "../../src/app/release/build.ts";
-import { sha256Hex } from "../../src/platform/ids.ts";
 import { runCli } from "../support/cli/cli.ts";
 import { builtExecutable } from "../support/cli/executable.ts";
 import { receiveNotifications } from "../support/network/notify-receiver.ts";
@@ -113,27 +112,11 @@ describe("the executable", () => {
   });
 });
 
-describe("the build", () => {
-  const newFolder = (folder: string): string => {
-    mkdirSync(folder);
-    return folder;
-  };
-
-  test("CON-155 replaces the folder's content with the executable and its checksum, identical for every folder", () => {
-    const folder = join(directory, "dist");
-    writeFileSync(join(newFolder(folder), "stale"), "");
-    build({ directory: folder });
-    expect(readdirSync(folder).toSorted()).toEqual(["SHA256SUMS", "quartermaster"]);
-    const digest = sha256Hex(readFileSync(join(folder, "quartermaster")));
-    expect(readFileSync(join(folder, "SHA256SUMS"), "utf8")).toBe(`${digest}  quartermaster\n`);
-    expect(digest).toBe(sha256Hex(readFileSync(builtExecutable())));
-  });
-
-  test("leaves the folder unchanged if it fails", () => {
-    const folder = newFolder(join(directory, "kept"));
-    writeFileSync(join(folder, "quartermaster"), "former");
-    expect(() => build({ directory: folder, targets: ["bun-nowhere"] })).toThrow("failed");
-    expect(readdirSync(folder)).toEqual(["quartermaster"]);
-    expect(readFileSync(join(folder, "quartermaster"), "utf8")).toBe("former");
-  });
+test("a build that fails leaves the folder unchanged", () => {
+  const folder = join(directory, "kept");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "quartermaster"), "former");
+  expect(() => build({ directory: folder, targets: ["bun-nowhere"] })).toThrow("failed");
+  expect(readdirSync(folder)).toEqual(["quartermaster"]);
+  expect(readFileSync(join(folder, "quartermaster"), "utf8")).toBe("former");
 });

@@ -4,15 +4,15 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BULK_REQUEST, SCIM_BASE_PATH } from "../../../src/domain/scim/wire.ts";
-import { CHECKPOINT_PAGES } from "../../../src/platform/database/checkpoints.ts";
-import { openConnection } from "../../../src/platform/database/connection.ts";
-import { SCIM_BYTES_MAX } from "../../../src/server/scim/body.ts";
-import { userAt } from "../../bench/scim/scim-plan.ts";
-import { largePackages, largePolicyJson, largePolicyYaml } from "../../support/content/large-content.ts";
-import { addManyRows } from "../../support/content/many-rows.ts";
-import { type RunningService, startService } from "../../support/running-service.ts";
-import { type Turns, watchTurns } from "../../support/turns.ts";
+import { BULK_REQUEST, SCIM_BASE_PATH } from "../../src/domain/scim/wire.ts";
+import { CHECKPOINT_PAGES } from "../../src/platform/database/checkpoints.ts";
+import { openConnection } from "../../src/platform/database/connection.ts";
+import { SCIM_BYTES_MAX } from "../../src/server/scim/body.ts";
+import { userAt } from "../bench/scim/scim-plan.ts";
+import { largePackages, largePolicyJson, largePolicyYaml } from "../support/content/large-content.ts";
+import { addManyRows } from "../support/content/many-rows.ts";
+import { type RunningService, startService } from "../support/running-service.ts";
+import { type Turns, watchTurns } from "../support/turns.ts";
 
 /** A part of the largest content, so that the test is quick; `bun run bench content` sends all of it. */
 const POLICY_BYTES = 120_000;
