@@ -1,6 +1,7 @@
 // What every command receives instead of process.*: streams, environment, time, randomness, hashing costs, and the stop signal.
 // Tests pass their own. Commands print through output.ts and read settings through setting-options.ts.
 import type { Readable, Writable } from "node:stream";
+import type { PerformTask } from "../src/app/backup/backup-task.ts";
 import { type Clock, systemClock } from "../src/platform/clock.ts";
 import type { PassphraseCost } from "../src/platform/crypto/key-file.ts";
 import type { PasswordCost } from "../src/platform/crypto/passwords.ts";
@@ -26,6 +27,8 @@ export interface Context {
   /** hashing cost of passwords, and of key-file passphrases; the product's defaults when absent */
   readonly passwordCost?: PasswordCost;
   readonly passphraseCost?: PassphraseCost;
+  /** runs the tasks of backups here; threads run them when absent */
+  readonly performTask?: PerformTask;
   /** identifies this run in error messages and audit entries */
   readonly runId: string;
   /**

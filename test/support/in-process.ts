@@ -6,6 +6,7 @@ import { Readable, Writable } from "node:stream";
 import type { CliCommand } from "../../cli/command.ts";
 import type { Context } from "../../cli/context.ts";
 import { run } from "../../cli/program.ts";
+import { performTask } from "../../src/app/backup/perform-task.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { type Ids, sha256Hex, systemIds } from "../../src/platform/ids.ts";
 import type { CliResult } from "./cli/cli.ts";
@@ -108,6 +109,7 @@ export async function runHere(args: readonly string[], surroundings: Surrounding
     clock,
     ids,
     ...CHEAP,
+    performTask, // a thread takes longer to start than its task; those of backup.test.ts have one
     userId: process.getuid?.(),
     runId: "<run>",
     stopSignal: () => signal ?? new AbortController().signal,

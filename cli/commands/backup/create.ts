@@ -90,6 +90,7 @@ async function make(
     clock: context.clock,
     signal: watch.signal,
     onProgress: watch.onProgress,
+    perform: watch.perform,
   } satisfies Omit<BackupRequest, "keyIdsIn">;
   if (schemaIn(directory.database) !== programSchema())
     return await makeBackup({ ...request, keyIdsIn: () => sealingKeysAt(place).map(({ id }) => id) });

@@ -7,12 +7,13 @@ import { startProgress } from "../../output/progress.ts";
  * @param label names the work until its first phase
  * @returns the options of the task; `using` clears the bar
  */
-export function watchTask(context: Context, label: string): Required<TaskOptions> & Disposable {
+export function watchTask(context: Context, label: string): TaskOptions & Disposable {
   let progress = startProgress(context, { label, unit: "bytes" });
   let shown = { phase: label, total: -1 };
   let counted = 0;
   return {
     signal: context.stopSignal(),
+    perform: context.performTask,
     onProgress: (doneBytes, total, phase = label) => {
       if (total !== shown.total || phase !== shown.phase) {
         progress.end();

@@ -48,6 +48,7 @@ export async function restore(call: SettingsCall): Promise<void> {
       revokeLogins: has("revokeLogins"),
       signal: watch.signal,
       onProgress: watch.onProgress,
+      perform: watch.perform,
     });
     watch[Symbol.dispose]();
     report(call, directory, { ...read, restored });

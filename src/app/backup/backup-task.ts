@@ -28,10 +28,21 @@ export type TaskName = keyof BackupTasks;
 /** A task as the thread receives it. */
 export type Task = { [Name in TaskName]: { name: Name; request: BackupTasks[Name]["request"] } }[TaskName];
 
+export type Report = (doneBytes: number, totalBytes: number) => void;
+
+/** perform-task.ts */
+export type PerformTask = <Name extends TaskName>(
+  name: Name,
+  request: BackupTasks[Name]["request"],
+  report: Report,
+) => BackupTasks[Name]["result"];
+
 export interface TaskOptions {
   signal?: AbortSignal | undefined;
   /** @param phase names the part of the work that the amounts belong to; a task of one part has none */
   onProgress?: ((doneBytes: number, totalBytes: number, phase?: string) => void) | undefined;
+  /** runs the task here; a thread runs it when left out */
+  perform?: PerformTask | undefined;
 }
 
 /**
@@ -41,9 +52,10 @@ export interface TaskOptions {
 export async function runTask<Name extends TaskName>(
   name: Name,
   request: BackupTasks[Name]["request"],
-  { signal, onProgress }: TaskOptions = {},
+  { signal, onProgress, perform }: TaskOptions = {},
 ): Promise<BackupTasks[Name]["result"]> {
   signal?.throwIfAborted();
+  if (perform) return perform(name, request, (done, total) => onProgress?.(done, total));
   const worker = new Worker(new URL("./backup-worker.ts", import.meta.url), {
     workerData: { name, request },
   });

@@ -53,7 +53,7 @@ export const backupFolder = (config: Config, directory: DataDirectory): string =
  * @throws DomainError `backup.*`, `file.*`, `storage.*`; the signal's reason. No file remains after an error
  */
 export async function makeBackup(request: BackupRequest): Promise<Backup> {
-  const { kind, directory, clock, withSessions, signal, onProgress } = request;
+  const { kind, directory, clock, withSessions, signal, onProgress, perform } = request;
   const createdAtMs = clock.nowMs();
   const target = request.target ?? unusedName(request, createdAtMs);
   refuseExisting(target);
@@ -80,7 +80,7 @@ export async function makeBackup(request: BackupRequest): Promise<Backup> {
     const sessions = withSessions ? directory.sessions : undefined;
     const packing = { database: copy, artifacts, sessions, target, partial, facts };
     const report: typeof onProgress = (done, total) => onProgress?.(done, total, "packing the backup");
-    const { manifest, sizeBytes } = await runTask("pack", packing, { signal, onProgress: report });
+    const { manifest, sizeBytes } = await runTask("pack", packing, { signal, onProgress: report, perform });
     const durationMs = Math.round(performance.now() - startedAtMs);
     const databaseSha256 = manifest.database.sha256;
     const made = { kind, path: target, createdAtMs, durationMs, sizeBytes, databaseSha256 };
@@ -94,14 +94,14 @@ const WATCH_EVERY_MS = 100;
 
 /** SQLite does not report progress while it copies, so we watch the size of the file. */
 async function copyDatabase(
-  { directory, signal, onProgress }: BackupRequest,
+  { directory, signal, onProgress, perform }: BackupRequest,
   { copy, databaseBytes }: { copy: string; databaseBytes: number },
 ): Promise<Inspected> {
   const look = () =>
     onProgress?.(Math.min(fileSizeOf(copy), databaseBytes), databaseBytes, "copying the database");
   const watching = setInterval(look, WATCH_EVERY_MS);
   try {
-    const inspected = await runTask("copy", { from: directory.database, to: copy }, { signal });
+    const inspected = await runTask("copy", { from: directory.database, to: copy }, { signal, perform });
     if (inspected.problems.length > 0) throw databaseDamaged(inspected.problems);
     return inspected;
   } finally {

@@ -76,15 +76,15 @@ export async function readBackup({ folder, ...request }: ReadRequest): Promise<R
   refuseWithoutRoom(folder, request);
   const database = join(folder, DATABASE_NAME);
   const rows = await copyInto(database, request);
-  const { signal, clock } = request;
+  const { signal, clock, perform } = request;
   const upgrade = { file: database, nowMs: clock.nowMs(), version: VERSION, backupDirectory: folder };
-  const { to: schema } = await runTask("migrate", upgrade, { signal });
+  const { to: schema } = await runTask("migrate", upgrade, { signal, perform });
   return { database, schema, rows };
 }
 
 async function copyInto(
   database: string,
-  { backup: { path, manifest }, artifacts, sessions, signal, onProgress }: Omit<ReadRequest, "folder">,
+  { backup: { path, manifest }, artifacts, sessions, signal, onProgress, perform }: Omit<ReadRequest, "folder">,
 ): Promise<ReadBackup["rows"]> {
   if (manifest) {
     const folders = {
@@ -92,9 +92,9 @@ async function copyInto(
       ...(sessions !== undefined && { sessions }),
     };
     const request = { path, database, ...folders };
-    return (await runTask("unpack", request, { signal, onProgress })).database.rows;
+    return (await runTask("unpack", request, { signal, onProgress, perform })).database.rows;
   }
-  const inspected = await runTask("copy", { from: realpathSync(path), to: database }, { signal });
+  const inspected = await runTask("copy", { from: realpathSync(path), to: database }, { signal, perform });
   assertUsableDatabase(path, inspected);
   return inspected.rows;
 }
