@@ -1,4 +1,4 @@
-// The base of every routes file: its dependencies, and a router with the macros `requires` and `accepts`.
+// The base of every routes file: its dependencies, and the router with the macros `requires` and `accepts`.
 import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
 import type { Domain } from "../domain/domain.ts";
@@ -47,7 +47,7 @@ export interface RouteOptions {
 
 /** Dependencies of a routes file. */
 export interface RouteContext extends RouteOptions {
-  guard: ReturnType<typeof createGuard>;
+  router: ReturnType<typeof createRouter>;
   streams: RevisionStreams;
   overview: Overview;
   adminEvents: AdminEvents;
@@ -58,6 +58,6 @@ export interface RouteContext extends RouteOptions {
   countFactor: CountFactor;
 }
 
-/** @param area name of the routes file; an unnamed plugin would run its hooks once per use */
-export const createRouter = (guard: RouteContext["guard"], area: string) =>
-  new Elysia({ name: `routes/${area}` }).use(guard).use(bodies);
+/** @returns the router of a server. One takes all routes, because Elysia makes each route again for each instance that uses another. */
+export const createRouter = (guard: ReturnType<typeof createGuard>) =>
+  new Elysia({ normalize: false }).use(guard).use(bodies);

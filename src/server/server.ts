@@ -1,5 +1,4 @@
 // The HTTP face: one Elysia instance for a domain. It answers requests; listen.ts opens the sockets.
-import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
 import type { Log } from "../platform/observe/log.ts";
 import { createAnswerRecorder } from "./answer-recorder.ts";
@@ -18,8 +17,9 @@ import type { DocumentedRoute } from "./openapi.ts";
 import { AdminEvents } from "./overview/admin-events.ts";
 import { Overview } from "./overview/overview.ts";
 import { RevisionStreams } from "./policy/revision-streams.ts";
-import type { RouteOptions } from "./router.ts";
-import { createRoutes } from "./routes/index.ts";
+import { createRouter, type RouteOptions } from "./router.ts";
+import { createRoutes, guardOf } from "./routes/index.ts";
+import { createAdmission } from "./scim/admission.ts";
 import { createSearch } from "./search/search.ts";
 import { createSearchBudget } from "./search/search-budget.ts";
 
@@ -55,14 +55,16 @@ export function createServer(options: ServerOptions): Server {
   const adminEvents = createAdminEvents(options, overview);
   const search = createSearch(domain);
   const spendSearch = createSearchBudget(options.clock);
-  const app = new Elysia({ normalize: false })
-    .onError({ as: "global" }, ({ error, code, request, path, set }) => {
-      set.status = 200; // otherwise the framework copies our response and its body through a stream
-      const cause = code === "NOT_FOUND" ? unrouted(request.method, allowed(path)) : error;
-      return refuse(cause, { request, path });
-    })
-    .use(createRoutes({ ...options, streams, overview, adminEvents, search, spendSearch }, () => routes));
-  const routes: readonly DocumentedRoute[] = app.routes;
+  const admission = createAdmission(domain.scim, options.clock);
+  const router = createRouter(guardOf(options, admission));
+  router.onError({ as: "global" }, ({ error, code, request, path, set }) => {
+    set.status = 200; // otherwise the framework copies our response and its body through a stream
+    const cause = code === "NOT_FOUND" ? unrouted(request.method, allowed(path)) : error;
+    return refuse(cause, { request, path });
+  });
+  const context = { ...options, router, streams, overview, adminEvents, search, spendSearch };
+  createRoutes(context, { admission, allRoutes: () => routes });
+  const routes: readonly DocumentedRoute[] = router.routes;
   const allowed = allowedMethods(routes);
   const refusals = createRefusalLog(options);
   const settle = createAnswerRecorder({ ...options, refusals }, routes);
@@ -84,7 +86,7 @@ export function createServer(options: ServerOptions): Server {
       keepStreamReadable(routed);
       let response: Response;
       try {
-        response = target ? await app.fetch(target) : refuse(unreadableHost(), { request, path: "" });
+        response = target ? await router.fetch(target) : refuse(unreadableHost(), { request, path: "" });
       } catch (error) {
         // The framework does not catch the rejection of a handler that returns a promise without being async.
         response = refuse(error, { request: routed, path: new URL(routed.url).pathname });

@@ -84,7 +84,14 @@ export async function readBackup({ folder, ...request }: ReadRequest): Promise<R
 
 async function copyInto(
   database: string,
-  { backup: { path, manifest }, artifacts, sessions, signal, onProgress, perform }: Omit<ReadRequest, "folder">,
+  {
+    backup: { path, manifest },
+    artifacts,
+    sessions,
+    signal,
+    onProgress,
+    perform,
+  }: Omit<ReadRequest, "folder">,
 ): Promise<ReadBackup["rows"]> {
   if (manifest) {
     const folders = {

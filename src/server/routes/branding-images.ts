@@ -15,7 +15,7 @@ import { actorOf } from "../http/exchange.ts";
 import { withHeaders } from "../http/header-parameters.ts";
 import { HttpError } from "../http/problems/problem.ts";
 import { operation } from "../openapi.ts";
-import { createRouter, type RouteContext } from "../router.ts";
+import type { RouteContext } from "../router.ts";
 
 /** Nothing in an image may run or load something, also where it is opened as a document. */
 const IMAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
@@ -60,7 +60,7 @@ const described = {
 };
 
 /** @returns the operations on the uploaded images */
-export function brandingImageRoutes({ guard, domain: { branding }, baseUrl }: RouteContext) {
+export function brandingImageRoutes({ router, domain: { branding }, baseUrl }: RouteContext) {
   const readers = { logo: createReader(branding, "logo"), icon: createReader(branding, "icon") };
 
   const replace = async (request: Request, kind: ImageKind): Promise<Response> => {
@@ -69,7 +69,7 @@ export function brandingImageRoutes({ guard, domain: { branding }, baseUrl }: Ro
     return json(toBranding(await branding.uploadImage(actorOf(request), { kind, bytes, address })));
   };
 
-  return createRouter(guard, "branding-images")
+  return router
     .get(pathOf("logo"), ({ request }) => answerConditionally(request, readers.logo()), {
       requires: "nobody",
       detail: described.readLogo,

@@ -15,7 +15,7 @@ import { DryRunParameters, isDryRun } from "../http/dry-run.ts";
 import { actorOf } from "../http/exchange.ts";
 import { withHeaders } from "../http/header-parameters.ts";
 import { operation } from "../openapi.ts";
-import { createRouter, type RouteContext } from "../router.ts";
+import type { RouteContext } from "../router.ts";
 
 const address = Type.Optional(
   Type.Union([Type.String(), Type.Null()], {
@@ -28,7 +28,7 @@ const BrandingUpdate = Type.Object(
 );
 
 /** @returns the operations getBranding and updateBranding */
-export function brandingRoutes({ guard, domain }: RouteContext) {
+export function brandingRoutes({ router, domain }: RouteContext) {
   const { branding } = domain;
   let prepared: { revision: number; answer: PreparedAnswer } | undefined;
 
@@ -45,7 +45,7 @@ export function brandingRoutes({ guard, domain }: RouteContext) {
     return answer;
   };
 
-  return createRouter(guard, "branding")
+  return router
     .get("/branding", ({ request }) => answerConditionally(request, current()), {
       requires: "nobody",
       detail: withHeaders(

@@ -10,7 +10,7 @@ import { bulkBody, runBulk } from "../http/bulk.ts";
 import { actorOf } from "../http/exchange.ts";
 import { Uuid } from "../http/paging.ts";
 import { operationsOf } from "../openapi.ts";
-import { createRouter, type RouteContext } from "../router.ts";
+import type { RouteContext } from "../router.ts";
 
 const day = Type.Optional(Type.String({ description: "Day in UTC, such as 2026-01-31" }));
 const text = Type.Optional(Type.String());
@@ -52,7 +52,7 @@ const described = {
 };
 
 /** @returns the operations on many clients */
-export function clientBulkRoutes({ guard, domain }: RouteContext) {
+export function clientBulkRoutes({ router, domain }: RouteContext) {
   const { bulkRemovals } = domain.clients;
 
   const run = (request: Request, body: Static<typeof ClientBulk>, removal: RemovalKind) => {
@@ -66,7 +66,7 @@ export function clientBulkRoutes({ guard, domain }: RouteContext) {
     });
   };
 
-  return createRouter(guard, "clients-bulk")
+  return router
     .post(
       "/admin/client-status/remove",
       async ({ request, body }) => json(await run(request, body, "remove")),

@@ -29,7 +29,7 @@ import { json, noContent } from "../http/answers.ts";
 import { actorOf, principalOf } from "../http/exchange.ts";
 import { PageParameters, parameter, toPageQuery, toWholeNumber } from "../http/paging.ts";
 import { operation, operationsOf } from "../openapi.ts";
-import { createRouter, type RouteContext } from "../router.ts";
+import type { RouteContext } from "../router.ts";
 
 const day = (description: string) => parameter({ type: "string", format: "date", description });
 const uuid = (description: string) => parameter({ type: "string", format: "uuid", description });
@@ -117,11 +117,11 @@ const described = {
 };
 
 /** @returns the operations on clients */
-export function clientRoutes({ guard, domain }: RouteContext) {
+export function clientRoutes({ router, domain }: RouteContext) {
   const { clients } = domain;
 
-  return createRouter(guard, "clients")
-    .use(clientReportRoutes({ guard, domain }))
+  clientReportRoutes({ router, domain });
+  return router
     .get(
       "/admin/client-status",
       async ({ request, query }) => {
@@ -191,8 +191,8 @@ export function clientRoutes({ guard, domain }: RouteContext) {
 }
 
 /** @returns the operation with which a workstation reports */
-const clientReportRoutes = ({ guard, domain: { clients } }: Pick<RouteContext, "guard" | "domain">) =>
-  createRouter(guard, "client-reports").post(
+const clientReportRoutes = ({ router, domain: { clients } }: Pick<RouteContext, "router" | "domain">) =>
+  router.post(
     "/client-status",
     async ({ request, body }) => {
       await clients.report(reporterOf(principalOf(request)), body);

@@ -7,7 +7,7 @@ import { DomainError } from "../../platform/errors.ts";
 import { eventStream, json } from "../http/answers.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import { operationsOf } from "../openapi.ts";
-import { createRouter, type RouteContext } from "../router.ts";
+import type { RouteContext } from "../router.ts";
 
 /** Pause between the two events of a stream, and so the life of a stream. */
 export const EVENT_PAUSE_MS = SECOND_MS;
@@ -26,9 +26,9 @@ const Connection = Type.Object({
 });
 
 /** @returns the routes that describe the caller's connection */
-export function connectionRoutes({ guard }: Pick<RouteContext, "guard">) {
+export function connectionRoutes({ router }: Pick<RouteContext, "router">) {
   const streams = new ConnectionStreams();
-  return createRouter(guard, "connection")
+  return router
     .get("/connection", ({ request }) => json(connectionOf(exchangeOf(request))), {
       requires: "nobody",
       detail: describe("getConnection", "The address of the caller as the service sees it", {

@@ -6,8 +6,8 @@ import { TokenVerificationLimit } from "../auth/token-verification-limit.ts";
 import { createFactorMetrics } from "../metrics/factor-metrics.ts";
 import { createVerificationMetrics } from "../metrics/token-metrics.ts";
 import type { DocumentedRoute } from "../openapi.ts";
-import type { RouteContext } from "../router.ts";
-import { createAdmission } from "../scim/admission.ts";
+import type { RouteContext, RouteOptions } from "../router.ts";
+import type { Admission } from "../scim/admission.ts";
 import { closedRoutes } from "./access/closed.ts";
 import { deviceRoutes } from "./access/device.ts";
 import { discoveryRoutes } from "./access/discovery.ts";
@@ -61,20 +61,78 @@ import { sessionUploadRoutes } from "./sessions/uploads.ts";
 import { healthRoutes, openApiRoutes, systemRoutes } from "./system.ts";
 
 /**
- * A list and not one instance that uses them, because Elysia makes every route again for each instance it is passed on to.
+ * Adds all routes to the router.
  * @param allRoutes the complete list of routes, called when the API document is requested
  */
 export function createRoutes(
-  options: Omit<RouteContext, "guard" | "countFactor">,
-  allRoutes: () => readonly DocumentedRoute[],
-) {
-  const { domain, clock, baseUrl, metricsToken } = options;
-  const admission = createAdmission(domain.scim, clock);
-  const guard = createGuard({
+  options: Omit<RouteContext, "countFactor">,
+  { admission, allRoutes }: { admission: Admission; allRoutes: () => readonly DocumentedRoute[] },
+): void {
+  const context: RouteContext = { ...options, countFactor: createFactorMetrics(options.metrics) };
+  healthRoutes(context);
+  systemRoutes(context);
+  openApiRoutes(context, allRoutes);
+  connectionRoutes(context);
+  discoveryRoutes(context);
+  oauthRoutes(context);
+  sessionRoutes(context);
+  providerLogoutRoutes(context);
+  deviceRoutes(context);
+  closedRoutes(context);
+  pageRoutes(context);
+  consoleRoutes(context);
+  meRoutes(context);
+  ownLoginRoutes(context);
+  ownRoutes(context);
+  adminLoginRoutes(context);
+  catalogRoutes(context);
+  packageSourceRoutes(context);
+  governanceRoutes(context);
+  artifactRoutes(context);
+  harnessRoutes(context);
+  governanceAdminRoutes(context);
+  harnessAdminRoutes(context);
+  policyChangeRoutes(context);
+  clientRoutes(context);
+  clientBulkRoutes(context);
+  sessionUploadRoutes(context);
+  sessionObjectRoutes(context);
+  sessionListRoutes(context);
+  sessionSharingRoutes(context);
+  sessionTranscriptRoutes(context);
+  userRoutes(context);
+  userBulkRoutes(context);
+  passwordLinkRoutes(context);
+  invitationRoutes(context);
+  identityRoutes(context);
+  provisioningRoutes(context);
+  brandingRoutes(context);
+  brandingImageRoutes(context);
+  gatewayKeyRoutes(context);
+  gatewayRoutes(context);
+  gatewayModelRoutes(context);
+  inferenceRoutes(context);
+  gatewayProxyRoutes(context);
+  requestLogRoutes(context);
+  usageRoutes(context);
+  auditRoutes(context);
+  jobRoutes(context);
+  installationRoutes(context);
+  serviceKeyRoutes(context);
+  overviewRoutes(context);
+  searchRoutes(context);
+  adminGatewayKeyRoutes(context);
+  scimRoutes(context, admission);
+}
+
+/** @returns the guard of a server */
+export function guardOf(options: RouteOptions, admission: Admission) {
+  const { domain, clock, baseUrl, metrics, metricsToken } = options;
+  return createGuard({
     authenticator: domain.access.authenticator,
     verificationLimit: new TokenVerificationLimit({
       clock,
-      observe: createVerificationMetrics(options.metrics, domain.access.tokenMemoryBytes),
+      observe: createVerificationMetrics(metrics, domain.access.tokenMemoryBytes),
     }),
     baseUrl,
     admitProvider: (request) => admission.admit(request),
@@ -82,68 +140,11 @@ export function createRoutes(
     canReadMetrics: (request, exchange) =>
       canReadMetrics(request, exchange, { token: metricsToken, origin: baseUrl() }),
   });
-  const context: RouteContext = { ...options, guard, countFactor: createFactorMetrics(options.metrics) };
-  return [
-    healthRoutes(context),
-    systemRoutes(context),
-    openApiRoutes(context, allRoutes),
-    connectionRoutes(context),
-    discoveryRoutes(context),
-    oauthRoutes(context),
-    sessionRoutes(context),
-    providerLogoutRoutes(context),
-    deviceRoutes(context),
-    closedRoutes(context),
-    ...pageRoutes(context),
-    consoleRoutes(context),
-    meRoutes(context),
-    ownLoginRoutes(context),
-    ...ownRoutes(context),
-    adminLoginRoutes(context),
-    catalogRoutes(context),
-    packageSourceRoutes(context),
-    governanceRoutes(context),
-    artifactRoutes(context),
-    harnessRoutes(context),
-    governanceAdminRoutes(context),
-    harnessAdminRoutes(context),
-    ...policyChangeRoutes(context),
-    clientRoutes(context),
-    clientBulkRoutes(context),
-    sessionUploadRoutes(context),
-    sessionObjectRoutes(context),
-    sessionListRoutes(context),
-    sessionSharingRoutes(context),
-    sessionTranscriptRoutes(context),
-    userRoutes(context),
-    userBulkRoutes(context),
-    passwordLinkRoutes(context),
-    invitationRoutes(context),
-    identityRoutes(context),
-    provisioningRoutes(context),
-    brandingRoutes(context),
-    brandingImageRoutes(context),
-    gatewayKeyRoutes(context),
-    gatewayRoutes(context),
-    gatewayModelRoutes(context),
-    inferenceRoutes(context),
-    gatewayProxyRoutes(context),
-    requestLogRoutes(context),
-    usageRoutes(context),
-    auditRoutes(context),
-    jobRoutes(context),
-    installationRoutes(context),
-    serviceKeyRoutes(context),
-    overviewRoutes(context),
-    searchRoutes(context),
-    adminGatewayKeyRoutes(context),
-    scimRoutes(context, admission),
-  ];
 }
 
 /** Drafts of the policy, what they would do, and revisions. */
-const policyChangeRoutes = (context: RouteContext) => [
-  policyDraftRoutes(context),
-  policyPreviewRoutes(context),
-  revisionRoutes(context),
-];
+function policyChangeRoutes(context: RouteContext): void {
+  policyDraftRoutes(context);
+  policyPreviewRoutes(context);
+  revisionRoutes(context);
+}

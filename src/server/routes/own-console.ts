@@ -10,7 +10,7 @@ import {
 import { json } from "../http/answers.ts";
 import { actorOf, principalOf } from "../http/exchange.ts";
 import { operationsOf } from "../openapi.ts";
-import { createRouter, type RouteContext } from "../router.ts";
+import type { RouteContext } from "../router.ts";
 
 const address = {
   path: Type.String({ maxLength: 300, description: "path of a list, such as `/console/users`" }),
@@ -58,7 +58,7 @@ const described = {
 };
 
 /** @returns the operations on what the caller keeps about the console */
-export function ownConsoleRoutes({ guard, domain }: RouteContext) {
+export function ownConsoleRoutes({ router, domain }: RouteContext) {
   const { preferences } = domain;
 
   const keptOf = (request: Request): Static<typeof Kept> => {
@@ -68,7 +68,7 @@ export function ownConsoleRoutes({ guard, domain }: RouteContext) {
     return { views: views.map(toView), lists: [...lists], shared: shared.map(toView) };
   };
 
-  return createRouter(guard, "own-console")
+  return router
     .get("/me/console", ({ request }) => json(keptOf(request)), {
       requires: "governance:read",
       detail: described.get,

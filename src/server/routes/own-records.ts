@@ -9,7 +9,7 @@ import { principalOf } from "../http/exchange.ts";
 import { PageParameters, parameter, toPageQuery } from "../http/paging.ts";
 import { operationsOf } from "../openapi.ts";
 import { explanationDocument } from "../policy/explanation.ts";
-import { createRouter, type RouteContext } from "../router.ts";
+import type { RouteContext } from "../router.ts";
 import { ownConsoleRoutes } from "./own-console.ts";
 
 const ClientParameters = Type.Object(
@@ -76,11 +76,14 @@ const described = {
   ),
 };
 
-/** @returns the operations of callers on their own records */
-export const ownRoutes = (context: RouteContext) => [ownRecordRoutes(context), ownConsoleRoutes(context)];
+/** Adds the operations of callers on their own records. */
+export function ownRoutes(context: RouteContext): void {
+  ownRecordRoutes(context);
+  ownConsoleRoutes(context);
+}
 
-function ownRecordRoutes({ guard, domain }: RouteContext) {
-  return createRouter(guard, "own-records")
+function ownRecordRoutes({ router, domain }: RouteContext) {
+  return router
     .get(
       "/me/clients",
       ({ request, query }) => {

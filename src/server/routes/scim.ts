@@ -1,7 +1,6 @@
 // All SCIM 2.0 routes for identity providers (RFC 7644). Handlers only pass requests to src/domain/scim and return its
 // answers.
 
-import { Elysia } from "elysia";
 import { ScimError, scimInvalid, scimNotFound } from "../../domain/scim/errors.ts";
 import { countIgnored, countIgnoredInBulk } from "../../domain/scim/messages/ignored-attributes.ts";
 import type { SearchScope } from "../../domain/scim/search/search-request.ts";
@@ -13,7 +12,7 @@ import { noContent } from "../http/answers.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import { unrouted } from "../http/problems/refusal.ts";
 import type { DocumentedRoute } from "../openapi.ts";
-import { createRouter, type RouteContext } from "../router.ts";
+import type { RouteContext } from "../router.ts";
 import { type Admission, changingProviderOf, providerOf } from "../scim/admission.ts";
 import { changed, document, scimJson, shown } from "../scim/answers.ts";
 import { bulkCost } from "../scim/bulk-cost.ts";
@@ -22,23 +21,22 @@ import { readGroupBody } from "../scim/group-body.ts";
 import { listOf, readQuery, viewOf } from "../scim/query.ts";
 import { readSearchMessage } from "../scim/search-message.ts";
 
-/** @returns all routes below /scim; the guard runs first, even for unknown paths */
-export function scimRoutes(context: RouteContext, admission: Admission) {
+/** Adds all routes below /scim; the guard runs first, even for unknown paths. */
+export function scimRoutes(context: RouteContext, admission: Admission): void {
   const { scim } = context.domain;
-  const known = [
-    resourceRoutes(context, scim, "User"),
-    resourceRoutes(context, scim, "Group"),
-    queryRoutes(context, scim),
-    discoveryRoutes(context, scim),
-    bulkRoutes(context, admission),
-  ];
-  const routes: readonly DocumentedRoute[] = known.flatMap((router) => router.routes);
-  const all = new Elysia({ name: "routes/scim" });
-  for (const router of known) all.use(router);
-  return all.use(closingRoutes(context, routes));
+  resourceRoutes(context, scim, "User");
+  resourceRoutes(context, scim, "Group");
+  queryRoutes(context, scim);
+  discoveryRoutes(context, scim);
+  bulkRoutes(context, admission);
+  const routes: readonly DocumentedRoute[] = context.router.routes;
+  closingRoutes(
+    context,
+    routes.filter(({ path }) => path.startsWith(SCIM_BASE_PATH)),
+  );
 }
 
-function resourceRoutes({ guard }: RouteContext, scim: Scim, type: ResourceTypeName) {
+function resourceRoutes({ router }: RouteContext, scim: Scim, type: ResourceTypeName) {
   const resources = type === "User" ? scim.users : scim.groups;
   const accepts = type === "User" ? "scim" : "scim-group";
   const path = `${SCIM_BASE_PATH}${ENDPOINTS[type]}`;
@@ -48,7 +46,7 @@ function resourceRoutes({ guard }: RouteContext, scim: Scim, type: ResourceTypeN
       ? parsed
       : await readGroupBody(request, scim.groups.intake(providerOf(request), request.method));
   const texts = described[type];
-  return createRouter(guard, `scim${ENDPOINTS[type]}`)
+  return router
     .get(path, async ({ request }) => list(scim, type, request), { requires: "scim", detail: texts.list })
     .post(
       path,
@@ -136,12 +134,11 @@ const SEARCHES = [
 ] as const;
 
 /** Queries over all resource types, and queries sent by POST. */
-function queryRoutes({ guard }: RouteContext, scim: Scim) {
-  const router = createRouter(guard, "scim/queries").get(
-    SCIM_BASE_PATH,
-    async ({ request }) => list(scim, "all", request),
-    { requires: "scim", detail: described.listAll },
-  );
+function queryRoutes({ router }: RouteContext, scim: Scim) {
+  router.get(SCIM_BASE_PATH, async ({ request }) => list(scim, "all", request), {
+    requires: "scim",
+    detail: described.listAll,
+  });
   for (const [path, scope, detail] of SEARCHES) {
     router.post(
       `${SCIM_BASE_PATH}${path}`,
@@ -164,8 +161,7 @@ const DISCOVERY = [
   ["/Schemas/:urn", described.schema],
 ] as const;
 
-function discoveryRoutes({ guard }: RouteContext, { discovery }: Scim) {
-  const router = createRouter(guard, "scim/discovery");
+function discoveryRoutes({ router }: RouteContext, { discovery }: Scim) {
   for (const [path, detail] of DISCOVERY) {
     const collection = path.replace(/\/:\w+$/, "");
     router.get(
@@ -182,8 +178,8 @@ function discoveryRoutes({ guard }: RouteContext, { discovery }: Scim) {
   return router;
 }
 
-function bulkRoutes({ guard, domain }: RouteContext, admission: Admission) {
-  return createRouter(guard, "scim/bulk").post(
+function bulkRoutes({ router, domain }: RouteContext, admission: Admission) {
+  return router.post(
     `${SCIM_BASE_PATH}/Bulk`,
     async ({ request, body }) => {
       readQuery(request); // rejects a secret in the query
@@ -196,9 +192,8 @@ function bulkRoutes({ guard, domain }: RouteContext, admission: Admission) {
 }
 
 /** All remaining requests below /scim: unsupported methods, unknown paths and other protocol versions. */
-function closingRoutes({ guard }: RouteContext, known: readonly DocumentedRoute[]) {
+function closingRoutes({ router }: RouteContext, known: readonly DocumentedRoute[]) {
   const hidden = { requires: "scim", accepts: "nothing", detail: HIDDEN } as const;
-  const router = createRouter(guard, "scim/closing");
   for (const [path, allowed] of methodsByPath(known)) {
     router.all(path, ({ request }) => refuseMethod(request, allowed), hidden);
   }

@@ -5,7 +5,7 @@ import { json, plainText } from "../http/answers.ts";
 import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../http/conditional.ts";
 import { HttpError } from "../http/problems/problem.ts";
 import { type DocumentedRoute, openApiDocument, operation } from "../openapi.ts";
-import { createRouter, type RouteContext } from "../router.ts";
+import type { RouteContext } from "../router.ts";
 
 const tags: [string] = ["System"];
 
@@ -31,8 +31,8 @@ const unhealthy = (reason: string, message: string, failing: readonly string[] =
   });
 
 /** @returns the health endpoints, which answer one word each */
-export function healthRoutes({ guard, readiness, domain: { health: state } }: RouteContext) {
-  return createRouter(guard, "health")
+export function healthRoutes({ router, readiness, domain: { health: state } }: RouteContext) {
+  return router
     .get("/health", () => plainText("ok"), {
       requires: "nobody",
       detail: describeLiveness("getLiveness"),
@@ -104,8 +104,8 @@ export function healthRoutes({ guard, readiness, domain: { health: state } }: Ro
 }
 
 /** @returns the health report and the metrics */
-export function systemRoutes({ guard, metrics, domain: { health: state } }: RouteContext) {
-  return createRouter(guard, "system")
+export function systemRoutes({ router, metrics, domain: { health: state } }: RouteContext) {
+  return router
     .get("/health/dependencies", async () => json(await state.dependencies()), {
       requires: "governance:read",
       detail: operation("getDependencyHealth", "Health of each part that the service depends on", {
@@ -130,9 +130,9 @@ export function systemRoutes({ guard, metrics, domain: { health: state } }: Rout
 }
 
 /** Builds the document at the first request, when all routes are registered. */
-export function openApiRoutes({ guard, baseUrl }: RouteContext, routes: () => readonly DocumentedRoute[]) {
+export function openApiRoutes({ router, baseUrl }: RouteContext, routes: () => readonly DocumentedRoute[]) {
   let document: PreparedAnswer | undefined;
-  return createRouter(guard, "openapi").get(
+  return router.get(
     "/openapi.json",
     ({ request }) => {
       document ??= prepareAnswer(Buffer.from(openApiDocument(routes(), { serverUrl: baseUrl() })), {

@@ -21,18 +21,12 @@ const guard = createGuard({
   admitProvider: () => {},
   admitProxy: () => {},
 });
-const guarded = createRouter(guard, "bench").get("/guarded", () => plainText("ok"), {
-  requires: "administrator",
-});
-const forAnyone = createRouter(guard, "bench/anyone").get("/guarded/anyone", () => plainText("ok"), {
-  requires: "governance:read",
-});
-const posted = createRouter(guard, "bench/posted").post("/guarded", () => plainText("ok"), {
-  requires: "governance:read",
-  accepts: "json-or-nothing",
-});
+const guarded = createRouter(guard)
+  .get("/guarded", () => plainText("ok"), { requires: "administrator" })
+  .get("/guarded/anyone", () => plainText("ok"), { requires: "governance:read" })
+  .post("/guarded", () => plainText("ok"), { requires: "governance:read", accepts: "json-or-nothing" });
 const open = new Elysia().get("/open", () => plainText("ok"));
-const app = new Elysia().use(open).use(guarded).use(forAnyone).use(posted);
+const app = new Elysia().use(open).use(guarded);
 
 const server = Bun.serve({
   hostname: "127.0.0.1",

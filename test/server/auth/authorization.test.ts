@@ -470,7 +470,7 @@ test("detects a route that declares neither", async () => {
     admitProxy: () => {},
   });
   const detail = () => operation("broken", "Broken", { tags: ["System"], answers: {} });
-  const routes: readonly DocumentedRoute[] = createRouter(guard, "broken").post("/broken", () => "", {
+  const routes: readonly DocumentedRoute[] = createRouter(guard).post("/broken", () => "", {
     detail: detail(),
   }).routes;
   expect(routes.map(omissionsOf)).toEqual([["requires", "accepts"]]);

@@ -3,7 +3,7 @@
 import { ISSUER_PATH } from "../../../domain/access/wire.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { operation } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const CLOSED = [
   ["sign-up/email", "SignUp"],
@@ -15,8 +15,7 @@ const CLOSED = [
 ] as const;
 
 /** @returns the closed routes */
-export function closedRoutes({ guard }: RouteContext) {
-  const router = createRouter(guard, "closed");
+export function closedRoutes({ router }: RouteContext) {
   for (const [path, name] of CLOSED) {
     router.post(`${ISSUER_PATH}/${path}`, refuse, {
       requires: "nobody",

@@ -9,7 +9,7 @@ import { actorOf, principalOf } from "../../http/exchange.ts";
 import { failureOf, HttpError } from "../../http/problems/problem.ts";
 import { operationsOf } from "../../openapi.ts";
 import { type Decision, readDecision } from "../../pages/device-login/approvals.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const Action = Type.Object(
   { action: Type.String({ description: "`approve` or `deny`" }) },
@@ -33,7 +33,7 @@ const described = {
   denyCode: documented("denyUserCode", "Refuses the device login of a user code", decided),
 };
 
-export function deviceRoutes({ guard, domain, baseUrl }: RouteContext) {
+export function deviceRoutes({ router, domain, baseUrl }: RouteContext) {
   const { deviceLogins } = domain.access;
   const decideCode = async (request: Request, userCode: string, decision: Decision["decision"]) => {
     const choice = { userCode, decision, loginSessionId: loginSessionOf(request) };
@@ -41,7 +41,7 @@ export function deviceRoutes({ guard, domain, baseUrl }: RouteContext) {
     return noStore({ success: true });
   };
 
-  return createRouter(guard, "device")
+  return router
     .get(
       "/api/device/:token",
       async ({ request, params }) => {

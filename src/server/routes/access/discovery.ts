@@ -13,7 +13,7 @@ import {
   preparedText,
 } from "../../http/conditional.ts";
 import { operation } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const DOCUMENT_MAX_AGE_SECONDS = 300;
 /** A rotated key is used immediately, so caches have to refresh soon. */
@@ -29,7 +29,7 @@ const describe = (operationId: string, summary: string) =>
   });
 
 /** @returns all discovery paths that clients try (RFC 8414 section 3.1) */
-export function discoveryRoutes({ guard, domain, baseUrl }: RouteContext) {
+export function discoveryRoutes({ router, domain, baseUrl }: RouteContext) {
   const metaharness = whenAsked(() => metaharnessDocument(baseUrl()));
   const authorizationServer = whenAsked(() => authorizationServerMetadata(baseUrl()));
   const openidProvider = whenAsked(() => openidProviderMetadata(baseUrl()));
@@ -40,7 +40,7 @@ export function discoveryRoutes({ guard, domain, baseUrl }: RouteContext) {
   const oauth = (suffix: string) => describe(`getAuthorizationServer${suffix}`, "RFC 8414 metadata");
   const openid = (suffix: string) => describe(`getOpenidProvider${suffix}`, "OpenID provider metadata");
 
-  return createRouter(guard, "discovery")
+  return router
     .get("/.well-known/metaharness", ({ request }) => answerConditionally(request, metaharness()), {
       requires: "nobody",
       detail: describe("getMetaharness", "Where a client signs in, and the scopes that it may request"),

@@ -21,7 +21,7 @@ import { json, noContent } from "../../http/answers.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { parameter, Uuid } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const KeyedPage = {
   kind: parameter({ enum: LOGIN_KINDS }),
@@ -108,11 +108,11 @@ const described = {
 
 /** @returns the operations on the caller's own logins */
 export function ownLoginRoutes(context: RouteContext) {
-  const { guard, domain, baseUrl } = context;
+  const { router, domain, baseUrl } = context;
   const { ownLogins, passwordChanges } = domain.access;
   const browser = createBrowser(context);
 
-  return createRouter(guard, "own-logins")
+  return router
     .get(
       "/me/logins",
       ({ request, query }) => {
@@ -172,10 +172,10 @@ export function ownLoginRoutes(context: RouteContext) {
 }
 
 /** @returns the operations on all logins */
-export function adminLoginRoutes({ guard, domain }: RouteContext) {
+export function adminLoginRoutes({ router, domain }: RouteContext) {
   const { logins } = domain.access;
 
-  return createRouter(guard, "admin-logins")
+  return router
     .get("/admin/logins", ({ query }) => json(toLoginList(logins.list(readLoginQuery(query)), toLogin)), {
       requires: "administrator",
       query: AdminParameters,

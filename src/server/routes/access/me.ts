@@ -6,7 +6,7 @@ import { SECOND_MS } from "../../../platform/clock.ts";
 import { json } from "../../http/answers.ts";
 import { principalOf } from "../../http/exchange.ts";
 import { operation } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 /** Sent while there is no policy, because clients require the member. */
 const NO_REVISION = "none";
@@ -21,12 +21,12 @@ const CurrentIdentity = Type.Object({
   current_revision: Type.String({ description: `\`${NO_REVISION}\` while no policy is published` }),
 });
 
-export function meRoutes({ guard, domain }: RouteContext) {
+export function meRoutes({ router, domain }: RouteContext) {
   const identify = (principal: Principal) => {
     const revision = domain.governance.revisions.current(principal.organizationId);
     return json(toIdentity(principal, revision?.id ?? NO_REVISION));
   };
-  return createRouter(guard, "me").get("/auth/me", ({ request }) => identify(principalOf(request)), {
+  return router.get("/auth/me", ({ request }) => identify(principalOf(request)), {
     requires: "anyone",
     detail: operation("getCurrentIdentity", "Who the credential belongs to", {
       tags: ["System"],

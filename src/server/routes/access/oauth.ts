@@ -11,7 +11,7 @@ import { exchangeOf } from "../../http/exchange.ts";
 import { oauthProblemResponse } from "../../http/problems/oauth-problem.ts";
 import { createTokenMetrics } from "../../metrics/token-metrics.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 // Every field is optional and unknown ones are ignored (RFC 6749 section 3.2). No form can fail these schemas, so every error
 // keeps the OAuth format.
@@ -59,11 +59,11 @@ const describe = (operationId: string, summary: string, schema = Type.Object({})
   });
 
 /** @returns the OAuth endpoints */
-export function oauthRoutes({ guard, domain, baseUrl, metrics }: RouteContext) {
+export function oauthRoutes({ router, domain, baseUrl, metrics }: RouteContext) {
   const { deviceLogins, grants } = domain.access;
   const countTokens = createTokenMetrics(metrics);
 
-  return createRouter(guard, "oauth")
+  router
     .post(
       `${ISSUER_PATH}${ENDPOINT_PATHS.deviceAuthorization}`,
       async ({ request, body }) => {
@@ -122,13 +122,13 @@ export function oauthRoutes({ guard, domain, baseUrl, metrics }: RouteContext) {
         body: RevocationForm,
         detail: describe("revokeToken", "Ends the grant of a refresh token (RFC 7009)"),
       },
-    )
-    .use(refusedRoutes(guard));
+    );
+  refusedRoutes(router);
 }
 
 /** @returns endpoints of grants that are not offered, which say so */
-const refusedRoutes = (guard: RouteContext["guard"]) =>
-  createRouter(guard, "oauth-refused")
+const refusedRoutes = (router: RouteContext["router"]) =>
+  router
     .get(`${ISSUER_PATH}${AUTHORIZATION_PATH}`, refuseAuthorizationRequest, {
       requires: "nobody",
       detail: documented("requestAuthorization", "Refused: sign in by device authorization", {

@@ -9,7 +9,7 @@ import { unknownProvider } from "../../auth/provider-sign-in.ts";
 import { json } from "../../http/answers.ts";
 import { exchangeOf, noteRefusal } from "../../http/exchange.ts";
 import { operation } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 /** Logouts of one address: a provider may sign a whole company out at once. */
 const LOGOUTS: RateLimit = { perSecond: 20, burst: 600 };
@@ -21,11 +21,11 @@ const LogoutForm = Type.Object(
 const Refusal = Type.Object({ error: Type.Literal("invalid_request"), error_description: Type.String() });
 
 /** @returns the operation announceLogout */
-export function providerLogoutRoutes({ guard, domain, clock }: RouteContext) {
+export function providerLogoutRoutes({ router, domain, clock }: RouteContext) {
   const { sso } = domain;
   const rates = createRates(clock, LOGOUTS);
 
-  return createRouter(guard, "provider-logout").post(
+  return router.post(
     `${LOGOUT_PATH}/:providerId`,
     async ({ request, params, body }) => {
       const { requestId, address } = exchangeOf(request);

@@ -15,7 +15,7 @@ import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { counted } from "../../metrics/factor-metrics.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const SignIn = Type.Object(
   {
@@ -97,7 +97,7 @@ const described = {
 
 /** @returns the session routes below the issuer, and the login methods */
 export function sessionRoutes(context: RouteContext) {
-  const { guard, domain, baseUrl, countFactor } = context;
+  const { router, domain, baseUrl, countFactor } = context;
   const { sessions } = domain.access;
   const browser = createBrowser(context);
   /** The mode alone decides, so that the answer reveals nothing about an address. */
@@ -107,7 +107,7 @@ export function sessionRoutes(context: RouteContext) {
     return { method: "oidc", providerId: provider.providerId, providerName: provider.providerName };
   };
 
-  return createRouter(guard, "session")
+  return router
     .post(
       `${ISSUER_PATH}/sign-in/email`,
       async ({ request, body }) => {

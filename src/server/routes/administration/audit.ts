@@ -16,7 +16,7 @@ import { json, jsonLines } from "../../http/answers.ts";
 import { principalOf } from "../../http/exchange.ts";
 import { KeyedParameters, parameter } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const text = (description: string) => parameter({ maxLength: FILTER_LENGTH_MAX, description });
 const AuditParameters = Type.Object(
@@ -62,10 +62,10 @@ const described = {
 };
 
 /** @returns the operations on the audit log */
-export function auditRoutes({ guard, domain }: RouteContext) {
+export function auditRoutes({ router, domain }: RouteContext) {
   const { auditLog } = domain;
 
-  return createRouter(guard, "audit")
+  return router
     .get(
       "/admin/audit",
       ({ request, query }) => {

@@ -16,7 +16,7 @@ import { json } from "../../http/answers.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { KeyedParameters, parameter, Uuid } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const KeyParameters = Type.Object(
   {
@@ -84,12 +84,12 @@ const described = {
 const toChange = ({ changed, key }: KeyResult) => json({ changed, key: keyDocument(key) });
 
 /** @returns the operations of administrators on gateway keys */
-export function adminGatewayKeyRoutes({ guard, domain }: RouteContext) {
+export function adminGatewayKeyRoutes({ router, domain }: RouteContext) {
   const { administration, directory, keys } = domain.gateway;
   const userOf = (request: Request, id: string): User =>
     domain.identity.users.find(principalOf(request).organizationId, id.toLowerCase());
 
-  return createRouter(guard, "admin-gateway-keys")
+  return router
     .get(
       "/admin/gateway/keys",
       async ({ request, query }) => {

@@ -6,7 +6,7 @@ import { toRfc3339 } from "../../../platform/clock.ts";
 import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const BackupPath = Type.Object({ id: Type.String() });
 const Started = Type.Object({ state: Type.Literal("running") });
@@ -41,10 +41,10 @@ const described = {
 };
 
 /** @returns the operations on the running installation */
-export function installationRoutes({ guard, operations }: RouteContext) {
+export function installationRoutes({ router, operations }: RouteContext) {
   const { backups } = operations;
 
-  return createRouter(guard, "installation")
+  return router
     .get("/admin/settings", () => json(operations.settings()), {
       requires: "administrator",
       detail: described.settings,

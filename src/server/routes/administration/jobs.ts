@@ -4,7 +4,7 @@ import { JobChange, JobList, jobChangeDocument, jobDocument } from "../../../dom
 import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const JobPath = Type.Object({ name: Type.String() });
 const describe = operationsOf("Administration");
@@ -17,8 +17,8 @@ const described = {
 };
 
 /** @returns the operations on jobs */
-export function jobRoutes({ guard, domain: { jobs } }: RouteContext) {
-  return createRouter(guard, "jobs")
+export function jobRoutes({ router, domain: { jobs } }: RouteContext) {
+  return router
     .get("/admin/jobs", () => json({ items: jobs.list().map(jobDocument) }), {
       requires: "administrator",
       detail: described.list,

@@ -16,7 +16,7 @@ import {
 import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const KeyPath = Type.Object({
   kind: Type.Union([...SIGNED_TOKENS, "sealing" as const].map((kind) => Type.Literal(kind))),
@@ -33,8 +33,8 @@ const described = {
 };
 
 /** @returns the operations on the keys of the service */
-export function serviceKeyRoutes({ guard, domain }: RouteContext) {
-  return createRouter(guard, "service-keys")
+export function serviceKeyRoutes({ router, domain }: RouteContext) {
+  return router
     .get("/admin/keys", () => json(listKeys(domain)), { requires: "administrator", detail: described.list })
     .post(
       "/admin/keys/:kind/rotate",

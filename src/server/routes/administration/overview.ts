@@ -6,7 +6,7 @@ import { principalOf } from "../../http/exchange.ts";
 import { operationsOf } from "../../openapi.ts";
 import { ADMIN_EVENTS } from "../../overview/admin-events.ts";
 import { OverviewDocument, overviewDocument } from "../../overview/document.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const describe = operationsOf("Administration");
 const described = describe(
@@ -29,8 +29,8 @@ const events = describe(
 );
 
 /** @returns the operations on the overview */
-export const overviewRoutes = ({ guard, overview, adminEvents }: RouteContext) =>
-  createRouter(guard, "overview")
+export const overviewRoutes = ({ router, overview, adminEvents }: RouteContext) =>
+  router
     .get(
       "/admin/overview",
       async ({ request }) => json(overviewDocument(await overview.read(principalOf(request).organizationId))),

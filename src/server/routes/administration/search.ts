@@ -5,7 +5,7 @@ import { json } from "../../http/answers.ts";
 import { principalOf } from "../../http/exchange.ts";
 import { parameter } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 import { HITS_MAX, SEARCH_KINDS } from "../../search/search.ts";
 
 const Kind = Type.Union(SEARCH_KINDS.map((kind) => Type.Literal(kind)));
@@ -41,8 +41,8 @@ const described = operationsOf("Administration")(
 );
 
 /** @returns the operation that searches */
-export const searchRoutes = ({ guard, search, spendSearch }: RouteContext) =>
-  createRouter(guard, "search").get(
+export const searchRoutes = ({ router, search, spendSearch }: RouteContext) =>
+  router.get(
     "/admin/search",
     async ({ request, query }) => {
       spendSearch(principalOf(request));

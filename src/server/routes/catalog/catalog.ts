@@ -6,13 +6,13 @@ import { runInTurns, runSynchronously } from "../../../platform/steps.ts";
 import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../../http/conditional.ts";
 import { principalOf } from "../../http/exchange.ts";
 import { operation } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const HEADERS = { contentType: "application/json", cacheControl: "private, no-cache" };
 /** How often the catalog is read while it changes all the time. */
 const ATTEMPTS_MAX = 5;
 
-export function catalogRoutes({ guard, domain }: RouteContext) {
+export function catalogRoutes({ router, domain }: RouteContext) {
   const { catalog } = domain;
   let prepared: { revision: number; organizationId: string; answer: PreparedAnswer } | undefined;
   const one = pLimit(1);
@@ -35,7 +35,7 @@ export function catalogRoutes({ guard, domain }: RouteContext) {
     }
   };
 
-  return createRouter(guard, "catalog").get(
+  return router.get(
     "/admin/package-catalog",
     async ({ request }) => {
       const { organizationId } = principalOf(request);

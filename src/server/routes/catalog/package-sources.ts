@@ -10,7 +10,7 @@ import { refuseEncoded } from "../../http/bodies/body-text.ts";
 import { ARCHIVE_TIMES, declaredLength, streamBody } from "../../http/bodies/streamed-body.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const text = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: SOURCE_REF_CHARACTERS_MAX, description }));
@@ -43,9 +43,9 @@ const PackageSourceConnection = Type.Object({
 const operation = operationsOf("Administration");
 
 /** @returns the operations listPackageSourceConnections, inspectPackageSource and uploadPackageSource */
-export function packageSourceRoutes({ guard, domain, uploadTimes = ARCHIVE_TIMES }: RouteContext) {
+export function packageSourceRoutes({ router, domain, uploadTimes = ARCHIVE_TIMES }: RouteContext) {
   const { packageSources } = domain;
-  return createRouter(guard, "package-sources")
+  return router
     .get("/admin/package-source/connections", () => json(packageSources.connections()), {
       requires: "administrator",
       detail: operation("listPackageSourceConnections", "Repository connections the organization may use", {

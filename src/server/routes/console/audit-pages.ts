@@ -23,7 +23,7 @@ import {
   auditListPage,
 } from "../../console/system/audit-list.tsx";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 /** How long a form waits for a verification, which continues after that. */
 const VERIFY_WAIT_MS = 5 * SECOND_MS;
@@ -84,10 +84,10 @@ function* pagesOf(
 }
 
 /** @returns the pages of the audit log */
-export function auditPages({ guard, domain }: RouteContext, console: Console) {
+export function auditPages({ router, domain }: RouteContext, console: Console) {
   const { auditLog, exports } = domain;
 
-  return createRouter(guard, "console-audit")
+  return router
     .get(
       AUDIT_PATH,
       ({ request }) =>

@@ -2,14 +2,14 @@
 import type { Console, Done } from "../../console/console.ts";
 import { BACKUPS_PATH, backupsPage } from "../../console/system/backups.tsx";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 /** @returns the page of the backups and its forms */
-export function backupPages({ guard, operations: { backups } }: RouteContext, console: Console) {
+export function backupPages({ router, operations: { backups } }: RouteContext, console: Console) {
   const action = { needs: "administrator", back: BACKUPS_PATH } as const;
   const done = (notice: NonNullable<Done["notice"]>): Done => ({ to: BACKUPS_PATH, notice });
 
-  return createRouter(guard, "console-backups")
+  return router
     .get(
       BACKUPS_PATH,
       ({ request }) => console.show(request, "administrator", () => backupsPage(backups.list())),

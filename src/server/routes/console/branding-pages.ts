@@ -16,7 +16,7 @@ import {
   signInPath,
   uploadRoute,
 } from "../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 import { imageAddress } from "../branding-images.ts";
 
 /** Larger files are not read. Files between IMAGE_BYTES_MAX and this limit get the same error page as other wrong images. */
@@ -28,7 +28,7 @@ export function brandingPages(context: RouteContext, console: Console) {
   const { branding } = context.domain;
   const upload = createUpload(context, console);
 
-  return createRouter(context.guard, "console-branding")
+  return context.router
     .get(
       BRANDING_PATH,
       ({ request }) =>

@@ -1,5 +1,4 @@
 // All routes of the console, which share one Console. `console.enabled: no` removes them.
-import { Elysia } from "elysia";
 import { createBrowser } from "../../auth/browser.ts";
 import { createConsole } from "../../console/console.ts";
 import type { RouteContext } from "../../router.ts";
@@ -25,31 +24,30 @@ import { sessionAreaPages } from "./sessions/session-area-pages.ts";
 import { overviewPages } from "./start/overview-pages.ts";
 import { searchPages } from "./start/search-pages.ts";
 
-/** @returns no routes if the installation has no console */
-export function consoleRoutes(context: RouteContext) {
-  if (context.hasConsole === false) return new Elysia({ name: "routes/console" });
+/** Adds no routes if the installation has no console. */
+export function consoleRoutes(context: RouteContext): void {
+  if (context.hasConsole === false) return;
   const browser = createBrowser(context);
   const console = createConsole(context, browser);
-  return new Elysia({ name: "routes/console" })
-    .use(framePages(context, console))
-    .use(ownPages(context, console, browser))
-    .use(sessionAreaPages(context, console))
-    .use(overviewPages(context, console))
-    .use(searchPages(context, console))
-    .use(fleetPages(context, console))
-    .use(policyAreaPages(context, console))
-    .use(peoplePages(context, console))
-    .use(gatewayPages(context, console))
-    .use(gatewayRequestPages(context, console))
-    .use(gatewayKeyPages(context, console))
-    .use(gatewayKeyActionPages(context, console))
-    .use(gatewayModelPages(context, console))
-    .use(gatewayModelFormPages(context, console))
-    .use(identityPages(context, console))
-    .use(auditPages(context, console))
-    .use(installationPages(context, console))
-    .use(jobPages(context, console))
-    .use(backupPages(context, console))
-    .use(keyPages(context, console))
-    .use(brandingPages(context, console));
+  framePages(context, console);
+  ownPages(context, console, browser);
+  sessionAreaPages(context, console);
+  overviewPages(context, console);
+  searchPages(context, console);
+  fleetPages(context, console);
+  policyAreaPages(context, console);
+  peoplePages(context, console);
+  gatewayPages(context, console);
+  gatewayRequestPages(context, console);
+  gatewayKeyPages(context, console);
+  gatewayKeyActionPages(context, console);
+  gatewayModelPages(context, console);
+  gatewayModelFormPages(context, console);
+  identityPages(context, console);
+  auditPages(context, console);
+  installationPages(context, console);
+  jobPages(context, console);
+  backupPages(context, console);
+  keyPages(context, console);
+  brandingPages(context, console);
 }

@@ -12,7 +12,7 @@ import { csvRoute } from "../../console/list/csv.ts";
 import { lastPageAddress, listValues } from "../../console/list/list.ts";
 import type { Reader } from "../../console/reader.ts";
 import { formOperation, formRoute, pageRoute, seeOther } from "../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 import { createFleetActions } from "./fleet-actions.ts";
 import { shownClient } from "./fleet-detail.ts";
 import { readExport, readList } from "./fleet-lists.ts";
@@ -20,7 +20,7 @@ import { BULK_FORM } from "./lists/bulk.ts";
 import { exportAnswer } from "./lists/list-export.ts";
 
 /** @returns the pages of workstations */
-export function fleetPages({ guard, domain }: RouteContext, console: Console) {
+export function fleetPages({ router, domain }: RouteContext, console: Console) {
   const actions = createFleetActions(domain);
   const listPage = async (reader: Reader) => {
     const { page, ...read } = await readList(domain, reader);
@@ -36,7 +36,7 @@ export function fleetPages({ guard, domain }: RouteContext, console: Console) {
     return exportAnswer(domain, reader, { list: "clients", name: "workstations", columns, pages });
   };
 
-  return createRouter(guard, "console-fleet")
+  return router
     .get(
       CLIENTS_PATH,
       ({ request }) => console.show(request, "administrator", listPage),

@@ -10,7 +10,7 @@ import { answerConditionally } from "../../http/conditional.ts";
 import { HttpError } from "../../http/problems/problem.ts";
 import { operation } from "../../openapi.ts";
 import { FormField, formOf, formOperation, formRoute } from "../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 /** Names of browser files are short. */
 const ASSET_NAME_LENGTH = 128;
@@ -43,7 +43,7 @@ const labelsOperation = operation("getConsoleLabels", "Style sheet that labels t
 });
 
 /** @returns the routes of the frame */
-export function framePages({ guard, baseUrl }: RouteContext, console: Console) {
+export function framePages({ router, baseUrl }: RouteContext, console: Console) {
   const themeCookie = (theme: string): string =>
     new Bun.Cookie(THEME_COOKIE, theme, {
       path: "/",
@@ -52,7 +52,7 @@ export function framePages({ guard, baseUrl }: RouteContext, console: Console) {
       maxAge: theme === "" ? 0 : THEME_SECONDS,
     }).serialize();
 
-  return createRouter(guard, "console-frame")
+  return router
     .get(
       `${CONSOLE_ASSETS_PATH}/:name`,
       ({ request, params }) => {

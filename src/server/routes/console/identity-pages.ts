@@ -29,7 +29,7 @@ import {
 } from "../../console/list/list.ts";
 import type { Reader } from "../../console/reader.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute, seeOther } from "../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const REVOKE_ROUTE = `${TOKENS_PATH}/:id/revoke`;
 const TokenPath = Type.Object({ id: Type.String() });
@@ -43,7 +43,7 @@ const TokenForm = formOf({
 
 /** @returns the pages about sign-in and provisioning */
 export function identityPages(context: RouteContext, console: Console) {
-  const { guard, domain, clock, baseUrl } = context;
+  const { router, domain, clock, baseUrl } = context;
   const { tokens } = domain.scim;
   const scimUrl = () => `${baseUrl()}${SCIM_BASE_PATH}`;
 
@@ -65,7 +65,7 @@ export function identityPages(context: RouteContext, console: Console) {
     }
   };
 
-  return createRouter(guard, "console-identity")
+  router
     .get(
       IDENTITY_PATH,
       ({ request }) =>
@@ -92,15 +92,15 @@ export function identityPages(context: RouteContext, console: Console) {
         return console.act(request, { ...body, ...wish }, action, (reader) => create(reader, wish));
       },
       formRoute(TokenForm, formOperation("sendScimToken", "Creates a token and shows it once")),
-    )
-    .use(tokenRevocationPages(context, console));
+    );
+  tokenRevocationPages(context, console);
 }
 
 /** @returns the pages that revoke one token */
-function tokenRevocationPages({ guard, domain }: RouteContext, console: Console) {
+function tokenRevocationPages({ router, domain }: RouteContext, console: Console) {
   const { tokens } = domain.scim;
 
-  return createRouter(guard, "console-token-revocation")
+  return router
     .get(
       REVOKE_ROUTE,
       ({ request, params }) =>

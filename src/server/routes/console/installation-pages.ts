@@ -5,11 +5,11 @@ import type { Console } from "../../console/console.ts";
 import { installationPage, SYSTEM_PATH } from "../../console/system/installation.tsx";
 import { EXPORT_PATH, exportPage, SETTINGS_PATH, settingsPage } from "../../console/system/settings.tsx";
 import { pageRoute } from "../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 /** @returns the pages of the installation */
 export function installationPages(context: RouteContext, console: Console) {
-  const { guard, operations, domain, configuration } = context;
+  const { router, operations, domain, configuration } = context;
   const { views, revisions } = domain.governance;
 
   /** @returns the export of the policy in force; undefined if none is published */
@@ -19,7 +19,7 @@ export function installationPages(context: RouteContext, console: Console) {
     return Value.Parse(DeploymentConfigExport, JSON.parse(Buffer.from(bytes).toString()));
   };
 
-  return createRouter(guard, "console-installation")
+  return router
     .get(
       SYSTEM_PATH,
       ({ request }) =>

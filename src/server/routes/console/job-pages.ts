@@ -5,11 +5,11 @@ import { DomainError } from "../../../platform/errors.ts";
 import type { Console } from "../../console/console.ts";
 import { JOB_ACTIONS, JOBS_PATH, type JobAction, jobsPage } from "../../console/system/jobs.tsx";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 /** @returns the page of the jobs and its form */
-export function jobPages({ guard, domain: { jobs } }: RouteContext, console: Console) {
-  return createRouter(guard, "console-jobs")
+export function jobPages({ router, domain: { jobs } }: RouteContext, console: Console) {
+  return router
     .get(
       JOBS_PATH,
       ({ request }) => console.show(request, "administrator", () => jobsPage(jobs.list())),

@@ -12,14 +12,14 @@ import {
   rotationPage,
 } from "../../console/system/keys.tsx";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 import { rotateTokenKey, tokenKeysOf } from "../administration/keys.ts";
 
 const KeyPath = Type.Object({ kind: Type.String() });
 
 /** @returns the page of the keys, and the confirmation of a rotation */
-export function keyPages({ guard, domain }: RouteContext, console: Console) {
-  return createRouter(guard, "console-keys")
+export function keyPages({ router, domain }: RouteContext, console: Console) {
+  return router
     .get(
       KEYS_PATH,
       ({ request }) =>

@@ -8,7 +8,7 @@ import { toRfc3339 } from "../../../platform/clock.ts";
 import { json, noStore } from "../../http/answers.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const Id = Type.String({ format: "uuid" });
 
@@ -44,9 +44,9 @@ const RefusalReport = Type.Object(
 
 const describe = operationsOf("Gateway");
 
-export function gatewayProxyRoutes({ guard, domain }: RouteContext) {
+export function gatewayProxyRoutes({ router, domain }: RouteContext) {
   const { gateway, inference, identity } = domain;
-  return createRouter(guard, "gateway-proxy")
+  return router
     .post(
       "/internal/gateway/resolve",
       ({ body }) => {

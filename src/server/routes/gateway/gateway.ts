@@ -8,7 +8,7 @@ import { forMembers, GatewayStatus } from "../../../domain/gateway/status.ts";
 import { json } from "../../http/answers.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 import { healthOf, standingOf } from "./standing.ts";
 
 const EnsureRequest = Type.Object(
@@ -34,10 +34,10 @@ const provisioningAnswers = {
 };
 
 /** @returns the operations on the caller's key */
-export function gatewayKeyRoutes({ guard, domain }: RouteContext) {
+export function gatewayKeyRoutes({ router, domain }: RouteContext) {
   const { keys } = domain.gateway;
 
-  return createRouter(guard, "gateway-keys")
+  return router
     .get("/gateway/key", ({ request }) => json(keys.status(ownKeyOf(request).user)), {
       requires: "governance:read",
       detail: describe("getGatewayKey", "State of the caller's gateway key", keyAnswers),
@@ -92,7 +92,7 @@ export function gatewayKeyRoutes({ guard, domain }: RouteContext) {
 export function gatewayRoutes(context: RouteContext) {
   const { governance } = context.domain;
 
-  return createRouter(context.guard, "gateway")
+  return context.router
     .get(
       "/gateway/status",
       ({ request }) => {

@@ -7,7 +7,7 @@ import { noContent, noStore } from "../../http/answers.ts";
 import { answerConditionally, preparedText } from "../../http/conditional.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 /**
  * A rotated key is used immediately, so caches have to refresh soon. While the service does not answer, an old key set is
@@ -23,14 +23,14 @@ const InferenceTokenAnswer = Type.Object({
 
 const describe = operationsOf("Gateway");
 
-export function inferenceRoutes({ guard, domain }: RouteContext) {
+export function inferenceRoutes({ router, domain }: RouteContext) {
   const { tokens } = domain.inference;
   const jwks = preparedText(() => JSON.stringify(publicKeys(domain)), {
     contentType: "application/json",
     cacheControl: KEYS_CACHE_CONTROL,
   });
 
-  return createRouter(guard, "inference")
+  return router
     .get("/gateway/jwks", ({ request }) => answerConditionally(request, jwks()), {
       requires: "nobody",
       detail: describe("getGatewayJwks", "Public keys that verify inference tokens (RFC 7517)", {

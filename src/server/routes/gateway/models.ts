@@ -15,7 +15,7 @@ import { withHeaders } from "../../http/header-parameters.ts";
 import { HttpError } from "../../http/problems/problem.ts";
 import { operationsOf } from "../../openapi.ts";
 import { publishOnBaseRevision } from "../../policy/base-revision.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const Acknowledgement = Type.Object(
   {
@@ -92,14 +92,14 @@ const described = {
 };
 
 /** @returns the operations on the model catalog */
-export function gatewayModelRoutes({ guard, domain }: RouteContext) {
+export function gatewayModelRoutes({ router, domain }: RouteContext) {
   const tagOf = ({ id }: Revision): string => `"${id}"`;
   // Declared between `requires` and `accepts`, so that a caller who may ask hears 404 before the body is read.
   const gatewayMode = new Elysia({ name: "gateway-mode" }).macro({
     needsGateway: { transform: () => void catalogOf(domain) },
   });
 
-  return createRouter(guard, "gateway-models")
+  return router
     .use(gatewayMode)
     .get(
       "/admin/gateway/models",

@@ -22,7 +22,7 @@ import { json, noContent } from "../../http/answers.ts";
 import { principalOf } from "../../http/exchange.ts";
 import { PageParameters, parameter, toPageQuery, toWholeNumber } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const day = (description: string) => parameter({ type: "string", format: "date", description });
 const text = (maxLength: number, description: string) =>
@@ -112,10 +112,10 @@ const described = {
 };
 
 /** @returns the operations on the request log */
-export function requestLogRoutes({ guard, domain }: RouteContext) {
+export function requestLogRoutes({ router, domain }: RouteContext) {
   const { requestLogs, logIntake } = domain;
 
-  return createRouter(guard, "request-logs")
+  return router
     .get(
       "/gateway/request-logs",
       async ({ query }) => {

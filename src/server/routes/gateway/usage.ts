@@ -7,7 +7,7 @@ import { json } from "../../http/answers.ts";
 import { principalOf } from "../../http/exchange.ts";
 import { parameter } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const day = (description: string) => parameter({ type: "string", format: "date", description });
 const group = (fallback: string) =>
@@ -24,10 +24,10 @@ const describe = operationsOf("Gateway");
 const answers = { 200: { description: "Sums", schema: UsageDocument } };
 
 /** @returns the operations on usage */
-export function usageRoutes({ guard, domain }: RouteContext) {
+export function usageRoutes({ router, domain }: RouteContext) {
   const { usageReports } = domain;
 
-  return createRouter(guard, "usage")
+  return router
     .get(
       "/admin/gateway/usage",
       async ({ request, query }) => {

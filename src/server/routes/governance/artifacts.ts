@@ -7,7 +7,7 @@ import { namesTag } from "../../http/conditional.ts";
 import { principalOf } from "../../http/exchange.ts";
 import { Uuid } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const ArtifactPath = Type.Object({ id: Uuid });
 const FilePath = Type.Object({ digest: Type.String({ pattern: "^[0-9a-f]{64}$" }) });
@@ -25,9 +25,9 @@ const DownloadRequest = Type.Object({
 
 const describe = operationsOf("Packages");
 
-export function artifactRoutes({ guard, domain, baseUrl }: RouteContext) {
+export function artifactRoutes({ router, domain, baseUrl }: RouteContext) {
   const { artifactLinks } = domain;
-  return createRouter(guard, "artifacts")
+  return router
     .post(
       "/package-artifacts/:id/download",
       async ({ request, params }) => {

@@ -21,7 +21,7 @@ import { withHeaders } from "../../http/header-parameters.ts";
 import { KeyedParameters, parameter } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
 import { publishOnBaseRevision } from "../../policy/base-revision.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 /** Validated by the service, because a publication checks the base revision first. */
 const HarnessPath = Type.Object({ harness: Type.Unsafe<string>(Type.String({ enum: [...HARNESS_KEYS] })) });
@@ -113,7 +113,7 @@ const described = {
 };
 
 /** @returns the operations on the policy */
-export function governanceAdminRoutes({ guard, domain, configuration }: RouteContext) {
+export function governanceAdminRoutes({ router, domain, configuration }: RouteContext) {
   const { governance } = domain;
   const { publishing, views } = governance;
   const inForce = inForceOf(governance);
@@ -131,7 +131,7 @@ export function governanceAdminRoutes({ guard, domain, configuration }: RouteCon
       await publishOnBaseRevision(request, { stated, current: () => inForce(request), tagOf }, change),
     );
 
-  return createRouter(guard, "governance-admin")
+  return router
     .get(
       "/admin/governance-config",
       async ({ request }) => {
@@ -186,12 +186,12 @@ export function governanceAdminRoutes({ guard, domain, configuration }: RouteCon
 }
 
 /** @returns the operations on the policy of one harness */
-export function harnessAdminRoutes({ guard, domain: { governance } }: RouteContext) {
+export function harnessAdminRoutes({ router, domain: { governance } }: RouteContext) {
   const { views } = governance;
   const inForce = inForceOf(governance);
   const tagOf = ({ id }: Revision): string => `"${id}"`;
 
-  return createRouter(guard, "harness-admin")
+  return router
     .get(
       "/admin/harnesses/managed-configs",
       async ({ request }) => {

@@ -27,11 +27,11 @@ import {
   requiredVersionHeader,
 } from "../../policy/negotiation.ts";
 import { STREAMS_PER_LOGIN_MAX, STREAMS_PER_USER_MAX } from "../../policy/revision-streams.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const describe = operationsOf("Configuration");
 
-export function governanceRoutes({ guard, domain, metrics, streams }: RouteContext) {
+export function governanceRoutes({ router, domain, metrics, streams }: RouteContext) {
   const own: Own = {
     delivery: domain.delivery,
     prepared: new WeakMap(),
@@ -40,7 +40,7 @@ export function governanceRoutes({ guard, domain, metrics, streams }: RouteConte
   };
   const count = createFetchMetrics(metrics, domain);
 
-  return createRouter(guard, "governance")
+  return router
     .get(
       "/governance-config",
       async ({ request }) => {

@@ -3,27 +3,23 @@ import { HarnessMetadata, harnessMetadata } from "../../../domain/governance/doc
 import type { Harness } from "../../../domain/harnesses/harnesses.ts";
 import { answerConditionally, prepareAnswer } from "../../http/conditional.ts";
 import { operation } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
-export function harnessRoutes({ guard, domain }: RouteContext) {
+export function harnessRoutes({ router, domain }: RouteContext) {
   const prepared = answerOf(() => domain.harnesses.harnesses());
-  return createRouter(guard, "harnesses").get(
-    "/harness-metadata",
-    ({ request }) => answerConditionally(request, prepared()),
-    {
-      requires: "governance:read",
-      detail: operation("getHarnessMetadata", "Registry of supported coding agents", {
-        tags: ["Configuration"],
-        answers: {
-          200: {
-            description: "Registry in force: of this build, extended by the harness file of the installation",
-            schema: HarnessMetadata,
-          },
-          304: { description: "Unchanged since the ETag in If-None-Match" },
+  return router.get("/harness-metadata", ({ request }) => answerConditionally(request, prepared()), {
+    requires: "governance:read",
+    detail: operation("getHarnessMetadata", "Registry of supported coding agents", {
+      tags: ["Configuration"],
+      answers: {
+        200: {
+          description: "Registry in force: of this build, extended by the harness file of the installation",
+          schema: HarnessMetadata,
         },
-      }),
-    },
-  );
+        304: { description: "Unchanged since the ETag in If-None-Match" },
+      },
+    }),
+  });
 }
 
 /** @returns a function that provides the answer and rebuilds it when the facts change */

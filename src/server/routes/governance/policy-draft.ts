@@ -17,7 +17,7 @@ import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 type Saving = Pick<Domain, "governance" | "catalog">;
 type PackageChange = NonNullable<Static<typeof SavePolicyDraft>["package"]>;
@@ -71,12 +71,12 @@ const described = {
 };
 
 /** @returns the operations on drafts of the policy */
-export function policyDraftRoutes({ guard, domain }: RouteContext) {
+export function policyDraftRoutes({ router, domain }: RouteContext) {
   const { drafts, draftPublishing } = domain.governance;
   const answer = async (actor: Actor, own: Draft): Promise<Response> =>
     json(toPolicyDraft(own, await draftPublishing.review(actor, own), await drafts.textOf(own)));
 
-  return createRouter(guard, "policy-draft")
+  return router
     .get(
       "/admin/policy-draft",
       async ({ request }) => {

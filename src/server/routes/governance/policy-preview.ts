@@ -5,7 +5,7 @@ import { runInTurns } from "../../../platform/steps.ts";
 import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const Text = Type.Object(
   { managed_yaml: Type.String({ description: "The policy without extensions, as YAML or JSON" }) },
@@ -44,9 +44,9 @@ const described = {
 };
 
 /** @returns the operations that show what a change would do */
-export function policyPreviewRoutes({ guard, domain: { clients, governance } }: RouteContext) {
+export function policyPreviewRoutes({ router, domain: { clients, governance } }: RouteContext) {
   const { drafts, revisions } = governance;
-  return createRouter(guard, "policy-preview")
+  return router
     .post(
       "/admin/governance-config/check",
       async ({ request, body }) => {

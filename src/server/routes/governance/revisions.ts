@@ -8,7 +8,7 @@ import { actorOf, principalOf } from "../../http/exchange.ts";
 import { parameter } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
 import { explanationDocument } from "../../policy/explanation.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const revisionNamed = { type: "string", description: "Id or number of a revision" };
 /** Not validated: anything that is neither is an unknown revision. */
@@ -97,12 +97,12 @@ const described = {
 };
 
 /** @returns the operations on revisions */
-export function revisionRoutes({ guard, domain: { clients, governance, identity } }: RouteContext) {
+export function revisionRoutes({ router, domain: { clients, governance, identity } }: RouteContext) {
   const { publishing, revisions, views } = governance;
   const named = (organizationId: string, reference: string | undefined) =>
     reference === undefined ? revisions.inForce(organizationId) : revisions.named(organizationId, reference);
 
-  return createRouter(guard, "revisions")
+  return router
     .get(
       "/admin/governance-config/revisions/:revision",
       async ({ request, params }) => {

@@ -4,13 +4,13 @@ import { IdentityStatus } from "../../../domain/identity/model.ts";
 import { OidcStatus } from "../../../domain/sso/service.ts";
 import { json } from "../../http/answers.ts";
 import { operation } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const Status = Type.Object({ ...IdentityStatus.properties, oidc: OidcStatus });
 
 /** @returns the operation getIdentityStatus */
-export function identityRoutes({ guard, domain }: RouteContext) {
-  return createRouter(guard, "identity").get(
+export function identityRoutes({ router, domain }: RouteContext) {
+  return router.get(
     "/admin/identity/status",
     () =>
       json({

@@ -26,7 +26,7 @@ import { withHeaders } from "../../http/header-parameters.ts";
 import { IDEMPOTENCY_KEY, idempotencyKeyOf } from "../../http/idempotency.ts";
 import { PageParameters, parameter, toPageQuery } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const InvitationParameters = Type.Object(
   { ...PageParameters, role: parameter({ enum: ROLES }), status: parameter({ enum: INVITATION_FILTERS }) },
@@ -93,7 +93,7 @@ const described = {
 };
 
 /** @returns the operations on invitations */
-export function invitationRoutes({ guard, domain, baseUrl, clock }: RouteContext) {
+export function invitationRoutes({ router, domain, baseUrl, clock }: RouteContext) {
   const { invitations } = domain.identity;
   const onWire = (invitation: Invitation) => toAdminInvitation(invitation, clock.nowMs());
   const withLink = ({ invitation, token }: InvitationWithToken) => ({
@@ -101,7 +101,7 @@ export function invitationRoutes({ guard, domain, baseUrl, clock }: RouteContext
     invitation_url: invitationUrl(baseUrl(), token).reveal(),
   });
 
-  return createRouter(guard, "invitations")
+  return router
     .get(
       "/admin/invitations",
       async ({ request, query }) => {

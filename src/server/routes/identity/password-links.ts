@@ -9,7 +9,7 @@ import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { Uuid } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const PasswordLinkWithUrl = Type.Object({
   password_url: Type.String({
@@ -35,8 +35,8 @@ const detail = operationsOf("User management")(
 );
 
 /** @returns the operation on password links */
-export const passwordLinkRoutes = ({ guard, domain, baseUrl }: RouteContext) =>
-  createRouter(guard, "password-links").post(
+export const passwordLinkRoutes = ({ router, domain, baseUrl }: RouteContext) =>
+  router.post(
     "/admin/users/:id/password-link",
     async ({ request, params }) => {
       const link = await domain.identity.passwordLinks.create(actorOf(request), params.id);

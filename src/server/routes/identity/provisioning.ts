@@ -19,7 +19,7 @@ import { withHeaders } from "../../http/header-parameters.ts";
 import { IDEMPOTENCY_KEY, idempotencyKeyOf } from "../../http/idempotency.ts";
 import { PageParameters, toPageQuery, Uuid } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const { q: _, ...OnePageParameters } = PageParameters;
 const GroupParameters = Type.Object(PageParameters, { additionalProperties: false });
@@ -75,10 +75,10 @@ const described = {
 };
 
 /** @returns the operations of administrators on provisioning */
-export function provisioningRoutes({ guard, domain }: RouteContext) {
+export function provisioningRoutes({ router, domain }: RouteContext) {
   const { directory, tokens, status } = domain.scim;
 
-  return createRouter(guard, "provisioning")
+  return router
     .get(
       "/admin/groups",
       ({ request, query }) => {

@@ -8,7 +8,7 @@ import { json } from "../../http/answers.ts";
 import { bulkBody, runBulk } from "../../http/bulk.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 /** As in the query of the list. */
 const UserFilter = {
@@ -33,10 +33,10 @@ const described = operationsOf("User management")(
 );
 
 /** @returns the operation on many users */
-export function userBulkRoutes({ guard, domain }: RouteContext) {
+export function userBulkRoutes({ router, domain }: RouteContext) {
   const { bulkChanges } = domain.identity;
 
-  return createRouter(guard, "users-bulk").post(
+  return router.post(
     "/admin/users/change",
     async ({ request, body }) => {
       const actor = actorOf(request);

@@ -28,7 +28,7 @@ import { actorOf, principalOf } from "../../http/exchange.ts";
 import { withHeaders } from "../../http/header-parameters.ts";
 import { PageParameters, parameter, toPageQuery, Uuid } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const UserPath = Type.Object({ id: Uuid });
 
@@ -108,8 +108,8 @@ const described = {
 export function userRoutes(context: RouteContext) {
   const { users } = context.domain.identity;
 
-  return createRouter(context.guard, "users")
-    .use(userOptionRoutes(context))
+  userOptionRoutes(context);
+  return context.router
     .get(
       "/admin/users",
       async ({ request, query }) => {
@@ -170,10 +170,10 @@ export function userRoutes(context: RouteContext) {
 }
 
 /** @returns the lists from which a user is chosen */
-function userOptionRoutes({ guard, domain, spendSearch }: RouteContext) {
+function userOptionRoutes({ router, domain, spendSearch }: RouteContext) {
   const { users } = domain.identity;
 
-  return createRouter(guard, "user-options")
+  return router
     .get(
       "/admin/users/options",
       async ({ request }) => {

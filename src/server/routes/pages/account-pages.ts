@@ -39,7 +39,7 @@ import {
   signedOutPage,
   signInPage,
 } from "../../pages/sign-in.tsx";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 import { factorPath } from "./factor-sign-in-pages.ts";
 import { PROVIDER_SIGN_IN_PATH } from "./provider-pages.ts";
 
@@ -47,7 +47,7 @@ const SignInForm = formOf({ csrf: FormField, next: FormField, email: FormField, 
 const SignOutForm = formOf({ csrf: FormField, next: FormField });
 
 /** @returns the sign-in page and its form */
-export function signInPages({ guard, domain, baseUrl }: RouteContext, browser: Browser) {
+export function signInPages({ router, domain, baseUrl }: RouteContext, browser: Browser) {
   /** @returns what the page offers beside passwords; undefined without a provider */
   const offer = ({ next, wantsPassword }: Wanted): ProviderOffer | undefined => {
     const settings = domain.sso.settings();
@@ -60,7 +60,7 @@ export function signInPages({ guard, domain, baseUrl }: RouteContext, browser: B
     return { name: settings.providerName, href, isRecovery, ...(recoveryHref && { recoveryHref }) };
   };
 
-  return createRouter(guard, "sign-in-pages")
+  return router
     .get(
       "/login",
       ({ request, query }) => {
@@ -120,7 +120,7 @@ interface Wanted {
 }
 
 /** @returns the landing page and sign-out */
-export function accountPages({ guard, domain, baseUrl, hasConsole }: RouteContext, browser: Browser) {
+export function accountPages({ router, domain, baseUrl, hasConsole }: RouteContext, browser: Browser) {
   const { sessions } = domain.access;
 
   /** @returns where the session at the provider ends, if signing out here shall end it too and the provider answers */
@@ -135,7 +135,7 @@ export function accountPages({ guard, domain, baseUrl, hasConsole }: RouteContex
     return to === undefined ? undefined : { to, title: `Sign out at ${settings.providerName}` };
   };
 
-  return createRouter(guard, "account-pages")
+  return router
     .get(
       "/",
       ({ request }) => {
@@ -185,7 +185,7 @@ export function accountPages({ guard, domain, baseUrl, hasConsole }: RouteContex
 }
 
 /** @returns the style sheet, the icon and the script under names that change with their content */
-export function assetRoutes({ guard }: RouteContext) {
+export function assetRoutes({ router }: RouteContext) {
   const cacheControl = "public, max-age=31536000, immutable";
   const styleSheet = prepareAnswer(Buffer.from(styleSheetBody), {
     contentType: "text/css; charset=utf-8",
@@ -201,7 +201,7 @@ export function assetRoutes({ guard }: RouteContext) {
       tags: ["Pages"],
       answers: { 200: { description: summary, schema: Type.String(), mediaType } },
     });
-  return createRouter(guard, "assets")
+  return router
     .get(styleSheetPath, ({ request }) => answerConditionally(request, styleSheet), {
       requires: "nobody",
       detail: describe("getStyleSheet", "Style sheet of the pages", "text/css"),

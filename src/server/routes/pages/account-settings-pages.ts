@@ -28,7 +28,7 @@ import {
   seeOther,
   signInPath,
 } from "../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const SettingsQuery = formOf({ browsers: FormField, workstations: FormField, done: FormField });
 const PasswordForm = formOf({ csrf: FormField, current_password: FormField, new_password: FormField });
@@ -45,7 +45,7 @@ export function accountSettingsPages(context: RouteContext, browser: Browser) {
     return page(html, { failure });
   };
 
-  return createRouter(context.guard, "account-settings-pages")
+  return context.router
     .get(
       ACCOUNT_PATH,
       ({ request, query }) => {
@@ -86,12 +86,12 @@ export function accountSettingsPages(context: RouteContext, browser: Browser) {
 
 /** @returns the forms that end one login or all of them */
 export function ownLoginPages(context: RouteContext, browser: Browser) {
-  const { guard, domain, baseUrl } = context;
+  const { router, domain, baseUrl } = context;
   const { ownLogins } = domain.access;
   const view = createAccountView(context, browser);
   const everywhere = `${ACCOUNT_PATH}/sign-out-everywhere`;
 
-  return createRouter(guard, "own-login-pages")
+  return router
     .post(
       `${ACCOUNT_PATH}/logins/:id/end`,
       async ({ request, params, body }) => {

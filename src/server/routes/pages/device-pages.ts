@@ -18,7 +18,7 @@ import {
   seeOther,
   signInPath,
 } from "../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const CodeForm = formOf({ csrf: FormField, user_code: FormField });
 const DecisionForm = formOf({ csrf: FormField, decision: FormField });
@@ -30,7 +30,7 @@ const CONFIRM = `${ENTRY}/confirm`;
 const linkPath = (token: string): string => `${ENTRY}/${encodeURIComponent(token)}`;
 
 /** @returns the page for typing the code (RFC 8628 section 3.3) */
-export function codeEntryPages({ guard, domain, baseUrl }: RouteContext, browser: Browser) {
+export function codeEntryPages({ router, domain, baseUrl }: RouteContext, browser: Browser) {
   const { deviceLogins, settings } = domain.access;
 
   /**
@@ -45,7 +45,7 @@ export function codeEntryPages({ guard, domain, baseUrl }: RouteContext, browser
     return [waitingCodeCookie(userCode, { baseUrl: baseUrl(), maxAgeSeconds })];
   };
 
-  return createRouter(guard, "code-entry-pages")
+  return router
     .get(
       ENTRY,
       ({ request }) => {
@@ -83,11 +83,11 @@ export function codeEntryPages({ guard, domain, baseUrl }: RouteContext, browser
 }
 
 /** @returns the approval pages of a device login link */
-export function approvalPages({ guard, domain }: RouteContext, browser: Browser) {
+export function approvalPages({ router, domain }: RouteContext, browser: Browser) {
   const { deviceLogins } = domain.access;
   const approvals = createApprovals(browser);
 
-  return createRouter(guard, "approval-pages")
+  return router
     .get(
       `${ENTRY}/approved`,
       () => page(decisionPage({ decision: "approved", branding: browser.branding() })),
@@ -121,11 +121,11 @@ export function approvalPages({ guard, domain }: RouteContext, browser: Browser)
 }
 
 /** @returns the approval page of a typed code, which claimed the login for its user when it was submitted */
-export function codeConfirmationPages({ guard, domain, baseUrl }: RouteContext, browser: Browser) {
+export function codeConfirmationPages({ router, domain, baseUrl }: RouteContext, browser: Browser) {
   const { deviceLogins } = domain.access;
   const approvals = createApprovals(browser);
 
-  return createRouter(guard, "code-confirmation-pages")
+  return router
     .get(
       CONFIRM,
       ({ request }) => {

@@ -23,7 +23,7 @@ import {
   proofPage,
   providerConfirmationPage,
 } from "../../pages/second-factor/proof.tsx";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 import { proofOf, type Shown } from "./factor-sign-in-pages.ts";
 import { signInAgainPath } from "./provider-pages.ts";
 
@@ -69,7 +69,7 @@ export const createForVisitor =
   };
 
 /** @returns the page that confirms a browser */
-export function confirmationPages({ guard, domain, countFactor }: RouteContext, browser: Browser) {
+export function confirmationPages({ router, domain, countFactor }: RouteContext, browser: Browser) {
   const { ownFactors } = domain.access;
   const forVisitor = createForVisitor(browser);
 
@@ -99,7 +99,7 @@ export function confirmationPages({ guard, domain, countFactor }: RouteContext, 
     return page(html, { failure, isScripted: passkey !== undefined });
   };
 
-  return createRouter(guard, "factor-confirmation-pages")
+  return router
     .get(
       CONFIRM,
       ({ request, query }) =>

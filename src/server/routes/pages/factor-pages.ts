@@ -19,7 +19,7 @@ import {
 } from "../../pages/html.ts";
 import { factorsPage } from "../../pages/second-factor/factors.tsx";
 import { appSetupPage, passkeySetupPage, recoveryCodesPage } from "../../pages/second-factor/setup.tsx";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 import { createForVisitor, FACTORS, needsConfirmation, type sessionOf } from "./factor-confirmation-pages.ts";
 
 const APP = `${FACTORS}/authenticator-app`;
@@ -39,12 +39,11 @@ const NOTICES = {
 const noticeOf = (word: string | undefined): string | undefined =>
   Object.entries(NOTICES).find(([done]) => done === word)?.[1];
 
-/** @returns the pages of second factors below the account */
-export function factorPages(context: RouteContext, browser: Browser) {
-  return createRouter(context.guard, "factor-pages")
-    .use(factorListPages(context, browser))
-    .use(appSetupPages(context, browser))
-    .use(passkeySetupPages(context, browser));
+/** Adds the pages of second factors below the account. */
+export function factorPages(context: RouteContext, browser: Browser): void {
+  factorListPages(context, browser);
+  appSetupPages(context, browser);
+  passkeySetupPages(context, browser);
 }
 
 const rowOf = ({ createdAtMs, usedAtMs }: { createdAtMs: number; usedAtMs: number | null }) => ({
@@ -59,7 +58,7 @@ const shownFactors = ({ authenticatorApp, passkeys, recoveryCodes, isRequired }:
   isRequired,
 });
 
-function factorListPages({ guard, domain }: RouteContext, browser: Browser) {
+function factorListPages({ router, domain }: RouteContext, browser: Browser) {
   const { ownFactors, factors } = domain.access;
   const forVisitor = createForVisitor(browser);
   const removing = (request: Request, csrf: string | undefined, remove: RemoveFactor) =>
@@ -70,7 +69,7 @@ function factorListPages({ guard, domain }: RouteContext, browser: Browser) {
     });
   type RemoveFactor = (session: ReturnType<typeof sessionOf>) => Promise<void>;
 
-  return createRouter(guard, "factor-list-pages")
+  return router
     .get(
       FACTORS,
       ({ request, query }) =>
@@ -113,7 +112,7 @@ function factorListPages({ guard, domain }: RouteContext, browser: Browser) {
     );
 }
 
-function appSetupPages({ guard, domain }: RouteContext, browser: Browser) {
+function appSetupPages({ router, domain }: RouteContext, browser: Browser) {
   const { ownFactors } = domain.access;
   const forVisitor = createForVisitor(browser);
 
@@ -129,7 +128,7 @@ function appSetupPages({ guard, domain }: RouteContext, browser: Browser) {
     return page(appSetupPage({ ...places, ...texts, branding: browser.branding() }), { failure });
   };
 
-  return createRouter(guard, "app-setup-pages")
+  return router
     .get(
       APP,
       ({ request }) => forVisitor(request, APP, (visitor, session) => show(visitor, session, {})),
@@ -162,7 +161,7 @@ const afterAdding = ({ recoveryCodes }: { recoveryCodes: readonly Secret[] }, br
   return page(recoveryCodesPage({ codes, next, branding: browser.branding() }));
 };
 
-function passkeySetupPages({ guard, domain }: RouteContext, browser: Browser) {
+function passkeySetupPages({ router, domain }: RouteContext, browser: Browser) {
   const { ownFactors } = domain.access;
   const forVisitor = createForVisitor(browser);
 
@@ -177,7 +176,7 @@ function passkeySetupPages({ guard, domain }: RouteContext, browser: Browser) {
     return page(passkeySetupPage(shown), { failure, isScripted: true });
   };
 
-  return createRouter(guard, "passkey-setup-pages")
+  return router
     .get(
       NEW_PASSKEY,
       ({ request }) => forVisitor(request, NEW_PASSKEY, (visitor, session) => show(visitor, session)),

@@ -19,7 +19,7 @@ import {
 } from "../../pages/html.ts";
 import { proofPage } from "../../pages/second-factor/proof.tsx";
 import { signInPage } from "../../pages/sign-in.tsx";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const PROOF = "/login/second-factor";
 export const SETUP = `${PROOF}/setup`;
@@ -52,7 +52,7 @@ export const OVER = "access.sign_in_expired";
 
 /** @returns the page that asks for the second factor */
 export function factorSignInPages(context: RouteContext, browser: Browser) {
-  const { guard, domain, baseUrl, countFactor } = context;
+  const { router, domain, baseUrl, countFactor } = context;
   const { factorSignIns } = domain.access;
   const startAgain = createStartAgain(context, browser);
 
@@ -68,7 +68,7 @@ export function factorSignInPages(context: RouteContext, browser: Browser) {
     return page(html, { failure, isScripted: passkey !== undefined });
   };
 
-  return createRouter(guard, "factor-proof-pages")
+  return router
     .get(PROOF, ({ request, query }) => show(request, { next: readOwnPath(query.callbackURL) }), {
       requires: "nobody",
       query: NextQuery,

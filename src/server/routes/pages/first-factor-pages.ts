@@ -21,7 +21,7 @@ import {
   recoveryCodesPage,
   setupChoicePage,
 } from "../../pages/second-factor/setup.tsx";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 import {
   createStartAgain,
   factorPath,
@@ -41,26 +41,25 @@ const PasskeyForm = formOf({ csrf: FormField, next: FormField, name: FormField, 
 /** @returns the pages that set the first factor up */
 export function firstFactorPages(context: RouteContext, browser: Browser) {
   const forAttempt = createForAttempt(context, browser);
-  const { guard, domain } = context;
-  return createRouter(guard, "first-factor-pages")
-    .use(firstAppPages(context, browser))
-    .use(firstPasskeyPages(context, browser))
-    .get(
-      SETUP,
-      ({ request, query }) => {
-        const next = readOwnPath(query.callbackURL);
-        return forAttempt(request, next, () => {
-          const passkeyPath = domain.access.factors.offersPasskeys() ? pathWith(PASSKEY, next) : undefined;
-          const branding = browser.branding();
-          return page(setupChoicePage({ appPath: pathWith(APP, next), passkeyPath, branding }));
-        });
-      },
-      {
-        requires: "nobody",
-        query: NextQuery,
-        detail: pageOperation("showFactorSetup", "Leads a user who must have a second factor to one"),
-      },
-    );
+  const { router, domain } = context;
+  firstAppPages(context, browser);
+  firstPasskeyPages(context, browser);
+  return router.get(
+    SETUP,
+    ({ request, query }) => {
+      const next = readOwnPath(query.callbackURL);
+      return forAttempt(request, next, () => {
+        const passkeyPath = domain.access.factors.offersPasskeys() ? pathWith(PASSKEY, next) : undefined;
+        const branding = browser.branding();
+        return page(setupChoicePage({ appPath: pathWith(APP, next), passkeyPath, branding }));
+      });
+    },
+    {
+      requires: "nobody",
+      query: NextQuery,
+      detail: pageOperation("showFactorSetup", "Leads a user who must have a second factor to one"),
+    },
+  );
 }
 
 /** @returns a function that runs work for a sign-in that must set up a factor; any other leads to where it belongs */
@@ -107,7 +106,7 @@ function firstAppPages(context: RouteContext, browser: Browser) {
       return page(appSetupPage({ ...places, ...texts, branding: browser.branding() }), { failure });
     });
 
-  return createRouter(context.guard, "first-app-pages")
+  return context.router
     .get(APP, ({ request, query }) => showApp(request, { next: readOwnPath(query.callbackURL) }), {
       requires: "nobody",
       query: NextQuery,
@@ -149,7 +148,7 @@ function firstPasskeyPages(context: RouteContext, browser: Browser) {
       return page(passkeySetupPage(shown), { failure, isScripted: true });
     });
 
-  return createRouter(context.guard, "first-passkey-pages")
+  return context.router
     .get(PASSKEY, ({ request, query }) => showPasskey(request, { next: readOwnPath(query.callbackURL) }), {
       requires: "nobody",
       query: NextQuery,

@@ -6,7 +6,7 @@ import { HttpError } from "../../http/problems/problem.ts";
 import { contentSecurityPolicy } from "../../pages/assets.ts";
 import { chapterPage, contentsPage, HELP_PATH } from "../../pages/help.tsx";
 import { pageOperation, pageRoute } from "../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 export const NAME_CHARACTERS_MAX = 64;
 const HEADERS = {
@@ -16,7 +16,7 @@ const HEADERS = {
 };
 
 /** @returns the pages; each is rendered once, at its first request, because the content is part of the program */
-export function helpPages({ guard }: RouteContext) {
+export function helpPages({ router }: RouteContext) {
   const kept = new Map<string, PreparedAnswer>();
   const answer = (request: Request, name: string, make: () => string | undefined): Response => {
     const html = kept.has(name) ? undefined : make();
@@ -25,7 +25,7 @@ export function helpPages({ guard }: RouteContext) {
     if (prepared === undefined) throw noChapter();
     return answerConditionally(request, prepared);
   };
-  return createRouter(guard, "help-pages")
+  return router
     .get(
       HELP_PATH,
       ({ request }) => answer(request, "", contentsPage),

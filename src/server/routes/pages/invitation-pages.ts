@@ -26,7 +26,6 @@ export function invitationPages(context: RouteContext, browser: Browser) {
   };
 
   return passwordLinkPages(context, browser, {
-    area: "invitation-pages",
     path: "/accept-invitation",
     unavailableReason: "invitation.unavailable",
     unavailablePage: invitationUnavailablePage,

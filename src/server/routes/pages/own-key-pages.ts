@@ -7,13 +7,13 @@ import { ACCOUNT_PATH, accountPathAfter } from "../../pages/account/account-view
 import { REVOKING_OWN_KEY } from "../../pages/account/key-words.ts";
 import { confirmationPage } from "../../pages/confirmation.tsx";
 import { FormField, formOf, formOperation, page, pageRoute, seeOther, signInPath } from "../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 import { confirmPath, needsConfirmation } from "./factor-confirmation-pages.ts";
 
 const PlainForm = formOf({ csrf: FormField });
 const KEY_PATH = `${ACCOUNT_PATH}/gateway-key`;
 
-export function ownKeyPages({ guard, domain }: RouteContext, browser: Browser) {
+export function ownKeyPages({ router, domain }: RouteContext, browser: Browser) {
   const { keys } = domain.gateway;
 
   /** A refusal by the gateway is not an error here: the page shows it in the key's state. */
@@ -36,7 +36,7 @@ export function ownKeyPages({ guard, domain }: RouteContext, browser: Browser) {
   };
 
   const form = { requires: "nobody", accepts: "form", body: PlainForm } as const;
-  return createRouter(guard, "own-key-pages")
+  return router
     .post(
       `${KEY_PATH}/ensure`,
       ({ request, body }) => change(request, body.csrf, (asked) => keys.ensure({ ...asked, manual: true })),

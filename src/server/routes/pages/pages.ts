@@ -14,26 +14,24 @@ import { ownKeyPages } from "./own-key-pages.ts";
 import { accountLinkPages, providerPages } from "./provider-pages.ts";
 import { setPasswordPages } from "./set-password-pages.ts";
 
-export function pageRoutes(context: RouteContext) {
+export function pageRoutes(context: RouteContext): void {
   const browser = createBrowser(context);
-  return [
-    assetRoutes(context),
-    accountPages(context, browser),
-    accountSettingsPages(context, browser),
-    ownLoginPages(context, browser),
-    ownKeyPages(context, browser),
-    signInPages(context, browser),
-    factorSignInPages(context, browser),
-    firstFactorPages(context, browser),
-    factorPages(context, browser),
-    confirmationPages(context, browser),
-    providerPages(context, browser),
-    accountLinkPages(context, browser),
-    codeEntryPages(context, browser),
-    codeConfirmationPages(context, browser),
-    approvalPages(context, browser),
-    invitationPages(context, browser),
-    setPasswordPages(context, browser),
-    helpPages(context),
-  ];
+  assetRoutes(context);
+  accountPages(context, browser);
+  accountSettingsPages(context, browser);
+  ownLoginPages(context, browser);
+  ownKeyPages(context, browser);
+  signInPages(context, browser);
+  factorSignInPages(context, browser);
+  firstFactorPages(context, browser);
+  factorPages(context, browser);
+  confirmationPages(context, browser);
+  providerPages(context, browser);
+  accountLinkPages(context, browser);
+  codeEntryPages(context, browser);
+  codeConfirmationPages(context, browser);
+  approvalPages(context, browser);
+  invitationPages(context, browser);
+  setPasswordPages(context, browser);
+  helpPages(context);
 }

@@ -8,14 +8,13 @@ import { failureOf } from "../../http/problems/problem.ts";
 import type { PasswordLinkProps } from "../../pages/forms.tsx";
 import { FormField, formOf, formRoute, page, type pageOperation, seeOther } from "../../pages/html.ts";
 import type { Branding } from "../../pages/layout.tsx";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 const LinkQuery = formOf({ token: FormField });
 const PasswordForm = formOf({ csrf: FormField, token: FormField, password: FormField });
 
 export interface PasswordLinkPages {
   /** name of the router */
-  area: string;
   path: string;
   /** reason of the error for a link that cannot be used */
   unavailableReason: string;
@@ -32,7 +31,7 @@ export interface PasswordLinkPages {
 }
 
 /** @returns the routes of one kind of link */
-export function passwordLinkPages({ guard }: RouteContext, browser: Browser, link: PasswordLinkPages) {
+export function passwordLinkPages({ router }: RouteContext, browser: Browser, link: PasswordLinkPages) {
   const form = (request: Request, { token, error, status }: Shown): Response => {
     const { csrf, cookies } = browser.anonymousForm(request);
     const shown = { csrf, token, error, minimumPasswordLength: PASSWORD_LENGTH_MIN };
@@ -50,7 +49,7 @@ export function passwordLinkPages({ guard }: RouteContext, browser: Browser, lin
     }
   };
 
-  return createRouter(guard, link.area)
+  return router
     .get(
       link.path,
       ({ request, query: { token = "" } }) =>

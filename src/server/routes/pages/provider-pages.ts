@@ -21,7 +21,7 @@ import {
   seeOther,
 } from "../../pages/html.ts";
 import { alreadySignedInPage, proofPage } from "../../pages/sign-in.tsx";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 /** Where the browser goes to sign in at the provider. */
 export const PROVIDER_SIGN_IN_PATH = "/login/oidc";
@@ -39,11 +39,11 @@ const ProofForm = formOf({ csrf: FormField, proof: FormField, password: FormFiel
 
 /** @returns the pages that lead to the provider and back */
 export function providerPages(context: RouteContext, browser: Browser) {
-  const { guard, domain, baseUrl } = context;
+  const { router, domain, baseUrl } = context;
   const { sso } = domain;
   const signIn = createProviderSignIn(context);
 
-  return createRouter(guard, "provider-pages")
+  return router
     .get(
       PROVIDER_SIGN_IN_PATH,
       async ({ request, query }) => {
@@ -103,10 +103,10 @@ export function providerPages(context: RouteContext, browser: Browser) {
 
 /** @returns the form that links a local account by its password */
 export function accountLinkPages(context: RouteContext, browser: Browser) {
-  const { guard, domain, baseUrl } = context;
+  const { router, domain, baseUrl } = context;
   const { sso } = domain;
 
-  return createRouter(guard, "account-link-pages").post(
+  return router.post(
     LINK_PATH,
     async ({ request, body }) => {
       const { csrf = "", proof: sealed = "", password = "" } = body;

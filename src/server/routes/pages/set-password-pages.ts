@@ -9,7 +9,6 @@ import { passwordLinkPages } from "./password-link-pages.ts";
 export function setPasswordPages(context: RouteContext, browser: Browser) {
   const { passwordLinks } = context.domain.identity;
   return passwordLinkPages(context, browser, {
-    area: "set-password-pages",
     path: "/set-password",
     unavailableReason: "password_link.unavailable",
     unavailablePage: passwordLinkUnavailablePage,

@@ -10,7 +10,7 @@ import { viewerOf } from "../../auth/viewer.ts";
 import { json } from "../../http/answers.ts";
 import { PageParameters, parameter, toPageQuery, toWholeNumber, Uuid } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 import { nullable, SessionPath, SharingModeWord, UserRef } from "./schemas.ts";
 
 const time = () => Type.String({ format: "date-time" });
@@ -126,9 +126,9 @@ const described = {
 };
 
 /** @returns the operations that read sessions */
-export function sessionListRoutes({ guard, domain }: RouteContext) {
+export function sessionListRoutes({ router, domain }: RouteContext) {
   const { lists, facets, detail } = domain.sessions;
-  return createRouter(guard, "session-lists")
+  return router
     .get(
       "/session-uploads",
       async ({ request, query }) => {

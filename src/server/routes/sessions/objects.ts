@@ -9,7 +9,7 @@ import { streamBody } from "../../http/bodies/streamed-body.ts";
 import { namesTag } from "../../http/conditional.ts";
 import { HttpError } from "../../http/problems/problem.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 
 /** Not validated here: an unknown address gets the same refusal as an invalid one. */
 const ObjectPath = Type.Object({ id: Type.String({ format: "uuid" }) }, { description: "Upload id" });
@@ -43,9 +43,9 @@ const described = {
   }),
 };
 
-export function sessionObjectRoutes({ guard, domain, baseUrl, uploadTimes }: RouteContext) {
+export function sessionObjectRoutes({ router, domain, baseUrl, uploadTimes }: RouteContext) {
   const { receiving, downloads, tally } = domain.sessions;
-  return createRouter(guard, "session-objects")
+  return router
     .put(
       "/session-objects/:id",
       ({ request, params, query }) =>

@@ -7,7 +7,7 @@ import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { Uuid } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 import { SessionPath, SharingModeWord, UserRef } from "./schemas.ts";
 
 const SessionSharing = Type.Object({
@@ -38,9 +38,9 @@ const described = {
 };
 
 /** @returns the operations on sharing */
-export function sessionSharingRoutes({ guard, domain }: RouteContext) {
+export function sessionSharingRoutes({ router, domain }: RouteContext) {
   const { sharing } = domain.sessions;
-  return createRouter(guard, "session-sharing")
+  return router
     .get(
       "/session-uploads/:id/sharing",
       async ({ request, params }) => {

@@ -9,7 +9,7 @@ import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { parameter, Uuid } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 import { nullable, SessionPath } from "./schemas.ts";
 
 const Transcript = Type.Object({
@@ -50,8 +50,8 @@ const described = operationsOf("Sessions")(
 );
 
 /** @returns the operation that reads a session */
-export const sessionTranscriptRoutes = ({ guard, domain }: RouteContext) =>
-  createRouter(guard, "session-transcripts").get(
+export const sessionTranscriptRoutes = ({ router, domain }: RouteContext) =>
+  router.get(
     "/session-uploads/:id/transcript",
     async ({ request, params, query }) => {
       const wanted = { id: params.id, cursor: query.cursor };

@@ -7,7 +7,7 @@ import { json, noContent } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { Uuid } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
-import { createRouter, type RouteContext } from "../../router.ts";
+import type { RouteContext } from "../../router.ts";
 import { nullable, SessionPath } from "./schemas.ts";
 
 const UploadPath = Type.Object({ id: Uuid });
@@ -51,9 +51,9 @@ const described = {
 };
 
 /** @returns the operations that change or fetch one session */
-export function sessionUploadRoutes({ guard, domain }: RouteContext) {
+export function sessionUploadRoutes({ router, domain }: RouteContext) {
   const { announcements, completion, downloads, removal, tally } = domain.sessions;
-  return createRouter(guard, "session-uploads")
+  return router
     .post(
       "/session-uploads/presign",
       async ({ request, body }) => {

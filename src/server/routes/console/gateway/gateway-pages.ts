@@ -8,7 +8,7 @@ import { gatewayPage } from "../../../console/gateway/gateway-page.tsx";
 import { GATEWAY_PATH } from "../../../console/gateway/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 import { healthOf, standingOf } from "../../gateway/standing.ts";
 
 /** Stands for a policy that names neither gateway nor agent. */
@@ -34,7 +34,7 @@ export function gatewayPages(context: RouteContext, console: Console) {
     return gatewayPage({ status, health, figures, failures: gateway.problems() });
   };
 
-  return createRouter(context.guard, "console-gateway")
+  return context.router
     .get(
       GATEWAY_PATH,
       ({ request }) => console.show(request, "administrator", (reader) => pageOf(reader, false)),

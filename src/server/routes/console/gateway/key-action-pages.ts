@@ -18,12 +18,12 @@ import type { Reader } from "../../../console/reader.ts";
 import { HttpError } from "../../../http/problems/problem.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
 import { asSentence } from "../../../pages/words.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 
 const Form = formOf({ csrf: FormField, by: FormField });
 
 /** @returns the confirmation pages and the actions on gateway keys */
-export function gatewayKeyActionPages({ guard, domain }: RouteContext, console: Console) {
+export function gatewayKeyActionPages({ router, domain }: RouteContext, console: Console) {
   const { directory, administration, keys } = domain.gateway;
   const isOff = (reader: Reader): ConsolePage | undefined =>
     console.has("gateway") ? undefined : featureOffPage("Gateway keys", { setting: "gateway.type", reader });
@@ -44,7 +44,7 @@ export function gatewayKeyActionPages({ guard, domain }: RouteContext, console: 
     return { to, notice: ACTION_WORDS[action].done(user.email) };
   };
 
-  return createRouter(guard, "console-gateway-key-actions")
+  return router
     .get(
       RECONCILE_PATH,
       ({ request }) =>

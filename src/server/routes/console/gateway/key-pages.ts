@@ -13,11 +13,11 @@ import { csvRoute, walkCursors } from "../../../console/list/csv.ts";
 import { found, listValues } from "../../../console/list/list.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { pageRoute } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 import { exportAnswer } from "../lists/list-export.ts";
 
 /** @returns the pages about gateway keys */
-export function gatewayKeyPages({ guard, domain }: RouteContext, console: Console) {
+export function gatewayKeyPages({ router, domain }: RouteContext, console: Console) {
   const { directory } = domain.gateway;
   const isOff = (reader: Reader): ConsolePage | undefined =>
     console.has("gateway") ? undefined : featureOffPage("Gateway keys", { setting: "gateway.type", reader });
@@ -44,7 +44,7 @@ export function gatewayKeyPages({ guard, domain }: RouteContext, console: Consol
     return exportAnswer(domain, reader, { list: "gateway_keys", columns: KEY_COLUMNS, pages });
   };
 
-  return createRouter(guard, "console-gateway-keys")
+  return router
     .get(
       KEYS_PATH,
       ({ request }) => console.show(request, "administrator", (reader) => isOff(reader) ?? listPage(reader)),

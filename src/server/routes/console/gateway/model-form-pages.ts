@@ -17,13 +17,13 @@ import { withoutReturns } from "../../../console/long-form.ts";
 import { REVIEW_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { formOperation, pageRoute, uploadRoute } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 import { modelsOff, readModels } from "./model-pages.ts";
 
 /** @returns the form that assigns models to an agent */
-export function gatewayModelFormPages({ guard, domain }: RouteContext, console: Console) {
+export function gatewayModelFormPages({ router, domain }: RouteContext, console: Console) {
   const path = `${MODELS_PATH}/harnesses/:harness`;
-  return createRouter(guard, "console-gateway-model-forms")
+  return router
     .get(
       path,
       ({ request, params }) =>

@@ -18,7 +18,7 @@ import { found, lastPageAddress, listValues, placeIn, type Values } from "../../
 import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
 import { asSentence } from "../../../pages/words.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 import { exportAnswer } from "../lists/list-export.ts";
 
 const PLAIN = formOf({ csrf: FormField, by: FormField });
@@ -39,13 +39,13 @@ export function readModels(
 }
 
 /** @returns the pages of models */
-export function gatewayModelPages({ guard, domain }: RouteContext, console: Console) {
+export function gatewayModelPages({ router, domain }: RouteContext, console: Console) {
   const refresh = async ({ actor }: Reader): Promise<Done> => {
     const notice = await refreshed(domain, actor);
     return { to: MODELS_PATH, notice };
   };
 
-  return createRouter(guard, "console-gateway-models")
+  return router
     .get(
       MODELS_PATH,
       ({ request }) =>

@@ -22,11 +22,11 @@ import {
 } from "../../../console/list/list.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { pageRoute, seeOther } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 import { userIdOf } from "../fleet-queries.ts";
 
 /** @returns the pages about requests to the gateway */
-export function gatewayRequestPages({ guard, domain }: RouteContext, console: Console) {
+export function gatewayRequestPages({ router, domain }: RouteContext, console: Console) {
   const { requestLogs, exports } = domain;
   const isOff = (reader: Reader): ConsolePage | undefined =>
     console.has("gateway") ? undefined : featureOffPage("Requests", { setting: "gateway.type", reader });
@@ -68,7 +68,7 @@ export function gatewayRequestPages({ guard, domain }: RouteContext, console: Co
     });
   };
 
-  return createRouter(guard, "console-gateway-requests")
+  return router
     .get(
       REQUESTS_PATH,
       ({ request }) => console.show(request, "administrator", (reader) => isOff(reader) ?? listPage(reader)),

@@ -9,13 +9,13 @@ import { ownWorkstationsPage, signOutWorkstationPage } from "../../../console/ow
 import { ME_PATH, OWN_POLICY_PATH, OWN_WORKSTATIONS_PATH } from "../../../console/own/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 
 /** Workstations on the first page. */
 const WORKSTATIONS_SHOWN = 5;
 
 /** @returns the first page of a member */
-export function mePages({ guard, domain }: RouteContext, console: Console) {
+export function mePages({ router, domain }: RouteContext, console: Console) {
   const { clients, governance, gateway, access, sessions } = domain;
 
   const showMe = async ({ organizationId, actor, visitor }: Reader) => {
@@ -31,7 +31,7 @@ export function mePages({ guard, domain }: RouteContext, console: Console) {
     });
   };
 
-  return createRouter(guard, "console-me").get(
+  return router.get(
     ME_PATH,
     ({ request }) => console.show(request, "anyone", showMe),
     pageRoute("showOwnPage", "The reader's policy, workstations, key, logins and sessions"),
@@ -39,8 +39,8 @@ export function mePages({ guard, domain }: RouteContext, console: Console) {
 }
 
 /** @returns the page that explains the policy to the reader */
-export const ownPolicyPages = ({ guard, domain }: RouteContext, console: Console) =>
-  createRouter(guard, "console-own-policy").get(
+export const ownPolicyPages = ({ router, domain }: RouteContext, console: Console) =>
+  router.get(
     OWN_POLICY_PATH,
     ({ request }) =>
       console.show(request, "anyone", async (reader) => {
@@ -61,14 +61,14 @@ export const ownPolicyPages = ({ guard, domain }: RouteContext, console: Console
   );
 
 /** @returns the list of the reader's workstations, and the form that signs one out */
-export function ownWorkstationPages({ guard, domain }: RouteContext, console: Console) {
+export function ownWorkstationPages({ router, domain }: RouteContext, console: Console) {
   const { inventory } = domain.clients;
   const { ownLogins } = domain.access;
   const path = `${OWN_WORKSTATIONS_PATH}/:id/sign-out`;
   const ownClient = ({ organizationId, visitor }: Reader, id: string) =>
     inventory.ownById(organizationId, { id, userId: visitor.principal.userId });
 
-  return createRouter(guard, "console-own-workstations")
+  return router
     .get(
       OWN_WORKSTATIONS_PATH,
       ({ request }) =>

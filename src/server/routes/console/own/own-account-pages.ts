@@ -10,7 +10,7 @@ import type { Failure } from "../../../http/problems/problem.ts";
 import { factorsIn, PASSWORD_CHANGED } from "../../../pages/account/account-view.ts";
 import { passwordErrorOf } from "../../../pages/account/password-fields.tsx";
 import { FormField, formFailure, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 
 const PasswordForm = formOf({
   csrf: FormField,
@@ -20,7 +20,7 @@ const PasswordForm = formOf({
 });
 
 /** @returns the page of the account and its password form */
-export function ownAccountPages({ guard, domain }: RouteContext, console: Console, browser: Browser) {
+export function ownAccountPages({ router, domain }: RouteContext, console: Console, browser: Browser) {
   const { passwordChanges, ownFactors } = domain.access;
 
   const account = ({ actor, organizationId, visitor }: Reader, failure?: Failure) => {
@@ -34,7 +34,7 @@ export function ownAccountPages({ guard, domain }: RouteContext, console: Consol
     });
   };
 
-  return createRouter(guard, "console-own-account")
+  return router
     .get(
       OWN_ACCOUNT_PATH,
       ({ request }) => console.show(request, "anyone", (reader) => account(reader)),

@@ -7,12 +7,12 @@ import { ownKeyPage, revokeOwnKeyPage } from "../../../console/own/own-key.tsx";
 import { OWN_KEY_PATH } from "../../../console/own/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 
 const Form = formOf({ csrf: FormField, by: FormField });
 
 /** @returns the page of the key and its forms */
-export function ownConsoleKeyPages({ guard, domain }: RouteContext, console: Console) {
+export function ownConsoleKeyPages({ router, domain }: RouteContext, console: Console) {
   const { keys } = domain.gateway;
   const isOff = (reader: Reader) =>
     console.has("gateway")
@@ -37,7 +37,7 @@ export function ownConsoleKeyPages({ guard, domain }: RouteContext, console: Con
       return { to: OWN_KEY_PATH, notice: "The current state of your gateway key is shown below." };
     });
 
-  return createRouter(guard, "console-own-key")
+  return router
     .get(
       OWN_KEY_PATH,
       ({ request }) =>

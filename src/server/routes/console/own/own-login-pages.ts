@@ -14,7 +14,7 @@ import { OWN_LOGINS_PATH } from "../../../console/own/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
 import { countText } from "../../../pages/words.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 
 const Form = formOf({ csrf: FormField, by: FormField });
 /** Rows without `per_page` in the address. */
@@ -60,7 +60,7 @@ function createOwnLogins({ domain }: Pick<RouteContext, "domain">) {
 export function ownConsoleLoginPages(context: RouteContext, console: Console) {
   const logins = createOwnLogins(context);
 
-  return createRouter(context.guard, "console-own-logins")
+  return context.router
     .get(
       OWN_LOGINS_PATH,
       ({ request }) =>
@@ -90,11 +90,11 @@ export function ownConsoleLoginPages(context: RouteContext, console: Console) {
 }
 
 /** @returns the forms that end logins */
-export function endOwnLoginForms({ guard, domain }: RouteContext, console: Console) {
+export function endOwnLoginForms({ router, domain }: RouteContext, console: Console) {
   const { ownLogins } = domain.access;
   const action = { needs: "anyone", back: OWN_LOGINS_PATH } as const;
 
-  return createRouter(guard, "console-end-own-logins")
+  return router
     .post(
       `${OWN_LOGINS_PATH}/:id/end`,
       ({ request, params, body }) =>

@@ -5,7 +5,7 @@ import { USUAL_PATH, VIEWS_PATH, viewAddress } from "../../../console/list/views
 import { ownViewsPage, removeViewPage } from "../../../console/own/own-views.tsx";
 import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 
 const Plain = formOf({ csrf: FormField, by: FormField });
 const View = formOf({
@@ -15,7 +15,7 @@ const View = formOf({
 const Usual = formOf({ csrf: FormField, by: FormField, path: FormField, query: FormField, act: FormField });
 
 /** @returns the page of saved views, and the forms of lists */
-export function ownViewPages({ guard, domain }: RouteContext, console: Console) {
+export function ownViewPages({ router, domain }: RouteContext, console: Console) {
   const { preferences } = domain;
   const ownerOf = (reader: Reader): Owner => ({
     actor: reader.actor,
@@ -24,7 +24,7 @@ export function ownViewPages({ guard, domain }: RouteContext, console: Console) 
   });
   const needed = { needs: "anyone", back: VIEWS_PATH } as const;
 
-  return createRouter(guard, "console-own-views")
+  return router
     .get(
       VIEWS_PATH,
       ({ request }) =>

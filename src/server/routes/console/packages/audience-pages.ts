@@ -6,16 +6,16 @@ import { audiencePath, PACKAGES_PATH, packagePath } from "../../../console/packa
 import { REVIEW_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { formOperation, pageRoute, uploadRoute } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 import { type AudiencePlace, createAudienceForms } from "./audience-form.ts";
 
 const SAVED = "The draft is saved. Nothing is published yet.";
 
 /** @returns the page of a package's audience and its form */
-export function audiencePages({ guard, domain }: RouteContext, console: Console) {
+export function audiencePages({ router, domain }: RouteContext, console: Console) {
   const forms = createAudienceForms(domain);
   const place = placeIn(domain);
-  return createRouter(guard, "console-audience")
+  return router
     .get(
       `${PACKAGES_PATH}/:id/audience`,
       ({ request, params: { id } }) =>

@@ -12,7 +12,7 @@ import { CATALOG_PATH, catalogPath } from "../../../console/packages/words.ts";
 import { REVIEW_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 import { exportAnswer } from "../lists/list-export.ts";
 import { catalogChanged, versionIn } from "./package-action-pages.ts";
 import { refusalIn } from "./package-detail.ts";
@@ -28,8 +28,8 @@ const TAKEN = formOf({
 const ACTION = { needs: "administrator" } as const;
 
 /** @returns the list of the catalog and its file */
-export function catalogPages({ guard, domain }: RouteContext, console: Console) {
-  return createRouter(guard, "console-catalog")
+export function catalogPages({ router, domain }: RouteContext, console: Console) {
+  return router
     .get(
       CATALOG_PATH,
       ({ request }) =>
@@ -56,9 +56,9 @@ export function catalogPages({ guard, domain }: RouteContext, console: Console) 
 }
 
 /** @returns the page of one package of the catalog and its forms */
-export function catalogEntryPages({ guard, domain }: RouteContext, console: Console) {
+export function catalogEntryPages({ router, domain }: RouteContext, console: Console) {
   const { catalog, governance } = domain;
-  return createRouter(guard, "console-catalog-entry")
+  return router
     .get(
       `${CATALOG_PATH}/:id`,
       ({ request, params: { id } }) =>

@@ -21,7 +21,7 @@ import {
   seeOther,
   uploadRoute,
 } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 import { type RefusedUse, readPackage, refusalIn } from "./package-detail.ts";
 
 const REMOVED = formOf({ csrf: FormField, by: FormField, version: FormField });
@@ -32,12 +32,12 @@ export const versionIn = (text: string | undefined): number =>
   /^\d{1,9}$/.test(text ?? "") ? Number(text) : 0;
 
 /** @returns the page of a package and its forms */
-export function packageActionPages({ guard, domain }: RouteContext, console: Console) {
+export function packageActionPages({ router, domain }: RouteContext, console: Console) {
   const { drafts } = domain.governance;
   const pageOf = pageReader(domain);
   const saving = savingOn(pageOf);
 
-  return createRouter(guard, "console-package")
+  return router
     .get(
       `${PACKAGES_PATH}/:id`,
       ({ request, params: { id } }) =>
@@ -70,11 +70,11 @@ export function packageActionPages({ guard, domain }: RouteContext, console: Con
 }
 
 /** @returns the question before a package is removed, and its form */
-export function packageRemovalPages({ guard, domain }: RouteContext, console: Console) {
+export function packageRemovalPages({ router, domain }: RouteContext, console: Console) {
   const { clients, governance } = domain;
   const { drafts } = governance;
   const saving = savingOn(pageReader(domain));
-  return createRouter(guard, "console-package-removal")
+  return router
     .get(
       `${PACKAGES_PATH}/:id/remove`,
       ({ request, params: { id } }) =>

@@ -5,13 +5,13 @@ import { lastPageAddress } from "../../../console/list/list.ts";
 import { PACKAGE_CSV_COLUMNS, packageListPage } from "../../../console/packages/package-list.tsx";
 import { PACKAGES_PATH } from "../../../console/packages/words.ts";
 import { pageRoute, seeOther } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 import { exportAnswer } from "../lists/list-export.ts";
 import { readAllPackages, readPackages } from "./package-reading.ts";
 
 /** @returns the pages of packages */
-export function packagePages({ guard, domain }: RouteContext, console: Console) {
-  return createRouter(guard, "console-packages")
+export function packagePages({ router, domain }: RouteContext, console: Console) {
+  return router
     .get(
       PACKAGES_PATH,
       ({ request }) =>

@@ -12,15 +12,15 @@ import {
 } from "../../../console/people/group-pages.tsx";
 import { GROUPS_PATH } from "../../../console/people/words.ts";
 import { pageRoute, seeOther } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 import { exportAnswer } from "../lists/list-export.ts";
 
 /** @returns the pages of groups */
-export function groupPages({ guard, domain }: RouteContext, console: Console) {
+export function groupPages({ router, domain }: RouteContext, console: Console) {
   const { directory, roles } = domain.scim;
   const withRole = (group: GroupRow) => ({ ...group, role: roles.roleOf(group) });
 
-  return createRouter(guard, "console-groups")
+  return router
     .get(
       GROUPS_PATH,
       ({ request }) =>

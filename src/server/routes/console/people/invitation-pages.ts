@@ -25,7 +25,7 @@ import { INVITATIONS_PATH } from "../../../console/people/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { HttpError } from "../../../http/problems/problem.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 import { needsConfirmation } from "../../pages/factor-confirmation-pages.ts";
 import { exportAnswer } from "../lists/list-export.ts";
 
@@ -63,7 +63,7 @@ export function invitationPages(context: RouteContext, console: Console) {
     });
   };
 
-  return createRouter(context.guard, "console-invitations")
+  context.router
     .get(
       INVITATIONS_PATH,
       ({ request }) => console.show(request, "administrator", (reader) => showList(reader)),
@@ -95,8 +95,8 @@ export function invitationPages(context: RouteContext, console: Console) {
           return invitationResultPage(await inviteAll(reader, { addresses, role, once }));
         }),
       formRoute(NewInvitations, formOperation("sendInvitations", "Invites addresses and shows their links")),
-    )
-    .use(invitationActionPages(context, console));
+    );
+  invitationActionPages(context, console);
 }
 
 /** @returns the pages that renew or cancel one invitation */
@@ -104,7 +104,7 @@ function invitationActionPages(context: RouteContext, console: Console) {
   const { invitations } = context.domain.identity;
   const perform = createPerform(context);
 
-  return createRouter(context.guard, "console-invitation-actions")
+  return context.router
     .get(
       `${INVITATIONS_PATH}/:id/:action`,
       ({ request, params }) =>

@@ -16,7 +16,7 @@ import {
 import { LOGINS_PATH } from "../../../console/people/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 import { exportAnswer } from "../lists/list-export.ts";
 
 const Confirmed = formOf({ csrf: FormField, by: FormField });
@@ -24,11 +24,11 @@ const TypedCount = formOf({ csrf: FormField, by: FormField, count: FormField, ty
 const NEEDED = { needs: "administrator", back: LOGINS_PATH } as const;
 
 /** @returns the pages of logins */
-export function loginPages({ guard, domain }: RouteContext, console: Console) {
+export function loginPages({ router, domain }: RouteContext, console: Console) {
   const { logins } = domain.access;
   const userIn = createUserFilter(domain);
 
-  return createRouter(guard, "console-logins")
+  router
     .get(
       LOGINS_PATH,
       ({ request }) =>
@@ -59,17 +59,17 @@ export function loginPages({ guard, domain }: RouteContext, console: Console) {
           return exportAnswer(domain, reader, { list: "logins", columns: LOGIN_COLUMNS, pages });
         }),
       csvRoute("downloadLogins", "Logins as a CSV file"),
-    )
-    .use(endLoginPages({ guard, domain }, console));
+    );
+  endLoginPages({ router, domain }, console);
 }
 
 /** @returns the pages that end one login or all */
-function endLoginPages({ guard, domain }: Pick<RouteContext, "guard" | "domain">, console: Console) {
+function endLoginPages({ router, domain }: Pick<RouteContext, "router" | "domain">, console: Console) {
   const { logins } = domain.access;
   const endAll = ({ language }: Reader, error?: string) =>
     confirmationPage(endAllConfirmation({ count: logins.countLive(), language }, error));
 
-  return createRouter(guard, "console-login-ends")
+  return router
     .get(
       END_ALL_PATH,
       ({ request }) => console.show(request, "administrator", (reader) => endAll(reader)),

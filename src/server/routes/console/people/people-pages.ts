@@ -1,5 +1,4 @@
 // The pages about people: users, invitations, groups, logins.
-import { Elysia } from "elysia";
 import type { Console } from "../../../console/console.ts";
 import type { RouteContext } from "../../../router.ts";
 import { groupPages } from "./group-pages.ts";
@@ -10,13 +9,13 @@ import { userBulkPages } from "./user-bulk-pages.ts";
 import { userListPages } from "./user-list-pages.ts";
 import { userPages } from "./user-pages.ts";
 
-/** @returns all pages about people */
-export const peoplePages = (context: RouteContext, console: Console) =>
-  new Elysia({ name: "routes/console-people" })
-    .use(userListPages(context, console))
-    .use(userBulkPages(context, console))
-    .use(userPages(context, console))
-    .use(userActionPages(context, console))
-    .use(invitationPages(context, console))
-    .use(groupPages(context, console))
-    .use(loginPages(context, console));
+/** Adds all pages about people. */
+export function peoplePages(context: RouteContext, console: Console): void {
+  userListPages(context, console);
+  userBulkPages(context, console);
+  userPages(context, console);
+  userActionPages(context, console);
+  invitationPages(context, console);
+  groupPages(context, console);
+  loginPages(context, console);
+}

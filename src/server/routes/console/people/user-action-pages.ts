@@ -17,7 +17,7 @@ import { USERS_PATH, userPath } from "../../../console/people/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { HttpError } from "../../../http/problems/problem.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 import { createActionCheck } from "./user-pages.ts";
 
 const Confirmed = formOf({ csrf: FormField, by: FormField, version: FormField, typed: FormField });
@@ -34,7 +34,7 @@ export function userActionPages(context: RouteContext, console: Console) {
     return confirmationPage(userConfirmation(user, { action, invitations, ...(error && { error }) }));
   };
 
-  return createRouter(context.guard, "console-user-actions")
+  return context.router
     .get(
       `${USERS_PATH}/:id/:action`,
       ({ request, params }) =>

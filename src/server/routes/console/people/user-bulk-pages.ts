@@ -10,7 +10,7 @@ import type { Values } from "../../../console/list/list.ts";
 import { actionPath } from "../../../console/people/user-actions.ts";
 import { SINGLE_ACTIONS, USER_BULK, userBulkEquivalents } from "../../../console/people/user-bulk.ts";
 import { formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 import { BULK_FORM, type Bulk, BulkActions } from "../lists/bulk.ts";
 import { createUserQuery } from "./user-list-pages.ts";
 
@@ -18,7 +18,7 @@ import { createUserQuery } from "./user-list-pages.ts";
 type Chosen = UserSelection & { values?: Values };
 
 /** @returns the question before an action on many users, and the action */
-export function userBulkPages({ guard, domain }: RouteContext, console: Console) {
+export function userBulkPages({ router, domain }: RouteContext, console: Console) {
   const { bulkChanges } = domain.identity;
   const queryOf = createUserQuery(domain);
 
@@ -44,7 +44,7 @@ export function userBulkPages({ guard, domain }: RouteContext, console: Console)
   };
   const actions = new BulkActions(bulk);
 
-  return createRouter(guard, "console-user-bulk")
+  return router
     .get(
       USER_BULK.path,
       ({ request }) => console.show(request, "administrator", (reader) => actions.confirm(reader)),

@@ -18,11 +18,11 @@ import {
 import { USERS_PATH } from "../../../console/people/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { pageRoute, seeOther } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 import { exportAnswer } from "../lists/list-export.ts";
 
 /** @returns the list of users and its CSV file */
-export function userListPages({ guard, domain }: RouteContext, console: Console) {
+export function userListPages({ router, domain }: RouteContext, console: Console) {
   const { users } = domain.identity;
   const hasGateway = domain.gateway.mode !== undefined;
   const queryOf = createUserQuery(domain);
@@ -38,7 +38,7 @@ export function userListPages({ guard, domain }: RouteContext, console: Console)
     }));
   };
 
-  return createRouter(guard, "console-users")
+  return router
     .get(
       USERS_PATH,
       ({ request }) =>

@@ -9,13 +9,13 @@ import { userPage } from "../../../console/people/user-page.tsx";
 import { USERS_PATH } from "../../../console/people/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { pageRoute } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 
 /** Workstations, logins and audit entries on the page; links lead to all of them. */
 const ROWS_SHOWN = 5;
 
 /** @returns the page of one user */
-export function userPages({ guard, domain }: RouteContext, console: Console) {
+export function userPages({ router, domain }: RouteContext, console: Console) {
   const { identity, governance, gateway, access, auditLog, clients, scim } = domain;
   const checkAction = createActionCheck(identity);
 
@@ -26,7 +26,7 @@ export function userPages({ guard, domain }: RouteContext, console: Console) {
     return { shown: revision.document.packages.length - hidden.length, hidden };
   };
 
-  return createRouter(guard, "console-user").get(
+  return router.get(
     `${USERS_PATH}/:id`,
     ({ request, params }) =>
       console.show(request, "administrator", async (reader) => {

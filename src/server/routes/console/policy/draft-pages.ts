@@ -25,7 +25,7 @@ import {
 } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute, uploadRoute } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 
 const both = { csrf: FormField, by: FormField, version: FormField };
 const PUBLISHED = formOf({ ...both, draft: FormField, comment: FormField });
@@ -36,12 +36,12 @@ const ACTION = { needs: "administrator" } as const;
 const versionIn = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? "") ? Number(text) : 0);
 
 /** @returns the pages of drafts and their forms */
-export function draftPages({ guard, domain }: RouteContext, console: Console) {
+export function draftPages({ router, domain }: RouteContext, console: Console) {
   const { drafts, draftPublishing } = domain.governance;
   const review = reviewerOf(domain);
   const save = saverOf(domain);
 
-  return createRouter(guard, "console-draft")
+  return router
     .get(
       EDIT_PATH,
       ({ request }) =>
@@ -115,10 +115,10 @@ const saverOf =
   };
 
 /** @returns the forms that merge and discard the draft, and that go back to a former revision */
-export function draftActionPages({ guard, domain }: RouteContext, console: Console) {
+export function draftActionPages({ router, domain }: RouteContext, console: Console) {
   const { governance } = domain;
   const { drafts, draftPublishing } = governance;
-  return createRouter(guard, "console-draft-actions")
+  return router
     .post(
       `${REVIEW_PATH}/share`,
       ({ request, body }) =>

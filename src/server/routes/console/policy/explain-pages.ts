@@ -8,11 +8,11 @@ import { type ExplainAsked, type Explained, explainPage } from "../../../console
 import { EXPLAIN_PATH, revisionText } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { pageRoute } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 
 /** @returns the page that explains the policy to administrators */
-export const explainPages = ({ guard, domain }: RouteContext, console: Console) =>
-  createRouter(guard, "console-explain").get(
+export const explainPages = ({ router, domain }: RouteContext, console: Console) =>
+  router.get(
     EXPLAIN_PATH,
     ({ request }) =>
       console.show(request, "administrator", async (reader) => {

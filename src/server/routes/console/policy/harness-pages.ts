@@ -38,14 +38,14 @@ import {
 import { REVIEW_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { formOperation, pageRoute, uploadRoute } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 
 /** @returns the pages of harnesses and the form of one */
-export function harnessPages({ guard, domain }: RouteContext, console: Console) {
+export function harnessPages({ router, domain }: RouteContext, console: Console) {
   const { drafts, revisions } = domain.governance;
   const { viewsOf, pageOf, send } = createForm(domain);
 
-  return createRouter(guard, "console-harnesses")
+  return router
     .get(
       HARNESSES_PATH,
       ({ request }) =>

@@ -7,14 +7,14 @@ import { found, listValues, numberIn } from "../../../console/list/list.ts";
 import { HISTORY_COLUMNS, type HistoryRow, historyPage } from "../../../console/policy/history-list.tsx";
 import { HISTORY_PATH } from "../../../console/policy/words.ts";
 import { pageRoute } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 import { exportAnswer } from "../lists/list-export.ts";
 
 /** @returns the list of revisions and its file */
-export function historyPages({ guard, domain }: RouteContext, console: Console) {
+export function historyPages({ router, domain }: RouteContext, console: Console) {
   const { clients, governance } = domain;
   const { revisions } = governance;
-  return createRouter(guard, "console-policy-history")
+  return router
     .get(
       HISTORY_PATH,
       ({ request }) =>

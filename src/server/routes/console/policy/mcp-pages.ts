@@ -47,15 +47,15 @@ import { harnessText } from "../../../console/own/words.ts";
 import { REVIEW_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { formOperation, pageRoute, seeOther, uploadRoute } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 import { exportAnswer } from "../lists/list-export.ts";
 
 /** @returns the pages of MCP servers and the form of one */
-export function mcpPages({ guard, domain }: RouteContext, console: Console) {
+export function mcpPages({ router, domain }: RouteContext, console: Console) {
   const { drafts } = domain.governance;
   const send = senderOf(domain);
 
-  return createRouter(guard, "console-mcp")
+  return router
     .get(
       MCP_PATH,
       ({ request }) =>

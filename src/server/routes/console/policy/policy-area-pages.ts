@@ -1,5 +1,4 @@
 // The pages about the policy: in force, history, explanation, harnesses, packages, MCP servers, and drafts.
-import { Elysia } from "elysia";
 import type { Console } from "../../../console/console.ts";
 import type { RouteContext } from "../../../router.ts";
 import { extensionPages } from "../packages/extension-pages.ts";
@@ -11,16 +10,16 @@ import { mcpPages } from "./mcp-pages.ts";
 import { policyPages, rolloutPages } from "./policy-pages.ts";
 import { reachPages } from "./reach-pages.ts";
 
-/** @returns all pages about the policy */
-export const policyAreaPages = (context: RouteContext, console: Console) =>
-  new Elysia({ name: "routes/console-policy-area" })
-    .use(policyPages(context, console))
-    .use(historyPages(context, console))
-    .use(rolloutPages(context, console))
-    .use(explainPages(context, console))
-    .use(harnessPages(context, console))
-    .use(extensionPages(context, console))
-    .use(mcpPages(context, console))
-    .use(reachPages(context, console))
-    .use(draftPages(context, console))
-    .use(draftActionPages(context, console));
+/** Adds all pages about the policy. */
+export function policyAreaPages(context: RouteContext, console: Console): void {
+  policyPages(context, console);
+  historyPages(context, console);
+  rolloutPages(context, console);
+  explainPages(context, console);
+  harnessPages(context, console);
+  extensionPages(context, console);
+  mcpPages(context, console);
+  reachPages(context, console);
+  draftPages(context, console);
+  draftActionPages(context, console);
+}

@@ -6,10 +6,10 @@ import { diffPage, policyPage, revisionPage } from "../../../console/policy/poli
 import { rolloutPage } from "../../../console/policy/rollout-page.tsx";
 import { DIFF_PATH, HISTORY_PATH, POLICY_PATH, ROLLOUT_PATH } from "../../../console/policy/words.ts";
 import { pageRoute } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 
 /** @returns the pages that show the policy */
-export function policyPages({ guard, domain }: RouteContext, console: Console) {
+export function policyPages({ router, domain }: RouteContext, console: Console) {
   const { governance } = domain;
   const { revisions, views } = governance;
   /** The canonical text is written in a thread if it is long. */
@@ -20,7 +20,7 @@ export function policyPages({ guard, domain }: RouteContext, console: Console) {
     return yaml;
   };
 
-  return createRouter(guard, "console-policy")
+  return router
     .get(
       POLICY_PATH,
       ({ request }) =>
@@ -67,8 +67,8 @@ export function policyPages({ guard, domain }: RouteContext, console: Console) {
 }
 
 /** @returns the page of a rollout */
-export const rolloutPages = ({ guard, domain: { clients, governance } }: RouteContext, console: Console) =>
-  createRouter(guard, "console-rollout").get(
+export const rolloutPages = ({ router, domain: { clients, governance } }: RouteContext, console: Console) =>
+  router.get(
     `${ROLLOUT_PATH}/:revision`,
     ({ request, params }) =>
       console.show(request, "administrator", async ({ organizationId }) => {

@@ -8,7 +8,7 @@ import { csvRoute } from "../../../console/list/csv.ts";
 import { type Column, listValues, type Values } from "../../../console/list/list.ts";
 import { PEOPLE_CSV_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 import { exportAnswer } from "../lists/list-export.ts";
 
 const COLUMNS: readonly Column<User>[] = [
@@ -18,8 +18,8 @@ const COLUMNS: readonly Column<User>[] = [
 const SIDES = ["gaining", "losing"] as const;
 
 /** @returns the file of the people whom a draft reaches */
-export const reachPages = ({ guard, domain }: RouteContext, console: Console) =>
-  createRouter(guard, "console-policy-reach").get(
+export const reachPages = ({ router, domain }: RouteContext, console: Console) =>
+  router.get(
     PEOPLE_CSV_PATH,
     ({ request }) =>
       console.show(request, "administrator", async (reader) =>

@@ -12,7 +12,7 @@ import { MINE, SESSION_COLUMNS, sessionListPage } from "../../../console/session
 import { readingViewer } from "../../../console/sessions/viewers.ts";
 import { SESSIONS_CSV_PATH, SESSIONS_PATH } from "../../../console/sessions/words.ts";
 import { pageRoute, seeOther } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 import { userIdOf } from "../fleet-queries.ts";
 import { exportAnswer } from "../lists/list-export.ts";
 
@@ -20,7 +20,7 @@ import { exportAnswer } from "../lists/list-export.ts";
 const SORTS: Readonly<Record<string, string>> = { "-updated": "updated_desc", updated: "updated_asc" };
 
 /** @returns the list of captured sessions */
-export function sessionListPages({ guard, domain }: RouteContext, console: Console) {
+export function sessionListPages({ router, domain }: RouteContext, console: Console) {
   const { lists } = domain.sessions;
 
   const queryIn = async ({ organizationId, readsAll }: Reader, values: Values) => {
@@ -75,7 +75,7 @@ export function sessionListPages({ guard, domain }: RouteContext, console: Conso
     return exportAnswer(domain, reader, { list: "sessions", columns: SESSION_COLUMNS, pages });
   };
 
-  return createRouter(guard, "console-sessions")
+  return router
     .get(
       SESSIONS_PATH,
       ({ request }) => console.show(request, "anyone", listPage),

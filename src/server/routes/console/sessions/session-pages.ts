@@ -10,7 +10,7 @@ import { actingViewer, readingViewer } from "../../../console/sessions/viewers.t
 import { SESSIONS_PATH, sessionPath, titleOf } from "../../../console/sessions/words.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
 import { asSentence } from "../../../pages/words.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 
 const Form = formOf({ csrf: FormField, by: FormField });
 
@@ -18,7 +18,7 @@ const isOwn = ({ session }: SessionDetail, { visitor }: Reader): boolean =>
   session.userId === visitor.principal.userId;
 
 /** @returns the pages of one session */
-export function sessionPages({ guard, domain, clock }: RouteContext, console: Console) {
+export function sessionPages({ router, domain, clock }: RouteContext, console: Console) {
   const { detail, transcripts, sharing, downloads } = domain.sessions;
 
   const page = async (reader: Reader, id: string) => {
@@ -37,7 +37,7 @@ export function sessionPages({ guard, domain, clock }: RouteContext, console: Co
     });
   };
 
-  return createRouter(guard, "console-session")
+  router
     .get(
       `${SESSIONS_PATH}/:id`,
       ({ request, params }) => console.show(request, "anyone", (reader) => page(reader, params.id)),
@@ -60,15 +60,15 @@ export function sessionPages({ guard, domain, clock }: RouteContext, console: Co
         });
       },
       formRoute(Form, formOperation("sendSessionDownload", "Gives a short-lived address of the bytes")),
-    )
-    .use(removalPages({ guard, domain }, console));
+    );
+  removalPages({ router, domain }, console);
 }
 
 /** @returns the pages that delete a session */
-function removalPages({ guard, domain }: Pick<RouteContext, "guard" | "domain">, console: Console) {
+function removalPages({ router, domain }: Pick<RouteContext, "router" | "domain">, console: Console) {
   const { detail, removal } = domain.sessions;
 
-  return createRouter(guard, "console-session-removal")
+  return router
     .get(
       `${SESSIONS_PATH}/:id/delete`,
       ({ request, params }) =>

@@ -22,7 +22,7 @@ import { actingViewer } from "../../../console/sessions/viewers.ts";
 import { actionPath, peopleText, SESSIONS_PATH, sessionPath } from "../../../console/sessions/words.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
 import { asSentence } from "../../../pages/words.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 
 const Form = formOf({
   ...{ csrf: FormField, by: FormField, mode: FormField, people: FormField, person: FormField },
@@ -95,10 +95,10 @@ function createShareForms(domain: Domain) {
 }
 
 /** @returns the form that shares a session */
-export function sharePages({ guard, domain }: RouteContext, console: Console) {
+export function sharePages({ router, domain }: RouteContext, console: Console) {
   const { ownSession, emptyForm, findPeople, share } = createShareForms(domain);
 
-  return createRouter(guard, "console-session-sharing")
+  return router
     .get(
       `${SESSIONS_PATH}/:id/share`,
       ({ request, params }) =>

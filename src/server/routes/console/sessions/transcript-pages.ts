@@ -12,10 +12,10 @@ import { readingViewer } from "../../../console/sessions/viewers.ts";
 import { SESSIONS_PATH, sessionPath } from "../../../console/sessions/words.ts";
 import { formFailure, pageRoute, seeOther } from "../../../pages/html.ts";
 import { asSentence } from "../../../pages/words.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 
 /** @returns the page of the transcript */
-export function transcriptPages({ guard, domain }: RouteContext, console: Console) {
+export function transcriptPages({ router, domain }: RouteContext, console: Console) {
   const { detail, transcripts } = domain.sessions;
 
   const read = async (
@@ -42,7 +42,7 @@ export function transcriptPages({ guard, domain }: RouteContext, console: Consol
     return transcriptPage({ session, right, cursor, read: found, isOtherVersion });
   };
 
-  return createRouter(guard, "console-transcript").get(
+  return router.get(
     `${SESSIONS_PATH}/:id/transcript`,
     ({ request, params }) => console.show(request, "anyone", (reader) => page(reader, params.id)),
     pageRoute("showSessionTranscript", "What is in a captured session"),

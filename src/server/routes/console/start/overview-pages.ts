@@ -4,11 +4,11 @@ import { CONSOLE } from "../../../console/frame/navigation.ts";
 import { overviewPage } from "../../../console/overview/overview.tsx";
 import { ME_PATH } from "../../../console/own/words.ts";
 import { pageRoute, seeOther } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 
 /** @returns the routes of the overview */
-export const overviewPages = ({ guard, overview }: RouteContext, console: Console) =>
-  createRouter(guard, "console-overview").get(
+export const overviewPages = ({ router, overview }: RouteContext, console: Console) =>
+  router.get(
     CONSOLE,
     ({ request }) =>
       console.show(request, "anyone", async (reader) => {

@@ -8,11 +8,11 @@ import { keysPage } from "../../../console/search/keys.tsx";
 import { placesLike } from "../../../console/search/places.ts";
 import { searchPage } from "../../../console/search/search.tsx";
 import { pageRoute } from "../../../pages/html.ts";
-import { createRouter, type RouteContext } from "../../../router.ts";
+import type { RouteContext } from "../../../router.ts";
 
 /** @returns the routes of the search and of the page of keys */
-export const searchPages = ({ guard, search, spendSearch }: RouteContext, console: Console) =>
-  createRouter(guard, "console-search")
+export const searchPages = ({ router, search, spendSearch }: RouteContext, console: Console) =>
+  router
     .get(
       `${CONSOLE}/search`,
       ({ request }) =>
