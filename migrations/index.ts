@@ -42,6 +42,7 @@ import userWorkstations from "./0039_user_workstations.sql" with { type: "text" 
 import acknowledgedModels from "./0040_acknowledged_models.sql" with { type: "text" };
 import grantHolders from "./0041_grant_holders.sql" with { type: "text" };
 import revisionSummary from "./0042_revision_summary.sql" with { type: "text" };
+import packageAdditions from "./0043_package_additions.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -93,4 +94,5 @@ export const migrations: readonly Migration[] = [
   { id: 40, name: "acknowledged_models", sql: acknowledgedModels },
   { id: 41, name: "grant_holders", sql: grantHolders },
   { id: 42, name: "revision_summary", sql: revisionSummary },
+  { id: 43, name: "package_additions", sql: packageAdditions },
 ];

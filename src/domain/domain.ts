@@ -23,7 +23,6 @@ import { Redactions } from "./audit/redactions.ts";
 import { type Audit, createAudit } from "./audit/service.ts";
 import { Backups } from "./backup/service.ts";
 import { createCatalog, type RunCatalogTask } from "./catalog/service.ts";
-import { PackageSources } from "./catalog/sources/package-sources.ts";
 import { type ClientsDependencies, createClients } from "./clients/service.ts";
 import { Preferences } from "./console/service.ts";
 import { erasersOf } from "./erasers.ts";
@@ -38,6 +37,7 @@ import {
   type GatewayMode,
   type ProvisionerCall,
 } from "./gateway/service.ts";
+import { openPackages } from "./governance/additions/open-packages.ts";
 import { ArtifactLinks } from "./governance/delivery/artifact-links.ts";
 import { createDelivery } from "./governance/delivery/delivery.ts";
 import { presignUrlAt } from "./governance/delivery/upload-address.ts";
@@ -84,6 +84,8 @@ export interface DomainOptions {
   clock: Clock;
   ids: Ids;
   blobs: Blobs;
+  /** of bundles that were uploaded and are not imported yet */
+  importBlobs: Blobs;
   /** of captured sessions only */
   sessionBlobs: Blobs;
   /** undefined unless an S3-compatible store is configured */
@@ -182,7 +184,7 @@ export function openDomain({
   const records = createRecords({ ...machine, identity, ...recording });
   return {
     ...{ idempotency, identity, access, catalog, governance, auditLog, harnesses, sessions },
-    packageSources: new PackageSources({ ...shared, harnesses: () => harnesses.harnesses() }),
+    ...openPackages(shared, { governance, harnesses }),
     delivery: createDelivery({
       ...{ ...shared, ...governance },
       gateway: gatewayMode && { keys: gateway.keys, tokens: inference.tokens },

@@ -2,6 +2,7 @@
 // leaves nothing says why, and which tables it may change all the same; so do the few GETs that change something. A new
 // route has to be listed here.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
 import { sql } from "drizzle-orm";
 import { PUBLIC_SOURCES_DESTINATION } from "../../src/domain/catalog/sources/package-sources.ts";
 import {
@@ -11,14 +12,16 @@ import {
   POLICY_CAPABILITIES,
 } from "../../src/domain/governance/wire.ts";
 import { BULK_REQUEST, CORE_GROUP, CORE_USER, PATCH_OP, SEARCH_REQUEST } from "../../src/domain/scim/wire.ts";
+import { fileSigner } from "../../src/platform/crypto/file-signatures.ts";
 import { ANY_PUBLIC_HOST, createOutbound } from "../../src/platform/outbound/outbound.ts";
 import { addJob, changeJob } from "../../src/platform/scheduler/store.ts";
+import { Secret } from "../../src/platform/secret.ts";
 import type { Requirement } from "../../src/server/auth/guard.ts";
 import { reportWith } from "../domain/clients/policies.ts";
 import { managedText, packageOf } from "../domain/governance/governance-world.ts";
 import { type Expected, inTermsOf, tracesOf, wantedOf } from "../support/audit-watch.ts";
 import { FormBrowser, formTo, type Page, passkeyOptionsIn } from "../support/browser/form-browser.ts";
-import { seedCatalog } from "../support/content/catalog.ts";
+import { seedCatalog, writeArchive } from "../support/content/catalog.ts";
 import { publishFirst, publishPackages } from "../support/content/policy.ts";
 import {
   announcementOf,
@@ -199,6 +202,79 @@ async function withImage(site: TestServer, action: string) {
   const type = { "content-type": encoded.headers.get("content-type") ?? "" };
   return { ...sent, headers: { ...headers, ...type }, body: await encoded.bytes() };
 }
+
+const UPLOAD_PATH = "/console/packages/new/upload";
+
+/** @returns the upload of an archive by a form of that page */
+async function withArchive(site: TestServer, action: string, page: string) {
+  await publishFirst(site);
+  const { body, headers, ...sent } = await onConsole(site, { action, page });
+  const form = new FormData();
+  for (const [name, value] of new URLSearchParams(String(body))) if (name !== "file") form.set(name, value);
+  form.set("file", new File([new Uint8Array(GUIDE_ARCHIVE)], "guide-1.0.0.tgz"));
+  const encoded = new Response(form);
+  const type = { "content-type": encoded.headers.get("content-type") ?? "" };
+  return { ...sent, headers: { ...headers, ...type }, body: await encoded.bytes() };
+}
+
+const BUNDLE_SIGNER = fileSigner(
+  new Secret(generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString()),
+  "key",
+);
+
+/** @returns the bytes of a bundle with a package that the catalog lacks */
+async function bundleFor(site: TestServer): Promise<Uint8Array<ArrayBuffer>> {
+  await publishFirst(site);
+  await seedCatalog(site, [{ ...packageOf("guide"), ...writeArchive(site, "guide", [tarFile("skills/a")]) }]);
+  const request = { signer: BUNDLE_SIGNER, leaveOutRemote: false };
+  const { bytes } = site.domain.catalog.bundles.export(site.world.organizationId, request);
+  const bundle = new Uint8Array(Buffer.concat(await Array.fromAsync(bytes)));
+  await seedCatalog(site, []);
+  return bundle;
+}
+
+/** @returns the question whether a kept bundle shall be imported, answered with yes */
+async function onKeptBundle(site: TestServer) {
+  const bytes = await bundleFor(site);
+  const bundle = await site.domain.keptBundles.keep(
+    (async function* () {
+      yield bytes;
+    })(),
+  );
+  const kept = { bundle, name: "a.bundle", trust: BUNDLE_SIGNER.publicKey };
+  const action = "/console/catalog/import/plan";
+  const page = `${action}?${new URLSearchParams(kept)}`;
+  return await onConsole(site, { action, page, fields: { act: "import" } });
+}
+
+const GUIDE_ARCHIVE = tarGzOf(tarFile("skills/guide/SKILL.md", "# Guide"));
+
+/** @returns a step of a new package, after all steps before it are done */
+async function onNewPackage(site: TestServer, step: "" | "/identity" | "/layout" | "/audience" | "/check") {
+  await publishFirst(site);
+  const caller = await site.signedIn("admin");
+  const { packageAdditions: additions, packageSources } = site.domain;
+  const bytes = (async function* () {
+    yield GUIDE_ARCHIVE;
+  })();
+  const source = await packageSources.upload(caller.actor, { name: "guide-1.0.0.tgz", bytes });
+  let addition = await additions.start(caller.actor, source);
+  const named = { id: "guide", version: "1.0.0", name: "", isReplacement: false };
+  if (step !== "" && step !== "/identity") addition = await additions.identify(caller.actor, addition, named);
+  if (step === "/audience" || step === "/check")
+    addition = await additions.layOut(caller.actor, addition, { codex: source.adapters.codex });
+  if (step === "/check")
+    await additions.offer(caller.actor, addition, { scope: "organization", user_ids: [] });
+  const fields: Record<string, string> = step === "/audience" ? { scope: "organization", act: "save" } : {};
+  return await onConsole(site, { action: `/console/packages/new${step}`, fields, caller });
+}
+
+/** Steps are recorded when the addition starts, and when its package is in the draft. */
+const asStep = (step: Parameters<typeof onNewPackage>[1]) => ({
+  ask: (site: TestServer) => onNewPackage(site, step),
+  changes: ["package_additions"],
+  why: "the addition was recorded when it started",
+});
 
 /** @returns what the browser sends as a form about the draft of its administrator */
 async function onDraft(site: TestServer, asked: Parameters<typeof onConsole>[1]) {
@@ -764,6 +840,35 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "POST /console/packages/:id": {
     ask: (site) => onPackage(site, ""),
+    leaves: ["policy_draft.create"],
+  },
+  "POST /console/catalog/import": {
+    ask: (site) => withArchive(site, "/console/catalog/import", "/console/catalog/import"),
+    changes: [],
+    why: "the bundle is kept as a file; the catalog changes when its plan is accepted",
+  },
+  "POST /console/catalog/import/plan": { ask: onKeptBundle, leaves: ["catalog.import"] },
+  "POST /admin/catalog/import": {
+    async ask(site) {
+      const query = new URLSearchParams({ trust: BUNDLE_SIGNER.publicKey, keep: "true" });
+      const body = Buffer.from(await bundleFor(site));
+      return asAdmin(site, { path: `/admin/catalog/import?${query}`, body });
+    },
+    leaves: ["catalog.import"],
+  },
+  "POST /console/packages/new": {
+    ask: (site) => onNewPackage(site, ""),
+    leaves: ["package_addition.drop"],
+  },
+  "POST /console/packages/new/upload": {
+    ask: (site) => withArchive(site, UPLOAD_PATH, "/console/packages/new"),
+    leaves: ["artifact.upload", "package_addition.start"],
+  },
+  "POST /console/packages/new/identity": asStep("/identity"),
+  "POST /console/packages/new/layout": asStep("/layout"),
+  "POST /console/packages/new/audience": asStep("/audience"),
+  "POST /console/packages/new/check": {
+    ask: (site) => onNewPackage(site, "/check"),
     leaves: ["policy_draft.create"],
   },
   "POST /console/catalog/:id": {

@@ -266,6 +266,7 @@ async function joinDomain(
     ids,
     blobs: await openBlobs(join(directory, "artifacts")),
     sessionBlobs: await openBlobs(join(directory, "sessions"), options.writeUploads),
+    importBlobs: await openBlobs(join(directory, "artifacts", "imports")),
     s3Objects: options.s3Objects,
     sealing: openSealing({ directory: join(directory, "keys"), ids }),
     passwords: createPasswords({ cost: { memoryKib: 8, passes: 1 } }),

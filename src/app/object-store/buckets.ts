@@ -1,6 +1,7 @@
 // Builds the buckets of the object store from the configuration, for captured sessions and for package archives. It contacts nothing.
 // platform/config/object-store-rules.ts has already checked that the settings are complete.
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { ARCHIVE_LIMITS } from "../../domain/catalog/archive/archive.ts";
 import { LogArchive } from "../../domain/inference/log/log-archive.ts";
 import { createS3Objects, type ObjectStore } from "../../domain/sessions/service.ts";
@@ -86,6 +87,8 @@ export interface Stores {
   /** package archives, in the data directory and possibly in a bucket */
   blobs: Blobs;
   sessionBlobs: Blobs;
+  /** of bundles that were uploaded and are not imported yet; never in a bucket */
+  importBlobs: Blobs;
   s3Objects: ObjectStore | undefined;
   /** of the request log, in the bucket of captured sessions */
   logArchive: LogArchive | undefined;
@@ -111,6 +114,7 @@ export async function openStores(
   return {
     blobs: packages ? keepInBucket(local, { bucket: packages, maxBytes }) : local,
     sessionBlobs: await openBlobs(sessions, writeUploads),
+    importBlobs: await openBlobs(join(artifacts, "imports")),
     s3Objects: bucket && createS3Objects({ bucket, clock, prefix }),
     logArchive: bucket && new LogArchive({ bucket, name, prefix }),
     buckets,

@@ -15,7 +15,8 @@ export type { ReportProgress } from "./archive/local-archives.ts";
 export type { ArchiveListing } from "./archive/stored-archives.ts";
 export type { BundleFile } from "./bundles/bundle-model.ts";
 export type { ImportPlan, ImportRequest } from "./bundles/bundles.ts";
-export { ManagedPackage } from "./model.ts";
+export { KeptBundles } from "./bundles/kept-bundles.ts";
+export { ID_CHARACTERS_MAX, ManagedPackage } from "./model.ts";
 export { componentsOf } from "./packages/layouts.ts";
 export {
   contentOf,
@@ -23,12 +24,14 @@ export {
   type PackageContent,
   type PackageKind,
 } from "./packages/package-content.ts";
-export { readPackages } from "./packages/package-rules.ts";
+export { checkPackages, readPackages } from "./packages/package-rules.ts";
 export { type CatalogSummary, updateOf } from "./reading.ts";
 export type { PackageVersion, SeedPlan } from "./seed/plan.ts";
 export { isUnchanged } from "./seed/plan.ts";
 export type { RemovalCheck } from "./seed/removal-check.ts";
 export type { Seeded, SeedRequest } from "./seed/seed.ts";
+export type { KeptArchives } from "./sources/kept-archives.ts";
+export { PackageSources } from "./sources/package-sources.ts";
 export { sourceWarnings } from "./sources/source-warnings.ts";
 export type { RunCatalogTask } from "./tasks.ts";
 

@@ -1,6 +1,7 @@
 // Erases a person from the policy history: the author of a revision, and addresses in its comment. The policy itself stays. The
-// person's draft is removed.
+// person's draft is removed, and the package that the person was adding.
 import { type ErasePersonalData, replaceAddresses } from "../shared/personal-data.ts";
+import { removeAddition } from "./additions/addition-store.ts";
 import { removeDraft } from "./drafts/draft-store.ts";
 import * as store from "./erase-store.ts";
 
@@ -13,7 +14,9 @@ export const eraseAuthor: ErasePersonalData = (tx, { person }) => {
       if (replaced !== comment) store.setComment(tx, { id, comment: replaced });
     }
   const isRemoved = person.userId !== undefined && removeDraft(tx, person.userId);
+  const hasAddition = person.userId !== undefined && removeAddition(tx, person.userId);
   return {
+    package_additions: hasAddition ? 1 : 0,
     policy_drafts: isRemoved ? 1 : 0,
     policy_revisions: store.renameAuthor(tx, person, person.pseudonym),
   };

@@ -45,3 +45,13 @@ export const policyDrafts = sqliteTable("policy_drafts", {
   createdAtMs: integer("created_at_ms").notNull(),
   savedAtMs: integer("saved_at_ms").notNull(),
 });
+
+export const packageAdditions = sqliteTable("package_additions", {
+  /** an administrator adds one package at a time */
+  ownerId: text("owner_id").primaryKey(),
+  organizationId: text("organization_id").notNull(),
+  /** JSON: what the steps have so far */
+  content: text("content").notNull(),
+  version: integer("version").notNull(),
+  savedAtMs: integer("saved_at_ms").notNull(),
+});

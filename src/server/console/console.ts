@@ -2,8 +2,10 @@
 // refusals into pages. Routes of the console pass their work to `show` and `act`, and make none of these decisions themselves.
 import { DomainError } from "../../platform/errors.ts";
 import type { Browser, Visitor } from "../auth/browser.ts";
+import type { UploadTimes } from "../http/bodies/streamed-body.ts";
+import { openStreamedForm, type StreamedForm } from "../http/bodies/streamed-form.ts";
 import { actorOf, exchangeOf, principalOf } from "../http/exchange.ts";
-import { type Failure, failureOf } from "../http/problems/problem.ts";
+import { type Failure, failureOf, HttpError } from "../http/problems/problem.ts";
 import { formFailure, seeOther, signInPath } from "../pages/html.ts";
 import type { RouteContext } from "../router.ts";
 import { confirmPath, needsConfirmation } from "../routes/pages/factor-confirmation-pages.ts";
@@ -39,6 +41,14 @@ interface Action {
   isQuestion?: boolean;
 }
 
+/** An action with a file. */
+interface FileAction extends Omit<Action, "isQuestion"> {
+  bytesMax: number;
+  times: UploadTimes | undefined;
+  /** the page for a file of more bytes */
+  tooLarge(reader: Reader): ConsolePage;
+}
+
 /** Functions for routes of the console. */
 export interface Console {
   /** Answers a page. A reader who is not signed in goes to the sign-in page and comes back to the same address. */
@@ -56,6 +66,12 @@ export interface Console {
     action: Action,
     work: (reader: Reader, fields: Fields) => Done | Answer | Promise<Done | Answer>,
   ): Promise<Response>;
+  /** As `act`, for a form with a large file, of which nothing is read before its sender is known (streamed-form.ts). */
+  actFile(
+    request: Request,
+    action: FileAction,
+    work: (reader: Reader, form: StreamedForm) => Done | Answer | Promise<Done | Answer>,
+  ): Promise<Response>;
   /** @returns whether somebody is signed in; an uploaded file is read only then */
   hasVisitor(request: Request): boolean;
   has(feature: Feature): boolean;
@@ -68,7 +84,8 @@ export interface Console {
 /** @returns the functions that all routes of the console share */
 export function createConsole(context: RouteContext, browser: Browser): Console {
   const { baseUrl } = context;
-  const { has, readerOf, answer } = createFrame(context, browser);
+  const frame = createFrame(context, browser);
+  const { has, readerOf, answer } = frame;
 
   /** @returns the page of a refusal; unexpected errors are left to the server, which logs them */
   const refuse = (reader: Reader, error: unknown): Response => {
@@ -95,6 +112,8 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
       if (!reader) return expiredPage({ ...action, request, branding: browser.branding() });
       return answer(reader, mayChange ? tooLongPage(action.back) : forbiddenPage("change"));
     },
+
+    actFile: (...asked) => createFileAction(browser, frame)(console.act, ...asked),
 
     navigationOf: ({ readsAll }) => navigationFor(readsAll, has),
 
@@ -146,6 +165,40 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
     },
   };
   return console;
+}
+
+/** @returns `actFile`, which hands the fields of the form to `act` */
+const createFileAction =
+  (browser: Browser, { readerOf, answer }: Pick<ReturnType<typeof createFrame>, "readerOf" | "answer">) =>
+  async (
+    act: Console["act"],
+    ...[request, { bytesMax, times, tooLarge, ...action }, work]: Parameters<Console["actFile"]>
+  ): Promise<Response> => {
+    const visitor = browser.visitor(request);
+    if (!visitor) return expiredPage({ ...action, request, branding: browser.branding() });
+    const reader = readerOf(request, visitor);
+    if (!reader.mayAdminister) return answer(reader, forbiddenPage("change"));
+    const form = await openForm(request, { bytesMax, times });
+    if (!form) return answer(reader, tooLarge(reader));
+    exchangeOf(request).isAdmitted = true;
+    try {
+      return await act(request, form.fields, action, (actor) => work(actor, form));
+    } finally {
+      await form.end();
+    }
+  };
+
+/** @returns undefined for a form that declares too many bytes */
+async function openForm(
+  request: Request,
+  limits: Parameters<typeof openStreamedForm>[1],
+): Promise<StreamedForm | undefined> {
+  try {
+    return await openStreamedForm(request, limits);
+  } catch (error) {
+    if (error instanceof HttpError && error.status === 413) return undefined;
+    throw error;
+  }
 }
 
 /** @returns functions that make a reader of a request, and an answer of a page */

@@ -26,6 +26,7 @@ import { searchRoutes } from "./administration/search.ts";
 import { brandingRoutes } from "./branding.ts";
 import { brandingImageRoutes } from "./branding-images.ts";
 import { catalogRoutes } from "./catalog/catalog.ts";
+import { catalogImportRoutes } from "./catalog/catalog-import.ts";
 import { packageSourceRoutes } from "./catalog/package-sources.ts";
 import { clientRoutes } from "./clients.ts";
 import { clientBulkRoutes } from "./clients-bulk.ts";
@@ -87,6 +88,7 @@ export function createRoutes(
   adminLoginRoutes(context);
   catalogRoutes(context);
   packageSourceRoutes(context);
+  catalogImportRoutes(context);
   governanceRoutes(context);
   artifactRoutes(context);
   harnessRoutes(context);

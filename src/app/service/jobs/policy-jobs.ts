@@ -1,4 +1,4 @@
-// The jobs of the policy: drafts that nobody saves end, and the rollout of the current revision is sampled. domain/governance/drafts
+// The jobs of the policy: drafts and packages that nobody goes on with end, and the rollout of the current revision is sampled. domain/governance/drafts
 // and domain/clients/rollout do the work.
 
 import type { Domain } from "../../../domain/domain.ts";
@@ -12,7 +12,7 @@ const TIMES = { everyMs: HOUR_MS, jitterMs: 30 * SECOND_MS, timeLimitMs: MINUTE_
 
 export function registerPolicyJobs(
   scheduler: Scheduler,
-  { clients, governance }: Domain,
+  { clients, governance, packageAdditions }: Domain,
   { actor, log }: { actor: Actor; log: Log },
 ): void {
   scheduler.register({
@@ -20,7 +20,8 @@ export function registerPolicyJobs(
     name: "policy-draft-expiry",
     async run() {
       const expired = await governance.drafts.expire(actor);
-      if (expired > 0) log.info("policy_drafts.expired", { expired });
+      const additions = await packageAdditions.expire(actor);
+      if (expired + additions > 0) log.info("policy_drafts.expired", { expired, additions });
     },
   });
   scheduler.register({

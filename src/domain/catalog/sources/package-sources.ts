@@ -116,8 +116,13 @@ export class PackageSources {
     }
   }
 
+  /** @returns whether archives on public hosts may be fetched */
+  isPublic(): boolean {
+    return this.own.outbound.list().some(({ name }) => name === PUBLIC_SOURCES_DESTINATION);
+  }
+
   #refuseClosed(): void {
-    if (this.own.outbound.list().some(({ name }) => name === PUBLIC_SOURCES_DESTINATION)) return;
+    if (this.isPublic()) return;
     throw new DomainError("forbidden", "package_source.closed", "public package sources are switched off", {
       hint: "the operator switches them on with the setting package_sources.public, or seeds the catalog from local archives",
     });

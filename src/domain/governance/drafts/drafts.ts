@@ -9,7 +9,8 @@ import type { MemberChanges } from "../../../platform/text/yaml-edit.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { AudienceInput } from "../delivery/audiences.ts";
 import { safeDefault } from "../document/safe-default.ts";
-import type { Revision } from "../model.ts";
+import { refuseProblems } from "../errors.ts";
+import type { PackageAudience, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import type { McpLists } from "../publishing/mcp-lists.ts";
 import { draftChanged, noDraft } from "./draft-errors.ts";
@@ -133,6 +134,33 @@ export class Drafts {
     return this.#edit(actor, stated, (content) =>
       this.#edits.extensions(actor, content, withPackage(content, managed)),
     );
+  }
+
+  /** As takePackage, and says who gets the package. @throws DomainError as saveExtensions */
+  addPackage(
+    actor: Actor,
+    stated: StatedVersion,
+    managed: PackageInput,
+    audience: AudienceInput,
+  ): Promise<Draft> {
+    return this.#edit(actor, stated, (content) => {
+      const taken = withPackage(content, managed);
+      const packageAudiences = { ...taken.packageAudiences, [managed.id]: audience };
+      return this.#edits.extensions(actor, content, { ...taken, packageAudiences });
+    });
+  }
+
+  /**
+   * @param id of a package that the draft may lack
+   * @returns who gets the package, as the draft would have it
+   * @throws DomainError `governance.invalid` with pointers below `/package_audiences`
+   */
+  async checkAudience(actor: Actor, id: string, audience: AudienceInput): Promise<PackageAudience> {
+    const { audiences: former } = this.ownOrNew(actor);
+    const request = { packageAudiences: { [id]: audience } };
+    const { audiences, problems } = await this.#edits.audiences(actor, { packages: [id], former }, request);
+    refuseProblems(problems);
+    return audiences[id] ?? { scope: "organization", user_ids: [] };
   }
 
   /** Removes a package with its audience and its overrides. @throws DomainError as saveExtensions; `policy_draft.no_package` */

@@ -8,6 +8,7 @@ import { startLive } from "./live.ts";
 import { startPeople } from "./people.ts";
 import { rememberZone } from "./preferences.ts";
 import { startRegions } from "./regions.ts";
+import { startUploads } from "./upload.ts";
 
 rememberZone();
 improve(document);
@@ -15,6 +16,7 @@ startCopying();
 startRegions();
 startDialogs();
 startForms();
+startUploads();
 startPeople();
 startKeys();
 startKeysSwitch();

@@ -41,7 +41,12 @@ export async function fetchPage(
   const came = new URL(answer.url);
   if (!isPage || came.origin !== location.origin || !came.pathname.startsWith("/console"))
     throw new NotThisPage(address);
-  const page = new DOMParser().parseFromString(policy.createHTML(await answer.text()), "text/html");
+  return { page: pageOf(await answer.text()), url: answer.url };
+}
+
+/** @param html that this origin sent */
+export function pageOf(html: string): Document {
+  const page = new DOMParser().parseFromString(policy.createHTML(html), "text/html");
   improve(page);
-  return { page, url: answer.url };
+  return page;
 }

@@ -7,9 +7,9 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import type { Column, Filter, List } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { harnessText } from "../own/words.ts";
-import { State, Text } from "../parts/values.tsx";
+import { State, Text, useReader } from "../parts/values.tsx";
 import { CONTENT_COLUMN, CONTENT_FILTERS, fileColumn, nameColumn } from "./package-columns.tsx";
-import { ARCHIVE_WORDS, CATALOG_PATH, catalogPath, OFFER_WORDS } from "./words.ts";
+import { ARCHIVE_WORDS, CATALOG_PATH, catalogPath, IMPORT_PATH, OFFER_WORDS } from "./words.ts";
 
 const FILTERS: readonly Filter[] = [
   ...CONTENT_FILTERS,
@@ -107,8 +107,8 @@ export function catalogListPage({ page, problems = [] }: CatalogListProps): Cons
     paging: page ?? { page: 1, perPage: 1, total: 0 },
     none: (
       <p>
-        The catalog is empty. An operator fills it from a file with <code>quartermaster catalog seed</code>,
-        or from a signed bundle with <code>quartermaster catalog import</code>.
+        The catalog is empty. <a href={IMPORT_PATH}>Import a signed bundle</a>, or let an operator fill it
+        from a file with <code>quartermaster catalog seed</code>.
       </p>
     ),
     problems,
@@ -120,6 +120,20 @@ export function catalogListPage({ page, problems = [] }: CatalogListProps): Cons
     title: "Catalog",
     status: listStatus(list),
     isError: problems.length > 0,
-    content: <ListView list={list} />,
+    content: (
+      <>
+        <ImportLink />
+        <ListView list={list} />
+      </>
+    ),
   };
 }
+
+const ImportLink = () =>
+  useReader().mayAdminister ? (
+    <p>
+      <a class="button" href={IMPORT_PATH}>
+        Import a bundle
+      </a>
+    </p>
+  ) : null;

@@ -10,7 +10,8 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import type { Column, Filter, List } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { andText, harnessText } from "../own/words.ts";
-import { State, Text } from "../parts/values.tsx";
+import { State, Text, useReader } from "../parts/values.tsx";
+import { NEW_PACKAGE_PATH } from "./new/words.ts";
 import { CONTENT_COLUMN, CONTENT_FILTERS, fileColumn, nameColumn } from "./package-columns.tsx";
 import { audienceText, CATALOG_PATH, DRAFT_WORDS, PACKAGES_PATH, packagePath, updateText } from "./words.ts";
 
@@ -132,8 +133,8 @@ export function packageListPage({ page, problems = [] }: PackageListProps): Cons
       <>
         <p>The policy has no packages yet.</p>
         <p>
-          Choose some from <a href={CATALOG_PATH}>the catalog</a>. An operator fills it with{" "}
-          <code>quartermaster catalog seed</code>.
+          Add one from an archive, or choose some from <a href={CATALOG_PATH}>the catalog</a>. An operator
+          fills it with <code>quartermaster catalog seed</code>.
         </p>
       </>
     ),
@@ -148,6 +149,20 @@ export function packageListPage({ page, problems = [] }: PackageListProps): Cons
     live: ["revision"],
     status: listStatus(list),
     isError: problems.length > 0,
-    content: <ListView list={list} />,
+    content: (
+      <>
+        <NewPackage />
+        <ListView list={list} />
+      </>
+    ),
   };
 }
+
+const NewPackage = () =>
+  useReader().mayAdminister ? (
+    <p>
+      <a class="button primary" href={NEW_PACKAGE_PATH}>
+        Add a package
+      </a>
+    </p>
+  ) : null;

@@ -13,6 +13,7 @@ import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Facts, State, Text, useReader } from "../parts/values.tsx";
 import { REVIEW_PATH } from "../policy/words.ts";
+import { NEW_PACKAGE_PATH } from "./new/words.ts";
 import { Contents, Layouts, type StoredArchive, sourceFacts } from "./package-archive.tsx";
 import { Content } from "./package-columns.tsx";
 import { Failures, History } from "./package-reports.tsx";
@@ -106,7 +107,13 @@ const factsOf = ({ managed, view, counts, people, archive }: PackagePageProps) =
   ...sourceFacts(managed, archive),
 ];
 
-function Actions({ view: { id, version: own, update }, version }: { view: PackageView; version: number }) {
+function Actions({
+  view: { id, version: own, update, isFromCatalog },
+  version,
+}: {
+  view: PackageView;
+  version: number;
+}) {
   const { mayAdminister } = useReader();
   if (!mayAdminister) return null;
   return (
@@ -120,6 +127,11 @@ function Actions({ view: { id, version: own, update }, version }: { view: Packag
             Update to {updateText(own, update)}
           </button>
         </ConsoleForm>
+      )}
+      {!isFromCatalog && (
+        <a class="button" href={NEW_PACKAGE_PATH}>
+          Add another version
+        </a>
       )}
       <a class="button" href={audiencePath(id)}>
         Change who gets it

@@ -7,12 +7,20 @@ import type { Tone } from "../parts/values.tsx";
 
 export const PACKAGES_PATH = `${CONSOLE}/packages`;
 export const CATALOG_PATH = `${CONSOLE}/catalog`;
+export const IMPORT_PATH = `${CATALOG_PATH}/import`;
+export const PLAN_PATH = `${IMPORT_PATH}/plan`;
+
+/** Ids that are addresses of other pages; an escaped letter makes them ids again. */
+const OTHER_PAGES = new Set(["new", "import"]);
+
+const segmentOf = (id: string): string =>
+  OTHER_PAGES.has(id) ? `%${id.charCodeAt(0).toString(16)}${id.slice(1)}` : id;
 
 /** @returns the path of a package's page */
-export const packagePath = (id: string): string => `${PACKAGES_PATH}/${id}`;
+export const packagePath = (id: string): string => `${PACKAGES_PATH}/${segmentOf(id)}`;
 
 /** @returns the path of the page of a package that the catalog offers */
-export const catalogPath = (id: string): string => `${CATALOG_PATH}/${id}`;
+export const catalogPath = (id: string): string => `${CATALOG_PATH}/${segmentOf(id)}`;
 
 /** @returns the path of the form that says who gets a package */
 export const audiencePath = (id: string): string => `${packagePath(id)}/audience`;

@@ -15,6 +15,8 @@ interface ConsoleFormProps {
   isContinued?: boolean;
   /** the form has a file or a long text, and is sent as multipart/form-data */
   isInParts?: boolean;
+  /** the script shows how much of its file is sent */
+  isWatched?: boolean;
   /** the script asks before the reader leaves the page with something that is not saved: `refused` where the page already shows such values */
   edits?: "saved" | "refused";
 }
@@ -26,6 +28,7 @@ export function ConsoleForm({
   class: name,
   isContinued,
   isInParts,
+  isWatched,
   edits,
 }: ConsoleFormProps) {
   const { csrf, visitor } = useReader();
@@ -37,6 +40,7 @@ export function ConsoleForm({
       enctype={isInParts ? "multipart/form-data" : undefined}
       data-continue={isContinued}
       data-edits={edits}
+      data-upload={isWatched}
     >
       <Hidden name="csrf" value={csrf} />
       <Hidden name="by" value={visitor.principal.userId} />

@@ -1,0 +1,54 @@
+// Bundles that were uploaded and whose plan is being looked at: files in a folder of their own, until they are imported or dropped.
+import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
+import { type Clock, DAY_MS } from "../../../platform/clock.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import { readPieces } from "../../../platform/files/files.ts";
+import type { BundleFile } from "./bundle-model.ts";
+
+/** Bytes of an uploaded bundle. Larger ones are imported by the command, which reads them where they are. */
+export const BUNDLE_UPLOAD_BYTES_MAX = 1024 ** 3;
+/** Milliseconds until an upload that nobody imports is removed. */
+export const BUNDLE_KEPT_MS = DAY_MS;
+
+export class KeptBundles {
+  constructor(private readonly own: { importBlobs: Blobs; clock: Clock }) {}
+
+  /**
+   * Keeps the bytes of a bundle; nobody has looked at them yet.
+   * @returns their SHA-256
+   * @throws DomainError `artifact.too_large`, `artifact.disk_full`; errors of the bytes
+   */
+  async keep(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+    const { importBlobs } = this.own;
+    await importBlobs.sweepTemporary();
+    await this.#sweep();
+    const { digest } = await importBlobs.put(bytes, { maxBytes: BUNDLE_UPLOAD_BYTES_MAX, replaces: true });
+    return digest;
+  }
+
+  /** @param name of the file, for errors @throws DomainError `bundle.not_kept` */
+  async file(sha256: string, name: string): Promise<BundleFile> {
+    const { importBlobs } = this.own;
+    const digest = parseDigest(sha256);
+    const sizeBytes = await importBlobs.size(digest);
+    if (sizeBytes === undefined) throw notKept();
+    return { name, sizeBytes, read: (range) => readPieces(importBlobs.path(digest), range) };
+  }
+
+  async drop(sha256: string): Promise<void> {
+    await this.own.importBlobs.remove(parseDigest(sha256));
+  }
+
+  async #sweep(): Promise<void> {
+    const { importBlobs, clock } = this.own;
+    for await (const digest of importBlobs.list()) {
+      const kept = await importBlobs.stat(digest);
+      if (kept && kept.modifiedAtMs < clock.nowMs() - BUNDLE_KEPT_MS) await importBlobs.remove(digest);
+    }
+  }
+}
+
+const notKept = (): DomainError =>
+  new DomainError("not_found", "bundle.not_kept", "the uploaded bundle is no longer here", {
+    hint: "upload it again; it is kept for a day, until it is imported",
+  });

@@ -1,0 +1,65 @@
+// Shapes of a package that an administrator adds step by step: its archive, its name, its layouts and who gets it.
+import type { ManagedPackage } from "../../catalog/service.ts";
+import type { PackageAudience } from "../model.ts";
+
+/** Days after its last step until an addition is removed. */
+export const ADDITION_DAYS_MAX = 30;
+
+/** The archive, which is stored already. */
+export interface AdditionSource {
+  /** address of the archive, or the name of the uploaded file */
+  sourceRef: string;
+  /** of a repository */
+  commit?: string;
+  artifactId: string;
+  /** lower case */
+  sha256: string;
+}
+
+export interface AdditionIdentity {
+  id: string;
+  version: string;
+  /** empty for none */
+  name: string;
+}
+
+/** What the steps have so far, in their order. */
+export interface AdditionContent {
+  source: AdditionSource;
+  identity?: AdditionIdentity;
+  adapters?: ManagedPackage["adapters"];
+  audience?: PackageAudience;
+}
+
+export interface Addition extends AdditionContent {
+  /** id of the administrator */
+  ownerId: string;
+  organizationId: string;
+  /** grows by one with each step */
+  version: number;
+  savedAtMs: number;
+}
+
+/** An addition whose steps are all done. */
+export type WholeAddition = Addition & Required<AdditionContent>;
+
+/** @returns the addition if no step is missing */
+export const wholeAddition = (addition: Addition): WholeAddition | undefined => {
+  const { identity, adapters, audience } = addition;
+  return identity && adapters && audience ? { ...addition, identity, adapters, audience } : undefined;
+};
+
+/** @returns the package as the policy has it; without layouts as long as that step is not done */
+export const packageOf = ({
+  source,
+  identity,
+  adapters = {},
+}: AdditionContent & { identity: AdditionIdentity }) => ({
+  id: identity.id,
+  ...(identity.name !== "" && { name: identity.name }),
+  version: identity.version,
+  source_ref: source.sourceRef,
+  artifact_id: source.artifactId,
+  sha256: source.sha256,
+  adapters,
+});

@@ -1,0 +1,193 @@
+// Packages that administrators add step by step: the archive first, then the name, the layouts and the audience, and in the end all
+// of it goes into the draft. The steps so far survive the session, the browser and the service. An administrator adds one at a time.
+import { DAY_MS } from "../../../platform/clock.ts";
+import { DomainError, invariant, type Problem } from "../../../platform/errors.ts";
+import type { KeptArchives } from "../../catalog/service.ts";
+import { checkPackages } from "../../catalog/service.ts";
+import type { Actor } from "../../shared/actor.ts";
+import type { Draft } from "../drafts/draft-model.ts";
+import type { Drafts, StatedVersion } from "../drafts/drafts.ts";
+import { refuseProblems } from "../errors.ts";
+import type { PackageAudience } from "../model.ts";
+import type { GovernanceParts } from "../parts.ts";
+import {
+  ADDITION_DAYS_MAX,
+  type Addition,
+  type AdditionContent,
+  type AdditionIdentity,
+  type AdditionSource,
+  packageOf,
+  wholeAddition,
+} from "./addition-model.ts";
+import * as store from "./addition-store.ts";
+
+export interface AdditionsDependencies extends Pick<GovernanceParts, "db" | "clock" | "audit"> {
+  drafts: Drafts;
+  archives: Pick<KeptArchives, "missingPaths">;
+}
+
+export class PackageAdditions {
+  constructor(private readonly own: AdditionsDependencies) {}
+
+  /** @returns what the administrator adds; undefined for nothing */
+  find({ id }: Pick<Actor, "id">): Addition | undefined {
+    return id === null ? undefined : store.findAddition(this.own.db.read, id);
+  }
+
+  /** @throws DomainError `package_addition.none` */
+  get(actor: Pick<Actor, "id">): Addition {
+    const addition = this.find(actor);
+    if (!addition) throw noAddition();
+    return addition;
+  }
+
+  /** Starts with an archive, or goes on with another one: the name and the audience stay, the layouts are proposed anew. */
+  async start(actor: Actor, source: AdditionSource): Promise<Addition> {
+    const { id: ownerId, organizationId } = actor;
+    invariant(ownerId !== null, "only a user adds packages");
+    const { audit, clock, db } = this.own;
+    return await db.write((tx) => {
+      const { adapters: _, ...former } = store.findAddition(tx, ownerId) ?? { version: 0 };
+      const addition = {
+        ...{ ...former, ownerId, organizationId, source },
+        ...{ version: former.version + 1, savedAtMs: clock.nowMs() },
+      };
+      store.putAddition(tx, addition);
+      const after = { source: source.sourceRef, sha256: source.sha256 };
+      audit.record(tx, { actor, action: "package_addition.start", target: source.artifactId, after });
+      return addition;
+    }, "unobserved");
+  }
+
+  /**
+   * Names the package.
+   * @param isReplacement whether it may replace a package of the draft with that id
+   * @throws DomainError `package_addition.none`, `package_addition.changed`, `governance.invalid` with pointers into the package
+   */
+  async identify(
+    actor: Actor,
+    stated: StatedVersion,
+    { isReplacement, ...identity }: AdditionIdentity & { isReplacement: boolean },
+  ): Promise<Addition> {
+    const { packages } = this.own.drafts.ownOrNew(actor).document;
+    const known = packages.find(({ id }) => id === identity.id);
+    const problems = packageProblems({ ...this.get(actor), identity, adapters: {} });
+    refuseProblems([...problems, ...(known && !isReplacement ? [isTaken(known)] : [])]);
+    return await this.#save(actor, stated, { identity });
+  }
+
+  /**
+   * Says where the components of each harness are in the archive.
+   * @param adapters not checked yet
+   * @throws DomainError as identify; `artifact.*` if the archive is gone
+   */
+  async layOut(
+    actor: Actor,
+    stated: StatedVersion,
+    adapters: Readonly<Record<string, unknown>>,
+  ): Promise<Addition> {
+    const addition = this.get(actor);
+    const { identity } = addition;
+    if (!identity) throw isUnfinished();
+    const [managed, problems] = checkedPackage({ ...addition, identity, adapters });
+    refuseProblems(problems);
+    invariant(managed, "a package without problems");
+    refuseProblems(await this.own.archives.missingPaths(actor.organizationId, managed));
+    return await this.#save(actor, stated, { adapters: managed.adapters });
+  }
+
+  /** Says who gets it. @throws DomainError as identify; `governance.invalid` with pointers below `/package_audiences` */
+  async offer(actor: Actor, stated: StatedVersion, audience: PackageAudience): Promise<Addition> {
+    const { identity } = this.get(actor);
+    if (!identity) throw isUnfinished();
+    return await this.#save(actor, stated, {
+      audience: await this.own.drafts.checkAudience(actor, identity.id, audience),
+    });
+  }
+
+  /**
+   * Puts the package into the draft. The addition ends; a package with its id keeps what harnesses do with it.
+   * @throws DomainError as identify; `package_addition.unfinished`; `policy_draft.changed`, `governance.invalid`
+   */
+  async finish(actor: Actor, { version }: StatedVersion): Promise<Draft> {
+    const addition = this.get(actor);
+    if (addition.version !== version) throw additionChanged();
+    const whole = wholeAddition(addition);
+    if (!whole) throw isUnfinished();
+    const { drafts, db } = this.own;
+    const stated = { version: drafts.versionOf(actor) };
+    const draft = await drafts.addPackage(actor, stated, packageOf(whole), whole.audience);
+    await db.write((tx) => store.removeAddition(tx, addition.ownerId, version), "unobserved");
+    return draft;
+  }
+
+  /** Ends it; the archive stays stored. @throws DomainError `package_addition.none` */
+  async drop(actor: Actor): Promise<void> {
+    const { ownerId, source } = this.get(actor);
+    const { audit, db } = this.own;
+    await db.write((tx) => {
+      if (!store.removeAddition(tx, ownerId)) throw noAddition();
+      audit.record(tx, { actor, action: "package_addition.drop", target: source.artifactId });
+    }, "unobserved");
+  }
+
+  /** Removes what nobody has gone on with for ADDITION_DAYS_MAX. @returns how many */
+  async expire(actor: Actor): Promise<number> {
+    const { audit, clock, db } = this.own;
+    const beforeMs = clock.nowMs() - ADDITION_DAYS_MAX * DAY_MS;
+    return await db.write((tx) => {
+      const removed = store.removeUntouchedAdditions(tx, beforeMs);
+      for (const { ownerId } of removed)
+        audit.record(tx, { actor, action: "package_addition.expire", target: ownerId });
+      return removed.length;
+    }, "unobserved");
+  }
+
+  async #save(actor: Actor, { version }: StatedVersion, change: Partial<AdditionContent>): Promise<Addition> {
+    const { clock, db } = this.own;
+    return await db.write((tx) => {
+      const former = actor.id === null ? undefined : store.findAddition(tx, actor.id);
+      if (!former) throw noAddition();
+      if (former.version !== version) throw additionChanged();
+      const addition = { ...former, ...change, version: version + 1, savedAtMs: clock.nowMs() };
+      store.putAddition(tx, addition);
+      return addition;
+    }, "unobserved");
+  }
+}
+
+/** @returns the package in the shape of the policy, unless it has problems; those with pointers into it */
+function checkedPackage(content: Parameters<typeof packageOf>[0]) {
+  const { packages, problems } = checkPackages([packageOf(content)]);
+  return [packages[0], problems.map(inPackage)] as const;
+}
+
+const packageProblems = (content: Parameters<typeof packageOf>[0]): Problem[] => checkedPackage(content)[1];
+
+const inPackage = ({ pointer, ...problem }: Problem): Problem => ({
+  ...problem,
+  pointer: pointer.replace(/^\/0/, ""),
+});
+
+const isTaken = ({ id, version }: { id: string; version: string }): Problem => ({
+  pointer: "/id",
+  detail: `the draft has a package ${id} ${version} already; confirm that this one replaces it, or choose another id`,
+});
+
+const noAddition = (): DomainError =>
+  new DomainError("not_found", "package_addition.none", "no package is being added", {
+    hint: "begin with its archive; an addition ends after 30 days without a step",
+  });
+
+const additionChanged = (): DomainError =>
+  new DomainError(
+    "conflict",
+    "package_addition.changed",
+    "the package was changed in another tab meanwhile",
+    {
+      hint: "look at it again; nothing of it is lost",
+    },
+  );
+
+const isUnfinished = (): DomainError =>
+  new DomainError("conflict", "package_addition.unfinished", "a step before this one is not done");

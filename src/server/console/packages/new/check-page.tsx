@@ -1,0 +1,65 @@
+// The last step: everything that was entered, before it goes into the draft.
+/** @jsxImportSource preact */
+import { packageOf, type WholeAddition } from "../../../../domain/governance/additions/addition-model.ts";
+import { Hidden } from "../../../pages/forms.tsx";
+import type { ConsolePage } from "../../frame/frame.tsx";
+import { AsCommand } from "../../parts/command.tsx";
+import { ConsoleForm } from "../../parts/form.tsx";
+import { Facts, Id, Text, useReader } from "../../parts/values.tsx";
+import { Layouts } from "../package-archive.tsx";
+import { audienceText } from "../words.ts";
+import { type RefusedStep, stepPage } from "./steps.tsx";
+import { STEPS } from "./words.ts";
+
+export interface CheckPageProps {
+  addition: WholeAddition;
+  /** of the draft; 0 for none */
+  draftVersion: number;
+  /** the package of the draft with that id */
+  known: { version: string } | undefined;
+  refused?: RefusedStep | undefined;
+}
+
+/** @returns the page of the last step */
+export function checkPage({ addition, draftVersion, known, refused }: CheckPageProps): ConsolePage {
+  const { source, identity, adapters, audience } = addition;
+  const content = (
+    <>
+      <Facts
+        facts={[
+          { label: "Id", value: <Text value={identity.id} /> },
+          { label: "Version", value: <Text value={identity.version} /> },
+          { label: "Name", value: <Text value={identity.name} none="as the id" /> },
+          { label: "Source", value: <Text value={source.sourceRef} /> },
+          { label: "SHA-256", value: <Id value={source.sha256} /> },
+          { label: "Who gets it", value: audienceText(audience) },
+          ...(known ? [{ label: "Replaces", value: <Text value={known.version} /> }] : []),
+        ]}
+      />
+      <Layouts adapters={adapters} />
+      <Finish version={addition.version} />
+      <AsCommand
+        api={{
+          method: "PUT",
+          path: "/admin/policy-draft",
+          body: { version: draftVersion, package: { id: identity.id, entry: packageOf(addition) } },
+        }}
+      />
+    </>
+  );
+  return stepPage({ step: "check", title: "Check the package", addition, refused, content }, () => undefined);
+}
+
+function Finish({ version }: { version: number }) {
+  const { mayAdminister } = useReader();
+  if (!mayAdminister) return null;
+  return (
+    <ConsoleForm action={STEPS.check.path}>
+      <Hidden name="version_read" value={String(version)} />
+      <button class="button primary" type="submit">
+        Add to your draft
+      </button>
+      <p class="hint">Workstations get it once the draft is published.</p>
+    </ConsoleForm>
+  );
+}

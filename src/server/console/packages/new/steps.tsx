@@ -1,0 +1,128 @@
+// What every step of adding a package shows: which step it is, which ones can be opened, and the way to stop.
+/** @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
+import type { Addition } from "../../../../domain/governance/additions/addition-model.ts";
+import { DomainError, type Problem } from "../../../../platform/errors.ts";
+import { failureOf } from "../../../http/problems/problem.ts";
+import { Hidden } from "../../../pages/forms.tsx";
+import { asSentence } from "../../../pages/words.ts";
+import type { ConsolePage } from "../../frame/frame.tsx";
+import { ConsoleForm } from "../../parts/form.tsx";
+import { Text, useReader } from "../../parts/values.tsx";
+import { NEW_PACKAGE_PATH, NEW_TRAIL, STEPS, type Step } from "./words.ts";
+
+const ORDER: readonly Step[] = ["source", "inspection", "identity", "layout", "audience", "check"];
+
+/** @returns the first step that is not done */
+export function nextStep(addition: Addition | undefined): Step {
+  if (!addition) return "source";
+  if (!addition.identity) return "identity";
+  if (!addition.adapters) return "layout";
+  return addition.audience ? "check" : "audience";
+}
+
+/** @returns whether the step can be opened: all before it are done */
+export const isOpen = (step: Step, addition: Addition | undefined): boolean =>
+  ORDER.indexOf(step) <= ORDER.indexOf(nextStep(addition));
+
+export interface StepPage extends Pick<ConsolePage, "longText"> {
+  step: Step;
+  title: string;
+  addition: Addition | undefined;
+  content: ComponentChildren;
+  refused?: RefusedStep | undefined;
+}
+
+/** Why the step was not saved. */
+export interface RefusedStep {
+  message: string;
+  /** with pointers into what was entered */
+  problems: readonly Problem[];
+  status?: number;
+}
+
+/** @returns a refusal by the domain, with the way out */
+export function refusedStep(error: DomainError): RefusedStep {
+  const { message, hint, problems } = error;
+  const sentences = [message, ...(hint === undefined ? [] : [hint])].map(asSentence).join(" ");
+  return {
+    message: problems.length > 0 ? "Nothing is saved yet." : sentences,
+    problems,
+    status: failureOf(error)?.status ?? 400,
+  };
+}
+
+/** @returns a refusal that its reader can solve on the page of the step @throws everything else */
+export function refusedHere(error: unknown): RefusedStep {
+  if (error instanceof DomainError && ["invalid", "conflict"].includes(error.kind)) return refusedStep(error);
+  throw error;
+}
+
+/** @param fieldOf the id of the control that has the problem */
+export function stepPage(page: StepPage, fieldOf: (pointer: string) => string | undefined): ConsolePage {
+  const { step, title, addition, content, refused, longText } = page;
+  return {
+    ...{ title, trail: NEW_TRAIL, isError: refused !== undefined, status: refused?.status ?? 200 },
+    ...(longText && { longText }),
+    content: (
+      <>
+        <Steps step={step} addition={addition} />
+        {refused && <Refused {...refused} fieldOf={fieldOf} />}
+        {content}
+        {addition && <Stop />}
+      </>
+    ),
+  };
+}
+
+const Steps = ({ step, addition }: Pick<StepPage, "step" | "addition">) => (
+  <nav aria-label="Steps" class="steps">
+    <ol>
+      {ORDER.map((name) => {
+        const { path, label } = STEPS[name];
+        if (name === step) return <li aria-current="step">{label}</li>;
+        return (
+          <li>{isOpen(name, addition) ? <a href={path}>{label}</a> : <span class="muted">{label}</span>}</li>
+        );
+      })}
+    </ol>
+  </nav>
+);
+
+const Refused = ({
+  message,
+  problems,
+  fieldOf,
+}: RefusedStep & { fieldOf: (pointer: string) => string | undefined }) => (
+  <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+    <p>
+      <Text value={message} />
+    </p>
+    {problems.length > 0 && (
+      <ul>
+        {problems.map(({ pointer, detail, line }) => {
+          const field = fieldOf(pointer);
+          const text = <Text value={`${line === undefined ? "" : `line ${line}: `}${detail}`} />;
+          return (
+            <li key={pointer + detail}>{field === undefined ? text : <a href={`#${field}`}>{text}</a>}</li>
+          );
+        })}
+      </ul>
+    )}
+  </div>
+);
+
+/** The steps so far stay until the draft has the package, or until somebody presses this. */
+function Stop() {
+  const { mayAdminister } = useReader();
+  if (!mayAdminister) return null;
+  return (
+    <ConsoleForm action={NEW_PACKAGE_PATH} class="apart">
+      <Hidden name="act" value="stop" />
+      <p class="hint">What you entered stays here until you finish, also when you leave.</p>
+      <button class="button" type="submit">
+        Stop adding this package
+      </button>
+    </ConsoleForm>
+  );
+}

@@ -1,0 +1,114 @@
+// Reads a form with one large file (multipart/form-data, RFC 7578): the fields before the file at once, the bytes of the file as they
+// arrive. upload.ts reads small files whole.
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { Busboy, type BusboyInstance } from "@fastify/busboy";
+import { HttpError } from "../problems/problem.ts";
+import { contentTypeOf, refuseEncoded } from "./body-text.ts";
+import { ARCHIVE_TIMES, declaredLength, streamBody, type UploadTimes } from "./streamed-body.ts";
+
+/** Bytes of a form beside its file: boundaries, headers and other fields. */
+const FORM_BYTES = 64 * 1024;
+/** Fields of a form. */
+export const FORM_FIELDS_MAX = 32;
+/** Bytes of one field. */
+export const FORM_FIELD_BYTES_MAX = 4 * 1024;
+const LIMITS = {
+  ...{ fields: FORM_FIELDS_MAX, fieldSize: FORM_FIELD_BYTES_MAX, files: 1, parts: FORM_FIELDS_MAX + 1 },
+  ...{ headerPairs: 16, headerSize: 8 * 1024 },
+};
+
+export interface FormFile {
+  /** as the browser calls it, without folders */
+  name: string;
+  /** to be read once; it throws HttpError 400 for a cut form and 408 for a slow one */
+  bytes: AsyncIterable<Uint8Array>;
+}
+
+export interface StreamedForm {
+  /** those before the file */
+  fields: Readonly<Record<string, string>>;
+  /** undefined if the form has none */
+  file: FormFile | undefined;
+  /** Discards what nobody read, so that the sender gets the answer. */
+  end(): Promise<void>;
+}
+
+/**
+ * Reads a form as far as its file.
+ * @param bytesMax of the file: a larger form is refused if it declares its length, otherwise the file ends after one more byte
+ * @throws HttpError 413, 415 for another media type, 400 for a malformed or cut form, 408 for a slow one
+ */
+export async function openStreamedForm(
+  request: Request,
+  { bytesMax, times = ARCHIVE_TIMES }: { bytesMax: number; times?: UploadTimes | undefined },
+): Promise<StreamedForm> {
+  const contentType = request.headers.get("content-type") ?? "";
+  if (contentTypeOf(request).mediaType !== "multipart/form-data")
+    throw new HttpError(415, "request.media_type", "send the form as multipart/form-data");
+  refuseEncoded(request);
+  const length = declaredLength(request, bytesMax + FORM_BYTES);
+  const parser = parserOf(contentType, bytesMax);
+  const { fields, start } = watch(parser);
+  const whole = pipeline(streamBody(request, length, times), parser).catch((error: unknown) => {
+    throw asHttpError(error);
+  });
+  whole.catch(start.reject);
+  const file = await start.promise;
+  whole.catch((error: Error) => file?.stream.destroy(error));
+  const end = async () => {
+    file?.stream.resume();
+    await whole.catch(() => {}); // the reader of the file has met the error
+  };
+  return { fields, file: file && { name: file.name, bytes: piecesOf(file.stream) }, end };
+}
+
+/** @returns the fields as they arrive, and a promise of the file, which fails for fields beyond their limits */
+function watch(parser: BusboyInstance) {
+  const fields: Record<string, string> = {};
+  const start = Promise.withResolvers<FileStream | undefined>();
+  parser.on("field", (name, value, _, isCut) => {
+    if (isCut) start.reject(tooManyFields());
+    fields[name] = value;
+  });
+  parser.on("fieldsLimit", () => start.reject(tooManyFields()));
+  parser.on("file", (_, stream, name) => {
+    stream.on("error", () => {}); // nobody may read it; its reader meets the error too
+    start.promise.catch(() => stream.resume());
+    start.resolve({ stream, name });
+  });
+  parser.on("finish", () => start.resolve(undefined));
+  return { fields, start };
+}
+
+interface FileStream {
+  name: string;
+  stream: Readable;
+}
+
+function parserOf(contentType: string, bytesMax: number) {
+  try {
+    return new Busboy({
+      headers: { "content-type": contentType },
+      limits: { ...LIMITS, fileSize: bytesMax + 1 },
+    });
+  } catch {
+    throw malformed(); // a form without a boundary
+  }
+}
+
+/** Its reader may stop early; `end` reads the rest. */
+async function* piecesOf(stream: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* stream.iterator({ destroyOnReturn: false });
+  } catch (error) {
+    throw asHttpError(error);
+  }
+}
+
+const asHttpError = (error: unknown): HttpError => (error instanceof HttpError ? error : malformed());
+
+const malformed = () => new HttpError(400, "request.malformed", "the body is no form with parts");
+
+const tooManyFields = () =>
+  new HttpError(400, "request.malformed", "the form has more or longer fields than a page of ours");

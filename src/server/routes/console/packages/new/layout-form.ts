@@ -1,0 +1,79 @@
+// The step that says where the components of each harness are in the archive of a new package.
+import type { KeptArchive } from "../../../../../domain/catalog/sources/kept-archives.ts";
+import type { Addition } from "../../../../../domain/governance/additions/addition-model.ts";
+import { HARNESS_KEYS } from "../../../../../domain/harnesses/harnesses.ts";
+import type { Problem } from "../../../../../platform/errors.ts";
+import type { Done } from "../../../../console/console.ts";
+import type { ConsolePage } from "../../../../console/frame/frame.tsx";
+import type { Fields } from "../../../../console/frame/refusals.tsx";
+import {
+  adapterIn,
+  type LayoutEntry,
+  layoutEntriesIn,
+  layoutEntryOf,
+} from "../../../../console/packages/new/layout-entry.ts";
+import { layoutPage } from "../../../../console/packages/new/layout-page.tsx";
+import { type RefusedStep, refusedHere } from "../../../../console/packages/new/steps.tsx";
+import { STEPS } from "../../../../console/packages/new/words.ts";
+import type { Reader } from "../../../../console/reader.ts";
+import type { RouteContext } from "../../../../router.ts";
+import { versionIn } from "../package-action-pages.ts";
+
+/** @returns the page of the step, and what its form does */
+export function createLayoutForm(domain: RouteContext["domain"]) {
+  const { packageAdditions, packageSources, harnesses } = domain;
+
+  const pageOf = async (
+    { organizationId, actor }: Reader,
+    entriesOf: (addition: Addition, archive: KeptArchive) => readonly LayoutEntry[],
+    refused?: RefusedStep,
+  ): Promise<ConsolePage> => {
+    const addition = packageAdditions.get(actor);
+    const archive = await packageSources.archives.show(organizationId, addition.source.sha256);
+    const entries = entriesOf(addition, archive);
+    return layoutPage({ addition, entries, refused, paths: archive.paths, harnesses: harnesses.harnesses() });
+  };
+
+  return {
+    show: (reader: Reader): Promise<ConsolePage> =>
+      pageOf(reader, ({ adapters }, archive) =>
+        HARNESS_KEYS.map((key) => layoutEntryOf(key, (adapters ?? archive.adapters)[key])),
+      ),
+
+    async act(reader: Reader, fields: Fields): Promise<ConsolePage | Done> {
+      const entries = layoutEntriesIn(fields);
+      const { adapters, problems } = await adaptersIn(domain, entries);
+      const again = (refused: RefusedStep) => pageOf(reader, () => entries, refused);
+      if (problems.length > 0)
+        return await again({ message: "Nothing is saved yet.", problems, status: 400 });
+      try {
+        await packageAdditions.layOut(reader.actor, { version: versionIn(fields.version_read) }, adapters);
+        return { to: STEPS.audience.path };
+      } catch (error) {
+        return await again(refusedHere(error));
+      }
+    },
+  };
+}
+
+/** @returns the adapters that were entered, and every line that cannot be read */
+async function adaptersIn(
+  { governance: { drafts } }: RouteContext["domain"],
+  entries: readonly LayoutEntry[],
+) {
+  const problems: Problem[] = [];
+  const adapters: Record<string, unknown> = {};
+  for (const entry of entries) {
+    if (!entry.isUsed) continue;
+    const read = adapterIn(entry);
+    const { settings, problems: unread } = await drafts.readSettings(entry.more);
+    problems.push(...read.problems, ...unread.map((problem) => inMore(problem, entry)));
+    adapters[entry.harness] = { ...read.adapter, ...settings };
+  }
+  return { adapters, problems };
+}
+
+const inMore = ({ pointer: _, ...problem }: Problem, { harness }: LayoutEntry): Problem => ({
+  ...problem,
+  pointer: `/adapters/${harness}/more`,
+});

@@ -1,0 +1,144 @@
+// The steps that add a package, in the console. The server keeps what was entered after each step; in the end it goes into the draft
+// of the reader. step-forms.ts does what the forms of the steps in the middle ask for.
+import { ARCHIVE_LIMITS } from "../../../../../domain/catalog/archive/limits.ts";
+import type { InspectedSource } from "../../../../../domain/catalog/sources/package-sources.ts";
+import { DomainError } from "../../../../../platform/errors.ts";
+import type { Console, Done } from "../../../../console/console.ts";
+import type { ConsolePage } from "../../../../console/frame/frame.tsx";
+import type { Fields } from "../../../../console/frame/refusals.tsx";
+import { sourcePage } from "../../../../console/packages/new/source-page.tsx";
+import { nextStep, type RefusedStep, refusedStep } from "../../../../console/packages/new/steps.tsx";
+import { NEW_PACKAGE_PATH, STEPS, UPLOAD_PATH } from "../../../../console/packages/new/words.ts";
+import { PACKAGES_PATH } from "../../../../console/packages/words.ts";
+import type { Reader } from "../../../../console/reader.ts";
+import {
+  FormField,
+  formOf,
+  formOperation,
+  formRoute,
+  pageRoute,
+  seeOther,
+  uploadRoute,
+} from "../../../../pages/html.ts";
+import type { RouteContext } from "../../../../router.ts";
+import { checkPages, stepPages } from "./step-pages.ts";
+
+const SOURCE = formOf({
+  ...{ csrf: FormField, by: FormField, act: FormField },
+  ...{ source_ref: FormField, connection_id: FormField, repository: FormField, ref: FormField },
+});
+const ACTION = { needs: "administrator", back: NEW_PACKAGE_PATH } as const;
+
+export function newPackagePages(context: RouteContext, console: Console): void {
+  sourcePages(context, console);
+  stepPages(context, console);
+  checkPages(context, console);
+}
+
+function sourcePages({ router, domain, uploadTimes }: RouteContext, console: Console) {
+  const pageFor = sourcePageOf(domain);
+  const { packageAdditions } = domain;
+
+  return router
+    .get(
+      NEW_PACKAGE_PATH,
+      ({ request }) => console.show(request, "administrator", (reader) => pageFor(reader)),
+      pageRoute("showNewPackage", "Where the archive of a new package comes from"),
+    )
+    .post(
+      NEW_PACKAGE_PATH,
+      ({ request, body }) =>
+        console.act(request, body, ACTION, async (reader) => {
+          if (body.act === "stop") return await stop(domain, reader);
+          return await taking(domain, reader, { fields: body, pageFor }, () =>
+            domain.packageSources.inspect(reader.actor, requestIn(body), { signal: request.signal }),
+          );
+        }),
+      formRoute(
+        SOURCE,
+        formOperation("sendNewPackage", "Fetches the archive of a new package, or stops adding it"),
+      ),
+    )
+    .post(
+      UPLOAD_PATH,
+      ({ request }) =>
+        console.actFile(
+          request,
+          {
+            ...{ ...ACTION, bytesMax: ARCHIVE_LIMITS.compressedBytesMax, times: uploadTimes },
+            tooLarge: (reader) => pageFor(reader, { refused: TOO_LARGE }),
+          },
+          async (reader, { file }) => {
+            if (!file || file.name === "") return pageFor(reader, { refused: NO_FILE });
+            return await taking(domain, reader, { fields: {}, pageFor }, () =>
+              domain.packageSources.upload(reader.actor, file),
+            );
+          },
+        ),
+      uploadRoute(formOperation("sendNewPackageArchive", "Uploads the archive of a new package")),
+    )
+    .get(
+      UPLOAD_PATH,
+      ({ request }) =>
+        console.show(request, "administrator", ({ actor }) =>
+          seeOther(STEPS[nextStep(packageAdditions.find(actor))].path),
+        ),
+      pageRoute("showNewPackageArchive", "Leads to the step that comes next"),
+    );
+}
+
+const NO_FILE: RefusedStep = {
+  message: "Choose an archive first.",
+  problems: [{ pointer: "/file", detail: "no file was chosen" }],
+};
+const MEBIBYTE = 1024 ** 2;
+const TOO_LARGE: RefusedStep = {
+  ...{ message: "Nothing was stored.", status: 413 },
+  problems: [
+    {
+      pointer: "/file",
+      detail: `the archive has more than ${ARCHIVE_LIMITS.compressedBytesMax / MEBIBYTE} MiB; leave out what the package does not need, or split it into several packages`,
+    },
+  ],
+};
+
+type PageFor = ReturnType<typeof sourcePageOf>;
+
+const sourcePageOf =
+  ({ packageAdditions, packageSources }: RouteContext["domain"]) =>
+  (reader: Reader, more: { fields?: Fields; refused?: RefusedStep } = {}): ConsolePage =>
+    sourcePage({
+      addition: packageAdditions.find(reader.actor),
+      isPublic: packageSources.isPublic(),
+      connections: packageSources.connections(),
+      ...more,
+    });
+
+/** Stores an archive and goes on with it. What is wrong with it is said on the page of the step, and the steps so far stay. */
+async function taking(
+  { packageAdditions }: RouteContext["domain"],
+  reader: Reader,
+  { fields, pageFor }: { fields: Fields; pageFor: PageFor },
+  take: () => Promise<InspectedSource>,
+): Promise<ConsolePage | Done> {
+  try {
+    const { sourceRef, commit, artifactId, sha256 } = await take();
+    const source = { sourceRef, ...(commit !== undefined && { commit }), artifactId, sha256 };
+    await packageAdditions.start(reader.actor, source);
+    return { to: STEPS.inspection.path };
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return pageFor(reader, { fields, refused: refusedStep(error) });
+  }
+}
+
+/** Repositories take precedence, as in the API. */
+const requestIn = ({ source_ref, connection_id, repository, ref }: Fields) => ({
+  ...(source_ref !== undefined && { source_ref }),
+  ...(connection_id !== undefined && { connection_id, repository: repository ?? "", ref: ref ?? "" }),
+});
+
+async function stop({ packageAdditions }: RouteContext["domain"], { actor }: Reader): Promise<Done> {
+  if (packageAdditions.find(actor)) await packageAdditions.drop(actor);
+  return { to: PACKAGES_PATH, notice: "The package is not added." };
+}

@@ -1,0 +1,231 @@
+// The steps after the archive of a new package is stored: inspection, name, layout, audience, and the check of everything.
+import { type Addition, wholeAddition } from "../../../../../domain/governance/additions/addition-model.ts";
+import { proposeIdentity } from "../../../../../domain/governance/additions/proposed-identity.ts";
+import { listAudiences } from "../../../../../domain/governance/delivery/audiences.ts";
+import { invariant } from "../../../../../platform/errors.ts";
+import type { Console, Done } from "../../../../console/console.ts";
+import type { ConsolePage } from "../../../../console/frame/frame.tsx";
+import type { Fields } from "../../../../console/frame/refusals.tsx";
+import { checkPage } from "../../../../console/packages/new/check-page.tsx";
+import { identityPage } from "../../../../console/packages/new/identity-page.tsx";
+import { inspectionPage } from "../../../../console/packages/new/inspection-page.tsx";
+import { isOpen, nextStep, type RefusedStep, refusedHere } from "../../../../console/packages/new/steps.tsx";
+import { NEW_TRAIL, STEPS, type Step } from "../../../../console/packages/new/words.ts";
+import { REVIEW_PATH } from "../../../../console/policy/words.ts";
+import type { Reader } from "../../../../console/reader.ts";
+import {
+  FormField,
+  formOf,
+  formOperation,
+  formRoute,
+  pageRoute,
+  seeOther,
+  uploadRoute,
+} from "../../../../pages/html.ts";
+import type { RouteContext } from "../../../../router.ts";
+import { type AudiencePlace, createAudienceForms } from "../audience-form.ts";
+import { versionIn } from "../package-action-pages.ts";
+import { createLayoutForm } from "./layout-form.ts";
+
+type Domain = RouteContext["domain"];
+
+const IDENTITY = formOf({
+  ...{ csrf: FormField, by: FormField, version_read: FormField },
+  ...{ id: FormField, version: FormField, name: FormField, replaces: FormField },
+});
+const CHECK = formOf({ csrf: FormField, by: FormField, version_read: FormField });
+const action = (step: Step) => ({ needs: "administrator", back: STEPS[step].path }) as const;
+
+/** @returns the pages of these steps and their forms; a step that cannot be opened leads to the one that comes next */
+export function stepPages(context: RouteContext, console: Console) {
+  const { router, domain } = context;
+  const layout = createLayoutForm(domain);
+  const audience = audienceStep(domain);
+  const shown = (
+    step: Step,
+    page: (reader: Reader, addition: Addition) => ConsolePage | Promise<ConsolePage>,
+  ) => {
+    return ({ request }: { request: Request }) =>
+      console.show(request, "administrator", (reader) => stepOr(domain, reader, step, page));
+  };
+
+  return router
+    .get(
+      STEPS.inspection.path,
+      shown("inspection", async ({ organizationId }, addition) =>
+        inspectionPage({
+          addition,
+          archive: await domain.packageSources.archives.show(organizationId, addition.source.sha256),
+        }),
+      ),
+      pageRoute("showNewPackageInspection", "What is in the archive of a new package"),
+    )
+    .get(
+      STEPS.identity.path,
+      shown("identity", (reader, addition) => nameAgain(domain, reader, addition)),
+      pageRoute("showNewPackageName", "The form that names a new package"),
+    )
+    .post(
+      STEPS.identity.path,
+      ({ request, body }) =>
+        console.act(request, body, action("identity"), (reader) =>
+          stepOr(domain, reader, "identity", (_, addition) => nameIt(domain, reader, { addition, body })),
+        ),
+      formRoute(IDENTITY, formOperation("sendNewPackageName", "Names a new package")),
+    )
+    .get(
+      STEPS.layout.path,
+      shown("layout", layout.show),
+      pageRoute("showNewPackageLayout", "What harnesses use of a new package"),
+    )
+    .post(
+      STEPS.layout.path,
+      ({ request }) =>
+        console.actLong(request, action("layout"), (reader, fields) =>
+          stepOr(domain, reader, "layout", () => layout.act(reader, fields)),
+        ),
+      uploadRoute(formOperation("sendNewPackageLayout", "Says what harnesses use of a new package")),
+    )
+    .get(
+      STEPS.audience.path,
+      shown("audience", audience.show),
+      pageRoute("showNewPackageAudience", "Who gets a new package"),
+    )
+    .post(
+      STEPS.audience.path,
+      ({ request }) =>
+        console.actLong(request, action("audience"), (reader, fields) =>
+          stepOr(domain, reader, "audience", (_, addition) => audience.act(reader, addition, fields)),
+        ),
+      uploadRoute(formOperation("sendNewPackageAudience", "Says who gets a new package")),
+    );
+}
+
+/** @returns the page of the last step and its form */
+export function checkPages({ router, domain }: RouteContext, console: Console) {
+  return router
+    .get(
+      STEPS.check.path,
+      ({ request }) =>
+        console.show(request, "administrator", (reader) =>
+          stepOr(domain, reader, "check", (_, addition) => checkAgain(domain, reader, addition)),
+        ),
+      pageRoute("showNewPackageCheck", "Everything about a new package, before it goes into the draft"),
+    )
+    .post(
+      STEPS.check.path,
+      ({ request, body }) =>
+        console.act(request, body, action("check"), (reader) =>
+          stepOr(domain, reader, "check", (_, addition) =>
+            finish(domain, reader, { addition, version: body.version_read }),
+          ),
+        ),
+      formRoute(CHECK, formOperation("sendNewPackageCheck", "Puts a new package into the draft")),
+    );
+}
+
+/** @returns the work on the step, or the way to the step that comes next */
+async function stepOr<Answer>(
+  { packageAdditions }: Domain,
+  reader: Reader,
+  step: Step,
+  work: (reader: Reader, addition: Addition) => Answer | Promise<Answer>,
+): Promise<Answer | Response> {
+  const addition = packageAdditions.find(reader.actor);
+  if (addition && isOpen(step, addition)) return await work(reader, addition);
+  return seeOther(STEPS[nextStep(addition)].path);
+}
+
+const inDraft = ({ governance: { drafts } }: Domain, { actor }: Reader, id: string) =>
+  drafts.ownOrNew(actor).document.packages.find((one) => one.id === id);
+
+function nameAgain(domain: Domain, reader: Reader, addition: Addition): ConsolePage {
+  const { identity, source } = addition;
+  const entered = identity ?? proposeIdentity(source.sourceRef);
+  const known = inDraft(domain, reader, entered.id);
+  return identityPage({ addition, entered, known, isReplacement: identity !== undefined });
+}
+
+interface SentName {
+  addition: Addition;
+  body: { id?: string; version?: string; name?: string; replaces?: string; version_read?: string };
+}
+
+async function nameIt(
+  domain: Domain,
+  reader: Reader,
+  { addition, body }: SentName,
+): Promise<ConsolePage | Done> {
+  const entered = {
+    id: body.id?.trim() ?? "",
+    version: body.version?.trim() ?? "",
+    name: body.name?.trim() ?? "",
+  };
+  const isReplacement = body.replaces !== undefined;
+  try {
+    const stated = { version: versionIn(body.version_read) };
+    await domain.packageAdditions.identify(reader.actor, stated, { ...entered, isReplacement });
+    return { to: STEPS.layout.path };
+  } catch (error) {
+    const refused = refusedHere(error);
+    const now = domain.packageAdditions.find(reader.actor) ?? addition;
+    const known = inDraft(domain, reader, entered.id);
+    return identityPage({ addition: now, entered, known, isReplacement, refused });
+  }
+}
+
+/** The form of an audience, kept with the package that is being added. */
+function audienceStep(domain: Domain) {
+  const forms = createAudienceForms(domain);
+  const placeOf = (reader: Reader, addition: Addition, version = addition.version): AudiencePlace => {
+    const { identity, audience } = addition;
+    const id = identity?.id ?? "";
+    const former = listAudiences(domain.governance.drafts.ownOrNew(reader.actor))[id];
+    return {
+      title: "Who gets it",
+      trail: NEW_TRAIL,
+      ...{ action: STEPS.audience.path, verb: "Go on", cancel: STEPS.layout.path },
+      ...{
+        version: addition.version,
+        audience: audience ?? former ?? { scope: "organization", user_ids: [] },
+      },
+      next: { to: STEPS.check.path },
+      save: async (wanted) =>
+        (await domain.packageAdditions.offer(reader.actor, { version }, wanted)).version,
+      api: {
+        method: "PUT",
+        path: "/admin/policy-draft",
+        body: { package: { id, audience: { scope: "organization" } } },
+      },
+    };
+  };
+  return {
+    show: (reader: Reader, addition: Addition) => forms.show(reader, placeOf(reader, addition)),
+    act: (reader: Reader, addition: Addition, fields: Fields) =>
+      forms.act(reader, placeOf(reader, addition, versionIn(fields.version)), fields),
+  };
+}
+
+function checkAgain(domain: Domain, reader: Reader, addition: Addition, refused?: RefusedStep): ConsolePage {
+  const whole = wholeAddition(addition);
+  invariant(whole, "the step is open");
+  return checkPage({
+    addition: whole,
+    draftVersion: domain.governance.drafts.versionOf(reader.actor),
+    known: inDraft(domain, reader, whole.identity.id),
+    refused,
+  });
+}
+
+async function finish(
+  domain: Domain,
+  reader: Reader,
+  { addition, version }: { addition: Addition; version: string | undefined },
+): Promise<ConsolePage | Done> {
+  try {
+    await domain.packageAdditions.finish(reader.actor, { version: versionIn(version) });
+    return { to: REVIEW_PATH, notice: "The package is in your draft. Nothing is published yet." };
+  } catch (error) {
+    return checkAgain(domain, reader, addition, refusedHere(error));
+  }
+}
