@@ -97,7 +97,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     file: "src/domain/access/logins/own-logins-store.ts",
-    kind: "changed number",
+    kind: DEFAULT,
     contains: "?.total ?? 0",
     because: "a count without groups always has a row",
   },

@@ -178,6 +178,29 @@ test("neither the token nor the password is stored, and a success is in the audi
   ]);
 });
 
+const ISSUER = "https://id.example.org/";
+const HOW = {
+  "a password": undefined,
+  "the provider": { method: "oidc", issuer: ISSUER, providerSessionId: null, authTimeMs: null, acr: null },
+} as const;
+
+test.each([
+  ["password", "a password", { method: "password" }],
+  ["password", "the provider", { method: "oidc", issuer: ISSUER }],
+  ["oidc", "a password", { method: "password", is_recovery: true }],
+  ["oidc", "the provider", { method: "oidc", issuer: ISSUER }],
+] as const)(
+  "with identity mode %s the audit log records a session by %s as %j",
+  async (identityMode, by, after) => {
+    await using world = await createAccessWorld({ identityMode });
+    const entered = { actor: world.system, origin: { address: null, userAgent: null }, how: HOW[by] };
+    await world.db.write((tx) => void world.sessions.enter(tx, world.user, entered));
+    const isOpened = eq(auditEntries.action, "login_session.open");
+    const opened = world.db.read.select().from(auditEntries).where(isOpened).get();
+    expect(JSON.parse(opened?.after ?? "")).toEqual(after);
+  },
+);
+
 test("signing out ends the session at once and keeps the grants it approved", async () => {
   await using world = await createAccessWorld();
   const grant = await addGrant(world);
