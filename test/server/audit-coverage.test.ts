@@ -808,7 +808,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "POST /console/mcp/new": {
     async ask(site) {
       await publishFirst(site);
-      const fields = { name: "docs", kind: "local", command: "npx" };
+      const fields = { name: "docs", kind: "local", command: "npx", harness_codex: "yes" };
       return onConsole(site, { action: "/console/mcp/new", fields });
     },
     leaves: ["policy_draft.create"],
@@ -1504,6 +1504,29 @@ const CASES: Readonly<Record<string, Case>> = {
     site: sameGateway,
     ask: (site) => onConsole(site, { action: "/console/gateway" }),
     why: "a question",
+  },
+  "POST /console/gateway/models/refresh": {
+    site: sameGateway,
+    ask: (site) =>
+      onConsole(site, { action: "/console/gateway/models/refresh", page: "/console/gateway/models" }),
+    leaves: ["model_catalog.refresh"],
+  },
+  "POST /console/gateway/models/model": {
+    site: sameGateway,
+    async ask(site) {
+      await withChangedModel(site);
+      return onConsole(site, { action: "/console/gateway/models/model?id=model-a" });
+    },
+    leaves: ["model_catalog.acknowledge"],
+  },
+  "POST /console/gateway/models/harnesses/:harness": {
+    site: sameGateway,
+    async ask(site) {
+      await publishFirst(site);
+      const fields = { others: "model-a" };
+      return onConsole(site, { action: "/console/gateway/models/harnesses/codex", fields });
+    },
+    leaves: ["policy_draft.create"],
   },
   "POST /console/gateway/keys/:user/:action": {
     site: sameGateway,
