@@ -15,9 +15,9 @@ const ROOT = join(import.meta.dir, "../..");
 const BUNDLER = "src/server/console/assets/bundle.ts";
 const SOURCES = ["src/server/console/assets", "src/server/console/browser"];
 
-/** What the executable has more than the runtime if console-routes.ts has no routes: built so at commit aa8dcfb5. */
-const BYTES_WITHOUT_CONSOLE = 25_305_384;
-const GROWTH_BYTES_MAX = 3_000_000;
+/** What the executable has more than the runtime if console-routes.ts has no routes: built so at commit 6a9a788c. */
+const BYTES_WITHOUT_CONSOLE = 25_809_192;
+const GROWTH_BYTES_MAX = 3 * 2 ** 20;
 
 let directory: string;
 let service: RunningService;

@@ -139,5 +139,6 @@ test("CON-58 the impact of the own draft is worked out, and of none refused", as
         losing: { count: 0, named: [] },
       },
     ],
+    gateway_keys: 0,
   });
 });
