@@ -52,7 +52,7 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
   "a time or a number of tries after which something else takes over": [
     "ATTEMPTS_MAX of src/server/routes/catalog/catalog.ts",
     "GAP_MS_MAX of src/platform/database/commit-grouping.ts",
-    "JOINS_MAX of src/domain/governance/publishing/deployment.ts",
+    "JOINS_MAX of src/domain/governance/deployment/deployment.ts",
     "READING_MS_MAX of src/app/documents/document-threads.ts",
     "SEARCH_MS_MAX of src/domain/inference/log/model.ts",
     "TASK_MS_MAX of src/app/documents/document-threads.ts",

@@ -15,7 +15,7 @@ import { reportOn } from "../support/installed/installed-clients.ts";
 import { createInstalledGateway } from "../support/installed/installed-gateway.ts";
 import { runJobsOn } from "../support/installed/installed-jobs.ts";
 import { addFactorOn, guessOn, logInOn } from "../support/installed/installed-login.ts";
-import { beginPolicyOn, draftOn } from "../support/installed/installed-policy.ts";
+import { beginPolicyOn, conflictOn, draftOn } from "../support/installed/installed-policy.ts";
 import { provisionOn } from "../support/installed/installed-provisioning.ts";
 import { captureOn, leaveObject, objectPathOf, shareOn } from "../support/installed/installed-sessions.ts";
 import { createS3Server, TEST_KEYS } from "../support/object-store/s3-server.ts";
@@ -92,6 +92,11 @@ const withDraft = async (bench: Bench): Promise<string> => {
   await beginPolicyOn(bench);
   await draftOn(bench, POLICY);
   return "root@example.org --yes";
+};
+
+const withConflict = async (bench: Bench): Promise<string> => {
+  await conflictOn(bench);
+  return "/ttl_seconds --yes";
 };
 
 const withClient = async (bench: Bench): Promise<string> => {
@@ -253,6 +258,8 @@ const CHANGES: Readonly<Record<string, Change>> = {
     leaves: ["identity.expect"],
   },
   "policy apply": { rest: withPolicy, leaves: ["policy.apply"] },
+  "policy conflicts keep": { rest: withConflict, leaves: ["policy_conflict.keep"] },
+  "policy conflicts take": { rest: withConflict, leaves: ["policy.apply"] },
   "policy draft publish": { rest: withDraft, leaves: ["policy.publish"] },
   "policy draft discard": { rest: withDraft, leaves: ["policy_draft.discard"] },
   "policy rollback": {
@@ -411,6 +418,7 @@ const READS: Readonly<Record<string, string>> = {
   "policy diff": "1 1",
   "policy impact": "policy.yaml",
   "policy rollout": "",
+  "policy conflicts list": "",
   "policy draft list": "",
   "policy draft show": "root@example.org",
   "policy draft export": "root@example.org",

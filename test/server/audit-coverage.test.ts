@@ -22,7 +22,7 @@ import { managedText, packageOf } from "../domain/governance/governance-world.ts
 import { type Expected, inTermsOf, tracesOf, wantedOf } from "../support/audit-watch.ts";
 import { FormBrowser, formTo, type Page, passkeyOptionsIn } from "../support/browser/form-browser.ts";
 import { seedCatalog, writeArchive } from "../support/content/catalog.ts";
-import { publishFirst, publishPackages } from "../support/content/policy.ts";
+import { publishConflict, publishFirst, publishPackages } from "../support/content/policy.ts";
 import {
   announcementOf,
   capture,
@@ -887,6 +887,14 @@ const CASES: Readonly<Record<string, Case>> = {
     ask: (site) => onPackage(site, "/remove"),
     leaves: ["policy_draft.create"],
   },
+  "POST /console/policy/conflicts": {
+    async ask(site) {
+      await publishConflict(site);
+      const fields = { keep: "/ttl_seconds" };
+      return onConsole(site, { page: "/console/policy", action: "/console/policy/conflicts", fields });
+    },
+    leaves: ["policy_conflict.keep"],
+  },
   "POST /console/policy/edit": {
     async ask(site) {
       await publishFirst(site);
@@ -1327,6 +1335,14 @@ const CASES: Readonly<Record<string, Case>> = {
       return asAdmin(site, { body: { version: 0, managed_yaml: managedText({ required: true }) } });
     },
     leaves: ["policy_draft.create"],
+  },
+  "POST /admin/governance-config/deployment-conflicts/keep": {
+    async ask(site) {
+      await publishConflict(site);
+      const { version } = await site.domain.governance.fileConflicts.list(site.world.organizationId);
+      return { ...(await asAdmin(site)), body: { version, paths: ["/ttl_seconds"] } };
+    },
+    leaves: ["policy_conflict.keep"],
   },
   "POST /admin/policy-draft/merge": {
     ask: async (site) => ({ ...(await savedDraft(site)), body: { version: 1 } }),

@@ -7,6 +7,7 @@ import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { choiceOption } from "../../input/choices.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
+import { addConflictVerbs } from "./conflict-verbs.ts";
 import { addDraftVerbs } from "./draft-verbs.ts";
 
 /** Adds the noun to the command tree. */
@@ -27,6 +28,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
   ];
   for (const verb of verbs) addDirectoryOptions(verb);
   addDraftVerbs(noun, context);
+  addConflictVerbs(noun, context);
 }
 
 const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [

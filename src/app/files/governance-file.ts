@@ -47,7 +47,7 @@ export const POLICY_EVENTS: Readonly<Record<DeploymentOutcome["outcome"], string
 };
 
 const SETTLE_CONFLICT =
-  "the manually published value stays; to resolve the conflict, make the file match the policy";
+  "the manually published value stays; to resolve the conflict, make the file match the policy, or see `quartermaster policy conflicts`";
 
 /** Applies the reread file while the service runs. An invalid file is logged and changes nothing. */
 export async function reloadGovernance(

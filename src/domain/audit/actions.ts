@@ -78,6 +78,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "policy.deploy",
   "policy.publish",
   "policy.rollback",
+  "policy_conflict.keep",
   "policy_draft.create",
   "policy_draft.discard",
   "policy_draft.expire",

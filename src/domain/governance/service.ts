@@ -7,10 +7,11 @@ import type { Actor } from "../shared/actor.ts";
 import { hiddenPackages, personOf } from "./delivery/audiences.ts";
 import { uploadWarningsOf } from "./delivery/upload-address.ts";
 import type { GovernanceDependencies } from "./dependencies.ts";
+import { Deployments } from "./deployment/deployment.ts";
+import { FileConflictSettling } from "./deployment/file-conflicts.ts";
 import { DraftPublishing } from "./drafts/draft-publishing.ts";
 import { Drafts } from "./drafts/drafts.ts";
 import type { Revision } from "./model.ts";
-import { Deployments } from "./publishing/deployment.ts";
 import { Documents } from "./publishing/documents.ts";
 import { Publisher } from "./publishing/publisher.ts";
 import { Publishing } from "./publishing/publishing.ts";
@@ -29,6 +30,8 @@ import { Views } from "./reading/views.ts";
 
 export { membershipIn, type Person, personOf } from "./delivery/audiences.ts";
 export type { GovernanceSettings } from "./dependencies.ts";
+export type { DeploymentOutcome, DeploymentSection } from "./deployment/deployment.ts";
+export type { FileConflicts } from "./deployment/file-conflicts.ts";
 export { FLAG_SETTINGS, KNOWN_SETTINGS } from "./document/harness-policy.ts";
 export { likelySecretsIn } from "./document/likely-secrets.ts";
 export { defaultModelOf, deliversModels, modelsOf } from "./document/model-lists.ts";
@@ -44,7 +47,6 @@ export type {
   PackageAudiences,
   Revision,
 } from "./model.ts";
-export type { DeploymentOutcome, DeploymentSection } from "./publishing/deployment.ts";
 export type { Change } from "./publishing/diff.ts";
 export type { DocumentPlan, DocumentSource } from "./publishing/documents.ts";
 export {
@@ -92,6 +94,7 @@ export function createGovernance(dependencies: GovernanceDependencies) {
     publishing: new Publishing(parts),
     documents: new Documents(parts),
     deployments: new Deployments(parts),
+    fileConflicts: new FileConflictSettling(parts),
     views: new Views(parts),
     drafts,
     draftPublishing: new DraftPublishing(parts, drafts),

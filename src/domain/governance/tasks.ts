@@ -1,6 +1,7 @@
 // Processor-heavy work on policies, by name. A service lets a thread do it if a document is large, so that it continues to
 // answer; a command does it at once. Each task is a pure function of plain values.
 
+import { fileConflicts, takeFileValues } from "./deployment/file-values.ts";
 import { mergeDraft } from "./drafts/draft-merge.ts";
 import { reviewDraft } from "./drafts/review.ts";
 import { typedSettings } from "./drafts/typed-settings.ts";
@@ -38,6 +39,8 @@ export interface GovernanceTasks {
   former: typeof validateFormerRevision;
   section: typeof validateSection;
   join: typeof joinSection;
+  fileConflicts: typeof fileConflicts;
+  takeFileValues: typeof takeFileValues;
   compare: typeof compare;
   difference: typeof difference;
   textDifference: typeof textDifference;
@@ -69,6 +72,8 @@ export const GOVERNANCE_TASKS: TaskTable<GovernanceTasks> = {
   former: validateFormerRevision,
   section: validateSection,
   join: joinSection,
+  fileConflicts,
+  takeFileValues,
   compare,
   difference,
   textDifference,

@@ -39,6 +39,7 @@ import { gatewayModelRoutes } from "./gateway/models.ts";
 import { requestLogRoutes } from "./gateway/request-logs.ts";
 import { usageRoutes } from "./gateway/usage.ts";
 import { artifactRoutes } from "./governance/artifacts.ts";
+import { fileConflictRoutes } from "./governance/file-conflicts.ts";
 import { governanceRoutes } from "./governance/governance.ts";
 import { governanceAdminRoutes, harnessAdminRoutes } from "./governance/governance-admin.ts";
 import { harnessRoutes } from "./governance/harnesses.ts";
@@ -148,5 +149,6 @@ export function guardOf(options: RouteOptions, admission: Admission) {
 function policyChangeRoutes(context: RouteContext): void {
   policyDraftRoutes(context);
   policyPreviewRoutes(context);
+  fileConflictRoutes(context);
   revisionRoutes(context);
 }

@@ -5,13 +5,26 @@ import type { Actor } from "../../../src/domain/shared/actor.ts";
 import { sectionOf } from "../../domain/governance/governance-world.ts";
 import type { TestServer } from "../server.ts";
 
-type Site = Pick<TestServer, "domain" | "world">;
+interface Site {
+  domain: Pick<TestServer["domain"], "governance">;
+  world: Pick<TestServer["world"], "organizationId" | "system">;
+}
 
 /** Publishes the first revision, or joins what a deployment file says at a later start. @returns the id in force */
 export async function publishFirst({ domain, world }: Site, more?: object): Promise<string> {
   const input = more && sectionOf(more);
   const section = input && { input: JSON.stringify(input), variables: {}, linesOf: async () => [] };
   return (await domain.governance.deployments.apply(world.system, section)).revision;
+}
+
+/** Publishes another number of seconds than the deployment file has. */
+export async function publishConflict(site: Site): Promise<void> {
+  const { governance } = site.domain;
+  const operator: Actor = { ...site.world.system, kind: "operator" };
+  const baseRevision = await publishFirst(site, { ttl_seconds: 60 });
+  const managedYaml = JSON.stringify(sectionOf({ ttl_seconds: 70 }));
+  await governance.publishing.publishPolicy(operator, { baseRevision, managedYaml });
+  await publishFirst(site, { ttl_seconds: 80 });
 }
 
 export interface Extensions {

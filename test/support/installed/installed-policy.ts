@@ -2,6 +2,7 @@
 import { createDocumentThreads } from "../../../src/app/documents/document-threads.ts";
 import { applyGovernance } from "../../../src/app/files/governance-file.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
+import { publishConflict } from "../content/policy.ts";
 import { type DataInUse, inInstallation } from "./installed-login.ts";
 
 /** Publishes the policy that a start without a configuration file publishes. */
@@ -11,6 +12,13 @@ export const beginPolicyOn = (place: DataInUse): Promise<void> =>
     const actor = { kind: "system" as const, id: null, label: "service", organizationId };
     const config = loadConfig({ flags: { dataDir: place.data }, env: {}, cwd: place.data });
     await applyGovernance(installation, { config, file: undefined, actor, runTask: createDocumentThreads() });
+  });
+
+/** The file and the policy say something different about the seconds, as after two starts and a command between them. */
+export const conflictOn = (place: DataInUse): Promise<void> =>
+  inInstallation(place, async ({ domain, organizationId }) => {
+    const actor = { kind: "operator" as const, id: null, label: "root", organizationId };
+    await publishConflict({ domain, world: { organizationId, system: actor } });
   });
 
 /** Saves a draft of root@example.org, as the console would. */

@@ -110,6 +110,13 @@ export const SavePolicyDraft = Type.Object(
     revision: Type.Optional(
       Type.String({ description: "Take the content of this revision, including its audiences" }),
     ),
+    deployment: Type.Optional(
+      Type.Array(Type.String(), {
+        minItems: 1,
+        description:
+          "Take the values of the configuration file at these places where the policy does not follow it",
+      }),
+    ),
     shared: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false },

@@ -194,6 +194,11 @@ export class Drafts {
     return this.#edit(actor, stated, (content) => this.#edits.models(actor, content, input));
   }
 
+  /** Takes the values of the deployment file at those places. @throws DomainError as saveHarness; `policy_conflict.none` */
+  takeFileValues(actor: Actor, stated: StatedVersion, paths: readonly string[]): Promise<Draft> {
+    return this.#edit(actor, stated, (content) => this.#edits.fileValues(actor, content, paths));
+  }
+
   /**
    * Replaces the draft by the content of a former revision, including its audiences.
    * @throws DomainError as savePolicy; `governance.not_found`

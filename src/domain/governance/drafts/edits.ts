@@ -6,6 +6,7 @@ import type { HarnessKey } from "../../harnesses/harnesses.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { artifactProblems } from "../delivery/artifacts.ts";
 import { carryOverAudiences, readAudiences } from "../delivery/audiences.ts";
+import { deploymentWith } from "../deployment/file-conflicts.ts";
 import { refuseProblems } from "../errors.ts";
 import type { GovernanceConfig, PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
@@ -13,8 +14,15 @@ import type { FinalizeContext } from "../publishing/finalize.ts";
 import type { McpLists } from "../publishing/mcp-lists.ts";
 import type { ModelsPublication } from "../publishing/model-assignment.ts";
 import { type ExtensionsPublication, readHarnessKey } from "../publishing/publications.ts";
+import * as store from "../store.ts";
 import { brokenText, notWritten, USED_ELSEWHERE } from "./draft-errors.ts";
-import type { DraftContent, HarnessInput, Typed, TypedTexts } from "./draft-model.ts";
+import {
+  type DraftContent,
+  type HarnessInput,
+  type Typed,
+  type TypedTexts,
+  typedProblems,
+} from "./draft-model.ts";
 
 /** Packages, audiences, overrides and MCP servers; those that are left out are removed. */
 export type ExtensionsInput = Omit<ExtensionsPublication, "baseRevision" | "comment">;
@@ -135,6 +143,21 @@ export class Edits {
     const { problems, document } = await this.parts.runTask("former", { former, base: current, frame });
     refuseProblems(problems);
     return { document: JSON.parse(document), audiences: target.audiences, typed: { harnesses: {} } };
+  }
+
+  /**
+   * Takes the values of the deployment file where the policy differs from it.
+   * @throws DomainError `policy_conflict.none`, `policy_draft.broken_text`, `governance.invalid`
+   */
+  async fileValues(actor: Actor, content: DraftContent, paths: readonly string[]): Promise<DraftContent> {
+    if (typedProblems(content.typed).length > 0) throw brokenText("a text of the draft");
+    const { db, runTask } = this.parts;
+    const { baseline: file } = deploymentWith(store.findDeployment(db.read, actor.organizationId), paths);
+    const base = JSON.stringify(content.document);
+    const request = { base, file, paths, frame: this.#frame(actor) };
+    const { problems, document } = await runTask("takeFileValues", request);
+    refuseProblems(problems);
+    return { ...withDocument(content, document), typed: { harnesses: {} } };
   }
 
   #frame(actor: Actor): FinalizeContext {

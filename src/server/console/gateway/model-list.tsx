@@ -7,13 +7,13 @@ import { type Page, PER_PAGE_DEFAULT } from "../../../domain/shared/page.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
+import { HARNESSES_PATH } from "../harnesses/harness-pages.tsx";
 import type { Column, Filter, List } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { harnessText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Count, Facts, State, Text, Time, useReader } from "../parts/values.tsx";
-import { HARNESSES_PATH } from "../policy/harness-pages.tsx";
 import { REVIEW_PATH } from "../policy/words.ts";
 import { assignmentPath, MODEL_WORDS, MODELS_PATH, modelPath, REFRESH_PATH } from "./words.ts";
 

@@ -1,12 +1,13 @@
 // The policy in force, and one former revision: facts, text, what it changed, and what can be done with it.
 /** @jsxImportSource preact */
 import type { TextHunk } from "../../../domain/governance/reading/text-difference.ts";
-import type { Change, Revision } from "../../../domain/governance/service.ts";
+import type { Change, FileConflicts, Revision } from "../../../domain/governance/service.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Facts, Id, Text, Time, useReader } from "../parts/values.tsx";
 import { Changes, NumberedText } from "./changes.tsx";
+import { Conflicts } from "./conflicts-part.tsx";
 import { TextDifference } from "./text-difference.tsx";
 import {
   DIFF_PATH,
@@ -14,7 +15,6 @@ import {
   EXPLAIN_PATH,
   HISTORY_PATH,
   ORIGIN_WORDS,
-  placeText,
   ROLLOUT_PATH,
   revisionText,
   TRAIL,
@@ -25,7 +25,7 @@ interface PolicyProps {
   /** canonical YAML */
   text: string;
   /** places where the configuration file has a different value */
-  conflicts: readonly string[];
+  conflicts: FileConflicts;
 }
 
 /** @returns the page of the policy in force */
@@ -37,7 +37,7 @@ export function policyPage({ revision, text, conflicts }: PolicyProps): ConsoleP
       <>
         <RevisionFacts revision={revision} />
         <Links revision={revision} />
-        <Conflicts paths={conflicts} />
+        <Conflicts {...conflicts} />
         <section aria-labelledby="text">
           <h2 id="text">Text</h2>
           <NumberedText text={text} />
@@ -94,23 +94,6 @@ function RevisionFacts({ revision }: { revision: Revision }) {
         { label: "Comment", value: <Text value={comment} none="none" /> },
       ]}
     />
-  );
-}
-
-function Conflicts({ paths }: { paths: readonly string[] }) {
-  if (paths.length === 0) return null;
-  return (
-    <section aria-labelledby="conflicts">
-      <h2 id="conflicts">Where the configuration file says otherwise</h2>
-      <p>What an administrator published stays until both agree: change the file, or the policy.</p>
-      <ul>
-        {paths.map((path) => (
-          <li key={path}>
-            <Text value={placeText(path)} />
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }
 

@@ -16,6 +16,7 @@ export const EDIT_PATH = `${POLICY_PATH}/edit`;
 export const REVIEW_PATH = `${POLICY_PATH}/review`;
 export const PEOPLE_CSV_PATH = `${REVIEW_PATH}/people.csv`;
 export const MERGE_PATH = `${POLICY_PATH}/merge`;
+export const CONFLICTS_PATH = `${POLICY_PATH}/conflicts`;
 export const DISCARD_PATH = `${POLICY_PATH}/discard`;
 
 export const TRAIL = [{ href: POLICY_PATH, label: "Policy" }] as const;

@@ -44,7 +44,7 @@ const described = {
     ...draft,
     ...changed,
     400: { description: "Not exactly one part, or extensions with problems; the draft stays as it is" },
-    404: { description: "No policy is published, or there is no such revision or package" },
+    404: { description: "No policy is published, or there is no such revision, package or conflict" },
     ...busy,
   }),
   discard: documented("discardPolicyDraft", "Discard the own draft", {
@@ -128,7 +128,7 @@ async function save(
   actor: Actor,
   { version, ...parts }: Static<typeof SavePolicyDraft>,
 ): Promise<Draft> {
-  const { managed_yaml: text, harness, extensions, mcp, models, package: managed, revision, shared } = parts;
+  const { managed_yaml: text, harness, extensions, mcp, models, package: managed, revision } = parts;
   if (Object.keys(parts).length !== 1) throw onePartOnly();
   if (text !== undefined) return await drafts.savePolicy(actor, { version }, text);
   if (harness) return await drafts.saveHarness(actor, { version }, harness.harness, harnessInputOf(harness));
@@ -137,7 +137,8 @@ async function save(
   if (managed) return await savePackage({ drafts, catalog }, actor, { version, ...managed });
   if (models) return await drafts.saveModels(actor, { version }, modelsInputOf(models));
   if (revision !== undefined) return await drafts.saveFormer(actor, { version }, revision);
-  return await drafts.share(actor, { version }, shared === true);
+  if (parts.deployment) return await drafts.takeFileValues(actor, { version }, parts.deployment);
+  return await drafts.share(actor, { version }, parts.shared === true);
 }
 
 const harnessInputOf = (input: NonNullable<Static<typeof SavePolicyDraft>["harness"]>) => ({
@@ -192,7 +193,7 @@ const onePartOnly = (): DomainError =>
       {
         pointer: "",
         detail:
-          "must have exactly one of managed_yaml, harness, extensions, mcp, models, package, revision and shared",
+          "must have exactly one of managed_yaml, harness, extensions, mcp, models, package, revision, deployment and shared",
       },
     ],
   });

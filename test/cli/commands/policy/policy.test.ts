@@ -8,7 +8,7 @@ import { runCli } from "../../../support/cli/cli.ts";
 import { expectGolden, type Step } from "../../../support/cli/golden.ts";
 import { createInstallation } from "../../../support/in-process.ts";
 import { reportOn } from "../../../support/installed/installed-clients.ts";
-import { beginPolicyOn, draftOn } from "../../../support/installed/installed-policy.ts";
+import { beginPolicyOn, conflictOn, draftOn } from "../../../support/installed/installed-policy.ts";
 import { startService } from "../../../support/running-service.ts";
 import { temporaryDirectory } from "../../../support/world.ts";
 
@@ -131,6 +131,30 @@ test("policy draft", async () => {
     await say(`policy draft discard root@example.org --yes ${more}`.trim());
   }
   expectGolden("policy-drafts", steps, new Map([[bench.folder, "<folder>"]]));
+});
+
+test("policy conflicts", async () => {
+  using bench = await createInstallation();
+  const steps: Step[] = [];
+  const say = async (...lines: string[]) => {
+    for (const line of lines) steps.push({ line, ...(await bench.run(line)) });
+  };
+  const verbs = ["keep /ttl_seconds --dry-run", "keep /required --yes", "take /ttl_seconds --dry-run"];
+  await say("policy conflicts list");
+  await conflictOn(bench);
+  await say("policy conflicts list", "policy conflicts list --json");
+  await say(...verbs.map((verb) => `policy conflicts ${verb}`));
+  await say(
+    "policy conflicts take /ttl_seconds --yes --comment settled",
+    "policy conflicts take /ttl_seconds",
+  );
+  await conflictOn(bench);
+  await say("policy conflicts keep /ttl_seconds --yes --json", "policy conflicts list");
+  await conflictOn(bench);
+  await say("policy conflicts keep /ttl_seconds --yes");
+  await conflictOn(bench);
+  await say("policy conflicts take /ttl_seconds --yes --json");
+  expectGolden("policy-conflicts", steps, new Map([[bench.folder, "<folder>"]]));
 });
 
 describe("a running service", () => {

@@ -21,20 +21,20 @@ import { yamlText } from "../../../../platform/text/yaml-write.ts";
 import type { Console, Done } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
 import type { Fields } from "../../../console/frame/refusals.tsx";
-import { lengthProblem, withoutReturns } from "../../../console/long-form.ts";
 import {
   HARNESSES_PATH,
   type HarnessView,
   harnessesPage,
   harnessPage,
-} from "../../../console/policy/harness-pages.tsx";
+} from "../../../console/harnesses/harness-pages.tsx";
 import {
   changesOf,
   fieldsFor,
   fieldsIn,
   type SettingFields,
   twofold,
-} from "../../../console/policy/settings-fields.tsx";
+} from "../../../console/harnesses/settings-fields.tsx";
+import { lengthProblem, withoutReturns } from "../../../console/long-form.ts";
 import { REVIEW_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { formOperation, pageRoute, uploadRoute } from "../../../pages/html.ts";

@@ -2,6 +2,7 @@
 import type { Console } from "../../../console/console.ts";
 import type { RouteContext } from "../../../router.ts";
 import { extensionPages } from "../packages/extension-pages.ts";
+import { conflictPages } from "./conflict-pages.ts";
 import { draftActionPages, draftPages } from "./draft-pages.ts";
 import { explainPages } from "./explain-pages.ts";
 import { harnessPages } from "./harness-pages.ts";
@@ -13,6 +14,7 @@ import { reachPages } from "./reach-pages.ts";
 /** Adds all pages about the policy. */
 export function policyAreaPages(context: RouteContext, console: Console): void {
   policyPages(context, console);
+  conflictPages(context, console);
   historyPages(context, console);
   rolloutPages(context, console);
   explainPages(context, console);

@@ -26,7 +26,7 @@ export function policyPages({ router, domain }: RouteContext, console: Console) 
       ({ request }) =>
         console.show(request, "administrator", async ({ organizationId }) => {
           const revision = revisions.current(organizationId);
-          const conflicts = governance.deployments.conflicts(organizationId);
+          const conflicts = await governance.fileConflicts.list(organizationId);
           return policyPage({ revision, text: revision ? await textOf(revision) : "", conflicts });
         }),
       pageRoute("showPolicyPage", "The policy in force"),

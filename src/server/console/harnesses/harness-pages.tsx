@@ -11,10 +11,10 @@ import { harnessText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Count, Facts, State, Text, useReader } from "../parts/values.tsx";
-import { SETTINGS_EDITOR } from "./completions.ts";
+import { SETTINGS_EDITOR } from "../policy/completions.ts";
+import { REVIEW_PATH } from "../policy/words.ts";
 import { type ReportedVersion, Versions } from "./harness-versions.tsx";
 import { type SettingFields, SettingsFields } from "./settings-fields.tsx";
-import { REVIEW_PATH } from "./words.ts";
 
 export const HARNESSES_PATH = `${CONSOLE}/harnesses`;
 

@@ -12,9 +12,9 @@ import { uploadWarningsOf } from "../delivery/upload-address.ts";
 import { refuseProblems } from "../errors.ts";
 import type { GovernanceConfig, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
+import type { FinalizeContext } from "../publishing/finalize.ts";
+import { atSection, type Joined } from "../publishing/validation.ts";
 import * as store from "../store.ts";
-import type { FinalizeContext } from "./finalize.ts";
-import { atSection, type Joined } from "./validation.ts";
 
 /** The section as the file has it. */
 export interface DeploymentSection {

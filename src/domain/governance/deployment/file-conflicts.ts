@@ -1,0 +1,130 @@
+// Settles the places where the policy does not follow the deployment file: the value in the policy is kept, or that of the file
+// is taken. Administrators take a value in their draft (drafts.ts), an operator publishes it.
+import { isDeepStrictEqual } from "node:util";
+import { DomainError } from "../../../platform/errors.ts";
+import { sha256Hex } from "../../../platform/ids.ts";
+import type { Actor } from "../../shared/actor.ts";
+import { carryOverAudiences } from "../delivery/audiences.ts";
+import { refuseProblems } from "../errors.ts";
+import type { GovernanceParts } from "../parts.ts";
+import { diffRevisions } from "../publishing/diff.ts";
+import type { DocumentPlan } from "../publishing/documents.ts";
+import * as store from "../store.ts";
+import type { FileConflict } from "./file-values.ts";
+
+/** All places that differ. */
+export interface FileConflicts {
+  /** another one as soon as a value or a place changes */
+  version: string;
+  conflicts: readonly FileConflict[];
+}
+
+export interface KeptPlaces {
+  /** the version that the author has read */
+  version: string;
+  paths: readonly string[];
+}
+
+export class FileConflictSettling {
+  constructor(private readonly parts: GovernanceParts) {}
+
+  /**
+   * @param only paths; all when left out
+   * @returns the places with both values
+   * @throws DomainError `policy_conflict.none` if one of the paths is no conflict
+   */
+  async list(organizationId: string, only?: readonly string[]): Promise<FileConflicts> {
+    const { found, deployment } = await this.#read(organizationId);
+    if (!only) return found;
+    deploymentWith(deployment, only);
+    return { ...found, conflicts: found.conflicts.filter(({ path }) => only.includes(path)) };
+  }
+
+  /**
+   * Keeps the values of the policy: the places are no longer conflicts, until the file changes there.
+   * @throws DomainError `policy_conflict.changed`, `policy_conflict.none`
+   */
+  async keep(actor: Actor, { version, paths }: KeptPlaces): Promise<void> {
+    const { audit, db } = this.parts;
+    const { organizationId } = actor;
+    const read = await this.#read(organizationId);
+    if (read.found.version !== version) throw changed();
+    const { deployment, revision } = read;
+    const { conflicts: known } = deploymentWith(deployment, paths);
+    await db.write((tx) => {
+      const now = store.findDeployment(tx, organizationId);
+      if (store.newestId(tx, organizationId) !== revision || !isDeepStrictEqual(now, deployment))
+        throw changed();
+      const conflicts = known.filter((path) => !paths.includes(path));
+      store.putDeployment(tx, { ...deploymentWith(now, paths), conflicts });
+      for (const path of new Set(paths))
+        audit.record(tx, { actor, action: "policy_conflict.keep", target: path });
+    }, "governance");
+  }
+
+  /**
+   * @returns the policy with the values of the file at those places, to be published with `Documents.apply`
+   * @throws DomainError `policy_conflict.none`, `governance.no_policy`, `governance.invalid`
+   */
+  async plan({ organizationId, kind }: Actor, paths: readonly string[]): Promise<DocumentPlan> {
+    const { db, publisher, revisions, runTask } = this.parts;
+    const base = revisions.inForce(organizationId);
+    const { baseline: file } = deploymentWith(store.findDeployment(db.read, organizationId), paths);
+    const frame = publisher.frame({ gateway: publisher.hasGateway({ kind }, base) });
+    const request = { base: JSON.stringify(base.document), file, paths, frame };
+    const judged = await runTask("takeFileValues", request);
+    refuseProblems(judged.problems);
+    const document = JSON.parse(judged.document);
+    const audiences = carryOverAudiences(base.audiences, document.packages);
+    return { base, document, changes: diffRevisions(base, { document, audiences }), warnings: [] };
+  }
+
+  async #read(organizationId: string) {
+    const { db, revisions, runTask } = this.parts;
+    const revision = revisions.current(organizationId);
+    const deployment = store.findDeployment(db.read, organizationId);
+    const paths = deployment?.conflicts ?? [];
+    const conflicts =
+      !deployment || !revision || paths.length === 0
+        ? []
+        : await runTask("fileConflicts", {
+            current: JSON.stringify(revision.document),
+            file: deployment.baseline,
+            paths,
+          });
+    return { found: { version: versionOf(conflicts), conflicts }, revision: revision?.id, deployment };
+  }
+}
+
+/** @returns the file as it was last read @throws DomainError `policy_conflict.none` if one of the paths is no conflict */
+export function deploymentWith(
+  deployment: store.Deployment | undefined,
+  paths: readonly string[],
+): store.Deployment {
+  const known = deployment?.conflicts ?? [];
+  const other = paths.find((path) => !known.includes(path));
+  if (!deployment || other !== undefined) throw noConflict(other ?? "");
+  return deployment;
+}
+
+const DIGITS = 16;
+const versionOf = (conflicts: readonly FileConflict[]): string =>
+  sha256Hex(JSON.stringify(conflicts)).slice(0, DIGITS);
+
+const noConflict = (path: string) =>
+  new DomainError(
+    "not_found",
+    "policy_conflict.none",
+    `there is no open conflict with the configuration file at ${path}`,
+    {
+      hint: "somebody may have settled it in the meantime; see `quartermaster policy conflicts list`",
+    },
+  );
+
+const changed = () =>
+  new DomainError(
+    "conflict",
+    "policy_conflict.changed",
+    "the policy or the configuration file has changed since these values were read",
+    { hint: "read them again; nothing was settled" },
+  );

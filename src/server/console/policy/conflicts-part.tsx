@@ -1,0 +1,79 @@
+// Places where the policy does not follow the configuration file: both values, and two buttons for each place.
+/** @jsxImportSource preact */
+import type { FileConflicts } from "../../../domain/governance/service.ts";
+import { Hidden } from "../../pages/forms.tsx";
+import { AsCommand } from "../parts/command.tsx";
+import { ConsoleForm } from "../parts/form.tsx";
+import { Text, useReader } from "../parts/values.tsx";
+import { CHANGES_SHOWN_MAX } from "./changes.tsx";
+import { CONFLICTS_PATH, placeText, valueText } from "./words.ts";
+
+export function Conflicts({ version, conflicts }: FileConflicts) {
+  if (conflicts.length === 0) return null;
+  const shown = conflicts.slice(0, CHANGES_SHOWN_MAX);
+  const left = conflicts.length - shown.length;
+  const [{ path } = { path: "" }] = shown;
+  return (
+    <section aria-labelledby="conflicts">
+      <h2 id="conflicts">Where the configuration file says otherwise</h2>
+      <p>
+        What an administrator published stays in force. Keep it, and the place is listed again only if the
+        file changes there; or take the value of the file into your draft.
+      </p>
+      <ConsoleForm action={CONFLICTS_PATH}>
+        <Hidden name="version" value={version} />
+        <ConflictTable conflicts={shown} />
+      </ConsoleForm>
+      {left > 0 && <p>{left} more places differ. The command below lists all of them.</p>}
+      <AsCommand command={["policy", "conflicts", "keep", path]} label="Keep the first one with a command" />
+      <AsCommand
+        command={["policy", "conflicts", "list"]}
+        api={{ method: "GET", path: "/admin/governance-config/deployment-conflicts" }}
+      />
+    </section>
+  );
+}
+
+function ConflictTable({ conflicts }: Pick<FileConflicts, "conflicts">) {
+  const { mayAdminister } = useReader();
+  return (
+    <table class="rows places">
+      <caption class="visually-hidden">Both values of each place</caption>
+      <thead>
+        <tr>
+          <th scope="col">Place</th>
+          <th scope="col">In force</th>
+          <th scope="col">Configuration file</th>
+          {mayAdminister && <th scope="col">Settle</th>}
+        </tr>
+      </thead>
+      <tbody>
+        {conflicts.map((conflict) => (
+          <tr key={conflict.path}>
+            <td data-label="Place">
+              <Text value={placeText(conflict.path)} />
+            </td>
+            <td data-label="In force">
+              <Text value={valueText(conflict.policy)} none={"policy" in conflict ? "empty" : "not set"} />
+            </td>
+            <td data-label="Configuration file">
+              <Text value={valueText(conflict.file)} none={"file" in conflict ? "empty" : "not set"} />
+            </td>
+            {mayAdminister && (
+              <td data-label="Settle">
+                <Choice path={conflict.path} name="keep" label="Keep" />
+                <Choice path={conflict.path} name="take" label="Take the file's" />
+              </td>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const Choice = ({ path, name, label }: { path: string; name: "keep" | "take"; label: string }) => (
+  <button class="button" type="submit" name={name} value={path} aria-label={`${label}: ${placeText(path)}`}>
+    {label}
+  </button>
+);

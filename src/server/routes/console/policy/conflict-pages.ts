@@ -1,0 +1,36 @@
+// Settles places where the policy does not follow the configuration file: keeps the value in force, or takes the file's in the draft.
+import { DomainError } from "../../../../platform/errors.ts";
+import type { Console } from "../../../console/console.ts";
+import { CONFLICTS_PATH, POLICY_PATH, placeText, REVIEW_PATH } from "../../../console/policy/words.ts";
+import { FormField, formOf, formOperation, formRoute } from "../../../pages/html.ts";
+import type { RouteContext } from "../../../router.ts";
+
+const SETTLED = formOf({
+  ...{ csrf: FormField, by: FormField, version: FormField },
+  ...{ keep: FormField, take: FormField },
+});
+
+/** @returns the form that settles one place */
+export const conflictPages = ({ router, domain: { governance } }: RouteContext, console: Console) =>
+  router.post(
+    CONFLICTS_PATH,
+    ({ request, body }) =>
+      console.act(request, body, { needs: "administrator", back: POLICY_PATH }, async ({ actor }) => {
+        const { keep, take, version = "" } = body;
+        const { drafts, fileConflicts } = governance;
+        if (take !== undefined) {
+          await drafts.takeFileValues(actor, { version: drafts.versionOf(actor) }, [take]);
+          const notice = `${placeText(take)}: your draft has the value of the file. Nothing is published yet.`;
+          return { to: REVIEW_PATH, notice };
+        }
+        if (keep === undefined) throw nothingChosen();
+        await fileConflicts.keep(actor, { version, paths: [keep] });
+        return { to: POLICY_PATH, notice: `${placeText(keep)}: the value in force is kept.` };
+      }),
+    formRoute(SETTLED, formOperation("sendPolicyConflict", "Settles a conflict with the configuration file")),
+  );
+
+const nothingChosen = () =>
+  new DomainError("invalid", "policy_conflict.no_choice", "no place was chosen", {
+    hint: "press one of the two buttons of a place",
+  });

@@ -1,0 +1,65 @@
+// Places where the policy does not follow the configuration file, in the console: both values, and a button for each.
+import { afterAll, expect, test } from "bun:test";
+import { CHANGES_SHOWN_MAX } from "../../../../src/server/console/policy/changes.tsx";
+import { managedText } from "../../../domain/governance/governance-world.ts";
+import { consoleBrowser } from "../../../support/browser/console-browser.ts";
+import { formTo } from "../../../support/browser/form-browser.ts";
+import { publishFirst } from "../../../support/content/policy.ts";
+import { createTestServer } from "../../../support/server.ts";
+
+const site = await createTestServer({ consoleAuditors: () => ["auditor@example.com"] });
+afterAll(() => site[Symbol.asyncDispose]());
+const admin = await site.signedIn("admin", { email: "ana@example.com" });
+const browser = consoleBrowser(site, admin);
+const { governance } = site.domain;
+const current = () => governance.revisions.inForce(site.world.organizationId);
+
+test("CON-45 a conflict with the configuration file is settled by its buttons", async () => {
+  const path = "/console/policy/conflicts";
+  const conflicting = async (ttl_seconds: number) => {
+    await publishFirst(site, { ttl_seconds });
+    await governance.publishing.publishPolicy(admin.actor, {
+      baseRevision: current().id,
+      managedYaml: managedText({ ttl_seconds: ttl_seconds + 1 }),
+    });
+    await publishFirst(site, { ttl_seconds: ttl_seconds + 2 });
+    return await browser.visit("/console/policy");
+  };
+  const shown = await conflicting(300);
+  for (const value of ["301", "302"]) expect(shown.html).toContain(`>${value}<`);
+  const kept = await browser.submit(formTo(shown, path), { keep: "/ttl_seconds" });
+  expect(kept.html).toContain("the value in force is kept");
+  expect(kept.forms.map(({ action }) => action)).not.toContain(path);
+  expect((await browser.submit(formTo(shown, path), { keep: "/ttl_seconds" })).status).toBe(409);
+  expect((await browser.submit(formTo(shown, path), { take: "/ttl_seconds" })).status).toBe(404);
+  expect((await browser.submit(formTo(shown, path), {})).status).toBe(400);
+  const again = await conflicting(310);
+  const review = await browser.submit(formTo(again, path), { take: "/ttl_seconds" });
+  expect(review.html).toContain("your draft has the value of the file");
+  await browser.submit(formTo(review, "/console/policy/review"), {});
+  expect(current().document.ttl_seconds).toBe(312);
+  const auditor = consoleBrowser(site, await site.signedIn("member", { email: "auditor@example.com" }));
+  await conflicting(320);
+  expect((await auditor.visit("/console/policy")).html).not.toContain("Take the file");
+});
+
+test("a page lists the first conflicts and counts the others", async () => {
+  const servers = (value: string) => {
+    const names = Array.from({ length: CHANGES_SHOWN_MAX + 1 }, (_, at) => `K${at}`);
+    const env = Object.fromEntries(names.map((name) => [name, value]));
+    return { codex: [{ name: "docs", command: "docs", env }] };
+  };
+  const inFile = (value: string) => ({ harnesses: { codex: { mcp: servers(value).codex } } });
+  await publishFirst(site, { ttl_seconds: 320, ...inFile("a") });
+  const baseRevision = current().id;
+  await governance.publishing.publishExtensions(admin.actor, {
+    baseRevision,
+    packages: [],
+    mcp: servers("b"),
+  });
+  await publishFirst(site, { ttl_seconds: 320, ...inFile("c") });
+  const { html } = await browser.visit("/console/policy");
+  expect(html.match(/name=take/g)).toHaveLength(CHANGES_SHOWN_MAX);
+  const { length } = governance.deployments.conflicts(site.world.organizationId);
+  expect(html).toContain(`${length - CHANGES_SHOWN_MAX} more places differ`);
+});
