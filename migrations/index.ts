@@ -43,6 +43,7 @@ import acknowledgedModels from "./0040_acknowledged_models.sql" with { type: "te
 import grantHolders from "./0041_grant_holders.sql" with { type: "text" };
 import revisionSummary from "./0042_revision_summary.sql" with { type: "text" };
 import packageAdditions from "./0043_package_additions.sql" with { type: "text" };
+import auditForwarding from "./0044_audit_forwarding.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -95,4 +96,5 @@ export const migrations: readonly Migration[] = [
   { id: 41, name: "grant_holders", sql: grantHolders },
   { id: 42, name: "revision_summary", sql: revisionSummary },
   { id: 43, name: "package_additions", sql: packageAdditions },
+  { id: 44, name: "audit_forwarding", sql: auditForwarding },
 ];

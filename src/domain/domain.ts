@@ -18,6 +18,8 @@ import { type Access, createAccess } from "./access/service.ts";
 import type { AccessSettings, LimitSettings } from "./access/settings.ts";
 import { forgetGuesses } from "./access/sign-in/password-guesses.ts";
 import { accessSecrets } from "./access/tokens/signing-keys.ts";
+import { AuditForwarding } from "./audit/forwarding/forwarding.ts";
+import type { Receiver } from "./audit/forwarding/receiver.ts";
 import { AuditLog } from "./audit/log.ts";
 import { Redactions } from "./audit/redactions.ts";
 import { type Audit, createAudit } from "./audit/service.ts";
@@ -95,6 +97,8 @@ export interface DomainOptions {
   passwords: Passwords;
   openSnapshot: OpenSnapshot;
   outbound: Outbound;
+  /** undefined if the audit log is not sent anywhere */
+  auditReceiver?: Receiver | undefined;
   /** undefined if gateway mode is off */
   gatewayMode: GatewayMode | undefined;
   /** undefined unless this service forwards inference requests */
@@ -211,7 +215,7 @@ export function openDomain({
     ...createModels({ ...shared, identity, gateway, governance, harnesses }),
     ...records,
     erasure: new Erasure({ ...shared, identity, ...personalDataOf(shared, records) }),
-    backups: new Backups(shared),
+    ...{ auditForwarding: new AuditForwarding({ ...shared, auditLog }), backups: new Backups(shared) },
     health: new Health({ ...shared, gateway, sessions, proxyHealth: inference.proxyHealth }),
     jobs: createJobs(shared),
     ...{ exports: createExports(shared), preferences: new Preferences(shared) },

@@ -7,6 +7,7 @@ import inference from "./chapters/connect/inference.md" with { type: "text" };
 import loginSessions from "./chapters/connect/login-sessions.md" with { type: "text" };
 import workstations from "./chapters/connect/workstations.md" with { type: "text" };
 import airGap from "./chapters/operate/air-gap.md" with { type: "text" };
+import auditForwarding from "./chapters/operate/audit-forwarding.md" with { type: "text" };
 import backups from "./chapters/operate/backups.md" with { type: "text" };
 import capacity from "./chapters/operate/capacity.md" with { type: "text" };
 import console from "./chapters/operate/console.md" with { type: "text" };
@@ -31,6 +32,7 @@ import { sectionOf, withoutFolders, withoutMarkers, withoutPictures, withoutTags
 const TEXTS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     "air-gap": airGap,
+    "audit-forwarding": auditForwarding,
     backups,
     capacity,
     "captured-sessions": capturedSessions,

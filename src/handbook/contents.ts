@@ -61,6 +61,11 @@ export const CHAPTERS: readonly Chapter[] = [
   { name: "object-store", title: "Object store", about: "Captured sessions in an S3-compatible store." },
   { name: "console", title: "Console", about: "The service in a browser: who sees and changes what." },
   { name: "observe", title: "Observe", about: "Health, metrics, alerts, logs and the audit log." },
+  {
+    name: "audit-forwarding",
+    title: "Send the audit log",
+    about: "Every audit entry to a log collector or a security monitoring system, at least once.",
+  },
   { name: "troubleshoot", title: "Troubleshoot", about: "Symptom, cause and command." },
   { name: "security", title: "Security model", about: "What is trusted, and what an attacker gets." },
   { name: "capacity", title: "Capacity", about: "Measured figures, and what to do beyond one machine." },

@@ -165,6 +165,7 @@ const RULES: readonly Rule[] = [
     appliesTo: /^(?:src(?!\/server\/console\/browser)|cli|migrations)\//, // a browser runs the code of that folder
     except: {
       "src/platform/outbound/outbound.ts": "is that door",
+      "src/platform/outbound/tls-delivery.ts": "is the part of it for peers that only take bytes",
       "src/platform/outbound/public-https.ts": "is the part of it that leads to public hosts",
       "src/platform/outbound/upstream.ts": "is the part of it that streams to the inference gateway",
       "src/platform/outbound/named-server.ts":
@@ -234,13 +235,15 @@ test("CLI-19 only outbound.ts can open connections, so that commands open none",
   expect(door && violationsOf(door, sources)).toEqual([]);
 });
 
-test("only outbound.ts imports its part for public hosts", () => {
-  const part = "src/platform/outbound/public-https.ts";
-  const users = sources.filter(({ imports }) =>
-    imports.some(({ target, typeOnly }) => target === part && !typeOnly),
-  );
-  expect(users.map(({ path }) => path)).toEqual(["src/platform/outbound/outbound.ts"]);
-});
+test.each(["src/platform/outbound/public-https.ts", "src/platform/outbound/tls-delivery.ts"])(
+  "only outbound.ts imports its part %s",
+  (part) => {
+    const users = sources.filter(({ imports }) =>
+      imports.some(({ target, typeOnly }) => target === part && !typeOnly),
+    );
+    expect(users.map(({ path }) => path)).toEqual(["src/platform/outbound/outbound.ts"]);
+  },
+);
 
 test("only the probe imports the part of outbound.ts for a named server", () => {
   const part = "src/platform/outbound/named-server.ts";

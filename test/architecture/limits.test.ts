@@ -39,6 +39,9 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
     "TOTALS_MAX of src/domain/sessions/store.ts",
   ],
   "a property of a format, of the runtime or of another file, not a choice": [
+    "HOSTNAME_LENGTH_MAX of src/domain/audit/forwarding/syslog-receiver.ts",
+    "MESSAGE_ID_LENGTH_MAX of src/domain/audit/forwarding/syslog-receiver.ts",
+    "SEQUENCE_MAX of src/domain/audit/forwarding/syslog-receiver.ts",
     "ASCII_MAX of src/platform/text/json-names.ts",
     "BACKUP_SECONDS_MAX of src/app/monitoring/alert-rules.ts",
     "CODE_POINT_MAX of src/domain/scim/filter/shape.ts",
@@ -63,6 +66,7 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
   "cuts what a person reads": [
     "AUDITED_IDS_MAX of src/domain/scim/groups/members.ts",
     "DESCRIPTION_COLUMN_MAX of cli/command.ts",
+    "ERROR_LENGTH_MAX of src/domain/audit/forwarding/forwarding.ts",
     "LEFT_SHOWN_MAX of cli/commands/identities/move.ts",
     "NAMED_MAX of cli/commands/clients/remove.ts",
     "NAMED_MAX of src/domain/scim/bulk/run.ts",

@@ -45,6 +45,13 @@ const placeOf = (bench: Bench): Place => ({
   },
 });
 
+/** Pretends that a receiver has taken the first entry. */
+function sentFrom(bench: Bench): Bench {
+  using db = new Database(databaseOf(bench));
+  db.run("INSERT INTO audit_forwarding (id, entry_id) VALUES (1, 1)");
+  return bench;
+}
+
 const withAda = async (bench: Bench): Promise<string> => {
   await bench.json(`users create ${ADA} --role member`);
   return `${ADA} --yes`;
@@ -381,6 +388,11 @@ const CHANGES: Readonly<Record<string, Change>> = {
   "signing-keys rotate": { rest: () => "--yes", leaves: ["signing_key.rotate"] },
   "sealing-keys rotate": { rest: () => "--yes", leaves: ["sealing_key.rotate"] },
   "backup create": { leaves: ["backup.create"] },
+  "audit resend": {
+    on: async () => placeOf(sentFrom(await createInstallation())),
+    rest: () => "--after 0",
+    leaves: ["audit.resend"],
+  },
   "jobs run": { rest: withJob, leaves: ["job.run"] },
   "jobs pause": { rest: withJob, leaves: ["job.pause"] },
   "jobs resume": {
@@ -452,6 +464,7 @@ const READS: Readonly<Record<string, string>> = {
   "audit list": "",
   "audit show": "1",
   "audit verify": "",
+  "audit forwarding": "",
   "audit export": "",
 };
 

@@ -37,6 +37,7 @@ const REQUIRED: Readonly<Record<string, string>> = {
   "identities move": "--from-issuer x --by email",
   "policy explain": "--user x --harness codex",
   "gateway models assign": "codex x",
+  "audit resend": "--after 0",
   "gateway logs export": "--jsonl --out .",
 };
 

@@ -1,7 +1,7 @@
 // Defines `quartermaster audit` and its verbs. The code of a verb is loaded when it runs.
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { readingAction } from "../../data-directory/in-domain.ts";
+import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 import { addNumberOptions } from "../../output/list-pages.ts";
 
@@ -59,6 +59,19 @@ export function addVerbs(noun: CliCommand, context: Context): void {
       .option("--out <file>", "write to a new file that only its owner can read, instead of standard output")
       .printsJson()
       .action(readingAction(context, async () => (await import("./read.ts")).exportLog)),
+    noun
+      .command("forwarding")
+      .description("Shows how far the log was sent to the receiver of audit.forward.url, and why it waits.")
+      .examples("quartermaster audit forwarding", "quartermaster audit forwarding --json")
+      .printsJson()
+      .action(readingAction(context, async () => (await import("./forwarding.ts")).forwarding)),
+    noun
+      .command("resend")
+      .description("Sends the entries after one entry to the receiver again, for a receiver that lost them.")
+      .examples("quartermaster audit resend --after 1204", "quartermaster audit resend --after 0 --json")
+      .requiredOption("--after <id>", "the last entry that the receiver still has; 0 for none")
+      .printsJson()
+      .action(domainAction(context, async () => (await import("./forwarding.ts")).resend)),
   ];
   for (const verb of verbs) addDirectoryOptions(verb);
 }

@@ -15,6 +15,7 @@ import { detailsText } from "../../output/details.ts";
 import { printPages } from "../../output/list-pages.ts";
 import { printable, printableJson } from "../../output/printable.ts";
 import { type Progress, startProgress } from "../../output/progress.ts";
+import { entryIdIn } from "./entry-id.ts";
 import { parseTime } from "./time.ts";
 import { ENTRY_COLUMNS, factsOf } from "./view.ts";
 
@@ -54,7 +55,7 @@ export async function show({ domain, actor, output, args: [id = ""] }: Call): Pr
  */
 export async function exportLog(call: Call): Promise<void> {
   const { context, output, text } = call;
-  const { lines, reached, end } = startReading(call, idIn(text("after")));
+  const { lines, reached, end } = startReading(call, entryIdIn(text("after")));
   using _ = { [Symbol.dispose]: end };
   const file = text("out");
   if (file === undefined) {
@@ -99,14 +100,6 @@ function exportedText({ entries, lastId }: Reached, destination: string): string
   if (lastId === null) return `Exported no entries${destination}`;
   const count = entries === 1 ? "1 entry" : `${entries} entries`;
   return `Exported ${count}${destination}; the last is ${lastId}`;
-}
-
-function idIn(text = "0"): number {
-  const id = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isNaN(id)) return id;
-  throw new DomainError("invalid", "usage.not_a_number", "--after must be the id of an entry", {
-    hint: "use the id of the last entry in the earlier export",
-  });
 }
 
 const fileExists = (file: string): DomainError =>

@@ -16,6 +16,7 @@ import { bytesText } from "../../../src/platform/files/disk.ts";
 import { COMMIT, VERSION } from "../../../src/platform/version.ts";
 import { ageText } from "../../output/age.ts";
 import { detailsText, type Fact, timeOf } from "../../output/details.ts";
+import { forwardingDocument, forwardingText } from "../audit/forwarding.ts";
 import { inferenceDocument, inferenceFacts } from "./inference.ts";
 import { modelFacts, modelsDocument } from "./models.ts";
 import type { Content, HarnessState, Machine, Status } from "./read.ts";
@@ -80,7 +81,7 @@ interface FactsContext {
 }
 
 const contentFacts = (
-  { signIn, revision, clients, gateway, models, sessions, jobs, backup }: Content,
+  { signIn, revision, clients, gateway, models, sessions, jobs, backup, forwarding }: Content,
   context: FactsContext,
 ): readonly Fact[] => [
   ...signInFacts(signIn),
@@ -103,6 +104,12 @@ const contentFacts = (
       ? `${whenText(backup.createdAtMs, context)}, ${bytesText(backup.sizeBytes)}, ${backup.path}`
       : "none made",
   ],
+  ...(forwarding ? forwardingFacts(forwarding, context) : []),
+];
+
+const forwardingFacts = (state: NonNullable<Content["forwarding"]>, { nowMs }: FactsContext): Fact[] => [
+  ["audit forwarding", forwardingText(state, nowMs)],
+  ...(state.error === null ? [] : [fact(state.error)]),
 ];
 
 function sessionFacts({ store, isUnusable, kept, withoutBytes }: Content["sessions"]): Fact[] {
@@ -190,6 +197,7 @@ export function statusDocument({ nowMs, machine, content, outside, harnesses }: 
     captured_sessions: content ? sessionsDocument(content.sessions) : null,
     jobs: content?.jobs.map(jobDocument) ?? null,
     backup: content?.backup ? backupDocument(content.backup) : null,
+    audit_forwarding: content?.forwarding ? forwardingDocument(content.forwarding) : null,
     administrators_without_second_factor: content?.administratorsWithoutFactor ?? null,
     untrusted_proxy: content?.untrustedProxy ? proxyDocument(content.untrustedProxy) : null,
     harnesses: {

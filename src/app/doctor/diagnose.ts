@@ -15,6 +15,7 @@ import { RESTORE } from "../../platform/database/storage-errors.ts";
 import { DomainError } from "../../platform/errors.ts";
 import { diskSpace } from "../../platform/files/disk.ts";
 import type { Ids } from "../../platform/ids.ts";
+import { checkForwarding } from "../audit-forwarding/check.ts";
 import { readHarnessFacts } from "../files/harness-facts-file.ts";
 import { directoryToExamine, type ExistingInstallation, openReadOnly } from "../installation/installation.ts";
 import { upgradeRemedy } from "../installation/older-schema.ts";
@@ -134,6 +135,7 @@ const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
   policy_drafts: content.checkPolicyDrafts,
   jobs: content.checkJobs,
   backup: checkBackups,
+  audit_forwarding: checkForwarding,
   proxy: content.checkProxy,
   provisioning: content.checkProvisioning,
   sso: content.checkIdentityProvider,

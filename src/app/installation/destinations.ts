@@ -6,6 +6,7 @@ import { PROXY_DESTINATION, UPSTREAM_DESTINATION } from "../../domain/gateway/in
 import { providerDestinations } from "../../domain/sso/service.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { ANY_PUBLIC_HOST, type Destination } from "../../platform/outbound/outbound.ts";
+import { receiverDestinations } from "../audit-forwarding/receiver.ts";
 import { storeDestinations } from "../object-store/buckets.ts";
 import { configuredOrigin } from "./origin.ts";
 import { isProxyInProcess, PROXY_PREFIX } from "./proxy-settings.ts";
@@ -33,6 +34,7 @@ export function allDestinationsOf(config: Config): readonly Destination[] {
 export const destinationsOf = (config: Config, ownOrigin?: string): readonly Destination[] => [
   ...gatewayDestinations(config, ownOrigin),
   ...storeDestinations(config),
+  ...receiverDestinations(config),
   ...destination(PUBLIC_SOURCES_DESTINATION, {
     origin: config.get("package_sources.public") ? ANY_PUBLIC_HOST : undefined,
     why: "package archives that an administrator names, from any public https host",

@@ -33,6 +33,7 @@ import type { Ids } from "../../platform/ids.ts";
 import type { StoreCall } from "../../platform/object-store/requests.ts";
 import { createOutbound, type Outbound } from "../../platform/outbound/outbound.ts";
 import { VERSION } from "../../platform/version.ts";
+import { auditReceiverOf } from "../audit-forwarding/receiver.ts";
 import { readHarnessFacts } from "../files/harness-facts-file.ts";
 import { type Buckets, openStores } from "../object-store/buckets.ts";
 import { destinationsOf } from "./destinations.ts";
@@ -145,6 +146,7 @@ async function joinDomain(
     passwords: createPasswords({ cost: options.passwordCost }),
     openSnapshot: () => openSnapshot(directory.database),
     outbound,
+    auditReceiver: auditReceiverOf(config, outbound),
     gatewayMode: gatewayModeOf({ config, clock, directory, outbound, baseUrl }),
     proxySettings: proxySettingsOf(config),
     attemptsBy,

@@ -1,16 +1,19 @@
 // Probes the configured outside services, and says what is affected while one is unreachable. The start never depends on them;
 // `status` and `doctor` probe on request.
+import { RECEIVER_DESTINATION } from "../../domain/audit/forwarding/https-receiver.ts";
 import { PROXY_DESTINATION, UPSTREAM_DESTINATION } from "../../domain/gateway/inference/proxy-health.ts";
 import { discoveryUrl, PROVIDER_DESTINATION } from "../../domain/sso/service.ts";
 import { SECOND_MS } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { codeOf, DomainError } from "../../platform/errors.ts";
+import { isTlsOrigin } from "../../platform/outbound/origins.ts";
 import {
   ANY_PUBLIC_HOST,
   createOutbound,
   type Destination,
   type PeerTls,
 } from "../../platform/outbound/outbound.ts";
+import { RECEIVER_AFFECTS, receiverTlsOf } from "../audit-forwarding/receiver.ts";
 import { PUBLIC_ENDPOINT, STORE_AFFECTS, storeCaOf } from "../object-store/buckets.ts";
 import { allDestinationsOf, GATEWAY_DESTINATION } from "./destinations.ts";
 import { caOf } from "./sso-settings.ts";
@@ -59,6 +62,8 @@ function probeOf(config: Config, { name }: Destination): Probe {
       affects: "nobody can sign in through the identity provider; sessions and workstations go on",
       tls: { ca: caOf(config) },
     };
+  if (name === RECEIVER_DESTINATION)
+    return { path: "/", affects: RECEIVER_AFFECTS, tls: receiverTlsOf(config) };
   const affects = STORE_AFFECTS[name];
   if (affects === undefined) return PROBES[name] ?? NOT_PROBED;
   const bucket = config.get("blobs.s3.bucket") ?? config.get("blobs.s3.package_bucket");
@@ -66,6 +71,8 @@ function probeOf(config: Config, { name }: Destination): Probe {
   return { path, affects, tls: { ca: storeCaOf(config), linkLocal: "allowed" } };
 }
 
+/** A peer that only takes bytes is reachable if it takes none. */
+const NOTHING = new Uint8Array();
 const NOT_PROBED = { path: "/", affects: "archives that an administrator names are not fetched" };
 
 /** @returns the state of every configured destination, probed now; does not reject if one fails to answer */
@@ -80,7 +87,12 @@ export function probeExternalServices(
   return Promise.all(
     destinations.map(async (destination) => {
       const { affects, path, ...probe } = probeOf(config, destination);
-      const probeFor = () => outbound.fetch(destination.name, path, { timeoutMs, ...probe });
+      const probeFor = () =>
+        isTlsOrigin(destination.origin)
+          ? outbound
+              .deliver(destination.name, NOTHING, { timeoutMs, tls: { ca: undefined }, ...probe })
+              .then(() => undefined)
+          : outbound.fetch(destination.name, path, { timeoutMs, ...probe });
       return { ...(await ask(destination, probeFor)), affects };
     }),
   );
@@ -88,14 +100,14 @@ export function probeExternalServices(
 
 async function ask(
   { name, origin }: Destination,
-  question: () => Promise<Response>,
+  question: () => Promise<Response | undefined>,
 ): Promise<Omit<ExternalService, "affects">> {
   if (origin === ANY_PUBLIC_HOST) return { name, origin, state: "not_asked", reason: null };
   try {
     const response = await question();
-    await response.body?.cancel();
+    await response?.body?.cancel();
     // Any answer below 500 shows that the service is up, even if it rejects the request.
-    if (response.status < 500) return { name, origin, state: "reachable", reason: null };
+    if (!response || response.status < 500) return { name, origin, state: "reachable", reason: null };
     return { name, origin, state: "unreachable", reason: `it answered ${response.status}` };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;

@@ -20,6 +20,9 @@ const BACKUP_SECONDS_MAX = 26 * 3600;
 /** Three turns of the retention job. */
 const REMOVAL_WAIT_SECONDS = 3 * 3600;
 
+/** Ninety attempts. */
+const FORWARD_WAIT_SECONDS = 900;
+
 const RULES: readonly Rule[] = [
   {
     alert: "QuartermasterDown",
@@ -116,6 +119,15 @@ const RULES: readonly Rule[] = [
     summary:
       "Objects of captured sessions whose retention is over have waited for more than 3 hours to be deleted at {{ $labels.instance }}",
     action: "quartermaster doctor; the log has object_store.request_failed if the object store refuses",
+  },
+  {
+    alert: "QuartermasterAuditNotForwarded",
+    expr: `time() - (quartermaster_audit_forward_waiting_since_timestamp_seconds > 0) > ${FORWARD_WAIT_SECONDS}`,
+    for: "5m",
+    severity: "warning",
+    summary:
+      "Entries of the audit log have waited for more than 15 minutes for the receiver of {{ $labels.instance }}",
+    action: "quartermaster audit forwarding; quartermaster doctor",
   },
   {
     alert: "QuartermasterDiskFilling",

@@ -6,6 +6,7 @@ import type { Config } from "../../platform/config/config.ts";
 import { DomainError } from "../../platform/errors.ts";
 import { BUILD_TIME } from "../../platform/version.ts";
 import { readCertificate } from "../../server/listener/tls.ts";
+import { receiverTlsOf } from "../audit-forwarding/receiver.ts";
 import { readHarnessFacts } from "../files/harness-facts-file.ts";
 import { assertExecutableUsable } from "../installation/gateway-mode.ts";
 import { isLoopback } from "../installation/origin.ts";
@@ -30,6 +31,7 @@ function found(check: () => void): DomainError[] {
 export const SETTINGS_CHECKS: readonly StartCheck[] = [
   (config) => found(() => assertBindable(config)),
   (config) => found(() => assertExecutableUsable(config)),
+  (config) => found(() => void receiverTlsOf(config)),
 ];
 
 const certificateProblems: StartCheck = (config) => {

@@ -4,6 +4,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "artifact.mirror",
   "artifact.upload",
   "audit.forget",
+  "audit.resend",
   "backup.create",
   "backup.remove",
   "backup.restore",

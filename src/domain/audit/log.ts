@@ -18,7 +18,7 @@ import {
 import type { AuditRow } from "./chain.ts";
 import * as store from "./log-store.ts";
 import { type EntryInChain, type NamedEntry, nameInSummaries } from "./reading/entry-document.ts";
-import { type AuditRetentionDependencies, forgetEntries } from "./retention.ts";
+import { type AuditRetentionDependencies, type ForgetOptions, forgetEntries } from "./retention.ts";
 import { type Verification, type VerifyOptions, verifyLog, WALK_ROWS } from "./verification.ts";
 
 interface AuditFilter {
@@ -177,7 +177,7 @@ export class AuditLog {
   }
 
   /** Removes the oldest entries (retention.ts). */
-  forget(actor: Actor, options: { retentionDays: number; signal: AbortSignal }): Promise<number> {
+  forget(actor: Actor, options: ForgetOptions): Promise<number> {
     return forgetEntries(this.own, actor, options);
   }
 

@@ -20,18 +20,25 @@ export interface AuditRetentionDependencies {
 
 /**
  * Removes the entries that are older than `retentionDays`. Each batch records an entry with their number.
- * @param signal ends the run between two batches
  * @returns the number of removed entries
  */
 export async function forgetEntries(
   { db, clock, audit }: AuditRetentionDependencies,
   actor: Actor,
-  { retentionDays, signal }: { retentionDays: number; signal: AbortSignal },
+  { retentionDays, keptAfter = Number.POSITIVE_INFINITY, signal }: ForgetOptions,
 ): Promise<number> {
   const nowMs = clock.nowMs();
-  const times = { nowMs, recordedBeforeMs: nowMs - retentionDays * DAY_MS };
+  const times = { nowMs, recordedBeforeMs: nowMs - retentionDays * DAY_MS, keptAfter };
   const batch = () => db.write((tx) => forgetBatch(tx, { audit, actor, ...times }), "unobserved");
   return await runInBatches(batch, { limit: FORGET_BATCH_ROWS, signal });
+}
+
+export interface ForgetOptions {
+  retentionDays: number;
+  /** id of an entry; those after it are kept whatever their age; default: none is */
+  keptAfter?: number | undefined;
+  /** ends the run between two batches */
+  signal: AbortSignal;
 }
 
 interface Batch extends Times {
@@ -42,6 +49,7 @@ interface Batch extends Times {
 interface Times {
   nowMs: number;
   recordedBeforeMs: number;
+  keptAfter: number;
 }
 
 function forgetBatch(tx: Tx, { audit, actor, ...times }: Batch): number {
@@ -69,6 +77,8 @@ function forgetBatch(tx: Tx, { audit, actor, ...times }: Batch): number {
 function oldAmong(entries: readonly store.OldEntry[], times: Times): readonly store.OldEntry[] {
   const isOld = ({ atMs }: store.OldEntry) => atMs < times.recordedBeforeMs;
   const firstKept = entries.findIndex((entry) => !isOld(entry) && entry.atMs <= times.nowMs);
-  const candidates = firstKept === -1 ? entries : entries.slice(0, firstKept);
+  const candidates = (firstKept === -1 ? entries : entries.slice(0, firstKept)).filter(
+    ({ id }) => id <= times.keptAfter,
+  );
   return candidates.slice(0, candidates.findLastIndex(isOld) + 1);
 }

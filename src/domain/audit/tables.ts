@@ -45,3 +45,14 @@ export const auditCheckpoint = sqliteTable("audit_checkpoint", {
   /** number of entries that retention has removed in total */
   removed: integer("removed").notNull(),
 });
+
+/** At most one row, with id 1. */
+export const auditForwarding = sqliteTable("audit_forwarding", {
+  id: integer("id").primaryKey(),
+  /** of the last entry that the receiver took */
+  entryId: integer("entry_id").notNull(),
+  deliveredAtMs: integer("delivered_at_ms"),
+  /** null unless the last attempt failed */
+  failingSinceMs: integer("failing_since_ms"),
+  error: text("error"),
+});

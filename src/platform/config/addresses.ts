@@ -117,6 +117,31 @@ export const publicOrigin: SettingType<string> = encrypted(anyOrigin);
 /** The same with an optional path. */
 export const publicUrl: SettingType<string> = encrypted(anyUrl);
 
+/** RFC 5425 section 4.1 */
+const SYSLOG_PORT = 6514;
+const SYSLOG = /^syslog\+tls:\/\/([^/?#@\\\s:[\]]+|\[[^\]]+\])(?::(\d{1,5}))?\/?$/i;
+
+/** Where a log is sent: `https://host[:port][/path]` (http for a loopback host only), or `syslog+tls://host[:port]`. */
+export const logReceiver: SettingType<string> = {
+  placeholder: "url",
+  read: (raw, folder) => {
+    const given = scalarText(raw) ?? "";
+    const [, host, digits] = SYSLOG.exec(given) ?? [];
+    const listen = host === undefined ? undefined : hostAndPort(`${host}:${digits ?? SYSLOG_PORT}`);
+    if (listen?.kind === "tcp" && listen.port > 0) {
+      const value = `syslog+tls://${listenText(listen)}`;
+      return { value, text: value };
+    }
+    const reading = publicUrl.read(raw, folder);
+    return "wrong" in reading
+      ? {
+          wrong:
+            "must be an https URL without query or credentials (http is only for localhost), or syslog+tls://host:port",
+        }
+      : reading;
+  },
+};
+
 /** An IP address, or a range in CIDR notation. */
 export const addressRange: SettingType<AddressRange> = {
   placeholder: "range",

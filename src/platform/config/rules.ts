@@ -19,11 +19,36 @@ export const isGatewayDetail = (name: SettingName): boolean =>
 export const missingSettings = (config: Settings): readonly Problem[] => [
   ...missingCounterpart(config, ["server.tls_cert", "server.tls_key"]),
   ...missingCounterpart(config, ["harnesses.file", "harnesses.trust"]),
+  ...missingCounterpart(config, ["audit.forward.client_cert", "audit.forward.client_key"]),
+  ...problemsOfForwarding(config),
   ...(config.has("gateway.type") ? missingForGateway(config) : []),
   ...(config.has("identity.oidc.issuer") ? problemsOfProvider(config) : []),
   ...problemsOfSessions(config),
   ...problemsOfObjectStore(config),
 ];
+
+/** What a header may contain (RFC 9110 section 5.5), without anything that depends on an encoding. */
+const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
+function problemsOfForwarding(config: Settings): readonly Problem[] {
+  const name = "audit.forward.authorization";
+  const header = config.get(name);
+  return header === undefined || HEADER_VALUE.test(header.reveal())
+    ? []
+    : [problem(name, "must be one line of printable ASCII, without spaces at its ends")];
+}
+
+function forwardingWarnings(config: Settings): readonly string[] {
+  const url = config.get("audit.forward.url");
+  const ignored = SETTING_NAMES.filter((name) => name.startsWith("audit.forward.") && config.has(name));
+  if (url === undefined)
+    return ignored.length === 0
+      ? []
+      : [`audit.forward.url is not set, so these do nothing: ${ignored.join(", ")}`];
+  return url.startsWith("syslog+tls:") && config.has("audit.forward.authorization")
+    ? ["audit.forward.authorization does nothing, because syslog has no such header"]
+    : [];
+}
 
 /** An old version is never kept longer than a current one. */
 const problemsOfSessions = (config: Settings): readonly Problem[] =>
@@ -43,6 +68,7 @@ export function warningsFor(config: Settings, file: ConfigFile | undefined): rea
     ...(gateway ? proxyWarnings(config) : []),
     ...providerWarnings(config),
     ...objectStoreWarnings(config),
+    ...forwardingWarnings(config),
   ];
 }
 

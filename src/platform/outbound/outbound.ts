@@ -5,6 +5,7 @@ import type { LookupAddress } from "node:dns";
 import { isIP } from "node:net";
 import { MINUTE_MS, SECOND_MS, within } from "../clock.ts";
 import { DomainError, invariant } from "../errors.ts";
+import { isHttpOrigin, isTlsOrigin } from "./origins.ts";
 import { isLinkLocalAddress, publicUrl } from "./public-hosts.ts";
 import type { PublicHosts, PublicRequest } from "./public-https.ts";
 import { Upstream, type UpstreamOptions } from "./upstream.ts";
@@ -18,7 +19,7 @@ export const ANY_PUBLIC_HOST = "https://*";
 /** One peer that the operator allowed. */
 export interface Destination {
   name: string;
-  /** scheme, host and port, such as `https://gateway.example:8443` */
+  /** scheme, host and port, such as `https://gateway.example:8443`; `tls://host:port` for `deliver` only */
   origin: string;
   /** prefix of the paths that are requested there, without a trailing slash */
   base?: string;
@@ -32,6 +33,8 @@ export interface PeerTls {
   ca: string | undefined;
   /** `allowed` for a peer whose every address the operator wrote; saves looking its name up */
   linkLocal?: "allowed";
+  /** certificate chain and private key in PEM, by which the peer knows us */
+  client?: { cert: string; key: string } | undefined;
 }
 
 export interface OutboundRequest {
@@ -52,6 +55,11 @@ export interface DownloadRequest
   extends Pick<PublicRequest, "headers" | "bytesMax">,
     Pick<OutboundRequest, "timeoutMs" | "signal"> {}
 
+/** Bytes for a peer with an origin `tls://host:port`. */
+export interface Delivery extends Pick<OutboundRequest, "timeoutMs" | "signal"> {
+  tls: PeerTls;
+}
+
 export interface Outbound {
   /**
    * @param pathOrUrl a path below the destination's base, or a whole URL with its origin
@@ -63,6 +71,11 @@ export interface Outbound {
    * @throws (when read) DomainError `forbidden` outbound.not_allowed; those of `publicUrl` and of public-https.ts
    */
   download(destinationName: string, url: string, request: DownloadRequest): AsyncGenerator<Uint8Array>;
+  /**
+   * Sends bytes over a TLS connection of their own, without a proxy. Resolves once the peer has read all of them.
+   * @throws DomainError `forbidden` outbound.not_allowed, outbound.link_local; `unavailable` outbound.failed
+   */
+  deliver(destinationName: string, bytes: Uint8Array, request: Delivery): Promise<void>;
   /**
    * @returns the streaming client of a destination
    * @throws DomainError `forbidden` outbound.not_allowed
@@ -90,7 +103,8 @@ export function createOutbound({ allowed, found = () => [], publicHosts }: Outbo
     list: () => [...destinations.values(), ...found()],
     upstream(destinationName, options) {
       const { origin, base = "" } = destinationOf(destinationName) ?? {};
-      if (origin === undefined || origin === ANY_PUBLIC_HOST) throw notAllowed(destinationName);
+      if (origin === undefined || origin === ANY_PUBLIC_HOST || isTlsOrigin(origin))
+        throw notAllowed(destinationName);
       return new Upstream({ ...options, url: origin + base });
     },
     async *download(destinationName, url, { headers, bytesMax, ...bounds }) {
@@ -100,11 +114,25 @@ export function createOutbound({ allowed, found = () => [], publicHosts }: Outbo
       const { download, PUBLIC_HOSTS } = await import("./public-https.ts");
       yield* download(publicUrl(url), request, publicHosts ?? PUBLIC_HOSTS);
     },
+    async deliver(destinationName, bytes, request) {
+      const { origin = "" } = destinationOf(destinationName) ?? {};
+      if (!isTlsOrigin(origin)) throw notAllowed(destinationName);
+      const url = new URL(origin);
+      if (request.tls.linkLocal !== "allowed")
+        await refuseLinkLocal(url, { hasProxy: false, ...publicHosts });
+      const { deliver } = await import("./tls-delivery.ts");
+      await deliver(url, bytes, { ...(await tlsOptions(request.tls)), signal: boundedSignal(request) }).catch(
+        (cause: unknown) => {
+          throw unavailable("outbound.failed", `${destinationName} did not take what was sent`, cause);
+        },
+      );
+    },
     async fetch(destinationName, pathOrUrl, request) {
       const { timeoutMs, signal, tls, ...message } = request;
       const bounded = boundedSignal(request);
       const url = allowedUrl(destinationOf(destinationName), pathOrUrl, destinationName);
-      if (tls && tls.linkLocal !== "allowed") await refuseLinkLocal(url, publicHosts?.resolve);
+      if (tls && tls.linkLocal !== "allowed")
+        await refuseLinkLocal(url, { hasProxy: hasProxy(), ...publicHosts });
       const response = await fetch(url, {
         ...message,
         ...(tls && url.protocol === "https:" && { tls: await tlsOptions(tls) }),
@@ -123,11 +151,11 @@ export function createOutbound({ allowed, found = () => [], publicHosts }: Outbo
   };
 }
 
-async function tlsOptions({ ca }: PeerTls) {
+async function tlsOptions({ ca, client }: PeerTls) {
   const rejectUnauthorized = true; // whatever NODE_TLS_REJECT_UNAUTHORIZED says
-  if (ca === undefined) return { rejectUnauthorized };
+  if (ca === undefined) return { rejectUnauthorized, ...client };
   const { rootCertificates } = await import("node:tls"); // takes milliseconds, and few need it
-  return { rejectUnauthorized, ca: [...rootCertificates, ca] };
+  return { rejectUnauthorized, ca: [...rootCertificates, ca], ...client };
 }
 
 function boundedSignal({ timeoutMs, signal }: Pick<OutboundRequest, "timeoutMs" | "signal">): AbortSignal {
@@ -145,11 +173,11 @@ function boundedSignal({ timeoutMs, signal }: Pick<OutboundRequest, "timeoutMs" 
  */
 async function refuseLinkLocal(
   { hostname }: URL,
-  resolve: PublicHosts["resolve"] = resolveAll,
+  { hasProxy, resolve = resolveAll }: { hasProxy: boolean; resolve?: PublicHosts["resolve"] },
 ): Promise<void> {
   const host = hostname.replace(/^\[|\]$/g, "");
   const isAddress = isIP(host) !== 0;
-  if (!isAddress && hasProxy()) return;
+  if (!isAddress && hasProxy) return;
   const found = isAddress ? [{ address: host }] : await addressesOf(resolve(host));
   if (!found.some(({ address }) => isLinkLocalAddress(address))) return;
   throw new DomainError("forbidden", "outbound.link_local", "the host has a link-local address");
@@ -182,7 +210,8 @@ const unavailable = (reason: string, message: string, cause?: unknown): DomainEr
 
 /** The origin is compared after parsing: `//host/path` and a whole URL could both lead elsewhere. */
 function allowedUrl(destination: Destination | undefined, pathOrUrl: string, name: string): URL {
-  if (!destination || destination.origin === ANY_PUBLIC_HOST) throw notAllowed(name);
+  if (!destination || destination.origin === ANY_PUBLIC_HOST || isTlsOrigin(destination.origin))
+    throw notAllowed(name);
   const { origin, base = "" } = destination;
   const url = URL.parse(pathOrUrl.startsWith("/") ? base + pathOrUrl : pathOrUrl, origin);
   if (url && url.origin === origin && url.username === "" && url.password === "") return url;
@@ -197,7 +226,7 @@ const notAllowed = (name: string): DomainError =>
 function byName(allowed: readonly Destination[]): Map<string, Destination> {
   const destinations = new Map(allowed.map((destination) => [destination.name, destination]));
   const problems = allowed.flatMap(({ name, origin }, index) => [
-    ...(isOrigin(origin)
+    ...(isHttpOrigin(origin) || isTlsOrigin(origin)
       ? []
       : [{ pointer: `/${index}/origin`, detail: "is not an origin such as https://host:443" }]),
     ...(allowed.findIndex((other) => other.name === name) === index
@@ -213,9 +242,4 @@ function byName(allowed: readonly Destination[]): Map<string, Destination> {
       problems,
     },
   );
-}
-
-function isOrigin(text: string): boolean {
-  const url = URL.parse(text);
-  return url !== null && ["http:", "https:"].includes(url.protocol) && url.origin === text;
 }

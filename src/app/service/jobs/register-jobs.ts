@@ -9,7 +9,7 @@ import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
 import { registerBackupJob, registerReplacedJob } from "../../backup/jobs.ts";
 import type { Installation } from "../../installation/installation.ts";
 import { registerKeyAndLoginJobs } from "./access-jobs.ts";
-import { registerAuditJob } from "./audit-jobs.ts";
+import { registerAuditJob, registerForwardingJob } from "./audit-jobs.ts";
 import { registerClientJobs } from "./client-jobs.ts";
 import { registerGatewayJob } from "./gateway-jobs.ts";
 import { registerInvitationJob } from "./invitation-jobs.ts";
@@ -39,6 +39,7 @@ export function registerJobs(scheduler: Scheduler, installation: Installation, p
   registerPolicyJobs(scheduler, domain, parts);
   registerSessionJobs(scheduler, domain, parts);
   registerRequestLogJob(scheduler, installation, parts);
+  registerForwardingJob(scheduler, domain, parts);
   registerAuditJob(scheduler, domain, parts);
   registerBackupJob(scheduler, installation, parts);
   registerReplacedJob(scheduler, installation, parts);

@@ -1,6 +1,7 @@
-// Settings for how long records are kept: `clients.*`, `invitations.*` and `audit.*`.
-import { integer } from "../types.ts";
-import { always, optional, type Settings } from "./setting.ts";
+// Settings for how long records are kept, and where the audit log is sent: `clients.*`, `invitations.*` and `audit.*`.
+import { logReceiver } from "../addresses.ts";
+import { integer, path } from "../types.ts";
+import { always, optional, type Settings, sealed } from "./setting.ts";
 
 /** The default is a year: longer than any leave, and the period of yearly reviews. A workstation that returns is listed again. */
 const CLIENT_RETENTION_DAYS = { min: 1, max: 3650 };
@@ -23,4 +24,21 @@ export const RETENTION_SETTINGS = {
     integer(AUDIT_RETENTION_DAYS),
     "days to keep entries of the audit log; by default all are kept",
   ),
+  "audit.forward.url": optional(
+    logReceiver,
+    "receiver to which the audit log is sent: JSON lines for an https URL, syslog for syslog+tls://host:port",
+  ),
+  "audit.forward.authorization": sealed(
+    "audit-forward-authorization",
+    "header Authorization for an https receiver, such as Bearer and a token",
+  ),
+  "audit.forward.ca_file": optional(
+    path,
+    "PEM file with certificates to trust for the receiver, in addition to the built-in ones",
+  ),
+  "audit.forward.client_cert": optional(
+    path,
+    "PEM file with the certificate chain by which the receiver knows this service",
+  ),
+  "audit.forward.client_key": optional(path, "PEM file with the private key of that certificate"),
 } satisfies Settings;

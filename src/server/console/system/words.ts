@@ -3,6 +3,7 @@
 /** Descriptions of the service's jobs, by name. */
 export const JOB_TEXTS: ReadonlyMap<string, string> = new Map([
   ["access-sweep", "Removes logins, codes and links that have expired"],
+  ["audit-forward", "Sends the audit log to its receiver"],
   ["audit-retention", "Removes audit entries after the retention of the settings"],
   ["backup", "Creates a backup and removes old ones"],
   ["client-retention", "Removes workstations that were not seen during the retention of the settings"],

@@ -2,7 +2,7 @@
 // tests that every kind of tampering is found.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseTime } from "../../../../cli/commands/audit/time.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/platform/clock.ts";
@@ -33,6 +33,45 @@ const REPLACED = new Map<string | RegExp, string>([
   [/sha256:[0-9a-f]{64}/g, "<digest>"],
   [/(?<![\w-])[\w-]{43}(?![\w-])/g, "<key id, 43 characters long, of a new pair>"],
 ]);
+
+test("FWD-5 audit forwarding, and audit resend", async () => {
+  using bench = await createBusyInstallation();
+  const settings = "--config forward.yaml";
+  writeFileSync(
+    join(bench.folder, "forward.yaml"),
+    "audit: {forward: {url: 'syslog+tls://logs.example.org'}}\n",
+  );
+  const run = async (line: string): Promise<Step> => ({ line, ...(await bench.run(line)) });
+  const off = await run("audit forwarding");
+  const waiting = `(1, 3, ${START_MS + HOUR_MS}, ${START_MS + 2 * HOUR_MS}, 'audit-receiver answered 503')`;
+  const columns = "id, entry_id, delivered_at_ms, failing_since_ms, error";
+  tamper(bench, `INSERT INTO audit_forwarding (${columns}) VALUES ${waiting}`);
+  const lines = [
+    `audit forwarding ${settings}`,
+    `audit forwarding ${settings} --json`,
+    `audit resend --after 4 ${settings}`,
+    `audit resend --after 3 ${settings}`,
+    `audit resend --after 1 ${settings}`,
+    `audit resend --after 0 --json`,
+    `audit resend --after x`,
+  ];
+  const steps = [off];
+  for (const line of lines) steps.push(await run(line));
+  expectGolden("audit-forwarding", steps, new Map([[bench.folder, "<folder>"]]));
+});
+
+test("FWD-5 status shows what waits for the receiver", async () => {
+  using bench = await createBusyInstallation();
+  writeFileSync(join(bench.folder, "forward.yaml"), "audit: {forward: {url: 'https://localhost:1/logs'}}\n");
+  const line = "status --offline-ok --config forward.yaml";
+  const { stdout } = await bench.run(line);
+  expect(stdout).toMatch(/^audit forwarding +\d+ entries wait, the oldest for 2h$/m);
+  const document = JSON.parse((await bench.run(`${line} --json`)).stdout);
+  expect(document.audit_forwarding).toMatchObject({ last_id: 0, delivered_at: null, error: null });
+  expect(document.outside).toContainEqual(
+    expect.objectContaining({ name: "audit-receiver", state: "unreachable" }),
+  );
+});
 
 test("audit", async () => {
   using bench = await createBusyInstallation();

@@ -1,0 +1,154 @@
+// Sends the audit log to a receiver, in order and at least once. The database has the position, so entries wait there while the
+// receiver is down, and a restored or replicated database goes on from its own position. The scheduler decides when to run.
+import { setImmediate } from "node:timers/promises";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Db } from "../../../platform/database/database.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { Actor } from "../../shared/actor.ts";
+import type { AuditLog } from "../log.ts";
+import { listFollowing } from "../log-store.ts";
+import type { Audit } from "../service.ts";
+import * as store from "./forwarding-store.ts";
+import { BATCH_ENTRIES_MAX, batchOf, type Receiver } from "./receiver.ts";
+
+const RESEND_ACTION = "audit.resend";
+
+export interface ForwardingDependencies {
+  db: Db;
+  clock: Clock;
+  audit: Audit;
+  auditLog: Pick<AuditLog, "size">;
+  /** undefined if the log is not sent anywhere */
+  auditReceiver?: Receiver | undefined;
+}
+
+export interface ForwardingState {
+  /** id of the last entry that the receiver took; 0 for none */
+  lastId: number;
+  /** UTC milliseconds; null before the first delivery */
+  deliveredAtMs: number | null;
+  /** number of entries that wait */
+  waiting: number;
+  /** time of the oldest of them, UTC milliseconds; null if none waits */
+  waitingSinceMs: number | null;
+  /** UTC milliseconds; null unless the last attempt failed */
+  failingSinceMs: number | null;
+  error: string | null;
+}
+
+/** What a run did. */
+export interface ForwardingRun {
+  entries: number;
+  /** why it stopped early; undefined if nothing waits */
+  failure: string | undefined;
+  /** whether the run before this one ended otherwise */
+  isNews: boolean;
+}
+
+export class AuditForwarding {
+  #entries = 0;
+  #failures = 0;
+
+  constructor(private readonly own: ForwardingDependencies) {}
+
+  /** whether the settings name a receiver */
+  get isOn(): boolean {
+    return this.own.auditReceiver !== undefined;
+  }
+
+  /** since the start of this process */
+  get figures(): { entries: number; failures: number } {
+    return { entries: this.#entries, failures: this.#failures };
+  }
+
+  /** @returns the id of the last entry that the receiver took; undefined without a receiver, which needs no entries */
+  sentUpTo(): number | undefined {
+    return this.isOn ? store.findProgress(this.own.db.read).entryId : undefined;
+  }
+
+  state(): ForwardingState {
+    const { db, auditLog } = this.own;
+    const { entryId, ...rest } = store.findProgress(db.read);
+    const [oldest] = listFollowing(db.read, { after: entryId, limit: 1 });
+    const waiting = oldest ? auditLog.size(entryId) : 0;
+    return { lastId: entryId, ...rest, waiting, waitingSinceMs: oldest?.atMs ?? null };
+  }
+
+  /** Sends what waits, batch by batch, up to the first failure. Does nothing without a receiver. */
+  async run(signal: AbortSignal): Promise<ForwardingRun> {
+    const { db, auditReceiver: receiver } = this.own;
+    const wasFailing = store.findProgress(db.read).failingSinceMs !== null;
+    let entries = 0;
+    for (;;) {
+      const { entryId: after } = store.findProgress(db.read);
+      const batch = batchOf(listFollowing(db.read, { after, limit: BATCH_ENTRIES_MAX }));
+      const last = batch.at(-1);
+      if (!receiver || !last || signal.aborted)
+        return { entries, failure: undefined, isNews: wasFailing && entries > 0 };
+      try {
+        await receiver.send(batch, signal);
+      } catch (error) {
+        if (!(error instanceof DomainError)) throw error;
+        const isNews = await this.#fail(after, textOf(error));
+        return { entries, failure: textOf(error), isNews };
+      }
+      await this.#move(after, last.id);
+      entries += batch.length;
+      this.#entries += batch.length;
+      await setImmediate(); // lets requests run
+    }
+  }
+
+  /**
+   * Sends the entries after an id again, for a receiver that lost them.
+   * @returns the id up to which they had been sent
+   * @throws DomainError `audit.not_sent` if the receiver has not taken the entry with that id yet
+   */
+  resend(actor: Actor, after: number): Promise<number> {
+    const { db, audit } = this.own;
+    return db.write((tx) => {
+      const { entryId } = store.findProgress(tx);
+      if (after > entryId) throw notSent(entryId);
+      if (after === entryId) return entryId;
+      store.change(tx, entryId, { entryId: after });
+      const change = { before: { sent_up_to: entryId }, after: { sent_up_to: after } };
+      audit.record(tx, { actor, action: RESEND_ACTION, target: actor.organizationId, ...change });
+      return entryId;
+    }, "unobserved");
+  }
+
+  #move(from: number, entryId: number): Promise<void> {
+    const deliveredAtMs = this.own.clock.nowMs();
+    return this.own.db.write((tx) => {
+      store.begin(tx);
+      store.change(tx, from, { entryId, deliveredAtMs, failingSinceMs: null, error: null });
+    }, "unobserved");
+  }
+
+  /** Writes only what differs, because a receiver may be down for days. @returns whether the reason is another one */
+  async #fail(entryId: number, error: string): Promise<boolean> {
+    this.#failures += 1;
+    const { db, clock } = this.own;
+    const known = store.findProgress(db.read);
+    if (known.error === error) return false;
+    const failingSinceMs = known.failingSinceMs ?? clock.nowMs();
+    await db.write((tx) => {
+      store.begin(tx);
+      store.change(tx, entryId, { failingSinceMs, error });
+    }, "unobserved");
+    return true;
+  }
+}
+
+const ERROR_LENGTH_MAX = 300;
+
+/** With the short name of the system error, because only operators see it. */
+function textOf({ message, cause }: DomainError): string {
+  const reason = cause instanceof Error ? ` (${cause.message})` : "";
+  return `${message}${reason}`.slice(0, ERROR_LENGTH_MAX);
+}
+
+const notSent = (entryId: number): DomainError =>
+  new DomainError("conflict", "audit.not_sent", `the receiver has taken entries up to ${entryId} only`, {
+    hint: "the entries after it are sent anyway; see: quartermaster audit forwarding",
+  });

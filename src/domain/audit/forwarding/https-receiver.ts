@@ -1,0 +1,45 @@
+// A receiver of JSON lines over HTTPS: one POST for each batch, which any status of success confirms. Collectors such as Vector,
+// Fluent Bit, Logstash and the raw endpoint of Splunk take this form.
+import { SECOND_MS } from "../../../platform/clock.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { Outbound, PeerTls } from "../../../platform/outbound/outbound.ts";
+import type { Secret } from "../../../platform/secret.ts";
+import type { AuditRow } from "../chain.ts";
+import { entryDocument } from "../reading/entry-document.ts";
+import type { Receiver } from "./receiver.ts";
+
+export const RECEIVER_DESTINATION = "audit-receiver";
+export const RECEIVER_TIMEOUT_MS = 30 * SECOND_MS;
+
+export interface HttpsReceiverOptions {
+  outbound: Pick<Outbound, "fetch">;
+  /** path with a leading slash */
+  path: string;
+  authorization: Secret | undefined;
+  /** read for each batch, so that a renewed certificate needs no restart */
+  tls(): PeerTls;
+}
+
+export const httpsReceiver = ({ outbound, path, authorization, tls }: HttpsReceiverOptions): Receiver => ({
+  async send(entries, signal) {
+    const answer = await outbound.fetch(RECEIVER_DESTINATION, path, {
+      method: "POST",
+      headers: {
+        "content-type": "application/x-ndjson",
+        ...(authorization && { authorization: authorization.reveal() }),
+      },
+      body: linesOf(entries),
+      timeoutMs: RECEIVER_TIMEOUT_MS,
+      signal,
+      tls: tls(),
+    });
+    await answer.body?.cancel();
+    if (!answer.ok) throw refused(answer.status);
+  },
+});
+
+const linesOf = (entries: readonly AuditRow[]): string =>
+  entries.map((entry) => `${JSON.stringify(entryDocument(entry))}\n`).join("");
+
+const refused = (status: number): DomainError =>
+  new DomainError("unavailable", "audit.receiver_refused", `${RECEIVER_DESTINATION} answered ${status}`);

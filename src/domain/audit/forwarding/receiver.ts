@@ -1,0 +1,25 @@
+// What the forwarding of the audit log needs of a receiver, and the batches in which it gets entries.
+import type { AuditRow } from "../chain.ts";
+
+/** Entries of a batch. With BATCH_BYTES_MAX, building one takes a few milliseconds. */
+export const BATCH_ENTRIES_MAX = 250;
+/** Bytes of the summaries of a batch; one entry is sent whatever its size. */
+export const BATCH_BYTES_MAX = 256 * 1024;
+
+export interface Receiver {
+  /**
+   * Sends the entries in their order, and resolves once the receiver has them.
+   * @throws DomainError `unavailable` if it may not have all of them
+   */
+  send(entries: readonly AuditRow[], signal: AbortSignal): Promise<void>;
+}
+
+/** @param entries at most BATCH_ENTRIES_MAX @returns the first ones that make a batch */
+export function batchOf(entries: readonly AuditRow[]): readonly AuditRow[] {
+  let bytes = 0;
+  const end = entries.findIndex(({ before, after }, index) => {
+    bytes += (before?.length ?? 0) + (after?.length ?? 0);
+    return index > 0 && bytes > BATCH_BYTES_MAX;
+  });
+  return end === -1 ? entries : entries.slice(0, end);
+}

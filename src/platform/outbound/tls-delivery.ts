@@ -1,0 +1,51 @@
+// Sends bytes to a peer that only takes them, such as a syslog receiver, over one TLS connection. TLS delivers in order: a peer that
+// ends its side after ours has read everything, and one that stops earlier resets the connection. That is all that a protocol
+// without answers can say, so each delivery has a connection of its own.
+import { isIP } from "node:net";
+import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
+
+type DeliveryOptions = Pick<ConnectionOptions, "ca" | "cert" | "key" | "rejectUnauthorized"> & {
+  signal: AbortSignal;
+};
+
+/**
+ * Sends the bytes, ends our side, and waits until the peer ends its side.
+ * @throws the error of the connection; the reason of the signal
+ */
+export async function deliver(
+  { hostname, port }: URL,
+  bytes: Uint8Array,
+  options: DeliveryOptions,
+): Promise<void> {
+  const { signal, ...tls } = options;
+  signal.throwIfAborted();
+  const host = hostname.replace(/^\[|\]$/g, "");
+  const named = isIP(host) === 0 && { servername: host };
+  const socket = connect({ ...tls, ...named, host, port: Number(port) });
+  const stop = () => socket.destroy(asError(signal.reason));
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    await delivered(socket, bytes);
+  } finally {
+    signal.removeEventListener("abort", stop);
+    socket.destroy();
+  }
+}
+
+function delivered(socket: TLSSocket, bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let isSent = false;
+    socket.once("error", reject);
+    socket.once("secureConnect", () => socket.end(bytes));
+    socket.once("finish", () => {
+      isSent = true;
+    });
+    socket.once("close", () => {
+      if (isSent) resolve();
+      else reject(new Error("the peer closed the connection before everything was sent"));
+    });
+    socket.resume(); // what the peer says is not read
+  });
+}
+
+const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(String(reason)));
