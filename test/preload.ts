@@ -1,4 +1,8 @@
 // Runs before the tests of each process: bunfig.toml.
+import { afterAll } from "bun:test";
+import { endFiles } from "./support/lending/end-of-files.ts";
+
+afterAll(endFiles);
 
 /**
  * Elysia requests a collection of garbage for each server that it composes, and a process composes hundreds for its tests: an

@@ -74,7 +74,7 @@ test("a refusal repeats only part of the address", async () => {
     const [, credential = {}] = credentialsFor(hooks.detail?.["x-requires"], administrator);
     const isEndless = path.endsWith("/events");
     const place = path.replaceAll(/:\w+/g, "codex");
-    const queries = propertyNames(hooks.query).map((name) => `${place}?${name}=${long}`);
+    const queries = Object.keys(propertiesOf(hooks.query)).map((name) => `${place}?${name}=${long}`);
     for (const address of isEndless ? [] : [path.replaceAll(/:\w+/g, long), ...queries]) {
       const response = await face.request(method === "ALL" ? "GET" : method, address, credential);
       if (response.status < 400) continue;
@@ -111,9 +111,13 @@ type Bodies = Readonly<Record<string, Uint8Array>>;
 const bytesOf = (texts: Readonly<Record<string, string>>): Bodies =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, Buffer.from(text)]));
 
-/** Bodies for one route after another. One function reads a kind of body for all routes: the first route of a kind gets all of them. */
+/**
+ * Bodies for one route after another. One function reads a kind of body for all routes: the first route of a kind gets all of
+ * them. Members with one schema are checked alike: the first one is filled with as much as a body may have.
+ */
 function createHostileBodies() {
   const kindsSeen = new Set<string>();
+  const membersSeen = new Set<string>();
   return ({ route: { hooks }, accepts }: Taking): Bodies => {
     const bytes = bytesMaxOf(accepts, hooks.detail?.["x-requires"]);
     const kind = `${accepts} ${bytes}`;
@@ -123,7 +127,13 @@ function createHostileBodies() {
       return bytesOf(isSeen ? { "many fields": manyFields(SMALL_BYTES) } : forms(bytes));
     const general = isSeen ? jsonForEach(SMALL_BYTES) : { ...jsonForEach(bytes), ...jsonForReader(bytes) };
     if (accepts === "scim-group") return bytesOf({ ...general, ...memberLists(bytes) });
-    return bytesOf({ ...general, ...membersFilled(hooks.body, bytes) });
+    const members = Object.entries(propertiesOf(hooks.body)).map(([name, schema]) => {
+      const member = `${bytes} ${JSON.stringify(schema)}`;
+      const isSmall = membersSeen.has(member);
+      membersSeen.add(member);
+      return memberFilled(name, isSmall ? SMALL_BYTES : bytes);
+    });
+    return bytesOf(Object.assign(general, ...members));
   };
 }
 
@@ -220,18 +230,14 @@ const forms = (bytes: number): Record<string, string> => ({
   "the same long name twice": `${"x".repeat(bytes / 2 - 1)}&${"x".repeat(bytes / 2)}`,
 });
 
-/** Members of the schema filled with more than they may hold, of which the last is wrong. */
-function membersFilled(schema: unknown, bytes: number): Record<string, string> {
-  return Object.fromEntries(
-    propertyNames(schema).flatMap((name) => [
-      [`${name}: objects`, `{"${name}":${listOf(valuesIn(bytes - 100, 3) - 5, "{}").slice(0, -1)},0]}`],
-      [`${name}: a long text`, `{"${name}":"${"x".repeat(bytes - name.length - 10)}"}`],
-      [`${name}: below a long name`, `{"${name}":{"${"x".repeat((bytes / 4) * 3)}":${listOf(1_000, "0")}}}`],
-    ]),
-  );
-}
+/** A member filled with more than it may hold, of which the last is wrong. */
+const memberFilled = (name: string, bytes: number): Record<string, string> => ({
+  [`${name}: objects`]: `{"${name}":${listOf(valuesIn(bytes - 100, 3) - 5, "{}").slice(0, -1)},0]}`,
+  [`${name}: a long text`]: `{"${name}":"${"x".repeat(bytes - name.length - 10)}"}`,
+  [`${name}: below a long name`]: `{"${name}":{"${"x".repeat((bytes / 4) * 3)}":${listOf(1_000, "0")}}}`,
+});
 
-const propertyNames = (schema: unknown): string[] =>
+const propertiesOf = (schema: unknown): Readonly<Record<string, unknown>> =>
   typeof schema === "object" && schema !== null && "properties" in schema
-    ? Object.keys(schema.properties ?? {})
-    : [];
+    ? { ...Object(schema.properties) }
+    : {};

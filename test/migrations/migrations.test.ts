@@ -8,7 +8,7 @@ import { type Migration, migrations } from "../../migrations/index.ts";
 import { openConnection } from "../../src/platform/database/connection.ts";
 import { migrate } from "../../src/platform/database/schema/migrate.ts";
 import { columnsOf, schemaOf, tablesOf } from "../support/content/schema.ts";
-import { heldClock, temporaryDirectory } from "../support/world.ts";
+import { heldClock, placeOfWorlds, temporaryDirectory } from "../support/world.ts";
 
 /** Values that a CHECK wants, by column; any other text column gets its own name. */
 const SAMPLES: Readonly<Record<string, string>> = {
@@ -38,7 +38,7 @@ const productTables = (connection: Database): string[] =>
   tablesOf(connection).filter((name) => name !== "schema_migrations");
 
 function inNewFile<T>(work: (connection: Database, file: string) => T): T {
-  const directory = temporaryDirectory();
+  const directory = temporaryDirectory(placeOfWorlds);
   try {
     const file = join(directory, "quartermaster.db");
     using connection = openConnection(file, { create: true });

@@ -19,7 +19,7 @@ import { Secret } from "../../src/platform/secret.ts";
 import type { Requirement } from "../../src/server/auth/guard.ts";
 import { reportWith } from "../domain/clients/policies.ts";
 import { managedText, packageOf } from "../domain/governance/governance-world.ts";
-import { type Expected, inTermsOf, tracesOf, wantedOf } from "../support/audit-watch.ts";
+import { type Expected, inTermsOf, tracesOf, wantedOf, watchOf } from "../support/audit-watch.ts";
 import { FormBrowser, formTo, type Page, passkeyOptionsIn } from "../support/browser/form-browser.ts";
 import { seedCatalog, writeArchive } from "../support/content/catalog.ts";
 import { publishConflict, publishFirst, publishPackages } from "../support/content/policy.ts";
@@ -1691,14 +1691,14 @@ test("no other GET changes anything", async () => {
     ({ method, path }) => method === "GET" && !(`GET ${path}` in CASES),
   );
   const found: Record<string, string[]> = {};
+  using watch = watchOf(site.world.file);
   for (const { path, hooks } of others) {
-    const traces = await tracesOf(site.world.file, async () => {
-      const asked = path.replaceAll(/:\w+/g, UNKNOWN_ID);
-      const answer = await site.request("GET", asked, opening(hooks.detail?.["x-requires"], caller));
-      await answer.body?.cancel();
-      expect([401, 403]).not.toContain(answer.status);
-      await settled(site);
-    });
+    const asked = path.replaceAll(/:\w+/g, UNKNOWN_ID);
+    const answer = await site.request("GET", asked, opening(hooks.detail?.["x-requires"], caller));
+    await answer.body?.cancel();
+    expect([401, 403]).not.toContain(answer.status);
+    await settled(site);
+    const traces = watch.traces();
     if (traces.actions.length + traces.tables.length > 0) found[path] = [...traces.actions, ...traces.tables];
   }
   expect(found).toEqual({});

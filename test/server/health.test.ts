@@ -26,7 +26,7 @@ const refusal = (reason: string, detail: string): unknown[] => {
 };
 
 test("OBS-1 a healthy part answers with its documented status", async () => {
-  await using face = await createTestServer();
+  await using face = await createTestServer({ isOwn: true });
   expect(await ask(face, "/health")).toEqual([200, "ok"]);
   expect(await ask(face, "/api/health")).toEqual([200, "ok"]);
   expect(await ask(face, "/ready")).toEqual([200, "ready"]);
@@ -37,7 +37,7 @@ test("OBS-1 a healthy part answers with its documented status", async () => {
 });
 
 test("SES-50 a session store that is down fails /health/object-storage without detail, and /ready stays 200", async () => {
-  await using face = await createTestServer();
+  await using face = await createTestServer({ isOwn: true });
   const store = join(face.world.directory, "sessions");
   renameSync(store, `${store}-away`);
   expect(await ask(face, "/health/object-storage")).toEqual(refusal("health.object_storage", "unhealthy"));
@@ -53,7 +53,7 @@ test("SES-50 a session store that is down fails /health/object-storage without d
 });
 
 test("the database of another program is incompatible, and /ready names the check", async () => {
-  await using face = await createTestServer();
+  await using face = await createTestServer({ isOwn: true });
   const { file } = face.world;
   expect(await ask(face, "/health/schema")).toEqual([200, "compatible"]);
   const other = openConnection(file, {});
@@ -70,7 +70,7 @@ test("the database of another program is incompatible, and /ready names the chec
 });
 
 test("detects an altered migration", async () => {
-  await using face = await createTestServer();
+  await using face = await createTestServer({ isOwn: true });
   await face.world.db.write((tx) => tx.run(sql`UPDATE schema_migrations SET sha256 = 'other' WHERE id = 1`));
   expect(await ask(face, "/health/schema")).toEqual(refusal("health.schema", "schema incompatible"));
 });
@@ -113,7 +113,7 @@ test.each([
 });
 
 test("reports a missing artifact store without its path", async () => {
-  await using face = await createTestServer();
+  await using face = await createTestServer({ isOwn: true });
   rmSync(join(face.world.directory, "artifacts"), { recursive: true });
   expect(await ask(face, "/health/object-storage")).toEqual(refusal("health.object_storage", "unhealthy"));
 });
@@ -140,14 +140,14 @@ describe("dependencies", () => {
   }
 
   test("are listed one by one in a fixed order", async () => {
-    await using face = await createTestServer();
+    await using face = await createTestServer({ isOwn: true });
     const dependencies = await createAsked(face);
     const checked_at = "2026-01-01T00:00:00.000Z";
     expect(await dependencies()).toEqual({ status: "healthy", checked_at, checks: stores });
   });
 
   test("are degraded with 200 while one fails, and recover", async () => {
-    await using face = await createTestServer();
+    await using face = await createTestServer({ isOwn: true });
     const dependencies = await createAsked(face);
     const store = join(face.world.directory, "artifacts");
     renameSync(store, `${store}-away`);

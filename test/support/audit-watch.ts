@@ -29,9 +29,35 @@ export async function tracesOf(file: string, work: () => Promise<unknown>): Prom
   const before = lookInto(file, 0);
   await work();
   const after = lookInto(file, before.lastId);
-  const tables = Object.keys(after.digests).filter((name) => after.digests[name] !== before.digests[name]);
-  return { actions: after.actions, tables };
+  return { actions: after.actions, tables: changedBetween(before, after) };
 }
+
+interface Watch extends Disposable {
+  /** @returns what was left since the last time */
+  traces(): Traces;
+}
+
+/** Looks at the rows only after a commit: for many operations of which few change anything. @param file of the database, which stays open */
+export function watchOf(file: string): Watch {
+  const db = new Database(file, { readonly: true });
+  const version = db.query<{ data_version: number }, []>("PRAGMA data_version");
+  let seen = version.get()?.data_version;
+  let before = lookInto(file, 0);
+  return {
+    traces() {
+      const now = version.get()?.data_version;
+      if (now === seen) return { actions: [], tables: [] };
+      const after = lookInto(file, before.lastId);
+      const tables = changedBetween(before, after);
+      [seen, before] = [now, after];
+      return { actions: after.actions, tables };
+    },
+    [Symbol.dispose]: () => db.close(),
+  };
+}
+
+const changedBetween = (before: Look, after: Look): string[] =>
+  Object.keys(after.digests).filter((name) => after.digests[name] !== before.digests[name]);
 
 /** @returns traces in the form of what is expected: of what is in the log, its tables do not matter */
 export function inTermsOf({ leaves }: Expected, { actions, tables }: Traces): Expected {
@@ -43,10 +69,15 @@ export function inTermsOf({ leaves }: Expected, { actions, tables }: Traces): Ex
 export const wantedOf = ({ leaves, changes = [] }: Expected): Expected =>
   leaves === undefined ? { changes } : { leaves: [...leaves].sort() };
 
-function lookInto(
-  file: string,
-  after: number,
-): { digests: Record<string, string>; lastId: number; actions: string[] } {
+interface Look {
+  /** of the rows of each table, by its name */
+  digests: Record<string, string>;
+  /** of the newest entry in the audit log */
+  lastId: number;
+  actions: string[];
+}
+
+function lookInto(file: string, after: number): Look {
   if (!existsSync(file)) return { digests: {}, lastId: after, actions: [] };
   using db = new Database(file, { readonly: true });
   const names = tablesOf(db).filter((name) => !UNWATCHED.has(name));

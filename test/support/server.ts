@@ -37,6 +37,7 @@ import { createReadiness } from "../../src/server/readiness.ts";
 import type { RouteOptions } from "../../src/server/router.ts";
 import { createServer, type Server } from "../../src/server/server.ts";
 import { type Copy, remember } from "./content/copies.ts";
+import { areAlike, lend } from "./lending/lent-servers.ts";
 import { createWorld, type World } from "./world.ts";
 
 export const BASE_URL = "https://control.example.com";
@@ -96,6 +97,8 @@ const SESSIONS: SessionSettings = {
 };
 
 export interface TestServerOptions {
+  /** not shared with other tests: for one about what a server keeps in memory beside its rows */
+  isOwn?: true;
   /** in place of a harness file */
   readHarnesses?: () => HarnessesInForce;
   /** disposed with the server; made when left out */
@@ -183,8 +186,13 @@ export interface TestServer extends AsyncDisposable {
   signInAgain(user: User, options?: SigningIn): Promise<Caller>;
 }
 
-/** @returns a server that answers `request`; `await using` closes the database and removes the directory */
+/** @returns a server that answers `request`; `await using` ends it, or leaves it to the next test of the file that wants one like it */
 export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const isShared = !options.isOwn && areAlike(options);
+  return isShared ? await lend(options, () => makeTestServer(options)) : await makeTestServer(options);
+}
+
+async function makeTestServer(options: TestServerOptions): Promise<TestServer> {
   const world = options.world ?? (await createWorldWithKeys());
   const provisionerCalls: ProvisionerCall[] = [];
   const observeProvisioner = (call: ProvisionerCall) => void provisionerCalls.push(call);
@@ -196,7 +204,9 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
   const { configuration, bodyTimes, proxyFigures, uploadTimes, hasConsole, consoleAuditors } = options;
   const console = { hasConsole, ...(consoleAuditors && { consoleAuditors }) };
   const served = { configuration, bodyTimes, proxyFigures, uploadTimes, console };
-  const server = serve(world, { domain: options.watch?.(domain) ?? domain, logged, ...served });
+  const server = servedLater(() =>
+    serve(world, { domain: options.watch?.(domain) ?? domain, logged, ...served }),
+  );
   const signInAgain = (user: User, signingIn: SigningIn = {}) => signIn({ world, domain }, user, signingIn);
   return {
     server,
@@ -302,6 +312,22 @@ async function joinDomain(
 
 const configuredToken = ({ scimToken }: TestServerOptions): Secret | undefined =>
   scimToken === undefined ? undefined : new Secret(scimToken);
+
+/** Composing all routes takes longer than anything else here, and many tests ask the domain only. */
+function servedLater(compose: () => Server): Server {
+  let made: Server | undefined;
+  const composed = (): Server => {
+    made ??= compose();
+    return made;
+  };
+  return {
+    handle: (...asked) => composed().handle(...asked),
+    endStreams: () => composed().endStreams(),
+    get routes() {
+      return composed().routes;
+    },
+  };
+}
 
 interface Served extends Pick<TestServer, "domain" | "logged"> {
   configuration: TestServerOptions["configuration"];

@@ -52,10 +52,10 @@ export function heldClock(startMs: number = START_MS): HeldClock {
   };
 }
 
-export const PREFIX = "quartermaster-test-";
+/** name of the database file in a world */
+export const DATABASE = "quartermaster.db";
 
-/** @returns a new empty directory; the caller removes it */
-export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), PREFIX));
+export const PREFIX = "quartermaster-test-";
 
 /** A file system in memory, where the machine has a roomy one: a world is written and synced more than it is read. */
 const MEMORY = "/dev/shm";
@@ -63,6 +63,9 @@ const MEMORY_BYTES_MIN = 2 ** 30;
 
 /** Where tests keep what they write much to. */
 export const placeOfWorlds = hasRoom(MEMORY) ? MEMORY : tmpdir();
+
+/** @returns a new empty directory, on the disk unless told otherwise; the caller removes it */
+export const temporaryDirectory = (place = tmpdir()): string => mkdtempSync(join(place, PREFIX));
 
 function hasRoom(place: string): boolean {
   try {
@@ -81,8 +84,8 @@ export interface WorldOptions {
 
 /** Opens a world of its own for one test: `await using world = await createWorld()`. */
 export async function createWorld({ startMs, copy }: WorldOptions = {}): Promise<World> {
-  const directory = mkdtempSync(join(placeOfWorlds, PREFIX));
-  const file = join(directory, "quartermaster.db");
+  const directory = temporaryDirectory(placeOfWorlds);
+  const file = join(directory, DATABASE);
   const clock = heldClock(startMs);
   const place = copy ?? copyOfEmpty();
   place(directory);
@@ -116,12 +119,12 @@ async function addOrganization(db: Db, createdAtMs: number): Promise<string> {
 
 let emptyCopy: Copy | undefined;
 
-/** @returns an empty database of the schema in force */
-function copyOfEmpty(): Copy {
+/** @returns an empty database of the schema in force, named DATABASE */
+export function copyOfEmpty(): Copy {
   if (emptyCopy) return emptyCopy;
   const directory = temporaryDirectory();
   const options = { clock: heldClock(), version: "0.0.0-test", backupDirectory: join(directory, "backups") };
-  migrate(join(directory, "quartermaster.db"), options);
+  migrate(join(directory, DATABASE), options);
   emptyCopy = remember(directory);
   rmSync(directory, { recursive: true });
   return emptyCopy;

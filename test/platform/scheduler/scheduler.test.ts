@@ -1,13 +1,11 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { Registry } from "prom-client";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/platform/clock.ts";
 import { type Db, openDatabase } from "../../../src/platform/database/database.ts";
-import { migrate } from "../../../src/platform/database/schema/migrate.ts";
 import { type Ids, systemIds } from "../../../src/platform/ids.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
 import { createTakeover, LEASE_GRACE_MS, TAKEOVER_TURNS } from "../../../src/platform/scheduler/lease.ts";
@@ -21,6 +19,7 @@ import {
 } from "../../../src/platform/scheduler/scheduler.ts";
 import { addJob, JOBS_MAX, takeLease } from "../../../src/platform/scheduler/store.ts";
 import { type JobRow, jobs } from "../../../src/platform/scheduler/tables.ts";
+import { copyOfEmpty, DATABASE, placeOfWorlds, temporaryDirectory } from "../../support/world.ts";
 
 const START_MS = Date.UTC(2026, 0, 1);
 const LIMIT_MS = 10 * MINUTE_MS;
@@ -33,12 +32,12 @@ let opened: Db[];
 const clock = { nowMs: () => nowMs };
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "scheduler-"));
-  file = join(directory, "test.db");
+  directory = temporaryDirectory(placeOfWorlds);
+  copyOfEmpty()(directory);
+  file = join(directory, DATABASE);
   nowMs = START_MS;
   lines = [];
   opened = [];
-  migrate(file, { clock, version: "0.0.0", backupDirectory: directory });
 });
 afterEach(async () => {
   for (const db of opened) await db.close();

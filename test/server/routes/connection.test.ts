@@ -81,7 +81,7 @@ describe("the event stream", () => {
   });
 
   test("is refused to every caller when too many are open", async () => {
-    await using face = await createTestServer();
+    await using face = await createTestServer({ isOwn: true });
     const statuses = [];
     for (let count = 0; count <= CONNECTION_STREAMS_MAX; count++)
       statuses.push((await open(face, `192.0.2.${count}`)).answer.status);

@@ -11,7 +11,7 @@ import { addScimUsers } from "../../domain/scim/groups/groups-world.ts";
 import { createScimFace, expectRefusal, type ScimAnswered, type ScimFace } from "../../support/scim-face.ts";
 
 /** Several slices of ids alone. */
-const MANY = 5_000;
+const MANY = 2_500;
 /** Not JSON: whoever reads this far refuses the body for its syntax. */
 const GARBAGE = "?";
 
@@ -82,8 +82,8 @@ describe("many members", () => {
     expect(await put(people.slice(1))).toBe('W/"2"');
     expect((await scim.membersOf(id)).toSorted()).toEqual(people.slice(1).toSorted());
     expect(await put(people.slice(1).toReversed())).toBe('W/"2"');
-    expect(await put(people.slice(0, 4_000))).toBe('W/"3"');
-    expect(await memberCount(id)).toBe(4_000);
+    expect(await put(people.slice(0, 2_000))).toBe('W/"3"');
+    expect(await memberCount(id)).toBe(2_000);
     const { status } = await scim.ask("PATCH", `/Groups/${id}`, { body: patchText(listOf(people)) });
     expect([status, await memberCount(id)]).toEqual([204, MANY]);
     const pathless = `{"Operations":[{"op":"replace","value":{"members":[${listOf(people.slice(2))}]}}]}`;

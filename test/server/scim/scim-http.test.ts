@@ -104,7 +104,7 @@ describe("the request limit", () => {
   };
 
   test("API-3 admits a token's burst at once, and then its rate per second", async () => {
-    await using scim = await createScimFace({ scim: LIMITS });
+    await using scim = await createScimFace({ isOwn: true, scim: LIMITS });
     const { clock } = scim.face.world;
     const read = () => scim.ask("GET", "/Users");
     expect(await statuses(4, read)).toEqual([200, 200, 200, 429]);
@@ -118,7 +118,7 @@ describe("the request limit", () => {
   });
 
   test("is separate for each token", async () => {
-    await using scim = await createScimFace({ scim: LIMITS });
+    await using scim = await createScimFace({ isOwn: true, scim: LIMITS });
     await statuses(4, () => scim.ask("GET", "/Users"));
     const { domain, world } = scim.face;
     const { token } = await domain.scim.tokens.create(world.system, { label: "other", profile: "standard" });
@@ -126,7 +126,7 @@ describe("the request limit", () => {
   });
 
   test("admits a bulk request on the last of the budget and charges its operations afterwards", async () => {
-    await using scim = await createScimFace({ scim: LIMITS });
+    await using scim = await createScimFace({ isOwn: true, scim: LIMITS });
     const operation = { method: "DELETE", path: `/Users/${UNKNOWN_ID}` };
     await statuses(2, () => scim.ask("GET", "/Users"));
     const bulk = await scim.ask("POST", "/Bulk", { body: { Operations: Array(7).fill(operation) } });

@@ -26,7 +26,7 @@ const guess = (server: TestServer, email: string, address = "192.0.2.9") =>
 
 describe("a refused request is logged", () => {
   test("for a failed sign-in with request id, route, address and user id at the default level", async () => {
-    await using server = await createTestServer();
+    await using server = await createTestServer({ isOwn: true });
     const { user } = await server.signedIn("member", { email: EMAIL });
     const answer = await guess(server, EMAIL);
     const [line = {}] = eventsOf(server, "http.refused");
@@ -55,7 +55,7 @@ describe("a refused request is logged", () => {
   });
 
   test("for an unknown account with a stable keyed hash and never the submitted name", async () => {
-    await using server = await createTestServer();
+    await using server = await createTestServer({ isOwn: true });
     for (const email of ["nobody@example.com", " NOBODY@example.com", "hunter2"]) await guess(server, email);
     const lines = eventsOf(server, "http.refused");
     const accounts = lines.map(({ account }) => String(account));
@@ -73,7 +73,10 @@ describe("a refused request is logged", () => {
   });
 
   test("for a lockout, and for a sign-in on the page, which shows the form again", async () => {
-    await using server = await createTestServer({ limits: { passwordGuessesPerAccountAndAddress: 1 } });
+    await using server = await createTestServer({
+      isOwn: true,
+      limits: { passwordGuessesPerAccountAndAddress: 1 },
+    });
     const { user } = await server.signedIn("member", { email: EMAIL });
     const browser = new FormBrowser(BASE_URL, (request) => server.server.handle(request, () => "192.0.2.9"));
     const page = await browser.visit("/login");
@@ -86,7 +89,7 @@ describe("a refused request is logged", () => {
   });
 
   test("for 401 and 403 of a guarded route", async () => {
-    await using server = await createTestServer();
+    await using server = await createTestServer({ isOwn: true });
     const { cookie, user } = await server.signedIn("member");
     await server.request("GET", "/admin/users", { token: "guess" });
     await server.request("GET", "/admin/users", { cookie });
@@ -100,7 +103,7 @@ describe("a refused request is logged", () => {
   });
 
   test("as a count when a flood of unauthenticated callers requests SCIM routes", async () => {
-    await using server = await createTestServer();
+    await using server = await createTestServer({ isOwn: true });
     for (let asked = 0; asked < 500; asked += 1) await server.request("GET", "/scim/v2/Users");
     const { burst } = REFUSAL_LINES_PER_ADDRESS;
     expect(eventsOf(server, "http.refused")).toHaveLength(burst);

@@ -1,0 +1,114 @@
+// The rows of a database at one time, to which it can be put back: faster than another database.
+import { Database } from "bun:sqlite";
+import type { World } from "../world.ts";
+
+export interface KeptRows {
+  /**
+   * Makes all rows and the clock those of then.
+   * @returns whether it could: not if the database is closed or has another schema
+   */
+  putBack(): Promise<boolean>;
+  /** Closes the connection to the database. */
+  forget(): void;
+}
+
+/** A trigger may write to one table while another one is emptied. */
+const PASSES_MAX = 3;
+
+/** @param world its rows now are kept */
+export function keepRows({ db, clock, file }: World): KeptRows {
+  const startMs = clock.nowMs();
+  const own = new OwnConnection(file);
+  return {
+    async putBack() {
+      try {
+        await db.write(() => {}); // after all writes that wait
+      } catch {
+        return false;
+      }
+      clock.set(startMs);
+      return own.putBack();
+    },
+    forget: () => own.close(),
+  };
+}
+
+/**
+ * A connection beside those of the service, whose caches are stale after each of its commits. It checks no foreign keys, so a
+ * table is emptied at once.
+ */
+class OwnConnection {
+  readonly #database: Database;
+  readonly #schema: number;
+  readonly #refill = new Map<string, string>();
+  readonly #changed;
+  readonly #commits;
+  #seen: number | undefined;
+
+  constructor(file: string) {
+    this.#database = new Database(file, { readwrite: true, create: false });
+    this.#database.run("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF");
+    const conditions = tablesOf(this.#database).map((table) => this.#keep(table));
+    this.#schema = this.#schemaNow();
+    this.#changed = this.#database.query<{ name: string }, []>(conditions.join(" UNION ALL "));
+    this.#commits = this.#database.query<{ data_version: number }, []>("PRAGMA data_version");
+    this.#seen = this.#commits.get()?.data_version;
+  }
+
+  putBack(): boolean {
+    const commits = this.#commits.get()?.data_version;
+    if (commits === this.#seen) return true;
+    if (this.#schemaNow() !== this.#schema) return false;
+    for (let pass = 0; pass < PASSES_MAX; pass += 1) {
+      const names = this.#changed.all().map(({ name }) => name);
+      this.#seen = commits;
+      if (names.length === 0) return true;
+      const refills = names.map((name) => this.#refill.get(name) ?? "");
+      this.#database.run(`BEGIN; ${refills.join(" ")} COMMIT`);
+    }
+    return false;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  /** @returns a query that finds the name of the table if it has other rows than now */
+  #keep(table: string): string {
+    const rows = `main."${table}"`;
+    const kept = `temp."kept_${table}"`;
+    const columns = columnsOf(this.#database, table);
+    this.#database.run(`CREATE TEMP TABLE "kept_${table}" AS SELECT ${columns} FROM ${rows}`);
+    const isEmpty = this.#database.query(`SELECT 1 FROM ${kept}`).get() === null;
+    const refill = isEmpty ? "" : `INSERT INTO ${rows} (${columns}) SELECT * FROM ${kept};`;
+    this.#refill.set(table, `DELETE FROM ${rows}; ${refill}`);
+    const isChanged = isEmpty
+      ? `EXISTS (SELECT 1 FROM ${rows})`
+      : `(SELECT count(*) FROM ${rows}) <> (SELECT count(*) FROM ${kept})
+         OR EXISTS (SELECT ${columns} FROM ${rows} EXCEPT SELECT * FROM ${kept})`;
+    return `SELECT '${table}' AS name WHERE ${isChanged}`;
+  }
+
+  #schemaNow(): number {
+    return (
+      this.#database.query<{ schema_version: number }, []>("PRAGMA schema_version").get()?.schema_version ?? 0
+    );
+  }
+}
+
+/** @returns the tables without those of an index of texts, which cannot be written */
+const tablesOf = (database: Database): string[] =>
+  database
+    .query<{ name: string }, []>(
+      "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name <> 'sqlite_schema'",
+    )
+    .all()
+    .map(({ name }) => name);
+
+/** @returns the columns that are not computed from others */
+const columnsOf = (database: Database, table: string): string =>
+  database
+    .query<{ name: string }, [string]>("SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0")
+    .all(table)
+    .map(({ name }) => `"${name}"`)
+    .join(", ");
