@@ -118,7 +118,7 @@ const bytesOf = (texts: Readonly<Record<string, string>>): Bodies =>
 function createHostileBodies() {
   const kindsSeen = new Set<string>();
   const membersSeen = new Set<string>();
-  return ({ route: { hooks }, accepts }: Taking): Bodies => {
+  return ({ route: { method, hooks }, accepts }: Taking): Bodies => {
     const bytes = bytesMaxOf(accepts, hooks.detail?.["x-requires"]);
     const kind = `${accepts} ${bytes}`;
     const isSeen = kindsSeen.has(kind);
@@ -126,7 +126,8 @@ function createHostileBodies() {
     if (accepts === "form")
       return bytesOf(isSeen ? { "many fields": manyFields(SMALL_BYTES) } : forms(bytes));
     const general = isSeen ? jsonForEach(SMALL_BYTES) : { ...jsonForEach(bytes), ...jsonForReader(bytes) };
-    if (accepts === "scim-group") return bytesOf({ ...general, ...memberLists(bytes) });
+    if (accepts === "scim-group")
+      return bytesOf({ ...general, ...(isSeen ? unknownMembers(bytes, method) : memberLists(bytes)) });
     const members = Object.entries(propertiesOf(hooks.body)).map(([name, schema]) => {
       const member = `${bytes} ${JSON.stringify(schema)}`;
       const isSmall = membersSeen.has(member);
@@ -189,16 +190,31 @@ const jsonForReader = (bytes: number): Record<string, string> => ({
   "no JSON at all": "x".repeat(bytes),
 });
 
-/** Lists of members of a group, and of a PATCH message. */
+const OPERATION = `{"Operations":[{"op":"add",`;
+const groupOf = (list: string): string => `{"displayName":"Everybody","members":[${list}]}`;
+const additionOf = (list: string): string => `${OPERATION}"path":"members","value":[${list}]}]}`;
+
+/** As many units as fit into a body of so many bytes, as the inside of a list. */
+function filledWith(bytes: number, unit: (at: number) => string): string {
+  const units: string[] = [];
+  for (let left = bytes - 200; left > 0; left -= (units.at(-1)?.length ?? left) + 1)
+    units.push(unit(units.length));
+  return units.slice(0, -1).join(",");
+}
+
+const unknownMembersIn = (bytes: number): string =>
+  filledWith(bytes, (at) => `{"value":"01980000-0000-7000-8000-${String(at).padStart(12, "0")}"}`);
+
+/** The longest list of a route whose reader has had all other lists. */
+const unknownMembers = (bytes: number, method: string): Record<string, string> => ({
+  "unknown members": (method === "PATCH" ? additionOf : groupOf)(unknownMembersIn(bytes)),
+});
+
+/** Lists of members of a group, and of a PATCH message: one function reads both for all routes. */
 function memberLists(bytes: number): Record<string, string> {
-  const filled = (unit: (at: number) => string) => {
-    const units: string[] = [];
-    for (let left = bytes - 200; left > 0; left -= (units.at(-1)?.length ?? left) + 1)
-      units.push(unit(units.length));
-    return units.slice(0, -1).join(",");
-  };
+  const filled = (unit: (at: number) => string) => filledWith(bytes, unit);
   const lists = {
-    "unknown members": filled((at) => `{"value":"01980000-0000-7000-8000-${String(at).padStart(12, "0")}"}`),
+    "unknown members": unknownMembersIn(bytes),
     "unknown members with all attributes": filled(
       (at) =>
         `{"value":"user-${at}","$ref":"https://x/Users/user-${at}","type":"User","display":"Ada ${at}"}`,
@@ -209,12 +225,11 @@ function memberLists(bytes: number): Record<string, string> {
     "a member as long as the body": `{"value":"${"x".repeat(bytes - 200)}"}`,
     "members with long names": filled((at) => `{"${"n".repeat(4_000)}${at}":0,"value":"a"}`),
   };
-  const [patch, path] = [`{"Operations":[{"op":"add",`, `"path":"members",`];
   return Object.fromEntries(
     Object.entries(lists).flatMap(([name, list]) => [
-      [name, `{"displayName":"Everybody","members":[${list}]}`],
-      [`${name} in an operation`, `${patch}${path}"value":[${list}]}]}`],
-      [`${name} in an operation without a path`, `${patch}"value":{"members":[${list}]}}]}`],
+      [name, groupOf(list)],
+      [`${name} in an operation`, additionOf(list)],
+      [`${name} in an operation without a path`, `${OPERATION}"value":{"members":[${list}]}}]}`],
     ]),
   );
 }

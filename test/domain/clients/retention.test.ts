@@ -57,6 +57,8 @@ describe("clients that no longer report", () => {
 });
 
 describe("verdicts", () => {
+  // A run that found none of earlier rules is the last one of its process, so each test has a server of its own.
+
   /** As an earlier build would have left them. */
   const age = ({ world }: ClientsWorld, judgedBy = "earlier rules") =>
     world.db.write((tx) => {
@@ -67,7 +69,7 @@ describe("verdicts", () => {
   test.each(["", "\u{10ffff}"])(
     "of rules that sort before or after today's are given anew (%p)",
     async (judgedBy) => {
-      await using clients = await createClientsWorld();
+      await using clients = await createClientsWorld({ isOwn: true });
       await clients.report();
       const before = clients.listed();
       await age(clients, judgedBy);
@@ -78,7 +80,7 @@ describe("verdicts", () => {
   );
 
   test("of earlier rules are computed again from the report", async () => {
-    await using clients = await createClientsWorld();
+    await using clients = await createClientsWorld({ isOwn: true });
     const revision = await clients.publish();
     const attempt = { harness: "codex", revision };
     const failed = { config_revision: null, reconciliation_attempt: attempt, error: "why" };
@@ -92,7 +94,7 @@ describe("verdicts", () => {
   });
 
   test("of clients that have reported since need no new computation", async () => {
-    await using clients = await createClientsWorld();
+    await using clients = await createClientsWorld({ isOwn: true });
     await clients.report();
     const before = clients.listed();
     await age(clients);
@@ -118,7 +120,7 @@ describe("verdicts", () => {
   });
 
   test.each([BATCH_ROWS - 1, BATCH_ROWS, BATCH_ROWS + 1])("are all given anew, %d of them", async (count) => {
-    await using clients = await createClientsWorld();
+    await using clients = await createClientsWorld({ isOwn: true });
     await reportMany(clients, count);
     await age(clients);
     expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(count);
@@ -126,7 +128,7 @@ describe("verdicts", () => {
   });
 
   test("are not computed by an aborted run, but by the next", async () => {
-    await using clients = await createClientsWorld();
+    await using clients = await createClientsWorld({ isOwn: true });
     await clients.report();
     await age(clients);
     expect(await clients.domain.clients.verdictRenewal.run(AbortSignal.abort())).toBe(0);
@@ -134,7 +136,7 @@ describe("verdicts", () => {
   });
 
   test("are read and judged in turns of their own, so that requests run in between", async () => {
-    await using clients = await createClientsWorld();
+    await using clients = await createClientsWorld({ isOwn: true });
     await reportMany(clients, BATCH_ROWS + 1);
     await age(clients);
     let [turn, readInTurn, batches, isDone] = [0, 0, 0, false];
@@ -161,7 +163,7 @@ describe("verdicts", () => {
   });
 
   test("of a report that comes while they are given anew are that report's own", async () => {
-    await using clients = await createClientsWorld();
+    await using clients = await createClientsWorld({ isOwn: true });
     const revision = await clients.publish();
     await clients.report();
     await age(clients);

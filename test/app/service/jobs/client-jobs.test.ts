@@ -15,7 +15,7 @@ import { createScheduler } from "../../../../src/platform/scheduler/scheduler.ts
 import { createClientsWorld } from "../../../domain/clients/clients-world.ts";
 
 async function createService(flags: Record<string, string> = {}) {
-  const clients = await createClientsWorld();
+  const clients = await createClientsWorld({ isOwn: true });
   const { db, clock, ids, system: actor } = clients.world;
   const lines: Record<string, unknown>[] = [];
   const log = createLog({
