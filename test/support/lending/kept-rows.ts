@@ -108,7 +108,7 @@ const tablesOf = (database: Database): string[] =>
 /** @returns the columns that are not computed from others */
 const columnsOf = (database: Database, table: string): string =>
   database
-    .query<{ name: string }, [string]>("SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0")
+    .query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?)")
     .all(table)
     .map(({ name }) => `"${name}"`)
     .join(", ");
