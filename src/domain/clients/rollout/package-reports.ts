@@ -1,5 +1,5 @@
 // How packages arrive at workstations: on how many each is applied, and where it fails. Counted from whole reports, in steps; the
-// counts are kept for a while, because a fleet reports all the time.
+// counts of a large fleet are kept for a while, because it reports all the time.
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
@@ -11,8 +11,8 @@ import { APPLIED } from "../verdict/verdict.ts";
 import * as store from "./package-reports-store.ts";
 
 /** Records that one step reads: each has up to 256 KiB. */
-const RECORDS_PER_STEP = 100;
-/** How long counts are reused while workstations keep reporting. */
+export const RECORDS_PER_STEP = 100;
+/** How long counts that took several steps are reused while workstations keep reporting. */
 export const COUNTS_KEPT_SECONDS = 60;
 /** Kinds of failures of one package that are counted separately. */
 export const FAILURE_KINDS_MAX = 50;
@@ -47,7 +47,8 @@ export interface PackageFailures {
 
 interface Kept {
   counts: ReadonlyMap<string, PackageCounts>;
-  countedAtMs: number;
+  /** until when they are reused although workstations report */
+  untilMs: number;
   /** of the topic `clients` */
   revision: number;
   /** id of the policy's revision */
@@ -68,18 +69,19 @@ export class PackageReports {
     const { clock, db } = this.parts;
     const revision = db.revision("clients");
     const kept = this.#kept.get(organizationId);
-    const isRecent = (atMs: number) => clock.nowMs() - atMs < COUNTS_KEPT_SECONDS * SECOND_MS;
-    if (kept?.policy === policy && (kept.revision === revision || isRecent(kept.countedAtMs)))
-      return kept.counts;
-    const countedAtMs = clock.nowMs();
+    const nowMs = clock.nowMs();
+    if (kept?.policy === policy && (kept.revision === revision || nowMs < kept.untilMs)) return kept.counts;
     const tally = new Tally(new Map(packages.map(({ id, version }) => [id, version])));
     const kindsIn = store.packagesKinds(db.read, organizationId);
     const places = { placeAhead: reportPlaces(db.read, organizationId), stepRows: RECORDS_PER_STEP };
+    let steps = 0;
     yield* overSpans(places, (span) => {
       for (const kind of kindsIn(span)) tally.add(kind);
+      steps += 1;
       return true;
     });
-    this.#kept.set(organizationId, { counts: tally.counts, countedAtMs, revision, policy });
+    const untilMs = nowMs + (steps > 1 ? COUNTS_KEPT_SECONDS * SECOND_MS : 0);
+    this.#kept.set(organizationId, { counts: tally.counts, untilMs, revision, policy });
     return tally.counts;
   }
 

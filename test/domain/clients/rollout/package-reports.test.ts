@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import {
   COUNTS_KEPT_SECONDS,
   FAILURE_KINDS_MAX,
+  RECORDS_PER_STEP,
 } from "../../../../src/domain/clients/rollout/package-reports.ts";
 import { SECOND_MS } from "../../../../src/platform/clock.ts";
 import { runSynchronously } from "../../../../src/platform/steps.ts";
@@ -29,19 +30,27 @@ test("a package is applied where every harness has the version of the policy", a
   expect(countsIn(world)).toEqual({ reported: 3, applied: 1 });
 });
 
-test("counts are kept for a minute while workstations report, and not beyond a publication", async () => {
+test("counts of a small fleet are always new; larger ones are kept for a minute, but not beyond a publication", async () => {
   await using world = await createClientsWorld();
   await world.publish();
-  await world.report({ instance_id: "one" });
-  expect(countsIn(world)).toEqual({ reported: 1, applied: 1 });
-  await world.report({ instance_id: "two" });
+  const arrive = async (workstations: number) => {
+    for (let at = 0; at < workstations; at++) await world.report({ instance_id: `${all + at}` });
+    all += workstations;
+  };
+  let all = 0;
+  for (const more of [1, 1, RECORDS_PER_STEP - 1]) {
+    await arrive(more);
+    expect(countsIn(world)).toEqual({ reported: all, applied: all });
+  }
+  const kept = { reported: all, applied: all };
+  await arrive(1);
   world.world.clock.advance(COUNTS_KEPT_SECONDS * SECOND_MS - 1);
-  expect(countsIn(world)).toEqual({ reported: 1, applied: 1 });
+  expect(countsIn(world)).toEqual(kept);
   world.world.clock.advance(1);
-  expect(countsIn(world)).toEqual({ reported: 2, applied: 2 });
-  await world.report({ instance_id: "three" });
+  expect(countsIn(world)).toEqual({ reported: all, applied: all });
+  await arrive(1);
   await world.publish();
-  expect(countsIn(world)).toEqual({ reported: 3, applied: 3 });
+  expect(countsIn(world)).toEqual({ reported: all, applied: all });
 });
 
 test("failures are grouped by what was reported, the most frequent first", async () => {
