@@ -1,4 +1,4 @@
-// Places that differ between two policies, as a table; and the text of a policy with numbered lines.
+// Places that differ between two policies, as a table.
 /** @jsxImportSource preact */
 import { leavesOf } from "../../../domain/governance/reading/policy-lines.ts";
 import type { Change } from "../../../domain/governance/service.ts";
@@ -68,29 +68,5 @@ function ChangeTable({ changes, caption }: { changes: readonly Change[]; caption
         ))}
       </tbody>
     </table>
-  );
-}
-
-/** Lines that a page shows; the command prints the whole text. */
-export const LINES_SHOWN_MAX = 2_000;
-
-/** A text with an anchor for each line: `#L12`. */
-export function NumberedText({ text }: { text: string }) {
-  const lines = text.trimEnd().split("\n");
-  return (
-    <>
-      <ol class="code">
-        {lines.slice(0, LINES_SHOWN_MAX).map((line, at) => (
-          <li key={at} id={`L${at + 1}`}>
-            <code>
-              <Text value={line} none=" " />
-            </code>
-          </li>
-        ))}
-      </ol>
-      {lines.length > LINES_SHOWN_MAX && (
-        <p>The text has {lines.length} lines. The command below prints all of them.</p>
-      )}
-    </>
   );
 }

@@ -6,8 +6,9 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Facts, Id, Text, Time, useReader } from "../parts/values.tsx";
-import { Changes, NumberedText } from "./changes.tsx";
+import { Changes } from "./changes.tsx";
 import { Conflicts } from "./conflicts-part.tsx";
+import { PolicyText } from "./policy-text.tsx";
 import { TextDifference } from "./text-difference.tsx";
 import {
   DIFF_PATH,
@@ -40,7 +41,7 @@ export function policyPage({ revision, text, conflicts }: PolicyProps): ConsoleP
         <Conflicts {...conflicts} />
         <section aria-labelledby="text">
           <h2 id="text">Text</h2>
-          <NumberedText text={text} />
+          <PolicyText text={text} />
         </section>
         <AsCommand command={["policy", "show"]} api={{ method: "GET", path: "/admin/governance-config" }} />
       </>
@@ -144,7 +145,7 @@ export function revisionPage({
         )}
         <section aria-labelledby="text">
           <h2 id="text">Text</h2>
-          <NumberedText text={text} />
+          <PolicyText text={text} />
         </section>
         <AsCommand
           command={["policy", "show", String(revision.sequence)]}

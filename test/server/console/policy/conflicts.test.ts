@@ -1,7 +1,7 @@
 // Places where the policy does not follow the configuration file, in the console: both values, and a button for each.
 import { afterAll, expect, test } from "bun:test";
 import { CHANGES_SHOWN_MAX } from "../../../../src/server/console/policy/changes.tsx";
-import { managedText } from "../../../domain/governance/governance-world.ts";
+import { managedText, packageOf } from "../../../domain/governance/governance-world.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
 import { formTo } from "../../../support/browser/form-browser.ts";
 import { publishFirst } from "../../../support/content/policy.ts";
@@ -41,6 +41,25 @@ test("CON-45 a conflict with the configuration file is settled by its buttons", 
   const auditor = consoleBrowser(site, await site.signedIn("member", { email: "auditor@example.com" }));
   await conflicting(320);
   expect((await auditor.visit("/console/policy")).html).not.toContain("Take the file");
+});
+
+test("CON-45 the text is in parts that can be folded, each with the one who changes it", async () => {
+  const mcp = { codex: [{ name: "docs", command: "docs" }] };
+  const baseRevision = current().id;
+  await governance.publishing.publishExtensions(admin.actor, {
+    baseRevision,
+    packages: [packageOf("a")],
+    mcp,
+  });
+  const { html } = await browser.visit("/console/policy");
+  const parts = [...html.matchAll(/<summary>([^<]*) <small>([^<]*)<.*?<ol class="?code"? start="?(\d+)/g)];
+  expect(parts.map(([, ...part]) => part.join(" | "))).toEqual([
+    "General | Policy | 1",
+    "Codex | Harness | 11",
+    "Codex: MCP servers and uses of packages | Extensions | 13",
+    "Packages | Extensions | 18",
+  ]);
+  expect(html).toMatch(/id="?L18/);
 });
 
 test("a page lists the first conflicts and counts the others", async () => {

@@ -1,10 +1,11 @@
 // The policy in the console, over the real domain: read, explained, edited as a draft, reviewed, merged, published and followed.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { FORM_TEXT_BYTES_MAX } from "../../../../src/server/console/long-form.ts";
-import { CHANGES_SHOWN_MAX, LINES_SHOWN_MAX } from "../../../../src/server/console/policy/changes.tsx";
+import { CHANGES_SHOWN_MAX } from "../../../../src/server/console/policy/changes.tsx";
 import { OTHER_TEXT_SHOWN_MAX } from "../../../../src/server/console/policy/edit-page.tsx";
 import { ROWS_SHOWN_MAX } from "../../../../src/server/console/policy/explain-page.tsx";
 import { PLACES_ASKED_MAX } from "../../../../src/server/console/policy/merge-page.tsx";
+import { LINES_SHOWN_MAX } from "../../../../src/server/console/policy/policy-text.tsx";
 import { managedText } from "../../../domain/governance/governance-world.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
 import { formTo, type Page } from "../../../support/browser/form-browser.ts";
@@ -74,7 +75,7 @@ test("CON-51 two tabs: the second save keeps both texts", async () => {
   await browser.submit(first, { text: managedText({ ttl_seconds: 70 }), stay: "yes" });
   const { status, html } = await browser.submit(second, { text: managedText({ ttl_seconds: 80 }) });
   expect(status).toBe(409);
-  expect(html).toContain("saved in another place");
+  expect(html).toContain("saved elsewhere");
   for (const seconds of [70, 80]) expect(html).toContain(`&quot;ttl_seconds&quot;:${seconds}`);
   await discard();
 });
