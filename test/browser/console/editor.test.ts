@@ -124,7 +124,7 @@ test("CON-51 a save of another tab is not overwritten, and both texts are kept",
     await state(tab, expected);
   }
   await press(page, "Save");
-  expect(await page.getByText("saved in another place meanwhile").count()).toBe(1);
+  expect(await page.getByText("saved elsewhere after you opened it").count()).toBe(1);
   expect(await page.locator(".cm-line").first().textContent()).toBe("# mine");
   expect(await page.locator(".error-summary pre").textContent()).toContain("# other");
 });

@@ -19,7 +19,12 @@ afterEach(() => expect(site.takeComplaints()).toEqual([]));
 
 const measured = { javaScriptEnabled: true, reducedMotion: "reduce" } as const;
 
-describe.each(SCENES)("the page $title $state", ({ title, as = "admin", open }) => {
+const named = SCENES.map((scene) => ({
+  ...scene,
+  name: [scene.title, ...(scene.state ? [scene.state] : [])].join(", "),
+}));
+
+describe.each(named)("the page $name", ({ title, as = "admin", open }) => {
   test("CON-110 CON-111 CON-150 CON-152 is accessible in both schemes, narrow, enlarged and in forced colors", async () => {
     await using visitor = await site.visitor({ ...measured, as: accounts[as] });
     const { page } = visitor;

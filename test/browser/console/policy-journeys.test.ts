@@ -124,7 +124,7 @@ describe.each([
     await press(page, "Save and review");
     await write(second, managedText({ ttl_seconds: 65 }));
     await press(second, "Save and review");
-    expect(await second.getByText("saved in another place meanwhile").count()).toBe(1);
+    expect(await second.getByText("saved elsewhere after you opened it").count()).toBe(1);
     expect(await second.locator(".error-summary pre").textContent()).toContain("64");
     await press(second, "Save and review");
     expect(await heading(second)).toBe("Review your draft");

@@ -5,6 +5,7 @@ import { extensionsArea } from "./areas/extensions.ts";
 import { fleetArea } from "./areas/fleet.ts";
 import { frameArea } from "./areas/frame.ts";
 import { gatewayArea } from "./areas/gateway.ts";
+import { newPackageArea } from "./areas/new-package.ts";
 import { overviewArea } from "./areas/overview.ts";
 import { ownArea } from "./areas/own.ts";
 import { packagesArea } from "./areas/packages.ts";
@@ -35,6 +36,7 @@ const AREAS: readonly Area[] = [
   gatewayArea,
   fleetArea,
   ownArea,
+  newPackageArea,
   overviewArea,
   packagesArea,
   peopleArea,

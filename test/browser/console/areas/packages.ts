@@ -8,7 +8,7 @@ import type { Area } from "../scenes.ts";
 const AUDIENCE = "/console/packages/reviews/audience";
 
 /** @returns the administrator of the site as an actor */
-function administratorOf({ server: { domain, world } }: Site) {
+export function administratorOf({ server: { domain, world } }: Site) {
   const { organizationId } = world;
   const user = domain.identity.users.find(organizationId, ADMIN);
   return { kind: "user" as const, id: user.id, label: user.email, organizationId };
