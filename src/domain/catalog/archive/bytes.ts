@@ -55,7 +55,11 @@ function refuseMoreThanOneMember(unpacker: Gunzip, intake: Intake, expandedBytes
   }
   // The last four bytes are the length modulo 2^32 of the last member only (RFC 1952 section 2.3.1).
   if (Buffer.from(intake.lastFour).readUInt32LE() !== expandedBytes % 2 ** 32) {
-    throw refusal("trailing_data", "it consists of several gzip members, one after the other", REPACK);
+    throw refusal(
+      "trailing_data",
+      "the archive consists of several gzip members, one after the other",
+      REPACK,
+    );
   }
 }
 
@@ -65,7 +69,7 @@ function gzipRefusal(error: unknown, { firstTwo }: Intake): Error | undefined {
   if (code !== "Z_DATA_ERROR") return undefined;
   return GZIP_MAGIC.equals(firstTwo)
     ? refusal("corrupt", "the gzip data is damaged, or something else follows it", REPACK)
-    : refusal("not_gzip", "it is not gzip data", REPACK);
+    : refusal("not_gzip", "the archive is not gzip data", REPACK);
 }
 
 /** How to create an archive that passes. */
@@ -73,4 +77,4 @@ export const REPACK = "pack it again from inside its folder: tar czf package.tar
 
 /** @returns the error for an archive that ends too early */
 export const truncated = (): Error =>
-  refusal("truncated", "it ends in the middle: part of it is missing", "fetch or pack it again");
+  refusal("truncated", "the archive ends in the middle: part of it is missing", "fetch or pack it again");

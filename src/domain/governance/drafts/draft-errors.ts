@@ -13,7 +13,7 @@ export const noPackage = (id: string): DomainError =>
 
 /** @returns the error for an author who has read another version of the draft */
 export const draftChanged = (): DomainError =>
-  new DomainError("conflict", "policy_draft.changed", "the draft was saved in another place meanwhile", {
+  new DomainError("conflict", "policy_draft.changed", "the draft was saved elsewhere after you opened it", {
     hint: "read it again; nothing is lost",
   });
 

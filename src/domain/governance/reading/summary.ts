@@ -62,12 +62,13 @@ const NO_POLICY: HarnessPolicy = { managed_config: {}, mcp: [], package_override
 
 function rangePart(key: HarnessKey, before: HarnessPolicy, after: HarnessPolicy): string[] {
   const [from, to] = [before.version_requirement, after.version_requirement];
-  if (from === to)
-    return before.allow_unverified_versions === after.allow_unverified_versions
-      ? []
-      : [`${key} ${after.allow_unverified_versions ? "accepts" : "refuses"} unverified versions`];
-  if (isNarrower(from, to)) return [`${key} range ${isNarrower(to, from) ? "moved" : "narrowed"}`];
-  return [`${key} range widened`];
+  const accepts = after.allow_unverified_versions === true;
+  // Without a range, the question of unverified versions does not arise.
+  const isAsked = to !== undefined && accepts !== (before.allow_unverified_versions === true);
+  const unverified = isAsked ? [`${key} ${accepts ? "accepts" : "refuses"} unverified versions`] : [];
+  if (from === to) return unverified;
+  if (!isNarrower(from, to)) return [`${key} range widened`, ...unverified];
+  return [`${key} range ${isNarrower(to, from) ? "moved" : "narrowed"}`, ...unverified];
 }
 
 /** Members of the document that administrators write; the service stamps the others. */

@@ -35,7 +35,7 @@ export interface ServerPageProps {
   others?: readonly HarnessKey[];
   /** the row that was just moved or added, which gets the focus */
   moved?: RowAct | undefined;
-  /** set if the draft was saved in another place meanwhile: the server as saved there; null if it was removed */
+  /** set if the draft was saved elsewhere after its author opened it: the server as saved there; null if it was removed */
   other?: McpServer | null | undefined;
 }
 
@@ -108,8 +108,8 @@ const Secrets = ({ secrets, entry }: Pick<ServerPageProps, "entry"> & { secrets:
 const Elsewhere = ({ server }: { server: McpServer | null }) => (
   <div class="error-summary" role="alert" tabIndex={-1} autofocus>
     <p>
-      The draft was saved in another place meanwhile. What you entered is below; saving it again puts it into
-      the draft as it is now.
+      The draft was saved elsewhere after you opened it. What you entered is below; saving it again puts it
+      into the draft as it is now.
     </p>
     {server === null ? (
       <p>The server was removed there.</p>

@@ -75,7 +75,8 @@ const Problems = ({ problems }: { problems: readonly Problem[] }) =>
 const Elsewhere = ({ text }: { text: string }) => (
   <div class="error-summary" role="alert">
     <p>
-      The draft was saved in another place meanwhile. Your text is below; saving it again replaces this one:
+      The draft was saved elsewhere after you opened it. Your text is below; saving it again replaces this
+      one:
     </p>
     {text.length > OTHER_TEXT_SHOWN_MAX ? (
       <p>

@@ -56,6 +56,18 @@ test.each([
     codex({ version_requirement: ">=1", allow_unverified_versions: true }),
     "codex accepts unverified versions",
   ],
+  [
+    "a wider range with unverified versions",
+    codex({ version_requirement: ">=2" }),
+    codex({ version_requirement: ">=1", allow_unverified_versions: true }),
+    "codex range widened, codex accepts unverified versions",
+  ],
+  [
+    "no range any more, and with it no unverified versions",
+    codex({ version_requirement: ">=1", allow_unverified_versions: true }),
+    codex({}),
+    "codex range widened",
+  ],
   ["settings", codex({}), codex({ managed_config: { model: "x" } }), "codex settings changed"],
   [
     "MCP servers",

@@ -96,7 +96,7 @@ describe("CON-67 the form", () => {
     await send({ ...only, addresses: addressOf(0) });
     const stale = await send({ ...only, addresses: addressOf(1) }, page);
     expect(stale.status).toBe(400);
-    expect(stale.html).toContain("The draft was saved in another place meanwhile");
+    expect(stale.html).toContain("The draft was saved elsewhere after you opened it");
     expect(textIn(stale.html)).toBe(addressOf(1));
     await send({ ...only, addresses: addressOf(1) }, stale);
     expect(audience()?.user_ids).toHaveLength(2);

@@ -149,7 +149,7 @@ test("CON-49 CON-51 the form of a harness keeps what was typed when the draft wa
     ...{ requirement: ">=1", unverified: "yes" },
   });
   expect(kept.status).toBe(409);
-  expect(kept.html).toContain("saved in another place meanwhile");
+  expect(kept.html).toContain("saved elsewhere after you opened it");
   expect(kept.html).toContain("model: second");
   expect(
     (await mine.submit(formTo(kept, CODEX), { allowed: "yes", settings: "model: second" })).html,

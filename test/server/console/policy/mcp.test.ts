@@ -120,7 +120,7 @@ test("CON-118 a draft that was saved elsewhere meanwhile is shown beside what wa
   await drafts.saveMcp(admin.actor, drafts.existing(admin.actor), { kimi: [] });
   const stale = await press(page, "save", { ...LOCAL, name: "git", command: "uvx" });
   expect(stale).toMatchObject({ status: 409 });
-  expect(stale.html).toContain("saved in another place meanwhile");
+  expect(stale.html).toContain("saved elsewhere after you opened it");
   expect(stale.html).toContain('value="uvx"');
   await press(stale, "save", { ...LOCAL, name: "git", command: "uvx" });
   expect(mcpOf("codex")?.at(-1)).toMatchObject({ name: "git", command: "uvx" });

@@ -126,7 +126,7 @@ test("CON-65 a form of an older version of the draft saves nothing, and says so 
     ...{ harness: "codex", settings: "mine: true" },
   });
   expect(status).toBe(400);
-  expect(html).toContain("saved in another place meanwhile");
+  expect(html).toContain("saved elsewhere after you opened it");
   expect(html).toContain("mine: true");
   await discard();
 });

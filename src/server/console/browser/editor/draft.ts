@@ -76,7 +76,7 @@ async function put(
 }
 
 const CONFLICT =
-  "Not saved: the draft was saved in another place meanwhile. Press Save to see both texts and decide.";
+  "Not saved: the draft was saved elsewhere after you opened it. Press Save to see both texts and decide.";
 
 function reasonOf(status: number, body: unknown): string {
   if (status === 401) return "your session has ended. Sign in in another tab; the text stays here.";
