@@ -24,6 +24,7 @@ import {
   harnessConfigBytes,
   harnessConfigsBytes,
   managedText,
+  wholeText,
 } from "./reading/admin-view.ts";
 import { exportedBytes } from "./reading/export.ts";
 import { policyLines } from "./reading/policy-lines.ts";
@@ -48,6 +49,7 @@ export interface GovernanceTasks {
   mergeDraft: typeof mergeDraft;
   reviewDraft: typeof reviewDraft;
   managedText: typeof managedText;
+  wholeText: typeof wholeText;
   policyLines: typeof policyLines;
   adminConfig: typeof adminConfigBytes;
   harnessConfig: typeof harnessConfigBytes;
@@ -81,6 +83,7 @@ export const GOVERNANCE_TASKS: TaskTable<GovernanceTasks> = {
   mergeDraft,
   reviewDraft,
   managedText,
+  wholeText,
   policyLines,
   adminConfig: adminConfigBytes,
   harnessConfig: harnessConfigBytes,

@@ -164,6 +164,10 @@ export const adminConfigBytes = ({
 export const managedText = ({ document }: Pick<RevisionText, "document">): string =>
   managedYaml(JSON.parse(document));
 
+/** @param document a GovernanceConfig as JSON @returns all of it as YAML */
+export const wholeText = ({ document }: Pick<RevisionText, "document">): string =>
+  documentYaml(JSON.parse(document));
+
 /** @returns a HarnessManagedConfig as JSON */
 export const harnessConfigBytes = ({
   harness,

@@ -47,6 +47,11 @@ export class Views {
     return this.parts.runTask("exported", { document: JSON.stringify(document), configuration });
   }
 
+  /** @returns the whole document as YAML, in the format that `policy apply` accepts */
+  text({ document }: Pick<Revision, "document">): Promise<string> {
+    return this.parts.runTask("wholeText", { document: JSON.stringify(document) });
+  }
+
   /** @returns every place where two revisions differ, audiences included */
   async difference(before: Revision, after: Revision): Promise<Change[]> {
     if (before.id === after.id) return [];

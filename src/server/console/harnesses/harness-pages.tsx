@@ -55,6 +55,9 @@ export const harnessesPage = (views: readonly HarnessView[]): ConsolePage => ({
               Workstations refused
             </th>
             <th scope="col" class="number">
+              Version unreadable
+            </th>
+            <th scope="col" class="number">
               Settings
             </th>
             <th scope="col" class="number">
@@ -80,6 +83,9 @@ export const harnessesPage = (views: readonly HarnessView[]): ConsolePage => ({
               </td>
               <td data-label="Workstations refused" class="number">
                 <Count value={clientsIn(view.versions.filter(({ refusal }) => refusal !== undefined))} />
+              </td>
+              <td data-label="Version unreadable" class="number">
+                <Count value={clientsIn(view.versions.filter(({ version }) => version === ""))} />
               </td>
               <td data-label="Settings" class="number">
                 <Count value={view.settings} />

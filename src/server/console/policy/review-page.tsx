@@ -9,11 +9,20 @@ import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
-import { Count, Text, Time, useReader } from "../parts/values.tsx";
+import { Copied, Count, Text, Time, useReader } from "../parts/values.tsx";
 import { Changes } from "./changes.tsx";
 import { Impact } from "./impact-part.tsx";
 import { TextDifference } from "./text-difference.tsx";
-import { DISCARD_PATH, EDIT_PATH, isStamp, MERGE_PATH, REVIEW_PATH, revisionText, TRAIL } from "./words.ts";
+import {
+  DISCARD_PATH,
+  DRAFT_FILE_PATH,
+  EDIT_PATH,
+  isStamp,
+  MERGE_PATH,
+  REVIEW_PATH,
+  revisionText,
+  TRAIL,
+} from "./words.ts";
 
 /** Updates of the catalog that one page names. */
 export const UPDATES_SHOWN_MAX = 50;
@@ -24,6 +33,8 @@ interface ReviewProps {
   /** address of its author */
   owner: string;
   isOwn: boolean;
+  /** for other administrators, once it is shared */
+  address: string;
   impact: PolicyImpact;
   /** lines in which the draft differs from the revision that it began from */
   hunks: readonly TextHunk[] | undefined;
@@ -33,7 +44,7 @@ interface ReviewProps {
 
 /** @returns the page of the review */
 export function reviewPage(props: ReviewProps): ConsolePage {
-  const { draft, review, owner, isOwn, impact, hunks, error } = props;
+  const { draft, review, owner, isOwn, impact, hunks, error, address } = props;
   const changes = review.changes.filter((change) => !isStamp(change));
   return {
     title: isOwn ? "Review your draft" : `Review the draft of ${owner}`,
@@ -52,14 +63,19 @@ export function reviewPage(props: ReviewProps): ConsolePage {
           , saved <Time at={draft.savedAtMs} />.{" "}
           {isOwn && (
             <>
-              <a href={EDIT_PATH}>Edit</a> · <a href={DISCARD_PATH}>Discard</a>
+              <a href={EDIT_PATH}>Edit</a> · <a href={DRAFT_FILE_PATH}>Download</a> ·{" "}
+              <a href={DISCARD_PATH}>Discard</a>
             </>
           )}
         </p>
         <section aria-labelledby="changes">
           <h2 id="changes">What changes</h2>
           {changes.length === 0 ? (
-            <p>Nothing. The draft equals the policy.</p>
+            <p>
+              {review.problems.length > 0
+                ? "A text with problems changes nothing until they are solved."
+                : "Nothing. The draft equals the policy."}
+            </p>
           ) : (
             <>
               <Changes changes={review.changes} caption="Changes of the draft" />
@@ -71,7 +87,7 @@ export function reviewPage(props: ReviewProps): ConsolePage {
         <CatalogUpdates review={review} />
         <Problems review={review} />
         {review.isStale ? <Stale {...props} /> : <Publish {...props} />}
-        {isOwn && <Share draft={draft} />}
+        {isOwn && <Share draft={draft} address={address} />}
         <AsCommand
           command={["policy", "draft", "publish", owner]}
           api={{ method: "POST", path: "/admin/policy-draft/publish", body: { version: draft.version } }}
@@ -151,10 +167,10 @@ function Publish({ draft, review, comment = "", error, impact }: ReviewProps) {
   const { mayAdminister } = useReader();
   if (!mayAdminister) return null;
   const closed =
-    review.changes.length === 0
-      ? "There is nothing to publish."
-      : review.problems.length > 0
-        ? "The problems above must be solved first."
+    review.problems.length > 0
+      ? "The problems above must be solved first."
+      : review.changes.length === 0
+        ? "There is nothing to publish."
         : review.needsOther
           ? "Another administrator must publish it. Share the draft and send its address."
           : undefined;
@@ -210,13 +226,13 @@ function Effect({ review, impact: { workstations } }: Pick<ReviewProps, "review"
   );
 }
 
-const Share = ({ draft }: { draft: Draft }) => (
+const Share = ({ draft, address }: Pick<ReviewProps, "draft" | "address">) => (
   <section aria-labelledby="share">
     <h2 id="share">Show it to another administrator</h2>
     {draft.isShared ? (
       <p>
-        Other administrators may read and publish it at <code>{`${REVIEW_PATH}?draft=${draft.id}`}</code>.
-        Only you can change it.
+        Other administrators may read and publish it at <Copied value={address} what="address" />. Only you
+        can change it.
       </p>
     ) : (
       <p>Only you see this draft. When it is shared, other administrators may read and publish it.</p>

@@ -1,9 +1,11 @@
 // The rollout of one revision: shares, a curve since its publication, refusals by reason, and workstations that do not report.
 /** @jsxImportSource preact */
 import type { HealthCounts, Rollout } from "../../../domain/clients/service.ts";
+import type { Revision } from "../../../domain/governance/service.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { AsCommand } from "../parts/command.tsx";
+import { ConsoleForm } from "../parts/form.tsx";
 import { exactTime, numberText, percentText } from "../parts/texts.ts";
 import { Count, Facts, Text, Time, useReader } from "../parts/values.tsx";
 import { exampleText, HISTORY_PATH, revisionText, TRAIL } from "./words.ts";
@@ -13,8 +15,8 @@ const WORDS = { current: "Follow it", outdated: "Not yet", attention: "Need atte
 
 const totalOf = (counts: HealthCounts): number => KINDS.reduce((sum, kind) => sum + counts[kind], 0);
 
-/** @returns the page of the rollout */
-export function rolloutPage(rollout: Rollout): ConsolePage {
+/** @param former the revision before it; undefined for the first one @returns the page of the rollout */
+export function rolloutPage(rollout: Rollout, former: Revision | undefined): ConsolePage {
   const { revision, isInForce, workstations } = rollout;
   const total = totalOf(workstations);
   const name = revisionText(revision);
@@ -38,8 +40,11 @@ export function rolloutPage(rollout: Rollout): ConsolePage {
         <p>
           Published <Time at={revision.createdAtMs} /> by <Text value={revision.authorLabel} />.{" "}
           {!isInForce && "It is not the current revision. "}
-          <a href={`${HISTORY_PATH}/${revision.id}`}>What it says, and how to go back to it</a>
+          <a href={`${HISTORY_PATH}/${revision.id}`}>
+            {isInForce ? "What it says" : "What it says, and how to go back to it"}
+          </a>
         </p>
+        {isInForce && former && <GoBack former={former} />}
         <Curve samples={rollout.samples} />
         <Refusals rollout={rollout} />
         <Groups title="By harness" label="Harness" groups={rollout.harnesses} />
@@ -51,6 +56,19 @@ export function rolloutPage(rollout: Rollout): ConsolePage {
       </>
     ),
   };
+}
+
+function GoBack({ former }: { former: Revision }) {
+  if (!useReader().mayAdminister) return null;
+  const name = revisionText(former);
+  return (
+    <ConsoleForm action={`${HISTORY_PATH}/${former.id}/draft`}>
+      <button class="button" type="submit">
+        Go back to {name}
+      </button>
+      <p class="hint">Makes a draft that says what {name} said, and opens the review.</p>
+    </ConsoleForm>
+  );
 }
 
 function Arrival({ rollout, total }: { rollout: Rollout; total: number }) {

@@ -17,6 +17,7 @@ export const REVIEW_PATH = `${POLICY_PATH}/review`;
 export const PEOPLE_CSV_PATH = `${REVIEW_PATH}/people.csv`;
 export const MERGE_PATH = `${POLICY_PATH}/merge`;
 export const CONFLICTS_PATH = `${POLICY_PATH}/conflicts`;
+export const DRAFT_FILE_PATH = `${REVIEW_PATH}/draft.yaml`;
 export const DISCARD_PATH = `${POLICY_PATH}/discard`;
 
 export const TRAIL = [{ href: POLICY_PATH, label: "Policy" }] as const;
@@ -46,13 +47,21 @@ export function placeText(path: string): string {
   if (first === "package_audiences" && second !== undefined) return withRest(`Who gets ${second}`, rest);
   if (first === "harnesses" && second !== undefined) {
     const name = isHarnessKey(second) ? harnessText(second) : second;
-    return withRest(
-      name,
-      rest.filter((token) => token !== "managed_config"),
-    );
+    const [member = "", ...inside] = rest;
+    if (member === "managed_config") return withRest(name, inside);
+    const known = HARNESS_MEMBERS[member];
+    return known === undefined ? withRest(name, rest) : withRest(name, [[known, ...inside].join(" ")]);
   }
   return withRest(NAMES[first] ?? first, second === undefined ? rest : [second, ...rest]);
 }
+
+const HARNESS_MEMBERS: Readonly<Record<string, string>> = {
+  version_requirement: "versions",
+  allow_unverified_versions: "versions that are not certified",
+  mcp: "MCP server",
+  package_overrides: "use of package",
+  gateway_models: "models",
+};
 
 const NAMES: Readonly<Record<string, string>> = {
   allowed_harnesses: "Harnesses that may run",

@@ -41,6 +41,16 @@ test("CON-45 the policy is shown with numbered lines; auditors get no way to edi
   expect((await auditor.visit("/console/policy")).html).not.toContain('href="/console/policy/edit"');
 });
 
+test("CON-51 the draft is downloaded as a file that policy apply accepts", async () => {
+  await save(managedText({ ttl_seconds: 45 }));
+  const { html } = await browser.visit("/console/policy/review/draft.yaml");
+  const source = { text: html, variable: () => undefined };
+  const { document } = governance.documents.plan(site.world.organizationId, source);
+  expect(document.ttl_seconds).toBe(45);
+  await discard();
+  expect((await browser.visit("/console/policy/review/draft.yaml")).status).toBe(404);
+});
+
 test("CON-49 an invalid text is kept with its lines, and hostile text stays text", async () => {
   const text = `revision: x\nrequird: true\ncomment: "<script>alert(1)</script>\u202e"\n`;
   const { html, status } = await save(text);
@@ -102,6 +112,9 @@ test("CON-52 a shared draft is reviewed and published by another administrator",
   const review = await browser.visit("/console/policy/review");
   await browser.submit(formTo(review, "/console/policy/review/share"), { shared: "yes" });
   const theirs = await other.visit(path);
+  expect(review.html).not.toContain(path);
+  const address = /https?:\/\/[^<]*draft=[^<]*/.exec((await browser.visit("/console/policy/review")).html);
+  expect(address?.[0]).toEndWith(path);
   expect(theirs.html).toContain("Review the draft of ana@example.com");
   expect(theirs.forms.map(({ action }) => action)).not.toContain("/console/policy/review/share");
   expect((await other.submit(formTo(theirs, "/console/policy/review"), {})).html).toContain("is published.");
@@ -119,11 +132,20 @@ test("CON-61 CON-62 history, one revision, a difference, and a former revision a
   expect(html).toContain(">r1</a>");
   expect((await browser.visit("/console/policy/history?cursor=x")).status).toBe(400);
   expect((await browser.visit("/console/policy/history?cursor=2")).html).not.toContain(">r2</a>");
+  await publish(managedText({ ttl_seconds: 12 }));
   const first = await browser.visit("/console/policy/history/1");
   const action = first.forms.map((form) => form.action).find((path) => path.endsWith("/draft")) ?? "";
   const draft = formTo(first, action);
-  expect((await browser.submit(draft, {})).html).toContain("says what r1 said");
+  const again = await browser.submit(draft, {});
+  expect(again.html).toContain("says what r1 said");
+  expect(formTo(again, "/console/policy/review").fields.comment).toBe("back to r1");
   await discard();
+  const rollout = await browser.visit(`/console/policy/rollout/${current().id}`);
+  const { id: former, sequence } = governance.revisions.before(site.world.organizationId, current());
+  const back = formTo(rollout, `/console/policy/history/${former}/draft`);
+  expect((await browser.submit(back, {})).html).toContain(`says what r${sequence} said`);
+  await discard();
+  expect((await browser.visit("/console/policy/review?again=99")).status).toBe(404);
   expect((await browser.visit("/console/policy/diff?from=1&to=2")).html).toContain("From r1 to r2");
   for (const path of [
     "/console/policy/history/99",

@@ -36,9 +36,9 @@ const ACTION = { needs: "administrator" } as const;
 const versionIn = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? "") ? Number(text) : 0);
 
 /** @returns the pages of drafts and their forms */
-export function draftPages({ router, domain }: RouteContext, console: Console) {
-  const { drafts, draftPublishing } = domain.governance;
-  const review = reviewerOf(domain);
+export function draftPages({ router, domain, baseUrl }: RouteContext, console: Console) {
+  const { drafts, draftPublishing, revisions } = domain.governance;
+  const review = reviewerOf(domain, baseUrl);
   const save = saverOf(domain);
 
   return router
@@ -62,11 +62,14 @@ export function draftPages({ router, domain }: RouteContext, console: Console) {
     .get(
       REVIEW_PATH,
       ({ request }) =>
-        console.show(
-          request,
-          "administrator",
-          async (reader) => await review(reader, listValues(reader).draft),
-        ),
+        console.show(request, "administrator", async (reader) => {
+          const { draft, again } = listValues(reader);
+          const comment =
+            again === undefined
+              ? undefined
+              : `back to ${revisionText(revisions.named(reader.organizationId, again))}`;
+          return await review(reader, draft, { comment });
+        }),
       pageRoute("showPolicyReview", "What publishing a draft would do"),
     )
     .post(
@@ -83,7 +86,8 @@ export function draftPages({ router, domain }: RouteContext, console: Console) {
             return { to: `${ROLLOUT_PATH}/${revision.id}`, notice };
           } catch (error) {
             if (!(error instanceof DomainError) || !SHOWN_THERE.includes(error.reason)) throw error;
-            return await review(reader, draft, { error: error.message, comment });
+            const isStale = error.reason === "governance.stale_revision";
+            return await review(reader, draft, { error: isStale ? STALE : error.message, comment });
           }
         }),
       formRoute(PUBLISHED, formOperation("sendPolicyPublication", "Publishes a draft")),
@@ -159,7 +163,8 @@ export function draftActionPages({ router, domain }: RouteContext, console: Cons
             const { actor, organizationId } = reader;
             const revision = governance.revisions.named(organizationId, params.revision);
             await drafts.saveFormer(actor, { version: drafts.versionOf(actor) }, revision.id);
-            return { to: REVIEW_PATH, notice: `The draft says what ${revisionText(revision)} said.` };
+            const to = `${REVIEW_PATH}?again=${revision.sequence}`;
+            return { to, notice: `The draft says what ${revisionText(revision)} said.` };
           },
         ),
       formRoute(PLAIN, formOperation("sendPolicyRollback", "Makes a draft that says what a revision said")),
@@ -193,6 +198,8 @@ export function draftActionPages({ router, domain }: RouteContext, console: Cons
     );
 }
 
+const STALE = "Somebody published in the meantime. Nothing of your draft is lost: merge it first";
+
 /** Refusals that the review shows, because its reader can solve them there. */
 const SHOWN_THERE: readonly string[] = [
   "policy_draft.changed",
@@ -213,7 +220,7 @@ function decisionsIn(fields: Fields): Record<string, Decision> {
 }
 
 const reviewerOf =
-  ({ clients, governance, identity }: RouteContext["domain"]) =>
+  ({ clients, governance, identity }: RouteContext["domain"], baseUrl: RouteContext["baseUrl"]) =>
   async (
     reader: Reader,
     reference: string | undefined,
@@ -229,6 +236,7 @@ const reviewerOf =
       ...{ draft, review, error, ...(comment !== undefined && { comment }) },
       owner: identity.users.find(organizationId, draft.ownerId).email,
       isOwn: draft.ownerId === actor.id,
+      address: `${baseUrl()}${REVIEW_PATH}?draft=${draft.id}`,
       impact: await runInTurns(clients.impactOf(organizationId, change)),
       hunks: await governance.views.textDifference(review.base, draft),
     });

@@ -3,6 +3,7 @@ import type { Console } from "../../../console/console.ts";
 import type { RouteContext } from "../../../router.ts";
 import { extensionPages } from "../packages/extension-pages.ts";
 import { conflictPages } from "./conflict-pages.ts";
+import { draftFilePages } from "./draft-file-pages.ts";
 import { draftActionPages, draftPages } from "./draft-pages.ts";
 import { explainPages } from "./explain-pages.ts";
 import { harnessPages } from "./harness-pages.ts";
@@ -24,4 +25,5 @@ export function policyAreaPages(context: RouteContext, console: Console): void {
   reachPages(context, console);
   draftPages(context, console);
   draftActionPages(context, console);
+  draftFilePages(context, console);
 }

@@ -74,7 +74,7 @@ export const rolloutPages = ({ router, domain: { clients, governance } }: RouteC
       console.show(request, "administrator", async ({ organizationId }) => {
         const revision = governance.revisions.named(organizationId, params.revision);
         const inForce = governance.revisions.inForce(organizationId).id;
-        return rolloutPage(await clients.rollouts.shared(revision, inForce));
+        return rolloutPage(await clients.rollouts.shared(revision, inForce), formerOf(governance, revision));
       }),
     pageRoute("showPolicyRollout", "How a revision arrives at workstations"),
   );

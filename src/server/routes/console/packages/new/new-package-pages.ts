@@ -128,7 +128,9 @@ async function taking(
     return { to: STEPS.inspection.path };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    return pageFor(reader, { fields, refused: refusedStep(error) });
+    // The length of a form does not say the exact length of its file.
+    const isTooLarge = error.reason === "artifact.too_large";
+    return pageFor(reader, { fields, refused: isTooLarge ? TOO_LARGE : refusedStep(error) });
   }
 }
 
