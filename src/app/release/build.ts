@@ -12,6 +12,7 @@ import {
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { sha256Hex } from "../../platform/ids.ts";
+import { browserFiles, PACKED } from "../../server/console/assets/bundle.ts";
 
 const ROOT = resolve(import.meta.dir, "../../..");
 const NAME = "quartermaster";
@@ -37,6 +38,8 @@ const FLAGS = [
   "--format=esm",
   "--splitting",
   "--entry-naming=[name].[ext]",
+  "--asset-naming=[name].[ext]",
+  `--loader=${PACKED}:file`,
   "--sourcemap",
   "--minify-whitespace",
   "--minify-syntax",
@@ -60,7 +63,10 @@ export function build({ directory, targets = [] }: BuildOptions): void {
   const work = mkdtempSync(join(directory, ".partial-"));
   try {
     // This machine's last: the compiler rejects an unknown target at once, before a build that takes seconds.
-    const names = [...targets, undefined].map((target) => compile(join(work, target ?? "native"), target));
+    const files = writeBrowserFiles(join(work, "browser"));
+    const names = [...targets, undefined].map((target) =>
+      compile(join(work, target ?? "native"), { target, files }),
+    );
     for (const entry of readdirSync(directory)) {
       if (!work.endsWith(entry)) rmSync(join(directory, entry), { recursive: true });
     }
@@ -72,15 +78,28 @@ export function build({ directory, targets = [] }: BuildOptions): void {
   }
 }
 
+/** @returns paths of the console's browser files, which the executable contains as they are */
+function writeBrowserFiles(folder: string): string[] {
+  mkdirSync(folder);
+  return browserFiles().map(({ name, brotli }) => {
+    const path = join(folder, name + PACKED);
+    writeFileSync(path, brotli);
+    return path;
+  });
+}
+
 /** The folder also receives source maps; the executable embeds its own copy. */
-function compile(folder: string, target: string | undefined): { folder: string; name: string } {
+function compile(
+  folder: string,
+  { target, files }: { target: string | undefined; files: readonly string[] },
+): { folder: string; name: string } {
   const name = target === undefined ? NAME : `${NAME}-${target.replace(/^bun-/, "")}`;
   mkdirSync(folder);
   const facts = Object.entries(definitions()).map(
     ([key, value]) => `--define=${key}=${JSON.stringify(value)}`,
   );
   const aim = target === undefined ? [] : [`--target=${target}`];
-  const entries = ENTRIES.map((path) => join(ROOT, path));
+  const entries = [...ENTRIES.map((path) => join(ROOT, path)), ...files];
   const outfile = `--outfile=${join(folder, name)}`;
   output([process.execPath, "build", "--compile", ...entries, outfile, ...FLAGS, ...facts, ...aim]);
   return { folder, name };

@@ -110,7 +110,7 @@ const measureBrowsing = ({
 const measureFiles = (): Figure[] =>
   browserFiles().map(({ name, brotli }) => {
     const [id, budget] = budgetOf(name);
-    const ours = Buffer.from(brotli, "base64").length / KB;
+    const ours = brotli.length / KB;
     return { what: `${id} ${name}, brotli`, unit: "KB", ours, verdict: budgeted(budget, ours) };
   });
 

@@ -1,10 +1,12 @@
 // The console's browser files under names that contain their digests. Only the server loads this module, because it runs the
 // bundler when the service runs from source.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { invariant } from "../../../platform/errors.ts";
 import type { PreparedAnswer } from "../../http/conditional.ts";
 import { prepareAnswer } from "../../http/conditional.ts";
-import { browserFiles } from "./bundle.ts" with { type: "macro" };
+import { type BrowserFile, browserFiles, PACKED } from "./bundle.ts";
 
 /** Path of every browser file, without its name. */
 export const CONSOLE_ASSETS_PATH = "/assets/console";
@@ -21,7 +23,9 @@ interface Asset {
   plain(): PreparedAnswer;
 }
 
-const assets = new Map(browserFiles().map(({ name, brotli }) => [name, assetOf(name, brotli)]));
+const embedded = embeddedFiles();
+const files = embedded.length > 0 ? embedded : browserFiles();
+const assets = new Map(files.map(({ name, brotli }) => [name, assetOf(name, brotli)]));
 
 /** Names of all files. */
 export const assetNames: readonly string[] = [...assets.keys()];
@@ -40,8 +44,18 @@ export function findAsset(request: Request, name: string): PreparedAnswer | unde
   return acceptsBrotli(request) ? asset.compressed : asset.plain();
 }
 
-function assetOf(name: string, base64: string): Asset {
-  const brotli = Buffer.from(base64, "base64");
+/** @returns the files that build.ts put into the executable, beside this module; none from source */
+function embeddedFiles(): BrowserFile[] {
+  const names = Bun.embeddedFiles.flatMap((file) =>
+    "name" in file && typeof file.name === "string" && file.name.endsWith(PACKED) ? [file.name] : [],
+  );
+  return names.map((name) => ({
+    name: name.slice(0, -PACKED.length),
+    brotli: new Uint8Array(readFileSync(join(import.meta.dir, name))),
+  }));
+}
+
+function assetOf(name: string, brotli: BrowserFile["brotli"]): Asset {
   const digest = /-([\w]+)\.\w+$/.exec(name)?.[1] ?? name;
   const contentType = CONTENT_TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream";
   const prepare = (bytes: Uint8Array<ArrayBuffer>, encoding: string, others: Record<string, string>) =>

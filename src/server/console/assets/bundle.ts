@@ -1,5 +1,5 @@
-// Bundles the console's browser code and style sheet. assets.ts calls it as a macro, so that it runs while the executable is
-// built, or once when `serve` runs from source: the executable contains finished files.
+// Bundles the console's browser code and style sheet: once while the executable is built, which contains the finished files, or
+// at each start of `serve` from source.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,16 +11,19 @@ export const BROWSER_ENTRIES = ["main.ts", "editor/editor.ts", "console.css"];
 /** Level 11 saves another 8 % and takes sixteen times as long, at each start from source. */
 const BROTLI_QUALITY = 9;
 
+/** Ends the name of a file in the executable; no other embedded file has it. */
+export const PACKED = ".br";
+
 export interface BrowserFile {
   /** `main-1a2b3c4d.js`: contains a digest of the content */
   name: string;
-  /** content, compressed with brotli, in base64 */
-  brotli: string;
+  /** content, compressed with brotli */
+  brotli: Uint8Array<ArrayBuffer>;
 }
 
 /**
  * Paths are relative to the sources, because the bundler's digests cover them: another clone gives the same names.
- * A macro cannot use Bun.build, so the bundler runs as a process.
+ * The bundler runs as a process, because the caller needs the files at once.
  * @returns the files, ordered by name: the same bytes for the same sources
  * @throws Error with the bundler's output
  */
@@ -41,7 +44,5 @@ export function browserFiles(): BrowserFile[] {
   }
 }
 
-const compress = (bytes: Uint8Array): string =>
-  brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }).toString(
-    "base64",
-  );
+const compress = (bytes: Uint8Array): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }));
