@@ -1,10 +1,11 @@
 // Answers with many members: produced from one moment of the database over several turns of the event loop, a few at a time.
 // All pieces are created before the first is returned: a slow caller holds back text (200 bytes a member), but neither the
 // snapshot nor another caller's turn.
+import { setImmediate } from "node:timers/promises";
 import pLimit from "p-limit";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { OpenSnapshot } from "../../../platform/database/snapshot.ts";
-import { collectGarbage, LARGE_CHARACTERS } from "../../../platform/memory/garbage.ts";
+import { LARGE_CHARACTERS, requestCollection } from "../../../platform/memory/garbage.ts";
 import { runInTurns, type Steps } from "../../../platform/steps.ts";
 import { ScimError } from "../errors.ts";
 
@@ -37,9 +38,13 @@ export class GroupStreams {
   async *#pieces(produce: ProducePieces): AsyncGenerator<string> {
     this.#refuseCrowd();
     const pieces = await this.#limit(() => this.#produce(produce));
-    const characters = pieces.reduce((sum, { length }) => sum + length, 0);
-    for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece;
-    if (characters >= LARGE_CHARACTERS) collectGarbage();
+    let characters = 0;
+    for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
+      yield piece;
+      characters += piece.length;
+      if (pieces.length > 0) await setImmediate(); // a caller that reads fast would get everything in one turn
+    }
+    if (characters >= LARGE_CHARACTERS) requestCollection();
   }
 
   async #produce(produce: ProducePieces): Promise<string[]> {
