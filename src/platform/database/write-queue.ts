@@ -2,7 +2,7 @@
 // transaction, and other work runs whenever it yields. database.ts updates the revisions of caches.
 import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
-import { collectNewGarbage } from "../memory/garbage.ts";
+import { collectNewGarbage, requestCollection } from "../memory/garbage.ts";
 import type { Steps } from "../steps.ts";
 import { type Checkpoints, commitToLog, flushLog } from "./checkpoints.ts";
 import { createDrizzle } from "./drizzle.ts";
@@ -20,7 +20,7 @@ const STEPS_BEFORE_FULL_COLLECTION = 16;
 /**
  * Page cache of a long write. Pages beyond it go to the log with each step, so that the commit has no more than this to write.
  */
-const LONG_WRITE_CACHE_KIB = 2_048;
+const LONG_WRITE_CACHE_KIB = 512;
 
 /**
  * Steps of a long write between two flushes of the log, during which requests are answered. A commit waits for unflushed pages.
@@ -137,7 +137,7 @@ export class WriteQueue {
     if (step.done) this.#end([step.value]);
     else this.#later(() => this.#proceed(steps, taken + 1), taken);
     if (taken % STEPS_PER_COLLECTION === 0) collectNewGarbage();
-    if (step.done && taken > STEPS_BEFORE_FULL_COLLECTION) setImmediate(() => void Bun.gc(false));
+    if (step.done && taken > STEPS_BEFORE_FULL_COLLECTION) setImmediate(requestCollection);
   }
 
   #later(next: () => void, taken: number): void {

@@ -10,7 +10,8 @@ const ORGANIZATION = "(SELECT id FROM organizations)";
 const STATEMENTS = [
   `INSERT INTO scim_users (account_id, organization_id, user_name, user_name_key, active, label, created_at_ms, doc, doc_key)
    SELECT id, organization_id, email, email_key, 1, email, 0, '{}', '{}' FROM users WHERE role = 'member'`,
-  "INSERT INTO scim_user_revisions SELECT sequence, organization_id, 1, 0 FROM scim_users",
+  "INSERT OR IGNORE INTO scim_organizations (organization_id) SELECT id FROM organizations",
+  "INSERT INTO scim_user_revisions SELECT sequence, number, 1, 0 FROM scim_users, scim_organizations",
   `INSERT INTO scim_groups
    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${EVERYBODY})
    SELECT n, printf('01940000-0000-7000-8000-%012d', n), ${ORGANIZATION}, NULL, printf('Team %d', n), printf('team %d', n), 0, 1, 0, 0

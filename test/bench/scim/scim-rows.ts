@@ -9,6 +9,7 @@ import { foldCase } from "../../../src/domain/scim/schema/fold-case.ts";
 import {
   scimGroupMembers,
   scimGroups,
+  scimOrganizations,
   scimUserEmails,
   scimUserRevisions,
   scimUsers,
@@ -91,8 +92,9 @@ function addUsers({ tx, organizationId, nowMs }: Place, ids: readonly string[]):
       )
       .run(),
   );
-  tx.run(sql`INSERT INTO ${scimUserRevisions} (sequence, organization_id, version, updated_at_ms)
-    SELECT sequence, organization_id, 1, created_at_ms FROM ${scimUsers}`);
+  tx.insert(scimOrganizations).values({ organizationId }).onConflictDoNothing().run();
+  tx.run(sql`INSERT INTO ${scimUserRevisions} (sequence, organization_number, version, updated_at_ms)
+    SELECT sequence, number, 1, created_at_ms FROM ${scimUsers}, ${scimOrganizations}`);
   inChunks(
     people.flatMap(({ id, doc }) =>
       emailColumns(doc).map((email, position) => ({ userId: id, position, organizationId, ...email })),

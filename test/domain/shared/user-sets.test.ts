@@ -25,7 +25,10 @@ beforeAll(async () => {
     `INSERT INTO scim_users (account_id, organization_id, user_name, user_name_key, active, label, created_at_ms, doc, doc_key)
      SELECT id, organization_id, email, email_key, 1, email, 0, '{}', '{}' FROM users`,
   );
-  connection.run("INSERT INTO scim_user_revisions SELECT sequence, organization_id, 1, 0 FROM scim_users");
+  connection.run("INSERT OR IGNORE INTO scim_organizations (organization_id) SELECT id FROM organizations");
+  connection.run(
+    "INSERT INTO scim_user_revisions SELECT sequence, number, 1, 0 FROM scim_users, scim_organizations",
+  );
 });
 afterAll(async () => {
   connection.close();

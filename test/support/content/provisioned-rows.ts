@@ -1,10 +1,12 @@
 // Provisioned users and groups as rows, for what only reads them. How they come to be is for the tests of users and groups.
 import { sql } from "drizzle-orm";
 import { users } from "../../../src/domain/identity/tables.ts";
+import { ORGANIZATION_NUMBER } from "../../../src/domain/scim/organization-store.ts";
 import { foldCase } from "../../../src/domain/scim/schema/fold-case.ts";
 import {
   scimGroupMembers,
   scimGroups,
+  scimOrganizations,
   scimUserRevisions,
   scimUsers,
 } from "../../../src/domain/scim/tables.ts";
@@ -57,8 +59,9 @@ export async function addProvisionedUser(
       .values(resource)
       .returning({ sequence: scimUsers.sequence })
       .get();
-    const revision = { sequence, organizationId, version: 1, updatedAtMs: START_MS };
-    tx.insert(scimUserRevisions).values(revision).run();
+    tx.insert(scimOrganizations).values({ organizationId }).onConflictDoNothing().run();
+    const revision = { sequence, organizationNumber: ORGANIZATION_NUMBER, version: 1, updatedAtMs: START_MS };
+    tx.insert(scimUserRevisions).values(revision).prepare().run({ organizationId });
   });
   return id;
 }

@@ -1,6 +1,7 @@
 // The storage of each attribute that a filter or an order may name: columns, JSON paths of `doc_key`, rows of other tables. All
 // SQL is generated here from the schema table; no input is ever part of SQL text.
 import { type SQL, sql } from "drizzle-orm";
+import { IS_OWN_GROUP, IS_OWN_REVISION, IS_OWN_USER, ORGANIZATION } from "../organization-store.ts";
 import { type AttributePath, pathText } from "../schema/attribute-path.ts";
 import { type Attribute, COMMON_ATTRIBUTES, RESOURCE_TYPE } from "../schema/schema.ts";
 import { scimGroupMembers, scimGroups, scimUserEmails, scimUserRevisions, scimUsers } from "../tables.ts";
@@ -8,7 +9,7 @@ import { ENTERPRISE_USER, type ResourceTypeName } from "../wire.ts";
 import type { Comparison, Presence } from "./model.ts";
 
 interface Index {
-  /** the first column of the index, if a condition must name it too */
+  /** the condition on the first column of the index, if that is the organization */
   readonly organization?: SQL;
 }
 
@@ -42,16 +43,14 @@ export interface Collection {
   first(leaf: Attribute): SQL;
 }
 
-export const ORGANIZATION = sql.placeholder("organizationId");
-
 const stored = (expression: SQL, more: Omit<Operand, "expression"> = {}): Operand => ({
   expression,
   ...more,
 });
 const BY_VALUE = { index: {} } as const;
-const BY_USER_VALUE = { index: { organization: sql`${scimUsers.organizationId}` } } as const;
-const BY_REVISION = { index: { organization: sql`${scimUserRevisions.organizationId}` } } as const;
-const BY_GROUP_VALUE = { index: { organization: sql`${scimGroups.organizationId}` } } as const;
+const BY_USER_VALUE = { index: { organization: IS_OWN_USER } } as const;
+const BY_REVISION = { index: { organization: IS_OWN_REVISION } } as const;
+const BY_GROUP_VALUE = { index: { organization: IS_OWN_GROUP } } as const;
 const UNIQUE = { isUnique: true } as const;
 const ORDERED = { isOrdered: true } as const;
 
@@ -178,7 +177,7 @@ const GROUPS: Collection = {
     some: (
       condition,
     ) => sql`${scimUsers.sequence} IN (SELECT ${scimGroupMembers.userSequence} FROM ${GROUPS_OF_USER}
-      WHERE ${scimGroups.organizationId} = ${ORGANIZATION} AND ${condition})`,
+      WHERE ${IS_OWN_GROUP} AND ${condition})`,
   },
   first: ({
     name,

@@ -3,7 +3,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { pathText } from "../schema/attribute-path.ts";
 import type { Comparison, ElementTest, Filter, Presence } from "./model.ts";
-import { ORGANIZATION, operandOf, type Rows, rowsOf } from "./operands-store.ts";
+import { operandOf, type Rows, rowsOf } from "./operands-store.ts";
 import { BOUND, type Shape } from "./shape.ts";
 
 type OperandOf = Rows["operandOf"];
@@ -157,7 +157,7 @@ class Compiler {
   #asked(test: Comparison, condition: SQL): SQL {
     if (this.isDefinite) return sql`COALESCE(${condition}, 0)`;
     const organization = this.operandOf(test)?.index?.organization;
-    return organization ? sql`(${organization} = ${ORGANIZATION} AND ${condition})` : sql`(${condition})`;
+    return organization ? sql`(${organization} AND ${condition})` : sql`(${condition})`;
   }
 
   #expression(test: Presence | Comparison): SQL {

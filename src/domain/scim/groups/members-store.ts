@@ -3,6 +3,7 @@
 import { and, asc, eq, gt, inArray, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { locationOf } from "../messages/messages.ts";
+import { IS_OWN_REVISION } from "../organization-store.ts";
 import { scimGroupMembers, scimGroups, scimUserRevisions, scimUsers } from "../tables.ts";
 
 const named = sql.placeholder;
@@ -32,7 +33,7 @@ const selectUsers = statement((connection) =>
       and(
         eq(scimUsers.accountId, sql`value`),
         eq(scimUserRevisions.sequence, scimUsers.sequence),
-        eq(scimUserRevisions.organizationId, named("organizationId")),
+        IS_OWN_REVISION,
       ),
     )
     .prepare(),

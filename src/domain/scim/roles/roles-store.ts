@@ -2,6 +2,7 @@
 import { and, asc, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { asList } from "../groups/members-store.ts";
+import { IS_OWN_REVISION } from "../organization-store.ts";
 import { scimGroupMembers, scimGroups, scimState, scimUserRevisions, scimUsers } from "../tables.ts";
 
 const named = sql.placeholder;
@@ -81,7 +82,7 @@ const selectUserIds = statement((connection) =>
       and(
         gt(scimUsers.accountId, named("after")),
         eq(scimUserRevisions.sequence, scimUsers.sequence),
-        eq(scimUserRevisions.organizationId, named("organizationId")),
+        IS_OWN_REVISION,
       ),
     )
     .orderBy(asc(scimUsers.accountId))

@@ -5,13 +5,13 @@ import type { SQLiteSelect } from "drizzle-orm/sqlite-core";
 import { LRUCache } from "lru-cache";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { Filter } from "../filter/model.ts";
-import { ORGANIZATION } from "../filter/operands-store.ts";
 import { isOfRevision, orderOf } from "../filter/order-store.ts";
 import { type Shape, shapeOf } from "../filter/shape.ts";
 import { isAlways } from "../filter/simplify.ts";
 import { isSelective, namesRevision, whereOf } from "../filter/where-store.ts";
 import { GROUP_ROW } from "../groups/groups-store.ts";
 import type { GroupRow, UserRow } from "../model.ts";
+import { IS_OWN_GROUP, IS_OWN_REVISION, IS_OWN_USER } from "../organization-store.ts";
 import { type AttributePath, pathText } from "../schema/attribute-path.ts";
 import { scimGroups, scimUserRevisions, scimUsers } from "../tables.ts";
 
@@ -42,7 +42,8 @@ interface Terms {
 
 /** The differences between the two types. */
 interface TypeSql<Row> {
-  organizationId: SQL;
+  /** whether a row is of the organization */
+  isOwn: SQL;
   sequence: SQL;
   page(connection: Connection, terms: Terms): Prepared<Row>;
   sequences(connection: Connection, terms: Terms): Prepared<{ sequence: number }>;
@@ -80,7 +81,7 @@ const prepared = <Query extends SQLiteSelect>(query: Query, { where, order }: Te
     .prepare();
 
 const USER_SQL_BY_REVISION: TypeSql<UserRow> = {
-  organizationId: sql`${scimUserRevisions.organizationId}`,
+  isOwn: IS_OWN_REVISION,
   sequence: sql`${scimUserRevisions.sequence}`,
   page: (connection, terms) => {
     const query = connection.select(USER_COLUMNS).from(scimUserRevisions).$dynamic();
@@ -104,7 +105,7 @@ const USER_SQL_BY_REVISION: TypeSql<UserRow> = {
 };
 
 const USER_SQL: RowsSql<UserRow> = {
-  organizationId: sql`${scimUsers.organizationId}`,
+  isOwn: IS_OWN_USER,
   sequence: sql`${scimUsers.sequence}`,
   page: (connection, terms) => {
     const query = connection.select(USER_COLUMNS).from(scimUsers).$dynamic();
@@ -124,7 +125,7 @@ const USER_SQL: RowsSql<UserRow> = {
 };
 
 const GROUP_SQL: RowsSql<GroupRow> = {
-  organizationId: sql`${scimGroups.organizationId}`,
+  isOwn: IS_OWN_GROUP,
   sequence: sql`${scimGroups.sequence}`,
   page: (connection, terms) => prepared(connection.select(GROUP_ROW).from(scimGroups).$dynamic(), terms),
   sequences: (connection, terms) =>
@@ -215,9 +216,8 @@ export class SearchedRows<Row> {
  * The plus keeps SQLite from reading the whole organization: a condition that an index finds names the organization itself
  * (filter/where-store.ts), and otherwise the organization would always look like the better index.
  */
-function whereIn({ organizationId }: { organizationId: SQL }, filter: Filter, { numbers }: Shape): SQL {
-  if (isAlways(filter)) return sql`${organizationId} = ${ORGANIZATION}`;
-  return sql`+${organizationId} = ${ORGANIZATION} AND ${whereOf(filter, numbers)}`;
+function whereIn({ isOwn }: { isOwn: SQL }, filter: Filter, { numbers }: Shape): SQL {
+  return isAlways(filter) ? isOwn : sql`+(${isOwn}) AND ${whereOf(filter, numbers)}`;
 }
 
 /** @returns the rows of users */

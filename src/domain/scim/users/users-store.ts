@@ -2,7 +2,15 @@
 import { and, eq, isNotNull, ne, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import type { Named, UserRow } from "../model.ts";
-import { scimGroupMembers, scimGroups, scimUserEmails, scimUserRevisions, scimUsers } from "../tables.ts";
+import { ORGANIZATION_NUMBER } from "../organization-store.ts";
+import {
+  scimGroupMembers,
+  scimGroups,
+  scimOrganizations,
+  scimUserEmails,
+  scimUserRevisions,
+  scimUsers,
+} from "../tables.ts";
 import { ENTERPRISE_USER } from "../wire.ts";
 import type { EmailColumns, UserColumns } from "./user-columns.ts";
 
@@ -144,12 +152,20 @@ const updateRow = statement((connection) =>
     .prepare(),
 );
 
+const numberOrganization = statement((connection) =>
+  connection
+    .insert(scimOrganizations)
+    .values({ organizationId: named("organizationId") })
+    .onConflictDoNothing()
+    .prepare(),
+);
+
 const insertRevision = statement((connection) =>
   connection
     .insert(scimUserRevisions)
     .values({
       sequence: named("sequence"),
-      organizationId: named("organizationId"),
+      organizationNumber: ORGANIZATION_NUMBER,
       version: named("version"),
       updatedAtMs: named("updatedAtMs"),
     })
@@ -171,6 +187,7 @@ export function insertUser(
   columns: UserColumns,
 ): number {
   const inserted = insertRow(tx).get({ ...user, ...columns });
+  numberOrganization(tx).run({ ...user });
   insertRevision(tx).run({ ...user, ...inserted });
   return inserted.sequence;
 }

@@ -14,6 +14,7 @@ import { createRoles, type Roles } from "../../../../src/domain/scim/roles/roles
 import {
   scimGroupMembers,
   scimGroups,
+  scimOrganizations,
   scimUserRevisions,
   scimUsers,
 } from "../../../../src/domain/scim/tables.ts";
@@ -84,8 +85,9 @@ export async function addScimUsers(
         created_at_ms, doc, doc_key)
       SELECT ${person("id")}, ${organizationId}, ${person("name")}, ${person("name")}, 1, 'Label ' || (${person("name")}),
         'Label ' || (${person("name")}), 0, '{}', '{}' FROM json_each(${people})`);
-    tx.run(sql`INSERT INTO ${scimUserRevisions} (sequence, organization_id, version, updated_at_ms)
-      SELECT sequence, organization_id, 1, 0 FROM ${scimUsers} WHERE account_id IN
+    tx.insert(scimOrganizations).values({ organizationId }).onConflictDoNothing().run();
+    tx.run(sql`INSERT INTO ${scimUserRevisions} (sequence, organization_number, version, updated_at_ms)
+      SELECT sequence, number, 1, 0 FROM ${scimUsers}, ${scimOrganizations} WHERE account_id IN
         (SELECT ${person("id")} FROM json_each(${people}))`);
   });
   return made;
