@@ -4,6 +4,7 @@ import { VERSION } from "../src/platform/version.ts";
 import { CliCommand, HELP_WIDTH, isAnswered } from "./command.ts";
 import * as audit from "./commands/audit/audit.ts";
 import * as backup from "./commands/backup/backup.ts";
+import * as branding from "./commands/branding/branding.ts";
 import * as catalog from "./commands/catalog/catalog.ts";
 import * as clients from "./commands/clients/clients.ts";
 import * as completion from "./commands/completion/completion.ts";
@@ -54,7 +55,7 @@ interface Noun {
 /** In the order of the help of the root. */
 const NOUNS: Readonly<Record<string, readonly Noun[]>> = {
   "Service:": [serve, setup, demo, status, doctor, probe, config],
-  "Users and logins:": [organization, users, groups, invitations, logins, identities, scim, sso],
+  "Users and logins:": [organization, branding, users, groups, invitations, logins, identities, scim, sso],
   "Policy and workstations:": [catalog, policy, harnesses, clients, sessions],
   "Gateway and keys:": [gateway, keys, signingKeys, sealingKeys],
   "Data and operation:": [jobs, backup, migrate, audit],

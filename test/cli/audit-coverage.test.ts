@@ -211,6 +211,17 @@ const CHANGES: Readonly<Record<string, Change>> = {
     },
     leaves: ["second_factor.reset"],
   },
+  "branding apply": {
+    rest: () => "--logo-url https://example.org/logo.svg --yes",
+    leaves: ["branding.update"],
+  },
+  "branding upload": {
+    rest: (bench) => {
+      writeFileSync(join(bench.folder, "logo.svg"), '<svg xmlns="http://www.w3.org/2000/svg"></svg>');
+      return "logo logo.svg --server-public-url https://qm.example.org --yes";
+    },
+    leaves: ["branding.update"],
+  },
   "organization rename": { rest: () => "Renamed --yes", leaves: ["organization.rename"] },
   "users remove": { rest: withAda, leaves: ["user.remove"] },
   "users erase": {
@@ -406,6 +417,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
 
 /** Commands that only read, with valid arguments. */
 const READS: Readonly<Record<string, string>> = {
+  "branding show": "",
   status: "--offline-ok",
   doctor: "--offline-ok",
   "config show": "",

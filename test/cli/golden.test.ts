@@ -362,6 +362,32 @@ test("organization", async () => {
   expectGolden("organization", steps, replacements(bench));
 });
 
+test("branding", async () => {
+  using bench = await createInstallation();
+  const image = '<svg xmlns="http://www.w3.org/2000/svg"></svg>';
+  writeFileSync(join(bench.folder, "logo.svg"), image);
+  writeFileSync(join(bench.folder, "page.svg"), image.replace("svg xmlns", "html xmlns"));
+  const origin = "--server-public-url https://qm.example.org";
+  const steps = await transcript(bench, [
+    "branding show",
+    "branding show --json",
+    "branding apply --logo-url http://example.org/logo.svg --yes",
+    "branding apply --logo-url https://example.org/logo.svg --dry-run",
+    "branding apply --logo-url https://example.org/logo.svg --yes",
+    "branding apply --logo-url https://example.org/logo.svg",
+    "branding apply --icon-url https://example.org/icon.svg --yes --json",
+    "branding upload banner logo.svg --yes",
+    "branding upload icon page.svg --yes",
+    "branding upload icon none.svg --yes",
+    "branding upload icon logo.svg --yes",
+    `branding upload icon logo.svg ${origin} --dry-run`,
+    `branding upload icon logo.svg ${origin} --yes`,
+    `branding upload logo logo.svg ${origin} --yes --json`,
+    "branding show",
+  ]);
+  expectGolden("branding", steps, replacements(bench));
+});
+
 test("invitations", async () => {
   using bench = await createInstallation();
   const origin = "--server-public-url https://qm.example.org";

@@ -23,6 +23,7 @@ const takes = (command: Command, option: string): boolean =>
 const SINGULAR = [
   "audit",
   "backup",
+  "branding",
   "catalog",
   "config",
   "gateway",

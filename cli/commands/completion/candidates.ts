@@ -29,6 +29,7 @@ const KINDS: Readonly<Record<string, NameKind | "files">> = {
   ...{ user: "user", users: "user", actor: "user", administrator: "user", group: "group" },
   ...{ client: "client", clients: "client", session: "session" },
   ...{ revision: "revision", from: "revision", to: "revision" },
+  place: "conflict",
   "catalog id": "package",
   "invitations id": "invitation",
   "logins id": "login",

@@ -39,6 +39,7 @@ const STATEMENTS = {
   package: "SELECT id AS name, version AS about FROM catalog_packages",
   revision:
     "SELECT CAST(sequence AS TEXT) AS name, author_label AS about FROM governance_revisions ORDER BY sequence DESC",
+  conflict: "SELECT value AS name, '' AS about FROM governance_deployments, json_each(conflicts)",
   token: "SELECT label AS name, profile AS about FROM scim_tokens WHERE revoked_at_ms IS NULL",
   issuer: "SELECT issuer AS name, count(*) || ' identities' AS about FROM user_identities GROUP BY issuer",
   model: "SELECT id AS name, coalesce(display_name, '') AS about FROM gateway_models",

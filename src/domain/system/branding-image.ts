@@ -1,6 +1,7 @@
 // The rules for an uploaded logo or icon: a PNG or SVG image whose content is what it says. It is served with a policy under which
 // nothing in it can run (server/routes/branding-images.ts).
 import { DomainError } from "../../platform/errors.ts";
+import { sha256Hex } from "../../platform/ids.ts";
 import type { IMAGE_TYPES } from "./tables.ts";
 
 const BRANDING_IMAGES = ["logo", "icon"] as const;
@@ -9,6 +10,16 @@ export type ImageKind = (typeof BRANDING_IMAGES)[number];
 export const IMAGE_BYTES_MAX = 256 * 1024;
 /** Pixels. Browsers keep four bytes or more for each pixel of a PNG, however small its file is. */
 export const IMAGE_SIDE_MAX = 2_048;
+
+/** Of the digest in the address, which makes browsers read a new image at once. */
+const DIGEST_CHARACTERS = 12;
+
+/** @returns the path at which the uploaded image is served */
+export const imagePath = <Kind extends ImageKind>(kind: Kind) => `/branding/${kind}` as const;
+
+/** @returns the address of an uploaded image */
+export const imageAddress = (baseUrl: string, kind: ImageKind, bytes: Uint8Array): string =>
+  `${baseUrl}${imagePath(kind)}?v=${sha256Hex(bytes).slice(0, DIGEST_CHARACTERS)}`;
 
 export interface BrandingImage {
   mediaType: (typeof IMAGE_TYPES)[number];

@@ -1,8 +1,12 @@
 // The uploaded logo and icon: administrators replace them, and everybody may read them, because the sign-in page shows them.
 import { Type } from "@sinclair/typebox";
-import { IMAGE_BYTES_MAX, type ImageKind } from "../../domain/system/branding-image.ts";
+import {
+  IMAGE_BYTES_MAX,
+  type ImageKind,
+  imageAddress,
+  imagePath,
+} from "../../domain/system/branding-image.ts";
 import { BrandingSchema, toBranding } from "../../domain/system/model.ts";
-import { sha256Hex } from "../../platform/ids.ts";
 import { json } from "../http/answers.ts";
 import { readBytes } from "../http/bodies/body-text.ts";
 import {
@@ -19,15 +23,6 @@ import type { RouteContext } from "../router.ts";
 
 /** Nothing in an image may run or load something, also where it is opened as a document. */
 const IMAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
-/** Of the digest in the address, which makes browsers read a new image at once. */
-const DIGEST_CHARACTERS = 12;
-
-const pathOf = (kind: ImageKind) => `/branding/${kind}` as const;
-
-/** @returns the address of an uploaded image */
-export const imageAddress = (baseUrl: string, kind: ImageKind, bytes: Uint8Array): string =>
-  `${baseUrl}${pathOf(kind)}?v=${sha256Hex(bytes).slice(0, DIGEST_CHARACTERS)}`;
-
 const reading = (operationId: string, kind: ImageKind) =>
   withHeaders(
     operation(operationId, `The uploaded ${kind} of the organization`, {
@@ -70,11 +65,11 @@ export function brandingImageRoutes({ router, domain: { branding }, baseUrl }: R
   };
 
   return router
-    .get(pathOf("logo"), ({ request }) => answerConditionally(request, readers.logo()), {
+    .get(imagePath("logo"), ({ request }) => answerConditionally(request, readers.logo()), {
       requires: "nobody",
       detail: described.readLogo,
     })
-    .get(pathOf("icon"), ({ request }) => answerConditionally(request, readers.icon()), {
+    .get(imagePath("icon"), ({ request }) => answerConditionally(request, readers.icon()), {
       requires: "nobody",
       detail: described.readIcon,
     })

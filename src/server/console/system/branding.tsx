@@ -2,13 +2,13 @@
 // servers.
 /** @jsxImportSource preact */
 import { IMAGE_BYTES_MAX, IMAGE_SIDE_MAX, type ImageKind } from "../../../domain/system/branding-image.ts";
-import { BRANDING_URL_LENGTH_MAX, type Branding } from "../../../domain/system/model.ts";
+import { BRANDING_URL_LENGTH_MAX, type Branding, toBranding } from "../../../domain/system/model.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { ErrorSummary, Field } from "../../pages/forms.tsx";
 import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
-import { AsCommand } from "../parts/command.tsx";
+import { AsCommand, options } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { numberText } from "../parts/texts.ts";
 import { Text, useReader } from "../parts/values.tsx";
@@ -125,7 +125,10 @@ function Upload({ kind, error }: { kind: ImageKind; error: string | undefined })
       <button class="button" type="submit">
         Upload
       </button>
-      <AsCommand api={{ method: "PUT", path: `/admin/branding/${kind}` }} />
+      <AsCommand
+        command={["branding", "upload", kind, kind === "logo" ? "logo.svg" : "icon.png"]}
+        api={{ method: "PUT", path: `/admin/branding/${kind}` }}
+      />
     </ConsoleForm>
   );
 }
@@ -179,6 +182,14 @@ function Addresses({ branding, problems }: { branding: Branding; problems: reado
           Save
         </button>
       </ConsoleForm>
+      <AsCommand
+        command={[
+          "branding",
+          "apply",
+          ...options({ "logo-url": branding.logoUrl, "icon-url": branding.faviconUrl }),
+        ]}
+        api={{ method: "PUT", path: "/admin/branding", body: toBranding(branding) }}
+      />
     </section>
   );
 }

@@ -1,5 +1,5 @@
 // The branding of the organization in the console.
-import { IMAGE_BYTES_MAX, type ImageKind } from "../../../domain/system/branding-image.ts";
+import { IMAGE_BYTES_MAX, type ImageKind, imageAddress } from "../../../domain/system/branding-image.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Console } from "../../console/console.ts";
 import type { ConsolePage } from "../../console/frame/frame.tsx";
@@ -17,7 +17,6 @@ import {
   uploadRoute,
 } from "../../pages/html.ts";
 import type { RouteContext } from "../../router.ts";
-import { imageAddress } from "../branding-images.ts";
 
 /** Larger files are not read. Files between IMAGE_BYTES_MAX and this limit get the same error page as other wrong images. */
 const BYTES_READ = 4 * IMAGE_BYTES_MAX;

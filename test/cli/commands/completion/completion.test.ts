@@ -17,7 +17,7 @@ import { reportOn } from "../../../support/installed/installed-clients.ts";
 import { gatewayConfiguration } from "../../../support/installed/installed-gateway.ts";
 import { runJobsOn } from "../../../support/installed/installed-jobs.ts";
 import { logInOn } from "../../../support/installed/installed-login.ts";
-import { beginPolicyOn } from "../../../support/installed/installed-policy.ts";
+import { beginPolicyOn, conflictOn } from "../../../support/installed/installed-policy.ts";
 import { provisionOn } from "../../../support/installed/installed-provisioning.ts";
 import { captureOn } from "../../../support/installed/installed-sessions.ts";
 
@@ -165,6 +165,11 @@ describe("names of a data directory", () => {
     const { items } = await bench.json("clients list --q i-2");
     expect(read("client").toSorted()).toEqual([Object(items)[0].id, "lab-1"].toSorted());
     expect(read("revision")).toContain("1");
+  });
+
+  test("completes places where the policy does not follow the configuration file", async () => {
+    await conflictOn(bench);
+    expect(read("conflict", "/ttl")).toEqual(["/ttl_seconds"]);
   });
 
   test("are left out if they look like options or contain line breaks", async () => {
