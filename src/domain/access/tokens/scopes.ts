@@ -19,13 +19,16 @@ export function readRequestedScope(scope: string | undefined): string {
   const asked = tokensOf(scope);
   if (asked.length === 0) return EVERYTHING;
   const unknown = asked.filter((token) => !REQUESTABLE_SCOPES.some((known) => known === token));
-  if (unknown.length > 0) throw new OAuthError("invalid_scope", offerOf("this scope is unknown"));
+  if (unknown.length > 0) {
+    throw new OAuthError("invalid_scope", `this scope is unknown; ask for some of: ${EVERYTHING}`);
+  }
   const requested = REQUESTABLE_SCOPES.filter((known) => asked.includes(known)).join(" ");
-  if (grantedScope(requested) === "") throw new OAuthError("invalid_scope", offerOf("nothing to grant"));
+  if (grantedScope(requested) === "") {
+    const grants = USER_SCOPES.join(" ");
+    throw new OAuthError("invalid_scope", `the scope grants nothing; ask for at least one of: ${grants}`);
+  }
   return requested;
 }
-
-const offerOf = (complaint: string): string => `${complaint}; ask for some of: ${EVERYTHING}`;
 
 /** @returns the scope that a grant holds for the requested scope */
 export function grantedScope(requested: string): string {

@@ -9,7 +9,7 @@ import {
 } from "../../../../src/domain/access/model.ts";
 import { deviceLogins } from "../../../../src/domain/access/tables.ts";
 import { SCOPE_LENGTH_MAX } from "../../../../src/domain/access/tokens/scopes.ts";
-import { OAUTH_CLIENT_ID, REQUESTABLE_SCOPES } from "../../../../src/domain/access/wire.ts";
+import { OAUTH_CLIENT_ID, REQUESTABLE_SCOPES, USER_SCOPES } from "../../../../src/domain/access/wire.ts";
 import { SECOND_MS } from "../../../../src/platform/clock.ts";
 import { systemIds } from "../../../../src/platform/ids.ts";
 import { listenToStatements } from "../../scim/search/statement-log.ts";
@@ -75,6 +75,12 @@ test.each([
 ])("the scope %p becomes %p", async (scope, outcome) => {
   await using world = await createLoginWorld();
   expect(await refusalOf(requestLogin(world, { scope }))).toBe(outcome);
+});
+
+test("a scope that grants nothing is refused with those that do", async () => {
+  await using world = await createLoginWorld();
+  const asking = requestLogin(world, { scope: "openid offline_access" });
+  await expect(asking).rejects.toThrow(`ask for at least one of: ${USER_SCOPES.join(" ")}`);
 });
 
 test("a scope may have SCOPE_LENGTH_MAX characters and no more", async () => {
