@@ -70,33 +70,7 @@ export const harnessesPage = (views: readonly HarnessView[]): ConsolePage => ({
         </thead>
         <tbody>
           {views.map((view) => (
-            <tr key={view.harness}>
-              <td data-label="Harness">
-                <a href={`${HARNESSES_PATH}/${view.harness}`}>{harnessText(view.harness)}</a>
-              </td>
-              <td data-label="May run">
-                <State tone={view.isAllowed ? "good" : "neutral"}>{view.isAllowed ? "Yes" : "No"}</State>
-              </td>
-              <td data-label="Versions">{rangeText(view)}</td>
-              <td data-label="Workstations allowed" class="number">
-                <Count value={clientsIn(view.versions.filter(({ refusal }) => refusal === undefined))} />
-              </td>
-              <td data-label="Workstations refused" class="number">
-                <Count value={clientsIn(view.versions.filter(({ refusal }) => refusal !== undefined))} />
-              </td>
-              <td data-label="Version unreadable" class="number">
-                <Count value={clientsIn(view.versions.filter(({ version }) => version === ""))} />
-              </td>
-              <td data-label="Settings" class="number">
-                <Count value={view.settings} />
-              </td>
-              <td data-label="MCP servers" class="number">
-                <Count value={view.servers} />
-              </td>
-              <td data-label="Packages" class="number">
-                <Count value={view.packages} />
-              </td>
-            </tr>
+            <HarnessRow key={view.harness} view={view} />
           ))}
         </tbody>
       </table>
@@ -107,6 +81,36 @@ export const harnessesPage = (views: readonly HarnessView[]): ConsolePage => ({
     </>
   ),
 });
+
+const HarnessRow = ({ view }: { view: HarnessView }) => (
+  <tr>
+    <td data-label="Harness">
+      <a href={`${HARNESSES_PATH}/${view.harness}`}>{harnessText(view.harness)}</a>
+    </td>
+    <td data-label="May run">
+      <State tone={view.isAllowed ? "good" : "neutral"}>{view.isAllowed ? "Yes" : "No"}</State>
+    </td>
+    <td data-label="Versions">{rangeText(view)}</td>
+    <td data-label="Workstations allowed" class="number">
+      <Count value={clientsIn(view.versions.filter(({ refusal }) => refusal === undefined))} />
+    </td>
+    <td data-label="Workstations refused" class="number">
+      <Count value={clientsIn(view.versions.filter(({ refusal }) => refusal !== undefined))} />
+    </td>
+    <td data-label="Version unreadable" class="number">
+      <Count value={clientsIn(view.versions.filter(({ version }) => version === ""))} />
+    </td>
+    <td data-label="Settings" class="number">
+      <Count value={view.settings} />
+    </td>
+    <td data-label="MCP servers" class="number">
+      <Count value={view.servers} />
+    </td>
+    <td data-label="Packages" class="number">
+      <Count value={view.packages} />
+    </td>
+  </tr>
+);
 
 function rangeText({ requirement, allowsUnverified, certifiedBefore }: HarnessView): string {
   const certified = certifiedBefore === undefined ? "" : ` below ${certifiedBefore}`;
@@ -236,41 +240,47 @@ function Form({ view: { harness }, input, version, error, fields, models, isUnsa
             The text below cannot be read. Once it can, its common settings have fields here.
           </p>
         )}
-        <div class="field">
-          <label for="settings">All settings, as YAML</label>
-          <textarea
-            id="settings"
-            name="settings"
-            rows={16}
-            class="code"
-            {...SETTINGS_EDITOR}
-            spellcheck={false}
-            autocapitalize="off"
-            maxLength={FORM_TEXT_BYTES_MAX}
-          >
-            {input.managedConfigYaml}
-          </textarea>
-          <p class="hint">
-            Everything here is enforced. Users choose all other settings. The fields above are part of this
-            text: your changes there are written into it, and the rest does not change.
-          </p>
-        </div>
-        {mayAdminister && (
-          <div class="choices">
-            <button class="button primary" type="submit">
-              Save and review
-            </button>
-            {fields && (
-              <button class="button" type="submit" name="act" value="write">
-                Write the fields into the text
-              </button>
-            )}
-            <a class="button" href={version === 0 ? HARNESSES_PATH : REVIEW_PATH}>
-              Cancel
-            </a>
-          </div>
-        )}
+        <SettingsText yaml={input.managedConfigYaml} />
+        {mayAdminister && <Buttons version={version} hasFields={fields !== undefined} />}
       </fieldset>
     </ConsoleForm>
   );
 }
+
+const SettingsText = ({ yaml }: { yaml: string }) => (
+  <div class="field">
+    <label for="settings">All settings, as YAML</label>
+    <textarea
+      id="settings"
+      name="settings"
+      rows={16}
+      class="code"
+      {...SETTINGS_EDITOR}
+      spellcheck={false}
+      autocapitalize="off"
+      maxLength={FORM_TEXT_BYTES_MAX}
+    >
+      {yaml}
+    </textarea>
+    <p class="hint">
+      Everything here is enforced. Users choose all other settings. The fields above are part of this text:
+      your changes there are written into it, and the rest does not change.
+    </p>
+  </div>
+);
+
+const Buttons = ({ version, hasFields }: { version: number; hasFields: boolean }) => (
+  <div class="choices">
+    <button class="button primary" type="submit">
+      Save and review
+    </button>
+    {hasFields && (
+      <button class="button" type="submit" name="act" value="write">
+        Write the fields into the text
+      </button>
+    )}
+    <a class="button" href={version === 0 ? HARNESSES_PATH : REVIEW_PATH}>
+      Cancel
+    </a>
+  </div>
+);

@@ -156,60 +156,8 @@ function ServerForm(props: ServerPageProps) {
           />
         </div>
         <Kind entry={entry} />
-        <fieldset class="local">
-          <legend class="visually-hidden">Local server</legend>
-          <div class="field">
-            <label for="command">Command</label>
-            <input
-              id="command"
-              name="command"
-              value={entry.command}
-              placeholder="npx"
-              maxLength={MCP_TEXT_CHARACTERS_MAX}
-              autocomplete="off"
-              spellcheck={false}
-              aria-invalid={isWrong("command")}
-            />
-          </div>
-          <Arguments args={entry.args} moved={moved} max={MCP_ARGUMENTS_MAX} />
-          <Variables variables={entry.variables} moved={moved} max={MCP_ARGUMENTS_MAX} />
-        </fieldset>
-        <fieldset class="remote">
-          <legend class="visually-hidden">Remote server</legend>
-          <div class="field">
-            <label for="url">URL</label>
-            <input
-              id="url"
-              name="url"
-              value={entry.url}
-              placeholder="https://mcp.example.com/"
-              maxLength={URL_CHARACTERS_MAX}
-              autocomplete="off"
-              spellcheck={false}
-              aria-invalid={isWrong("url")}
-            />
-          </div>
-          <div class="field narrow">
-            <label for="transport">Transport</label>
-            <input
-              id="transport"
-              name="transport"
-              value={entry.transport}
-              list="transports"
-              maxLength={LABEL_CHARACTERS_MAX}
-              autocomplete="off"
-              aria-describedby="transport-hint"
-              aria-invalid={isWrong("transport")}
-            />
-            <datalist id="transports">
-              <option value="http" />
-              <option value="sse" />
-            </datalist>
-            <p class="hint" id="transport-hint">
-              Leave empty for the default of the harness.
-            </p>
-          </div>
-        </fieldset>
+        <Local entry={entry} moved={moved} isWrong={isWrong} />
+        <Remote entry={entry} isWrong={isWrong} />
         <Harnesses {...props} />
         <p>
           <label>
@@ -229,6 +177,71 @@ function ServerForm(props: ServerPageProps) {
     </ConsoleForm>
   );
 }
+
+type PartProps = Pick<ServerPageProps, "entry"> & {
+  /** whether a problem is about a control */
+  isWrong(id: string): boolean;
+};
+
+const Local = ({ entry, moved, isWrong }: PartProps & Pick<ServerPageProps, "moved">) => (
+  <fieldset class="local">
+    <legend class="visually-hidden">Local server</legend>
+    <div class="field">
+      <label for="command">Command</label>
+      <input
+        id="command"
+        name="command"
+        value={entry.command}
+        placeholder="npx"
+        maxLength={MCP_TEXT_CHARACTERS_MAX}
+        autocomplete="off"
+        spellcheck={false}
+        aria-invalid={isWrong("command")}
+      />
+    </div>
+    <Arguments args={entry.args} moved={moved} max={MCP_ARGUMENTS_MAX} />
+    <Variables variables={entry.variables} moved={moved} max={MCP_ARGUMENTS_MAX} />
+  </fieldset>
+);
+
+const Remote = ({ entry, isWrong }: PartProps) => (
+  <fieldset class="remote">
+    <legend class="visually-hidden">Remote server</legend>
+    <div class="field">
+      <label for="url">URL</label>
+      <input
+        id="url"
+        name="url"
+        value={entry.url}
+        placeholder="https://mcp.example.com/"
+        maxLength={URL_CHARACTERS_MAX}
+        autocomplete="off"
+        spellcheck={false}
+        aria-invalid={isWrong("url")}
+      />
+    </div>
+    <div class="field narrow">
+      <label for="transport">Transport</label>
+      <input
+        id="transport"
+        name="transport"
+        value={entry.transport}
+        list="transports"
+        maxLength={LABEL_CHARACTERS_MAX}
+        autocomplete="off"
+        aria-describedby="transport-hint"
+        aria-invalid={isWrong("transport")}
+      />
+      <datalist id="transports">
+        <option value="http" />
+        <option value="sse" />
+      </datalist>
+      <p class="hint" id="transport-hint">
+        Leave empty for the default of the harness.
+      </p>
+    </div>
+  </fieldset>
+);
 
 const Kind = ({ entry: { isRemote } }: Pick<ServerPageProps, "entry">) => (
   <fieldset>

@@ -119,23 +119,27 @@ function Question({ asked, hasDraft }: { asked: ExplainAsked; hasDraft: boolean 
   );
 }
 
+const MayRun = ({ sides }: { sides: readonly Explained[] }) => (
+  <section aria-labelledby="may-run">
+    <h2 id="may-run">May it run?</h2>
+    <ul class="plain">
+      {sides.map(({ label, explanation }) => (
+        <li key={label}>
+          <State tone={refusalOf(explanation) === undefined ? "good" : "bad"}>
+            {refusalOf(explanation) === undefined ? "Yes" : "No"}
+          </State>{" "}
+          <Text value={label} />
+          {refusalOf(explanation) !== undefined && <>: {refusalOf(explanation)}</>}
+        </li>
+      ))}
+    </ul>
+  </section>
+);
+
 function Comparison({ sides }: { sides: readonly Explained[] }) {
   return (
     <>
-      <section aria-labelledby="may-run">
-        <h2 id="may-run">May it run?</h2>
-        <ul class="plain">
-          {sides.map(({ label, explanation }) => (
-            <li key={label}>
-              <State tone={refusalOf(explanation) === undefined ? "good" : "bad"}>
-                {refusalOf(explanation) === undefined ? "Yes" : "No"}
-              </State>{" "}
-              <Text value={label} />
-              {refusalOf(explanation) !== undefined && <>: {refusalOf(explanation)}</>}
-            </li>
-          ))}
-        </ul>
-      </section>
+      <MayRun sides={sides} />
       <section aria-labelledby="values">
         <h2 id="values">Settings</h2>
         <p>

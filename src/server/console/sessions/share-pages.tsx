@@ -56,67 +56,14 @@ export const sharePage = ({ session, form, matches, problems = [] }: SharePagePr
   isError: problems.length > 0,
   content: (
     <>
-      {problems.length > 0 && (
-        <div class="error-summary" role="alert" tabIndex={-1} autofocus>
-          <h2>Nothing was changed</h2>
-          <ul>
-            {problems.map((problem) => (
-              <li key={problem.pointer + problem.detail}>
-                <a href={`#${fieldOf(problem)}`}>
-                  <Text value={asSentence(problem.detail)} />
-                </a>
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
+      {problems.length > 0 && <Faults problems={problems} />}
       <ConsoleForm
         action={actionPath(session.id, "share")}
         class="measure"
         edits={problems.length > 0 ? "refused" : "saved"}
       >
-        <fieldset>
-          <legend>Who can see this session</legend>
-          {Object.entries(MODES).map(([mode, { label, hint }]) => (
-            <p key={mode}>
-              <label>
-                <input
-                  type="radio"
-                  name="mode"
-                  id={`mode-${mode}`}
-                  value={mode}
-                  checked={mode === form.mode}
-                />{" "}
-                {label}
-              </label>
-              <span class="hint"> {hint}</span>
-            </p>
-          ))}
-        </fieldset>
-        <div class="field">
-          <label for="person">Add a person</label>
-          <p class="hint" id="person-hint">
-            Part of the address of an active colleague
-          </p>
-          <div class="beside">
-            <input
-              id="person"
-              name="person"
-              type="search"
-              value={form.person}
-              maxLength={SEARCH_LENGTH_MAX}
-              list="colleagues"
-              data-people="colleagues"
-              aria-describedby="person-hint"
-              autocomplete="off"
-            />
-            <button class="button" type="submit" name="act" value="find">
-              Find
-            </button>
-          </div>
-          <datalist id="colleagues" />
-          <Matches matches={matches} />
-        </div>
+        <Modes chosen={form.mode} />
+        <Person person={form.person} matches={matches} />
         <div class="field">
           <label for="people">People</label>
           <p class="hint" id="people-hint">
@@ -145,6 +92,63 @@ export const sharePage = ({ session, form, matches, problems = [] }: SharePagePr
     </>
   ),
 });
+
+const Faults = ({ problems }: { problems: readonly Problem[] }) => (
+  <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+    <h2>Nothing was changed</h2>
+    <ul>
+      {problems.map((problem) => (
+        <li key={problem.pointer + problem.detail}>
+          <a href={`#${fieldOf(problem)}`}>
+            <Text value={asSentence(problem.detail)} />
+          </a>
+        </li>
+      ))}
+    </ul>
+  </div>
+);
+
+const Modes = ({ chosen }: { chosen: string }) => (
+  <fieldset>
+    <legend>Who can see this session</legend>
+    {Object.entries(MODES).map(([mode, { label, hint }]) => (
+      <p key={mode}>
+        <label>
+          <input type="radio" name="mode" id={`mode-${mode}`} value={mode} checked={mode === chosen} />{" "}
+          {label}
+        </label>
+        <span class="hint"> {hint}</span>
+      </p>
+    ))}
+  </fieldset>
+);
+
+const Person = ({ person, matches }: Pick<ShareForm, "person"> & Pick<SharePageProps, "matches">) => (
+  <div class="field">
+    <label for="person">Add a person</label>
+    <p class="hint" id="person-hint">
+      Part of the address of an active colleague
+    </p>
+    <div class="beside">
+      <input
+        id="person"
+        name="person"
+        type="search"
+        value={person}
+        maxLength={SEARCH_LENGTH_MAX}
+        list="colleagues"
+        data-people="colleagues"
+        aria-describedby="person-hint"
+        autocomplete="off"
+      />
+      <button class="button" type="submit" name="act" value="find">
+        Find
+      </button>
+    </div>
+    <datalist id="colleagues" />
+    <Matches matches={matches} />
+  </div>
+);
 
 function Matches({ matches }: Pick<SharePageProps, "matches">) {
   if (!matches) return null;
