@@ -1,6 +1,6 @@
 // `bun run release --key KEYFILE`: packs everything that an operator without a network needs into one archive with a signed list
 // of checksums. The content depends only on the commit; the signature also depends on the key.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -51,8 +51,12 @@ const COPIED: Readonly<Record<string, string>> = {
   LICENSE: "LICENSE",
   "CHANGES.md": "CHANGES.md",
   "handbook/style.css": "src/server/pages/style.css",
-  "handbook/pictures/parts.svg": `${CHAPTERS_FOLDER}pictures/parts.svg`,
-  "handbook/pictures/approval.png": `${CHAPTERS_FOLDER}pictures/approval.png`,
+  ...Object.fromEntries(
+    readdirSync(join(ROOT, CHAPTERS_FOLDER, "pictures")).map((name) => [
+      `handbook/pictures/${name}`,
+      `${CHAPTERS_FOLDER}pictures/${name}`,
+    ]),
+  ),
   "example/catalog.yaml": "src/domain/catalog/example/catalog.yaml",
   "example/review-guide-1.2.0.tar.gz": "src/domain/catalog/example/review-guide-1.2.0.tar.gz",
 };

@@ -29,9 +29,11 @@ import {
   type Placeholder,
 } from "../../support/cli/documentation.ts";
 import { productCommand } from "../../support/cli/executable.ts";
+import { CHAPTERS_FOLDER } from "../../support/content/chapter-files.ts";
 import { temporaryDirectory } from "../../support/world.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
+const PICTURES = readdirSync(join(CHAPTERS_FOLDER, "pictures"));
 const SCHEMAS = join(ROOT, "node_modules/@cyclonedx/cyclonedx-library/res/schema");
 
 const newSigner = () =>
@@ -116,7 +118,7 @@ describe("AIR-1: a release", () => {
         ...["completions/_quartermaster", "completions/quartermaster.bash", "completions/quartermaster.fish"],
         ...["example/catalog.yaml", "example/quartermaster.yaml", "example/review-guide-1.2.0.tar.gz"],
         ...["handbook/index.html", "handbook/style.css"],
-        ...["handbook/pictures/approval.png", "handbook/pictures/parts.svg"],
+        ...PICTURES.map((name) => `handbook/pictures/${name}`),
         ...CHAPTERS.flatMap(({ name }) => [`handbook/${name}.md`, `handbook/${name}.html`]),
         ...["monitoring/alert-rules.yaml", "monitoring/dashboard.json"],
         ...["quartermaster", "quartermaster.1", "quartermaster.service", "quartermaster.sysusers.conf"],
